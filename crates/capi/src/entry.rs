@@ -99,19 +99,72 @@ macro_rules! entry_points {
 
         const COUNT: usize = [$(stringify!($name)),*].len();
 
+        const NAMES: [&str; COUNT] = [$(stringify!($name)),*];
+
+        static FUNCTIONS: [Slot; COUNT] = [$(define!(slot $kind $name)),*];
+
         /// The dispatch table: the first word of each handle points to it.
-        pub static DISPATCH: [Slot; COUNT] = [$(define!(slot $kind $name)),*];
+        pub static DISPATCH: [Slot; COUNT] = tagged([$(define!(slot $kind $name)),*]);
 
         static BESIDE: &[(&str, Slot)] = &[$((stringify!($bname), define!(slot $bkind $bname))),*];
-
-        static NAMES: [&str; COUNT] = [$(stringify!($name)),*];
     };
 }
 
-/// The function of a name, null if there is none.
+/// `CL_ICD2_TAG_KHR`: a loader that finds it in two slots, whose functions need no platform, knows that handles have a
+/// second word for it, and then makes a dispatch table of its own. Older loaders call neither.
+const ICD2_TAG: usize = 0x4F50_454E_434C_3331;
+const ICD2_SLOTS: [usize; 2] = [0, 31];
+
+const fn tagged(mut table: [Slot; COUNT]) -> [Slot; COUNT] {
+    table[ICD2_SLOTS[0]] = Slot(std::ptr::without_provenance(ICD2_TAG));
+    table[ICD2_SLOTS[1]] = Slot(std::ptr::without_provenance(ICD2_TAG));
+    table
+}
+
+/// Functions that only devices with an extension have. The dispatch table has slots for some of them, which answer with
+/// an error.
+const OF_EXTENSIONS: &[(&str, &[&str])] = &[
+    (
+        "cl_khr_gl_sharing",
+        &[
+            "clCreateFromGLBuffer",
+            "clCreateFromGLTexture",
+            "clCreateFromGLTexture2D",
+            "clCreateFromGLTexture3D",
+            "clCreateFromGLRenderbuffer",
+            "clGetGLObjectInfo",
+            "clGetGLTextureInfo",
+            "clEnqueueAcquireGLObjects",
+            "clEnqueueReleaseGLObjects",
+            "clGetGLContextInfoKHR",
+        ],
+    ),
+    ("cl_khr_gl_event", &["clCreateEventFromGLsyncKHR"]),
+    (
+        "cl_khr_egl_image",
+        &["clCreateFromEGLImageKHR", "clEnqueueAcquireEGLObjectsKHR", "clEnqueueReleaseEGLObjectsKHR"],
+    ),
+    ("cl_khr_egl_event", &["clCreateEventFromEGLSyncKHR"]),
+    ("cl_ext_device_fission", &["clCreateSubDevicesEXT", "clRetainDeviceEXT", "clReleaseDeviceEXT"]),
+    ("cl_khr_subgroups", &["clGetKernelSubGroupInfoKHR"]),
+];
+
+/// Whether a function is of an extension that the device lacks.
+fn is_absent(name: &str) -> bool {
+    let of = OF_EXTENSIONS.iter().find(|(_, names)| names.contains(&name));
+    of.is_some_and(|(extension, _)| !cloom_caps::DeviceCaps::cpu().has_extension(extension))
+}
+
+/// The function of a name, null if there is none, or if it is of an extension that the device lacks.
 pub fn address(name: &CStr) -> *const c_void {
-    let Ok(name) = name.to_str() else { return std::ptr::null() };
-    let listed = NAMES.iter().position(|n| *n == name).map(|i| &DISPATCH[i]);
+    let Some(name) = name.to_str().ok().filter(|name| !is_absent(name)) else { return std::ptr::null() };
+    function(name)
+}
+
+/// The function of a name for a loader that makes a dispatch table of its own: also of an extension that the device
+/// lacks, whose functions answer with their error.
+pub fn function(name: &str) -> *const c_void {
+    let listed = NAMES.iter().position(|n| *n == name).map(|i| &FUNCTIONS[i]);
     listed.or_else(|| BESIDE.iter().find(|(n, _)| *n == name).map(|(_, s)| s)).map_or(std::ptr::null(), |s| s.0)
 }
 
@@ -329,9 +382,9 @@ table {
     new clCreateFromEGLImageKHR(context: Handle<Context>, display: UserData, image: UserData, flags: u64,
         properties: In<isize>) -> Handle<MemObject> = unsupported::egl_image;
     int clEnqueueAcquireEGLObjectsKHR(queue: Handle<Queue>, num: u32, objects: In<Handle<MemObject>>, num_events: u32,
-        events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::gl_objects;
+        events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::egl_objects;
     int clEnqueueReleaseEGLObjectsKHR(queue: Handle<Queue>, num: u32, objects: In<Handle<MemObject>>, num_events: u32,
-        events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::gl_objects;
+        events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::egl_objects;
     new clCreateEventFromEGLSyncKHR(context: Handle<Context>, sync: UserData, display: UserData) -> Handle<Event>
         = unsupported::egl_sync;
     new clCreateCommandQueueWithProperties(context: Handle<Context>, device: Handle<Device>, properties: In<u64>)
@@ -380,11 +433,16 @@ table {
         description: In<image::Desc>, host: HostMemory) -> Handle<MemObject> = image::create_with_properties;
     int clSetContextDestructorCallback(context: Handle<Context>, notify: Option<ObjectNotify>, user_data: UserData)
         = context::set_destructor;
+    int clGetKernelSuggestedLocalWorkSize(queue: Handle<Queue>, kernel: Handle<Kernel>, dim: u32, offset: In<usize>,
+        global: In<usize>, local: OutArray<usize>) = launch::suggested_local_size;
 }
 
 beside {
     int clIcdGetPlatformIDsKHR(num_entries: u32, platforms: OutArray<Handle<Platform>>, num_platforms: Out<u32>)
         = platform::ids;
+    pointer_result clIcdGetFunctionAddressForPlatformKHR(platform: Handle<Platform>, name: Text) -> *mut c_void
+        = platform::icd_function;
+    int clIcdSetPlatformDispatchDataKHR(platform: Handle<Platform>, data: UserData) = platform::set_dispatch_data;
     new clCreateCommandQueueWithPropertiesKHR(context: Handle<Context>, device: Handle<Device>, properties: In<u64>)
         -> Handle<Queue> = queue::create_with_properties;
     int clGetKernelSuggestedLocalWorkSizeKHR(queue: Handle<Queue>, kernel: Handle<Kernel>, dim: u32, offset: In<usize>,
@@ -477,6 +535,8 @@ beside {
     int clSetKernelArgMemPointerINTEL(kernel: Handle<Kernel>, index: u32, value: HostMemory) = usm::set_arg;
     int clEnqueueMemFillINTEL(queue: Handle<Queue>, memory: HostMemory, pattern: HostMemory, pattern_size: usize,
         size: usize, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = usm::fill;
+    int clEnqueueMemsetINTEL(queue: Handle<Queue>, memory: HostMemory, value: i32, size: usize, num_events: u32,
+        events: In<Handle<Event>>, event: Out<Handle<Event>>) = usm::set;
     int clEnqueueMemcpyINTEL(queue: Handle<Queue>, blocking: u32, to: HostMemory, from: HostMemory, size: usize,
         num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = usm::memcpy;
     int clEnqueueMigrateMemINTEL(queue: Handle<Queue>, memory: HostMemory, size: usize, flags: u64, num_events: u32,
@@ -504,17 +564,23 @@ mod tests {
             (123, "clCreateCommandQueueWithProperties"),
             (137, "clCloneKernel"),
             (148, "clSetContextDestructorCallback"),
+            (149, "clGetKernelSuggestedLocalWorkSize"),
         ] {
             assert_eq!(NAMES.get(index), Some(&name));
         }
-        assert_eq!(COUNT, 149);
+        assert_eq!(COUNT, 150);
     }
 
     #[test]
     fn functions_are_found_by_name() {
+        for (slot, name) in ICD2_SLOTS.into_iter().zip(["clGetPlatformIDs", "clUnloadCompiler"]) {
+            assert!(NAMES[slot] == name && DISPATCH[slot].0.addr() == ICD2_TAG, "{name}");
+            assert_eq!(address(&std::ffi::CString::new(name).unwrap()), FUNCTIONS[slot].0);
+        }
         assert!(!address(c"clIcdGetPlatformIDsKHR").is_null());
         assert!(!address(c"clCreateBuffer").is_null());
         assert!(address(c"clCreateFromD3D10BufferKHR").is_null());
+        assert!(address(c"clCreateFromGLBuffer").is_null() && !function("clCreateFromGLBuffer").is_null());
         assert!(address(c"clMakeCoffee").is_null());
     }
 }

@@ -7,7 +7,7 @@
 //! ```text
 //! CHUNKS  ─▶ [block block …]        256 blocks
 //!         ─▶ [block block block …]  512, and so on
-//! block   =  dispatch table, object while the application holds it | lock: references, weak reference
+//! block   =  dispatch table, loader's word, object while the application holds it | lock: references, weak reference
 //! ```
 //!
 //! The application's reference count is separate from the references of the runtime: a handle is valid while either
@@ -34,6 +34,8 @@ use std::sync::{Arc, OnceLock, Weak};
 struct Block {
     /// The dispatch table.
     dispatch: Slot,
+    /// What the loader keeps with each object of the platform (`cl_khr_icd` 2).
+    dispatch_data: AtomicPtr<c_void>,
     /// The [`Object::KIND`] of `held`.
     kind: AtomicU8,
     /// The object, as `Arc::into_raw` gives it, while the application has references; else null.
@@ -170,6 +172,20 @@ struct Free {
 
 static FREE: Mutex<Free> = Mutex::new(Free { used: VecDeque::new(), next: (0, 0) });
 
+/// The loader's data, which new handles get.
+static DISPATCH_DATA: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+
+/// Sets the loader's data of every handle, those that there are and those to come.
+pub fn set_dispatch_data(data: *mut c_void) {
+    // Under the lock no handle is made that could miss it.
+    let free = FREE.lock();
+    DISPATCH_DATA.store(data, Ordering::Release);
+    for block in CHUNKS.iter().map_while(OnceLock::get).flatten() {
+        block.dispatch_data.store(data, Ordering::Release);
+    }
+    drop(free);
+}
+
 /// So many freed blocks are kept before one is reused.
 const RESTING: usize = 4096;
 
@@ -207,7 +223,9 @@ fn add(entry: Entry) -> Option<usize> {
 impl Block {
     fn new() -> Block {
         let (kind, held) = (AtomicU8::new(0), AtomicPtr::new(ptr::null_mut()));
-        Block { dispatch: Slot((&raw const DISPATCH).cast()), kind, held, entry: Mutex::new(None) }
+        let dispatch_data = AtomicPtr::new(DISPATCH_DATA.load(Ordering::Acquire));
+        let dispatch = Slot((&raw const DISPATCH).cast());
+        Block { dispatch, dispatch_data, kind, held, entry: Mutex::new(None) }
     }
 }
 

@@ -11,6 +11,7 @@ mod args;
 mod callback;
 mod cl;
 mod entry;
+mod eventfd;
 mod exit;
 mod guard;
 mod handle;

@@ -488,8 +488,8 @@ fn wrong_arguments_are_refused() {
     let sampler = mode.object(&t);
     ok(set(0, 8, flat.h));
     ok(set(2, 8, sampler.h));
-    assert_eq!(set(0, 8, solid.h), CL_INVALID_ARG_VALUE);
-    assert_eq!(set(0, 8, depth.h), CL_INVALID_ARG_VALUE);
+    assert_eq!(set(0, 8, solid.h), CL_INVALID_MEM_OBJECT);
+    assert_eq!(set(0, 8, depth.h), CL_INVALID_MEM_OBJECT);
     assert_eq!(set(1, 8, read_only.h), CL_INVALID_ARG_VALUE);
     assert_eq!(set(0, 8, buffer.h), CL_INVALID_MEM_OBJECT);
     assert_eq!(set(0, 8, null_mut()), CL_INVALID_MEM_OBJECT);
@@ -497,6 +497,16 @@ fn wrong_arguments_are_refused() {
     assert_eq!(set(2, 8, flat.h), CL_INVALID_SAMPLER);
     assert_eq!(set(2, 4, sampler.h), CL_INVALID_ARG_SIZE);
     assert_eq!(set(3, 8, flat.h), CL_INVALID_MEM_OBJECT);
+    let other = t.another_context();
+    let mut code = 1;
+    let foreign = Obj::sampler(t.clCreateSampler(other.h, 0, 0x1131, 0x1140, &mut code));
+    ok(code);
+    assert_eq!(set(2, 8, foreign.h), CL_INVALID_CONTEXT);
+    let (format, desc) = (BYTES, Desc::new(D2, [4, 4, 1]));
+    let (format, desc) = ((&raw const format).cast(), (&raw const desc).cast());
+    let foreign = t.clCreateImage(other.h, 0, format, desc, null_mut(), &mut code);
+    ok(code);
+    assert_eq!(set(0, 8, Obj::mem(foreign).h), CL_INVALID_CONTEXT);
     let (q, mut bytes) = (t.queue(), [0u8; 16]);
     let data = bytes.as_mut_ptr().cast();
     assert_eq!(t.clEnqueueReadBuffer(q, flat.h, 1, 0, 16, data, 0, null(), null_mut()), CL_INVALID_MEM_OBJECT);

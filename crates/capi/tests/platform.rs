@@ -32,12 +32,12 @@ fn a_platform_describes_itself() {
     let get = |name| text(|s, v, r| t.clGetPlatformInfo(t.platform, name, s, v, r));
     assert_eq!(get(CL_PLATFORM_PROFILE), "FULL_PROFILE");
     let version = get(CL_PLATFORM_VERSION);
-    assert!(version.starts_with("OpenCL 3.0 "), "{version}");
+    assert!(version.starts_with("OpenCL 3.1 "), "{version}");
     assert!(!get(CL_PLATFORM_NAME).is_empty() && !get(CL_PLATFORM_VENDOR).is_empty());
     assert!(get(CL_PLATFORM_EXTENSIONS).split(' ').any(|e| e == "cl_khr_icd"));
     assert!(!get(CL_PLATFORM_ICD_SUFFIX_KHR).is_empty());
     let numeric: u32 = info(|s, v, r| t.clGetPlatformInfo(t.platform, CL_PLATFORM_NUMERIC_VERSION, s, v, r));
-    assert_eq!((numeric >> 22, numeric >> 12 & 0x3FF), (3, 0));
+    assert_eq!((numeric >> 22, numeric >> 12 & 0x3FF), (3, 1));
     let resolution: u64 = info(|s, v, r| t.clGetPlatformInfo(t.platform, CL_PLATFORM_HOST_TIMER_RESOLUTION, s, v, r));
     assert!(resolution > 0, "timer queries are offered");
     let names = query(|s, v, r| t.clGetPlatformInfo(t.platform, CL_PLATFORM_EXTENSIONS_WITH_VERSION, s, v, r));
@@ -49,7 +49,7 @@ fn a_platform_describes_itself() {
 fn a_device_describes_itself() {
     let t = Session::new();
     let get = |name| text(|s, v, r| t.clGetDeviceInfo(t.device, name, s, v, r));
-    assert!(get(CL_DEVICE_VERSION).starts_with("OpenCL 3.0 "));
+    assert!(get(CL_DEVICE_VERSION).starts_with("OpenCL 3.1 "));
     assert!(get(CL_DEVICE_OPENCL_C_VERSION).starts_with("OpenCL C "));
     assert_eq!(get(CL_DEVICE_PROFILE), "FULL_PROFILE");
     for name in [CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DRIVER_VERSION] {
@@ -125,7 +125,7 @@ fn what_opencl_3_asks_of_a_device_is_there() {
     assert!(progress == CL_TRUE || extensions.iter().all(|e| e != "cl_khr_subgroups"));
     assert!(progress == CL_FALSE || t.device_info::<u32>(CL_DEVICE_MAX_NUM_SUB_GROUPS) > 0);
     let languages = names(CL_DEVICE_OPENCL_C_ALL_VERSIONS);
-    for version in [(1, 0), (1, 1), (1, 2), (3, 0)] {
+    for version in [(1, 0), (1, 1), (1, 2), (3, 0), (3, 1)] {
         let found = languages.iter().any(|(n, v)| n == "OpenCL C" && (v >> 22, v >> 12 & 0x3FF) == version);
         assert!(found, "{version:?} of {languages:?}");
     }

@@ -204,6 +204,38 @@ fn a_build_in_the_background_calls_back() {
     }
 }
 
+/// A program that takes long to build: many functions of many statements.
+fn long_source() -> String {
+    let statements: String = (0..60).map(|i| format!("x = x * {}u + (x >> {}); ", 2 * i + 3, i % 31)).collect();
+    let functions: String = (0..200).map(|i| format!("uint f{i}(uint x) {{ {statements} return x; }}\n")).collect();
+    let calls: String = (0..200).map(|i| format!("x ^= f{i}(x); ")).collect();
+    format!("{functions} kernel void k(global uint *p) {{ uint x = p[0]; {calls} p[0] = x; }}")
+}
+
+#[test]
+fn a_build_with_a_callback_returns_before_it_has_ended_and_holds_nobody_up() {
+    let t = Session::new();
+    let calls = Calls::new();
+    let long = t.source(&long_source());
+    let send = calls.sender();
+    let (call, data) = on_object(move |_| send.send(()).unwrap());
+    ok(t.clBuildProgram(long.h, 0, null(), c"".as_ptr(), call, data));
+    assert_eq!(status(&t, &long), CL_BUILD_IN_PROGRESS);
+    // Meanwhile the program is not built again, and has no kernels.
+    let again = t.clBuildProgram(long.h, 0, null(), c"".as_ptr(), None, null_mut());
+    assert_eq!(again, CL_INVALID_OPERATION);
+    let mut code = 1;
+    assert!(t.clCreateKernel(long.h, c"k".as_ptr(), &mut code).is_null());
+    assert_eq!(code, CL_INVALID_PROGRAM_EXECUTABLE);
+    // Another program is built and run by this thread, while the first one is still in the background.
+    let program = t.source(ADD);
+    assert_eq!(t.build(&program, "-DN=4"), 0);
+    assert_eq!(run(&t, &program, 1), 5);
+    assert_eq!(status(&t, &long), CL_BUILD_IN_PROGRESS, "the short one went first");
+    calls.next();
+    assert_eq!(status(&t, &long), CL_BUILD_SUCCESS);
+}
+
 #[test]
 fn the_callback_of_a_build_may_use_the_program() {
     let t = Session::new();

@@ -320,6 +320,8 @@ fn bad_arguments_have_their_codes() {
     let free = |q, count, list: *const Handle| t.clEnqueueSVMFree(q, count, list, None, null_mut(), 0, n, no);
     c.code("free nothing", CL_INVALID_VALUE, free(q, 0, &a));
     c.code("free a null list", CL_INVALID_VALUE, free(q, 1, null()));
+    c.code("free none of no list", CL_SUCCESS, free(q, 0, null()));
+    c.code("free null", CL_SUCCESS, free(q, 1, &gone));
     let migrate = |q, count, list: *const *const c_void, sizes: *const usize, flags| {
         t.clEnqueueSVMMigrateMem(q, count, list, sizes, flags, 0, n, no)
     };

@@ -31,7 +31,10 @@ const fn named(name: &'static str, version: u32) -> Named {
 }
 
 /// The version of OpenCL that platform and devices report.
-pub const OPENCL_VERSION: u32 = version(3, 0, 0);
+pub const OPENCL_VERSION: u32 = version(3, 1, 0);
+
+/// The same as the strings of the queries begin, before the vendor's part.
+pub const OPENCL_VERSION_TEXT: &str = "OpenCL 3.1";
 
 /// Extensions of the CPU device; each is also a macro.
 ///
@@ -59,11 +62,13 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
     named("cl_khr_device_uuid", version(1, 0, 0)),
     named("cl_khr_expect_assume", version(1, 0, 0)),
     named("cl_khr_extended_async_copies", version(1, 0, 0)),
+    named("cl_khr_external_semaphore", version(1, 0, 1)),
+    named("cl_khr_external_semaphore_opaque_fd", version(1, 0, 0)),
     named("cl_khr_initialize_memory", version(1, 0, 0)),
     named("cl_khr_il_program", version(1, 0, 0)),
     named("cl_khr_kernel_clock", version(1, 0, 0)),
     named("cl_khr_priority_hints", version(1, 0, 0)),
-    named("cl_khr_semaphore", version(1, 0, 0)),
+    named("cl_khr_semaphore", version(1, 0, 1)),
     named("cl_khr_spirv_no_integer_wrap_decoration", version(1, 0, 0)),
     named("cl_khr_spirv_queries", version(1, 0, 0)),
     named("cl_khr_suggested_local_work_size", version(1, 0, 0)),
@@ -91,7 +96,7 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
 
 /// Platform extensions.
 pub const PLATFORM_EXTENSIONS: &[Named] =
-    &[named("cl_khr_icd", version(1, 0, 0)), named("cl_khr_extended_versioning", version(1, 0, 0))];
+    &[named("cl_khr_icd", version(2, 0, 1)), named("cl_khr_extended_versioning", version(1, 0, 0))];
 
 /// Names of features that more than their macros depend on.
 pub mod feature {
@@ -117,7 +122,7 @@ pub mod feature {
     }
 }
 
-/// Optional features of OpenCL C 3.0 (`__opencl_c_…`).
+/// Optional features of OpenCL C 3.0 and later (`__opencl_c_…`).
 pub const C_FEATURES: &[Named] = &[
     named("__opencl_c_fp64", version(3, 0, 0)),
     named("__opencl_c_int64", version(3, 0, 0)),
@@ -157,6 +162,7 @@ pub const C_VERSIONS: &[Named] = &[
     named("OpenCL C", version(1, 1, 0)),
     named("OpenCL C", version(1, 2, 0)),
     named("OpenCL C", version(3, 0, 0)),
+    named("OpenCL C", version(3, 1, 0)),
 ];
 
 /// The versions of SPIR-V that the compiler takes.

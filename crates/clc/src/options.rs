@@ -16,6 +16,7 @@ pub enum ClStd {
     Cl1_2,
     Cl2_0,
     Cl3_0,
+    Cl3_1,
 }
 
 impl ClStd {
@@ -27,6 +28,7 @@ impl ClStd {
             ClStd::Cl1_2 => 120,
             ClStd::Cl2_0 => 200,
             ClStd::Cl3_0 => 300,
+            ClStd::Cl3_1 => 310,
         }
     }
 }
@@ -157,8 +159,9 @@ impl BuildOptions {
                 "CL1.2" => ClStd::Cl1_2,
                 "CL2.0" => ClStd::Cl2_0,
                 "CL3.0" => ClStd::Cl3_0,
+                "CL3.1" => ClStd::Cl3_1,
                 _ => {
-                    let help = "the versions are CL1.0, CL1.1, CL1.2, CL2.0 and CL3.0";
+                    let help = "the versions are CL1.0, CL1.1, CL1.2, CL2.0, CL3.0 and CL3.1";
                     let d = Diagnostic::error_nowhere("E0003", format!("`-cl-std={value}` names no version"));
                     return Err(Box::new(d.help(help)));
                 }
@@ -222,6 +225,7 @@ impl BuildOptions {
 const KNOWN: &[&str] = &[
     "-cl-std=CL1.2",
     "-cl-std=CL3.0",
+    "-cl-std=CL3.1",
     "-cl-denorms-are-zero",
     "-cl-no-signed-zeros",
     "-cl-unsafe-math-optimizations",
@@ -354,6 +358,16 @@ mod tests {
         assert_eq!(errors, [""; 0]);
         assert_eq!(o.std, Some(ClStd::Cl3_0));
         assert!(o.no_warnings && o.fast_relaxed_math && o.debug_info && o.kernel_arg_info && !o.opt_disable);
+    }
+
+    #[test]
+    fn every_version_has_its_number() {
+        for (name, number) in
+            [("CL1.0", 100), ("CL1.1", 110), ("CL1.2", 120), ("CL2.0", 200), ("CL3.0", 300), ("cl3.1", 310)]
+        {
+            let (o, errors) = parse(&format!("-cl-std={name}"));
+            assert_eq!((o.std.map(ClStd::number), o.partial_groups(), errors.len()), (Some(number), number >= 200, 0));
+        }
     }
 
     #[test]

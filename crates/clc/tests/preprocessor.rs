@@ -232,7 +232,7 @@ fn predefined_macros_and_options() {
     let (session, program) = preprocess(source.as_bytes(), &options, &mut Memory::default());
     assert_eq!(
         text_of(&session, &program),
-        "300 300 120 1 1\n__IMAGE_SUPPORT__ 1 0+2 \"a b\" \"main.cl\" 2 0 1 (1 + 1)\n1 #error no\n7 \"b.cl\""
+        "300 310 120 1 1\n__IMAGE_SUPPORT__ 1 0+2 \"a b\" \"main.cl\" 2 0 1 (1 + 1)\n1 #error no\n7 \"b.cl\""
     );
 }
 

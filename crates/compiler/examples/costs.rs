@@ -89,6 +89,7 @@ fn launches(device: &CpuDevice, kernel: &dyn Kernel) {
             args: &args,
             local_size: 0,
             zero_local: false,
+            device: None,
             print: &Silent,
             tier_up: None,
             queue: 0,

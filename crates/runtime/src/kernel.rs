@@ -244,7 +244,8 @@ impl Kernel {
         match param.kind {
             ParamKind::Local => {
                 ensure!(input.value.is_none(), InvalidArgValue, "{what} is local memory: its value must be NULL");
-                self.store_local(index, param, size)
+                self.args.set_local(index as usize, size);
+                Ok(())
             }
             ParamKind::Global | ParamKind::Constant => {
                 ensure!(size == 8, InvalidArgSize, "{what} is a buffer: its size is that of a cl_mem, 8, not {size}");
@@ -312,7 +313,7 @@ impl Kernel {
 
     fn store_buffer(&self, index: u32, param: &KernelParam, buffer: Option<&Arc<MemObject>>) -> Result<()> {
         let same = buffer.is_none_or(|b| Arc::ptr_eq(b.context(), self.program.context()));
-        ensure!(same, InvalidMemObject, "{}: the buffer is of another context", self.what(index, param));
+        ensure!(same, InvalidContext, "{}: the buffer is of another context", self.what(index, param));
         let other = buffer.filter(|b| b.check_is_buffer().is_err());
         ensure!(
             other.is_none(),
@@ -336,9 +337,9 @@ impl Kernel {
     fn store_image(&self, index: u32, param: &KernelParam, object: &Arc<MemObject>) -> Result<()> {
         let what = self.what(index, param);
         let same = Arc::ptr_eq(object.context(), self.program.context());
-        ensure!(same, InvalidMemObject, "{what}: the image is of another context");
+        ensure!(same, InvalidContext, "{what}: the image is of another context");
         let image = object.image()?;
-        ensure!(image.fits(&param.type_name), InvalidArgValue, "{what} is a `{}`: the image is not", param.type_name);
+        ensure!(image.fits(&param.type_name), InvalidMemObject, "{what} is a `{}`: the image is not", param.type_name);
         let excluded = match Access::of(param) {
             Access::ReadOnly | Access::None => MemFlags::WRITE_ONLY,
             Access::WriteOnly => MemFlags::READ_ONLY | MemFlags::IMMUTABLE,
@@ -361,7 +362,7 @@ impl Kernel {
 
     fn store_sampler(&self, index: u32, param: &KernelParam, sampler: &Arc<Sampler>) -> Result<()> {
         let same = Arc::ptr_eq(sampler.context(), self.program.context());
-        ensure!(same, InvalidSampler, "{}: the sampler is of another context", self.what(index, param));
+        ensure!(same, InvalidContext, "{}: the sampler is of another context", self.what(index, param));
         self.args.set_bytes(index as usize, &sampler.bits().to_le_bytes());
         Ok(())
     }
@@ -399,18 +400,12 @@ impl Kernel {
         states
     }
 
-    /// Sets an argument that is a pointer to so many bytes of local memory.
+    /// Sets an argument that is a pointer to so many bytes of local memory; 0 if the kernel needs none of it.
     pub fn set_local_arg(&self, index: u32, size: u64) -> Result<()> {
         let param = self.param(index)?;
         let what = self.what(index, param);
         let local = param.kind == ParamKind::Local;
         ensure!(local, InvalidArgValue, "{what} is a `{}`, not a pointer to local memory", param.type_name);
-        self.store_local(index, param, size)
-    }
-
-    fn store_local(&self, index: u32, param: &KernelParam, size: u64) -> Result<()> {
-        let what = self.what(index, param);
-        ensure!(size > 0, InvalidArgSize, "{what} is local memory: its size must not be 0");
         self.args.set_local(index as usize, size);
         Ok(())
     }

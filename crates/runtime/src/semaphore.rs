@@ -6,9 +6,12 @@
 //! queues go on, and calls never wait for the semaphore to become free. If a signal fails, so does its wait.
 //!
 //! A second signal without a wait in between leaves a binary semaphore as it is: it belongs to the same pair.
+//!
+//! A semaphore with a payload outside has no pairs: `external_semaphore.rs`.
 
 use crate::event::Edge;
 use crate::execute::{Command, CommandType, Progress, start};
+use crate::external_semaphore::{self, Payload};
 use crate::queue::ExecPolicy;
 use crate::status::{bail, ensure};
 use crate::{Context, Device, Event, ExternalSlot, Queue, Result};
@@ -61,17 +64,26 @@ impl State {
 pub struct Semaphore {
     /// What the interface keeps.
     pub external: ExternalSlot,
+    /// What the interface keeps of a semaphore that can be exported.
+    pub handle: ExternalSlot,
     context: Arc<Context>,
     devices: Vec<Arc<Device>>,
     properties: Vec<u64>,
+    /// The payload, if other processes share it.
+    payload: Option<Arc<dyn Payload>>,
     state: Mutex<State>,
 }
 
 impl Semaphore {
     // OpenCL 3.0 API, Creating Semaphores.
     /// A semaphore that is not signalled, for a device or, if none is named, for the only one of the context.
-    /// `properties` is the list as given, for the query.
-    pub fn new(context: &Arc<Context>, device: Option<Arc<Device>>, properties: Vec<u64>) -> Result<Arc<Semaphore>> {
+    /// `properties` is the list as given, for the query; `payload` is one outside of the runtime.
+    pub fn new(
+        context: &Arc<Context>,
+        device: Option<Arc<Device>>,
+        properties: Vec<u64>,
+        payload: Option<Arc<dyn Payload>>,
+    ) -> Result<Arc<Semaphore>> {
         let devices = match device {
             Some(device) => {
                 ensure!(context.index_of(&device).is_some(), InvalidDevice, "the device is not of this context");
@@ -85,9 +97,11 @@ impl Semaphore {
         };
         Ok(Arc::new(Semaphore {
             external: ExternalSlot::default(),
+            handle: ExternalSlot::default(),
             context: context.clone(),
             devices,
             properties,
+            payload,
             state: Mutex::default(),
         }))
     }
@@ -107,8 +121,16 @@ impl Semaphore {
         &self.properties
     }
 
+    /// Its payload, if that is outside of the runtime.
+    pub(crate) fn payload(&self) -> Option<&Arc<dyn Payload>> {
+        self.payload.as_ref()
+    }
+
     /// Whether it is signalled.
     pub fn is_signalled(&self) -> bool {
+        if let Some(payload) = &self.payload {
+            return payload.is_signalled();
+        }
         self.state.lock().pairs.iter().any(|gate| gate.is_signalled.load(Ordering::Acquire))
     }
 
@@ -194,9 +216,11 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_semaphores(semaphores, wait)?;
-        let gates: Vec<Arc<Gate>> = semaphores.iter().map(|semaphore| semaphore.next_signal()).collect();
-        let signalled = gates.clone();
+        let inside = semaphores.iter().filter(|semaphore| semaphore.payload.is_none());
+        let gates: Vec<Arc<Gate>> = inside.map(|semaphore| semaphore.next_signal()).collect();
+        let (signalled, semaphores) = (gates.clone(), semaphores.to_vec());
         let work = Box::new(move || {
+            external_semaphore::signal(&semaphores)?;
             signalled.iter().for_each(|gate| gate.is_signalled.store(true, Ordering::Release));
             Ok(Progress::Done)
         });
@@ -212,8 +236,11 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_semaphores(semaphores, wait)?;
-        let mut waits = Waits(semaphores.iter().map(|semaphore| (semaphore.clone(), semaphore.next_wait())).collect());
+        let outside = self.take_payloads(semaphores, wait)?;
+        let inside = semaphores.iter().filter(|semaphore| semaphore.payload.is_none());
+        let mut waits = Waits(inside.map(|semaphore| (semaphore.clone(), semaphore.next_wait())).collect());
         let mut all = wait.to_vec();
+        all.extend(outside);
         all.extend(waits.0.iter().map(|(_, gate)| gate.event.clone()));
         let work = Box::new(move || {
             waits.end(true);

@@ -90,15 +90,21 @@ impl Context {
 }
 
 impl Queue {
-    /// Frees allocations when all earlier commands are done, or lets the application do it.
+    /// Checks that the device has shared virtual memory.
+    fn need_svm(&self) -> Result<()> {
+        ensure!(self.device().svm().is_some(), InvalidOperation, "the device has no shared virtual memory");
+        Ok(())
+    }
+
+    /// Frees allocations when all earlier commands are done, or lets the application do it. None and NULL are nothing
+    /// to free.
     pub fn svm_free(
         self: &Arc<Queue>,
         addresses: Vec<usize>,
         free: Option<SvmFree>,
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
-        ensure!(!addresses.is_empty(), InvalidValue, "there is nothing to free");
-        ensure!(!addresses.contains(&0), InvalidValue, "a pointer in the list is NULL");
+        self.need_svm()?;
         let context = self.context().clone();
         let work = Box::new(move || {
             match free {
@@ -120,6 +126,7 @@ impl Queue {
         size: u64,
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
+        self.need_svm()?;
         self.enqueue_job(CommandType::SvmMemcpy, wait, blocking, svm_copy_job(to, from, size)?)
     }
 
@@ -131,6 +138,7 @@ impl Queue {
         size: u64,
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
+        self.need_svm()?;
         self.enqueue_job(CommandType::SvmMemFill, wait, false, svm_fill_job(at, pattern, size)?)
     }
 
@@ -144,6 +152,7 @@ impl Queue {
         size: u64,
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
+        self.need_svm()?;
         need(at, "pointer")?;
         ensure!(size > 0, InvalidValue, "a map of 0 bytes");
         ensure!(MapFlags::from_bits(bits).is_some(), InvalidValue, "the map flags {bits:#x} have unknown bits");
@@ -152,6 +161,7 @@ impl Queue {
 
     /// Ends a mapping.
     pub fn svm_unmap(self: &Arc<Queue>, at: Option<HostPtr>, wait: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.need_svm()?;
         need(at, "pointer")?;
         self.enqueue(CommandType::SvmUnmap, wait, false, Box::new(|| Ok(Progress::Done)))
     }
@@ -164,6 +174,7 @@ impl Queue {
         bits: u64,
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
+        self.need_svm()?;
         ensure!(!ranges.is_empty(), InvalidValue, "there is nothing to migrate");
         ensure!(
             crate::MigrationFlags::from_bits(bits).is_some(),

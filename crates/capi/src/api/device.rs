@@ -96,7 +96,7 @@ fn limit(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_MAX_COMPUTE_UNITS => info.value(hal.compute_units)?,
         cl::DEVICE_MAX_WORK_ITEM_DIMENSIONS => info.value(3u32)?,
         cl::DEVICE_MAX_WORK_GROUP_SIZE => info.value(group)?,
-        cl::DEVICE_MAX_WORK_ITEM_SIZES => info.array(&[group; 3])?,
+        cl::DEVICE_MAX_WORK_GROUP_SIZES => info.array(&[group; 3])?,
         // Preferred vector widths are 1: work-items are vectorised, so kernels are best written with scalars.
         cl::DEVICE_PREFERRED_VECTOR_WIDTH_CHAR
         | cl::DEVICE_PREFERRED_VECTOR_WIDTH_SHORT
@@ -151,7 +151,7 @@ fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_LUID => info.array(&[0u8; 8])?,
         cl::DEVICE_NODE_MASK => info.value(1u32)?,
         cl::DEVICE_PROFILE => info.text("FULL_PROFILE")?,
-        cl::DEVICE_VERSION => info.text(&format!("OpenCL 3.0 {}", platform::NAME))?,
+        cl::DEVICE_VERSION => info.text(&format!("{} {}", caps::OPENCL_VERSION_TEXT, platform::NAME))?,
         cl::DEVICE_NUMERIC_VERSION => info.value(caps::OPENCL_VERSION)?,
         cl::DEVICE_OPENCL_C_VERSION => info.text(&format!("OpenCL C 1.2 {}", platform::NAME))?,
         cl::DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => info.value(caps::version(1, 2, 0))?,
@@ -269,6 +269,9 @@ fn absent(name: u32, info: Info) -> Result<Option<Written>> {
         | cl::DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT
         | cl::DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT => info.value(0u32)?,
         cl::DEVICE_SEMAPHORE_TYPES_KHR => info.value(cl::SEMAPHORE_TYPE_BINARY_KHR as u32)?,
+        cl::DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR | cl::DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR => {
+            info.value(cl::SEMAPHORE_HANDLE_OPAQUE_FD_KHR)?
+        }
         cl::DEVICE_BUILT_IN_KERNELS => info.text("")?,
         cl::DEVICE_BUILT_IN_KERNELS_WITH_VERSION => info.names(&[])?,
         _ => return Ok(None),

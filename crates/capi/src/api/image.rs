@@ -156,8 +156,11 @@ pub fn supported(
     let Some(kind) = ImageType::from_number(kind) else {
         return fail(Status::InvalidValue, format!("{kind:#x} is not a type of image"));
     };
-    let Some(flags) = MemFlags::from_bits(flags) else {
-        return fail(Status::InvalidValue, format!("memory flags {flags:#x} has unknown bits"));
+    let access = MemFlags::READ_WRITE | MemFlags::WRITE_ONLY | MemFlags::READ_ONLY;
+    let valid = |f: &MemFlags| f.intersection(access).bits().count_ones() <= 1;
+    let Some(flags) = MemFlags::from_bits(flags).filter(valid) else {
+        let why = format!("memory flags {flags:#x} have unknown bits or give access in ways that exclude each other");
+        return fail(Status::InvalidValue, why);
     };
     if room == 0 && !formats.is_null() {
         return fail(Status::InvalidValue, "an array of 0 entries");

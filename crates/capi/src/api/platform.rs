@@ -1,7 +1,7 @@
 //! The platform.
 
 use super::give_all;
-use crate::args::{Out, OutArray, OutBytes, Text};
+use crate::args::{Out, OutArray, OutBytes, Text, UserData};
 use crate::handle::{self, Handle};
 use crate::info::Info;
 use crate::{cl, entry, platform};
@@ -31,13 +31,16 @@ pub fn info(platform: Handle<Platform>, name: u32, size: usize, value: OutBytes,
     let info = Info::new(size, value, size_ret);
     match name {
         cl::PLATFORM_PROFILE => info.text("FULL_PROFILE"),
-        cl::PLATFORM_VERSION => info.text(&format!("OpenCL 3.0 {NAME}")),
+        cl::PLATFORM_VERSION => info.text(&format!("{} {NAME}", caps::OPENCL_VERSION_TEXT)),
         cl::PLATFORM_NAME => info.text("Cloom"),
         cl::PLATFORM_VENDOR => info.text("The Cloom developers"),
         cl::PLATFORM_EXTENSIONS => info.text(&caps::joined(caps::PLATFORM_EXTENSIONS)),
         cl::PLATFORM_HOST_TIMER_RESOLUTION => info.value(1u64),
         cl::PLATFORM_NUMERIC_VERSION => info.value(caps::OPENCL_VERSION),
         cl::PLATFORM_EXTENSIONS_WITH_VERSION => info.names(caps::PLATFORM_EXTENSIONS),
+        cl::PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR | cl::PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR => {
+            info.value(cl::SEMAPHORE_HANDLE_OPAQUE_FD_KHR)
+        }
         cl::PLATFORM_SEMAPHORE_TYPES_KHR => info.value(cl::SEMAPHORE_TYPE_BINARY_KHR as u32),
         cl::PLATFORM_ICD_SUFFIX_KHR => info.text("CLOOM"),
         _ => info.unknown(name),
@@ -56,6 +59,19 @@ pub fn function(name: Text) -> Result<*mut c_void> {
 pub fn function_of(platform: Handle<Platform>, name: Text) -> Result<*mut c_void> {
     find(platform)?;
     function(name)
+}
+
+/// `clIcdGetFunctionAddressForPlatformKHR`: for the loader's own dispatch table.
+pub fn icd_function(platform: Handle<Platform>, name: Text) -> Result<*mut c_void> {
+    platform.get()?;
+    Ok(name.string().map_or(std::ptr::null(), |name| entry::function(&name)).cast_mut())
+}
+
+/// `clIcdSetPlatformDispatchDataKHR`
+pub fn set_dispatch_data(platform: Handle<Platform>, data: UserData) -> Result<()> {
+    platform.get()?;
+    handle::set_dispatch_data(data.pointer());
+    Ok(())
 }
 
 /// The objects that the application has not released, for tests of leaks.

@@ -112,6 +112,19 @@ pub fn fill(
     })
 }
 
+/// Every byte becomes the low byte of the value, as with C's `memset`.
+pub fn set(
+    queue: Handle<Queue>,
+    memory: HostMemory,
+    value: i32,
+    size: usize,
+    count: u32,
+    list: In<Handle<Event>>,
+    event: Out<Handle<Event>>,
+) -> Result<()> {
+    enqueue(queue, count, list, event, |queue, wait| queue.usm_fill(memory.get(), &[value as u8], size as u64, wait))
+}
+
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn memcpy(
     queue: Handle<Queue>,

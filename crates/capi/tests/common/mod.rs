@@ -17,9 +17,9 @@ mod callbacks;
 mod cases;
 pub mod extension;
 pub mod images;
-mod load;
+pub mod load;
 
-pub use api::{Api, Handle};
+pub use api::{Api, Handle, SvmFreeFn};
 pub use callbacks::{Calls, on_error, on_event, on_native, on_object};
 pub use cases::{Cases, code_name};
 pub use load::{newer_source, own_driver};

@@ -25,7 +25,7 @@ pub enum MacroOption {
 /// Options of the preprocessor.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PpOptions {
-    /// The version of the language, as `__OPENCL_C_VERSION__` has it: 100, 110, 120, 200, 300.
+    /// The version of the language, as `__OPENCL_C_VERSION__` has it: 100, 110, 120, 200, 300, 310.
     pub c_version: u32,
     /// The version of the device, as `__OPENCL_VERSION__` has it.
     pub device_version: u32,
@@ -45,7 +45,7 @@ impl Default for PpOptions {
     fn default() -> Self {
         Self {
             c_version: 120,
-            device_version: 300,
+            device_version: 310,
             features: Vec::new(),
             predefined: Vec::new(),
             images: false,
@@ -67,7 +67,7 @@ impl Preprocessor<'_> {
             self.set_macro(name, Some(m.into()));
         }
         let mut text = String::new();
-        let versions = [("1_0", 100), ("1_1", 110), ("1_2", 120), ("2_0", 200), ("3_0", 300)];
+        let versions = [("1_0", 100), ("1_1", 110), ("1_2", 120), ("2_0", 200), ("3_0", 300), ("3_1", 310)];
         for (name, number) in versions {
             let _ = writeln!(text, "#define CL_VERSION_{name} {number}");
         }

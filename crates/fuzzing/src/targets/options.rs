@@ -22,6 +22,7 @@ const WORDS: &[&str] = &[
     "-Werror",
     "-cl-std=CL1.2",
     "-cl-std=CL3.0",
+    "-cl-std=CL3.1",
     "-cl-std=",
     "-cl-opt-disable",
     "-cl-mad-enable",
