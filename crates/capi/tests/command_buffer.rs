@@ -491,7 +491,7 @@ fn recording_and_enqueuing_have_their_codes() {
     assert_eq!(b.info::<usize>(0x1299), t.context() as usize);
     c.query("command buffer", STATE, |name, s, v, r| x.clGetCommandBufferInfoKHR(b.h, name, s, v, r));
     c.end();
-    assert_eq!(t.device_info::<u64>(0x12A9), 1 | 4, "printf, simultaneous use");
+    assert_eq!(t.device_info::<u64>(0x12A9), 1 | 2 | 4, "printf, device-side enqueue, simultaneous use");
     assert_eq!((t.device_info::<u64>(0x129A), t.device_info::<u64>(0x12AA)), (3, 0), "queues of all kinds");
     assert_eq!(t.device_info::<u64>(0x12B0), 31, "everything may be updated");
     t.finish();

@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "it calls the C interface")]
 
 mod common;
+use common::extension::CommandBuffers;
 use common::*;
 
 const ON_DEVICE: u64 = CL_QUEUE_ON_DEVICE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
@@ -419,4 +420,27 @@ fn binaries_and_linked_programs_keep_their_blocks() {
     let again = Obj::program(again);
     assert_eq!(t.build(&again, ""), 0);
     assert_eq!(sum(&again), 404);
+}
+
+#[test]
+fn command_buffers_record_kernels_that_enqueue() {
+    let t = Session::new();
+    let _queue = device_queue(&t, DEFAULT, None);
+    let x = CommandBuffers::new(&t);
+    let mut code = 1;
+    let none = x.clCreateCommandBufferKHR(1, &_queue.h, null(), &mut code);
+    assert_eq!((none, code), (null_mut(), CL_INVALID_COMMAND_QUEUE), "for a queue on the device");
+    let source = "kernel void k(global int *out) {
+        enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_WAIT_KERNEL, ndrange_1D(16), ^{ atomic_add(out, 1); });
+    }";
+    let program = built(&t, source, CL3);
+    let (kernel, out) = (t.kernel_of(&program, "k"), t.buffer_of(&[0i32]));
+    t.arg_mem(&kernel, 0, &out);
+    let b = x.buffer(t.queue(), 0);
+    b.launch(&kernel, 10, &[], None);
+    b.finalize();
+    for run in 1..4 {
+        drop(b.enqueue(&[]));
+        assert_eq!(t.read::<i32>(&out, 1), [160 * run]);
+    }
 }

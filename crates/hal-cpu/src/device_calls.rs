@@ -1,7 +1,7 @@
 //! The hook of device-side enqueue: compiled code calls it, and it asks who answers for the launch.
 //!
-//! In come the words that `cloom_ir::abi::device` lists, in private memory of the work-item; the answer goes back. Reading
-//! and writing what they point to is the one thing that the runtime, which is safe code, cannot do itself.
+//! In come the words that `cloom_ir::abi::device` lists, in private memory of the work-item; the answer goes back.
+//! Reading and writing what they point to is the one thing that the runtime, which is safe code, cannot do itself.
 
 use crate::fpenv;
 use cloom_hal::{DeviceCall, DeviceCalls, KernelMemory};

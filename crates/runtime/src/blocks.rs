@@ -1,5 +1,5 @@
-//! The blocks of a program on a device, which its kernels enqueue: hidden kernels, found by the numbers that code has for
-//! them ([`cloom_ir::abi::device::block_number`]).
+//! The blocks of a program on a device, which its kernels enqueue: hidden kernels, found by the numbers that code has
+//! for them ([`cloom_ir::abi::device::block_number`]).
 //!
 //! A block's code is asked for when it is first enqueued or asked about, and then compiled in the background while the
 //! kernel that enqueues it goes on.

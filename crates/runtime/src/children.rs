@@ -1,14 +1,14 @@
 //! Kernels that kernels enqueue: the *family* of one command of the host.
 //!
-//! In come the calls of running kernels (`cloom_ir::abi::device`), from any thread; the commands that they make run when
-//! the kernel that the host enqueued has ended, one after the other on the thread of its command, each on all threads
-//! of the device as any launch. The specification allows a child to begin later than its flags say, never earlier, so
+//! In come the calls of running kernels (`cloom_ir::abi::device`), from any thread; the commands that they make run
+//! when the kernel that the host enqueued has ended, one after the other on the thread of its command, each on all
+//! threads of the device as any launch. The specification allows a child to begin later than its flags say, never earlier, so
 //! all three flags are kept. The command of the host ends when its family has ended.
 //!
 //! ```text
-//!            call of a kernel           events of its list are complete         it and what it enqueued have ended
-//! (nothing) ──────────────────▶ blocked ──────────────────────────────▶ ready ───────────────────────────────────▶ gone
-//!                                  └──────── one of them failed ─────────────────────────────────────────────────▲
+//!    a kernel calls             events of its list are complete         it has run
+//!  ─────────────────▶ blocked ──────────────────────────────────▶ ready ────────────▶ gone
+//!                        └────────── one of them failed ───────────────────────────────▲
 //! ```
 //!
 //! *Reporting.* A command that has an event reports to its event, which is complete when the command and all that it
@@ -20,8 +20,8 @@
 //! *Bounds.* Waiting commands count against the size of their queue, events against `limits::MAX_DEVICE_EVENTS`.
 //! Handles of events are numbers that are never used again; a wrong one is found in no table.
 //!
-//! *Stuck families.* If nothing is ready and commands wait, what they wait for cannot happen any more, as no kernel runs
-//! that could set a user event: they fail.
+//! *Stuck families.* If nothing is ready and commands wait, what they wait for cannot happen any more, as no kernel
+//! runs that could set a user event: they fail.
 
 mod calls;
 

@@ -1,8 +1,8 @@
 //! Functions with parameters that are blocks: a copy of the function for each choice of blocks that calls pass.
 //!
-//! A block has no value at run time (see [`super::blocks`]), so such a function is analysed when it is called: the names
-//! of its block parameters then mean the blocks of the call. What these captured comes as further parameters. Calls
-//! with the same literals share a copy. A function that nobody calls is not analysed.
+//! A block has no value at run time (see [`super::blocks`]), so such a function is analysed when it is called: the
+//! names of its block parameters then mean the blocks of the call. What these captured comes as further parameters.
+//! Calls with the same literals share a copy. A function that nobody calls is not analysed.
 //!
 //! ```text
 //! int twice(int x, int (^f)(int)) { return f(f(x)); }

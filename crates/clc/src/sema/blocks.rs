@@ -166,15 +166,15 @@ impl Sema<'_> {
     pub(super) fn inferred_return(&mut self, value: Option<&ast::Expr>, span: Span) -> StmtKind {
         let e = value.map(|value| self.expr(value)).map(|e| if e.ty.ty == Ty::VOID { e } else { self.rvalue(e) });
         let ty = e.as_ref().map_or(Ty::VOID, |e| e.ty.ty);
-        if ty == Ty::ERROR {
-            return StmtKind::Return(None);
-        }
         if self.types.block(ty).is_some() {
             self.error("E0332", span, "a block cannot be the result of a block");
             return StmtKind::Return(None);
         }
         let Some(known) = self.cx.as_mut().and_then(|cx| cx.inferred.as_mut()) else { return StmtKind::Return(None) };
         let (before, at) = *known.get_or_insert((ty, span));
+        if before == Ty::ERROR || ty == Ty::ERROR {
+            return StmtKind::Return(None);
+        }
         if before != ty {
             let message = format!("this block returns `{}` here", self.type_name(ty));
             let before = format!("and `{}` here", self.type_name(before));
@@ -300,11 +300,13 @@ impl Sema<'_> {
         self.declare(name, Entry::Block(func, ty, captured));
     }
 
-    /// Whether two blocks have one type; qualifiers of parameters are of no matter.
+    /// Whether two blocks have one type; qualifiers of parameters are of no matter, and what was wrong has been said.
     pub(super) fn same_block_type(&self, a: Ty, b: Ty) -> bool {
+        let same = |(a, b): (Ty, Ty)| a == b || a == Ty::ERROR || b == Ty::ERROR;
         match (self.types.block(a), self.types.block(b)) {
             (Some((ret_a, a)), Some((ret_b, b))) => {
-                ret_a.ty == ret_b.ty && a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.ty == b.ty)
+                let params = a.iter().zip(b).map(|(a, b)| (a.ty, b.ty));
+                a.len() == b.len() && params.chain([(ret_a.ty, ret_b.ty)]).all(same)
             }
             _ => false,
         }

@@ -14,7 +14,7 @@
 //!
 //! | call | words | result |
 //! |---|---|---|
-//! | `enqueue_kernel` | queue, flags ([`FLAG_DEBUG`]), range, events, list, event, block, captured, bytes, sizes, count | a code |
+//! | `enqueue_kernel` | queue, flags, range, events, list, event, block, captured, bytes, sizes, count | a code |
 //! | `enqueue_marker` | queue, flags, events, list, event | a code |
 //! | `default_queue` | | the queue, or 0 |
 //! | `create_user_event` | | the event, or 0 |
@@ -25,7 +25,7 @@
 //! | `work_group_size`, `preferred_multiple` | block | the size |
 //! | `max_subgroup_size`, `subgroup_count` | range, block | size, or number |
 //!
-//! *Range* is the address of an `ndrange_t` ([`RANGE_SIZE`]); *list* that of so many *events*, of 8 bytes each;
+//! *Flags* are those of the language and [`FLAG_DEBUG`]. *Range* is the address of an `ndrange_t` ([`RANGE_SIZE`]); *list* that of so many *events*, of 8 bytes each;
 //! *event* where the event goes, or 0; *captured* the address of so many *bytes*; *sizes* that of *count* sizes
 //! (`i32`) of local memory. A *block* is the [number](block_number) of its kernel's name, which is the same in all
 //! kernels of the program. Queues and events are numbers that only the launcher understands; 0 is none.

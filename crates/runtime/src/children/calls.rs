@@ -1,8 +1,8 @@
 //! The calls of running kernels: `enqueue_kernel`, `enqueue_marker`, what they do with events, and questions about
 //! blocks.
 //!
-//! In come the operands that `cloom_ir::abi::device` lists, from any thread; out go codes of the language and numbers. An
-//! address may have a tag of the generic address space, which is taken off.
+//! In come the operands that `cloom_ir::abi::device` lists, from any thread; out go codes of the language and numbers.
+//! An address may have a tag of the generic address space, which is taken off.
 
 use super::{COMMAND_BYTES, Child, DeviceEvent, Family, Parent, WAIT_FAILED, Work};
 use crate::execute::attempt;
