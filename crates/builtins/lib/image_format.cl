@@ -34,16 +34,32 @@ typedef global uchar *target;
         return CONVERT(R, convert_##R, vload4(0, (global const T *)p));                            \
     }
 
+// The quotient of an integer below 2^17 and n, correctly rounded: times n it is that integer again, on which programs
+// that keep numbers in normalised channels rely. 1/n rounded to a float is not enough; what it lacks is added.
+#define OVER(n) ((float)(1.0 / (n)))
+#define REST(n) ((float)(1.0 / (n) - (double)OVER(n)))
+#define QUOTIENT(x, n) times(x, OVER(n), REST(n))
+
+#define TIMES(V)                                                                                   \
+    static V FN times(V x, float by, float rest)                                                   \
+    {                                                                                              \
+        return fma(x, (V)(by), x * rest);                                                          \
+    }
+
+TIMES(float)
+TIMES(float2)
+TIMES(float4)
+
 #define AS_IS(V, TO, x) TO(x)
-#define UNORM8(V, TO, x) (TO(x) * (1.0f / 255.0f))
-#define UNORM16(V, TO, x) (TO(x) * (1.0f / 65535.0f))
-#define SNORM8(V, TO, x) max(TO(x) * (1.0f / 127.0f), (V)(-1.0f))
-#define SNORM16(V, TO, x) max(TO(x) * (1.0f / 32767.0f), (V)(-1.0f))
+#define UNORM8(V, TO, x) QUOTIENT(TO(x), 255)
+#define UNORM16(V, TO, x) QUOTIENT(TO(x), 65535)
+#define SNORM8(V, TO, x) max(QUOTIENT(TO(x), 127), (V)(-1.0f))
+#define SNORM16(V, TO, x) max(QUOTIENT(TO(x), 32767), (V)(-1.0f))
 
 // Numbers in the high bits of 16.
-#define UNORM10X6(V, TO, x) (TO((x) >> 6) * (1.0f / 1023.0f))
-#define UNORM12X4(V, TO, x) (TO((x) >> 4) * (1.0f / 4095.0f))
-#define UNORM14X2(V, TO, x) (TO((x) >> 2) * (1.0f / 16383.0f))
+#define UNORM10X6(V, TO, x) QUOTIENT(TO((x) >> 6), 1023)
+#define UNORM12X4(V, TO, x) QUOTIENT(TO((x) >> 4), 4095)
+#define UNORM14X2(V, TO, x) QUOTIENT(TO((x) >> 2), 16383)
 #define INT10X6(V, TO, x) TO((x) >> 6)
 #define INT12X4(V, TO, x) TO((x) >> 4)
 #define INT14X2(V, TO, x) TO((x) >> 2)
@@ -81,43 +97,43 @@ float4 FN __image_load_f_halfx4(source p)
     return vload_half4(0, (global const half *)p);
 }
 
+// Channels of a few bits of a word; n is the greatest number of such a channel.
+#define PART(v, shift, n) QUOTIENT(convert_float((v) >> (shift) & (n)), n)
+
 float4 FN __image_load_f_565x4(source p)
 {
     uint v = *(global const ushort *)p;
-    uint4 bits = (uint4)(v >> 11, v >> 5 & 63, v & 31, 0);
-    return convert_float4(bits) * (float4)(1.0f / 31.0f, 1.0f / 63.0f, 1.0f / 31.0f, 0.0f);
+    return (float4)(PART(v, 11, 31), PART(v, 5, 63), PART(v, 0, 31), 0.0f);
 }
 
 float4 FN __image_load_f_555x4(source p)
 {
     uint v = *(global const ushort *)p;
-    return convert_float4((uint4)(v >> 10, v >> 5, v, 0) & 31) * (1.0f / 31.0f);
+    return (float4)(PART(v, 10, 31), PART(v, 5, 31), PART(v, 0, 31), 0.0f);
 }
 
 float4 FN __image_load_f_101010x4(source p)
 {
     uint v = *(global const uint *)p;
-    return convert_float4((uint4)(v >> 20, v >> 10, v, 0) & 1023) * (1.0f / 1023.0f);
+    return (float4)(PART(v, 20, 1023), PART(v, 10, 1023), PART(v, 0, 1023), 0.0f);
 }
 
 float4 FN __image_load_f_101010_2x4(source p)
 {
     uint v = *(global const uint *)p;
-    uint4 bits = (uint4)(v >> 22, v >> 12 & 1023, v >> 2 & 1023, v & 3);
-    return convert_float4(bits) * (float4)((float3)(1.0f / 1023.0f), 1.0f / 3.0f);
+    return (float4)(PART(v, 22, 1023), PART(v, 12, 1023), PART(v, 2, 1023), PART(v, 0, 3));
 }
 
 // The highest bits are the first channel's.
 float4 FN __image_load_f_2_101010x4(source p)
 {
     uint v = *(global const uint *)p;
-    uint4 bits = (uint4)(v >> 30, v >> 20 & 1023, v >> 10 & 1023, v & 1023);
-    return convert_float4(bits) * (float4)(1.0f / 3.0f, (float3)(1.0f / 1023.0f));
+    return (float4)(PART(v, 30, 3), PART(v, 20, 1023), PART(v, 10, 1023), PART(v, 0, 1023));
 }
 
 float4 FN __image_load_f_srgb8x4(source p)
 {
-    float4 v = convert_float4(vload4(0, p)) * (1.0f / 255.0f);
+    float4 v = QUOTIENT(convert_float4(vload4(0, p)), 255);
     float3 low = v.xyz * (1.0f / 12.92f);
     float3 high = exp2(2.4f * log2((v.xyz + 0.055f) * (1.0f / 1.055f)));
     return (float4)(select(high, low, v.xyz <= 0.04045f), v.w);

@@ -3,8 +3,9 @@
 // In: the image's descriptor (`ir::abi::image`), the sampler's bits, the coordinates one by one; out: the colour. Where
 // format and sampler are constants, next to nothing of the choices below is left. Addressing and filtering as in OpenCL
 // C 8.2: coordinates are unnormalised, wrapped, and rounded down; a linear filter weighs the two neighbours in
-// each dimension. A sampler that clamps reads the border colour outside; all others stay inside, so that no coordinate
-// can make them read other memory. Without sampler, coordinates must be inside.
+// each dimension. A sampler that clamps reads the border colour outside; all others stay inside, and so does a read
+// without sampler: no coordinate makes a kernel read other memory. What is read where the specification leaves it
+// undefined is the nearest element.
 
 #define FN __attribute__((overloadable))
 
@@ -91,6 +92,12 @@ static float unnormalised(float x, int size, uint s)
     return IS_NORMALISED(s) ? x * (float)size : x;
 }
 
+// The element that is nearest to a number.
+static int nearest(int i, int size)
+{
+    return clamp(i, 0, size - 1);
+}
+
 // The number of an element; one beyond either end is outside where the sampler clamps.
 static int wrapped(int i, int size, uint s)
 {
@@ -98,12 +105,7 @@ static int wrapped(int i, int size, uint s)
         i = i < 0 ? i + size : i;
         i = i >= size ? i - size : i;
     }
-    return ADDRESSING(s) == CLAMPS ? clamp(i, -1, size) : clamp(i, 0, size - 1);
-}
-
-static int wrapped_int(int i, int size, uint s)
-{
-    return ADDRESSING(s) == 0 ? i : wrapped(i, size, s);
+    return ADDRESSING(s) == CLAMPS ? clamp(i, -1, size) : nearest(i, size);
 }
 
 static int is_inside(int i, int size)
@@ -160,51 +162,53 @@ static source address(image d, int x, int y, int z)
                                                                                                    \
     V FN __read_image##letters##_1d(image d, int x)                                                \
     {                                                                                              \
-        return element_##letters(d, x, 0, 0);                                                      \
+        return element_##letters(d, nearest(x, WIDTH(d)), 0, 0);                                   \
     }                                                                                              \
     V FN __read_image##letters##_1d_array(image d, int x, int a)                                   \
     {                                                                                              \
-        return element_##letters(d, x, 0, a);                                                      \
+        return element_##letters(d, nearest(x, WIDTH(d)), 0, nearest(a, LAYERS(d)));               \
     }                                                                                              \
     V FN __read_image##letters##_2d(image d, int x, int y)                                         \
     {                                                                                              \
-        return element_##letters(d, x, y, 0);                                                      \
+        return element_##letters(d, nearest(x, WIDTH(d)), nearest(y, HEIGHT(d)), 0);               \
     }                                                                                              \
     V FN __read_image##letters##_2d_array(image d, int x, int y, int a)                            \
     {                                                                                              \
-        return element_##letters(d, x, y, a);                                                      \
+        return element_##letters(d, nearest(x, WIDTH(d)), nearest(y, HEIGHT(d)),                   \
+                                 nearest(a, LAYERS(d)));                                           \
     }                                                                                              \
     V FN __read_image##letters##_3d(image d, int x, int y, int z)                                  \
     {                                                                                              \
-        return element_##letters(d, x, y, z);                                                      \
+        return element_##letters(d, nearest(x, WIDTH(d)), nearest(y, HEIGHT(d)),                   \
+                                 nearest(z, DEPTH(d)));                                            \
     }                                                                                              \
                                                                                                    \
     V FN __read_image##letters##_1d(image d, uint s, int x)                                        \
     {                                                                                              \
-        return sample_##letters(d, s, 1, wrapped_int(x, WIDTH(d), s), 0, 0);                       \
+        return sample_##letters(d, s, 1, wrapped(x, WIDTH(d), s), 0, 0);                           \
     }                                                                                              \
     V FN __read_image##letters##_1d_array(image d, uint s, int x, int a)                           \
     {                                                                                              \
-        return sample_##letters(d, s, 1, wrapped_int(x, WIDTH(d), s), 0,                           \
+        return sample_##letters(d, s, 1, wrapped(x, WIDTH(d), s), 0,                               \
                                 clamp(a, 0, LAYERS(d) - 1));                                       \
     }                                                                                              \
     V FN __read_image##letters##_2d(image d, uint s, int x, int y)                                 \
     {                                                                                              \
-        x = wrapped_int(x, WIDTH(d), s);                                                           \
-        y = wrapped_int(y, HEIGHT(d), s);                                                          \
+        x = wrapped(x, WIDTH(d), s);                                                               \
+        y = wrapped(y, HEIGHT(d), s);                                                              \
         return sample_##letters(d, s, 2, x, y, 0);                                                 \
     }                                                                                              \
     V FN __read_image##letters##_2d_array(image d, uint s, int x, int y, int a)                    \
     {                                                                                              \
-        x = wrapped_int(x, WIDTH(d), s);                                                           \
-        y = wrapped_int(y, HEIGHT(d), s);                                                          \
+        x = wrapped(x, WIDTH(d), s);                                                               \
+        y = wrapped(y, HEIGHT(d), s);                                                              \
         return sample_##letters(d, s, 2, x, y, clamp(a, 0, LAYERS(d) - 1));                        \
     }                                                                                              \
     V FN __read_image##letters##_3d(image d, uint s, int x, int y, int z)                          \
     {                                                                                              \
-        x = wrapped_int(x, WIDTH(d), s);                                                           \
-        y = wrapped_int(y, HEIGHT(d), s);                                                          \
-        z = wrapped_int(z, DEPTH(d), s);                                                           \
+        x = wrapped(x, WIDTH(d), s);                                                               \
+        y = wrapped(y, HEIGHT(d), s);                                                              \
+        z = wrapped(z, DEPTH(d), s);                                                               \
         return sample_##letters(d, s, 3, x, y, z);                                                 \
     }
 

@@ -1,5 +1,6 @@
 // write_imagef, write_imagei, write_imageui: in come the image's descriptor (`ir::abi::image`), the coordinates one by
-// one, which must be inside (OpenCL C 6.15.15.5), and the colour.
+// one, and the colour. Coordinates outside of the image are undefined (OpenCL C 6.15.15.5). On GPUs nothing is written
+// then, and programs round their ranges up to whole work-groups on the strength of it; so nothing is written here.
 
 #define FN __attribute__((overloadable))
 
@@ -32,6 +33,17 @@ void FN __image_store_ui(target p, uint order, uint type, uint4 v);
         return v;                                                                                  \
     }
 
+#define FIELD(d, offset) (((constant int *)(d))[(offset) / 4])
+#define WIDTH(d) FIELD(d, 24)
+#define HEIGHT(d) FIELD(d, 28)
+#define DEPTH(d) FIELD(d, 32)
+#define LAYERS(d) FIELD(d, 36)
+
+static int is_inside(int i, int size)
+{
+    return (uint)i < (uint)size;
+}
+
 // A descriptor begins with the address of the first element.
 #define DATA(d) (*(constant target *)(d))
 
@@ -55,23 +67,28 @@ static target address(image d, int x, int y, int z)
                                                                                                    \
     void FN __write_image##letters##_1d(image d, int x, V v)                                       \
     {                                                                                              \
-        element_##letters(d, x, 0, 0, v);                                                          \
+        if (is_inside(x, WIDTH(d)))                                                                \
+            element_##letters(d, x, 0, 0, v);                                                      \
     }                                                                                              \
     void FN __write_image##letters##_1d_array(image d, int x, int a, V v)                          \
     {                                                                                              \
-        element_##letters(d, x, 0, a, v);                                                          \
+        if (is_inside(a, LAYERS(d)) && is_inside(x, WIDTH(d)))                                     \
+            element_##letters(d, x, 0, a, v);                                                      \
     }                                                                                              \
     void FN __write_image##letters##_2d(image d, int x, int y, V v)                                \
     {                                                                                              \
-        element_##letters(d, x, y, 0, v);                                                          \
+        if (is_inside(y, HEIGHT(d)) && is_inside(x, WIDTH(d)))                                     \
+            element_##letters(d, x, y, 0, v);                                                      \
     }                                                                                              \
     void FN __write_image##letters##_2d_array(image d, int x, int y, int a, V v)                   \
     {                                                                                              \
-        element_##letters(d, x, y, a, v);                                                          \
+        if (is_inside(a, LAYERS(d)) && is_inside(y, HEIGHT(d)) && is_inside(x, WIDTH(d)))          \
+            element_##letters(d, x, y, a, v);                                                      \
     }                                                                                              \
     void FN __write_image##letters##_3d(image d, int x, int y, int z, V v)                         \
     {                                                                                              \
-        element_##letters(d, x, y, z, v);                                                          \
+        if (is_inside(z, DEPTH(d)) && is_inside(y, HEIGHT(d)) && is_inside(x, WIDTH(d)))           \
+            element_##letters(d, x, y, z, v);                                                      \
     }
 
 WRITES(float4, f)

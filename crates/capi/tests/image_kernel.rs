@@ -428,29 +428,46 @@ fn images_of_a_buffer_share_its_bytes() {
     assert!(bytes[52..].iter().all(|&b| b == 255) && bytes[51] == 51, "{bytes:?}");
 }
 
+/// The types of images that lie in buffers: the type, its name in OpenCL C, coordinates of a kernel, pitches in
+/// elements.
+const IN_BUFFERS: [(u32, &str, &str, [usize; 2]); 5] = [
+    (D1, "image1d_t", "x", [0, 0]),
+    (D1_ARRAY, "image1d_array_t", "(int2)(x, y)", [0, 20]),
+    (D2, "image2d_t", "(int2)(x, y)", [10, 0]),
+    (D2_ARRAY, "image2d_array_t", "(int4)(x, y, z, 0)", [10, 50]),
+    (D3, "image3d_t", "(int4)(x, y, z, 0)", [10, 50]),
+];
+
+/// An image of 5 elements a row, 3 rows and 4 slices or layers, as far as its type has them, in a buffer of 32-bit
+/// elements; and its size.
+fn image_in_buffer(t: &Session, buffer: &Obj, kind: u32, pitches: [usize; 2]) -> (Obj, [usize; 3]) {
+    let size = match kind {
+        D1 => [5, 1, 1],
+        D1_ARRAY | D2 => [5, 3, 1],
+        _ => [5, 3, 4],
+    };
+    let [row_pitch, slice_pitch] = pitches.map(|n| 4 * n);
+    // A 1D array has rows that are layers: its slices are multiples of its rows.
+    let row_pitch = if kind == D1_ARRAY { 40 } else { row_pitch };
+    let format = Format { order: R, channel_type: 0x10DC };
+    (t.image(format, &Desc { parent: buffer.h, row_pitch, slice_pitch, ..Desc::new(kind, size) }), size)
+}
+
+/// The places in the buffer of all elements of such an image.
+fn places(kind: u32, pitches: [usize; 2], size: [usize; 3]) -> Vec<u32> {
+    let from_row = if kind == D1_ARRAY { pitches[1] } else { pitches[0] };
+    let place = |x: usize, y: usize, z: usize| (x + from_row * y + pitches[1] * z) as u32;
+    let row = |y: usize, z: usize| (0..size[0]).map(move |x| place(x, y, z));
+    (0..size[2]).flat_map(|z| (0..size[1]).flat_map(move |y| row(y, z))).collect()
+}
+
 #[test]
 fn images_of_every_type_lie_in_buffers_with_pitches() {
     let t = Session::new();
     let values: Vec<u32> = (0..1024).collect();
     let buffer = t.buffer_of(&values);
-    let format = Format { order: R, channel_type: 0x10DC };
-    // Pitches in elements, then the place of x, y, z.
-    for (kind, image, coordinates, pitches) in [
-        (D1, "image1d_t", "x", [0, 0]),
-        (D1_ARRAY, "image1d_array_t", "(int2)(x, y)", [0, 20]),
-        (D2, "image2d_t", "(int2)(x, y)", [10, 0]),
-        (D2_ARRAY, "image2d_array_t", "(int4)(x, y, z, 0)", [10, 50]),
-        (D3, "image3d_t", "(int4)(x, y, z, 0)", [10, 50]),
-    ] {
-        let size = match kind {
-            D1 => [5, 1, 1],
-            D1_ARRAY | D2 => [5, 3, 1],
-            _ => [5, 3, 4],
-        };
-        let [row_pitch, slice_pitch] = pitches.map(|n| 4 * n);
-        // A 1D array has rows that are layers: its slices are multiples of its rows.
-        let row_pitch = if kind == D1_ARRAY { 40 } else { row_pitch };
-        let image_object = t.image(format, &Desc { parent: buffer.h, row_pitch, slice_pitch, ..Desc::new(kind, size) });
+    for (kind, image, coordinates, pitches) in IN_BUFFERS {
+        let (image_object, size) = image_in_buffer(&t, &buffer, kind, pitches);
         let kernel = t.kernel(&format!(
             "kernel void k(read_only {image} from, global uint *out) {{
                 int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
@@ -462,12 +479,111 @@ fn images_of_every_type_lie_in_buffers_with_pitches() {
         t.arg_mem(&kernel, 0, &image_object);
         t.arg_mem(&kernel, 1, &out);
         t.launch(&kernel, &size, &[]);
-        let from_row = if kind == D1_ARRAY { pitches[1] } else { pitches[0] };
-        let place = |x: usize, y: usize, z: usize| (x + from_row * y + pitches[1] * z) as u32;
-        let wanted: Vec<u32> = (0..size[2])
-            .flat_map(|z| (0..size[1]).flat_map(move |y| (0..size[0]).map(move |x| place(x, y, z))))
-            .collect();
+        let wanted = places(kind, pitches, size);
         assert_eq!(t.read::<u32>(&out, wanted.len()), wanted, "{image}");
+    }
+}
+
+#[test]
+fn writes_outside_of_an_image_write_nothing() {
+    // A profiling queue waits for optimised code; without, the first launch runs baseline code.
+    for properties in [0, CL_QUEUE_PROFILING_ENABLE] {
+        let t = Session::with(properties);
+        for (kind, image, coordinates, pitches) in IN_BUFFERS {
+            let buffer = t.buffer_of(&[7u32; 1024]);
+            let (image_object, size) = image_in_buffer(&t, &buffer, kind, pitches);
+            let kernel = t.kernel(&format!(
+                "kernel void k(write_only {image} to) {{
+                    int x = (int)get_global_id(0) - 2, y = (int)get_global_id(1) - 1, z = (int)get_global_id(2) - 1;
+                    write_imageui(to, {coordinates}, (uint4)(100 + (z * {} + y) * {} + x));
+                }}",
+                size[1], size[0]
+            ));
+            t.arg_mem(&kernel, 0, &image_object);
+            // The dimensions that the image has, and in the others one work-item at the coordinate 0.
+            let range: [usize; 3] = std::array::from_fn(|d| if size[d] == 1 { 1 } else { [40, 7, 7][d] });
+            let offset: [usize; 3] = std::array::from_fn(|d| usize::from(size[d] == 1));
+            ok(t.clEnqueueNDRangeKernel(
+                t.queue(),
+                kernel.h,
+                3,
+                offset.as_ptr(),
+                range.as_ptr(),
+                null(),
+                0,
+                null(),
+                null_mut(),
+            ));
+            let mut wanted = vec![7u32; 1024];
+            for (i, place) in places(kind, pitches, size).into_iter().enumerate() {
+                wanted[place as usize] = 100 + i as u32;
+            }
+            assert_eq!(t.read::<u32>(&buffer, 1024), wanted, "{image}");
+        }
+    }
+}
+
+#[test]
+fn reads_outside_of_an_image_without_addressing_stay_inside() {
+    let t = Session::new();
+    let image = t.image(FLOATS, &Desc::new(D2, [5, 3, 1]));
+    let values: Vec<f32> = (0..60).map(|i| (i / 4) as f32).collect();
+    t.write_image(&image, [0; 3], [5, 3, 1], [0, 0], &values);
+    let kernel = t.kernel(
+        "constant sampler_t S = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_NONE | CLK_FILTER_NEAREST;
+        kernel void k(read_only image2d_t from, global float2 *out, int by) {
+            int x = get_global_id(0), y = get_global_id(1);
+            int2 at = ((int2)(x, y) - 8) * by;
+            out[y * 32 + x] = (float2)(read_imagef(from, at).x, read_imagef(from, S, at).x);
+        }",
+    );
+    let out = t.buffer(0, 32 * 16 * 8);
+    // The second takes coordinates to the ends of `int`.
+    for by in [1, 1 << 27] {
+        t.arg_mem(&kernel, 0, &image);
+        t.arg_mem(&kernel, 1, &out);
+        t.arg(&kernel, 2, by);
+        t.launch(&kernel, &[32, 16], &[]);
+        let near = |i: usize, size: i32| (i as i32 - 8).wrapping_mul(by).clamp(0, size - 1);
+        let wanted: Vec<f32> =
+            (0..16).flat_map(|y| (0..32).flat_map(move |x| [(near(y, 3) * 5 + near(x, 5)) as f32; 2])).collect();
+        assert_eq!(t.read::<f32>(&out, 32 * 16 * 2), wanted, "{by}");
+    }
+}
+
+#[test]
+fn normalised_channels_are_correctly_rounded() {
+    let t = Session::new();
+    let (w, h) = (256, 256);
+    let kernel = t.kernel(
+        "kernel void k(read_only image2d_t from, global float *out) {
+            int x = get_global_id(0), y = get_global_id(1);
+            out[y * 256 + x] = read_imagef(from, (int2)(x, y)).x;
+        }",
+    );
+    let out = t.buffer(0, w * h * 4);
+    for (channel_type, max) in [(0x10D0, 127.0f32), (0x10D1, 32767.0), (0x10D2, 255.0), (0x10D3, 65535.0)] {
+        let image = t.image(Format { order: R, channel_type }, &Desc::new(D2, [w, h, 1]));
+        let codes: Vec<u16> = (0..=u16::MAX).collect();
+        let bytes: Vec<u8> = codes.iter().map(|&c| c as u8).collect();
+        let wide = max > 255.0;
+        match wide {
+            true => t.write_image(&image, [0; 3], [w, h, 1], [0, 0], &codes),
+            false => t.write_image(&image, [0; 3], [w, h, 1], [0, 0], &bytes),
+        }
+        t.arg_mem(&kernel, 0, &image);
+        t.arg_mem(&kernel, 1, &out);
+        t.launch(&kernel, &[w, h], &[]);
+        let number = |code: u16| match channel_type {
+            0x10D0 => f32::from(code as u8 as i8),
+            0x10D1 => f32::from(code as i16),
+            0x10D2 => f32::from(code as u8),
+            _ => f32::from(code),
+        };
+        for (&code, got) in codes.iter().zip(t.read::<f32>(&out, w * h)) {
+            let wanted = (number(code) / max).max(-1.0);
+            assert_eq!(got, wanted, "{channel_type:#x} {code}");
+        }
     }
 }
 
