@@ -46,6 +46,9 @@ pub enum Elem {
 use Elem::{F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
 
 impl Elem {
+    /// Every one.
+    pub const ALL: [Elem; 11] = [I8, U8, I16, U16, I32, U32, I64, U64, F32, F64, F16];
+
     /// Width in bits.
     pub fn bits(self) -> u32 {
         match self {
@@ -288,6 +291,9 @@ pub enum Subgroup {
     ShuffleUp,
     ShuffleDown,
     Rotate,
+    /// Of two values that follow each other: one a distance before, one a distance behind.
+    ShuffleUpTwo,
+    ShuffleDownTwo,
     Reduce,
     ScanInclusive,
     ScanExclusive,
@@ -335,7 +341,7 @@ pub const NARROW: &[Elem] = &[I8, U8, I16, U16, I32, U32];
 /// The signed integers.
 pub const SIGNED: &[Elem] = &[I8, I16, I32, I64];
 /// Everything.
-pub const A: &[Elem] = &[I8, U8, I16, U16, I32, U32, I64, U64, F32, F64, F16];
+pub const A: &[Elem] = &Elem::ALL;
 
 /// A concrete signature.
 #[derive(Clone, PartialEq, Eq, Debug)]

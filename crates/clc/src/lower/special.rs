@@ -115,6 +115,7 @@ impl Fn<'_, '_> {
             }
             Special::Query(what) => self.b().query(what, 0),
             Special::Image(op) => self.image(op, &v, ty),
+            Special::Block(op) => self.block(op, &v, ty),
         }
     }
 

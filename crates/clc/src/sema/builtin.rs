@@ -6,6 +6,7 @@
 
 use super::Sema;
 use super::atomics;
+use super::blocks;
 use super::images;
 use super::tree::{Expr, ExprKind, Rounding, Special};
 use super::types::{QTy, Ty, TyKind, elem_signed};
@@ -34,24 +35,11 @@ enum Family {
     Expect,
     Trap,
     Image(images::Function),
+    Block(blocks::Function),
     ToSpace(Space),
     GetFence,
     Unavailable(&'static str, &'static str),
 }
-
-const ELEMS: [Elem; 11] = [
-    Elem::I8,
-    Elem::U8,
-    Elem::I16,
-    Elem::U16,
-    Elem::I32,
-    Elem::U32,
-    Elem::I64,
-    Elem::U64,
-    Elem::F16,
-    Elem::F32,
-    Elem::F64,
-];
 
 const ATOMICS: [&str; 11] = ["add", "sub", "xchg", "inc", "dec", "cmpxchg", "min", "max", "and", "or", "xor"];
 
@@ -68,13 +56,9 @@ const OTHERS: [&str; 9] = [
     "prefetch",
 ];
 
-/// What to do without images.
-pub(super) const IMAGES_HELP: &str =
-    "the device reports no image support (CL_DEVICE_IMAGE_SUPPORT): read from a buffer";
-
 /// The type at the start of a text, longest name first, and what follows it.
 fn type_prefix(text: &str) -> Option<(Elem, u8, &str)> {
-    let (elem, rest) = ELEMS.iter().find_map(|&e| {
+    let (elem, rest) = Elem::ALL.iter().find_map(|&e| {
         let rest = text.strip_prefix(super::types::elem_name(e))?;
         Some((e, rest))
     })?;
@@ -173,7 +157,8 @@ fn family(name: &str) -> Option<Family> {
         }
         _ => {
             let image = || images::function(name).map(Family::Image);
-            return atomics::function(name).map(Family::C11).or_else(image);
+            let block = || blocks::function(name).map(Family::Block);
+            return atomics::function(name).map(Family::C11).or_else(image).or_else(block);
         }
     })
 }
@@ -201,7 +186,7 @@ impl Sema<'_> {
             return self.table_call(name, args, at, span);
         }
         let family = match family(name) {
-            Some(Family::Image(_)) if !self.opts.images => Family::Unavailable("images are", IMAGES_HELP),
+            Some(Family::Image(_)) if !self.opts.images => Family::Unavailable("images are", images::IMAGES_HELP),
             Some(family) => family,
             None => return Expr::error(span),
         };
@@ -245,7 +230,7 @@ impl Sema<'_> {
             Family::Trap => &[0],
             Family::C11(f) if f.arity().contains(&values.len()) => &[],
             Family::C11(f) => &[[0, 1, 2, 3, 4, 5, 6][*f.arity().end()]],
-            Family::Printf | Family::Image(_) | Family::Unavailable(..) => &[],
+            Family::Printf | Family::Image(_) | Family::Block(_) | Family::Unavailable(..) => &[],
         };
         if !arity.is_empty() && !arity.contains(&values.len()) {
             let plural = if arity[0] == 1 { "" } else { "s" };
@@ -271,6 +256,7 @@ impl Sema<'_> {
             Family::Expect => values.into_iter().next().map(|e| self.convert(e, Ty::LONG)),
             Family::Trap => Some(Expr::value(ExprKind::Special(Special::Trap, values), Ty::VOID, span)),
             Family::Image(f) => self.image_call(f, name, values, at, span),
+            Family::Block(f) => self.block_call(f, name, values, at, span),
             Family::ToSpace(space) => self.qualifier_call(space, values, span),
             Family::GetFence => self.as_generic(values).map(|p| {
                 let kind = ExprKind::Special(Special::GetFence, vec![p]);

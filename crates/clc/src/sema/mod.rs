@@ -6,6 +6,7 @@
 
 mod atomics;
 mod attrs;
+pub mod blocks;
 mod builtin;
 mod call;
 pub mod constant;

@@ -5,6 +5,7 @@
 //! and the lowering read the same tree and use the same IR operations, so that a constant has the bits that the device
 //! would compute.
 
+use super::blocks::BlockOp;
 use super::images::ImageOp;
 use super::types::{QTy, Ty};
 use crate::source::{Span, Symbol};
@@ -386,6 +387,8 @@ pub enum Special {
     Trap,
     /// An access to an image.
     Image(ImageOp),
+    /// What the work-items of a sub-group access side by side.
+    Block(BlockOp),
     /// A generic pointer: as one into this address space, or null if it points elsewhere.
     ToSpace(Space),
     /// A generic pointer: the flags of a fence for the memory that it points into.
