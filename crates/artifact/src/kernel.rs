@@ -26,6 +26,8 @@ pub struct KernelArtifact {
     pub private_size: u64,
     /// The local size that the source requires.
     pub reqd_group_size: Option<[u32; 3]>,
+    /// The size of sub-groups that the source requires.
+    pub reqd_subgroup_size: Option<u16>,
     /// `-cl-denorms-are-zero`: the launcher may flush denormals to zero.
     pub denorms_are_zero: bool,
     /// Formats of printf, by number.
@@ -89,6 +91,7 @@ impl KernelArtifact {
             local_size,
             private_size,
             reqd_group_size: meta.reqd_group_size,
+            reqd_subgroup_size: meta.reqd_subgroup_size,
             denorms_are_zero,
             printf_formats: module.strings.values().cloned().collect(),
             enqueues: module.funcs.values().any(calls_launcher),

@@ -15,6 +15,11 @@ const fn sub(names: &'static str, set: &'static [Elem], sig: &'static str, s: Su
     row(names, set, V1, sig, Lower::Special(Special::Subgroup(s)))
 }
 
+/// Of scalars and vectors.
+const fn vectors(names: &'static str, sig: &'static str, s: Subgroup) -> Row {
+    row(names, A, V, sig, Lower::Special(Special::Subgroup(s)))
+}
+
 /// Takes a ballot, a `uint4`.
 const fn ballot(names: &'static str, sig: &'static str) -> Row {
     row(names, NONE, BALLOT, sig, Lower::Exact)
@@ -68,8 +73,7 @@ pub const ROWS: &[Row] = &[
     sub("sub_group_any sub_group_non_uniform_any", NONE, "n(n)", Subgroup::Any),
     sub("sub_group_non_uniform_all_equal", A, "n(T)", Subgroup::AllEqual),
     sub("sub_group_elect", NONE, "n()", Subgroup::Elect),
-    row("sub_group_broadcast sub_group_non_uniform_broadcast", A, V, "T(T,u)",
-        Lower::Special(Special::Subgroup(Subgroup::Shuffle))),
+    vectors("sub_group_broadcast sub_group_non_uniform_broadcast", "T(T,u)", Subgroup::Shuffle),
     sub("sub_group_broadcast_first", A, "T(T)", Subgroup::BroadcastFirst),
     sub("sub_group_shuffle", A, "T(T,u)", Subgroup::Shuffle),
     sub("sub_group_shuffle_xor", A, "T(T,u)", Subgroup::ShuffleXor),
@@ -77,6 +81,11 @@ pub const ROWS: &[Row] = &[
     sub("sub_group_shuffle_down", A, "T(T,u)", Subgroup::ShuffleDown),
     sub("sub_group_rotate", A, "T(T,n)", Subgroup::Rotate),
     sub("sub_group_clustered_rotate", A, "T(T,n,u)", Subgroup::Rotate),
+    // cl_intel_subgroups, and the types of those that follow it.
+    vectors("intel_sub_group_shuffle", "T(T,u)", Subgroup::Shuffle),
+    vectors("intel_sub_group_shuffle_xor", "T(T,u)", Subgroup::ShuffleXor),
+    vectors("intel_sub_group_shuffle_up", "T(T,T,u)", Subgroup::ShuffleUpTwo),
+    vectors("intel_sub_group_shuffle_down", "T(T,T,u)", Subgroup::ShuffleDownTwo),
     sub("sub_group_reduce_add sub_group_reduce_min sub_group_reduce_max \
          sub_group_non_uniform_reduce_add sub_group_non_uniform_reduce_mul \
          sub_group_non_uniform_reduce_min sub_group_non_uniform_reduce_max", A, "T(T)", Subgroup::Reduce),

@@ -13,6 +13,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("exp_f32.cl", include_str!("../lib/exp_f32.cl")),
     ("exp_f64.cl", include_str!("../lib/exp_f64.cl")),
     ("geometric.cl", include_str!("../lib/geometric.cl")),
+    ("image_block.cl", include_str!("../lib/image_block.cl")),
     ("image_descriptor.cl", include_str!("../lib/image_descriptor.cl")),
     ("image_format.cl", include_str!("../lib/image_format.cl")),
     ("image_read.cl", include_str!("../lib/image_read.cl")),

@@ -291,6 +291,9 @@ pub enum Subgroup {
     ShuffleUp,
     ShuffleDown,
     Rotate,
+    /// Of two values that follow each other: one a distance before, one a distance behind.
+    ShuffleUpTwo,
+    ShuffleDownTwo,
     Reduce,
     ScanInclusive,
     ScanExclusive,

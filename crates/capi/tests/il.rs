@@ -447,3 +447,75 @@ fn the_device_tells_what_it_takes() {
     let function = c"clCreateProgramWithILKHR";
     assert!(!t.clGetExtensionFunctionAddressForPlatform(t.platform, function.as_ptr()).is_null());
 }
+
+const INTEL: &[u8] = include_bytes!("../../spirv/tests/modules/intel.spv");
+const ONCE: &[u8] = include_bytes!("../../spirv/tests/modules/once.spv");
+
+/// What SYCL compilers write.
+#[test]
+fn sub_groups_exchange_as_sycl_programs_do() {
+    const SIZE: usize = 16;
+    let t = Session::new();
+    let program = built(&t, INTEL, "");
+    let more = t.buffer_of(&[0u32; ITEMS]);
+    let kernel = t.kernel_of(&program, "exchange");
+    // Blocks of two reach beyond the last sub-group's.
+    let given = numbers(ITEMS + SIZE);
+    let (out, input) = (t.buffer_of(&[0i32; 16 * ITEMS]), t.buffer_of(&given));
+    for (i, buffer) in [&out, &input, &more].into_iter().enumerate() {
+        t.arg_mem(&kernel, i as u32, buffer);
+    }
+    drop(t.launch(&kernel, &[ITEMS], &[32]));
+    let (got, written) = (t.read::<i32>(&out, 16 * ITEMS), t.read::<i32>(&more, ITEMS));
+    let b = |n: i32| n.wrapping_mul(7);
+    for item in 0..ITEMS {
+        let (own, first, group) = (item % SIZE, item - item % SIZE, item - item % 32);
+        let here = &given[first..first + SIZE];
+        let whole = &given[group..group + 32];
+        let product = here.iter().fold(1i32, |p, n| p.wrapping_mul(n | 1));
+        let even = i32::from(whole.iter().all(|n| n & 1 == 0));
+        let wanted = [
+            here[own ^ 3],
+            here[own ^ 1],
+            if own + 2 < SIZE { here[own + 2] } else { b(here[own + 2 - SIZE]) },
+            if own >= 3 { here[own - 3] } else { b(here[own + SIZE - 3]) },
+            given[item],
+            given[item + SIZE],
+            product,
+            whole.iter().fold(0, |x, n| x ^ n),
+            even + 7,
+            SIZE as i32,
+        ];
+        assert_eq!(got[16 * item..16 * item + 10], wanted, "work-item {item}");
+        assert_eq!(written[item], b(given[item]));
+    }
+}
+
+#[test]
+fn floats_in_memory_are_added() {
+    let t = Session::new();
+    let program = built(&t, INTEL, "");
+    let given: Vec<f32> = (0..ITEMS).map(|i| (i * 37 % 64) as f32 - 20.0).collect();
+    let (out, input) = (t.buffer_of(&[0.5f32, 100.0, -100.0]), t.buffer_of(&given));
+    let kernel = t.kernel_of(&program, "numbers");
+    t.arg_mem(&kernel, 0, &out);
+    t.arg_mem(&kernel, 1, &input);
+    drop(t.launch(&kernel, &[ITEMS], &[16]));
+    assert_eq!(t.read::<f32>(&out, 3), [given.iter().sum::<f32>() + 0.5, -20.0, 43.0]);
+}
+
+#[test]
+fn of_two_definitions_that_are_alike_one_is_linked() {
+    let t = Session::new();
+    let parts = [create(&t, INTEL), create(&t, ONCE)];
+    for part in &parts {
+        ok(t.clCompileProgram(part.h, 0, null(), c"".as_ptr(), 0, null(), null(), None, null_mut()));
+    }
+    let handles = [parts[1].h, parts[0].h];
+    let mut code = 1;
+    let linked =
+        t.clLinkProgram(t.context(), 0, null(), c"".as_ptr(), 2, handles.as_ptr(), None, null_mut(), &mut code);
+    ok(code);
+    let linked = Obj::program(linked);
+    drop(t.kernel_of(&linked, "exchange"));
+}

@@ -69,6 +69,7 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
     named("cl_khr_kernel_clock", version(1, 0, 0)),
     named("cl_khr_priority_hints", version(1, 0, 0)),
     named("cl_khr_semaphore", version(1, 0, 1)),
+    named("cl_khr_spirv_linkonce_odr", version(1, 0, 0)),
     named("cl_khr_spirv_no_integer_wrap_decoration", version(1, 0, 0)),
     named("cl_khr_spirv_queries", version(1, 0, 0)),
     named("cl_khr_suggested_local_work_size", version(1, 0, 0)),
@@ -83,6 +84,12 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
     named("cl_ext_immutable_memory_objects", version(1, 0, 0)),
     named("cl_khr_extended_bit_ops", version(1, 0, 0)),
     named("cl_khr_integer_dot_product", version(2, 0, 0)),
+    named("cl_intel_required_subgroup_size", version(1, 0, 0)),
+    named("cl_intel_spirv_subgroups", version(1, 0, 0)),
+    named("cl_intel_subgroups", version(1, 0, 0)),
+    named("cl_intel_subgroups_char", version(1, 0, 0)),
+    named("cl_intel_subgroups_long", version(1, 0, 0)),
+    named("cl_intel_subgroups_short", version(1, 0, 0)),
     named("cl_intel_unified_shared_memory", version(1, 1, 0)),
     named("cl_khr_subgroup_ballot", version(1, 0, 0)),
     named("cl_khr_subgroup_clustered_reduce", version(1, 0, 0)),
@@ -180,6 +187,8 @@ pub const IL_VERSIONS: &[Named] = &[
 pub mod limits {
     /// Work-items of a group.
     pub const MAX_GROUP_SIZE: u64 = 4096;
+    /// Work-items of a sub-group, as kernels may require them.
+    pub const SUB_GROUP_SIZES: &[u16] = &[4, 8, 16, 32, 64];
     /// Bytes of arguments of one kernel.
     pub const MAX_PARAMETER_SIZE: u64 = 4352;
     /// Bytes of the buffer that printf fills before it flushes, at least.

@@ -22,8 +22,12 @@ impl CpuBackend {
     }
 }
 
-/// How a kernel is vectorised. Without optimisation, work-items run one after the other, as they are written.
+/// How a kernel is vectorised: as its sub-groups require. Without optimisation, work-items run one after the other, as
+/// they are written.
 fn vector_options(key: &SpecializationKey, options: &CodeOptions) -> VectorOptions {
+    if let (Some(size), Tier::Optimised) = (options.subgroup_size, key.tier) {
+        return VectorOptions::with_lanes(size);
+    }
     if !options.optimise || key.tier == Tier::Baseline || key.variant == Variant::Scalar {
         return VectorOptions::with_lanes(1);
     }
@@ -57,7 +61,14 @@ impl Backend for CpuBackend {
             }
         }
         let vectors = vector_options(key, &options);
+        let subgroup_size = options.subgroup_size.filter(|_| cloom_ir::subgroup::uses(&module.funcs[kernel]));
+        if subgroup_size.is_some() && key.variant == Variant::Scalar {
+            return Err(CompileError::SubgroupsOfManyItems);
+        }
         let group = cloom_spmd::work_group_function(&mut module, kernel, vectors, &self.target, passes)?;
+        if let Some(size) = subgroup_size.filter(|&size| size != group.launch.lanes) {
+            return Err(CompileError::SubgroupSize(size));
+        }
         statistics.merge(&group.statistics);
         let lanes = group.launch.lanes;
         debug_assert_eq!(cloom_ir::verify_work_group(&module, group.func, lanes), [], "after spmd\n{module}");

@@ -49,11 +49,13 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// The inputs that all kernels of the program share.
+    /// The inputs beside the kernel and its key.
     pub fn options(&self) -> CodeOptions {
         let options = self.program.options();
+        let meta = self.program.module().find(self.name).and_then(|k| self.program.module().funcs[k].kernel.as_ref());
         CodeOptions {
             lanes: self.compiler.lanes,
+            subgroup_size: meta.and_then(|meta| meta.reqd_subgroup_size),
             optimise: !options.opt_disable,
             denorms_are_zero: options.denorms_are_zero,
             count: self.compiler.count,

@@ -30,6 +30,9 @@ impl SpecializationKey {
     pub(crate) fn canonical(self, has_variants: bool, options: &CodeOptions) -> Self {
         let variant = match self.variant {
             _ if !has_variants => Variant::Vector,
+            // Vectors of another size would be other sub-groups.
+            Variant::ShortRow(_) | Variant::Dim0 if options.subgroup_size.is_some() => Variant::Vector,
+            variant if options.subgroup_size.is_some() => variant,
             _ if !options.optimise => Variant::Scalar,
             Variant::ShortRow(_) | Variant::Dim0 if options.lanes.is_some() => Variant::Vector,
             variant => variant,
@@ -85,6 +88,8 @@ impl Variant {
 pub struct CodeOptions {
     /// A fixed number of work-items of a vector; `None`: the cost model chooses for each kernel.
     pub lanes: Option<u16>,
+    /// The size of sub-groups that the kernel requires.
+    pub subgroup_size: Option<u16>,
     /// Whether to optimise (`-cl-opt-disable` says no).
     pub optimise: bool,
     /// Whether the code runs where denormal operands and results count as zeros (`-cl-denorms-are-zero`).
@@ -101,7 +106,7 @@ mod tests {
     const ALL: [Variant; 4] = [Variant::Vector, Variant::Scalar, Variant::ShortRow(3), Variant::Dim0];
 
     fn distinct(has_variants: bool, lanes: Option<u16>, optimise: bool) -> usize {
-        let options = CodeOptions { lanes, optimise, denorms_are_zero: false, count: false };
+        let options = CodeOptions { lanes, subgroup_size: None, optimise, denorms_are_zero: false, count: false };
         let keys = ALL.map(|v| SpecializationKey::from(v).canonical(has_variants, &options));
         keys.into_iter().collect::<HashSet<_>>().len()
     }
@@ -116,7 +121,8 @@ mod tests {
 
     #[test]
     fn the_baseline_is_never_taken_for_optimised_code() {
-        let options = CodeOptions { lanes: None, optimise: true, denorms_are_zero: false, count: false };
+        let options =
+            CodeOptions { lanes: None, subgroup_size: None, optimise: true, denorms_are_zero: false, count: false };
         let scalar = SpecializationKey::from(Variant::Scalar).canonical(true, &options);
         assert_ne!(SpecializationKey::baseline().canonical(true, &options), scalar);
     }

@@ -49,6 +49,8 @@ pub enum Linkage {
     Internal,
     /// Other modules, when programs are linked. A declaration (no body) has it too.
     External,
+    /// Other modules, too; each may define it, all alike, and one of the definitions is kept.
+    LinkOnce,
     /// A built-in function: a declaration that the library defines, or its definition.
     Builtin,
 }
@@ -85,6 +87,8 @@ pub struct KernelMeta {
     pub params: Vec<KernelParam>,
     /// `reqd_work_group_size`.
     pub reqd_group_size: Option<[u32; 3]>,
+    /// `intel_reqd_sub_group_size`: a power of two.
+    pub reqd_subgroup_size: Option<u16>,
     /// `work_group_size_hint`.
     pub group_size_hint: Option<[u32; 3]>,
     /// `vec_type_hint`, as written; readers take `int` when it is absent.

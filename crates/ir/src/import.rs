@@ -2,6 +2,7 @@
 //!
 //! Functions with external or builtin linkage are the same if they have the same name: a declaration gets the body that
 //! the other module has. The same holds for globals: an `import` gets the bytes of the `external` global of its name.
+//! Of several `linkonce` definitions of a name one is kept, an `external` one if there is any.
 //! Internal functions and globals belong to their module, so a clash of their names is settled by renaming. The
 //! compiler links the library of built-ins that way, and programs that a host compiled apart.
 
@@ -49,7 +50,8 @@ impl Module {
     /// Links another program: copies its definitions, and resolves its declarations by this module's definitions.
     pub fn link(&mut self, from: &Module) -> Result<(), ImportError> {
         let roots = from.funcs.iter().filter(|(_, f)| !f.is_declaration() && f.linkage != Linkage::Internal);
-        let globals = from.globals.iter().filter(|(_, g)| g.linkage == GlobalLinkage::External);
+        let globals =
+            from.globals.iter().filter(|(_, g)| matches!(g.linkage, GlobalLinkage::External | GlobalLinkage::LinkOnce));
         self.import_all(from, roots.map(|(r, _)| r), globals.map(|(r, _)| r))
     }
 
@@ -158,8 +160,11 @@ impl<'a> Importer<'a> {
         }
         match (source.is_declaration(), here.is_declaration()) {
             (false, true) => self.bodies.push(f),
+            (false, false) if here.linkage == Linkage::LinkOnce && source.linkage == Linkage::External => {
+                self.bodies.push(f);
+            }
             // There is one library; a second import of it is no conflict.
-            (false, false) if source.linkage == Linkage::External => {
+            (false, false) if source.linkage == Linkage::External && here.linkage == Linkage::External => {
                 return Err(ImportError::Duplicate(source.name.clone()));
             }
             _ => {}
@@ -280,7 +285,7 @@ impl<'a> Importer<'a> {
             (GlobalLinkage::External, GlobalLinkage::External) => {
                 return Err(ImportError::Duplicate(source.name.clone()));
             }
-            (GlobalLinkage::External, _) => {
+            (GlobalLinkage::External, _) | (GlobalLinkage::LinkOnce, GlobalLinkage::Import) => {
                 let align = source.align.max(here.align);
                 self.into.globals[old] = Global { align, ..source.clone() };
                 copied.push(old);
@@ -394,6 +399,44 @@ mod tests {
         assert_eq!(other.clone().link(&other), Err(ImportError::Duplicate("f".into())));
         let wrong = crate::parse("func external @f(i32) { bb0(v0: i32): ret }").unwrap();
         assert_eq!(user.clone().link(&wrong), Err(ImportError::Signature("f".into())));
+    }
+
+    #[test]
+    fn of_several_definitions_one_is_kept_where_that_is_allowed() {
+        let once = |result: &str, byte: &str| {
+            let text = format!(
+                "global linkonce @n constant size 4 align 4 init x\"{byte}\"
+                func linkonce @f() -> i32 {{ bb0: v0: i32 = const {result} ret v0 }}"
+            );
+            crate::parse(&text).unwrap()
+        };
+        let user = crate::parse(
+            "global import @n constant size 4 align 4
+            func external @g() -> ptr<constant> { bb0: v0: ptr<constant> = globaladdr @n ret v0 }",
+        )
+        .unwrap();
+        let external = crate::parse(
+            "global external @n constant size 4 align 4 init x\"09\"
+            func external @f() -> i32 { bb0: v0: i32 = const 9 ret v0 }",
+        )
+        .unwrap();
+        let (first, second) = (once("1", "01"), once("2", "02"));
+        assert_eq!(crate::parse(&first.to_string()).unwrap(), first);
+        let linked = |list: &[&Module]| {
+            let mut all = Module::new();
+            list.iter().try_for_each(|m| all.link(m)).unwrap();
+            assert_eq!(crate::verify(&all), []);
+            all.to_string()
+        };
+        let text = linked(&[&user, &first, &second, &first]);
+        assert!(text.contains("linkonce @n constant size 4 align 4 init x\"01\""), "{text}");
+        assert!(text.contains("const 0x1") && !text.contains("const 0x2"), "{text}");
+        for order in [[&first, &external], [&external, &first]] {
+            let text = linked(&order);
+            assert!(text.contains("external @n constant size 4 align 4 init x\"09\""), "{text}");
+            assert!(text.contains("func external @f()") && text.contains("const 0x9"), "{text}");
+        }
+        assert_eq!(external.clone().link(&external), Err(ImportError::Duplicate("n".into())));
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub enum GlobalLinkage {
     Internal,
     /// Defined here; other modules may refer to it by its name when programs are linked.
     External,
+    /// The same, but other modules may define it too, all alike; one of the definitions is kept.
+    LinkOnce,
     /// Declared here, defined by another module (`extern constant int n[];`). The size is 0 where the declaration
     /// leaves it open.
     Import,

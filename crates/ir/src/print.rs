@@ -152,6 +152,7 @@ fn print_global(f: &mut impl Write, module: &Module, g: &Global) -> fmt::Result 
     let linkage = match g.linkage {
         GlobalLinkage::Internal => "",
         GlobalLinkage::External => "external ",
+        GlobalLinkage::LinkOnce => "linkonce ",
         GlobalLinkage::Import => "import ",
     };
     write!(f, "global {linkage}{} {} size {} align {}", name_text(&g.name), g.space.name(), g.size, g.align)?;
@@ -231,6 +232,7 @@ fn print_signature(f: &mut impl Write, func: &Function) -> fmt::Result {
     let linkage = match func.linkage {
         Linkage::Internal => "internal",
         Linkage::External => "external",
+        Linkage::LinkOnce => "linkonce",
         Linkage::Builtin => "builtin",
     };
     write!(f, "func {linkage} {}(", name_text(&func.name))?;
@@ -301,6 +303,9 @@ fn print_kernel(f: &mut impl Write, meta: &KernelMeta) -> fmt::Result {
         if let Some([x, y, z]) = size {
             writeln!(f, "  {word} {x} {y} {z}")?;
         }
+    }
+    if let Some(size) = meta.reqd_subgroup_size {
+        writeln!(f, "  reqd_subgroup_size {size}")?;
     }
     if let Some(hint) = &meta.vec_type_hint {
         writeln!(f, "  vec_type_hint {}", quoted(hint.as_bytes()))?;

@@ -44,6 +44,9 @@ impl Fn<'_, '_, '_> {
             return self.result(inst, old);
         }
         match inst.op {
+            Op::AtomicFAddEXT => self.float_rmw(inst, RmwOp::Fadd),
+            Op::AtomicFMinEXT => self.float_rmw(inst, RmwOp::Fmin),
+            Op::AtomicFMaxEXT => self.float_rmw(inst, RmwOp::Fmax),
             Op::AtomicLoad => {
                 let [p, scope, order] = inst.operands()?;
                 let (p, scope, order) = (self.object(p)?, self.scope(scope)?, self.order(order)?);
@@ -118,6 +121,15 @@ impl Fn<'_, '_, '_> {
             }
             _ => Ok(false),
         }
+    }
+
+    /// Arithmetic of floats in memory.
+    fn float_rmw(&mut self, inst: &Inst<'_>, op: RmwOp) -> Result<bool> {
+        let [p, scope, order, x] = inst.operands()?;
+        let (p, scope, order, x) = (self.object(p)?, self.scope(scope)?, self.order(order)?, self.float(x)?);
+        ensure!(self.atomic_size(self.ty(x)), "there are no such atomic operations on {}", self.ty(x));
+        let old = self.b().atomic_rmw(op, p, x, order, scope);
+        self.result(inst, old)
     }
 
     /// A pointer to an atomic object.

@@ -148,7 +148,7 @@ impl Context<'_, '_> {
         let Some(op) = Op::from_u32(inst.word(2)?) else { bail!("its operation is not known") };
         let words: Vec<u32> = [inst.word(0)?, id].into_iter().chain(inst.rest(3).iter().copied()).collect();
         let of = Inst { op, at: inst.at, words: &words };
-        let mut scratch = Fn::new(self, Function::new("", Vec::new(), None));
+        let mut scratch = Fn::new(self, Function::new("", Vec::new(), None), false);
         scratch.inst(&of)?;
         let parts = scratch.value_of(id)?.parts.clone();
         let known = evaluate(&scratch)?;

@@ -43,8 +43,10 @@ pub(crate) struct Context<'a, 'w> {
     pub wrappers: Wrappers,
     /// Permissions that the build options give to floating-point operations.
     pub fast: Flags,
-    /// Whether products are added in one operation.
+    /// Whether products are added in one operation, in functions that are not in `rounds_twice`.
     pub contract: bool,
+    /// Functions of kernels that want each operation rounded.
+    rounds_twice: FxHashSet<Id>,
     /// The IR.
     pub ir: cloom_ir::Module,
     /// Names of functions and of variables that are taken.
@@ -60,8 +62,6 @@ pub(crate) struct Context<'a, 'w> {
 
 impl<'a, 'w> Context<'a, 'w> {
     pub fn new(module: &'a Module<'w>, input: Input<'a>) -> Self {
-        let off =
-            |e: &crate::module::Entry<'_>| e.modes.iter().any(|m| m.0 == spirv::ExecutionMode::ContractionOff as u32);
         Context {
             module,
             target: input.target,
@@ -75,8 +75,8 @@ impl<'a, 'w> Context<'a, 'w> {
             funcs: FxHashMap::default(),
             wrappers: Wrappers::default(),
             fast: cloom_clc::fast_math(input.options),
-            // A function may be of several kernels: it rounds twice if one of them wants that.
-            contract: input.target.fma && !module.entries.iter().any(off),
+            contract: input.target.fma,
+            rounds_twice: rounds_twice(module),
             ir: cloom_ir::Module::new(),
             func_names: FxHashSet::default(),
             global_names: FxHashSet::default(),
@@ -95,6 +95,11 @@ impl<'a, 'w> Context<'a, 'w> {
         self.functions()?;
         self.compile_wrappers()?;
         Ok(self.ir)
+    }
+
+    /// Whether a function adds products in one operation.
+    pub fn contracts(&self, function: Id) -> bool {
+        self.contract && !self.rounds_twice.contains(&function)
     }
 
     /// Work that is no instruction of the IR.
@@ -241,6 +246,28 @@ impl<'a, 'w> Context<'a, 'w> {
         }
         Ok(name)
     }
+}
+
+/// The functions that are called by kernels with `ContractionOff`, and these. A function may be of several kernels: it
+/// rounds twice if one of them wants that.
+fn rounds_twice(module: &Module<'_>) -> FxHashSet<Id> {
+    let is_off = |e: &&crate::module::Entry<'_>| {
+        e.modes.iter().any(|mode| mode.0 == spirv::ExecutionMode::ContractionOff as u32)
+    };
+    let mut list: Vec<Id> = module.entries.iter().filter(is_off).map(|e| e.function).collect();
+    let mut found = FxHashSet::default();
+    if list.is_empty() {
+        return found;
+    }
+    let bodies: FxHashMap<Id, &[Inst<'_>]> = module.functions.iter().map(|f| (f.id, &f.body[..])).collect();
+    while let Some(id) = list.pop() {
+        if found.insert(id) {
+            let body = bodies.get(&id).copied().unwrap_or_default();
+            let calls = body.iter().filter(|i| i.op == Op::FunctionCall);
+            list.extend(calls.filter_map(|i| i.words.get(2)));
+        }
+    }
+    found
 }
 
 /// The address space of a storage class.

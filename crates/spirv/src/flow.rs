@@ -88,10 +88,10 @@ impl Context<'_, '_> {
         let is_import = matches!(linkage, Some((_, LinkageType::Import)));
         ensure!(is_import == f.body.is_empty(), "a function with a body is not imported, and one without is");
         let (name, linkage) = match linkage {
-            Some((name, _)) if !kernels.contains(name.as_str()) => {
+            Some((name, kind)) if !kernels.contains(name.as_str()) => {
                 ensure!(!is_reserved(&name), "the name `{name}` of a function is that of a built-in function");
                 ensure!(self.func_names.insert(name.clone()), "two functions are called `{name}`");
-                (name, Linkage::External)
+                (name, if kind == LinkageType::LinkOnceODR { Linkage::LinkOnce } else { Linkage::External })
             }
             // A kernel and the function that it calls may have one name: other modules see the kernel.
             _ => (self.module.name(f.id).map_or_else(|| format!("f{}", f.id), str::to_owned), Linkage::Internal),
@@ -132,7 +132,8 @@ impl Context<'_, '_> {
 }
 
 fn lower(cx: &mut Context<'_, '_>, f: &Func<'_>, func: Function) -> Result<Function> {
-    let mut this = Fn::new(cx, func);
+    let contract = cx.contracts(f.id);
+    let mut this = Fn::new(cx, func, contract);
     this.params(f).map_err(|e| e.at(&f.head))?;
     let (mut blocks, first) = cut(f)?;
     let order = reach(&blocks, first)?;

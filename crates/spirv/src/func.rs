@@ -34,12 +34,14 @@ pub(crate) struct Fn<'c, 'a, 'w> {
     pub private: u64,
     /// The type that is returned, and where, if it is more than one value.
     pub ret: Option<(Ty, Option<Value>)>,
+    /// Whether products are added in one operation.
+    pub contract: bool,
     counted: usize,
 }
 
 impl<'c, 'a, 'w> Fn<'c, 'a, 'w> {
-    /// A function with an entry block.
-    pub fn new(cx: &'c mut Context<'a, 'w>, mut func: Function) -> Self {
+    /// A function with an entry block, which contracts or does not.
+    pub fn new(cx: &'c mut Context<'a, 'w>, mut func: Function, contract: bool) -> Self {
         let entry = func.add_block();
         Fn {
             cx,
@@ -51,6 +53,7 @@ impl<'c, 'a, 'w> Fn<'c, 'a, 'w> {
             products: FxHashMap::default(),
             private: 0,
             ret: None,
+            contract,
             counted: 0,
         }
     }
@@ -84,6 +87,7 @@ impl<'c, 'a, 'w> Fn<'c, 'a, 'w> {
                     || self.call(inst)?
                     || self.atomic(inst)?
                     || self.group(inst)?
+                    || self.intel(inst)?
                     || self.image(inst)?
                     || self.pipe(inst)?
             }

@@ -12,17 +12,17 @@ fn combination(op: Op) -> Option<(&'static str, Sign)> {
     use Sign::{Signed, Unsigned};
     Some(match op {
         Op::GroupIAdd | Op::GroupFAdd | Op::GroupNonUniformIAdd | Op::GroupNonUniformFAdd => ("add", Signed),
-        Op::GroupNonUniformIMul | Op::GroupNonUniformFMul => ("mul", Signed),
+        Op::GroupNonUniformIMul | Op::GroupNonUniformFMul | Op::GroupIMulKHR | Op::GroupFMulKHR => ("mul", Signed),
         Op::GroupFMin | Op::GroupSMin | Op::GroupNonUniformSMin | Op::GroupNonUniformFMin => ("min", Signed),
         Op::GroupUMin | Op::GroupNonUniformUMin => ("min", Unsigned),
         Op::GroupFMax | Op::GroupSMax | Op::GroupNonUniformSMax | Op::GroupNonUniformFMax => ("max", Signed),
         Op::GroupUMax | Op::GroupNonUniformUMax => ("max", Unsigned),
-        Op::GroupNonUniformBitwiseAnd => ("and", Signed),
-        Op::GroupNonUniformBitwiseOr => ("or", Signed),
-        Op::GroupNonUniformBitwiseXor => ("xor", Signed),
-        Op::GroupNonUniformLogicalAnd => ("logical_and", Signed),
-        Op::GroupNonUniformLogicalOr => ("logical_or", Signed),
-        Op::GroupNonUniformLogicalXor => ("logical_xor", Signed),
+        Op::GroupNonUniformBitwiseAnd | Op::GroupBitwiseAndKHR => ("and", Signed),
+        Op::GroupNonUniformBitwiseOr | Op::GroupBitwiseOrKHR => ("or", Signed),
+        Op::GroupNonUniformBitwiseXor | Op::GroupBitwiseXorKHR => ("xor", Signed),
+        Op::GroupNonUniformLogicalAnd | Op::GroupLogicalAndKHR => ("logical_and", Signed),
+        Op::GroupNonUniformLogicalOr | Op::GroupLogicalOrKHR => ("logical_or", Signed),
+        Op::GroupNonUniformLogicalXor | Op::GroupLogicalXorKHR => ("logical_xor", Signed),
         _ => return None,
     })
 }
@@ -223,7 +223,11 @@ impl Fn<'_, '_, '_> {
         let [scope, operation, value] = inst.operands()?;
         let uniform = format!("{:?}", inst.op).strip_prefix("GroupNonUniform").is_none();
         let head = match uniform {
-            true => self.group_scope(scope)?,
+            true => match self.group_scope(scope)? {
+                // Of sub-groups, only these have functions that all work-items must call.
+                "sub_group" if !matches!(word, "add" | "min" | "max") => "sub_group_non_uniform",
+                head => head,
+            },
             false => {
                 self.subgroup_scope(scope)?;
                 "sub_group_non_uniform"

@@ -62,7 +62,8 @@ impl Fn<'_, '_, '_> {
         }
     }
 
-    fn image_of(&mut self, id: Id) -> Result<(Value, Image)> {
+    /// An image, and its type.
+    pub fn image_of(&mut self, id: Id) -> Result<(Value, Image)> {
         let val = self.value_of(id)?;
         match self.cx.types[val.ty].kind {
             Kind::Image(image) => Ok((val.parts[0], image)),

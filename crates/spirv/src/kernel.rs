@@ -6,6 +6,7 @@ use crate::func::Fn;
 use crate::module::{Entry, Func};
 use crate::reader::Id;
 use crate::types::{Kind, Ty};
+use cloom_caps::limits;
 use cloom_ir::{Flags, Function, KernelMeta, KernelParam, Linkage, ParamKind, Scalar, Space, Type, Value};
 use spirv::{Decoration, ExecutionMode, FunctionParameterAttribute as Attribute, Op};
 
@@ -75,13 +76,15 @@ impl<'a, 'w> Context<'a, 'w> {
                 }
                 Some(ExecutionMode::VecTypeHint) => meta.vec_type_hint = Some(vec_type_hint(number(0)?)?),
                 Some(ExecutionMode::ContractionOff) => {}
-                Some(
-                    mode @ (ExecutionMode::SubgroupSize
-                    | ExecutionMode::SubgroupsPerWorkgroup
-                    | ExecutionMode::SubgroupsPerWorkgroupId),
-                ) => {
+                Some(ExecutionMode::SubgroupSize) => {
+                    let wanted = number(0)?;
+                    let size = limits::SUB_GROUP_SIZES.iter().find(|&&size| u32::from(size) == wanted);
+                    ensure!(size.is_some(), "there are no sub-groups of {wanted} work-items (`{}`)", entry.name);
+                    meta.reqd_subgroup_size = size.copied();
+                }
+                Some(mode @ (ExecutionMode::SubgroupsPerWorkgroup | ExecutionMode::SubgroupsPerWorkgroupId)) => {
                     bail!(
-                        "the device chooses the sizes of sub-groups itself (execution mode {mode:?} of `{}`)",
+                        "the device chooses the numbers of sub-groups itself (execution mode {mode:?} of `{}`)",
                         entry.name
                     )
                 }

@@ -26,6 +26,7 @@ mod flow;
 mod func;
 mod group;
 mod image;
+mod intel;
 mod kernel;
 mod limits;
 mod logic;

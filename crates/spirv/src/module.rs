@@ -114,7 +114,11 @@ impl<'w> Module<'w> {
         match inst.op {
             Op::Nop | Op::Source | Op::SourceContinued | Op::SourceExtension | Op::ModuleProcessed => {}
             Op::MemberName | Op::MemberDecorate | Op::GroupMemberDecorate | Op::DecorationGroup => {}
-            Op::MemberDecorateString => {}
+            // Who may alias whom is found out again.
+            Op::MemberDecorateString
+            | Op::AliasDomainDeclINTEL
+            | Op::AliasScopeDeclINTEL
+            | Op::AliasScopeListDeclINTEL => {}
             Op::Name => {
                 self.names.insert(inst.word(0)?, inst.string(1)?.0);
             }

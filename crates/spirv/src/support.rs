@@ -25,6 +25,7 @@ enum Needs {
 use Needs::{Feature, Fp16, Fp64, Images, Nothing};
 
 const SUBGROUPS: Needs = Feature("__opencl_c_subgroups");
+const INTEL_SUBGROUPS: Needs = Feature("cl_intel_spirv_subgroups");
 
 /// The capabilities, with what each needs.
 const CAPABILITIES: &[(Capability, Needs)] = &[
@@ -65,18 +66,37 @@ const CAPABILITIES: &[(Capability, Needs)] = &[
     (Capability::DotProduct, Feature("cl_khr_integer_dot_product")),
     (Capability::BitInstructions, Feature("cl_khr_extended_bit_ops")),
     (Capability::GroupNonUniformRotateKHR, Feature("cl_khr_subgroup_rotate")),
+    (Capability::GroupUniformArithmeticKHR, Feature("cl_khr_work_group_uniform_arithmetic")),
+    (Capability::AtomicFloat32AddEXT, Feature("__opencl_c_ext_fp32_global_atomic_add")),
+    (Capability::AtomicFloat64AddEXT, Feature("__opencl_c_ext_fp64_global_atomic_add")),
+    (Capability::AtomicFloat32MinMaxEXT, Feature("__opencl_c_ext_fp32_global_atomic_min_max")),
+    (Capability::AtomicFloat64MinMaxEXT, Feature("__opencl_c_ext_fp64_global_atomic_min_max")),
+    (Capability::SubgroupShuffleINTEL, INTEL_SUBGROUPS),
+    (Capability::SubgroupBufferBlockIOINTEL, INTEL_SUBGROUPS),
+    (Capability::SubgroupImageBlockIOINTEL, INTEL_SUBGROUPS),
+    (Capability::MemoryAccessAliasingINTEL, Nothing),
+    (Capability::FPFastMathModeINTEL, Nothing),
+    (Capability::OptNoneEXT, Nothing),
 ];
 
 /// The extensions, with what each needs.
 const EXTENSIONS: &[(&CStr, Needs)] = &[
+    (c"SPV_EXT_optnone", Nothing),
+    (c"SPV_EXT_shader_atomic_float_add", Feature("__opencl_c_ext_fp32_global_atomic_add")),
+    (c"SPV_EXT_shader_atomic_float_min_max", Feature("__opencl_c_ext_fp32_global_atomic_min_max")),
+    (c"SPV_INTEL_fp_fast_math_mode", Nothing),
+    (c"SPV_INTEL_memory_access_aliasing", Nothing),
+    (c"SPV_INTEL_optnone", Nothing),
+    (c"SPV_INTEL_subgroups", INTEL_SUBGROUPS),
     (c"SPV_KHR_bit_instructions", Feature("cl_khr_extended_bit_ops")),
     (c"SPV_KHR_expect_assume", Nothing),
     (c"SPV_KHR_integer_dot_product", Feature("cl_khr_integer_dot_product")),
-    (c"SPV_KHR_linkonce_odr", Nothing),
+    (c"SPV_KHR_linkonce_odr", Feature("cl_khr_spirv_linkonce_odr")),
     (c"SPV_KHR_no_integer_wrap_decoration", Nothing),
     (c"SPV_KHR_non_semantic_info", Nothing),
     (c"SPV_KHR_shader_clock", Feature("cl_khr_kernel_clock")),
     (c"SPV_KHR_subgroup_rotate", Feature("cl_khr_subgroup_rotate")),
+    (c"SPV_KHR_uniform_group_instructions", Feature("cl_khr_work_group_uniform_arithmetic")),
 ];
 
 /// The set of extended instructions that computes.

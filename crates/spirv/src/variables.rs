@@ -89,6 +89,7 @@ impl Context<'_, '_> {
         }
         let (linkage, name) = match linkage {
             Some((name, LinkageType::Import)) => (GlobalLinkage::Import, name),
+            Some((name, LinkageType::LinkOnceODR)) if space != Space::Local => (GlobalLinkage::LinkOnce, name),
             Some((name, _)) if space != Space::Local => (GlobalLinkage::External, name),
             _ => (GlobalLinkage::Internal, self.module.name(id).map_or_else(|| format!("v{id}"), str::to_owned)),
         };

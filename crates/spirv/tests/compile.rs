@@ -60,6 +60,17 @@ fn products_are_contracted_where_that_is_allowed() {
 }
 
 #[test]
+fn each_kernel_says_whether_it_is_contracted() {
+    let module = run(include_bytes!("modules/intel.spv"), &BuildOptions::default(), true).unwrap();
+    let fmas = |name: &str| function(&module, name).matches("= fma ").count();
+    assert_eq!((fmas("once"), fmas("twice")), (1, 0));
+    let text = function(&module, "once");
+    assert!(text.contains("nnan") && text.contains("reassoc"), "{text}");
+    assert!(module.to_string().contains("func linkonce @shared()"));
+    assert!(module.to_string().contains("reqd_subgroup_size 16"));
+}
+
+#[test]
 fn build_options_give_permissions() {
     let fast = BuildOptions { fast_relaxed_math: true, ..BuildOptions::default() };
     let text = function(&run(EXACT, &fast, false).unwrap(), "sum.of it");
@@ -167,5 +178,16 @@ fn what_the_device_lacks_has_a_reason() {
     assert!(module(&[&[14, 2, 2]]).contains("capability Kernel"));
     assert!(module(&[&[17, 6]]).contains("no memory model"));
     assert!(refused(&[&[21, 1, 24, 0]]).contains("24 bits"));
+    // A kernel with sub-groups of 5, and one with 2 sub-groups in each group.
+    let kernel: [&[u32]; 5] = [&[19, 1], &[33, 2, 1], &[54, 1, 3, 0, 2], &[248, 4], &[253]];
+    let sized = |mode: u32, n: u32| {
+        let (entry, mode): (&[u32], &[u32]) = (&[15, 6, 3, 0x6b], &[16, 3, mode, n]);
+        let mut all = vec![entry, mode];
+        all.extend(kernel);
+        all.push(&[56]);
+        refused(&all)
+    };
+    assert!(sized(35, 5).contains("no sub-groups of 5"), "{}", sized(35, 5));
+    assert!(sized(36, 2).contains("numbers of sub-groups"), "{}", sized(36, 2));
     assert!(refused(&[&[15, 6, 9, 0x6b, 0]]).contains("no function"));
 }

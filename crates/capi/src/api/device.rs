@@ -176,6 +176,9 @@ fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_LOCAL_MEM_TYPE => info.value(if offers.dedicated_local_memory { 1u32 } else { 2 })?,
         // Each work-item may be a sub-group.
         cl::DEVICE_MAX_NUM_SUB_GROUPS => info.value(device.max_group_size() as u32)?,
+        cl::DEVICE_SUB_GROUP_SIZES_INTEL => {
+            info.array(&caps::limits::SUB_GROUP_SIZES.iter().map(|&n| usize::from(n)).collect::<Vec<_>>())?
+        }
         // Kernels, perhaps native kernels.
         cl::DEVICE_EXECUTION_CAPABILITIES => info.value(1u64 | if offers.native_kernels { 2 } else { 0 })?,
         // Out of order, profiling.

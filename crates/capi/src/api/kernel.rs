@@ -87,6 +87,7 @@ fn attributes(kernel: &Kernel) -> String {
     let all = [
         sizes("reqd_work_group_size", meta.reqd_group_size),
         sizes("work_group_size_hint", meta.group_size_hint),
+        meta.reqd_subgroup_size.map(|size| format!("intel_reqd_sub_group_size({size})")),
         meta.vec_type_hint.as_ref().map(|t| format!("vec_type_hint({t})")),
     ];
     all.into_iter().flatten().collect::<Vec<_>>().join(" ")
@@ -161,6 +162,8 @@ pub fn work_group_info(
         }
         cl::KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => info.value(device::group_multiple(code.device())),
         cl::KERNEL_PRIVATE_MEM_SIZE => info.value(code.loaded()?.artifact().private_size),
+        // Registers are kept on a stack that the device always has.
+        cl::KERNEL_SPILL_MEM_SIZE_INTEL => info.value(0u64),
         cl::KERNEL_GLOBAL_WORK_SIZE => {
             return fail(Status::InvalidValue, "CL_KERNEL_GLOBAL_WORK_SIZE is of built-in kernels and custom devices");
         }
@@ -211,6 +214,9 @@ pub fn sub_group_info(
         cl::KERNEL_MAX_NUM_SUB_GROUPS => info.value(subgroup::max_count(&kernel, code)? as usize),
         // OpenCL C has no attribute for it.
         cl::KERNEL_COMPILE_NUM_SUB_GROUPS => info.value(0usize),
+        cl::KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL => {
+            info.value(usize::from(kernel.meta().reqd_subgroup_size.unwrap_or_default()))
+        }
         _ => info.unknown(name),
     }
     .map(drop)

@@ -75,21 +75,11 @@ impl Fn<'_, '_> {
                 let first = self.first();
                 self.b().subgroup_shuffle(v[0], first)
             }
-            Subgroup::Shuffle if ty.is_vector() => {
-                // A number for a vector was spread over its components.
-                let number = self.b().extract_lane(v[1], 0);
-                let parts: Vec<Value> = (0..ty.lanes)
-                    .map(|c| {
-                        let part = self.b().extract_lane(v[0], c);
-                        self.b().subgroup_shuffle(part, number)
-                    })
-                    .collect();
-                self.b().build(&parts)
-            }
-            Subgroup::Shuffle => self.b().subgroup_shuffle(v[0], v[1]),
+            Subgroup::Shuffle => self.shuffle_from(v[0], |_, number| number, v[1]),
             Subgroup::ShuffleXor => self.shuffle_by(BinOp::Xor, v[0], v[1]),
             Subgroup::ShuffleUp => self.shuffle_by(BinOp::Sub, v[0], v[1]),
             Subgroup::ShuffleDown => self.shuffle_by(BinOp::Add, v[0], v[1]),
+            Subgroup::ShuffleUpTwo | Subgroup::ShuffleDownTwo => self.shuffle_two(s, v, ty),
             Subgroup::Rotate => self.rotate(v),
             Subgroup::Reduce | Subgroup::ScanInclusive | Subgroup::ScanExclusive => self.combine(s, name, v, elem, ty),
         }
@@ -118,9 +108,54 @@ impl Fn<'_, '_> {
     }
 
     fn shuffle_by(&mut self, op: BinOp, value: Value, by: Value) -> Value {
-        let own = self.number(Query::SubgroupLocalId);
-        let from = self.b().binary(op, own, by);
-        self.b().subgroup_shuffle(value, from)
+        let from = |this: &mut Self, by: Value| {
+            let own = this.number(Query::SubgroupLocalId);
+            this.b().binary(op, own, by)
+        };
+        self.shuffle_from(value, from, by)
+    }
+
+    /// The value, each component of a vector, of the work-item that a number leads to.
+    fn shuffle_from(&mut self, value: Value, from: impl FnOnce(&mut Self, Value) -> Value, number: Value) -> Value {
+        let number = self.one_number(number);
+        let from = from(self, number);
+        match self.ty(value).lanes {
+            1 => self.b().subgroup_shuffle(value, from),
+            lanes => {
+                let parts: Vec<Value> = (0..lanes)
+                    .map(|c| {
+                        let part = self.b().extract_lane(value, c);
+                        self.b().subgroup_shuffle(part, from)
+                    })
+                    .collect();
+                self.b().build(&parts)
+            }
+        }
+    }
+
+    /// A number that goes with a vector was spread over its components.
+    fn one_number(&mut self, number: Value) -> Value {
+        if self.ty(number).is_vector() { self.b().extract_lane(number, 0) } else { number }
+    }
+
+    /// Of two values that follow each other in the numbers of work-items, the one at a distance from the own number:
+    /// before it in the second value, or behind it in the first.
+    fn shuffle_two(&mut self, s: Subgroup, v: &[Value], ty: Type) -> Value {
+        let (up, by) = (s == Subgroup::ShuffleUpTwo, self.one_number(v[2]));
+        let (own, size) = (self.number(Query::SubgroupLocalId), self.number(Query::MaxSubgroupSize));
+        let (first, second, is_first) = if up {
+            let second = self.b().binary(BinOp::Sub, own, by);
+            let first = self.b().binary(BinOp::Add, second, size);
+            (first, second, self.b().icmp(IntCc::Ult, own, by))
+        } else {
+            let first = self.b().binary(BinOp::Add, own, by);
+            let second = self.b().binary(BinOp::Sub, first, size);
+            (first, second, self.b().icmp(IntCc::Ult, first, size))
+        };
+        let a = self.shuffle_from(v[0], |_, n| n, first);
+        let b = self.shuffle_from(v[1], |_, n| n, second);
+        let is_first = if ty.is_vector() { self.b().splat(is_first, ty.lanes) } else { is_first };
+        self.b().select(is_first, a, b)
     }
 
     /// Value, distance and perhaps the size of a cluster, which is a power of two; a whole sub-group may be cut short

@@ -78,7 +78,8 @@ impl Fn<'_, '_> {
         }
     }
 
-    fn image_function(&mut self, name: &str, params: &[Ty], args: &[Value], ret: Option<Type>) -> Option<Value> {
+    /// Calls a function of the library.
+    pub fn image_function(&mut self, name: &str, params: &[Ty], args: &[Value], ret: Option<Type>) -> Option<Value> {
         let types = args.iter().map(|&a| self.ty(a)).collect();
         let f = self.lw.library_func(mangle(name, params), types, ret);
         self.b().call(f, args, ret)

@@ -9,6 +9,7 @@
 //! receives records as addresses in the argument block and copies them at its entry, so that a kernel that calls
 //! another kernel calls the same function that the host would launch, with its copy seen as constant memory.
 
+mod block_access;
 mod builtin;
 mod convert;
 mod device;

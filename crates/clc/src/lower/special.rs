@@ -121,6 +121,7 @@ impl Fn<'_, '_> {
             }
             Special::Query(what) => self.b().query(what, 0),
             Special::Image(op) => self.image(op, &v, ty),
+            Special::BlockAccess(op) => self.block_access(op, &v, ty),
         }
     }
 

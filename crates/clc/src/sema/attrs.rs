@@ -5,6 +5,7 @@ use super::Sema;
 use super::types::{Ty, TyKind};
 use crate::source::Diagnostic;
 use crate::syntax::ast::{Attribute, TypeOrExpr};
+use cloom_caps::limits;
 use cloom_ir::KernelMeta;
 
 /// Attributes of a type or an object.
@@ -89,6 +90,7 @@ impl FuncAttrs {
                 "overloadable" => this.overloadable = true,
                 "noinline" => this.noinline = true,
                 "reqd_work_group_size" => this.meta.reqd_group_size = sema.group_size(a),
+                "intel_reqd_sub_group_size" => this.meta.reqd_subgroup_size = sema.subgroup_size(a),
                 "work_group_size_hint" => this.meta.group_size_hint = sema.group_size(a),
                 "vec_type_hint" => {
                     if let Some(TypeOrExpr::Type(t)) = a.args.first() {
@@ -121,6 +123,18 @@ impl Sema<'_> {
             self.not_constant(e.span, "the argument of an attribute");
         }
         n
+    }
+
+    fn subgroup_size(&mut self, a: &Attribute) -> Option<u16> {
+        let n = self.attribute_int(a, 0)?;
+        let size = limits::SUB_GROUP_SIZES.iter().find(|&&size| i64::from(size) == n);
+        if size.is_none() {
+            let sizes: Vec<String> = limits::SUB_GROUP_SIZES.iter().map(u16::to_string).collect();
+            let message = format!("there are no sub-groups of {n} work-items");
+            let help = format!("the sizes are {}", sizes.join(", "));
+            self.push(Diagnostic::error("E0328", a.span, message).help(help));
+        }
+        size.copied()
     }
 
     fn group_size(&mut self, a: &Attribute) -> Option<[u32; 3]> {

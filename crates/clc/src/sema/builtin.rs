@@ -6,11 +6,11 @@
 
 use super::Sema;
 use super::atomics;
-use super::enqueue;
 use super::images;
 use super::pipes;
 use super::tree::{Expr, ExprKind, Rounding, Special};
 use super::types::{QTy, Ty, TyKind, elem_signed};
+use super::{block_access, enqueue};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
 use cloom_builtins::Elem;
@@ -37,6 +37,7 @@ enum Family {
     Trap,
     Image(images::Function),
     Pipe(pipes::PipeOp),
+    BlockAccess(block_access::Function),
     ToSpace(Space),
     GetFence,
     Enqueue(enqueue::Function),
@@ -57,10 +58,6 @@ const OTHERS: [&str; 9] = [
     "wait_group_events",
     "prefetch",
 ];
-
-/// What to do without images.
-pub(super) const IMAGES_HELP: &str =
-    "the device reports no image support (CL_DEVICE_IMAGE_SUPPORT): read from a buffer";
 
 /// The type at the start of a text, longest name first, and what follows it.
 fn type_prefix(text: &str) -> Option<(Elem, u8, &str)> {
@@ -161,7 +158,8 @@ fn family(name: &str) -> Option<Family> {
             }
             let image = || images::function(name).map(Family::Image);
             let pipe = || pipes::function(name).map(Family::Pipe);
-            return atomics::function(name).map(Family::C11).or_else(image).or_else(pipe);
+            let block = || block_access::function(name).map(Family::BlockAccess);
+            return atomics::function(name).map(Family::C11).or_else(image).or_else(pipe).or_else(block);
         }
     })
 }
@@ -194,7 +192,7 @@ impl Sema<'_> {
             return self.table_call(name, args, at, span);
         }
         let family = match family(name) {
-            Some(Family::Image(_)) if !self.opts.images => Family::Unavailable("images are", IMAGES_HELP),
+            Some(Family::Image(_)) if !self.opts.images => Family::Unavailable("images are", images::IMAGES_HELP),
             Some(family) => family,
             None => return Expr::error(span),
         };
@@ -246,7 +244,8 @@ impl Sema<'_> {
             Family::Trap => &[0],
             Family::C11(f) if f.arity().contains(&values.len()) => &[],
             Family::C11(f) => &[[0, 1, 2, 3, 4, 5, 6][*f.arity().end()]],
-            Family::Printf | Family::Image(_) | Family::Pipe(_) | Family::Enqueue(_) | Family::Unavailable(..) => &[],
+            Family::Printf | Family::Image(_) | Family::Pipe(_) | Family::Enqueue(_) => &[],
+            Family::BlockAccess(_) | Family::Unavailable(..) => &[],
         };
         if !arity.is_empty() && !arity.contains(&values.len()) {
             let plural = if arity[0] == 1 { "" } else { "s" };
@@ -273,6 +272,7 @@ impl Sema<'_> {
             Family::Trap => Some(Expr::value(ExprKind::Special(Special::Trap, values), Ty::VOID, span)),
             Family::Image(f) => self.image_call(f, name, values, at, span),
             Family::Pipe(op) => self.pipe_call(op, name, values, at, span),
+            Family::BlockAccess(f) => self.block_access(f, name, values, at, span),
             Family::ToSpace(space) => self.qualifier_call(space, values, span),
             Family::GetFence => self.as_generic(values).map(|p| {
                 let kind = ExprKind::Special(Special::GetFence, vec![p]);

@@ -157,7 +157,7 @@ impl Sema<'_> {
     pub(super) fn undeclared(&mut self, name: Symbol, span: Span, function: bool) -> Expr {
         let text = self.text(name).to_owned();
         if ["CLK_NORMALIZED_COORDS_", "CLK_ADDRESS_", "CLK_FILTER_"].iter().any(|p| text.starts_with(p)) {
-            self.unavailable(span, &format!("`{text}`: samplers and images are"), super::builtin::IMAGES_HELP);
+            self.unavailable(span, &format!("`{text}`: samplers and images are"), super::images::IMAGES_HELP);
             return Expr::error(span);
         }
         let what = if function { "function" } else { "name" };

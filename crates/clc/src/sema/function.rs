@@ -194,6 +194,7 @@ impl<'s> Sema<'s> {
                 }
             }
             meta.reqd_group_size = attrs.meta.reqd_group_size.or(meta.reqd_group_size);
+            meta.reqd_subgroup_size = attrs.meta.reqd_subgroup_size.or(meta.reqd_subgroup_size);
             meta.group_size_hint = attrs.meta.group_size_hint.or(meta.group_size_hint);
             meta.vec_type_hint = attrs.meta.vec_type_hint.or(meta.vec_type_hint.take());
         }

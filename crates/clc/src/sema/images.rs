@@ -11,6 +11,10 @@ use crate::syntax::ImageKind;
 use crate::syntax::ast::AccessQual;
 use cloom_builtins::Elem;
 
+/// What to do without images.
+pub(super) const IMAGES_HELP: &str =
+    "the device reports no image support (CL_DEVICE_IMAGE_SUPPORT): read from a buffer";
+
 /// The names of the queries, and what each asks.
 const QUERIES: [(&str, ImageQuery); 9] = [
     ("get_image_width", ImageQuery::Width),
@@ -203,7 +207,7 @@ impl Sema<'_> {
     }
 
     /// Checks the access qualifier.
-    fn may_access(&mut self, has: AccessQual, needs: AccessQual, sampled: bool, image: &Expr) -> Option<()> {
+    pub(super) fn may_access(&mut self, has: AccessQual, needs: AccessQual, sampled: bool, image: &Expr) -> Option<()> {
         let verb = match has {
             AccessQual::ReadOnly => "written",
             AccessQual::WriteOnly => "read",

@@ -6,6 +6,7 @@
 
 mod atomics;
 mod attrs;
+pub mod block_access;
 mod block_params;
 mod blocks;
 mod builtin;

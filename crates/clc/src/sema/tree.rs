@@ -5,6 +5,7 @@
 //! and the lowering read the same tree and use the same IR operations, so that a constant has the bits that the device
 //! would compute.
 
+use super::block_access::BlockAccess;
 use super::images::ImageOp;
 use super::pipes::PipeOp;
 use super::types::{QTy, Ty};
@@ -396,6 +397,8 @@ pub enum Special {
     Image(ImageOp),
     /// A function of pipes.
     Pipe(PipeOp),
+    /// What the work-items of a sub-group access side by side.
+    BlockAccess(BlockAccess),
     /// A generic pointer: as one into this address space, or null if it points elsewhere.
     ToSpace(Space),
     /// A generic pointer: the flags of a fence for the memory that it points into.

@@ -311,6 +311,7 @@ impl<'t> Parser<'t> {
     fn global(&mut self) -> Result<()> {
         let linkage = match () {
             () if self.eat_word("external") => GlobalLinkage::External,
+            () if self.eat_word("linkonce") => GlobalLinkage::LinkOnce,
             () if self.eat_word("import") => GlobalLinkage::Import,
             () => GlobalLinkage::Internal,
         };
@@ -356,10 +357,11 @@ impl<'t> Parser<'t> {
         let linkage = match self.word()? {
             "internal" => Linkage::Internal,
             "external" => Linkage::External,
+            "linkonce" => Linkage::LinkOnce,
             "builtin" => Linkage::Builtin,
             _ => {
                 self.at -= 1;
-                return self.error("expected `internal`, `external` or `builtin`");
+                return self.error("expected `internal`, `external`, `linkonce` or `builtin`");
             }
         };
         let offset = self.offset();
@@ -432,6 +434,9 @@ impl<'t> Parser<'t> {
         };
         meta.reqd_group_size = triple("reqd_group_size")?;
         meta.group_size_hint = triple("group_size_hint")?;
+        if self.eat_word("reqd_subgroup_size") {
+            meta.reqd_subgroup_size = Some(self.small()?);
+        }
         if self.eat_word("vec_type_hint") {
             meta.vec_type_hint = Some(self.string()?);
         }

@@ -76,7 +76,7 @@ fn has_place(g: &Global) -> bool {
 fn is_linkable(g: &Global) -> bool {
     match g.linkage {
         GlobalLinkage::Internal => true,
-        GlobalLinkage::External => g.space != Space::Local,
+        GlobalLinkage::External | GlobalLinkage::LinkOnce => g.space != Space::Local,
         GlobalLinkage::Import => g.space != Space::Local && g.init.is_empty() && g.relocs.is_empty(),
     }
 }

@@ -1,0 +1,146 @@
+//! Sub-groups as programs for other devices use them: sizes that a kernel requires (`cl_intel_required_subgroup_size`),
+//! blocks of images (`cl_intel_subgroups`).
+
+mod common;
+use common::images::*;
+use common::*;
+
+const SUB_GROUP_SIZES: u32 = 0x4108;
+const SPILL_MEM_SIZE: u32 = 0x4109;
+const COMPILE_SUB_GROUP_SIZE: u32 = 0x410A;
+
+fn sizes(t: &Session) -> Vec<usize> {
+    list(|s, v, r| t.clGetDeviceInfo(t.device, SUB_GROUP_SIZES, s, v, r))
+}
+
+fn number(t: &Session, kernel: &Obj, name: u32, input: &[usize]) -> usize {
+    info(|s, v, r| {
+        t.clGetKernelSubGroupInfo(kernel.h, t.device, name, size_of_val(input), input.as_ptr().cast(), s, v, r)
+    })
+}
+
+/// Each work-item writes the size of its sub-group, the most that it may be, its number in it, and what the first of
+/// the next work-items has.
+fn source(size: usize) -> String {
+    format!(
+        "kernel __attribute__((intel_reqd_sub_group_size({size}))) void k(global uint *out) {{
+            uint id = get_local_linear_id();
+            global uint *p = out + 4 * get_global_linear_id();
+            p[0] = get_sub_group_size();
+            p[1] = get_max_sub_group_size();
+            p[2] = get_sub_group_local_id();
+            p[3] = sub_group_broadcast(id, 0);
+        }}"
+    )
+}
+
+#[test]
+fn a_kernel_has_the_size_that_it_requires() {
+    let t = Session::new();
+    let sizes = sizes(&t);
+    assert!(sizes.contains(&8) && sizes.is_sorted(), "{sizes:?}");
+    for size in sizes {
+        for options in ["-cl-std=CL3.0", "-cl-std=CL3.0 -cl-opt-disable"] {
+            let program = t.source(&source(size));
+            assert_eq!(t.build(&program, options), 0, "{}", t.log(&program));
+            let kernel = t.kernel_of(&program, "k");
+            assert_eq!(number(&t, &kernel, COMPILE_SUB_GROUP_SIZE, &[]), size);
+            let attributes = text(|s, v, r| t.clGetKernelInfo(kernel.h, CL_KERNEL_ATTRIBUTES, s, v, r));
+            assert_eq!(attributes, format!("intel_reqd_sub_group_size({size})"));
+            for local in [1, 2, size / 2, size, size + 1, 4 * size, 100] {
+                let items = 2 * local;
+                let out = t.buffer_of(&vec![0u32; 4 * items]);
+                t.arg_mem(&kernel, 0, &out);
+                drop(t.launch(&kernel, &[items], &[local]));
+                let most = number(&t, &kernel, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, &[local]);
+                assert_eq!(most, size.min(local));
+                let count = number(&t, &kernel, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, &[local]);
+                assert_eq!(count, local.div_ceil(size));
+                for (item, got) in t.read::<u32>(&out, 4 * items).chunks(4).enumerate() {
+                    let id = item % local;
+                    let first = id - id % size;
+                    let wanted = [size.min(local - first), most, id - first, first];
+                    assert_eq!(got, wanted.map(|n| n as u32), "size {size}, group of {local}, {item} {options}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn other_kernels_require_no_size() {
+    let t = Session::new();
+    let kernel = t.kernel("kernel void k(global int *p) { *p = 1; }");
+    assert_eq!(number(&t, &kernel, COMPILE_SUB_GROUP_SIZE, &[]), 0);
+    let spilled: u64 = info(|s, v, r| t.clGetKernelWorkGroupInfo(kernel.h, t.device, SPILL_MEM_SIZE, s, v, r));
+    assert_eq!(spilled, 0);
+    // No sub-group has this size.
+    let program = t.source(&source(12));
+    assert_eq!(t.build(&program, ""), CL_BUILD_PROGRAM_FAILURE);
+    assert!(t.log(&program).contains("no sub-groups of 12"), "{}", t.log(&program));
+}
+
+const BLOCKS: &str = "
+    kernel __attribute__((intel_reqd_sub_group_size(8)))
+    void copy(read_only image2d_t from, write_only image2d_t to, int x, int y) {
+        int2 at = (int2)(x, y) + (int2)(32 * get_sub_group_id(), 0);
+        uint2 two = intel_sub_group_block_read2(from, at);
+        intel_sub_group_block_write2(to, at, two + 1);
+    }
+    kernel __attribute__((intel_reqd_sub_group_size(8)))
+    void bytes(read_only image2d_t from, global uchar *out, int x, int y) {
+        out[get_local_id(0)] = intel_sub_group_block_read_uc(from, (int2)(x, y));
+        ushort4 s = intel_sub_group_block_read_us4(from, (int2)(2 * x, y));
+        vstore4(convert_uchar4(s), get_local_id(0), out + 64);
+        ulong l = intel_sub_group_block_read_ul(from, (int2)(8, y));
+        out[16 + get_local_id(0)] = l >> 32;
+    }";
+
+/// An image of 24 by 6 integers, each its number.
+#[test]
+fn blocks_of_images_are_rows() {
+    const W: usize = 24;
+    const H: usize = 6;
+    let t = Session::new();
+    let program = t.source(BLOCKS);
+    assert_eq!(t.build(&program, "-cl-std=CL3.0"), 0, "{}", t.log(&program));
+    let format = Format { order: 0x10B0, channel_type: 0x10DC };
+    let desc = Desc::new(0x10F1, [W, H, 1]);
+    let (from, to) = (t.image(format, &desc), t.image(format, &desc));
+    let data: Vec<u32> = (0..(W * H) as u32).collect();
+    t.write_image(&from, [0; 3], [W, H, 1], [0; 2], &data);
+    t.write_image(&to, [0; 3], [W, H, 1], [0; 2], &vec![7u32; W * H]);
+    let copy = t.kernel_of(&program, "copy");
+    t.arg_mem(&copy, 0, &from);
+    t.arg_mem(&copy, 1, &to);
+    t.arg(&copy, 2, 32i32);
+    t.arg(&copy, 3, 4i32);
+    // Two sub-groups: the last 16 columns of the last two rows.
+    drop(t.launch(&copy, &[16], &[16]));
+    let wanted = |x: usize, y: usize| if x >= 8 && y >= 4 { (y * W + x) as u32 + 1 } else { 7 };
+    let all: Vec<u32> = (0..W * H).map(|i| wanted(i % W, i / W)).collect();
+    assert_eq!(t.read_image::<u32>(&to, [0; 3], [W, H, 1], W * H), all);
+    // What lies outside is neither written, nor read from elsewhere than the edge.
+    t.write_image(&to, [0; 3], [W, H, 1], [0; 2], &vec![7u32; W * H]);
+    t.arg(&copy, 2, 80i32);
+    t.arg(&copy, 3, -1i32);
+    drop(t.launch(&copy, &[8], &[8]));
+    let wanted = |x: usize, y: usize| if x >= 20 && y == 0 { x as u32 + 1 } else { 7 };
+    let all: Vec<u32> = (0..W * H).map(|i| wanted(i % W, i / W)).collect();
+    assert_eq!(t.read_image::<u32>(&to, [0; 3], [W, H, 1], W * H), all);
+
+    let (bytes, out) = (t.kernel_of(&program, "bytes"), t.buffer_of(&[0u8; 96]));
+    t.arg_mem(&bytes, 0, &from);
+    t.arg_mem(&bytes, 1, &out);
+    t.arg(&bytes, 2, 4i32);
+    t.arg(&bytes, 3, 1i32);
+    drop(t.launch(&bytes, &[8], &[8]));
+    let got = t.read::<u8>(&out, 96);
+    let row = |y: usize| -> Vec<u8> { data[y * W..(y + 1) * W].iter().flat_map(|n| n.to_le_bytes()).collect() };
+    for item in 0..8 {
+        assert_eq!(got[item], row(1)[4 + item], "byte {item}");
+        assert_eq!(got[16 + item], (W + 3 + 2 * item) as u8, "the upper half of number {item}");
+        let shorts: Vec<u8> = (0..4).map(|k| row(1 + k)[8 + 2 * item]).collect();
+        assert_eq!(got[64 + 4 * item..68 + 4 * item], shorts, "shorts {item}");
+    }
+}
