@@ -10,10 +10,12 @@ mod args;
 mod bench;
 mod child;
 mod compile;
+mod completions;
 mod cpu;
 mod doctor;
 mod driver;
 mod info;
+mod man;
 mod options;
 mod outcome;
 mod probe;
@@ -22,7 +24,7 @@ mod show;
 mod source;
 mod stats;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use outcome::{Answer, Exit, Failure};
 use std::ffi::OsString;
 use std::io::Write;
@@ -49,6 +51,11 @@ enum Cli {
     Info(info::Options),
     /// Find out why a platform does not appear: loader, drivers, CPU, cache, environment
     Doctor(doctor::Options),
+    /// Write a script that completes commands and options, for a shell
+    Completions(completions::Options),
+    /// Write the manual pages to a folder
+    #[command(hide = true)]
+    Man(man::Options),
     /// Started by `bench`: builds a program in a process of its own
     #[command(hide = true)]
     FirstLaunch(bench::first::Options),
@@ -71,7 +78,7 @@ impl Cli {
             Cli::Compile(o) => o.json,
             Cli::Info(o) => o.json,
             Cli::Doctor(o) => o.json,
-            Cli::FirstLaunch(_) | Cli::BenchWorker | Cli::Probe => false,
+            Cli::Completions(_) | Cli::Man(_) | Cli::FirstLaunch(_) | Cli::BenchWorker | Cli::Probe => false,
         }
     }
 
@@ -84,6 +91,8 @@ impl Cli {
             Cli::Compile(o) => compile::run(o),
             Cli::Info(o) => info::run(o),
             Cli::Doctor(o) => doctor::run(o),
+            Cli::Completions(o) => completions::run(o, Cli::command()),
+            Cli::Man(o) => man::run(o, Cli::command()),
             Cli::FirstLaunch(o) => bench::first::child(o),
             Cli::BenchWorker => bench::worker::work(),
             Cli::Probe => Ok(probe::run()),
