@@ -44,12 +44,16 @@ pub fn run(args: &[String]) -> Result<Outcome> {
         suites.iter().filter(|s| names.is_empty() || names.iter().any(|n| s.name.starts_with(n.as_str()))).collect();
     ensure!(!chosen.is_empty(), "no suite has such a name; {} lists them", file.display());
 
-    must(&mut cargo(&["build", "--release", "--package", "cloom-capi", "--lib"]))?;
-    let library = target().join("release/libcloom.so");
+    // Both, as always: the features of one package alone would build everything again.
+    must(&mut cargo(&["build", "--release", "--package", "cloom-capi", "--package", "cloom-cli"]))?;
+    let release = target().join("release").canonicalize()?;
+    let library = release.join("libcloom.so");
     let vendors = target().join("cts-vendors");
     driver::register_alone(&library.canonicalize().context("libcloom.so was not built")?, &vendors)?;
-    let place = Place { programs, vendors: vendors.canonicalize()?, logs: target().join("cts") };
-    fs::create_dir_all(&place.logs).with_context(|| format!("cannot make {}", place.logs.display()))?;
+    let logs = target().join("cts");
+    fs::create_dir_all(&logs).with_context(|| format!("cannot make {}", logs.display()))?;
+    let (vendors, logs) = (vendors.canonicalize()?, logs.canonicalize()?);
+    let place = Place { programs, vendors, logs, compiler: release.join("cloom") };
 
     let mut sum = Counts::default();
     let mut good = true;
@@ -96,6 +100,8 @@ struct Place {
     vendors: PathBuf,
     /// What the programs write.
     logs: PathBuf,
+    /// The program `cloom`.
+    compiler: PathBuf,
 }
 
 impl Place {
@@ -121,6 +127,9 @@ impl Place {
         if suite.wimpy {
             command.env("CL_WIMPY_MODE", "1");
         }
+        if suite.binary {
+            command.args(self.offline(suite)?);
+        }
         let mut child = command.spawn().with_context(|| format!("cannot run {}", program.display()))?;
         let start = Instant::now();
         while child.try_wait()?.is_none() {
@@ -136,6 +145,22 @@ impl Place {
             // It crashed or hung: every test of it is missing, which is a finding.
             Err(_) => Ok(Results::new()),
         }
+    }
+}
+
+impl Place {
+    /// The arguments that make a suite compile its programs with `cloom`, into an empty folder.
+    fn offline(&self, suite: &Suite) -> Result<Vec<String>> {
+        let folder = self.logs.join(format!("{}.binaries", suite.name));
+        if folder.exists() {
+            fs::remove_dir_all(&folder).with_context(|| format!("cannot empty {}", folder.display()))?;
+        }
+        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        // The tests give it to a shell.
+        let compiler = format!("'{}' offline-compile", self.compiler.display());
+        let folder = folder.display().to_string();
+        let words = ["--compilation-mode", "binary", "--compilation-cache-path", &folder, "--compilation-program"];
+        Ok(words.into_iter().map(str::to_owned).chain([compiler]).collect())
     }
 }
 
