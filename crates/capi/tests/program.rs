@@ -252,6 +252,13 @@ fn binaries_load_again() {
     let source = text_or_nothing(|s, v, r| t.clGetProgramInfo(program.h, CL_PROGRAM_SOURCE, s, v, r));
     assert_eq!(source, "");
     assert_eq!(compile(&t, &program, "", &[]), CL_INVALID_OPERATION, "there is no source");
+    let program =
+        t.source("__attribute__((reqd_work_group_size(4, 2, 1))) kernel void sized(global int *p) { p[0] = 1; }");
+    assert_eq!(t.build(&program, ""), 0);
+    let program = load_and_build(&t, &binary(&t, &program));
+    let kernel = t.kernel_of(&program, "sized");
+    let attributes = text_or_nothing(|s, v, r| t.clGetKernelInfo(kernel.h, CL_KERNEL_ATTRIBUTES, s, v, r));
+    assert_eq!(attributes, "", "the attributes are those of sources");
 }
 
 /// A string that may also have no byte at all.

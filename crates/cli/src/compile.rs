@@ -116,6 +116,13 @@ fn each(compiler: &Compiler, target: &Target, options: &Options) -> Result<Answe
             "several files with --no-link become several binaries: leave out --output and --emit",
         ));
     }
+    let mut results = Vec::new();
+    for result in options.files.iter().filter_map(|file| place(options, file)) {
+        if results.contains(&result) {
+            return Err(Failure::wrong(format!("two files would become {}: compile them apart", result.display())));
+        }
+        results.push(result);
+    }
     let text = options.build.text();
     let mut all = Document::empty();
     for path in &options.files {

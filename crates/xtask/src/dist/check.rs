@@ -3,9 +3,8 @@
 //! The Debian is a folder that `debootstrap` fills from the mirror of this machine; `dist/check.sh` runs in it, in a
 //! namespace of its own, with root's rights. The packages that make up the system are kept in `target/dist-base`.
 
-use super::Release;
-use super::tree::template;
-use super::{deb, output, tarball};
+use super::tree::{Piece, template};
+use super::{Form, Release, output, pack};
 use crate::tools::{must, succeeds, target};
 use crate::{Outcome, packages};
 use anyhow::{Context, Result, ensure};
@@ -15,12 +14,13 @@ use std::process::Command;
 
 /// Mounts what programs expect, in a namespace that ends with the command. `$0` is the root.
 const ENTER: &str = "mount --make-rprivate / && mount -t proc proc \"$0/proc\" && mount --rbind /dev \"$0/dev\" && \
+                     mount -t sysfs -o ro sys \"$0/sys\" && \
                      exec chroot \"$0\" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
                      VERSION=\"$VERSION\" LIBRARY=\"$LIBRARY\" sh /check/check.sh";
 
 /// Checks the files that were made in a folder.
-pub fn run(release: &Release, files: &[PathBuf], pieces: &[super::tree::Piece], folder: &Path) -> Result<Outcome> {
-    let [archive, package] = files else { anyhow::bail!("a tarball and a package were made") };
+pub fn run(release: &Release, files: &[PathBuf; 2], pieces: &[Piece], folder: &Path) -> Result<Outcome> {
+    let [archive, package] = files;
     let repeated = repeats(release, files, pieces, folder)?;
     let clean = lintian(package)?;
     if output(Command::new("id").arg("-u"))?.trim() != "0" {
@@ -51,18 +51,35 @@ pub fn run(release: &Release, files: &[PathBuf], pieces: &[super::tree::Piece], 
     Ok(Outcome::of(good && repeated && clean))
 }
 
-/// Whether the same pieces make the same files again.
-fn repeats(release: &Release, files: &[PathBuf], pieces: &[super::tree::Piece], folder: &Path) -> Result<bool> {
+/// Whether the same pieces make the same packages again, but for compression, which depends on nothing else.
+fn repeats(release: &Release, files: &[PathBuf; 2], pieces: &[Piece], folder: &Path) -> Result<bool> {
     let again = folder.join("again");
     fs::create_dir_all(&again)?;
-    let made = [tarball::make(release, pieces, &again)?, deb::make(release, pieces, &again.join("debian"), &again)?];
+    let made = pack(release, pieces, &again, Form::Plain)?;
     let mut good = true;
-    for (first, second) in files.iter().zip(&made) {
-        let name = first.file_name().unwrap_or_default().display();
-        if fs::read(first)? == fs::read(second)? {
-            println!("ok: {name} is the same when it is made again");
+    // The tar files in both: of the tarball, and of the package's files and its control files.
+    let readers: [(usize, &[&str]); 3] = [
+        (0, &["xz", "--decompress", "--stdout", "--force"]),
+        (1, &["dpkg-deb", "--fsys-tarfile"]),
+        (1, &["dpkg-deb", "--ctrl-tarfile"]),
+    ];
+    for (i, reader) in readers {
+        let read = |path: &Path| {
+            let output = Command::new(reader[0]).args(&reader[1..]).arg(path).output();
+            let output = output.with_context(|| format!("cannot run {}", reader[0]))?;
+            ensure!(
+                output.status.success() && !output.stdout.is_empty(),
+                "{} cannot read {}",
+                reader[0],
+                path.display()
+            );
+            Ok(output.stdout)
+        };
+        let name = files[i].file_name().unwrap_or_default().display();
+        if read(&files[i])? == read(&made[i])? {
+            println!("ok: {name} is the same when it is made again ({})", reader.last().unwrap_or(&""));
         } else {
-            println!("WRONG: {name} differs when it is made again");
+            println!("WRONG: {name} differs when it is made again ({})", reader.last().unwrap_or(&""));
             good = false;
         }
     }

@@ -2,7 +2,7 @@
 //! elsewhere or compressed, this file says so.
 
 use super::tree::{Content, Piece, template};
-use super::{Release, output};
+use super::{Form, Release, output};
 use crate::tools::{must, root};
 use anyhow::{Context, Result};
 use std::fmt::Write as _;
@@ -15,8 +15,9 @@ const PREFIX: &str = "usr";
 /// A file of settings: it stays when the package is removed, and goes when it is purged.
 const ICD: &str = "etc/OpenCL/vendors/cloom.icd";
 
-/// Makes it in a folder; `stage` is for the tree.
-pub fn make(release: &Release, pieces: &[Piece], stage: &Path, folder: &Path) -> Result<PathBuf> {
+/// Makes it in a folder.
+pub fn make(release: &Release, pieces: &[Piece], folder: &Path, form: Form) -> Result<PathBuf> {
+    let stage = &folder.join("debian");
     let architecture = output(Command::new("dpkg").arg("--print-architecture"))?.trim().to_owned();
     let triplet = output(Command::new("dpkg-architecture").args(["-q", "DEB_HOST_MULTIARCH"]))?.trim().to_owned();
     for piece in pieces.iter().filter_map(|p| of_debian(p)) {
@@ -55,7 +56,8 @@ pub fn make(release: &Release, pieces: &[Piece], stage: &Path, folder: &Path) ->
     let package = folder.join(format!("cloom_{}-1_{architecture}.deb", release.version));
     must(
         Command::new("dpkg-deb")
-            .args(["--root-owner-group", "-Zxz", "-z9", "--threads-max=1", "--build"])
+            .args(["--root-owner-group", if form == Form::Compressed { "-Zxz" } else { "-Znone" }, "-z9"])
+            .args(["--threads-max=1", "--build"])
             .arg(stage)
             .arg(&package)
             .env("SOURCE_DATE_EPOCH", release.epoch.to_string())
@@ -105,7 +107,8 @@ fn copyright() -> Result<String> {
         // Writing to a string cannot fail.
         let _ = writeln!(indented, " {}", if line.is_empty() { "." } else { line });
     }
-    Ok(template!("copyright").replace("@MIT@\n", &indented))
+    let holder = text.lines().find_map(|l| l.strip_prefix("Copyright (c) ")).context("LICENSE-MIT names nobody")?;
+    Ok(template!("copyright").replace("@HOLDER@", holder).replace("@MIT@\n", &indented))
 }
 
 /// All files and links of the tree but those about the package, sorted.

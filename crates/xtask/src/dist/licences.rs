@@ -77,8 +77,8 @@ fn packages(archives: &[PathBuf]) -> Result<BTreeMap<String, String>> {
 }
 
 impl Collection {
-    /// Adds a crate with the texts in its folder. If it has none and Apache 2.0 is one of its licences, which needs no
-    /// line about whose it is, our copy of that stands for it.
+    /// Adds a crate with the texts in its folder. If it has none, our copy of a text that its manifest names stands for
+    /// it: of Apache 2.0, which needs no line about whose it is, or of MIT with the authors that the manifest names.
     fn add_crate(&mut self, package: &Package) -> Result<()> {
         let folder = package.manifest_path.parent().context("a manifest is in a folder")?;
         let mut files: Vec<PathBuf> = fs::read_dir(folder)?.flatten().map(|e| e.path()).collect();
@@ -86,8 +86,11 @@ impl Collection {
         files.sort();
         let mut texts: Vec<String> = files.iter().flat_map(fs::read_to_string).collect();
         let licence = package.license.as_deref().unwrap_or("no licence");
-        if texts.is_empty() && allows_apache(licence) {
+        if texts.is_empty() && allows(licence, "Apache-2.0") {
             texts.push(fs::read_to_string(root().join("LICENSE-APACHE")).context("cannot read LICENSE-APACHE")?);
+        } else if texts.is_empty() && allows(licence, "MIT") && !package.authors.is_empty() {
+            let own = fs::read_to_string(root().join("LICENSE-MIT")).context("cannot read LICENSE-MIT")?;
+            texts.extend(mit_of(&own, &package.authors.join(", ")));
         }
         self.add(format!("{} {} ({licence})", package.name, package.version), texts);
         Ok(())
@@ -124,10 +127,17 @@ fn is_licence(path: &Path) -> bool {
     NAMES.iter().any(|n| name.starts_with(n))
 }
 
-fn allows_apache(licence: &str) -> bool {
-    let apache = Licensee::parse("Apache-2.0");
+/// Whether a licence is one of those that may be chosen.
+fn allows(licence: &str, one: &str) -> bool {
+    let one = Licensee::parse(one);
     let expression = Expression::parse_mode(licence, ParseMode::LAX);
-    matches!((apache, expression), (Ok(apache), Ok(e)) if e.evaluate(|req| apache.satisfies(req)))
+    matches!((one, expression), (Ok(one), Ok(e)) if e.evaluate(|req| one.satisfies(req)))
+}
+
+/// The text of MIT for other authors.
+fn mit_of(own: &str, authors: &str) -> Option<String> {
+    let (_, terms) = own.split_once("Permission is hereby granted")?;
+    Some(format!("MIT License\n\nCopyright (c) {authors}\n\nPermission is hereby granted{terms}"))
 }
 
 #[cfg(test)]
@@ -150,7 +160,14 @@ mod tests {
     fn licences_are_told_by_names_and_choices() {
         assert!(is_licence(Path::new("x/LICENSE-MIT")) && is_licence(Path::new("x/license.txt")));
         assert!(!is_licence(Path::new("x/README.md")));
-        assert!(allows_apache("MIT OR Apache-2.0") && allows_apache("MIT/Apache-2.0"));
-        assert!(!allows_apache("MIT") && !allows_apache("MIT AND Apache-2.0") && !allows_apache("no licence"));
+        let apache = |licence| allows(licence, "Apache-2.0");
+        assert!(apache("MIT OR Apache-2.0") && apache("MIT/Apache-2.0"));
+        assert!(!apache("MIT") && !apache("MIT AND Apache-2.0") && !apache("no licence"));
+        let own = fs::read_to_string(root().join("LICENSE-MIT")).unwrap();
+        let text = mit_of(&own, "A. N. Other").unwrap();
+        assert!(
+            text.contains("(c) A. N. Other\n") && !text.contains("Cloom") && text.contains("WITHOUT WARRANTY"),
+            "{text}"
+        );
     }
 }

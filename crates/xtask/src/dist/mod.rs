@@ -17,6 +17,7 @@ use anyhow::{Context, Result, bail, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use tree::Piece;
 
 /// Packages whose programs are used here, beside those for building.
 const TOOLS: &[&str] = &["dpkg-dev", "xz-utils"];
@@ -74,8 +75,7 @@ pub fn run(args: &[String]) -> Result<Outcome> {
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let folder = folder.canonicalize()?;
     let pieces = tree::pieces(&release, &built, &texts, &folder.join("made"))?;
-    let files =
-        [tarball::make(&release, &pieces, &folder)?, deb::make(&release, &pieces, &folder.join("debian"), &folder)?];
+    let files = pack(&release, &pieces, &folder, Form::Compressed)?;
     write_sums(&folder, &files)?;
     println!("made in {}:", folder.display());
     for path in &files {
@@ -89,6 +89,21 @@ pub fn run(args: &[String]) -> Result<Outcome> {
         return Ok(Outcome::Findings);
     }
     if checks { check::run(&release, &files, &pieces, &folder) } else { Ok(Outcome::Fine) }
+}
+
+/// How packages are stored. Compressing takes minutes; what was packed can be compared without.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// As users get them.
+    Compressed,
+    /// The same without compression.
+    Plain,
+}
+
+/// Makes the tarball and the Debian package, in this order, in a folder.
+fn pack(release: &Release, pieces: &[Piece], folder: &Path, form: Form) -> Result<[PathBuf; 2]> {
+    let archive = tarball::make(release, pieces, folder, form)?;
+    Ok([archive, deb::make(release, pieces, folder, form)?])
 }
 
 /// Writes `SHA256SUMS`, in the form that `sha256sum --check` reads.
@@ -112,10 +127,11 @@ fn output(command: &mut Command) -> Result<String> {
 }
 
 /// Runs `tar` over a folder, so that the result depends on names, modes and contents alone.
-fn tar(folder: &Path, entries: &[&str], archive: &Path, release: &Release) -> Result<()> {
+fn tar(folder: &Path, entries: &[&str], archive: &Path, release: &Release, form: Form) -> Result<()> {
     must(
         Command::new("tar")
-            .args(["--create", "--xz", "--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--format=gnu"])
+            .args((form == Form::Compressed).then_some("--xz"))
+            .args(["--create", "--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--format=gnu"])
             .arg(format!("--mtime=@{}", release.epoch))
             .arg("--file")
             .arg(archive)

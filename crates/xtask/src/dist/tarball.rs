@@ -1,7 +1,7 @@
 //! The tarball: everything below one folder, with scripts that install it and remove it again.
 
 use super::tree::{Content, Piece, template};
-use super::{Release, tar};
+use super::{Form, Release, tar};
 use anyhow::{Context, Result};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -13,7 +13,7 @@ pub fn name(release: &Release) -> String {
 }
 
 /// Makes it in a folder.
-pub fn make(release: &Release, pieces: &[Piece], folder: &Path) -> Result<PathBuf> {
+pub fn make(release: &Release, pieces: &[Piece], folder: &Path, form: Form) -> Result<PathBuf> {
     let name = name(release);
     let stage = folder.join("made/tarball");
     let top = stage.join(&name);
@@ -32,6 +32,6 @@ pub fn make(release: &Release, pieces: &[Piece], folder: &Path) -> Result<PathBu
         fs::set_permissions(top.join(script), fs::Permissions::from_mode(0o755)).context("cannot make it a program")?;
     }
     let archive = folder.join(format!("{name}.tar.xz"));
-    tar(&stage, &[&name], &archive, release)?;
+    tar(&stage, &[&name], &archive, release, form)?;
     Ok(archive)
 }
