@@ -43,15 +43,8 @@ pub struct Options {
     #[arg(long)]
     library: bool,
     /// Writes a rule for make with all included files; to the output's name with .d, or as -MF FILE says
-    #[arg(
-        long,
-        value_name = "FILE",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "",
-        overrides_with = "depend"
-    )]
-    depend: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, overrides_with = "depend")]
+    depend: Option<Option<PathBuf>>,
     #[command(flatten)]
     build: BuildOptions,
     /// JSON output
@@ -104,7 +97,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
         let Output::File(result, _) = &output else {
             return Err(Failure::wrong("-MD is for results in files: name one with --output"));
         };
-        depend_on(&compiler, &target, options, &options.files, file, result)?;
+        depend_on(&compiler, &target, options, &options.files, file.as_deref(), result)?;
     }
     Document::of(program, built.log.clone(), output).answer(options.json)
 }
@@ -132,7 +125,7 @@ fn each(compiler: &Compiler, target: &Target, options: &Options) -> Result<Answe
                 let output = match place(options, path) {
                     Some(result) => {
                         if let Some(file) = &options.depend {
-                            depend_on(compiler, target, options, std::slice::from_ref(path), file, &result)?;
+                            depend_on(compiler, target, options, std::slice::from_ref(path), file.as_deref(), &result)?;
                         }
                         Output::file(result, &program.encode())?
                     }
@@ -152,7 +145,7 @@ fn depend_on(
     target: &Target,
     options: &Options,
     files: &[PathBuf],
-    rule: &Path,
+    rule: Option<&Path>,
     result: &Path,
 ) -> Result<(), Failure> {
     let text = options.build.text();

@@ -12,10 +12,10 @@
 use crate::outcome::Failure;
 use std::path::{Path, PathBuf};
 
-/// Writes the rule for a result to `file`, or beside the result if that is empty.
-pub fn write(file: &Path, result: &Path, sources: &[PathBuf], headers: &[String]) -> Result<(), Failure> {
+/// Writes the rule for a result to `file`, or beside the result.
+pub fn write(file: Option<&Path>, result: &Path, sources: &[PathBuf], headers: &[String]) -> Result<(), Failure> {
     let beside = result.with_extension("d");
-    let file = if file.as_os_str().is_empty() { beside.as_path() } else { file };
+    let file = file.unwrap_or(&beside);
     std::fs::write(file, rule(result, sources, headers))
         .map_err(|e| Failure::wrong(format!("cannot write {}: {e}; name another file after -MF", file.display())))
 }

@@ -56,7 +56,7 @@ pub fn make(release: &Release, pieces: &[Piece], folder: &Path, form: Form) -> R
     let package = folder.join(format!("cloom_{}-1_{architecture}.deb", release.version));
     must(
         Command::new("dpkg-deb")
-            .args(["--root-owner-group", if form == Form::Compressed { "-Zxz" } else { "-Znone" }, "-z9"])
+            .args(["--root-owner-group", if form == Form::Compressed { "-Zxz" } else { "-Znone" }, "-z6"])
             .args(["--threads-max=1", "--build"])
             .arg(stage)
             .arg(&package)

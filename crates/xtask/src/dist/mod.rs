@@ -63,7 +63,7 @@ pub fn run(args: &[String]) -> Result<Outcome> {
     packages::ensure()?;
     packages::install(TOOLS)?;
     let release = Release::of_this()?;
-    let built = build::build(&release)?;
+    let built = build::build()?;
     let (texts, missing) = licences::collect(&built)?;
     for line in &missing {
         println!("{line}");
@@ -138,8 +138,9 @@ fn tar(folder: &Path, entries: &[&str], archive: &Path, release: &Release, form:
             .arg("--directory")
             .arg(folder)
             .args(entries)
-            // One thread: with several, the result depends on their number.
-            .env("XZ_OPT", "-9 -T1"),
+            // One thread: with several, the result depends on their number. The dictionary holds both programs, which
+            // have LLVM in common.
+            .env("XZ_OPT", "--threads=1 --lzma2=preset=6,dict=64MiB"),
     )
 }
 
