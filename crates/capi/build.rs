@@ -2,6 +2,8 @@
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    // The name with the number of its interface, by which programs that link it ask for it.
+    println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libcloom.so.{}", env!("CARGO_PKG_VERSION_MAJOR"));
     // Threads of the driver may run when a program unloads the loader: the driver's code must stay mapped.
     println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
     // References in the driver bind to its own symbols, even if another library exports the same names.

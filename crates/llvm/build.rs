@@ -31,12 +31,17 @@ fn main() {
     println!("cargo::metadata=version={}", ask(&["--version"]));
     let libraries = if is_cross { prefix.join("lib").display().to_string() } else { ask(&["--libdir"]) };
     println!("cargo::rustc-link-search=native={libraries}");
-    let mut components = vec!["passes", "bitwriter"];
+    // The libraries of these and of what they need; the linker takes the objects in use.
+    let mut components = vec!["analysis", "instcombine", "scalaropts", "transformutils"];
     for (family, component) in [("x86_64", "x86"), ("aarch64", "aarch64")] {
         if machine == family || env::var_os("CARGO_FEATURE_FOREIGN").is_some() {
             components.push(component);
         }
     }
+    // Before the libraries that it refers to.
+    let includes = if is_cross { prefix.join("include") } else { PathBuf::from(ask(&["--includedir"])) };
+    let has_rtti = ask(&["--has-rtti"]) == "YES";
+    compile(&includes, has_rtti);
     let libs = ask(&[&["--link-static", "--libs"], &components[..]].concat());
     for lib in libs.split_whitespace().filter_map(|l| l.strip_prefix("-l")) {
         println!("cargo::rustc-link-lib=static={lib}");
@@ -47,4 +52,17 @@ fn main() {
     let beside = prefix.parent().filter(|_| is_cross).unwrap_or(Path::new("/usr/lib"));
     println!("cargo::rustc-link-search=native={}/{machine}-linux-gnu", beside.display());
     println!("cargo::rustc-link-lib=dylib=stdc++");
+}
+
+/// Compiles the lists of passes.
+fn compile(includes: &Path, has_rtti: bool) {
+    println!("cargo::rerun-if-changed=src/passes.cpp");
+    let mut build = cc::Build::new();
+    // The unused parts of headers that are not ours are no concern; what links it says so below.
+    build.cpp(true).cpp_link_stdlib(None).file("src/passes.cpp").include(includes).warnings(false).std("c++17");
+    build.flag("-fno-exceptions").define("_GNU_SOURCE", None);
+    if !has_rtti {
+        build.flag("-fno-rtti");
+    }
+    build.compile("cloom_llvm_passes");
 }

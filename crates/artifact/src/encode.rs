@@ -11,9 +11,9 @@ const HEADER: usize = MAGIC.len() + 2 + blake3::OUT_LEN;
 /// Why bytes cannot be decoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum DecodeError {
-    /// Not a file of Cloom.
-    #[error("this is not a Cloom binary")]
-    Foreign,
+    /// Not a file of Cloom, but what the text says.
+    #[error("this is not a Cloom binary: {0}")]
+    Foreign(&'static str),
     /// Another kind of file of Cloom.
     #[error("this Cloom binary is of another kind")]
     Kind,
@@ -21,7 +21,7 @@ pub enum DecodeError {
     #[error("this binary has format version {0}, this Cloom reads version {VERSION}: build it again from source")]
     Version(u8),
     /// Changed or cut short.
-    #[error("this binary is damaged: its checksum does not match")]
+    #[error("this binary is damaged or cut short: its checksum does not match")]
     Damaged,
 }
 
@@ -37,7 +37,7 @@ fn encode<T: Serialize>(kind: u8, value: &T) -> Vec<u8> {
 }
 
 fn decode<T: DeserializeOwned>(kind: u8, bytes: &[u8]) -> Result<T, DecodeError> {
-    let rest = bytes.strip_prefix(&MAGIC).ok_or(DecodeError::Foreign)?;
+    let rest = bytes.strip_prefix(&MAGIC).ok_or_else(|| DecodeError::Foreign(foreign(bytes)))?;
     let [k, version, rest @ ..] = rest else { return Err(DecodeError::Damaged) };
     if *version != VERSION {
         return Err(DecodeError::Version(*version));
@@ -50,6 +50,25 @@ fn decode<T: DeserializeOwned>(kind: u8, bytes: &[u8]) -> Result<T, DecodeError>
         return Err(DecodeError::Damaged);
     }
     postcard::from_bytes(body).map_err(|_| DecodeError::Damaged)
+}
+
+/// What bytes that are no file of Cloom look like, and what takes them.
+fn foreign(bytes: &[u8]) -> &'static str {
+    const KNOWN: &[(&[u8], &str)] = &[
+        (b"\x7fELF", "it is an ELF object, perhaps of another platform"),
+        (b"\x03\x02\x23\x07", "it is SPIR-V, which clCreateProgramWithIL takes"),
+        (b"\x07\x23\x02\x03", "it is SPIR-V of the other byte order"),
+        (b"BC\xc0\xde", "it is LLVM's bitcode"),
+        (b"poclbin", "it is of the platform PoCL"),
+    ];
+    let known = KNOWN.iter().find(|(start, _)| bytes.starts_with(start));
+    match known {
+        Some((_, what)) => what,
+        None if bytes.is_empty() => "it is empty",
+        None if MAGIC.starts_with(bytes) => "it is cut short",
+        None if !bytes.iter().take(256).any(|&b| b == 0) => "it is a text; clCreateProgramWithSource takes sources",
+        None => "it does not begin like one",
+    }
 }
 
 impl ProgramImage {
@@ -103,7 +122,18 @@ mod tests {
 
     #[test]
     fn a_foreign_or_other_file_is_told_apart() {
-        assert_eq!(ProgramImage::decode(b"\x7fELF...."), Err(DecodeError::Foreign));
+        let why = |bytes: &[u8]| ProgramImage::decode(bytes).unwrap_err().to_string();
+        for (bytes, words) in [
+            (b"\x7fELF....".as_slice(), "ELF object"),
+            (b"\x03\x02\x23\x07\0\0\x01\0", "clCreateProgramWithIL"),
+            (b"poclbin\0", "PoCL"),
+            (b"kernel void k() {}", "clCreateProgramWithSource"),
+            (b"CLO", "cut short"),
+            (b"", "empty"),
+            (b"\0\x01\x02", "does not begin like one"),
+        ] {
+            assert!(why(bytes).contains(words), "{}", why(bytes));
+        }
         assert_eq!(KernelArtifact::decode(&image().encode()), Err(DecodeError::Kind));
     }
 }

@@ -284,6 +284,13 @@ fn binaries_load_again() {
     let source = text_or_nothing(|s, v, r| t.clGetProgramInfo(program.h, CL_PROGRAM_SOURCE, s, v, r));
     assert_eq!(source, "");
     assert_eq!(compile(&t, &program, "", &[]), CL_INVALID_OPERATION, "there is no source");
+    let program =
+        t.source("__attribute__((reqd_work_group_size(4, 2, 1))) kernel void sized(global int *p) { p[0] = 1; }");
+    assert_eq!(t.build(&program, ""), 0);
+    let program = load_and_build(&t, &binary(&t, &program));
+    let kernel = t.kernel_of(&program, "sized");
+    let attributes = text_or_nothing(|s, v, r| t.clGetKernelInfo(kernel.h, CL_KERNEL_ATTRIBUTES, s, v, r));
+    assert_eq!(attributes, "", "the attributes are those of sources");
 }
 
 /// A string that may also have no byte at all.
@@ -316,6 +323,39 @@ fn damaged_binaries_are_refused() {
     let mut longer = good.clone();
     longer.push(0);
     refused(&longer);
+}
+
+#[test]
+fn a_binary_that_is_refused_has_a_reason_in_words() {
+    let t = Session::new();
+    let program = t.source(ADD);
+    assert_eq!(t.build(&program, "-DN=6"), 0);
+    let good = binary(&t, &program);
+    if !t.ours() {
+        return; // Other drivers have their own words.
+    }
+    let calls = Calls::new();
+    let send = calls.sender();
+    let (call, data) = on_error(move |text| send.send(text).unwrap_or_default());
+    let mut code = 1;
+    let context = Obj::context(t.clCreateContext(null(), 1, &t.device, call, data, &mut code));
+    ok(code);
+    let mut other_version = good.clone();
+    other_version[7] ^= 1;
+    for (bytes, words) in [
+        (&other_version[..], "has format version"),
+        (&good[..good.len() - 1], "damaged or cut short"),
+        (b"\x7fELF\x02\x01\x01".as_slice(), "it is an ELF object"),
+        (b"\x03\x02\x23\x07\0\x05\x01\0".as_slice(), "clCreateProgramWithIL"),
+        (b"kernel void k() {}".as_slice(), "clCreateProgramWithSource"),
+    ] {
+        let (at, size) = (bytes.as_ptr(), bytes.len());
+        let refused = t.clCreateProgramWithBinary(context.h, 1, &t.device, &size, &at, null_mut(), &mut code);
+        assert!(refused.is_null());
+        assert_eq!(code, CL_INVALID_BINARY);
+        let text = calls.next();
+        assert!(text.contains("CL_INVALID_BINARY") && text.contains(words), "{text}");
+    }
 }
 
 #[test]

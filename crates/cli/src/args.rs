@@ -15,7 +15,7 @@ const EASYPAP: &[(&str, &str)] = &[
 ];
 
 /// Commands that take build options.
-const COMPILING: &[&str] = &["run", "show", "compile"];
+const COMPILING: &[&str] = &["run", "show", "compile", "link", "library"];
 
 /// Whether a word has the form of a build option.
 fn is_build_option(word: &str) -> bool {
@@ -49,6 +49,10 @@ pub fn normalise(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
             // Its argument is one text, whatever it begins with.
             let next = words.next().unwrap_or_default();
             out.push(format!("--options={}", next.to_string_lossy()).into());
+        } else if text == "-MD" {
+            out.push("--depend".into());
+        } else if text == "-MF" {
+            out.push(format!("--depend={}", words.next().unwrap_or_default().to_string_lossy()).into());
         } else if matches!(text, "-D" | "-U" | "-I") {
             // With its argument as the next word; without one, the compiler says what is missing.
             let next = words.next().unwrap_or_default();
@@ -89,5 +93,6 @@ mod tests {
              --build-option=-w --build-option=-cl-nv-x --build-option=b"
         );
         assert_eq!(normal("cloom compile --options -DX=1 a.cl"), "cloom compile --options=-DX=1 a.cl");
+        assert_eq!(normal("cloom compile a.cl -MD -MF a.d"), "cloom compile a.cl --depend --depend=a.d");
     }
 }

@@ -2,21 +2,23 @@
 //! error stream; the exit status says whether there were errors. No OpenCL library is loaded: this is the compiler
 //! alone.
 
+use crate::built::{Document, Output};
 use crate::cpu;
+use crate::depend;
 use crate::options::BuildOptions;
-use crate::outcome::{Answer, Exit, Failure};
+use crate::outcome::{Answer, Failure};
 use crate::source;
 use clap::ValueEnum;
-use cloom_compiler::{Compilation, Compiler, Config, Failure as BuildFailure, Program};
+use cloom_compiler::{Compilation, Compiler, Config, Program};
 use cloom_target::Target;
-use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Options of `compile`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Build options may stand anywhere: cloom compile a.cl -DN=4 -I include -cl-mad-enable.
-A binary can be given back to clCreateProgramWithBinary on Cloom's platform, on any CPU.")]
+A binary can be given back to clCreateProgramWithBinary on Cloom's platform, on any CPU. What is compiled with -c is
+linked by `cloom link` and `cloom library`, or by clLinkProgram.")]
 pub struct Options {
     /// Sources or SPIR-V (- is the standard input) and binaries of compiled programs; several are linked
     #[arg(required = true, value_name = "FILE")]
@@ -34,12 +36,15 @@ pub struct Options {
     /// The instruction set: sse4.2, avx2, avx512; that of this machine if none is named
     #[arg(long, value_name = "LEVEL")]
     cpu: Option<String>,
-    /// Do not link: functions may stay undefined, as after clCompileProgram
-    #[arg(long, conflicts_with = "library")]
+    /// Do not link, as clCompileProgram does: functions may stay undefined. Each file becomes FILE.clo
+    #[arg(short = 'c', long, conflicts_with = "library")]
     no_link: bool,
-    /// Make a library, as clLinkProgram does with -create-library
+    /// Link to a library, as clLinkProgram does with -create-library
     #[arg(long)]
     library: bool,
+    /// Writes a rule for make with all included files; to the output's name with .d, or as -MF FILE says
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, overrides_with = "depend")]
+    depend: Option<Option<PathBuf>>,
     #[command(flatten)]
     build: BuildOptions,
     /// JSON output
@@ -63,49 +68,6 @@ enum Emit {
     None,
 }
 
-#[derive(Serialize)]
-struct Document {
-    schema: &'static str,
-    ok: bool,
-    log: String,
-    kernels: Vec<KernelInfo>,
-    output: Option<String>,
-}
-
-#[derive(Serialize)]
-struct KernelInfo {
-    name: String,
-    params: Vec<ParamInfo>,
-    reqd_work_group_size: Option<[u32; 3]>,
-}
-
-#[derive(Serialize)]
-struct ParamInfo {
-    name: String,
-    #[serde(rename = "type")]
-    type_name: String,
-    kind: String,
-    size: u32,
-}
-
-fn kernels(program: &Program) -> Vec<KernelInfo> {
-    let describe = |(name, meta): (&str, &cloom_ir::KernelMeta)| KernelInfo {
-        name: name.to_owned(),
-        params: meta
-            .params
-            .iter()
-            .map(|p| ParamInfo {
-                name: p.name.clone(),
-                type_name: p.type_name.clone(),
-                kind: format!("{:?}", p.kind).to_lowercase(),
-                size: p.size,
-            })
-            .collect(),
-        reqd_work_group_size: meta.reqd_group_size,
-    };
-    program.kernels().map(describe).collect()
-}
-
 /// The compiler as the driver sets it up, so that what is written is what runs: `CLOOM_LANES` and `CLOOM_DISABLE`
 /// count. It has no disk cache, as a kernel from there has no stages.
 pub fn compiler() -> Arc<Compiler> {
@@ -117,52 +79,86 @@ pub fn compiler() -> Arc<Compiler> {
 pub fn run(options: &Options) -> Result<Answer, Failure> {
     let target = cpu::target(options.cpu.as_deref())?;
     let compiler = compiler();
+    if options.no_link && options.files.len() > 1 {
+        return each(&compiler, &target, options);
+    }
     let built = build(&compiler, &target, options)?;
     let program = match &built.result {
         Ok(program) => program,
-        Err(kind) => {
-            let exit = if *kind == BuildFailure::Options { Exit::Wrong } else { Exit::Findings };
-            let none = Vec::new();
-            let document =
-                Document { schema: "cloom-compile/1", ok: false, log: built.log.clone(), kernels: none, output: None };
-            let answer = if options.json { Answer::json(&document, exit)? } else { Answer::text("", exit) };
-            return Ok(answer.with_notes(built.log));
-        }
+        Err(kind) => return Document::failed(&built, *kind).answer(options.json),
     };
     let data = emit(&compiler, program, &target, options)?;
-    let output = place(options);
-    if let (Some(data), Some(path)) = (&data, &output) {
-        std::fs::write(path, data).map_err(|e| {
-            Failure::wrong(format!("cannot write {}: {e}; choose another file with --output", path.display()))
-        })?;
-    }
-    if options.json {
-        let document = Document {
-            schema: "cloom-compile/1",
-            ok: true,
-            log: built.log,
-            kernels: kernels(program),
-            output: output.map(|p| p.display().to_string()),
+    let output = match (place(options, &options.files[0]), data) {
+        (Some(path), Some(data)) => Output::file(path, &data)?,
+        (None, Some(data)) => Output::Stdout(data),
+        (_, None) => Output::Nothing,
+    };
+    if let Some(file) = &options.depend {
+        let Output::File(result, _) = &output else {
+            return Err(Failure::wrong("-MD is for results in files: name one with --output"));
         };
-        return Answer::json(&document, Exit::Fine);
+        depend_on(&compiler, &target, options, &options.files, file.as_deref(), result)?;
     }
-    let names: Vec<&str> = program.kernels().map(|(name, _)| name).collect();
-    let count = match names.as_slice() {
-        [] => "no kernel".to_owned(),
-        [one] => format!("kernel {one}"),
-        many => format!("{} kernels: {}", many.len(), many.join(", ")),
-    };
-    let summary = match (&output, &data) {
-        (Some(path), Some(data)) => {
-            format!("{count}; wrote {} ({})\n", path.display(), crate::stats::bytes(data.len() as u64))
+    Document::of(program, built.log.clone(), output).answer(options.json)
+}
+
+/// Compiles each file to one of its own. A file with errors does not keep the others from being written.
+fn each(compiler: &Compiler, target: &Target, options: &Options) -> Result<Answer, Failure> {
+    if options.output.is_some() || options.emit != Emit::Binary {
+        return Err(Failure::wrong(
+            "several files with --no-link become several binaries: leave out --output and --emit",
+        ));
+    }
+    let mut results = Vec::new();
+    for result in options.files.iter().filter_map(|file| place(options, file)) {
+        if results.contains(&result) {
+            return Err(Failure::wrong(format!("two files would become {}: compile them apart", result.display())));
         }
-        _ => format!("{count}\n"),
-    };
-    Ok(match (output, data) {
-        // The result itself is what goes out.
-        (None, Some(data)) => Answer { out: data, exit: Exit::Fine, notes: built.log },
-        _ => Answer::text(summary, Exit::Fine).with_notes(built.log),
-    })
+        results.push(result);
+    }
+    let text = options.build.text();
+    let mut all = Document::empty();
+    for path in &options.files {
+        let built = source::read(path)?.compile(compiler, &text, target);
+        match &built.result {
+            Ok(program) => {
+                let output = match place(options, path) {
+                    Some(result) => {
+                        if let Some(file) = &options.depend {
+                            depend_on(compiler, target, options, std::slice::from_ref(path), file.as_deref(), &result)?;
+                        }
+                        Output::file(result, &program.encode())?
+                    }
+                    None => Output::Nothing,
+                };
+                all.add(Document::of(program, built.log.clone(), output));
+            }
+            Err(kind) => all.add(Document::failed(&built, *kind)),
+        }
+    }
+    all.answer(options.json)
+}
+
+/// Writes the rule for `make`.
+fn depend_on(
+    compiler: &Compiler,
+    target: &Target,
+    options: &Options,
+    files: &[PathBuf],
+    rule: Option<&Path>,
+    result: &Path,
+) -> Result<(), Failure> {
+    let text = options.build.text();
+    let mut headers = Vec::new();
+    for path in files.iter().filter(|p| *p != Path::new("-")) {
+        let file = source::read(path)?;
+        if file.is_spirv() || !looks_binary(&file.bytes) {
+            headers.extend(file.included(compiler, &text, target));
+        }
+    }
+    headers.sort();
+    headers.dedup();
+    depend::write(rule, result, files, &headers)
 }
 
 /// Compiles and links what was named.
@@ -190,7 +186,7 @@ fn build(compiler: &Compiler, target: &Target, options: &Options) -> Result<Comp
     if options.no_link {
         return match <[Arc<Program>; 1]>::try_from(parts) {
             Ok([one]) => Ok(Compilation { result: Ok(one), log, diagnostics: Vec::new(), times: Vec::new() }),
-            Err(_) => Err(Failure::wrong("--no-link takes one file: compile each with a call of its own")),
+            Err(_) => Err(Failure::wrong("--no-link takes sources and SPIR-V")),
         };
     }
     let linked = compiler.link(&parts, if options.library { "-create-library" } else { "" });
@@ -198,21 +194,27 @@ fn build(compiler: &Compiler, target: &Target, options: &Options) -> Result<Comp
 }
 
 /// No source has a zero byte at its start.
-fn looks_binary(bytes: &[u8]) -> bool {
+pub fn looks_binary(bytes: &[u8]) -> bool {
     bytes.iter().take(64).any(|&b| b == 0)
 }
 
-/// The file that the result goes to; `None`: the standard output, or there is no result.
-fn place(options: &Options) -> Option<PathBuf> {
-    match (&options.output, options.emit) {
-        (_, Emit::None) => None,
-        (Some(path), _) if path == Path::new("-") => None,
-        (Some(path), _) => Some(path.clone()),
-        (None, Emit::Binary | Emit::Object) => {
-            let stem = options.files[0].file_stem().filter(|s| *s != "-").unwrap_or("program".as_ref());
-            Some(Path::new(stem).with_extension(if options.emit == Emit::Object { "o" } else { "clbin" }))
+/// The file that the result of a file goes to; `None`: the standard output, or there is no result.
+fn place(options: &Options, file: &Path) -> Option<PathBuf> {
+    let extension = match options.emit {
+        Emit::Binary if options.no_link => "clo",
+        Emit::Binary => "clbin",
+        Emit::Object => "o",
+        Emit::Ir | Emit::Llvm | Emit::Asm | Emit::None => "",
+    };
+    match &options.output {
+        _ if options.emit == Emit::None => None,
+        Some(path) if path == Path::new("-") => None,
+        Some(path) => Some(path.clone()),
+        None if extension.is_empty() => None,
+        None => {
+            let stem = file.file_stem().filter(|s| *s != "-").unwrap_or("program".as_ref());
+            Some(Path::new(stem).with_extension(extension))
         }
-        (None, _) => None,
     }
 }
 

@@ -34,6 +34,12 @@ pub fn beside() -> Option<PathBuf> {
         .and_then(|p| p.canonicalize().ok())
 }
 
+/// Whether a file has the driver's name, with or without a version.
+pub fn is_own(library: &Path) -> bool {
+    let name = library.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+    name.strip_prefix(FILE).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
 fn is_cloom(found: &Found) -> bool {
     found.platform.to_lowercase().contains(PLATFORM)
 }
@@ -135,4 +141,17 @@ pub fn choose(choice: Choice) -> Result<Choice, Failure> {
     }
     // The first platform there is, or the error that says what is missing.
     Ok(choice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_driver_is_known_with_its_version() {
+        for own in ["libcloom.so", "/usr/lib/cloom/libcloom.so.0", "x/libcloom.so.0.1.0"] {
+            assert!(is_own(Path::new(own)), "{own}");
+        }
+        assert!(!is_own(Path::new("libcloom.sox")) && !is_own(Path::new("/usr/lib/libcloom")));
+    }
 }

@@ -8,12 +8,18 @@
 mod agree;
 mod args;
 mod bench;
+mod built;
 mod child;
 mod compile;
+mod completions;
 mod cpu;
+mod depend;
 mod doctor;
 mod driver;
 mod info;
+mod link;
+mod man;
+mod offline_compile;
 mod options;
 mod outcome;
 mod probe;
@@ -22,7 +28,7 @@ mod show;
 mod source;
 mod stats;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use outcome::{Answer, Exit, Failure};
 use std::ffi::OsString;
 use std::io::Write;
@@ -45,10 +51,22 @@ enum Cli {
     Show(show::Options),
     /// Compile .cl files: diagnostics, and a program binary or another form
     Compile(compile::Options),
+    /// Link compiled programs and libraries to a program that can run
+    Link(link::Options),
+    /// Link compiled programs to a library
+    Library(link::Options),
+    /// The offline compiler of Khronos' conformance tests
+    #[command(hide = true)]
+    OfflineCompile(offline_compile::Options),
     /// List the platforms and devices that programs see
     Info(info::Options),
     /// Find out why a platform does not appear: loader, drivers, CPU, cache, environment
     Doctor(doctor::Options),
+    /// Write a script that completes commands and options, for a shell
+    Completions(completions::Options),
+    /// Write the manual pages to a folder
+    #[command(hide = true)]
+    Man(man::Options),
     /// Started by `bench`: builds a program in a process of its own
     #[command(hide = true)]
     FirstLaunch(bench::first::Options),
@@ -69,9 +87,15 @@ impl Cli {
             Cli::Bench(o) => o.json,
             Cli::Show(o) => o.json,
             Cli::Compile(o) => o.json,
+            Cli::Link(o) | Cli::Library(o) => o.json,
             Cli::Info(o) => o.json,
             Cli::Doctor(o) => o.json,
-            Cli::FirstLaunch(_) | Cli::BenchWorker | Cli::Probe => false,
+            Cli::OfflineCompile(_)
+            | Cli::Completions(_)
+            | Cli::Man(_)
+            | Cli::FirstLaunch(_)
+            | Cli::BenchWorker
+            | Cli::Probe => false,
         }
     }
 
@@ -82,8 +106,13 @@ impl Cli {
             Cli::Bench(o) => bench::run(o),
             Cli::Show(o) => show::run(o),
             Cli::Compile(o) => compile::run(o),
+            Cli::Link(o) => link::run(o, false),
+            Cli::Library(o) => link::run(o, true),
+            Cli::OfflineCompile(o) => offline_compile::run(o),
             Cli::Info(o) => info::run(o),
             Cli::Doctor(o) => doctor::run(o),
+            Cli::Completions(o) => completions::run(o, Cli::command()),
+            Cli::Man(o) => man::run(o, Cli::command()),
             Cli::FirstLaunch(o) => bench::first::child(o),
             Cli::BenchWorker => bench::worker::work(),
             Cli::Probe => Ok(probe::run()),

@@ -1,4 +1,4 @@
-//! Build options of OpenCL C, shared by `run`, `show` and `compile`.
+//! Build options of OpenCL C, shared by `run`, `show`, `compile`, `link` and `library`.
 
 /// Options for the compiler of OpenCL C.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -23,6 +23,11 @@ impl BuildOptions {
     pub fn is_empty(&self) -> bool {
         self.text.is_none() && self.words.is_empty()
     }
+}
+
+/// The text for `clBuildProgram` of these words.
+pub fn joined(words: &[&str]) -> String {
+    words.iter().map(|w| quoted(w)).collect::<Vec<_>>().join(" ")
 }
 
 /// Quotes a word so that splitting the text gives it back; the shell has removed the quotation marks around it.

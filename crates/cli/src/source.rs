@@ -40,6 +40,11 @@ impl Text {
         }
     }
 
+    /// The files that it includes.
+    pub fn included(&self, compiler: &Compiler, options: &str, target: &Target) -> Vec<String> {
+        if self.is_spirv() { Vec::new() } else { compiler.included(&self.source(), options, target) }
+    }
+
     fn il(&self) -> Il<'_> {
         Il { binary: &self.bytes, constants: &[] }
     }

@@ -82,6 +82,24 @@ pub fn compile(
     Compilation { result, log: warnings + &log, diagnostics, times }
 }
 
+/// The files that a source includes, directly or not, each once. None if the options are wrong.
+pub fn included(source: &Source<'_>, text: &str, target: BuildTarget<'_>) -> Vec<String> {
+    let found = [OptionSet::Build, OptionSet::Compile].into_iter().find_map(|set| options(text, set).ok());
+    let Some((build, ..)) = found else { return Vec::new() };
+    let mut headers = Resolver::new(&[], &build.include_dirs);
+    let target = front_target(target);
+    let input =
+        Input { name: source.name, source: source.text, headers: &mut headers, options: &build, target: &target };
+    let output = cloom_clc::compile(input, Mode::User);
+    let mut names: Vec<String> = Vec::new();
+    for file in output.sources.files().iter().filter(|f| f.included_from.is_some()) {
+        if !names.contains(&file.name) {
+            names.push(file.name.clone());
+        }
+    }
+    names
+}
+
 /// Compiles a module of SPIR-V. Options that are about source do nothing.
 pub fn compile_il(il: Il<'_>, text: &str, set: OptionSet, target: BuildTarget<'_>) -> Compilation {
     let (mut build, log, diagnostics) = match options(text, set) {

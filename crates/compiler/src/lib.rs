@@ -35,6 +35,7 @@ pub mod testing;
 
 pub use backend::{Backend, Capabilities, Explanation, Extensions, Generated, IrHook, KernelInput, Position, StageLog};
 pub use cache::bugs;
+pub use cloom_artifact::ImageKind;
 pub use cloom_clc::options::{BuildOptions, OptionSet};
 pub use cloom_spirv::{SpecConstant, Spirv, is_spirv, spec_constants};
 pub use cpu_backend::CpuBackend;
@@ -49,7 +50,6 @@ pub use program::{LoadError, Program};
 pub use remarks::place;
 
 use cache::Cache;
-use cloom_artifact::ImageKind;
 use cloom_target::Target;
 use kernel::Request;
 use passes::{Disabled, PassOptions};
@@ -279,6 +279,11 @@ impl Compiler {
         target: impl Into<BuildTarget<'a>>,
     ) -> Compilation {
         front::compile(source, options, OptionSet::Compile, headers, target.into())
+    }
+
+    /// The files that a source includes, each once, for the dependencies of a build.
+    pub fn included<'a>(&self, source: &Source<'_>, options: &str, target: impl Into<BuildTarget<'a>>) -> Vec<String> {
+        front::included(source, options, target.into())
     }
 
     /// Compiles a module of SPIR-V (`clCompileProgram`); of the target see [`Compiler::build`].

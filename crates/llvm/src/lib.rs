@@ -7,7 +7,7 @@
 //! but `memcpy`, `memmove` and `memset`, and `fma` where the CPU lacks it.
 //!
 //! LLVM is used through its C interface, one context per compilation, so that any number of threads may compile at
-//! once.
+//! once. Only the list of passes is C++ (`src/passes.cpp`): the C interface would link all passes that LLVM has.
 
 #![allow(unsafe_code, reason = "it calls LLVM's C interface")]
 
@@ -161,7 +161,7 @@ fn generate(
     }
     llvm.verify()?;
     stage("llvm ir");
-    optimise::run(&llvm, &machine, effort)?;
+    optimise::run(&llvm, &machine, effort);
     if effort >= Effort::Quick && masks::widen(&llvm, options.target.features()) {
         llvm.verify()?;
     }

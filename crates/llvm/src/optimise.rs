@@ -1,24 +1,20 @@
-//! The pass list. Short on purpose: kernels come already inlined and in SSA form, so the standard pipelines spend most
-//! of their time looking for work (0.7 ms against 3.7 ms on a kernel of 200 instructions, with the same code).
+//! How much is tried on a module. The lists of passes are in `src/passes.cpp`. They are short on purpose: kernels come
+//! already inlined and in SSA form, so the standard pipelines spend most of their time looking for work (0.7 ms against
+//! 3.7 ms on a kernel of 200 instructions, with the same code).
 //!
 //! Several of LLVM's passes take time in the square of the number of blocks (a `switch` of 4000 cases that fall
 //! through: 9 s), so that less is tried on large functions, and nothing on huge ones: programs come from anywhere, and
 //! a build has to end.
 
-use crate::Error;
-use crate::handles::{LlvmModule, c_string};
+use crate::handles::LlvmModule;
 use crate::target::Machine;
-use llvm_sys::error::LLVMGetErrorMessage;
-use llvm_sys::transforms::pass_builder::*;
+use llvm_sys::prelude::LLVMModuleRef;
+use llvm_sys::target_machine::LLVMTargetMachineRef;
 
-/// `instcombine` would by default end the process if one more iteration still changed something. What is equal after
-/// it, `early-cse` finds as well as `gvn`: the code of the gallery is the same, and `gvn` took 45 ms of 140 on a kernel
-/// with a thousand loads, as it looks for the store before each of them.
-const PASSES: &str = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),\
-                      early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
-
-/// For large functions: what is nearly linear.
-const QUICK_PASSES: &str = "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
+unsafe extern "C" {
+    /// Of `src/passes.cpp`.
+    fn cloom_llvm_run_passes(module: LLVMModuleRef, machine: LLVMTargetMachineRef, full: std::ffi::c_int);
+}
 
 /// So many loops are too many for strength reduction.
 const MANY_LOOPS: usize = 700;
@@ -57,25 +53,14 @@ impl Effort {
 }
 
 /// Optimises a verified module in place.
-pub fn run(module: &LlvmModule<'_>, machine: &Machine, effort: Effort) -> Result<(), Error> {
-    let passes = match effort {
-        Effort::None | Effort::Plain => return Ok(()),
-        Effort::Quick => c_string(QUICK_PASSES),
-        Effort::Full => c_string(PASSES),
+pub fn run(module: &LlvmModule<'_>, machine: &Machine, effort: Effort) {
+    let full = match effort {
+        Effort::None | Effort::Plain => return,
+        Effort::Quick => 0,
+        Effort::Full => 1,
     };
-    // SAFETY: module and machine are valid; options are freed; an error is taken over by reading its message.
-    unsafe {
-        let options = LLVMCreatePassBuilderOptions();
-        let error = LLVMRunPasses(module.raw, passes.as_ptr(), machine.raw, options);
-        LLVMDisposePassBuilderOptions(options);
-        if error.is_null() {
-            return Ok(());
-        }
-        let raw = LLVMGetErrorMessage(error);
-        let message = std::ffi::CStr::from_ptr(raw).to_string_lossy().into_owned();
-        llvm_sys::error::LLVMDisposeErrorMessage(raw);
-        Err(Error::Internal(message))
-    }
+    // SAFETY: module and machine are valid, and the module is used by this thread alone.
+    unsafe { cloom_llvm_run_passes(module.raw, machine.raw, full) }
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ const CARGO: &str = "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU";
 /// Packages for this machine: a cross compiler and an emulator.
 const TOOLS: &[&str] = &["g++-aarch64-linux-gnu", "qemu-user"];
 const CC: &str = "aarch64-linux-gnu-gcc";
+const CXX: &str = "aarch64-linux-gnu-g++";
 /// Packages of libraries to link.
 const LIBRARIES: &[&str] =
     &["llvm-19-dev", "libgmp-dev", "libgmp10", "libmpfr-dev", "libmpfr6", "libzstd-dev", "zlib1g-dev"];
@@ -52,6 +53,7 @@ fn emulate(command: &mut Command) -> Result<()> {
         .env("LLVM_SYS_191_PREFIX", root.join("usr/lib/llvm-19"))
         .env(format!("{CARGO}_LINKER"), CC)
         .env("TARGET_CC", CC)
+        .env("TARGET_CXX", CXX)
         .env(format!("{CARGO}_RUSTFLAGS"), format!("-L native={libraries}"))
         .env(
             format!("{CARGO}_RUNNER"),

@@ -1,4 +1,4 @@
-//! The habits of the workspace: `cargo xtask demo|test|ci|tidy|bless|aarch64|cts|hashcat|show`.
+//! The habits of the workspace: `cargo xtask demo|test|ci|tidy|bless|aarch64|cts|dist|hashcat|show`.
 //!
 //! Each command first sees to the system packages that building needs, so that a fresh Debian machine with Rust is
 //! enough. Exit codes: 0 fine, 1 findings, 2 wrong use or environment.
@@ -10,6 +10,7 @@ mod aarch64;
 mod ci;
 mod cts;
 mod demo;
+mod dist;
 mod driver;
 mod hashcat;
 mod packages;
@@ -28,6 +29,7 @@ const USAGE: &str = "usage: cargo xtask <command>
   bless         run the tests and accept what golden files would change
   aarch64 [A…]  run the tests that run machine code, made for Arm and emulated; ARGS go to `cargo test`
   cts DIR [S…]  run the conformance tests that were built in DIR, or the suites whose names begin so; `cts` tells its options
+  dist          make what users get, a tarball and a Debian package; --check: and try both in a fresh Debian
   hashcat [A…]  build all kernels of hashcat, or of the sources whose names begin so; takes hours of processor time
   show ARGS     every stage of one kernel: `cloom show ARGS`";
 
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         Some("bless") => tests::bless(rest),
         Some("aarch64") => aarch64::run(rest),
         Some("cts") => cts::run(rest),
+        Some("dist") => dist::run(rest),
         Some("hashcat") => hashcat::run(rest),
         Some("show") => demo::show(rest),
         Some("help" | "--help" | "-h") => {

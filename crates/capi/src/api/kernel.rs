@@ -6,8 +6,8 @@ use crate::cl;
 use crate::handle::{self, Handle};
 use crate::info::Info;
 use cloom_runtime::{
-    Access, ArgInput, ArgSpace, Device, Kernel, MemObject, Pipe, Program, Queue, Result, Sampler, Status,
-    WithMemObject, WithQueue, WithSampler, subgroup,
+    Access, ArgInput, ArgSpace, Device, Kernel, MemObject, Pipe, Program, ProgramOrigin, Queue, Result, Sampler,
+    Status, WithMemObject, WithQueue, WithSampler, subgroup,
 };
 
 // OpenCL 3.0 API, 5.9.1: Creating Kernel Objects.
@@ -80,8 +80,11 @@ pub fn info(kernel: Handle<Kernel>, name: u32, size: usize, value: OutBytes, siz
     .map(drop)
 }
 
-/// The attributes as they may stand in the source.
+/// The attributes as they may stand in the source; none of a program that was not made from source.
 fn attributes(kernel: &Kernel) -> String {
+    if matches!(kernel.program().origin(), ProgramOrigin::Binary | ProgramOrigin::Il(_)) {
+        return String::new();
+    }
     let meta = kernel.meta();
     let sizes = |name: &str, sizes: Option<[u32; 3]>| sizes.map(|[x, y, z]| format!("{name}({x},{y},{z})"));
     let all = [

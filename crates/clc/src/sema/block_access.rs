@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn names_are_taken_apart() {
-        let f = |name| function(name).map(|f| (f.write, f.elem, f.lanes));
+        let f = |name: &str| function(name).map(|f| (f.write, f.elem, f.lanes));
         assert_eq!(f("intel_sub_group_block_read"), Some((false, Elem::U32, 1)));
         assert_eq!(f("intel_sub_group_block_write_us8"), Some((true, Elem::U16, 8)));
         assert_eq!(f("intel_sub_group_block_read_uc16"), Some((false, Elem::U8, 16)));

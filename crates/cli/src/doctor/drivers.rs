@@ -7,7 +7,7 @@
 
 use super::icd::{self, Entry};
 use super::loader::{self, FOLDER, Kind, Loader};
-use super::{Finding, Status};
+use super::{Finding, Status, package};
 use crate::outcome::Failure;
 use crate::probe::{Device, Report};
 use crate::{child, driver};
@@ -41,7 +41,7 @@ fn test_registered(loader: &Loader, entries: &[Entry], findings: &mut Vec<Findin
         match &entry.library {
             Err(e) => findings.push(Finding::problem(AREA, format!("{} {}", entry.origin, e.why), &e.advice)),
             Ok(library) => {
-                let is_cloom = Path::new(library).file_name().is_some_and(|n| n == driver::FILE);
+                let is_cloom = driver::is_own(Path::new(library));
                 let before = findings.len();
                 if loads(&entry.origin, library, findings)? {
                     loaded += 1;
@@ -49,7 +49,11 @@ fn test_registered(loader: &Loader, entries: &[Entry], findings: &mut Vec<Findin
                         use_alone(&entry.origin, library, findings)?;
                     }
                 }
-                registered |= is_cloom && findings[before..].iter().all(|f| f.status != Status::Problem);
+                let works = findings[before..].iter().all(|f| f.status != Status::Problem);
+                if is_cloom && works {
+                    registered = true;
+                    findings.extend(package::look(AREA, Path::new(library)));
+                }
             }
         }
     }

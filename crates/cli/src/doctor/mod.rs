@@ -15,6 +15,7 @@ mod icd;
 mod loader;
 mod machine;
 mod own;
+mod package;
 
 use crate::outcome::{Answer, Exit, Failure};
 use serde::Serialize;

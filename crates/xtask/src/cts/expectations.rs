@@ -35,6 +35,9 @@ pub struct Suite {
     /// Whether it runs with reduced loops: its full run takes more than ten minutes on two cores.
     #[serde(default)]
     pub wimpy: bool,
+    /// Whether the programs of the tests are compiled before, by `cloom offline-compile`, and come as binaries.
+    #[serde(default)]
+    pub binary: bool,
     /// How many tests it has. A test that vanished is a finding.
     pub tests: usize,
     /// Tests that do not pass, by reason.

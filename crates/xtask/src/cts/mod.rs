@@ -97,6 +97,8 @@ struct Place {
     vendors: PathBuf,
     /// What the programs write.
     logs: PathBuf,
+    /// The program `cloom`, beside the driver.
+    compiler: PathBuf,
 }
 
 impl Place {
@@ -108,7 +110,8 @@ impl Place {
         })?;
         let library = options.driver.clone().map_or_else(
             || {
-                must(&mut cargo(&["build", "--release", "--package", "cloom-capi", "--lib"]))?;
+                // Both, as always: the features of one package alone would build everything again.
+                must(&mut cargo(&["build", "--release", "--package", "cloom-capi", "--package", "cloom-cli"]))?;
                 Ok(target().join("release/libcloom.so"))
             },
             anyhow::Ok,
@@ -118,7 +121,8 @@ impl Place {
         driver::register_alone(&library, &vendors)?;
         let logs = target().join("cts");
         fs::create_dir_all(&logs).with_context(|| format!("cannot make {}", logs.display()))?;
-        Ok(Place { programs, vendors: vendors.canonicalize()?, logs })
+        let (vendors, logs) = (vendors.canonicalize()?, logs.canonicalize()?);
+        Ok(Place { programs, vendors, logs, compiler: library.with_file_name("cloom") })
     }
 
     /// Runs a suite to its end or its limit.
@@ -143,6 +147,9 @@ impl Place {
         if suite.wimpy && !full {
             command.env("CL_WIMPY_MODE", "1");
         }
+        if suite.binary {
+            command.args(self.offline(suite)?);
+        }
         let mut child = command.spawn().with_context(|| format!("cannot run {}", program.display()))?;
         let limit = if full { FULL_LIMIT } else { LIMIT };
         let start = Instant::now();
@@ -159,6 +166,22 @@ impl Place {
             // It crashed or hung: every test of it is missing, which is a finding.
             Err(_) => Ok(Results::new()),
         }
+    }
+}
+
+impl Place {
+    /// The arguments that make a suite compile its programs with `cloom`, into an empty folder.
+    fn offline(&self, suite: &Suite) -> Result<Vec<String>> {
+        let folder = self.logs.join(format!("{}.binaries", suite.name));
+        if folder.exists() {
+            fs::remove_dir_all(&folder).with_context(|| format!("cannot empty {}", folder.display()))?;
+        }
+        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        // The tests give it to a shell.
+        let compiler = format!("'{}' offline-compile", self.compiler.display());
+        let folder = folder.display().to_string();
+        let words = ["--compilation-mode", "binary", "--compilation-cache-path", &folder, "--compilation-program"];
+        Ok(words.into_iter().map(str::to_owned).chain([compiler]).collect())
     }
 }
 

@@ -10,7 +10,7 @@ pub const USAGE: &str = "usage: cargo xtask cts DIR [--json] [--full] [--jobs N]
        --json        a line of JSON for each suite
        --full        suites in their full form, also those that take hours
        --jobs N      so many suites at a time; each of them uses all threads of the driver
-       --driver FILE a libcloom.so that was built elsewhere, in place of the one that is built first
+       --driver FILE a libcloom.so that was built elsewhere, with the program cloom beside it; without it, both are built
        cargo xtask cts --table, to write what is expected to docs/conformance.md";
 
 /// What was asked for.

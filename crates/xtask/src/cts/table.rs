@@ -30,7 +30,12 @@ fn tables(suites: &[Suite]) -> String {
             *reasons.entry((word, &exception.reason)).or_default() += exception.tests.len();
         }
         sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
-        let run = if suite.wimpy { "wimpy" } else { "full" };
+        let run = match (suite.wimpy, suite.binary) {
+            (false, false) => "full",
+            (true, false) => "wimpy",
+            (false, true) => "full, binaries",
+            (true, true) => "wimpy, binaries",
+        };
         let _ = writeln!(out, "| {} | {run} | {} | {} | {} |", suite.name, counts[0], counts[1], counts[2]);
     }
     let _ = writeln!(out, "| all | | {} | {} | {} |", sums[0], sums[1], sums[2]);

@@ -22,7 +22,9 @@ use crate::tools::root;
 use crate::{Outcome, USAGE};
 use anyhow::Result;
 use std::fs;
-use workspace::Workspace;
+
+pub use supply::shipped;
+pub use workspace::Workspace;
 
 /// The document that lists the crates.
 const MAP: &str = "docs/ARCHITECTURE.md";

@@ -100,7 +100,7 @@ fn rules(deny: &Table) -> Result<Rules> {
 }
 
 /// All packages that the shipped crates link, without build and test dependencies.
-fn shipped(workspace: &Workspace) -> BTreeSet<&PackageId> {
+pub fn shipped(workspace: &Workspace) -> BTreeSet<&PackageId> {
     let is_linked = |kinds: &[DepKindInfo]| kinds.iter().any(|k| k.kind == DependencyKind::Normal);
     let nodes = workspace.metadata.resolve.iter().flat_map(|r| &r.nodes);
     let links: BTreeMap<&PackageId, Vec<&PackageId>> =

@@ -1,0 +1,105 @@
+//! Builds the driver and the program for users. In: the workspace. Out: the two files, and the libraries of others that
+//! are linked into them statically.
+//!
+//! The profile is `delivery` of `Cargo.toml`. The flags below go to every crate, which the profile's own folder of
+//! results keeps apart from other builds.
+
+use crate::tools::{cargo, root, succeeds, target};
+use anyhow::{Context, Result, ensure};
+use cargo_metadata::{BuildScript, Message};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const PROFILE: &str = "delivery";
+
+/// What was built.
+pub struct Built {
+    /// `libcloom.so`.
+    pub library: PathBuf,
+    /// `cloom`.
+    pub program: PathBuf,
+    /// The static libraries of others.
+    pub archives: Vec<PathBuf>,
+}
+
+/// Builds both.
+pub fn build() -> Result<Built> {
+    println!("xtask: building libcloom.so and cloom for users (the first time takes some minutes)");
+    let mut command = cargo(&["build", "--locked", "--profile", PROFILE, "-p", "cloom-capi", "-p", "cloom-cli"]);
+    command
+        .arg("--message-format=json-render-diagnostics")
+        .env("CARGO_ENCODED_RUSTFLAGS", flags().join("\x1f"))
+        // Nothing that is built has a time in it, and build scripts would run again with each commit.
+        .env_remove("SOURCE_DATE_EPOCH")
+        .stdout(Stdio::piped());
+    let mut child = command.spawn().context("cannot run cargo")?;
+    let output = child.stdout.take().context("cargo has an output")?;
+    let mut archives = Vec::new();
+    for message in Message::parse_stream(BufReader::new(output)) {
+        if let Message::BuildScriptExecuted(script) = message.context("cargo's messages cannot be read")? {
+            archives.extend(linked(&script)?);
+        }
+    }
+    ensure!(child.wait()?.success(), "the build failed");
+    archives.sort();
+    archives.dedup();
+    let folder = target().join(PROFILE);
+    let file = |name: &str| folder.join(name).canonicalize().with_context(|| format!("{name} was not built"));
+    Ok(Built { library: file("libcloom.so")?, program: file("cloom")?, archives })
+}
+
+/// The static libraries that a build script names, other than those that it made itself.
+fn linked(script: &BuildScript) -> Result<Vec<PathBuf>> {
+    let folders: Vec<&Path> = script
+        .linked_paths
+        .iter()
+        .map(|p| Path::new(p.as_str().split_once('=').map_or(p.as_str(), |(_, path)| path)))
+        .collect();
+    let mut found = Vec::new();
+    for library in &script.linked_libs {
+        let Some(name) = library.as_str().strip_prefix("static=") else { continue };
+        let file = format!("lib{name}.a");
+        let path = folders.iter().map(|f| f.join(&file)).find(|p| p.is_file());
+        let path = path.with_context(|| format!("{file} is linked and in no folder that its build script names"))?;
+        if !path.starts_with(script.out_dir.as_std_path()) {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+/// Flags for rustc: no path of this machine in the results; equal functions once, where the linker can do that.
+fn flags() -> Vec<String> {
+    let mut flags = vec![format!("--remap-path-prefix={}=cloom", root().display())];
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
+    flags.extend(home.map(|home| format!("--remap-path-prefix={}=cargo", home.display())));
+    let fold = "-Clink-arg=-Wl,--icf=all";
+    if links_with(fold) {
+        flags.push(fold.to_owned());
+    } else {
+        println!("xtask: the linker does not fold identical code: the files are a twentieth larger than with lld");
+    }
+    flags
+}
+
+/// Whether an empty program can be linked with a flag.
+fn links_with(flag: &str) -> bool {
+    let folder = target().join("dist-linker");
+    let source = folder.join("empty.rs");
+    let made = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(&source, "fn main() {}\n"));
+    let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    rustc.arg(flag).arg("-o").arg(folder.join("empty")).arg(&source).stderr(Stdio::null());
+    made.is_ok() && succeeds(&mut rustc).unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_linker_is_asked_whether_it_knows_a_flag() {
+        assert!(!links_with("-Clink-arg=-Wl,--no-such-flag"));
+    }
+}
