@@ -16,3 +16,9 @@ mod guard;
 mod handle;
 mod info;
 mod platform;
+mod reserve;
+mod wrapped;
+
+#[cfg(not(test))]
+#[global_allocator]
+static ALLOCATOR: reserve::Allocator = reserve::Allocator;
