@@ -18,7 +18,3 @@ mod info;
 mod platform;
 mod reserve;
 mod wrapped;
-
-#[cfg(not(test))]
-#[global_allocator]
-static ALLOCATOR: reserve::Allocator = reserve::Allocator;

@@ -4,7 +4,8 @@
 //! has a platform of its own, made at its first call, with new objects of the runtime below the old handles of platform
 //! and devices, which the application and the ICD loader have kept. All other objects are the parent's ([`handle`]).
 
-use crate::{handle, reserve};
+use crate::handle;
+use crate::reserve::RESERVE;
 use cloom_caps::env;
 use cloom_hal::Device;
 use cloom_hal_cpu::{Choice, fpenv};
@@ -25,7 +26,7 @@ fn cell() -> &'static Cell {
 }
 
 fn make() -> Arc<Platform> {
-    reserve::prepare();
+    RESERVE.prepare();
     // The first call may come from a thread with another rounding mode or traps.
     let _float_env = fpenv::enter(false);
     let hooks = Hooks { print: Box::new(print), enter_float_env: || Box::new(fpenv::enter(false)) };

@@ -1,25 +1,166 @@
-//! What LLVM, which is C++, allocates in the driver.
+//! Functions of the C library that the driver calls through replacements: allocation.
 //!
-//! C++ throws if there is no memory, LLVM does not catch, and the process ends. So the driver's references to
-//! `operator new` come here instead (`--wrap`, in the build script). Without memory, the thread that generates code is
-//! given up, and the compilation fails. Nothing but the references of the driver itself is replaced: the C++ library, and
-//! that of the application, are as they were.
+//! The linker replaces the driver's references (`--wrap`, in the build script), and nothing else: neither those of the
+//! application nor those of other libraries, nor what the C library calls itself.
+//!
+//! * `malloc` and its like, which Rust's allocator and LLVM call, fall back to the [`reserve`](crate::reserve). What is
+//!   allocated so is freed by the driver as well.
+//! * `operator new` of C++ throws if there is no memory, LLVM does not catch, and the process would end. Here the thread
+//!   that generates code is given up instead, and the compilation fails. It does not use the reserve: the C++ library
+//!   itself may free what it returns.
 
+use crate::reserve::RESERVE;
 use std::ffi::c_void;
 use std::hint::black_box;
+use std::ptr;
+use std::time::Duration;
 
-fn allocate(size: usize, align: usize) -> *mut c_void {
-    // The C library's memory, as that of the C++ library: `operator delete` is not replaced.
-    let align = align.max(16);
+/// What must be free for calls to go on.
+const NEEDED: usize = 1 << 20;
+
+/// How long code generation waits for memory before it gives up.
+const WAITS: [Duration; 3] = [Duration::from_millis(1), Duration::from_millis(4), Duration::from_millis(20)];
+
+/// The functions that are replaced.
+#[cfg(not(test))]
+mod real {
+    use std::ffi::c_void;
+
+    unsafe extern "C" {
+        #[link_name = "__real_malloc"]
+        pub fn malloc(size: usize) -> *mut c_void;
+        #[link_name = "__real_calloc"]
+        pub fn calloc(count: usize, size: usize) -> *mut c_void;
+        #[link_name = "__real_realloc"]
+        pub fn realloc(block: *mut c_void, size: usize) -> *mut c_void;
+        #[link_name = "__real_posix_memalign"]
+        pub fn posix_memalign(block: *mut *mut c_void, align: usize, size: usize) -> i32;
+        #[link_name = "__real_free"]
+        pub fn free(block: *mut c_void);
+    }
+}
+/// The test program is not linked so.
+#[cfg(test)]
+use libc as real;
+
+/// Whether the C library has memory.
+pub fn system_has_memory() -> bool {
+    // SAFETY: an allocation that is freed at once.
+    unsafe {
+        let block = black_box(real::malloc(NEEDED));
+        real::free(block);
+        !block.is_null()
+    }
+}
+
+extern "C" fn malloc(size: usize) -> *mut c_void {
     // SAFETY: allocates.
-    let block = unsafe {
-        if align <= 16 { libc::malloc(size.max(1)) } else { libc::aligned_alloc(align, size.max(1).next_multiple_of(align)) }
-    };
-    black_box(block)
+    let block = unsafe { real::malloc(size) };
+    if block.is_null() { RESERVE.take(size, 16).cast() } else { block }
+}
+
+extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
+    // SAFETY: allocates.
+    let block = unsafe { real::calloc(count, size) };
+    if !block.is_null() {
+        return block;
+    }
+    let Some(bytes) = count.checked_mul(size) else { return ptr::null_mut() };
+    let block = RESERVE.take(bytes, 16);
+    if !block.is_null() {
+        // SAFETY: a block of at least so many bytes.
+        unsafe { block.write_bytes(0, bytes) };
+    }
+    block.cast()
+}
+
+/// # Safety
+/// Of `realloc`.
+unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
+    let is_reserve = RESERVE.owns(block.cast());
+    if !is_reserve {
+        // SAFETY: it is the C library's.
+        let larger = unsafe { real::realloc(block, size) };
+        // A block that was null is a new one; size 0 frees.
+        if !larger.is_null() || size == 0 {
+            return larger;
+        }
+        let other = RESERVE.take(size, 16);
+        if !other.is_null() && !block.is_null() {
+            // The C library could not make it larger than it is, so that what it has fits.
+            // SAFETY: the block is alive, and has at least as many bytes as are copied.
+            unsafe {
+                let old = libc::malloc_usable_size(block);
+                ptr::copy_nonoverlapping(block.cast::<u8>(), other, old.min(size));
+                real::free(block);
+            }
+        }
+        return other.cast();
+    }
+    let old = RESERVE.size(block.cast());
+    if size > 0 && size <= old && size > old / 4 {
+        return block;
+    }
+    let other = malloc(size);
+    if !other.is_null() {
+        // SAFETY: two blocks of at least so many bytes.
+        unsafe { ptr::copy_nonoverlapping(block.cast::<u8>(), other.cast(), old.min(size)) };
+        RESERVE.give(block.cast());
+    }
+    other
+}
+
+/// # Safety
+/// Of `posix_memalign`.
+unsafe extern "C" fn posix_memalign(place: *mut *mut c_void, align: usize, size: usize) -> i32 {
+    // SAFETY: the caller's promise is the same.
+    let code = unsafe { real::posix_memalign(place, align, size) };
+    if code != libc::ENOMEM {
+        return code;
+    }
+    let block = RESERVE.take(size, align);
+    if !block.is_null() {
+        // SAFETY: a place for the address.
+        unsafe { place.write(block.cast()) };
+    }
+    if block.is_null() { code } else { 0 }
+}
+
+/// # Safety
+/// Of `free`.
+unsafe extern "C" fn free(block: *mut c_void) {
+    if RESERVE.owns(block.cast()) {
+        RESERVE.give(block.cast());
+    } else {
+        // SAFETY: it is the C library's.
+        unsafe { real::free(block) };
+    }
+}
+
+/// Memory of the C library, as that of the C++ library: `operator delete` is not replaced.
+fn allocate(size: usize, align: usize) -> *mut c_void {
+    let mut block = ptr::null_mut();
+    // SAFETY: allocates; there is a place for the address.
+    unsafe {
+        if align <= 16 {
+            block = real::malloc(size.max(1));
+        } else if real::posix_memalign(&mut block, align, size.max(1)) != 0 {
+            block = ptr::null_mut();
+        }
+    }
+    block
 }
 
 fn allocate_or_give_up(size: usize, align: usize) -> *mut c_void {
-    let block = allocate(size, align);
+    let mut block = allocate(size, align);
+    for wait in WAITS {
+        if !block.is_null() {
+            break;
+        }
+        // Other threads, or other processes, may give some back.
+        std::thread::sleep(wait);
+        block = allocate(size, align);
+    }
     if block.is_null() {
         // Does not return if this thread generates code, and no other thread runs C++.
         cloom_runtime::give_up_compiling(c"there is no memory left");
@@ -28,16 +169,16 @@ fn allocate_or_give_up(size: usize, align: usize) -> *mut c_void {
     block
 }
 
-extern "C" fn plain(size: usize) -> *mut c_void {
+extern "C" fn plain_new(size: usize) -> *mut c_void {
     allocate_or_give_up(size, 1)
 }
 
-extern "C" fn aligned(size: usize, align: usize) -> *mut c_void {
+extern "C" fn aligned_new(size: usize, align: usize) -> *mut c_void {
     allocate_or_give_up(size, align)
 }
 
 /// The second argument says that it returns null instead of throwing.
-extern "C" fn may_be_null(size: usize, _nothrow: usize) -> *mut c_void {
+extern "C" fn nothrow_new(size: usize, _nothrow: usize) -> *mut c_void {
     allocate(size, 1)
 }
 
@@ -71,8 +212,13 @@ macro_rules! replace {
 }
 
 replace! {
-    "__wrap__Znwm" = plain;
-    "__wrap__Znam" = plain;
-    "__wrap__ZnwmSt11align_val_t" = aligned;
-    "__wrap__ZnwmRKSt9nothrow_t" = may_be_null;
+    "__wrap_malloc" = malloc;
+    "__wrap_calloc" = calloc;
+    "__wrap_realloc" = realloc;
+    "__wrap_posix_memalign" = posix_memalign;
+    "__wrap_free" = free;
+    "__wrap__Znwm" = plain_new;
+    "__wrap__Znam" = plain_new;
+    "__wrap__ZnwmSt11align_val_t" = aligned_new;
+    "__wrap__ZnwmRKSt9nothrow_t" = nothrow_new;
 }

@@ -11,6 +11,7 @@
 //! checked; `cloom run --verify` finds such writes. Memory that the application owns (`CL_MEM_USE_HOST_PTR`) has no
 //! spare bytes.
 
+use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
 /// Alignment of every block: that of the largest vector, and two cache lines.
@@ -34,9 +35,7 @@ pub struct Block {
     size: usize,
     /// The allocation: `ptr` is its first aligned byte.
     base: NonNull<u8>,
-    /// Its bytes.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the C library knows the size"))]
-    reserved: usize,
+    layout: Layout,
 }
 
 // SAFETY: a block is plain memory with one owner; concurrent access to its bytes is the OpenCL program's
@@ -60,30 +59,27 @@ impl Block {
     fn new(size: u64, zeroed: bool) -> Option<Block> {
         let size = usize::try_from(size.max(1)).ok()?;
         let reserved = size.checked_next_multiple_of(ALIGN)?.checked_add(GUARD)?;
-        // From the C library and not from Rust's allocator: an application may ask for any size, and what the driver
-        // keeps in reserve for its own needs is not for that.
         if !zeroed {
-            let mut block = std::ptr::null_mut();
-            // SAFETY: a place for the address; the alignment is a power of two.
-            let code = unsafe { libc::posix_memalign(&mut block, ALIGN, reserved) };
-            let ptr = NonNull::new(block.cast()).filter(|_| code == 0)?;
-            return Some(Block { ptr, size, base: ptr, reserved });
+            let layout = Layout::from_size_align(reserved, ALIGN).ok()?;
+            // SAFETY: the layout's size is not 0.
+            let ptr = NonNull::new(unsafe { alloc(layout) })?;
+            return Some(Block { ptr, size, base: ptr, layout });
         }
         // The allocator writes zeros itself if it is asked for more alignment than it gives anyway; asked for less, it
         // takes fresh pages from the system, which cost nothing until they are touched.
         let align = if size >= LARGE { HUGE_PAGE } else { ALIGN };
-        let reserved = reserved.checked_add(align)?;
-        // SAFETY: allocates.
-        let base = NonNull::new(unsafe { libc::calloc(1, reserved) }.cast::<u8>())?;
+        let layout = Layout::from_size_align(reserved.checked_add(align)?, align_of::<u64>()).ok()?;
+        // SAFETY: the layout's size is not 0.
+        let base = NonNull::new(unsafe { alloc_zeroed(layout) })?;
         let skip = base.addr().get().wrapping_neg() % align;
-        // SAFETY: less than `align` bytes are skipped, and there are as many more than are needed.
+        // SAFETY: less than `align` bytes are skipped, and there are as many more than `reserved`.
         let ptr = unsafe { base.add(skip) };
         if size >= LARGE {
             // Advice: it affects only the speed.
             // SAFETY: whole pages of this block, whose contents the advice leaves alone.
             unsafe { libc::madvise(ptr.as_ptr().cast(), size / HUGE_PAGE * HUGE_PAGE, libc::MADV_HUGEPAGE) };
         }
-        Some(Block { ptr, size, base, reserved })
+        Some(Block { ptr, size, base, layout })
     }
 
     /// The first byte.
@@ -99,8 +95,8 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        // SAFETY: allocated in `new`, freed once.
-        unsafe { libc::free(self.base.as_ptr().cast()) };
+        // SAFETY: allocated in `new` with this layout, freed once.
+        unsafe { dealloc(self.base.as_ptr(), self.layout) };
     }
 }
 
@@ -150,7 +146,7 @@ mod tests {
     fn a_write_past_the_end_stays_within_the_block() {
         for block in [Block::zeroed(100).unwrap(), Block::uninit(100).unwrap(), Block::zeroed(LARGE as u64).unwrap()] {
             let end = block.ptr() as usize + (block.size() as usize).next_multiple_of(ALIGN) + GUARD;
-            assert!(end <= block.base.as_ptr() as usize + block.reserved);
+            assert!(end <= block.base.as_ptr() as usize + block.layout.size());
         }
     }
 

@@ -11,7 +11,7 @@
 use crate::Error;
 use crate::target::IdleGuard;
 use llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,12 +20,27 @@ use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+/// What most kernels need.
+const ROOM: usize = 32 << 20;
+
 /// Reserved only: pages are committed when touched.
 const STACK: usize = 256 << 20;
 
 thread_local! {
     /// Where to report that LLVM gave up.
     static REPORT: RefCell<Option<Sender<String>>> = const { RefCell::new(None) };
+}
+
+thread_local! {
+    /// Whether this thread makes LLVM's global data.
+    static PREPARES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Makes global data, of which nobody can make the rest if this thread gives up.
+pub fn preparing(make: impl FnOnce()) {
+    PREPARES.set(true);
+    make();
+    PREPARES.set(false);
 }
 
 /// The first use of LLVM.
@@ -50,7 +65,7 @@ struct Users {
     ending: bool,
     /// Forks that are under way: nobody begins meanwhile.
     forks: usize,
-    /// This is the child of a fork that came while LLVM made its global data.
+    /// LLVM's global data is half made, and nobody makes the rest: a fork lost the thread that did, or it had no memory.
     torn: bool,
 }
 
@@ -95,6 +110,9 @@ extern "C" fn give_up(reason: *const c_char) {
     let Some(sender) = sender else { return };
     // SAFETY: LLVM passes a zero-terminated string.
     let reason = unsafe { CStr::from_ptr(reason) }.to_string_lossy().into_owned();
+    if PREPARES.get() {
+        users().torn = true;
+    }
     // If nobody receives the report, this still must not return.
     let _ = sender.send(reason);
     leave();
@@ -211,6 +229,13 @@ pub fn after_fork_in_child() {
     (users.count, users.forks) = (0, 0);
 }
 
+/// Whether there is memory for the code of a kernel. C++ ends the process in more places than can be guarded, so that
+/// code generation does not begin without it.
+fn has_room() -> bool {
+    let mut room = Vec::<u8>::new();
+    room.try_reserve_exact(ROOM).is_ok() && std::hint::black_box(room).is_empty()
+}
+
 /// [`run`], when everything is set up.
 fn run_apart<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
     {
@@ -220,9 +245,13 @@ fn run_apart<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<
             return Err(Error::Limit("the process is ending".into()));
         }
         if users.torn {
-            return Err(Error::Limit("the process was forked while its parent prepared the compiler".into()));
+            return Err(Error::Limit("a fork or a lack of memory interrupted the preparation of the compiler".into()));
         }
         users.count += 1;
+    }
+    if !has_room() {
+        leave();
+        return Err(Error::Limit("there is no memory for code generation".into()));
     }
     let (report, reported) = channel::<String>();
     let (done, result) = channel::<Result<T, Error>>();

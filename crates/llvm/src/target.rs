@@ -80,6 +80,31 @@ const OPTIONS: &[&CStr] = &[
     c"-disable-x86-domain-reassignment",
 ];
 
+/// Sets LLVM's options and fills its registries.
+fn initialise() {
+    let options: Vec<_> = OPTIONS.iter().map(|o| o.as_ptr()).collect();
+    // SAFETY: sets options and fills LLVM's registries; `Once` keeps it to one thread, the only caller. The strings live for
+    // ever, and the array through the call.
+    unsafe {
+        LLVMParseCommandLineOptions(options.len() as i32, options.as_ptr(), ptr::null());
+        #[cfg(any(feature = "foreign", target_arch = "x86_64"))]
+        {
+            LLVMInitializeX86TargetInfo();
+            LLVMInitializeX86Target();
+            LLVMInitializeX86TargetMC();
+            LLVMInitializeX86AsmPrinter();
+            LLVMInitializeX86AsmParser();
+        }
+        #[cfg(any(feature = "foreign", target_arch = "aarch64"))]
+        {
+            LLVMInitializeAArch64TargetInfo();
+            LLVMInitializeAArch64Target();
+            LLVMInitializeAArch64TargetMC();
+            LLVMInitializeAArch64AsmPrinter();
+        }
+    }
+}
+
 impl Machine {
     /// The machine for a target: a kept one if there is one.
     pub fn take(target: &Target, effort: Effort) -> Result<Self, Error> {
@@ -104,29 +129,7 @@ impl Machine {
     }
 
     fn new(target: &Target, effort: Effort) -> Result<Self, Error> {
-        INITIALISED.call_once(|| {
-            let options: Vec<_> = OPTIONS.iter().map(|o| o.as_ptr()).collect();
-            // SAFETY: sets options and fills LLVM's registries; `Once` keeps it to one thread. The strings live for
-            // ever, and the array through the call.
-            unsafe {
-                LLVMParseCommandLineOptions(options.len() as i32, options.as_ptr(), ptr::null());
-                #[cfg(any(feature = "foreign", target_arch = "x86_64"))]
-                {
-                    LLVMInitializeX86TargetInfo();
-                    LLVMInitializeX86Target();
-                    LLVMInitializeX86TargetMC();
-                    LLVMInitializeX86AsmPrinter();
-                    LLVMInitializeX86AsmParser();
-                }
-                #[cfg(any(feature = "foreign", target_arch = "aarch64"))]
-                {
-                    LLVMInitializeAArch64TargetInfo();
-                    LLVMInitializeAArch64Target();
-                    LLVMInitializeAArch64TargetMC();
-                    LLVMInitializeAArch64AsmPrinter();
-                }
-            }
-        });
+        INITIALISED.call_once(|| crate::guard::preparing(initialise));
         let refuse = |why: String| Error::Target(target.name().to_owned(), why);
         check(target).map_err(refuse)?;
         let (triple, cpu_name) = (c_string(target.triple()), c_string(target.cpu()));
