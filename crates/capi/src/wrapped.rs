@@ -137,29 +137,28 @@ unsafe extern "C" fn free(block: *mut c_void) {
     }
 }
 
-/// Memory of the C library, as that of the C++ library: `operator delete` is not replaced.
-fn allocate(size: usize, align: usize) -> *mut c_void {
-    let mut block = ptr::null_mut();
-    // SAFETY: allocates; there is a place for the address.
-    unsafe {
-        if align <= 16 {
-            block = real::malloc(size.max(1));
-        } else if real::posix_memalign(&mut block, align, size.max(1)) != 0 {
-            block = ptr::null_mut();
-        }
-    }
-    block
+/// What `std::nothrow` is: its address is not used.
+static NOTHROW: u8 = 0;
+
+unsafe extern "C" {
+    // Those that return null. They, and `operator delete`, may be the application's.
+    #[link_name = "_ZnwmRKSt9nothrow_t"]
+    fn operator_new(size: usize, nothrow: *const u8) -> *mut c_void;
+    #[link_name = "_ZnamRKSt9nothrow_t"]
+    fn operator_new_array(size: usize, nothrow: *const u8) -> *mut c_void;
+    #[link_name = "_ZnwmSt11align_val_tRKSt9nothrow_t"]
+    fn operator_new_aligned(size: usize, align: usize, nothrow: *const u8) -> *mut c_void;
 }
 
-fn allocate_or_give_up(size: usize, align: usize) -> *mut c_void {
-    let mut block = allocate(size, align);
+fn or_give_up(allocate: impl Fn() -> *mut c_void) -> *mut c_void {
+    let mut block = allocate();
     for wait in WAITS {
         if !block.is_null() {
             break;
         }
         // Other threads, or other processes, may give some back.
         std::thread::sleep(wait);
-        block = allocate(size, align);
+        block = allocate();
     }
     if block.is_null() {
         // Does not return if this thread generates code, and no other thread runs C++.
@@ -170,16 +169,18 @@ fn allocate_or_give_up(size: usize, align: usize) -> *mut c_void {
 }
 
 extern "C" fn plain_new(size: usize) -> *mut c_void {
-    allocate_or_give_up(size, 1)
+    // SAFETY: allocates.
+    or_give_up(|| unsafe { operator_new(size, &NOTHROW) })
+}
+
+extern "C" fn array_new(size: usize) -> *mut c_void {
+    // SAFETY: allocates.
+    or_give_up(|| unsafe { operator_new_array(size, &NOTHROW) })
 }
 
 extern "C" fn aligned_new(size: usize, align: usize) -> *mut c_void {
-    allocate_or_give_up(size, align)
-}
-
-/// The second argument says that it returns null instead of throwing.
-extern "C" fn nothrow_new(size: usize, _nothrow: usize) -> *mut c_void {
-    allocate(size, 1)
+    // SAFETY: allocates; the alignment is that of a type.
+    or_give_up(|| unsafe { operator_new_aligned(size, align, &NOTHROW) })
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -218,7 +219,6 @@ replace! {
     "__wrap_posix_memalign" = posix_memalign;
     "__wrap_free" = free;
     "__wrap__Znwm" = plain_new;
-    "__wrap__Znam" = plain_new;
+    "__wrap__Znam" = array_new;
     "__wrap__ZnwmSt11align_val_t" = aligned_new;
-    "__wrap__ZnwmRKSt9nothrow_t" = nothrow_new;
 }

@@ -32,15 +32,9 @@ thread_local! {
 }
 
 thread_local! {
-    /// Whether this thread makes LLVM's global data.
+    /// Whether this thread uses LLVM for the first time, which makes most of its global data. Of that nobody can make the
+    /// rest if this thread gives up.
     static PREPARES: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Makes global data, of which nobody can make the rest if this thread gives up.
-pub fn preparing(make: impl FnOnce()) {
-    PREPARES.set(true);
-    make();
-    PREPARES.set(false);
 }
 
 /// The first use of LLVM.
@@ -132,7 +126,7 @@ pub fn run<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T,
     let mut result = None;
     FIRST.call_once(|| {
         install();
-        result = work.take().map(run_apart);
+        result = work.take().map(|work| run_apart_for(work, true));
     });
     // A panic of earlier work does not concern this one.
     let result = match (result, work) {
@@ -172,7 +166,7 @@ pub fn prepare() {
     FIRST.call_once(|| {
         install();
         // If it fails, so will what comes after it, and that is reported.
-        let _ = run_apart(crate::warm_up::run);
+        let _ = run_apart_for(crate::warm_up::run, true);
         wait_at_end();
     });
 }
@@ -238,6 +232,11 @@ fn has_room() -> bool {
 
 /// [`run`], when everything is set up.
 fn run_apart<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+    run_apart_for(work, false)
+}
+
+/// [`run_apart`]; says whether this is the first use.
+fn run_apart_for<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send, is_first: bool) -> Result<T, Error> {
     {
         let users = users();
         let mut users = FORKED.wait_while(users, |u| u.forks > 0).unwrap_or_else(PoisonError::into_inner);
@@ -257,6 +256,7 @@ fn run_apart<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<
     let (done, result) = channel::<Result<T, Error>>();
     let body = move || {
         REPORT.with_borrow_mut(|r| *r = Some(report));
+        PREPARES.set(is_first);
         let outcome = catch_unwind(AssertUnwindSafe(work))
             .unwrap_or_else(|_| Err(Error::Internal("the compiler panicked".into())));
         leave();

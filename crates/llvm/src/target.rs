@@ -129,7 +129,7 @@ impl Machine {
     }
 
     fn new(target: &Target, effort: Effort) -> Result<Self, Error> {
-        INITIALISED.call_once(|| crate::guard::preparing(initialise));
+        INITIALISED.call_once(initialise);
         let refuse = |why: String| Error::Target(target.name().to_owned(), why);
         check(target).map_err(refuse)?;
         let (triple, cpu_name) = (c_string(target.triple()), c_string(target.cpu()));

@@ -1,4 +1,4 @@
-//! The habits of the workspace: `cargo xtask demo|test|ci|tidy|bless|aarch64|cts|hashcat|show`.
+//! The habits of the workspace: `cargo xtask demo|test|ci|tidy|bless|aarch64|cts|hashcat|soak|show`.
 //!
 //! Each command first sees to the system packages that building needs, so that a fresh Debian machine with Rust is
 //! enough. Exit codes: 0 fine, 1 findings, 2 wrong use or environment.
@@ -13,6 +13,7 @@ mod demo;
 mod driver;
 mod hashcat;
 mod packages;
+mod soak;
 mod tests;
 mod tidy;
 mod tools;
@@ -29,6 +30,7 @@ const USAGE: &str = "usage: cargo xtask <command>
   aarch64 [A…]  run the tests that run machine code, made for Arm and emulated; ARGS go to `cargo test`
   cts DIR [S…]  run the conformance tests that were built in DIR, or the suites whose names begin so; --json: lines of it
   hashcat [A…]  build all kernels of hashcat, or of the sources whose names begin so; takes hours of processor time
+  soak [A…]     long runs of what a driver must endure: --minutes N, --case NAME, --json, --list
   show ARGS     every stage of one kernel: `cloom show ARGS`";
 
 /// How a command ends.
@@ -58,6 +60,7 @@ fn main() -> ExitCode {
         Some("aarch64") => aarch64::run(rest),
         Some("cts") => cts::run(rest),
         Some("hashcat") => hashcat::run(rest),
+        Some("soak") => soak::run(rest),
         Some("show") => demo::show(rest),
         Some("help" | "--help" | "-h") => {
             println!("{USAGE}");

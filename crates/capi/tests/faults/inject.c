@@ -65,6 +65,10 @@ void *calloc(size_t count, size_t size) { FAIL_IF(MEMORY, NULL); return __libc_c
 void *realloc(void *block, size_t size) { FAIL_IF(MEMORY, NULL); return __libc_realloc(block, size); }
 void *aligned_alloc(size_t align, size_t size) { FAIL_IF(MEMORY, NULL); return __libc_memalign(align, size); }
 
+/* operator new of C++ that returns null, which the driver calls for LLVM. */
+void *_ZnwmRKSt9nothrow_t(size_t size, const void *no) { (void)no; FAIL_IF(MEMORY, NULL); return __libc_malloc(size); }
+void *_ZnamRKSt9nothrow_t(size_t size, const void *no) { (void)no; FAIL_IF(MEMORY, NULL); return __libc_malloc(size); }
+
 int posix_memalign(void **block, size_t align, size_t size) {
     FAIL_IF(MEMORY, ENOMEM);
     void *place = __libc_memalign(align, size);

@@ -24,9 +24,24 @@ fn pattern(i: usize) -> u8 {
     (i ^ (i >> 8) ^ (i >> 24) ^ (i >> 32)) as u8
 }
 
-pub fn buffers(_: Size) -> String {
+/// Runs something, and says how many MiB are left when it has released everything.
+fn left(run: fn(&Session)) -> u64 {
     let before = resident();
     let t = Session::new();
+    run(&t);
+    t.finish();
+    drop(t);
+    let left = resident().saturating_sub(before);
+    assert!(left < 512 << 20, "{left} bytes are left after the release");
+    left >> 20
+}
+
+pub fn buffers(_: Size) -> String {
+    let left = left(all_of_buffers);
+    format!("two buffers of {N} bytes; {left} MiB left after the release")
+}
+
+fn all_of_buffers(t: &Session) {
     let limit: u64 = t.device_info(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     assert!(limit >= N as u64, "the device gives {limit} bytes at most");
     let program = t.program(
@@ -48,7 +63,7 @@ pub fn buffers(_: Size) -> String {
     drop(t.launch(&all, &[N], &[]));
     t.finish();
     for at in places() {
-        assert_eq!(bytes_at(&t, &buffer, at, 16), (at..at + 16).map(pattern).collect::<Vec<_>>(), "at {at}");
+        assert_eq!(bytes_at(t, &buffer, at, 16), (at..at + 16).map(pattern).collect::<Vec<_>>(), "at {at}");
     }
     // Every byte, through a copy.
     let copy = t.buffer(0, N);
@@ -64,24 +79,18 @@ pub fn buffers(_: Size) -> String {
     t.arg(&far, 1, (BEYOND - 256) as u64);
     drop(t.launch(&far, &[512], &[]));
     let wanted: Vec<u8> = (BEYOND - 256..BEYOND + 256).map(|i| 255 - pattern(i)).collect();
-    assert_eq!(bytes_at(&t, &buffer, BEYOND - 256, 512), wanted);
+    assert_eq!(bytes_at(t, &buffer, BEYOND - 256, 512), wanted);
     t.arg(&far, 1, 0u64);
     let (offset, global) = (BEYOND + 1000, 100);
     ok(t.clEnqueueNDRangeKernel(t.queue(), far.h, 1, &offset, &global, null(), 0, null(), null_mut()));
-    assert_eq!(bytes_at(&t, &buffer, offset, 100), (offset..offset + 100).map(|i| 255 - pattern(i)).collect::<Vec<_>>());
+    assert_eq!(bytes_at(t, &buffer, offset, 100), (offset..offset + 100).map(|i| 255 - pattern(i)).collect::<Vec<_>>());
     // A stride that leaves 32 bits.
     let (strided, few) = (t.kernel_of(&program, "strided"), t.buffer(0, 65));
     t.arg_mem(&strided, 0, &copy);
     t.arg_mem(&strided, 1, &few);
     drop(t.launch(&strided, &[65], &[]));
     assert_eq!(t.read::<u8>(&few, 65), (0..65).map(|i| pattern(i << 26)).collect::<Vec<_>>());
-    transfers(&t, &buffer, &copy);
-    drop((buffer, copy));
-    t.finish();
-    drop((t, all, far, strided, few, check, wrong, program));
-    let left = resident().saturating_sub(before);
-    assert!(left < 256 << 20, "{left} bytes are left after the release");
-    format!("two buffers of {N} bytes; {} MiB left after the release", left >> 20)
+    transfers(t, &buffer, &copy);
 }
 
 /// Fills, sub-buffers, maps and boxes beyond 4 GiB.
@@ -131,8 +140,14 @@ fn transfers(t: &Session, buffer: &Obj, copy: &Obj) {
 }
 
 pub fn images(_: Size) -> String {
-    let before = resident();
-    let t = Session::new();
+    let left = left(all_of_images);
+    format!("an array of {LAYERS} layers of {SIDE} x {SIDE}, a box of 2048 x 2048 x 264; {left} MiB left")
+}
+
+const LAYERS: usize = 66;
+const SIDE: usize = 4096;
+
+fn all_of_images(t: &Session) {
     let program = t.program(
         "kernel void array(read_only image2d_array_t a, write_only image2d_array_t b, int from, int to) {
              int2 p = (int2)(get_global_id(0), get_global_id(1));
@@ -143,8 +158,7 @@ pub fn images(_: Size) -> String {
              atomic_add(sum, (uint)(v.x + v.y + v.z + v.w + 0.5f));
          }",
     );
-    let layers = 66;
-    let side = 4096;
+    let (layers, side) = (LAYERS, SIDE);
     let desc = Desc::new(D2_ARRAY, [side, side, layers]);
     let image = t.image(BYTES, &desc);
     let (last, q) = (layers - 1, t.queue());
@@ -190,8 +204,4 @@ pub fn images(_: Size) -> String {
     assert_eq!(mapped(at, slice + 48 * 4)[slice..], [1u8, 2, 3, 4].repeat(48));
     ok(t.clEnqueueUnmapMemObject(q, image.h, at, 0, null(), null_mut()));
     t.finish();
-    drop((image, kernel, sum, program, t));
-    let left = resident().saturating_sub(before);
-    assert!(left < 512 << 20, "{left} bytes are left after the release");
-    format!("an array of {layers} layers of {side} x {side}, a box of 2048 x 2048 x 264; {} MiB left", left >> 20)
 }
