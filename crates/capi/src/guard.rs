@@ -3,16 +3,24 @@
 
 use crate::args::Out;
 use crate::handle::Handle;
-use crate::platform;
+use crate::reserve;
 use cloom_runtime::{Context, Error, Result, Status, log};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+/// Whether a call makes or enqueues something: such calls fail while there is no memory. All others help to get some
+/// back, or need none.
+fn begins_something(name: &str) -> bool {
+    let gives_back = ["clEnqueueUnmapMemObject", "clEnqueueSVMUnmap", "clEnqueueSVMFree"].contains(&name);
+    let begins = ["clCreate", "clEnqueue", "clBuild", "clCompile", "clLink", "clClone", "clCommand", "clSVMAlloc"];
+    let allocates = ["clHostMemAlloc", "clDeviceMemAlloc", "clSharedMemAlloc"];
+    !gives_back && begins.iter().chain(&allocates).any(|begin| name.starts_with(begin))
+}
+
 fn run<T>(name: &str, call: impl FnOnce() -> Result<T>, context: impl FnOnce() -> Option<Arc<Context>>) -> Result<T> {
     let result = catch_unwind(AssertUnwindSafe(|| {
-        if platform::is_orphan() {
-            let why = "this process is a fork of one that used Cloom; its threads are not here: create objects after fork only";
-            return Err(Error::new(Status::OutOfResources, why));
+        if reserve::is_short() && begins_something(name) {
+            return Err(Error::new(Status::OutOfHostMemory, "the system has no memory left"));
         }
         call()
     }));

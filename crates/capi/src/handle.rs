@@ -13,6 +13,9 @@
 //! The application's reference count is separate from the references of the runtime: a handle is valid while either
 //! exists, because the specification lets an application continue to use, say, the context of its queue. Blocks are
 //! reused only after many others, so that the loader may read a stale handle and its use is mostly an error.
+//!
+//! The child of a `fork` has a table of its own: the objects of its parent need threads that it does not have, and may be
+//! locked by them. Their blocks stay where they are, for the loader.
 
 use crate::entry::{DISPATCH, Slot};
 use cloom_hal::lock::Mutex;
@@ -159,8 +162,79 @@ objects! {
 /// Blocks of the first chunk. Each further one has twice as many.
 const FIRST_CHUNK: usize = 256;
 
-/// The arrays of blocks. There are enough for all handles that memory has room for.
-static CHUNKS: [OnceLock<Box<[Block]>>; 32] = [const { OnceLock::new() }; 32];
+/// All handles of a process.
+struct Table {
+    /// The arrays of blocks. There are enough for all handles that memory has room for.
+    chunks: [OnceLock<Box<[Block]>>; 32],
+    free: Mutex<Free>,
+    /// Addresses of platform and devices that the parent of this process gave out, each with the block that stands for
+    /// it here.
+    inherited: Vec<(usize, Block)>,
+    /// The handles of the parent: its objects are not here.
+    parent: Option<&'static Table>,
+}
+
+impl Table {
+    const fn new() -> Table {
+        let free = Mutex::new(Free { used: VecDeque::new(), next: (0, 0) });
+        Table { chunks: [const { OnceLock::new() }; 32], free, inherited: Vec::new(), parent: None }
+    }
+
+    /// The block at an address, if there is one.
+    fn block_at(&self, address: usize) -> Option<&Block> {
+        for chunk in &self.chunks {
+            let Some(blocks) = chunk.get() else { break };
+            let offset = address.wrapping_sub(blocks.as_ptr().addr());
+            if offset < size_of_val(&**blocks) {
+                return blocks.get(offset / size_of::<Block>()).filter(|_| offset.is_multiple_of(size_of::<Block>()));
+            }
+        }
+        self.inherited.iter().find(|(known, _)| *known == address).map(|(_, block)| block)
+    }
+
+    /// Whether an address is that of a block of a process that this one is a fork of.
+    fn is_of_parent(&self, address: usize) -> bool {
+        let parents = std::iter::successors(self.parent, |table| table.parent);
+        parents.into_iter().any(|table| table.block_at(address).is_some())
+    }
+}
+
+static FIRST: Table = Table::new();
+/// The table of a child that started afresh; null: the first one.
+static FRESH: AtomicPtr<Table> = AtomicPtr::new(ptr::null_mut());
+
+fn table() -> &'static Table {
+    // SAFETY: null, or a table that was leaked.
+    unsafe { FRESH.load(Ordering::Acquire).as_ref() }.unwrap_or(&FIRST)
+}
+
+/// In the child of a fork, which has one thread: leaves all handles to the parent, except that those of platform and
+/// devices will stand for the child's own. Takes no lock.
+pub fn leave_to_parent(platform: &Arc<Platform>) {
+    let old = table();
+    let address = |external: &ExternalSlot| external.get::<Owned>().and_then(|owned| owned.address).unwrap_or(0);
+    let devices = platform.devices().iter().map(|device| address(&device.external));
+    let addresses = std::iter::once(address(&platform.external)).chain(devices);
+    let inherited = addresses.map(|address| (address, Block::new())).collect();
+    let new = Table { inherited, parent: Some(old), ..Table::new() };
+    FRESH.store(Box::leak(Box::new(new)), Ordering::Release);
+}
+
+/// Gives a new platform and its devices the handles that the parent of this process gave out for its own.
+pub fn inherit(platform: &Arc<Platform>) {
+    fn take_over<T: Object>(object: &Arc<T>, inherited: Option<&(usize, Block)>) {
+        if let Some((address @ 1.., block)) = inherited {
+            let references = References { object: Arc::downgrade(object), count: 0, held: None };
+            *block.entry.lock() = Some(T::wrap(references));
+            object.external().get_or_init(|| Owned { address: Some(*address) });
+        }
+    }
+    let inherited = &table().inherited;
+    take_over(platform, inherited.first());
+    for (i, device) in platform.devices().iter().enumerate() {
+        take_over(device, inherited.get(i + 1));
+    }
+}
 
 /// Blocks that can become handles.
 struct Free {
@@ -170,17 +244,17 @@ struct Free {
     next: (usize, usize),
 }
 
-static FREE: Mutex<Free> = Mutex::new(Free { used: VecDeque::new(), next: (0, 0) });
-
 /// The loader's data, which new handles get.
 static DISPATCH_DATA: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 /// Sets the loader's data of every handle, those that there are and those to come.
 pub fn set_dispatch_data(data: *mut c_void) {
+    let table = table();
     // Under the lock no handle is made that could miss it.
-    let free = FREE.lock();
+    let free = table.free.lock();
     DISPATCH_DATA.store(data, Ordering::Release);
-    for block in CHUNKS.iter().map_while(OnceLock::get).flatten() {
+    let inherited = table.inherited.iter().map(|(_, block)| block);
+    for block in table.chunks.iter().map_while(OnceLock::get).flatten().chain(inherited) {
         block.dispatch_data.store(data, Ordering::Release);
     }
     drop(free);
@@ -191,26 +265,20 @@ const RESTING: usize = 4096;
 
 /// The block at an address, if there is one.
 fn block_at(address: usize) -> Option<&'static Block> {
-    for chunk in &CHUNKS {
-        let blocks = chunk.get()?;
-        let offset = address.wrapping_sub(blocks.as_ptr().addr());
-        if offset < size_of_val(&**blocks) {
-            return blocks.get(offset / size_of::<Block>()).filter(|_| offset.is_multiple_of(size_of::<Block>()));
-        }
-    }
-    None
+    table().block_at(address)
 }
 
 /// Makes a block the handle of an object. Returns its address; `None` if there is no block left.
 fn add(entry: Entry) -> Option<usize> {
-    let mut free = FREE.lock();
+    let table = table();
+    let mut free = table.free.lock();
     let rested = if free.used.len() > RESTING { free.used.pop_front() } else { None };
     let address = match rested {
         Some(address) => address,
         None => {
             let (chunk, place) = free.next;
             let size = FIRST_CHUNK << chunk;
-            let blocks = CHUNKS.get(chunk)?.get_or_init(|| (0..size).map(|_| Block::new()).collect());
+            let blocks = table.chunks.get(chunk)?.get_or_init(|| (0..size).map(|_| Block::new()).collect());
             free.next = if place + 1 < size { (chunk, place + 1) } else { (chunk + 1, 0) };
             ptr::from_ref(&blocks[place]).expose_provenance()
         }
@@ -241,7 +309,7 @@ impl Drop for Owned {
         {
             let entry = block.entry.lock().take();
             drop(entry);
-            FREE.lock().used.push_back(address);
+            table().free.lock().used.push_back(address);
         }
     }
 }
@@ -286,6 +354,10 @@ impl<T: Object> Handle<T> {
     fn invalid(self) -> Error {
         match self.0 {
             0 => Error::new(T::INVALID, format!("the {} is NULL", T::NAME)),
+            _ if table().is_of_parent(self.0) => {
+                let why = "is of the process that this one is a fork of: a fork makes objects of its own";
+                Error::new(T::INVALID, format!("the {} {why}", T::NAME))
+            }
             _ => Error::new(T::INVALID, format!("{:#x} is not a {}, or no longer", self.0, T::NAME)),
         }
     }
@@ -351,6 +423,8 @@ impl<T: Object> Handle<T> {
             Some(Err(_)) => {
                 Err(Error::new(T::INVALID, format!("the {} has been released as often as it was retained", T::NAME)))
             }
+            // Destructors of the application run in a fork as they do in its parent, which keeps the object.
+            None if table().is_of_parent(self.0) => Ok(()),
             None => Err(self.invalid()),
         }
     }
@@ -372,7 +446,7 @@ pub fn live() -> usize {
             _ => true,
         })
     };
-    CHUNKS.iter().map_while(OnceLock::get).map(|blocks| blocks.iter().filter(counted).count()).sum()
+    table().chunks.iter().map_while(OnceLock::get).map(|blocks| blocks.iter().filter(counted).count()).sum()
 }
 
 /// An argument that has a context, whose callback then gets the error of a call.

@@ -17,3 +17,5 @@ mod guard;
 mod handle;
 mod info;
 mod platform;
+mod reserve;
+mod wrapped;

@@ -1,13 +1,32 @@
 //! The platform of this process: made at the first call, never destroyed.
+//!
+//! Threads do not survive a `fork`. A child whose parent had none has everything that its parent had. Any other child
+//! has a platform of its own, made at its first call, with new objects of the runtime below the old handles of platform
+//! and devices, which the application and the ICD loader have kept. All other objects are the parent's ([`handle`]).
 
+use crate::handle;
+use crate::reserve::RESERVE;
 use cloom_caps::env;
 use cloom_hal::Device;
 use cloom_hal_cpu::{Choice, fpenv};
 use cloom_runtime::{Compiler, Engine, Hooks, Platform};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Arc, Once, OnceLock};
 
-static PLATFORM: LazyLock<Arc<Platform>> = LazyLock::new(|| {
+/// The platform of this process, in a cell that no lost thread has locked.
+type Cell = OnceLock<Arc<Platform>>;
+
+static FIRST: Cell = Cell::new();
+/// The cell of a child that started afresh; null: the first one.
+static FRESH: AtomicPtr<Cell> = AtomicPtr::new(std::ptr::null_mut());
+
+fn cell() -> &'static Cell {
+    // SAFETY: null, or a cell that was leaked.
+    unsafe { FRESH.load(Ordering::Acquire).as_ref() }.unwrap_or(&FIRST)
+}
+
+fn make() -> Arc<Platform> {
+    RESERVE.prepare();
     // The first call may come from a thread with another rounding mode or traps.
     let _float_env = fpenv::enter(false);
     let hooks = Hooks { print: Box::new(print), enter_float_env: || Box::new(fpenv::enter(false)) };
@@ -21,40 +40,39 @@ static PLATFORM: LazyLock<Arc<Platform>> = LazyLock::new(|| {
             Vec::new()
         }
     };
-    // SAFETY: the functions are ours and take nothing; the one for the child takes no lock and starts no thread.
-    unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork_in_child)) };
-    Platform::new(engine, devices)
-});
+    static REGISTERED: Once = Once::new();
+    // SAFETY: the functions are ours and take nothing; what the one for the child does is allowed there.
+    REGISTERED.call_once(|| unsafe {
+        libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork_in_child));
+    });
+    let platform = Platform::new(engine, devices);
+    handle::inherit(&platform);
+    platform
+}
 
 /// The platform.
 pub fn get() -> &'static Arc<Platform> {
-    &PLATFORM
+    cell().get_or_init(make)
 }
-
-static ORPHAN: AtomicBool = AtomicBool::new(false);
-
-/// Whether this process is the child of a fork and would need threads that only its parent has.
-pub fn is_orphan() -> bool {
-    ORPHAN.load(Ordering::Relaxed)
-}
-
-// A process that cannot use the engine may have its locks as another thread of its parent left them.
 
 extern "C" fn before_fork() {
-    if !is_orphan() {
-        PLATFORM.engine().before_fork();
+    if let Some(platform) = cell().get() {
+        platform.engine().before_fork();
     }
 }
 
 extern "C" fn after_fork() {
-    if !is_orphan() {
-        PLATFORM.engine().after_fork();
+    if let Some(platform) = cell().get() {
+        platform.engine().after_fork();
     }
 }
 
 extern "C" fn after_fork_in_child() {
-    if !PLATFORM.engine().after_fork_in_child() {
-        ORPHAN.store(true, Ordering::Relaxed);
+    let Some(platform) = cell().get() else { return };
+    if !platform.engine().after_fork_in_child() {
+        // The parent's objects are left as they are: their locks may be those of threads that are not here.
+        handle::leave_to_parent(platform);
+        FRESH.store(Box::leak(Box::default()), Ordering::Release);
     }
 }
 

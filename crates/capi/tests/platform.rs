@@ -279,3 +279,20 @@ fn bad_arguments_have_their_codes() {
     c.code("clUnloadCompiler", 0, t.clUnloadCompiler());
     c.end();
 }
+
+#[test]
+fn a_compiler_that_was_unloaded_comes_back() {
+    let t = Session::new();
+    let built = t.program("kernel void k(global uint *p) { p[0] = 1; }");
+    for _ in 0..2 {
+        ok(t.clUnloadPlatformCompiler(t.platform));
+        let kernel = t.kernel_of(&built, "k");
+        let buffer = t.buffer_of(&[0u32]);
+        t.arg_mem(&kernel, 0, &buffer);
+        drop(t.launch(&kernel, &[1], &[]));
+        assert_eq!(t.read::<u32>(&buffer, 1), [1], "what was built stays");
+        drop(t.kernel("kernel void k(global uint *p) { p[0] = 2; }"));
+        ok(t.clUnloadCompiler());
+    }
+    assert_eq!(t.clUnloadPlatformCompiler(t.device), CL_INVALID_PLATFORM);
+}

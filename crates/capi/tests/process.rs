@@ -5,48 +5,14 @@
 #![allow(unsafe_code, reason = "it calls the C interface")]
 
 mod common;
+use common::child::{PART, child, in_fork, lines, output, wait};
 use common::*;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 
-const PART: &str = "CLOOM_TEST_PART";
 const LOADER: &str = "libOpenCL.so.1";
-
-/// This program once more, to play a part.
-fn child(part: &str) -> Command {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "the_part_of_a_child", "--nocapture", "--test-threads=1"]).env(PART, part);
-    command
-}
-
-fn wait(mut child: Child) -> ExitStatus {
-    let end = Instant::now() + Duration::from_secs(60);
-    loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            return status;
-        }
-        if Instant::now() > end {
-            child.kill().unwrap();
-            panic!("the child does not end");
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-fn output(command: &mut Command) -> Output {
-    let output = command.output().unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{}\n{out}\n{err}", output.status);
-    output
-}
-
-/// Lines of the child's own: they begin with a bar.
-fn lines(output: &Output) -> Vec<String> {
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.lines().filter_map(|l| Some(l[l.find('|')? + 1..].to_owned())).collect()
-}
 
 #[test]
 fn the_part_of_a_child() {
@@ -396,28 +362,8 @@ fn a_process_may_finish_its_work_while_it_exits() {
     }
 }
 
-/// What a child of `fork` returns. One that hangs is killed after some time, which ends the test.
-fn run_in_fork(work: impl Fn() -> i32) -> i32 {
-    // SAFETY: the child calls the driver, which is what this tests, and ends without running anything else.
-    match unsafe { libc::fork() } {
-        0 => {
-            // SAFETY: only sets a timer.
-            unsafe { libc::alarm(40) };
-            let code = work();
-            // SAFETY: ends the child at once.
-            unsafe { libc::_exit(code) }
-        }
-        child => {
-            let mut status = 0;
-            // SAFETY: a place for the status.
-            unsafe { libc::waitpid(child, &mut status, 0) };
-            assert!(libc::WIFEXITED(status), "the child was killed: status {status:#x}");
-            libc::WEXITSTATUS(status)
-        }
-    }
-}
-
-/// A child of `fork` has no threads: it gets errors and does not hang. Before threads exist it can use everything.
+/// A child of `fork` has no threads: objects of its parent are errors there, but for platform and device, and it can use
+/// everything afresh. Before threads exist it can use the objects, too.
 fn fork() {
     let use_it = || {
         let mut n = 0;
@@ -431,10 +377,45 @@ fn fork() {
         drop(t.launch(&kernel, &[1], &[]));
         if t.read::<u32>(&buffer, 1) == [5] { 0 } else { 2 }
     };
-    assert_eq!(run_in_fork(use_it), 0, "the parent has done nothing yet");
+    assert_eq!(in_fork(use_it), 0, "the parent has done nothing yet");
     assert_eq!(use_it(), 0);
-    assert_eq!(run_in_fork(use_it), 1, "an error code");
+    assert_eq!(in_fork(use_it), 0, "the parent has threads");
+    assert_eq!(in_fork(|| in_fork(use_it)), 0, "a fork of a fork that has done nothing");
+    assert_eq!(in_fork(|| use_it() + in_fork(use_it)), 0, "a fork of a fork that has threads");
     assert_eq!(use_it(), 0, "the parent goes on");
+    inherited();
+    assert_eq!(use_it(), 0, "the parent goes on");
+}
+
+/// What a fork can do with the handles of its parent.
+fn inherited() {
+    let t = Session::new();
+    let (buffer, kernel) = (t.buffer_of(&[4u32]), t.kernel("kernel void k(global uint *p) { p[0] = 5; }"));
+    let name = |device| text(|s, v, r| api().clGetDeviceInfo(device, CL_DEVICE_NAME, s, v, r));
+    let before = name(t.device);
+    let code = in_fork(|| {
+        // Platform and devices are what they were, by the same handles.
+        assert_eq!((platform(), device(t.platform)), (t.platform, t.device));
+        assert_eq!(name(t.device), before);
+        let owner = query(|s, v, r| api().clGetDeviceInfo(t.device, CL_DEVICE_PLATFORM, s, v, r));
+        assert_eq!(owner, (t.platform as usize).to_ne_bytes());
+        // All other objects are the parent's.
+        let event = null_mut();
+        let (mut word, at) = (0u32, null());
+        let to = (&raw mut word).cast();
+        let read = api().clEnqueueReadBuffer(t.queue(), buffer.h, CL_TRUE, 0, 4, to, 0, at, event);
+        assert_eq!(read, CL_INVALID_COMMAND_QUEUE);
+        assert_eq!(api().clRetainMemObject(buffer.h), CL_INVALID_MEM_OBJECT);
+        assert_eq!(api().clSetKernelArg(kernel.h, 0, 8, (&raw const buffer.h).cast()), CL_INVALID_KERNEL);
+        let mut code = 1;
+        assert!(api().clCreateBuffer(t.context(), 0, 4, null_mut(), &mut code).is_null() && code == CL_INVALID_CONTEXT);
+        // Releasing them, as destructors do, is no error, and does nothing.
+        ok(api().clReleaseMemObject(buffer.h));
+        ok(api().clReleaseContext(t.context()));
+        0
+    });
+    assert_eq!(code, 0);
+    assert_eq!(t.read::<u32>(&buffer, 1), [4]);
 }
 
 /// Forks while a kernel is compiled in the background, which is before the first command.
@@ -456,7 +437,7 @@ fn fork_before_the_first_command() {
     };
     // Until the thread has begun.
     std::thread::sleep(Duration::from_millis(30));
-    assert_eq!(run_in_fork(use_it), 0);
+    assert_eq!(in_fork(use_it), 0);
     assert_eq!(use_it(), 0, "the parent goes on");
 }
 
@@ -471,7 +452,7 @@ fn a_fork_may_use_a_kernel_that_its_parent_was_compiling() {
 }
 
 #[test]
-fn a_fork_gets_errors_and_does_not_hang() {
+fn a_fork_starts_afresh() {
     let status = wait(child("fork").stdout(Stdio::null()).spawn().unwrap());
     assert!(status.success(), "{status}");
 }

@@ -359,3 +359,47 @@ fn a_map_whose_wait_list_fails_leaves_nothing_mapped() {
     assert_eq!(unmap(at), CL_INVALID_VALUE);
     t.finish();
 }
+
+#[test]
+fn migration_keeps_contents_unless_they_are_given_up() {
+    let t = Session::new();
+    let other = t.another_context();
+    let buffer = t.buffer_of(&(0..1024u32).collect::<Vec<_>>());
+    let (region, mut code) = ([1024usize, 1024], 1);
+    let part = Obj::mem(t.clCreateSubBuffer(buffer.h, 0, 0x1220, region.as_ptr().cast(), &mut code));
+    ok(code);
+    let image = t.image(images::BYTES, &images::Desc::new(images::D2, [4, 4, 0]));
+    t.write_image(&image, [0; 3], [4, 4, 1], [0; 2], &[6u8; 64]);
+    let foreign = Obj::mem(t.clCreateBuffer(other.h, 0, 16, null_mut(), &mut code));
+    ok(code);
+    let (host, undefined) = (CL_MIGRATE_MEM_OBJECT_HOST, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED);
+    for flags in [0, host] {
+        let objects = [buffer.h, part.h, image.h];
+        let mut event = null_mut();
+        ok(t.clEnqueueMigrateMemObjects(t.queue(), 3, objects.as_ptr(), flags, 0, null(), &mut event));
+        let event = Obj::event(event);
+        t.wait(&[&event]);
+        let kind: u32 = info(|s, v, r| t.clGetEventInfo(event.h, CL_EVENT_COMMAND_TYPE, s, v, r));
+        assert_eq!(kind, CL_COMMAND_MIGRATE_MEM_OBJECTS);
+        assert_eq!(t.read::<u32>(&buffer, 1024), (0..1024).collect::<Vec<_>>());
+        assert_eq!(t.read_image::<u8>(&image, [0; 3], [4, 4, 1], 64), [6; 64]);
+    }
+    // The content may be anything after this, and the object is as good as before.
+    for flags in [undefined, host | undefined] {
+        ok(t.clEnqueueMigrateMemObjects(t.queue(), 1, &buffer.h, flags, 0, null(), null_mut()));
+        t.write(&buffer, 0, &[7u32; 1024]);
+        assert_eq!(t.read::<u32>(&buffer, 1024), [7; 1024]);
+    }
+    let migrate =
+        |queue, count, list, flags| t.clEnqueueMigrateMemObjects(queue, count, list, flags, 0, null(), null_mut());
+    let (q, b): (Handle, *const Handle) = (t.queue(), &buffer.h);
+    assert_eq!(migrate(q, 0, null(), 0), CL_INVALID_VALUE);
+    assert_eq!(migrate(q, 1, null(), 0), CL_INVALID_VALUE);
+    assert_eq!(migrate(q, 0, b, 0), CL_INVALID_VALUE);
+    assert_eq!(migrate(q, 1, b, 4), CL_INVALID_VALUE);
+    assert_eq!(migrate(q, 1, b, 1 << 63), CL_INVALID_VALUE);
+    assert_eq!(migrate(null_mut(), 1, b, 0), CL_INVALID_COMMAND_QUEUE);
+    assert_eq!(migrate(q, 1, &null_mut(), 0), CL_INVALID_MEM_OBJECT);
+    assert_eq!(migrate(q, 1, &t.queue(), 0), CL_INVALID_MEM_OBJECT);
+    assert_eq!(migrate(q, 1, &foreign.h, 0), CL_INVALID_CONTEXT);
+}

@@ -50,6 +50,7 @@ pub use program::{LoadError, Program};
 pub use remarks::place;
 
 use cache::Cache;
+pub use cloom_llvm::give_up as give_up_compiling;
 use cloom_target::Target;
 use kernel::Request;
 use passes::{Disabled, PassOptions};
@@ -346,16 +347,19 @@ impl Compiler {
     /// that, at most so long. What they have not begun is left to [`Compiler::after_fork`].
     pub fn before_fork(&self, limit: Duration) {
         self.queue.pause(limit);
+        cloom_llvm::before_fork(limit);
     }
 
     /// After a `fork`, in the parent.
     pub fn after_fork(&self) {
+        cloom_llvm::after_fork();
         self.queue.resume();
     }
 
-    /// After a `fork`, in the child; takes no lock. Returns whether the child can use the compiler: not if a thread has
+    /// After a `fork`, in the child; takes no lock that another thread may have had. Returns whether the child can use the compiler: not if a thread has
     /// taken longer than the limit.
     pub fn after_fork_in_child(&self) -> bool {
+        cloom_llvm::after_fork_in_child();
         self.queue.resume_in_child()
     }
 

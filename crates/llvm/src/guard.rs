@@ -9,9 +9,10 @@
 //! exit handler waits for running code generation and lets no new one begin.
 
 use crate::Error;
+use crate::target::IdleGuard;
 use llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
-use std::cell::RefCell;
-use std::ffi::{CStr, c_char};
+use std::cell::{Cell, RefCell};
+use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -19,12 +20,21 @@ use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+/// What most kernels need.
+const ROOM: usize = 32 << 20;
+
 /// Reserved only: pages are committed when touched.
 const STACK: usize = 256 << 20;
 
 thread_local! {
     /// Where to report that LLVM gave up.
     static REPORT: RefCell<Option<Sender<String>>> = const { RefCell::new(None) };
+}
+
+thread_local! {
+    /// Whether this thread uses LLVM for the first time, which makes most of its global data. Of that nobody can make the
+    /// rest if this thread gives up.
+    static PREPARES: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The first use of LLVM.
@@ -36,8 +46,10 @@ static USES: AtomicU32 = AtomicU32::new(0);
 const TABLES_MADE: u32 = 16;
 
 /// How many threads use LLVM, and whether the process ends.
-static USERS: Mutex<Users> = Mutex::new(Users { count: 0, ending: false });
+static USERS: Mutex<Users> = Mutex::new(Users { count: 0, ending: false, forks: 0, torn: false });
 static NONE_LEFT: Condvar = Condvar::new();
+/// A fork is over.
+static FORKED: Condvar = Condvar::new();
 
 /// The end of the process waits so long at most.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -45,6 +57,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 struct Users {
     count: usize,
     ending: bool,
+    /// Forks that are under way: nobody begins meanwhile.
+    forks: usize,
+    /// LLVM's global data is half made, and nobody makes the rest: a fork lost the thread that did, or it had no memory.
+    torn: bool,
 }
 
 fn users() -> MutexGuard<'static, Users> {
@@ -67,11 +83,30 @@ extern "C" fn at_end() {
     drop(NONE_LEFT.wait_timeout_while(users, PATIENCE, |u| u.count > 0));
 }
 
+/// The handler of failed allocations of LLVM's own containers.
+extern "C" fn out_of_memory(_: *mut c_void, _: *const c_char, _: bool) {
+    give_up(c"there is no memory left".as_ptr());
+}
+
+/// Gives up what this thread is at, if it generates code.
+pub fn give_up_for(reason: &CStr) {
+    give_up(reason.as_ptr());
+}
+
+unsafe extern "C" {
+    /// `llvm::install_bad_alloc_error_handler`, which LLVM's C interface lacks.
+    #[link_name = "_ZN4llvm31install_bad_alloc_error_handlerEPFvPvPKcbES0_"]
+    fn install_bad_alloc_error_handler(handler: extern "C" fn(*mut c_void, *const c_char, bool), data: *mut c_void);
+}
+
 extern "C" fn give_up(reason: *const c_char) {
     let sender = REPORT.with_borrow_mut(Option::take);
     let Some(sender) = sender else { return };
     // SAFETY: LLVM passes a zero-terminated string.
     let reason = unsafe { CStr::from_ptr(reason) }.to_string_lossy().into_owned();
+    if PREPARES.get() {
+        users().torn = true;
+    }
     // If nobody receives the report, this still must not return.
     let _ = sender.send(reason);
     leave();
@@ -83,11 +118,15 @@ extern "C" fn give_up(reason: *const c_char) {
 
 /// Runs `work` and gives its result, or what went wrong.
 pub fn run<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+    if users().torn {
+        // It says so; what the parent was at for the first time is never done here.
+        return run_apart(work);
+    }
     let mut work = Some(work);
     let mut result = None;
     FIRST.call_once(|| {
         install();
-        result = work.take().map(run_apart);
+        result = work.take().map(|work| run_apart_for(work, true));
     });
     // A panic of earlier work does not concern this one.
     let result = match (result, work) {
@@ -104,7 +143,7 @@ pub fn run<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T,
 /// Does `work` on this thread and initialises LLVM on another. It waits for both: the process must not exit during
 /// LLVM's first use.
 pub fn prepare_meanwhile<T>(work: impl FnOnce() -> T) -> T {
-    if FIRST.is_completed() {
+    if FIRST.is_completed() || users().torn {
         return work();
     }
     thread::scope(|scope| {
@@ -121,18 +160,24 @@ pub fn is_prepared() -> bool {
 
 /// Uses LLVM for the first time, if nobody has.
 pub fn prepare() {
+    if users().torn {
+        return;
+    }
     FIRST.call_once(|| {
         install();
         // If it fails, so will what comes after it, and that is reported.
-        let _ = run_apart(crate::warm_up::run);
+        let _ = run_apart_for(crate::warm_up::run, true);
         wait_at_end();
     });
 }
 
 /// Before the first use.
 fn install() {
-    // SAFETY: installs a function that is never removed; only the first use calls this.
-    unsafe { LLVMInstallFatalErrorHandler(Some(give_up)) };
+    // SAFETY: installs functions that are never removed; only the first use calls this.
+    unsafe {
+        LLVMInstallFatalErrorHandler(Some(give_up));
+        install_bad_alloc_error_handler(out_of_memory, std::ptr::null_mut());
+    }
     wait_at_end();
 }
 
@@ -144,19 +189,74 @@ fn wait_at_end() {
     unsafe { libc::atexit(at_end) };
 }
 
+thread_local! {
+    /// The locks that the forking thread holds over the fork, so that no other thread has them.
+    static HELD: RefCell<Option<(MutexGuard<'static, Users>, IdleGuard)>> = const { RefCell::new(None) };
+}
+
+/// Before a `fork`: lets no code generation begin, and waits for the running ones, at most so long.
+pub fn before_fork(limit: Duration) {
+    // A thread that is exiting has nowhere to keep the locks; its child then takes its chance.
+    if HELD.try_with(|_| ()).is_err() {
+        return;
+    }
+    let mut users = users();
+    users.forks += 1;
+    let waited = NONE_LEFT.wait_timeout_while(users, limit, |u| u.count > 0);
+    let users = waited.unwrap_or_else(PoisonError::into_inner).0;
+    HELD.set(Some((users, crate::target::lock_idle())));
+}
+
+/// After a `fork`, in the parent.
+pub fn after_fork() {
+    let Ok(Some((mut users, _idle))) = HELD.try_with(RefCell::take) else { return };
+    users.forks -= 1;
+    FORKED.notify_all();
+}
+
+/// After a `fork`, in the child, which has none of the threads that may have been at work. What they worked on is
+/// theirs alone; only global data may be half made.
+pub fn after_fork_in_child() {
+    let Ok(Some((mut users, _idle))) = HELD.try_with(RefCell::take) else { return };
+    let settled = FIRST.is_completed() && USES.load(Ordering::Relaxed) >= TABLES_MADE;
+    users.torn |= users.count > 0 && !settled;
+    (users.count, users.forks) = (0, 0);
+}
+
+/// Whether there is memory for the code of a kernel. C++ ends the process in more places than can be guarded, so that
+/// code generation does not begin without it.
+fn has_room() -> bool {
+    let mut room = Vec::<u8>::new();
+    room.try_reserve_exact(ROOM).is_ok() && std::hint::black_box(room).is_empty()
+}
+
 /// [`run`], when everything is set up.
 fn run_apart<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+    run_apart_for(work, false)
+}
+
+/// [`run_apart`]; says whether this is the first use.
+fn run_apart_for<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send, is_first: bool) -> Result<T, Error> {
     {
-        let mut users = users();
+        let users = users();
+        let mut users = FORKED.wait_while(users, |u| u.forks > 0).unwrap_or_else(PoisonError::into_inner);
         if users.ending {
             return Err(Error::Limit("the process is ending".into()));
         }
+        if users.torn {
+            return Err(Error::Limit("a fork or a lack of memory interrupted the preparation of the compiler".into()));
+        }
         users.count += 1;
+    }
+    if !has_room() {
+        leave();
+        return Err(Error::Limit("there is no memory for code generation".into()));
     }
     let (report, reported) = channel::<String>();
     let (done, result) = channel::<Result<T, Error>>();
     let body = move || {
         REPORT.with_borrow_mut(|r| *r = Some(report));
+        PREPARES.set(is_first);
         let outcome = catch_unwind(AssertUnwindSafe(work))
             .unwrap_or_else(|_| Err(Error::Internal("the compiler panicked".into())));
         leave();

@@ -123,6 +123,27 @@ pub fn is_prepared() -> bool {
     guard::is_prepared()
 }
 
+/// Gives up the code generation that this thread is at, and does not return; returns on any other thread.
+pub fn give_up(reason: &std::ffi::CStr) {
+    guard::give_up_for(reason);
+}
+
+/// Before a `fork`: lets no code generation begin, and waits for the running ones, at most so long. Followed by
+/// [`after_fork`] and, in the child, [`after_fork_in_child`].
+pub fn before_fork(limit: std::time::Duration) {
+    guard::before_fork(limit);
+}
+
+/// After a `fork`, in the parent.
+pub fn after_fork() {
+    guard::after_fork();
+}
+
+/// After a `fork`, in the child.
+pub fn after_fork_in_child() {
+    guard::after_fork_in_child();
+}
+
 fn generate(
     module: &Module,
     func: FuncRef,

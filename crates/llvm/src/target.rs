@@ -10,7 +10,7 @@ use llvm_sys::target::*;
 use llvm_sys::target_machine::*;
 use std::ffi::{CStr, CString};
 use std::ptr;
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 /// The form of the code.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,6 +50,14 @@ unsafe impl Send for Machine {}
 
 /// Machines that nobody uses.
 static IDLE: Mutex<Vec<Machine>> = Mutex::new(Vec::new());
+/// The lock of [`IDLE`].
+pub type IdleGuard = MutexGuard<'static, Vec<Machine>>;
+
+/// Takes the list of idle machines for the time of a `fork`.
+pub fn lock_idle() -> IdleGuard {
+    IDLE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// At most so many are kept.
 const MAX_IDLE: usize = 16;
 
@@ -72,10 +80,35 @@ const OPTIONS: &[&CStr] = &[
     c"-disable-x86-domain-reassignment",
 ];
 
+/// Sets LLVM's options and fills its registries.
+fn initialise() {
+    let options: Vec<_> = OPTIONS.iter().map(|o| o.as_ptr()).collect();
+    // SAFETY: sets options and fills LLVM's registries; `Once` keeps it to one thread, the only caller. The strings live for
+    // ever, and the array through the call.
+    unsafe {
+        LLVMParseCommandLineOptions(options.len() as i32, options.as_ptr(), ptr::null());
+        #[cfg(any(feature = "foreign", target_arch = "x86_64"))]
+        {
+            LLVMInitializeX86TargetInfo();
+            LLVMInitializeX86Target();
+            LLVMInitializeX86TargetMC();
+            LLVMInitializeX86AsmPrinter();
+            LLVMInitializeX86AsmParser();
+        }
+        #[cfg(any(feature = "foreign", target_arch = "aarch64"))]
+        {
+            LLVMInitializeAArch64TargetInfo();
+            LLVMInitializeAArch64Target();
+            LLVMInitializeAArch64TargetMC();
+            LLVMInitializeAArch64AsmPrinter();
+        }
+    }
+}
+
 impl Machine {
     /// The machine for a target: a kept one if there is one.
     pub fn take(target: &Target, effort: Effort) -> Result<Self, Error> {
-        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = lock_idle();
         let found = idle.iter().position(|m| m.target == *target && m.effort == effort);
         match found {
             Some(i) => Ok(idle.swap_remove(i)),
@@ -89,36 +122,14 @@ impl Machine {
     /// Keeps the machine for the next kernel. It holds the tables of instruction selection, which take as long to build
     /// as the code of a small kernel.
     pub fn keep(self) {
-        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = lock_idle();
         if idle.len() < MAX_IDLE {
             idle.push(self);
         }
     }
 
     fn new(target: &Target, effort: Effort) -> Result<Self, Error> {
-        INITIALISED.call_once(|| {
-            let options: Vec<_> = OPTIONS.iter().map(|o| o.as_ptr()).collect();
-            // SAFETY: sets options and fills LLVM's registries; `Once` keeps it to one thread. The strings live for
-            // ever, and the array through the call.
-            unsafe {
-                LLVMParseCommandLineOptions(options.len() as i32, options.as_ptr(), ptr::null());
-                #[cfg(any(feature = "foreign", target_arch = "x86_64"))]
-                {
-                    LLVMInitializeX86TargetInfo();
-                    LLVMInitializeX86Target();
-                    LLVMInitializeX86TargetMC();
-                    LLVMInitializeX86AsmPrinter();
-                    LLVMInitializeX86AsmParser();
-                }
-                #[cfg(any(feature = "foreign", target_arch = "aarch64"))]
-                {
-                    LLVMInitializeAArch64TargetInfo();
-                    LLVMInitializeAArch64Target();
-                    LLVMInitializeAArch64TargetMC();
-                    LLVMInitializeAArch64AsmPrinter();
-                }
-            }
-        });
+        INITIALISED.call_once(initialise);
         let refuse = |why: String| Error::Target(target.name().to_owned(), why);
         check(target).map_err(refuse)?;
         let (triple, cpu_name) = (c_string(target.triple()), c_string(target.cpu()));

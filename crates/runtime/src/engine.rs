@@ -13,9 +13,11 @@ const NATIVE_THREADS: usize = 64;
 /// Callbacks that run at a time. Large, because they may block.
 const CALLBACK_THREADS: usize = 64;
 
-/// A fork waits at most so long for kernels that are being compiled ahead: most take less. Only a child that uses
-/// kernels of its parent profits.
+/// A fork waits at most so long for kernels that are being compiled: most take less. A child that can use its parent's
+/// kernels profits.
 const MAX_FORK_DELAY: Duration = Duration::from_secs(2);
+/// The same if the child starts afresh: it only must not meet the code generator in the middle of something.
+const ACTIVE_FORK_DELAY: Duration = Duration::from_millis(200);
 
 /// Takes what kernels printed.
 pub type Printer = Box<dyn Fn(&[u8]) + Send + Sync>;
@@ -91,10 +93,10 @@ impl Engine {
         self.active.store(true, Ordering::Relaxed);
     }
 
-    /// Before the application forks. A child cannot use an engine that has been active; of one that has only compiled
-    /// ahead it gets everything that was begun complete.
+    /// Before the application forks. A child cannot use an engine that has been active, and makes a new one; of one that
+    /// has only compiled ahead it gets everything that was begun complete.
     pub fn before_fork(&self) {
-        self.compiler.before_fork(if self.is_active() { Duration::ZERO } else { MAX_FORK_DELAY });
+        self.compiler.before_fork(if self.is_active() { ACTIVE_FORK_DELAY } else { MAX_FORK_DELAY });
     }
 
     /// After a fork, in the parent.
@@ -102,8 +104,8 @@ impl Engine {
         self.compiler.after_fork();
     }
 
-    /// After a fork, in the child; takes no lock. Returns whether the child can use the engine: not if it needs threads
-    /// that only the parent has.
+    /// After a fork, in the child; takes no lock that another thread may have had. Returns whether the child can use the
+    /// engine: not if it needs threads that only the parent has.
     pub fn after_fork_in_child(&self) -> bool {
         self.compiler.after_fork_in_child() && !self.is_active()
     }

@@ -33,6 +33,9 @@ struct State {
     barrier: Option<Arc<Event>>,
     /// Out of order: every command that is not done, by its number.
     live: BTreeMap<u64, Arc<Event>>,
+    /// Out of order: the number of the last command that waits for all before it. Another such command waits for it and
+    /// for what came after it, so that many of them have not a dependence for each pair.
+    gathered: u64,
 }
 
 /// Execution policy: which thread runs a ready command.
@@ -239,7 +242,8 @@ impl Queue {
             } else {
                 let all = matches!(kind, CommandType::Marker | CommandType::Barrier) && wait.is_empty();
                 if all {
-                    state.live.values().for_each(|e| command.wait_for(Edge::Order, e));
+                    state.live.range(state.gathered..).for_each(|(_, e)| command.wait_for(Edge::Order, e));
+                    state.gathered = event.id;
                 } else if let Some(barrier) = &state.barrier {
                     command.wait_for(Edge::Order, barrier);
                 }

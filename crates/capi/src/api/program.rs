@@ -29,7 +29,8 @@ pub fn with_source(
             _ => string.bytes(),
         };
         match piece {
-            Some(piece) => source.extend_from_slice(piece),
+            Some(piece) if source.try_reserve(piece.len()).is_ok() => source.extend_from_slice(piece),
+            Some(_) => return fail(Status::OutOfHostMemory, "there is no memory for a copy of the source"),
             None => return fail(Status::InvalidValue, format!("string {i} is NULL")),
         }
     }

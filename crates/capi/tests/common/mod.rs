@@ -15,6 +15,7 @@
 mod api;
 mod callbacks;
 mod cases;
+pub mod child;
 pub mod extension;
 pub mod images;
 pub mod load;

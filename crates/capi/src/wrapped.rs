@@ -1,0 +1,224 @@
+//! Functions of the C library that the driver calls through replacements: allocation.
+//!
+//! The linker replaces the driver's references (`--wrap`, in the build script), and nothing else: neither those of the
+//! application nor those of other libraries, nor what the C library calls itself.
+//!
+//! * `malloc` and its like, which Rust's allocator and LLVM call, fall back to the [`reserve`](crate::reserve). What is
+//!   allocated so is freed by the driver as well.
+//! * `operator new` of C++ throws if there is no memory, LLVM does not catch, and the process would end. Here the thread
+//!   that generates code is given up instead, and the compilation fails. It does not use the reserve: the C++ library
+//!   itself may free what it returns.
+
+use crate::reserve::RESERVE;
+use std::ffi::c_void;
+use std::hint::black_box;
+use std::ptr;
+use std::time::Duration;
+
+/// What must be free for calls to go on.
+const NEEDED: usize = 1 << 20;
+
+/// How long code generation waits for memory before it gives up.
+const WAITS: [Duration; 3] = [Duration::from_millis(1), Duration::from_millis(4), Duration::from_millis(20)];
+
+/// The functions that are replaced.
+#[cfg(not(test))]
+mod real {
+    use std::ffi::c_void;
+
+    unsafe extern "C" {
+        #[link_name = "__real_malloc"]
+        pub fn malloc(size: usize) -> *mut c_void;
+        #[link_name = "__real_calloc"]
+        pub fn calloc(count: usize, size: usize) -> *mut c_void;
+        #[link_name = "__real_realloc"]
+        pub fn realloc(block: *mut c_void, size: usize) -> *mut c_void;
+        #[link_name = "__real_posix_memalign"]
+        pub fn posix_memalign(block: *mut *mut c_void, align: usize, size: usize) -> i32;
+        #[link_name = "__real_free"]
+        pub fn free(block: *mut c_void);
+    }
+}
+/// The test program is not linked so.
+#[cfg(test)]
+use libc as real;
+
+/// Whether the C library has memory.
+pub fn system_has_memory() -> bool {
+    // SAFETY: an allocation that is freed at once.
+    unsafe {
+        let block = black_box(real::malloc(NEEDED));
+        real::free(block);
+        !block.is_null()
+    }
+}
+
+extern "C" fn malloc(size: usize) -> *mut c_void {
+    // SAFETY: allocates.
+    let block = unsafe { real::malloc(size) };
+    if block.is_null() { RESERVE.take(size, 16).cast() } else { block }
+}
+
+extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
+    // SAFETY: allocates.
+    let block = unsafe { real::calloc(count, size) };
+    if !block.is_null() {
+        return block;
+    }
+    let Some(bytes) = count.checked_mul(size) else { return ptr::null_mut() };
+    let block = RESERVE.take(bytes, 16);
+    if !block.is_null() {
+        // SAFETY: a block of at least so many bytes.
+        unsafe { block.write_bytes(0, bytes) };
+    }
+    block.cast()
+}
+
+/// # Safety
+/// Of `realloc`.
+unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
+    let is_reserve = RESERVE.owns(block.cast());
+    if !is_reserve {
+        // SAFETY: it is the C library's.
+        let larger = unsafe { real::realloc(block, size) };
+        // A block that was null is a new one; size 0 frees.
+        if !larger.is_null() || size == 0 {
+            return larger;
+        }
+        let other = RESERVE.take(size, 16);
+        if !other.is_null() && !block.is_null() {
+            // The C library could not make it larger than it is, so that what it has fits.
+            // SAFETY: the block is alive, and has at least as many bytes as are copied.
+            unsafe {
+                let old = libc::malloc_usable_size(block);
+                ptr::copy_nonoverlapping(block.cast::<u8>(), other, old.min(size));
+                real::free(block);
+            }
+        }
+        return other.cast();
+    }
+    let old = RESERVE.size(block.cast());
+    if size > 0 && size <= old && size > old / 4 {
+        return block;
+    }
+    let other = malloc(size);
+    if !other.is_null() {
+        // SAFETY: two blocks of at least so many bytes.
+        unsafe { ptr::copy_nonoverlapping(block.cast::<u8>(), other.cast(), old.min(size)) };
+        RESERVE.give(block.cast());
+    }
+    other
+}
+
+/// # Safety
+/// Of `posix_memalign`.
+unsafe extern "C" fn posix_memalign(place: *mut *mut c_void, align: usize, size: usize) -> i32 {
+    // SAFETY: the caller's promise is the same.
+    let code = unsafe { real::posix_memalign(place, align, size) };
+    if code != libc::ENOMEM {
+        return code;
+    }
+    let block = RESERVE.take(size, align);
+    if !block.is_null() {
+        // SAFETY: a place for the address.
+        unsafe { place.write(block.cast()) };
+    }
+    if block.is_null() { code } else { 0 }
+}
+
+/// # Safety
+/// Of `free`.
+unsafe extern "C" fn free(block: *mut c_void) {
+    if RESERVE.owns(block.cast()) {
+        RESERVE.give(block.cast());
+    } else {
+        // SAFETY: it is the C library's.
+        unsafe { real::free(block) };
+    }
+}
+
+/// What `std::nothrow` is: its address is not used.
+static NOTHROW: u8 = 0;
+
+unsafe extern "C" {
+    // Those that return null. They, and `operator delete`, may be the application's.
+    #[link_name = "_ZnwmRKSt9nothrow_t"]
+    fn operator_new(size: usize, nothrow: *const u8) -> *mut c_void;
+    #[link_name = "_ZnamRKSt9nothrow_t"]
+    fn operator_new_array(size: usize, nothrow: *const u8) -> *mut c_void;
+    #[link_name = "_ZnwmSt11align_val_tRKSt9nothrow_t"]
+    fn operator_new_aligned(size: usize, align: usize, nothrow: *const u8) -> *mut c_void;
+}
+
+fn or_give_up(allocate: impl Fn() -> *mut c_void) -> *mut c_void {
+    let mut block = allocate();
+    for wait in WAITS {
+        if !block.is_null() {
+            break;
+        }
+        // Other threads, or other processes, may give some back.
+        std::thread::sleep(wait);
+        block = allocate();
+    }
+    if block.is_null() {
+        // Does not return if this thread generates code, and no other thread runs C++.
+        cloom_runtime::give_up_compiling(c"there is no memory left");
+        std::process::abort();
+    }
+    block
+}
+
+extern "C" fn plain_new(size: usize) -> *mut c_void {
+    // SAFETY: allocates.
+    or_give_up(|| unsafe { operator_new(size, &NOTHROW) })
+}
+
+extern "C" fn array_new(size: usize) -> *mut c_void {
+    // SAFETY: allocates.
+    or_give_up(|| unsafe { operator_new_array(size, &NOTHROW) })
+}
+
+extern "C" fn aligned_new(size: usize, align: usize) -> *mut c_void {
+    // SAFETY: allocates; the alignment is that of a type.
+    or_give_up(|| unsafe { operator_new_aligned(size, align, &NOTHROW) })
+}
+
+#[cfg(target_arch = "x86_64")]
+macro_rules! jump {
+    () => {
+        "jmp {target}"
+    };
+}
+
+#[cfg(target_arch = "aarch64")]
+macro_rules! jump {
+    () => {
+        "b {target}"
+    };
+}
+
+/// Defines a symbol of the driver's own, which is not exported, as a jump to a function.
+macro_rules! replace {
+    ($($name:literal = $target:path;)*) => { $(
+        std::arch::global_asm!(
+            ".text",
+            concat!(".globl ", $name),
+            concat!(".hidden ", $name),
+            concat!(".type ", $name, ", @function"),
+            concat!($name, ":"),
+            jump!(),
+            target = sym $target,
+        );
+    )* };
+}
+
+replace! {
+    "__wrap_malloc" = malloc;
+    "__wrap_calloc" = calloc;
+    "__wrap_realloc" = realloc;
+    "__wrap_posix_memalign" = posix_memalign;
+    "__wrap_free" = free;
+    "__wrap__Znwm" = plain_new;
+    "__wrap__Znam" = array_new;
+    "__wrap__ZnwmSt11align_val_t" = aligned_new;
+}
