@@ -1,5 +1,5 @@
-//! Chapter 5.4 of the specification and OpenCL C 6.15.16: pipes, what they are not for, and packets that many work-items
-//! write and read at the same time.
+//! Chapter 5.4 of the specification and OpenCL C 6.15.16: pipes, what they are not for, and packets that many
+//! work-items write and read at the same time.
 
 mod common;
 use common::*;
