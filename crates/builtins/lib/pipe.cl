@@ -10,9 +10,13 @@
 //
 // No one waits for another: work-items of a vector run in turns, and groups need not run at the same time. A commit
 // leaves a mark at the first slot of its reservation, then moves `DONE` over all marks that follow each other, its own
-// and those of later reservations that were committed before. Whoever commits the first one moves it over all of them;
-// the order of a mark's store and the load of `DONE`, both sequentially consistent, makes sure that someone does. Each
-// loop here goes around again only if another one made progress.
+// and those of later reservations that were committed before. Whoever commits the first one moves it over all of them:
+// between the mark's store and the load of `DONE` is a sequentially consistent fence, and so is the change of `DONE`
+// before the next mark is looked at, which makes sure that someone does. Each loop here goes around again only if
+// another one made progress.
+//
+// The work-items of a sub-group that come here together reserve all their packets by one atomic operation, and one of
+// them moves `DONE` for all. Each has a reservation of its own nevertheless.
 
 #define FN __attribute__((overloadable))
 
@@ -45,10 +49,9 @@ static global ulong *mark(global ulong *p, uint side, ulong packet)
     return p + MARKS + 2 * (first + (packet & mask));
 }
 
-static ulong reserve(global ulong *p, uint side, uint n, uint size)
+// Counts packets as reserved for one work-item. Gives the id of a reservation that begins with the first one.
+static ulong take(global ulong *p, uint side, ulong n)
 {
-    if (n == 0 || n > p[MAX_PACKETS] || size != p[PACKET_SIZE])
-        return 0;
     ulong at = load(p + side);
     do {
         // This is loaded after `at`: if there is too little room for packets from there on, there is now.
@@ -56,9 +59,44 @@ static ulong reserve(global ulong *p, uint side, uint n, uint size)
         if ((long)(end - at) < (long)n)
             return 0;
     } while (!exchange(p + side, &at, at + n));
-    // A commit that is late may look at the length; it then finds that `DONE` has moved on.
-    atomic_store_explicit((global atomic_ulong *)(mark(p, side, at) + 1), n, memory_order_relaxed);
     return at + 1;
+}
+
+// A commit that is late may look at the length; it then finds that `DONE` has moved on.
+static void set_length(global ulong *p, uint side, ulong id, uint n)
+{
+    if (id != 0)
+        atomic_store_explicit((global atomic_ulong *)(mark(p, side, id - 1) + 1), n, memory_order_relaxed);
+}
+
+static bool is_possible(global ulong *p, uint n, uint size)
+{
+    return n != 0 && n <= p[MAX_PACKETS] && size == p[PACKET_SIZE];
+}
+
+// A reservation of one work-item, for itself or its group.
+static ulong reserve_alone(global ulong *p, uint side, uint n, uint size)
+{
+    ulong id = is_possible(p, n, size) ? take(p, side, n) : 0;
+    set_length(p, side, id, n);
+    return id;
+}
+
+// Reservations of all work-items that are here, one after the other in the pipe. If there is not enough for all, each
+// tries to get its own.
+static ulong reserve(global ulong *p, uint side, uint n, uint size)
+{
+    if (!is_possible(p, n, size))
+        return 0;
+    ulong before = sub_group_non_uniform_scan_exclusive_add((ulong)n);
+    ulong all = sub_group_non_uniform_reduce_add((ulong)n);
+    ulong id = 0;
+    if (sub_group_elect())
+        id = take(p, side, all);
+    id = sub_group_broadcast_first(id);
+    id = id != 0 ? id + before : take(p, side, n);
+    set_length(p, side, id, n);
+    return id;
 }
 
 // Bytes from the header to a packet of a reservation; 0 if there is no such packet.
@@ -70,21 +108,37 @@ static ulong packet(global ulong *p, uint side, ulong id, uint index, uint size)
     return p[DATA] + ((at + index) & p[MASK]) * size;
 }
 
+// Moves `DONE` over all reservations that are committed and follow each other.
+static void advance(global ulong *p, uint side)
+{
+    ulong done = load(p + side + DONE);
+    for (;;) {
+        ulong end = done;
+        for (;;) {
+            global ulong *m = mark(p, side, end);
+            if (load(m) != end + 1)
+                break;
+            ulong n = atomic_load_explicit((global atomic_ulong *)(m + 1), memory_order_relaxed);
+            if (n == 0)
+                break;
+            end += n;
+        }
+        if (end == done)
+            return;
+        if (exchange(p + side + DONE, &done, end))
+            done = end;
+    }
+}
+
 static void commit(global ulong *p, uint side, ulong id)
 {
     if (id == 0)
         return;
-    atomic_store((global atomic_ulong *)mark(p, side, id - 1), id);
-    ulong done = load(p + side + DONE);
-    for (;;) {
-        global ulong *m = mark(p, side, done);
-        if (load(m) != done + 1)
-            return;
-        ulong n = atomic_load_explicit((global atomic_ulong *)(m + 1), memory_order_relaxed);
-        if (n == 0)
-            return;
-        if (exchange(p + side + DONE, &done, done + n))
-            done += n;
+    atomic_store_explicit((global atomic_ulong *)mark(p, side, id - 1), id, memory_order_release);
+    // The one that is elected comes after the stores of all that are here.
+    if (sub_group_elect()) {
+        atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_seq_cst, memory_scope_device);
+        advance(p, side);
     }
 }
 
@@ -111,7 +165,7 @@ static bool is_first(void)
     {                                                                                              \
         ulong id = 0;                                                                              \
         if (sub_group_elect())                                                                     \
-            id = reserve(p, side, n, size);                                                        \
+            id = reserve_alone(p, side, n, size);                                                  \
         return sub_group_broadcast_first(id);                                                      \
     }                                                                                              \
     void FN __pipe_sub_group_commit_##name(global ulong *p, ulong id)                              \
@@ -126,7 +180,7 @@ static bool is_first(void)
     {                                                                                              \
         barrier(CLK_LOCAL_MEM_FENCE);                                                              \
         if (is_first())                                                                            \
-            shared[0] = reserve(p, side, n, size);                                                 \
+            shared[0] = reserve_alone(p, side, n, size);                                           \
         barrier(CLK_LOCAL_MEM_FENCE);                                                              \
         return shared[0];                                                                          \
     }                                                                                              \

@@ -12,8 +12,8 @@
 //!
 //! Several `run:` lines are several runs. A buffer is filled with `zero`, `iota` (0, 1, 2, …), `random SEED` or a list
 //! of numbers, which is repeated. A pipe has the bytes of a packet and how many packets it holds; `again` passes the
-//! buffer or pipe of an earlier argument once more. `expect:` names an argument and the first elements that it must hold; without any,
-//! the rungs must only agree. In IR, comments begin with `;`.
+//! buffer or pipe of an earlier argument once more. `expect:` names an argument and the first elements that it must
+//! hold; without any, the rungs must only agree. In IR, comments begin with `;`.
 
 use crate::case::{CaseArg, NdRange};
 use cloom_ir::abi::pipe;

@@ -176,13 +176,7 @@ impl Parser<'_> {
                     Some((_, before)) => self.second_type(t, before),
                     None => words.base = Some((kw, t.span)),
                 },
-                Kw::Pipe => match specs.pipe {
-                    Some(before) => {
-                        let message = "`pipe` is written twice: a pipe has no packets that are pipes";
-                        self.mistake(Diagnostic::error("E0207", t.span, message).also(before, "the first one"));
-                    }
-                    None => specs.pipe = Some(t.span),
-                },
+                Kw::Pipe => self.pipe(&mut specs.pipe),
                 Kw::Struct | Kw::Union => {
                     ty = Some(TypeSpec::Record(Box::new(self.record())));
                     any = true;
@@ -291,6 +285,17 @@ impl Parser<'_> {
         }
         self.bump();
         true
+    }
+
+    fn pipe(&mut self, pipe: &mut Option<Span>) {
+        let span = self.span();
+        match *pipe {
+            Some(first) => {
+                let message = "`pipe` is written twice: a pipe has no packets that are pipes";
+                self.mistake(Diagnostic::error("E0207", span, message).also(first, "the first one"));
+            }
+            None => *pipe = Some(span),
+        }
     }
 
     fn space(&mut self, quals: &mut Qualifiers, space: SpaceQual) {

@@ -6,8 +6,8 @@
 // arg: again 3
 // arg: pipe 16 8
 // arg: again 5
-#define CHECK(c) do { if (!(c)) { out[get_global_id(0)] = __LINE__; return; } } while (0)
-#define DONE out[get_global_id(0)] = 0
+#define CHECK(c) do { if (!(c)) { out[get_global_linear_id()] = __LINE__; return; } } while (0)
+#define DONE out[get_global_linear_id()] = 0
 
 typedef struct { short a; int b[2]; } item;
 typedef struct { reserve_id_t id; uint n; } reservation;
@@ -22,7 +22,7 @@ uint in(write_only pipe int p) { return get_pipe_num_packets(p); }
 
 kernel void test(global int *out, write_only pipe int w, read_only pipe int r, write_only pipe item iw,
                  read_only pipe item ir, write_only pipe int3 vw, read_only pipe int3 vr) {
-  if (get_global_id(0) != get_global_size(0) / 2) { DONE; return; }
+  if (get_global_id(0) != get_global_size(0) / 2 || get_global_id(1) + get_global_id(2) != 0) { DONE; return; }
 
   // One at a time, around the end of the slots several times.
   CHECK(get_pipe_max_packets(w) == 5 && get_pipe_max_packets(r) == 5 && in(w) == 0);
