@@ -2,8 +2,8 @@
 //!
 //! In come the calls of running kernels (`cloom_ir::abi::device`), from any thread; the commands that they make run
 //! when the kernel that the host enqueued has ended, one after the other on the thread of its command, each on all
-//! threads of the device as any launch. The specification allows a child to begin later than its flags say, never earlier, so
-//! all three flags are kept. The command of the host ends when its family has ended.
+//! threads of the device as any launch. The specification allows a child to begin later than its flags say, never
+//! earlier, so all three flags are kept. The command of the host ends when its family has ended.
 //!
 //! ```text
 //!    a kernel calls             events of its list are complete         it has run

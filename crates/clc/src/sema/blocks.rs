@@ -1,10 +1,10 @@
 //! Blocks: literals, variables, calls, and what a block captures.
 //!
 //! OpenCL C lets the compiler know of each use of a block which literal it is: block variables are `const`, blocks are
-//! no members, elements, results, parameters or operands of `?:`, and a block captures no other one. So a block has no
-//! value at run time. A literal becomes a function whose parameters are those of the block and then the captured
-//! variables; where the literal is evaluated, these are copied to variables without names, and a call passes the
-//! copies. Where a literal is used at once, it passes the variables themselves.
+//! no members, elements, results or operands of `?:`, and a block captures no other one. (Where one is a parameter, see
+//! [`super::block_params`].) So a block has no value at run time. A literal becomes a function whose parameters are
+//! those of the block and then the captured variables; where the literal is evaluated, these are copied to variables
+//! without names, and a call passes the copies. Where a literal is used at once, it passes the variables themselves.
 //!
 //! ```text
 //! int n = 3;                               int n = 3;

@@ -25,10 +25,11 @@
 //! | `work_group_size`, `preferred_multiple` | block | the size |
 //! | `max_subgroup_size`, `subgroup_count` | range, block | size, or number |
 //!
-//! *Flags* are those of the language and [`FLAG_DEBUG`]. *Range* is the address of an `ndrange_t` ([`RANGE_SIZE`]); *list* that of so many *events*, of 8 bytes each;
-//! *event* where the event goes, or 0; *captured* the address of so many *bytes*; *sizes* that of *count* sizes
-//! (`i32`) of local memory. A *block* is the [number](block_number) of its kernel's name, which is the same in all
-//! kernels of the program. Queues and events are numbers that only the launcher understands; 0 is none.
+//! *Flags* are those of the language and [`FLAG_DEBUG`]. *Range* is the address of an `ndrange_t` ([`RANGE_SIZE`]);
+//! *list* that of so many *events*, of 8 bytes each; *event* where the event goes, or 0; *captured* the address of so
+//! many *bytes*; *sizes* that of *count* sizes (`i32`) of local memory. A *block* is the [number](block_number) of its
+//! kernel's name, which is the same in all kernels of the program. Queues and events are numbers that only the launcher
+//! understands; 0 is none.
 
 /// `i32`: number of dimensions of an `ndrange_t`; 0 in one that was not made by `ndrange_1D` and its like.
 pub const RANGE_DIM: u64 = 0;
