@@ -45,7 +45,7 @@ fn products_are_contracted_where_that_is_allowed() {
     let fmas = |m: &Module| function(m, "sum.of it").matches("= fma ").count();
     assert_eq!(fmas(&run(EXACT, &options, true).unwrap()), 3);
     assert_eq!(fmas(&run(EXACT, &options, false).unwrap()), 0);
-    // With ContractionOff in place of LocalSizeHint, and padding.
+    // With ContractionOff in place of LocalSizeHint, and padding: of another kernel, and of this one, the last.
     let mut off = EXACT.to_vec();
     let mode = off.chunks_exact(4).position(|w| w == (6u32 << 16 | 16).to_le_bytes()).unwrap();
     let is_hint = |at: &usize| off[4 * (at + 2)] == 18;
@@ -56,6 +56,12 @@ fn products_are_contracted_where_that_is_allowed() {
     for k in 3..6 {
         off[at + 4 * k..at + 4 * k + 4].copy_from_slice(&(1u32 << 16).to_le_bytes());
     }
+    assert_eq!(fmas(&run(&off, &options, true).unwrap()), 3);
+    let word = |at: usize| u32::from_le_bytes(off[4 * at..4 * at + 4].try_into().unwrap());
+    let next = |&at: &usize| Some(at + (word(at) >> 16) as usize).filter(|at| 4 * at < off.len());
+    let entries = std::iter::successors(Some(5), next).filter(|&at| word(at) & 0xffff == 15);
+    let last = word(entries.last().unwrap() + 2);
+    off[at + 4..at + 8].copy_from_slice(&last.to_le_bytes());
     assert_eq!(fmas(&run(&off, &options, true).unwrap()), 0);
 }
 

@@ -77,7 +77,8 @@ impl Sema<'_> {
         };
         let count = 1 + usize::from(image.is_some()) + usize::from(write);
         if args.len() != count {
-            let message = format!("`{name}` takes {count} arguments here, not {}", args.len());
+            let plural = if count == 1 { "" } else { "s" };
+            let message = format!("`{name}` takes {count} argument{plural} here, not {}", args.len());
             self.error("E0308", at, message);
             return None;
         }
