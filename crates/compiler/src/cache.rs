@@ -178,6 +178,7 @@ mod tests {
             launch: LaunchForm::WorkItem,
             private_size: 0,
             reqd_group_size: None,
+            reqd_subgroup_size: None,
             denorms_are_zero: false,
             printf_formats: vec![],
         }

@@ -381,6 +381,7 @@ mod tests {
             }),
             private_size: 0,
             reqd_group_size: None,
+            reqd_subgroup_size: None,
             denorms_are_zero: false,
             printf_formats: Vec::new(),
         }
