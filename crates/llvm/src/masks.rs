@@ -624,7 +624,7 @@ bb2:
             let llvm = LlvmModule::new(&context, "k");
             machine.prepare(&llvm);
             emit::module(&module, func, &[func], &context, &llvm, &target, false)?;
-            optimise::run(&llvm, &machine, Effort::Full)?;
+            optimise::run(&llvm, &machine, Effort::Full);
             let changed = widen(&llvm, target.features());
             llvm.verify()?;
             Ok((changed, llvm.text()))
