@@ -104,10 +104,10 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
 
 /// Compiles each file to one of its own. A file with errors does not keep the others from being written.
 fn each(compiler: &Compiler, target: &Target, options: &Options) -> Result<Answer, Failure> {
-    if options.output.is_some() || options.emit != Emit::Binary {
-        return Err(Failure::wrong(
-            "several files with --no-link become several binaries: leave out --output and --emit",
-        ));
+    let one_rule = matches!(options.depend, Some(Some(_)));
+    if options.output.is_some() || options.emit != Emit::Binary || one_rule {
+        let why = "several files with --no-link become several binaries: leave out --output, --emit and -MF";
+        return Err(Failure::wrong(why));
     }
     let mut results = Vec::new();
     for result in options.files.iter().filter_map(|file| place(options, file)) {

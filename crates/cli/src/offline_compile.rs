@@ -1,5 +1,5 @@
 //! `offline-compile`: the program that Khronos' conformance tests call in place of the driver's compiler, with the
-//! interface that they describe in their file `test_common/harness/cl_offline_compiler-interface.txt`.
+//! interface that they describe in cl_offline_compiler-interface.txt of their harness.
 //!
 //! In: a source, a list of facts about the device, options as for clBuildProgram. Out: a program binary for
 //! clCreateProgramWithBinary. It is linked; if functions are missing it stays as clCompileProgram leaves it.

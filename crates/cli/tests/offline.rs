@@ -1,5 +1,4 @@
-//! Offline compilation: `compile -c`, `link`, `library` and `offline-compile`, what they refuse, and that their binaries
-//! load.
+//! Offline compilation: `compile -c`, `link`, `library` and `offline-compile`, and what they refuse.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! How a driver of Cloom came to this machine: the Debian package, the tarball's `install.sh`, or neither. So the reader
-//! of a report knows how to update or remove it; and a driver of another version than this program is told of.
+//! How a driver of Cloom came to this machine: the Debian package, the tarball's `install.sh`, or neither. So the
+//! reader of a report knows how to update or remove it; and a driver of another version than this program is told of.
 
 use super::Finding;
 use std::path::Path;

@@ -20,7 +20,7 @@ pub fn make(release: &Release, pieces: &[Piece], folder: &Path, form: Form) -> R
     let stage = &folder.join("debian");
     let architecture = output(Command::new("dpkg").arg("--print-architecture"))?.trim().to_owned();
     let triplet = output(Command::new("dpkg-architecture").args(["-q", "DEB_HOST_MULTIARCH"]))?.trim().to_owned();
-    for piece in pieces.iter().filter_map(|p| of_debian(p)) {
+    for piece in pieces.iter().filter_map(of_debian) {
         Piece::new(format!("{PREFIX}/{}", piece.path), piece.content).place(stage)?;
     }
     let maintainer = maintainer();

@@ -1,5 +1,5 @@
-//! `dist`: what users get. In: the workspace. Out, in `target/dist`: a tarball with an install script, a Debian package,
-//! and the checksums of both. `--check` installs each in a fresh Debian, uses it and removes it again.
+//! `dist`: what users get. In: the workspace. Out, in `target/dist`: a tarball with an install script, a Debian
+//! package, and the checksums of both. `--check` installs each in a fresh Debian, uses it and removes it again.
 //!
 //! The same sources make the same files: times are `SOURCE_DATE_EPOCH`, which is the time of the last commit if it is
 //! not set, owners are root, entries are sorted, and no path of this machine is in the programs.
