@@ -36,8 +36,7 @@ struct Blocks {
 }
 
 impl Blocks {
-    const EMPTY: Blocks =
-        Blocks { classes: [0; SIZE / SPAN], spans: 0, free: [0; CLASSES], open: [(0, 0); CLASSES] };
+    const EMPTY: Blocks = Blocks { classes: [0; SIZE / SPAN], spans: 0, free: [0; CLASSES], open: [(0, 0); CLASSES] };
 }
 
 /// A reserve.

@@ -52,7 +52,11 @@ fn session_with(prepare: impl FnOnce(&mut Command)) -> String {
 fn limit(command: &mut Command, resource: libc::__rlimit_resource_t, value: u64) {
     let limits = libc::rlimit { rlim_cur: value, rlim_max: value };
     // SAFETY: only calls `setrlimit` in the child.
-    unsafe { command.pre_exec(move || if libc::setrlimit(resource, &limits) == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }) };
+    unsafe {
+        command.pre_exec(move || {
+            if libc::setrlimit(resource, &limits) == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+        })
+    };
 }
 
 #[test]
@@ -87,7 +91,15 @@ fn a_disk_that_is_full_is_no_error() {
         c.env("CLOOM_CACHE_DIR", folder.path());
         limit(c, libc::RLIMIT_FSIZE, 512);
         // SAFETY: the signal of a file that is too large is ignored, so that writing it is an error.
-        unsafe { c.pre_exec(|| if libc::signal(libc::SIGXFSZ, libc::SIG_IGN) == libc::SIG_ERR { Err(std::io::Error::last_os_error()) } else { Ok(()) }) };
+        unsafe {
+            c.pre_exec(|| {
+                if libc::signal(libc::SIGXFSZ, libc::SIG_IGN) == libc::SIG_ERR {
+                    Err(std::io::Error::last_os_error())
+                } else {
+                    Ok(())
+                }
+            })
+        };
     });
     assert_eq!(told, "done");
 }

@@ -390,7 +390,8 @@ fn migration_keeps_contents_unless_they_are_given_up() {
         t.write(&buffer, 0, &[7u32; 1024]);
         assert_eq!(t.read::<u32>(&buffer, 1024), [7; 1024]);
     }
-    let migrate = |queue, count, list, flags| t.clEnqueueMigrateMemObjects(queue, count, list, flags, 0, null(), null_mut());
+    let migrate =
+        |queue, count, list, flags| t.clEnqueueMigrateMemObjects(queue, count, list, flags, 0, null(), null_mut());
     let (q, b): (Handle, *const Handle) = (t.queue(), &buffer.h);
     assert_eq!(migrate(q, 0, null(), 0), CL_INVALID_VALUE);
     assert_eq!(migrate(q, 1, null(), 0), CL_INVALID_VALUE);

@@ -1,10 +1,9 @@
-//! Fault injection: the n-th allocation of the driver fails, or all from the n-th on, or the creation of all threads. The
-//! driver must give an error code or go on, and work when there is memory again.
+//! Fault injection: the n-th allocation of the driver fails, or all from the n-th on, or the creation of all threads.
+//! The driver must give an error code or go on, and work when there is memory again.
 //!
-//! Each n is a fork of a process that has loaded the driver and not used it yet. Every test tries some dozens of places, close to each other where
-//! a session begins;
-//! `CLOOM_TEST_FAULTS=all` tries every one, which takes long, and a number only that one, in the child itself, for a
-//! debugger.
+//! Each n is a fork of a process that has loaded the driver and not used it yet. Every test tries some dozens of
+//! places, close to each other where a session begins; `CLOOM_TEST_FAULTS=all` tries every one, which takes long, and
+//! a number only that one, in the child itself, for a debugger.
 
 #![allow(clippy::print_stdout, reason = "processes tell each other by their output")]
 #![allow(unsafe_code, reason = "it calls the C interface")]
@@ -162,7 +161,8 @@ fn inject(part: &str, cache: &str) -> (i64, u32, u32, String) {
     let library = folder.path().join("inject.so");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/inject.c");
     // What links Rust programs compiles C.
-    let made = Command::new("cc").args(["-shared", "-fPIC", "-O2", "-o"]).arg(&library).arg(&source).arg("-ldl").status();
+    let made =
+        Command::new("cc").args(["-shared", "-fPIC", "-O2", "-o"]).arg(&library).arg(&source).arg("-ldl").status();
     assert!(made.expect("cc is there").success());
     let mut command = child(part);
     command.env("LD_PRELOAD", &library).env("CLOOM_CACHE", cache).env("CLOOM_CACHE_DIR", folder.path());

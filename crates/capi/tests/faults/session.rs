@@ -1,5 +1,5 @@
-//! A session that calls most of the interface and survives that any call fails for want of memory. What succeeds must be
-//! right.
+//! A session that calls most of the interface and survives that any call fails for want of memory. What succeeds must
+//! be right.
 
 use crate::common::images::{D2, Desc, Format, RGBA};
 use crate::common::*;
@@ -111,7 +111,16 @@ fn image(context: &Obj, q: Handle, program: &Obj) -> Result<(), End> {
     let (f, d) = ((&raw const format).cast(), (&raw const desc).cast());
     let image = made!(mem, clCreateImage(context.h, CL_MEM_READ_WRITE, f, d, null_mut()));
     let (colour, origin, region) = ([5u32; 4], [0usize; 3], [16usize, 16, 1]);
-    call!(clEnqueueFillImage(q, image.h, colour.as_ptr().cast(), origin.as_ptr(), region.as_ptr(), 0, null(), null_mut()));
+    call!(clEnqueueFillImage(
+        q,
+        image.h,
+        colour.as_ptr().cast(),
+        origin.as_ptr(),
+        region.as_ptr(),
+        0,
+        null(),
+        null_mut()
+    ));
     let sampler = made!(sampler, clCreateSampler(context.h, 0, 0x1130, 0x1140));
     let buffer = made!(mem, clCreateBuffer(context.h, 0, 256, null_mut()));
     let kernel = made!(kernel, clCreateKernel(program.h, c"looks".as_ptr()));
@@ -124,7 +133,20 @@ fn image(context: &Obj, q: Handle, program: &Obj) -> Result<(), End> {
     equal("looks", &got, &[5; 64])?;
     let (mut row, mut status) = (0, 1);
     let (o, r) = (origin.as_ptr(), region.as_ptr());
-    let at = api().clEnqueueMapImage(q, image.h, CL_TRUE, CL_MAP_READ, o, r, &mut row, null_mut(), 0, null(), null_mut(), &mut status);
+    let at = api().clEnqueueMapImage(
+        q,
+        image.h,
+        CL_TRUE,
+        CL_MAP_READ,
+        o,
+        r,
+        &mut row,
+        null_mut(),
+        0,
+        null(),
+        null_mut(),
+        &mut status,
+    );
     code("clEnqueueMapImage", status)?;
     equal("the map of an image", &mapped(at, 4)[..], &[5, 0, 0, 0])?;
     call!(clEnqueueUnmapMemObject(q, image.h, at, 0, null(), null_mut()));

@@ -118,7 +118,21 @@ fn transfers(t: &Session, buffer: &Obj, copy: &Obj) {
         let (from, to) = (three(&[128]), three(&[4096]));
         let [r, s] = pitches;
         let (c, b, q) = (copy.h, buffer.h, t.queue());
-        ok(t.clEnqueueCopyBufferRect(q, c, b, from.as_ptr(), to.as_ptr(), region.as_ptr(), r, s, r, s, 0, null(), null_mut()));
+        ok(t.clEnqueueCopyBufferRect(
+            q,
+            c,
+            b,
+            from.as_ptr(),
+            to.as_ptr(),
+            region.as_ptr(),
+            r,
+            s,
+            r,
+            s,
+            0,
+            null(),
+            null_mut(),
+        ));
         let distance = if region[1] == 3 { row } else { slice };
         for k in 0..region[1].max(region[2]) {
             let wanted: Vec<u8> = (0..64).map(|i| pattern(k * distance + 128 + i)).collect();
@@ -126,14 +140,44 @@ fn transfers(t: &Session, buffer: &Obj, copy: &Obj) {
         }
         let mut small = vec![0u8; 64 * 3];
         let (zero, at) = ([0usize; 3], small.as_mut_ptr());
-        ok(t.clEnqueueReadBufferRect(q, c, CL_TRUE, from.as_ptr(), zero.as_ptr(), region.as_ptr(), r, s, 64, 0, at.cast(), 0, null(), null_mut()));
+        ok(t.clEnqueueReadBufferRect(
+            q,
+            c,
+            CL_TRUE,
+            from.as_ptr(),
+            zero.as_ptr(),
+            region.as_ptr(),
+            r,
+            s,
+            64,
+            0,
+            at.cast(),
+            0,
+            null(),
+            null_mut(),
+        ));
         for k in 0..region[1].max(region[2]) {
             let wanted: Vec<u8> = (0..64).map(|i| pattern(k * distance + 128 + i)).collect();
             assert_eq!(small[k * 64..][..64], wanted);
         }
         let at = small.as_ptr().cast();
         let zeros = [0usize; 3];
-        ok(t.clEnqueueWriteBufferRect(q, b, CL_TRUE, zeros.as_ptr(), zeros.as_ptr(), region.as_ptr(), r, s, 64, 0, at, 0, null(), null_mut()));
+        ok(t.clEnqueueWriteBufferRect(
+            q,
+            b,
+            CL_TRUE,
+            zeros.as_ptr(),
+            zeros.as_ptr(),
+            region.as_ptr(),
+            r,
+            s,
+            64,
+            0,
+            at,
+            0,
+            null(),
+            null_mut(),
+        ));
         let k = region[1].max(region[2]) - 1;
         assert_eq!(bytes_at(t, buffer, k * distance, 64), small[k * 64..][..64]);
     }
@@ -189,7 +233,16 @@ fn all_of_images(t: &Session) {
     let image = t.image(BYTES, &Desc::new(D3, [2048, 2048, 264]));
     let colour = [1.0f32 / 255.0, 2.0 / 255.0, 3.0 / 255.0, 4.0 / 255.0];
     let (origin, region) = ([0, 0, 0usize], [2048, 2048, 264usize]);
-    ok(t.clEnqueueFillImage(q, image.h, colour.as_ptr().cast(), origin.as_ptr(), region.as_ptr(), 0, null(), null_mut()));
+    ok(t.clEnqueueFillImage(
+        q,
+        image.h,
+        colour.as_ptr().cast(),
+        origin.as_ptr(),
+        region.as_ptr(),
+        0,
+        null(),
+        null_mut(),
+    ));
     let (kernel, sum) = (t.kernel_of(&program, "box"), t.buffer_of(&[0u32]));
     t.arg_mem(&kernel, 0, &image);
     t.arg_mem(&kernel, 1, &sum);
@@ -199,7 +252,8 @@ fn all_of_images(t: &Session) {
     let (mut row, mut slice, mut code) = (0, 0, 1);
     let (origin, region) = ([2000, 2047, 262usize], [48, 1, 2usize]);
     let (flags, o, r) = (CL_MAP_READ, origin.as_ptr(), region.as_ptr());
-    let at = t.clEnqueueMapImage(q, image.h, CL_TRUE, flags, o, r, &mut row, &mut slice, 0, null(), null_mut(), &mut code);
+    let at =
+        t.clEnqueueMapImage(q, image.h, CL_TRUE, flags, o, r, &mut row, &mut slice, 0, null(), null_mut(), &mut code);
     ok(code);
     assert_eq!(mapped(at, slice + 48 * 4)[slice..], [1u8, 2, 3, 4].repeat(48));
     ok(t.clEnqueueUnmapMemObject(q, image.h, at, 0, null(), null_mut()));

@@ -85,7 +85,8 @@ pub fn run(size: Size) -> String {
             s.spawn(move || {
                 let random = Random(number as u64 + 1);
                 let queue = t_queue(shared.t, number);
-                let (store, count) = (shared.t.kernel_of(&shared.program, "store"), shared.t.kernel_of(&shared.program, "count"));
+                let (store, count) =
+                    (shared.t.kernel_of(&shared.program, "store"), shared.t.kernel_of(&shared.program, "count"));
                 let mut own = Own { random, number, queue, buffer: shared.t.buffer(0, 4096), store, count };
                 while Instant::now() < end {
                     let family = own.random.below(FAMILIES.len());
@@ -102,7 +103,11 @@ pub fn run(size: Size) -> String {
         }
     });
     shared.queues.iter().for_each(|queue| ok(t.clFinish(queue.h)));
-    assert_eq!(t.read::<u32>(&shared.counter, 1), [shared.counted.load(Ordering::Relaxed)], "launches on shared queues");
+    assert_eq!(
+        t.read::<u32>(&shared.counter, 1),
+        [shared.counted.load(Ordering::Relaxed)],
+        "launches on shared queues"
+    );
     t.until("all callbacks came", || shared.calls.load(Ordering::Relaxed) == shared.expected.load(Ordering::Relaxed));
     let counts = FAMILIES.iter().zip(&done).map(|((name, _), n)| format!("{name} {}", n.load(Ordering::Relaxed)));
     format!("{THREADS} threads, {} s: {}", size.time.as_secs(), counts.collect::<Vec<_>>().join(", "))

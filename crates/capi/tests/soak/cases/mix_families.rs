@@ -1,4 +1,5 @@
-//! The families of calls that the threads of [`super::mix`] make. Each checks what it computes on objects of the thread.
+//! The families of calls that the threads of [`super::mix`] make. Each checks what it computes on objects of the
+//! thread.
 
 use super::mix::{Own, Shared};
 use crate::common::images::{D2, Desc, Format, RGBA};
@@ -122,7 +123,20 @@ fn images(x: &Shared<'_>, own: &mut Own) {
     ok(x.t.clEnqueueCopyImageToBuffer(q, from.h, own.buffer.h, z, r, 0, 0, null(), null_mut()));
     assert!(read(x, own, &own.buffer, 0, 1024).iter().all(|&v| v == value + 1));
     let (mut row, mut code) = (0, 1);
-    let at = x.t.clEnqueueMapImage(q, to.h, CL_TRUE, CL_MAP_READ, z, r, &mut row, null_mut(), 0, null(), null_mut(), &mut code);
+    let at = x.t.clEnqueueMapImage(
+        q,
+        to.h,
+        CL_TRUE,
+        CL_MAP_READ,
+        z,
+        r,
+        &mut row,
+        null_mut(),
+        0,
+        null(),
+        null_mut(),
+        &mut code,
+    );
     ok(code);
     assert_eq!(mapped(at, 4), (value + 1).to_ne_bytes());
     ok(x.t.clEnqueueUnmapMemObject(q, to.h, at, 0, null(), null_mut()));

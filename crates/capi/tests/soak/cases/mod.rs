@@ -1,5 +1,5 @@
-//! What a driver must endure: each case is a program of its own that ends well or panics. The tests run the short forms,
-//! `cargo xtask soak` the long ones.
+//! What a driver must endure: each case is a program of its own that ends well or panics. The tests run the short
+//! forms, `cargo xtask soak` the long ones.
 
 pub mod commands;
 pub mod contexts;
@@ -45,10 +45,25 @@ pub struct Case {
 }
 
 pub const ALL: &[Case] = &[
-    Case { name: "contexts", about: "contexts in turn: memory, files and threads stay", run: contexts::run, short: true },
+    Case {
+        name: "contexts",
+        about: "contexts in turn: memory, files and threads stay",
+        run: contexts::run,
+        short: true,
+    },
     Case { name: "queued", about: "commands behind a user event, and without", run: commands::queued, short: true },
-    Case { name: "chains", about: "events that wait for each other: end, fail, are dropped", run: commands::chains, short: true },
-    Case { name: "unordered", about: "markers and barriers of an out-of-order queue", run: commands::unordered, short: true },
+    Case {
+        name: "chains",
+        about: "events that wait for each other: end, fail, are dropped",
+        run: commands::chains,
+        short: true,
+    },
+    Case {
+        name: "unordered",
+        about: "markers and barriers of an out-of-order queue",
+        run: commands::unordered,
+        short: true,
+    },
     Case { name: "callbacks", about: "callbacks on one event, and on many", run: commands::callbacks, short: true },
     Case { name: "threads", about: "64 threads call everything", run: mix::run, short: true },
     Case { name: "large-buffers", about: "buffers of more than 4 GiB", run: large::buffers, short: false },

@@ -58,29 +58,89 @@ unsafe fn work(find: &dyn Fn(&std::ffi::CStr) -> Handle, platform: Handle, leave
         };
     }
     let (mut device, mut code) = (null_mut(), 1);
-    ok(call!(c"clGetDeviceIDs", fn(Handle, u64, u32, *mut Handle, *mut u32) -> i32,
-        platform, CL_DEVICE_TYPE_ALL, 1, &mut device, null_mut()));
-    let context = call!(c"clCreateContext",
-        fn(*const isize, u32, *const Handle, Handle, Handle, *mut i32) -> Handle, null(), 1, &device, null_mut(), null_mut(), &mut code);
+    ok(call!(
+        c"clGetDeviceIDs",
+        fn(Handle, u64, u32, *mut Handle, *mut u32) -> i32,
+        platform,
+        CL_DEVICE_TYPE_ALL,
+        1,
+        &mut device,
+        null_mut()
+    ));
+    let context = call!(
+        c"clCreateContext",
+        fn(*const isize, u32, *const Handle, Handle, Handle, *mut i32) -> Handle,
+        null(),
+        1,
+        &device,
+        null_mut(),
+        null_mut(),
+        &mut code
+    );
     ok(code);
-    let queue = call!(c"clCreateCommandQueueWithProperties", fn(Handle, Handle, *const u64, *mut i32) -> Handle,
-        context, device, null(), &mut code);
+    let queue = call!(
+        c"clCreateCommandQueueWithProperties",
+        fn(Handle, Handle, *const u64, *mut i32) -> Handle,
+        context,
+        device,
+        null(),
+        &mut code
+    );
     ok(code);
     let text = c"kernel void k(global uint *p) { uint x = get_global_id(0); for (uint i = 0; i < 20000; i++) x = x * 3 + i; p[get_global_id(0)] = x; }";
-    let program = call!(c"clCreateProgramWithSource",
-        fn(Handle, u32, *const *const std::ffi::c_char, *const usize, *mut i32) -> Handle, context, 1, &text.as_ptr(), null(), &mut code);
+    let program = call!(
+        c"clCreateProgramWithSource",
+        fn(Handle, u32, *const *const std::ffi::c_char, *const usize, *mut i32) -> Handle,
+        context,
+        1,
+        &text.as_ptr(),
+        null(),
+        &mut code
+    );
     ok(code);
-    ok(call!(c"clBuildProgram", fn(Handle, u32, Handle, Handle, Handle, Handle) -> i32,
-        program, 0, null_mut(), null_mut(), null_mut(), null_mut()));
-    let kernel = call!(c"clCreateKernel", fn(Handle, *const std::ffi::c_char, *mut i32) -> Handle, program, c"k".as_ptr(), &mut code);
+    ok(call!(
+        c"clBuildProgram",
+        fn(Handle, u32, Handle, Handle, Handle, Handle) -> i32,
+        program,
+        0,
+        null_mut(),
+        null_mut(),
+        null_mut(),
+        null_mut()
+    ));
+    let kernel = call!(
+        c"clCreateKernel",
+        fn(Handle, *const std::ffi::c_char, *mut i32) -> Handle,
+        program,
+        c"k".as_ptr(),
+        &mut code
+    );
     ok(code);
-    let buffer = call!(c"clCreateBuffer", fn(Handle, u64, usize, Handle, *mut i32) -> Handle, context, 0, 4 << 12, null_mut(), &mut code);
+    let buffer = call!(
+        c"clCreateBuffer",
+        fn(Handle, u64, usize, Handle, *mut i32) -> Handle,
+        context,
+        0,
+        4 << 12,
+        null_mut(),
+        &mut code
+    );
     ok(code);
     ok(call!(c"clSetKernelArg", fn(Handle, u32, usize, *const Handle) -> i32, kernel, 0, 8, &buffer));
     let global = 1usize << 12;
-    ok(call!(c"clEnqueueNDRangeKernel",
+    ok(call!(
+        c"clEnqueueNDRangeKernel",
         fn(Handle, Handle, u32, *const usize, *const usize, *const usize, u32, Handle, Handle) -> i32,
-        queue, kernel, 1, null(), &global, null(), 0, null_mut(), null_mut()));
+        queue,
+        kernel,
+        1,
+        null(),
+        &global,
+        null(),
+        0,
+        null_mut(),
+        null_mut()
+    ));
     if !leave {
         ok(call!(c"clFinish", fn(Handle) -> i32, queue));
     }
