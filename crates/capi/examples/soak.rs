@@ -66,7 +66,7 @@ fn quoted(text: &str) -> String {
 fn run(case: &Case, minutes: f64) -> Result<String, String> {
     let mut command = Command::new(std::env::current_exe().map_err(|e| e.to_string())?);
     command.args(["--inside", "--case", case.name, "--minutes", &minutes.to_string()]).stdout(Stdio::piped());
-    let output = command.spawn().and_then(|child| child.wait_with_output()).map_err(|e| e.to_string())?;
+    let output = command.spawn().and_then(std::process::Child::wait_with_output).map_err(|e| e.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     if output.status.success() { Ok(text) } else { Err(format!("{} {text}", output.status)) }
 }

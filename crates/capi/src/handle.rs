@@ -14,8 +14,8 @@
 //! exists, because the specification lets an application continue to use, say, the context of its queue. Blocks are
 //! reused only after many others, so that the loader may read a stale handle and its use is mostly an error.
 //!
-//! The child of a `fork` has a table of its own: the objects of its parent need threads that it does not have, and may be
-//! locked by them. Their blocks stay where they are, for the loader.
+//! The child of a `fork` has a table of its own: the objects of its parent need threads that it does not have, and
+//! may be locked by them. Their blocks stay where they are, for the loader.
 
 use crate::entry::{DISPATCH, Slot};
 use cloom_hal::lock::Mutex;

@@ -5,9 +5,9 @@
 //!
 //! * `malloc` and its like, which Rust's allocator and LLVM call, fall back to the [`reserve`](crate::reserve). What is
 //!   allocated so is freed by the driver as well.
-//! * `operator new` of C++ throws if there is no memory, LLVM does not catch, and the process would end. Here the thread
-//!   that generates code is given up instead, and the compilation fails. It does not use the reserve: the C++ library
-//!   itself may free what it returns.
+//! * `operator new` of C++ throws if there is no memory, LLVM does not catch, and the process would end. Here the
+//!   thread that generates code is given up instead, and the compilation fails. It does not use the reserve: the C++
+//!   library itself may free what it returns.
 
 use crate::reserve::RESERVE;
 use std::ffi::c_void;

@@ -362,8 +362,8 @@ fn a_process_may_finish_its_work_while_it_exits() {
     }
 }
 
-/// A child of `fork` has no threads: objects of its parent are errors there, but for platform and device, and it can use
-/// everything afresh. Before threads exist it can use the objects, too.
+/// A child of `fork` has no threads: objects of its parent are errors there, but for platform and device, and it can
+/// use everything afresh. Before threads exist it can use the objects, too.
 fn fork() {
     let use_it = || {
         let mut n = 0;

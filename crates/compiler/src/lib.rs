@@ -356,8 +356,8 @@ impl Compiler {
         self.queue.resume();
     }
 
-    /// After a `fork`, in the child; takes no lock that another thread may have had. Returns whether the child can use the compiler: not if a thread has
-    /// taken longer than the limit.
+    /// After a `fork`, in the child; takes no lock that another thread may have had. Returns whether the child can
+    /// use the compiler: not if a thread has taken longer than the limit.
     pub fn after_fork_in_child(&self) -> bool {
         cloom_llvm::after_fork_in_child();
         self.queue.resume_in_child()

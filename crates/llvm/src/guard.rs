@@ -32,8 +32,8 @@ thread_local! {
 }
 
 thread_local! {
-    /// Whether this thread uses LLVM for the first time, which makes most of its global data. Of that nobody can make the
-    /// rest if this thread gives up.
+    /// Whether this thread uses LLVM for the first time, which makes most of its global data. Of that nobody can make
+    /// the rest if this thread gives up.
     static PREPARES: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -59,7 +59,8 @@ struct Users {
     ending: bool,
     /// Forks that are under way: nobody begins meanwhile.
     forks: usize,
-    /// LLVM's global data is half made, and nobody makes the rest: a fork lost the thread that did, or it had no memory.
+    /// LLVM's global data is half made, and nobody makes the rest: a fork lost the thread that did, or it had no
+    /// memory.
     torn: bool,
 }
 

@@ -83,8 +83,8 @@ const OPTIONS: &[&CStr] = &[
 /// Sets LLVM's options and fills its registries.
 fn initialise() {
     let options: Vec<_> = OPTIONS.iter().map(|o| o.as_ptr()).collect();
-    // SAFETY: sets options and fills LLVM's registries; `Once` keeps it to one thread, the only caller. The strings live for
-    // ever, and the array through the call.
+    // SAFETY: sets options and fills LLVM's registries; `Once` keeps it to one thread, the only caller. The strings
+    // live for ever, and the array through the call.
     unsafe {
         LLVMParseCommandLineOptions(options.len() as i32, options.as_ptr(), ptr::null());
         #[cfg(any(feature = "foreign", target_arch = "x86_64"))]

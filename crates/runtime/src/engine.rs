@@ -93,8 +93,8 @@ impl Engine {
         self.active.store(true, Ordering::Relaxed);
     }
 
-    /// Before the application forks. A child cannot use an engine that has been active, and makes a new one; of one that
-    /// has only compiled ahead it gets everything that was begun complete.
+    /// Before the application forks. A child cannot use an engine that has been active, and makes a new one; of one
+    /// that has only compiled ahead it gets everything that was begun complete.
     pub fn before_fork(&self) {
         self.compiler.before_fork(if self.is_active() { ACTIVE_FORK_DELAY } else { MAX_FORK_DELAY });
     }
@@ -104,8 +104,8 @@ impl Engine {
         self.compiler.after_fork();
     }
 
-    /// After a fork, in the child; takes no lock that another thread may have had. Returns whether the child can use the
-    /// engine: not if it needs threads that only the parent has.
+    /// After a fork, in the child; takes no lock that another thread may have had. Returns whether the child can use
+    /// the engine: not if it needs threads that only the parent has.
     pub fn after_fork_in_child(&self) -> bool {
         self.compiler.after_fork_in_child() && !self.is_active()
     }

@@ -1,10 +1,9 @@
-//! Fault injection: the n-th allocation of the driver fails, or all from the n-th on, or the creation of all threads. The
-//! driver must give an error code or go on, and work when there is memory again.
+//! Fault injection: the n-th allocation of the driver fails, or all from the n-th on, or the creation of all threads.
+//! The driver must give an error code or go on, and work when there is memory again.
 //!
-//! Each n is a fork of a process that has loaded the driver and not used it yet. Every test tries some dozens of places, close to each other where
-//! a session begins;
-//! `CLOOM_TEST_FAULTS=all` tries every one, which takes long, and a number only that one, in the child itself, for a
-//! debugger.
+//! Each n is a fork of a process that has loaded the driver and not used it yet. Every test tries some dozens of
+//! places, close to each other where a session begins; `CLOOM_TEST_FAULTS=all` tries every one, which takes long, and
+//! a number only that one, in the child itself, for a debugger.
 
 #![allow(clippy::print_stdout, reason = "processes tell each other by their output")]
 #![allow(unsafe_code, reason = "it calls the C interface")]

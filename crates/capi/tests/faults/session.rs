@@ -1,5 +1,5 @@
-//! A session that calls most of the interface and survives that any call fails for want of memory. What succeeds must be
-//! right.
+//! A session that calls most of the interface and survives that any call fails for want of memory. What succeeds must
+//! be right.
 
 use crate::common::images::{D2, Desc, Format, RGBA};
 use crate::common::*;

@@ -12,7 +12,7 @@ pub struct Held {
 }
 
 fn entries(folder: &str) -> usize {
-    std::fs::read_dir(folder).map_or(0, |all| all.count())
+    std::fs::read_dir(folder).map_or(0, Iterator::count)
 }
 
 /// Resident bytes now.

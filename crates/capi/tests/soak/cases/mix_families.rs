@@ -1,4 +1,5 @@
-//! The families of calls that the threads of [`super::mix`] make. Each checks what it computes on objects of the thread.
+//! The families of calls that the threads of [`super::mix`] make. Each checks what it computes on objects of the
+//! thread.
 
 use super::mix::{Own, Shared};
 use crate::common::images::{D2, Desc, Format, RGBA};

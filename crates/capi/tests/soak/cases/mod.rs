@@ -1,5 +1,5 @@
-//! What a driver must endure: each case is a program of its own that ends well or panics. The tests run the short forms,
-//! `cargo xtask soak` the long ones.
+//! What a driver must endure: each case is a program of its own that ends well or panics. The tests run the short
+//! forms, `cargo xtask soak` the long ones.
 
 pub mod commands;
 pub mod contexts;
