@@ -41,6 +41,9 @@ impl Sema<'_> {
                 let inner = self.expr(inner);
                 Expr { span, ..inner }
             }
+            ast::ExprKind::Unary { op: UnaryOp::Minus, operand } if is_least_long_negated(operand) => {
+                self.constant(i64::MIN as u64, Ty::LONG, span)
+            }
             ast::ExprKind::Unary { op, operand } => self.unary_expr(*op, operand, span),
             ast::ExprKind::Binary { op, op_span, lhs, rhs } => {
                 let a = self.rvalue_of(lhs);
@@ -597,6 +600,12 @@ impl Sema<'_> {
         }
         Expr::value(ExprKind::Const(smallvec![offset]), Ty::ULONG, span)
     }
+}
+
+/// Whether an expression is the literal 9223372036854775808, for which the standard has no type. Programs write the
+/// least `long` with it and a minus; other compilers take it so.
+fn is_least_long_negated(e: &ast::Expr) -> bool {
+    matches!(&e.kind, ast::ExprKind::Int(lit) if lit.decimal && !lit.unsigned && lit.value == i64::MIN as u64)
 }
 
 /// The first type of the standard's list that holds the value.

@@ -51,5 +51,9 @@ kernel void test(global int *out) {
   CHECK(escapes[14] == -1 && escapes[15] == 0);
   CHECK(sizeof(joined) == 6 && joined[2] == 'c' && joined[3] == 0 && joined[4] == '1');
   CHECK(sizeof("") == 1 && sizeof("abc") == 4 && "abc"[1] == 'b' && 1["abc"] == 'b' && *"xyz" == 'x');
+
+  // The least number of 64 bits, by a literal that only its negation gives a type.
+  CHECK(-9223372036854775808 < 0 && -9223372036854775808 == LONG_MIN && sizeof(-9223372036854775808) == 8);
+  CHECK(!(-1.0f < -9223372036854775808) && 1.0f > -9223372036854775808);
   DONE;
 }
