@@ -51,7 +51,8 @@ TIMES(float2)
 TIMES(float4)
 
 #define AS_IS(V, TO, x) TO(x)
-#define UNORM8(V, TO, x) QUOTIENT(TO(x), 255)
+// Of eight bits, the product is near enough for all that programs do with pixels, and other platforms give the same.
+#define UNORM8(V, TO, x) (TO(x) * (1.0f / 255.0f))
 #define UNORM16(V, TO, x) QUOTIENT(TO(x), 65535)
 #define SNORM8(V, TO, x) max(QUOTIENT(TO(x), 127), (V)(-1.0f))
 #define SNORM16(V, TO, x) max(QUOTIENT(TO(x), 32767), (V)(-1.0f))

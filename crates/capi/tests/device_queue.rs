@@ -87,8 +87,8 @@ fn calls_have_their_codes() {
         ("size of a queue of the host", CL_INVALID_VALUE, &[size, 1024, 0]),
         ("too large", CL_INVALID_QUEUE_PROPERTIES, &[properties, ON_DEVICE, size, most + 1, 0]),
         ("far too large", CL_INVALID_QUEUE_PROPERTIES, &[properties, ON_DEVICE, size, 1 << 40, 0]),
-        ("priority", CL_INVALID_QUEUE_PROPERTIES, &[properties, ON_DEVICE, u64::from(CL_QUEUE_PRIORITY_KHR), 1, 0]),
-        ("throttle", CL_INVALID_QUEUE_PROPERTIES, &[u64::from(CL_QUEUE_THROTTLE_KHR), 1, properties, ON_DEVICE, 0]),
+        ("priority", CL_INVALID_QUEUE_PROPERTIES, &[properties, ON_DEVICE, CL_QUEUE_PRIORITY_KHR, 1, 0]),
+        ("throttle", CL_INVALID_QUEUE_PROPERTIES, &[CL_QUEUE_THROTTLE_KHR, 1, properties, ON_DEVICE, 0]),
     ];
     for (what, code, list) in cases {
         c.new_object(what, code, |e| create(list, e));
