@@ -35,7 +35,7 @@ fn programs_of_the_language_compile() {
     for path in files {
         let source = std::fs::read(&path).unwrap();
         let name = path.file_name().unwrap().to_string_lossy();
-        let newer = name.starts_with("generic") || name.starts_with("variables");
+        let newer = ["generic", "pipes", "variables"].iter().any(|n| name.starts_with(n));
         let options = if newer { "-cl-std=CL3.0" } else { "" };
         let output = build(&name, &source, options, Mode::User);
         match &output.module {

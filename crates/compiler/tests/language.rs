@@ -13,7 +13,8 @@ fn programs_check_themselves() {
     let compiler = compiler();
     let device = CpuDevice::new(2, None);
     let mut paths: Vec<_> = std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).collect();
-    paths.retain(|p| p.extension().is_some_and(|e| e == "cl"));
+    // The program of pipes is passed some, which the file tests make.
+    paths.retain(|p| p.extension().is_some_and(|e| e == "cl") && !p.ends_with("pipes.cl"));
     paths.sort();
     assert!(paths.len() > 10);
     let mut wrong = Vec::new();

@@ -66,7 +66,7 @@ const CAPABILITIES: &[(Capability, Needs)] = &[
     (Capability::DotProduct, Feature("cl_khr_integer_dot_product")),
     (Capability::BitInstructions, Feature("cl_khr_extended_bit_ops")),
     (Capability::GroupNonUniformRotateKHR, Feature("cl_khr_subgroup_rotate")),
-    (Capability::GroupUniformArithmeticKHR, Feature("cl_khr_work_group_uniform_arithmetic")),
+    (Capability::GroupUniformArithmeticKHR, Feature("__opencl_c_work_group_collective_functions")),
     (Capability::AtomicFloat32AddEXT, Feature("__opencl_c_ext_fp32_global_atomic_add")),
     (Capability::AtomicFloat64AddEXT, Feature("__opencl_c_ext_fp64_global_atomic_add")),
     (Capability::AtomicFloat32MinMaxEXT, Feature("__opencl_c_ext_fp32_global_atomic_min_max")),
@@ -96,7 +96,7 @@ const EXTENSIONS: &[(&CStr, Needs)] = &[
     (c"SPV_KHR_non_semantic_info", Nothing),
     (c"SPV_KHR_shader_clock", Feature("cl_khr_kernel_clock")),
     (c"SPV_KHR_subgroup_rotate", Feature("cl_khr_subgroup_rotate")),
-    (c"SPV_KHR_uniform_group_instructions", Feature("cl_khr_work_group_uniform_arithmetic")),
+    (c"SPV_KHR_uniform_group_instructions", Feature("__opencl_c_work_group_collective_functions")),
 ];
 
 /// The set of extended instructions that computes.
