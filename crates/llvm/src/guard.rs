@@ -86,11 +86,16 @@ extern "C" fn at_end() {
 
 /// The handler of failed allocations of LLVM's own containers.
 extern "C" fn out_of_memory(_: *mut c_void, _: *const c_char, _: bool) {
-    give_up(c"there is no memory left".as_ptr());
+    give_up_for(c"there is no memory left");
 }
 
-/// Gives up what this thread is at, if it generates code.
+/// Gives up what this thread is at, if it generates code: there is no memory for it. That can be anywhere, also where
+/// global data is made.
 pub fn give_up_for(reason: &CStr) {
+    let generates = REPORT.with_borrow(Option::is_some);
+    if generates && PREPARES.get() {
+        users().torn = true;
+    }
     give_up(reason.as_ptr());
 }
 
@@ -105,9 +110,6 @@ extern "C" fn give_up(reason: *const c_char) {
     let Some(sender) = sender else { return };
     // SAFETY: LLVM passes a zero-terminated string.
     let reason = unsafe { CStr::from_ptr(reason) }.to_string_lossy().into_owned();
-    if PREPARES.get() {
-        users().torn = true;
-    }
     // If nobody receives the report, this still must not return.
     let _ = sender.send(reason);
     leave();
