@@ -212,7 +212,9 @@ impl<'a, 'w> Context<'a, 'w> {
             },
             Op::TypeReserveId => Kind::ReserveId,
             Op::TypePipeStorage => bail!("pipes of a program (PipeStorage) are not supported"),
-            Op::TypeQueue | Op::TypeDeviceEvent => bail!("the device has no queues of its own"),
+            Op::TypeQueue | Op::TypeDeviceEvent => {
+                bail!("SPIR-V modules cannot enqueue kernels: queues are for OpenCL C")
+            }
             Op::TypeRuntimeArray => bail!("arrays without a length are for graphics"),
             _ => bail!("the type is not supported"),
         };

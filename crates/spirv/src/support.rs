@@ -143,7 +143,7 @@ pub(crate) fn check_capability(number: u32, target: &Target) -> Result<()> {
         Some(_) => bail!("the device lacks what the capability {capability:?} needs"),
         None => match capability {
             Capability::PipeStorage => bail!("pipes of a program are not supported (capability PipeStorage)"),
-            Capability::DeviceEnqueue => bail!("the device has no queues of its own (capability DeviceEnqueue)"),
+            Capability::DeviceEnqueue => bail!("SPIR-V modules cannot enqueue kernels (capability DeviceEnqueue)"),
             Capability::Shader => bail!("the module is for graphics (capability Shader), not for OpenCL"),
             _ => bail!("the capability {capability:?} is not supported"),
         },
