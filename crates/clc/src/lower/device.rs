@@ -4,7 +4,7 @@ use super::func::Fn;
 use crate::sema::tree::{Expr, FuncId};
 use cloom_ir::abi::BLOCK_ALIGN;
 use cloom_ir::abi::device::block_number;
-use cloom_ir::{CastOp, DeviceCall, Flags, IntCc, Type, Value};
+use cloom_ir::{CastOp, DeviceCall, Flags, Type, Value};
 
 impl Fn<'_, '_> {
     /// A call of the launcher. The first arguments are the captured values of the block.
@@ -51,8 +51,7 @@ impl Fn<'_, '_> {
         let ty = self.ir(e.ty.ty);
         match call {
             DeviceCall::IsValidEvent => {
-                let zero = self.zero(Type::I64);
-                let valid = self.b().icmp(IntCc::Ne, result, zero);
+                let valid = self.non_zero(result);
                 self.truth(valid, ty)
             }
             _ if ty == Type::I64 => result,

@@ -5,7 +5,7 @@ use super::func::Fn;
 use crate::sema::pipes::{PipeOp, Who};
 use crate::sema::types::{Ty, TyKind};
 use cloom_builtins::{Elem, mangle};
-use cloom_ir::{Edge, Flags, IntCc, Space, Term, Type, Value};
+use cloom_ir::{Edge, Flags, Space, Term, Type, Value};
 
 /// The end of a library function's name.
 fn side(write: bool) -> &'static str {
@@ -31,8 +31,7 @@ impl Fn<'_, '_> {
         let size = self.lw.types.size(packet);
         match op {
             PipeOp::IsValid => {
-                let none = self.zero(Type::I64);
-                let is = self.b().icmp(IntCc::Ne, v[0], none);
+                let is = self.non_zero(v[0]);
                 self.truth(is, ty)
             }
             PipeOp::NumPackets => self.pipe_value("__pipe_num_packets", v, ty),
@@ -71,8 +70,8 @@ impl Fn<'_, '_> {
         let bytes = self.int(Type::I32, size as i64);
         let name = format!("__pipe_packet_{}", side(write));
         let offset = self.pipe_value(&name, &[pipe, id, index, bytes], Type::I64);
-        let (none, failed, done) = (self.zero(Type::I64), self.int(Type::I32, -1), self.zero(Type::I32));
-        let is_there = self.b().icmp(IntCc::Ne, offset, none);
+        let is_there = self.non_zero(offset);
+        let (failed, done) = (self.int(Type::I32, -1), self.zero(Type::I32));
         let (found, end) = (self.new_block(), self.new_block());
         let result = self.func.add_block_param(end, Type::I32);
         let (then, els) = (Edge::new(found, []), Edge::new(end, [failed]));

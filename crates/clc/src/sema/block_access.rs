@@ -5,6 +5,7 @@
 //! bytes, is that of the whole sub-group's first element.
 
 use super::Sema;
+use super::call::arguments;
 use super::images::IMAGES_HELP;
 use super::tree::{Expr, ExprKind, Special};
 use super::types::{Ty, TyKind, elem_name};
@@ -77,9 +78,7 @@ impl Sema<'_> {
         };
         let count = 1 + usize::from(image.is_some()) + usize::from(write);
         if args.len() != count {
-            let plural = if count == 1 { "" } else { "s" };
-            let message = format!("`{name}` takes {count} argument{plural} here, not {}", args.len());
-            self.error("E0308", at, message);
+            self.wrong_count(name, &format!("{} here", arguments(&[count])), args.len(), at);
             return None;
         }
         match image {

@@ -9,13 +9,13 @@
 //! twice(5, ^(int y) { return y + n; })            twice.with0(5, n)    int twice.with0(int x, const int n) { … }
 //! ```
 
+use super::call::miscounted;
 use super::scope::Entry;
-use super::tree::{Body, Expr, ExprKind, Func, FuncId, LocalId};
+use super::tree::{Expr, ExprKind, Func, FuncId, LocalId};
 use super::types::{QTy, Ty};
 use super::{FnCx, Sema};
 use crate::source::{Diagnostic, Span, Symbol};
 use crate::syntax::ast::{self, Ident};
-use cloom_ir::Linkage;
 
 /// Copies in one program.
 const MAX_COPIES: usize = 1024;
@@ -79,11 +79,9 @@ impl<'s> Sema<'s> {
             self.push(d.help("define it before it is called, in this program"));
             return None;
         };
-        let (n, m) = (template.params.len(), args.len());
-        if n != m {
-            let few = if m < n { "few" } else { "many" };
-            let message = format!("too {few} arguments to `{}`: it takes {n}, not {m}", self.text(name));
-            self.error("E0308", at, message);
+        if template.params.len() != args.len() {
+            let callee = format!("`{}`", self.text(name));
+            self.push(miscounted(&callee, template.params.len(), args.len(), at));
             return None;
         }
         let (mut values, mut blocks) = (Vec::new(), Vec::new());
@@ -139,26 +137,12 @@ impl<'s> Sema<'s> {
             self.push(d.note(limits).note("a function is compiled for each combination of blocks"));
             return None;
         }
-        let id = FuncId(self.unit.funcs.len() as u32);
         let ir_name = format!("{}.with{}", self.text(name), self.copies.len());
-        self.copies.insert(key, id);
-        self.ir_names.insert(ir_name.clone(), id);
         let def = template.def;
-        self.unit.funcs.push(Func {
-            name,
-            ir_name,
-            ret: template.ret,
-            params: Vec::new(),
-            linkage: Linkage::Internal,
-            noinline: template.noinline,
-            overloadable: false,
-            kernel: None,
-            span: def.declarator.name.map_or(span, |n| n.span),
-            body: None,
-            calls: Vec::new(),
-            used: Some(span),
-            captures: Vec::new(),
-        });
+        let at = def.declarator.name.map_or(span, |n| n.span);
+        let func = Func::internal(name, ir_name, template.ret, at);
+        let id = self.add_func(Func { noinline: template.noinline, used: Some(span), ..func });
+        self.copies.insert(key, id);
         // The body sees the file's names and its own, not those around the call.
         let inner = self.scopes.leave_functions();
         let around = (self.cx.take(), std::mem::take(&mut self.outer));
@@ -169,18 +153,12 @@ impl<'s> Sema<'s> {
         let (params, captures) = self.copied_params(template, blocks);
         let func = &mut self.unit.funcs[id.0 as usize];
         (func.params, func.captures) = (params, captures);
-        let contract = self.contract;
-        let stmts = self.stmts(&def.body.stmts);
-        self.contract = contract;
-        self.scopes.close();
+        let stmts = self.body(&def.body);
         self.copying -= 1;
         let cx = std::mem::replace(&mut self.cx, around.0)?;
         self.outer = around.1;
         self.scopes.enter_functions(inner);
-        self.check_labels(&cx);
-        let end = def.body.span;
-        let end = Span { lo: end.hi.saturating_sub(1).max(end.lo), ..end };
-        self.unit.funcs[id.0 as usize].body = Some(Body { locals: cx.locals, stmts, labels: cx.label_count, end });
+        self.unit.funcs[id.0 as usize].body = Some(self.finish_body(cx, stmts, def.body.span));
         Some(id)
     }
 

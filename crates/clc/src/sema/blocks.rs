@@ -19,14 +19,14 @@
 //! function is captured by each block in between. Arrays are captured as pointers to their first elements, all else by
 //! value. The type of the result is that of the first `return`, unless it is written.
 
+use super::call::miscounted;
 use super::scope::Entry;
 use super::specs::Declared;
-use super::tree::{Body, Expr, ExprKind, Func, FuncId, Init, InitPart, LocalId, LocalVar, Stmt, StmtKind};
+use super::tree::{Expr, ExprKind, Func, FuncId, Init, InitPart, LocalId, LocalVar, Stmt, StmtKind};
 use super::types::{QTy, Ty, TyKind};
 use super::{FnCx, Sema};
 use crate::source::{Diagnostic, Span, Symbol};
 use crate::syntax::ast::{self, Ident};
-use cloom_ir::Linkage;
 
 /// A variable that a block captures.
 #[derive(Clone, Copy, Debug)]
@@ -92,35 +92,23 @@ impl Sema<'_> {
                 }
             }
         }
-        let contract = self.contract;
-        let stmts = self.stmts(&literal.body.stmts);
-        self.contract = contract;
-        self.scopes.close();
+        let stmts = self.body(&literal.body);
         let Some(cx) = std::mem::replace(&mut self.cx, self.outer.pop()) else { return Expr::error(span) };
-        self.check_labels(&cx);
         let ret = match cx.inferred {
             Some(found) => QTy::plain(found.map_or(Ty::VOID, |f| f.0)),
             None => cx.ret,
         };
-        if ret.ty != Ty::VOID && ret.ty != Ty::ERROR && super::stmt::falls_through(&stmts) {
-            let message = "this block may end without returning a value";
-            let ty = self.type_name(ret.ty);
-            self.push(
-                Diagnostic::warning("W0301", span, message)
-                    .also(cx.ret_span, format!("it promises `{ty}`"))
-                    .note("the value is then undefined"),
-            );
-        }
         let ty = self.types.intern(TyKind::Block(ret, params.clone()));
-        let end = literal.body.span;
-        let end = Span { lo: end.hi.saturating_sub(1).max(end.lo), ..end };
         let captured: Vec<QTy> = cx.captures.iter().map(|c| cx.locals[c.own.0 as usize].ty).collect();
+        let (captures, promise) = (cx.captures.clone(), cx.ret_span);
+        let body = self.finish_body(cx, stmts, literal.body.span);
+        self.warn_of_end("this block", span, ret, promise, &body.stmts);
         let func = &mut self.unit.funcs[id.0 as usize];
         func.ret = ret;
         func.params = params.into_iter().chain(captured).collect();
-        func.captures = cx.captures.iter().map(|c| c.own).collect();
-        func.body = Some(Body { locals: cx.locals, stmts, labels: cx.label_count, end });
-        let values: Vec<Expr> = cx.captures.iter().map(|c| self.captured_value(c)).collect();
+        func.captures = captures.iter().map(|c| c.own).collect();
+        func.body = Some(body);
+        let values: Vec<Expr> = captures.iter().map(|c| self.captured_value(c)).collect();
         match values.iter().any(Expr::is_error) {
             true => Expr::error(span),
             false => Expr::value(ExprKind::Block(id, values), ty, span),
@@ -129,30 +117,14 @@ impl Sema<'_> {
 
     /// Makes the function of a literal, and turns to its body.
     fn begin_block(&mut self, params: &[QTy], written: Option<(QTy, Span)>, span: Span) -> FuncId {
-        let id = FuncId(self.unit.funcs.len() as u32);
         let name = match &self.cx {
             Some(cx) => cx.name,
             None => self.session.names.intern("program"),
         };
         let ir_name = format!("{}.block{}", self.text(name), self.blocks.len());
-        self.blocks.insert(id);
-        self.ir_names.insert(ir_name.clone(), id);
         let (ret, ret_span) = written.unwrap_or((QTy::plain(Ty::ERROR), span));
-        self.unit.funcs.push(Func {
-            name,
-            ir_name,
-            ret,
-            params: params.to_vec(),
-            linkage: Linkage::Internal,
-            noinline: false,
-            overloadable: false,
-            kernel: None,
-            span,
-            body: None,
-            calls: Vec::new(),
-            used: None,
-            captures: Vec::new(),
-        });
+        let id = self.add_func(Func { params: params.to_vec(), ..Func::internal(name, ir_name, ret, span) });
+        self.blocks.insert(id);
         let base = self.scopes.depth();
         let cx = FnCx { inferred: written.is_none().then_some(None), ..FnCx::new(id, name, ret, ret_span, base) };
         if let Some(around) = self.cx.replace(cx) {
@@ -239,8 +211,12 @@ impl Sema<'_> {
     fn captured_value(&mut self, c: &Capture) -> Expr {
         let Some(cx) = &self.cx else { return Expr::error(c.span) };
         let ty = cx.locals[c.outer.0 as usize].ty;
-        let variable = Expr { kind: ExprKind::Local(c.outer), ty, lvalue: true, span: c.span };
-        self.rvalue(variable)
+        self.value_of_local(c.outer, ty, c.span)
+    }
+
+    /// The value of a variable of this function.
+    pub(super) fn value_of_local(&mut self, local: LocalId, ty: QTy, span: Span) -> Expr {
+        self.rvalue(Expr { kind: ExprKind::Local(local), ty, lvalue: true, span })
     }
 
     /// `int (^name)(int) = …;`
@@ -325,8 +301,7 @@ impl Sema<'_> {
         for &local in captured {
             let Some(cx) = &self.cx else { return Expr::error(span) };
             let ty = cx.locals[local.0 as usize].ty;
-            let variable = Expr { kind: ExprKind::Local(local), ty, lvalue: true, span };
-            values.push(self.rvalue(variable));
+            values.push(self.value_of_local(local, ty, span));
         }
         Expr::value(ExprKind::Block(func, values), ty, span)
     }
@@ -339,9 +314,7 @@ impl Sema<'_> {
             return Expr::error(span);
         };
         if args.len() != params.len() {
-            let few = if args.len() < params.len() { "few" } else { "many" };
-            let message = format!("too {few} arguments to a block: it takes {}, not {}", params.len(), args.len());
-            self.error("E0308", block.span, message);
+            self.push(miscounted("a block", params.len(), args.len(), block.span));
             return Expr::error(span);
         }
         let pass = |this: &mut Self, (a, p): (Expr, &QTy)| {

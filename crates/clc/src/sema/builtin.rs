@@ -6,6 +6,7 @@
 
 use super::Sema;
 use super::atomics;
+use super::call::arguments;
 use super::images;
 use super::pipes;
 use super::tree::{Expr, ExprKind, Rounding, Special};
@@ -248,9 +249,7 @@ impl Sema<'_> {
             Family::BlockAccess(_) | Family::Unavailable(..) => &[],
         };
         if !arity.is_empty() && !arity.contains(&values.len()) {
-            let plural = if arity[0] == 1 { "" } else { "s" };
-            let message = format!("`{name}` takes {} argument{plural}, not {}", arity[0], values.len());
-            self.error("E0308", at, message);
+            self.wrong_count(name, &arguments(&arity[..1]), values.len(), at);
             return Expr::error(span);
         }
         let result = match family {

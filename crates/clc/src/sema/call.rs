@@ -161,10 +161,8 @@ impl Sema<'_> {
         let f = &self.unit.funcs[id.0 as usize];
         let (name, params, ret, declared) = (f.name, f.params.clone(), f.ret, f.span);
         if args.len() != params.len() {
-            let (n, m) = (params.len(), args.len());
-            let few = if m < n { "few" } else { "many" };
-            let message = format!("too {few} arguments to `{}`: it takes {n}, not {m}", self.text(name));
-            self.push(Diagnostic::error("E0308", at, message).also(declared, "declared here"));
+            let d = miscounted(&format!("`{}`", self.text(name)), params.len(), args.len(), at);
+            self.push(d.also(declared, "declared here"));
             return Expr::error(span);
         }
         let mut wrong = false;
@@ -212,6 +210,11 @@ impl Sema<'_> {
         args.iter().zip(&sig.params).map(|(a, &p)| self.rank_builtin(a, p)).collect()
     }
 
+    /// Reports how many arguments a built-in function got; `takes` says what it takes.
+    pub(super) fn wrong_count(&mut self, name: &str, takes: &str, found: usize, at: Span) {
+        self.error("E0308", at, format!("`{name}` takes {takes}, not {found}"));
+    }
+
     /// A call of a function of the table.
     pub(super) fn table_call(&mut self, name: &str, args: Vec<Expr>, at: Span, span: Span) -> Expr {
         if args.iter().any(Expr::is_error) {
@@ -226,10 +229,7 @@ impl Sema<'_> {
                 arities.sort_unstable();
                 arities.dedup();
                 if !arities.contains(&args.len()) {
-                    let takes: Vec<String> = arities.iter().map(usize::to_string).collect();
-                    let plural = if arities == [1] { "" } else { "s" };
-                    let message = format!("`{name}` takes {} argument{plural}, not {}", takes.join(" or "), args.len());
-                    self.error("E0308", at, message);
+                    self.wrong_count(name, &arguments(&arities), args.len(), at);
                     return Expr::error(span);
                 }
                 let candidates: Vec<(String, Vec<Ty>)> = sigs
@@ -314,4 +314,16 @@ impl Sema<'_> {
         }
         self.push(d);
     }
+}
+
+/// So many arguments, one of these numbers.
+pub(super) fn arguments(counts: &[usize]) -> String {
+    let numbers: Vec<String> = counts.iter().map(usize::to_string).collect();
+    format!("{} argument{}", numbers.join(" or "), if counts == [1] { "" } else { "s" })
+}
+
+/// What is said of a call with the wrong number of arguments.
+pub(super) fn miscounted(callee: &str, takes: usize, found: usize, at: Span) -> Diagnostic {
+    let few = if found < takes { "few" } else { "many" };
+    Diagnostic::error("E0308", at, format!("too {few} arguments to {callee}: it takes {takes}, not {found}"))
 }

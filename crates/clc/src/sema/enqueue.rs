@@ -5,6 +5,7 @@
 //! with the block's pointers to local memory and its captured values as parameters, which calls the block. An
 //! `ndrange_t` is a structure, so that `ndrange_2D` and its like only fill one.
 
+use super::call::arguments;
 use super::tree::{Body, Expr, ExprKind, Func, FuncId, Init, InitPart, LocalId, LocalVar, Special, Stmt, StmtKind};
 use super::types::{Field, QTy, Record, RecordId, Ty, TyKind};
 use super::{Sema, scope::Entry};
@@ -14,7 +15,6 @@ use cloom_builtins::Elem;
 use cloom_caps::feature;
 use cloom_ir::abi::device as abi;
 use cloom_ir::{DeviceCall, KernelMeta, KernelParam, Linkage, ParamKind, Space};
-use std::fmt::Write;
 
 /// A function of this file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -153,11 +153,6 @@ impl Sema<'_> {
         result.unwrap_or_else(|| Expr::error(span))
     }
 
-    fn wrong_count(&mut self, name: &str, wanted: &str, found: usize, at: Span) -> Option<Expr> {
-        self.error("E0308", at, format!("`{name}` takes {wanted}, not {found}"));
-        None
-    }
-
     /// An argument as a value of a type.
     fn passed(&mut self, e: Expr, ty: Ty) -> Option<Expr> {
         let at = e.span;
@@ -187,7 +182,8 @@ impl Sema<'_> {
     fn enqueue_kernel(&mut self, args: Vec<Expr>, at: Span, span: Span) -> Option<Expr> {
         let count = args.len();
         if count < 4 {
-            return self.wrong_count("enqueue_kernel", "a queue, flags, a range and a block at least", count, at);
+            self.wrong_count("enqueue_kernel", "a queue, flags, a range and a block at least", count, at);
+            return None;
         }
         let mut args = args.into_iter();
         let queue = args.next().and_then(|e| self.passed(e, Ty::QUEUE))?;
@@ -259,7 +255,8 @@ impl Sema<'_> {
     fn enqueue_marker(&mut self, args: Vec<Expr>, at: Span, span: Span) -> Option<Expr> {
         let count = args.len();
         let Ok([queue, events, list, event]) = <[Expr; 4]>::try_from(args) else {
-            return self.wrong_count("enqueue_marker", "4 arguments", count, at);
+            self.wrong_count("enqueue_marker", &arguments(&[4]), count, at);
+            return None;
         };
         let queue = self.passed(queue, Ty::QUEUE)?;
         let flags = self.constant(0, Ty::UINT, at);
@@ -285,8 +282,8 @@ impl Sema<'_> {
             _ => (&[Ty::CLK_EVENT], Ty::VOID),
         };
         if args.len() != params.len() {
-            let s = if params.len() == 1 { "" } else { "s" };
-            return self.wrong_count(name, &format!("{} argument{s}", params.len()), args.len(), at);
+            self.wrong_count(name, &arguments(&[params.len()]), args.len(), at);
+            return None;
         }
         let mut all = Vec::new();
         for (e, &ty) in args.into_iter().zip(params) {
@@ -316,8 +313,8 @@ impl Sema<'_> {
     ) -> Option<Expr> {
         let (count, wanted) = (args.len(), 1 + usize::from(ranged));
         if count != wanted {
-            let s = if wanted == 1 { "" } else { "s" };
-            return self.wrong_count(name, &format!("{wanted} argument{s}"), count, at);
+            self.wrong_count(name, &arguments(&[wanted]), count, at);
+            return None;
         }
         let mut args = args.into_iter();
         let mut all = Vec::new();
@@ -360,23 +357,20 @@ impl Sema<'_> {
         if let Some(&known) = self.block_kernels.get(&block) {
             return known;
         }
-        let id = FuncId(self.unit.funcs.len() as u32);
         let f = &self.unit.funcs[block.0 as usize];
         let (name, span, types) = (f.name, f.span, f.params.clone());
         let given = types.len() - f.captures.len();
         // Other programs that this one is linked with have other blocks.
-        let ir_name = format!("{}.{:016x}", f.ir_name, self.source_number());
+        let block_name = f.ir_name.clone();
+        let ir_name = format!("{block_name}.{:016x}", self.source_number());
         let mut meta = KernelMeta { is_block: true, partial_groups: self.opts.partial_groups, ..KernelMeta::default() };
         let (mut params, mut locals, mut args) = (Vec::new(), Vec::new(), Vec::new());
         for (i, &qty) in types.iter().enumerate() {
             let (param, kind) = self.passed_to_block(qty, i >= given);
             let param = QTy { is_restrict: false, ..QTy::plain(param) };
             let (size, align) = self.types.layout(param.ty).unwrap_or((1, 1));
-            let mut text = String::new();
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{i}");
             meta.params.push(KernelParam {
-                name: text,
+                name: i.to_string(),
                 type_name: self.type_name(qty.ty),
                 kind,
                 size: size as u32,
@@ -391,8 +385,7 @@ impl Sema<'_> {
             });
             let local = LocalId(i as u32);
             locals.push(LocalVar { name: None, ty: param, align: align.max(1) });
-            let variable = Expr { kind: ExprKind::Local(local), ty: param, lvalue: true, span };
-            let value = self.rvalue(variable);
+            let value = self.value_of_local(local, param, span);
             args.push(match param.ty == qty.ty {
                 true => value,
                 false => Expr::value(ExprKind::PtrCast(Box::new(value)), qty.ty, span),
@@ -401,21 +394,13 @@ impl Sema<'_> {
         }
         let call = Expr::value(ExprKind::Call(block, args), Ty::VOID, span);
         let stmts = vec![Stmt { kind: StmtKind::Expr(call), span }];
-        self.ir_names.insert(ir_name.clone(), id);
-        self.unit.funcs.push(Func {
-            name,
-            ir_name,
-            ret: QTy::plain(Ty::VOID),
+        let id = self.add_func(Func {
             params,
             linkage: Linkage::External,
-            noinline: false,
-            overloadable: false,
             kernel: Some(Box::new(meta)),
-            span,
             body: Some(Body { locals, stmts, labels: 0, end: span }),
             calls: vec![(block, span)],
-            used: None,
-            captures: Vec::new(),
+            ..Func::internal(name, ir_name, QTy::plain(Ty::VOID), span)
         });
         self.block_kernels.insert(block, id);
         id
@@ -439,16 +424,20 @@ impl Sema<'_> {
     }
 
     /// A number of the text of the program.
-    fn source_number(&self) -> u64 {
-        let text: String = self.session.sources.files().iter().map(|f| &*f.text).collect();
-        abi::block_number(&text)
+    fn source_number(&mut self) -> u64 {
+        let sources = &self.session.sources;
+        *self.source_number.get_or_insert_with(|| {
+            let text: String = sources.files().iter().map(|f| &*f.text).collect();
+            abi::block_number(&text)
+        })
     }
 
     /// `ndrange_1D` and its like: an object whose members are the sizes.
     fn range(&mut self, dims: u8, name: &str, args: Vec<Expr>, at: Span, span: Span) -> Option<Expr> {
         let count = args.len();
         if !(1..=3).contains(&count) {
-            return self.wrong_count(name, "1 to 3 arguments", count, at);
+            self.wrong_count(name, "1 to 3 arguments", count, at);
+            return None;
         }
         let places: &[u64] = match count {
             1 => &[abi::RANGE_GLOBAL],
@@ -475,14 +464,15 @@ impl Sema<'_> {
             }
             let (ty, at) = (arg.ty.ty, arg.span);
             let temp = self.new_local(None, QTy::plain(ty), 1);
-            let object = || Expr { kind: ExprKind::Local(temp), ty: QTy::plain(ty), lvalue: true, span: at };
-            let store = Expr::value(ExprKind::Assign(Box::new(object()), Box::new(arg)), ty, at);
+            let qty = QTy::plain(ty);
+            let object = Expr { kind: ExprKind::Local(temp), ty: qty, lvalue: true, span: at };
+            let store = Expr::value(ExprKind::Assign(Box::new(object), Box::new(arg)), ty, at);
             before = Some(match before {
                 Some(before) => Expr::value(ExprKind::Comma(Box::new(before), Box::new(store)), ty, at),
                 None => store,
             });
             for d in 0..u64::from(dims) {
-                let p = self.rvalue(object());
+                let p = self.value_of_local(temp, qty, at);
                 let to = self.types.pointee(ty)?;
                 let index = self.constant(d, Ty::LONG, at);
                 let p = Expr::value(ExprKind::PtrAdd(Box::new(p), Box::new(index), 8), ty, at);

@@ -2,7 +2,7 @@
 
 use super::attrs::FuncAttrs;
 use super::scope::Entry;
-use super::tree::{Body, Func, FuncId};
+use super::tree::{Body, Func, FuncId, Stmt};
 use super::types::{QTy, Ty, TyKind};
 use super::{FnCx, Sema, limits};
 use crate::source::{Diagnostic, Span, Symbol};
@@ -127,7 +127,6 @@ impl<'s> Sema<'s> {
             self.error("E0325", h.name.span, format!("more than {} functions are called `{text}`", limits::OVERLOADS));
             return None;
         }
-        let id = FuncId(self.unit.funcs.len() as u32);
         let ir_name = if library {
             cloom_builtins::mangle(&text, h.params.iter().map(|p| self.types.code(p.ty)))
         } else if h.attrs.overloadable && !h.is_kernel {
@@ -142,21 +141,13 @@ impl<'s> Sema<'s> {
             (_, true) if !h.is_kernel => Linkage::Internal,
             _ => Linkage::External,
         };
-        self.ir_names.insert(ir_name.clone(), id);
-        self.unit.funcs.push(Func {
-            name: h.name.name,
-            ir_name,
-            ret: h.ret,
+        let id = self.add_func(Func {
             params: h.params,
             linkage,
             noinline: h.attrs.noinline,
             overloadable: h.attrs.overloadable,
             kernel,
-            span: h.name.span,
-            body: None,
-            calls: Vec::new(),
-            used: None,
-            captures: Vec::new(),
+            ..Func::internal(h.name.name, ir_name, h.ret, h.name.span)
         });
         match self.scopes.get_file(h.name.name) {
             Some((Entry::Funcs(list), _)) => list.push(id),
@@ -214,27 +205,53 @@ impl<'s> Sema<'s> {
                 }
             }
         }
-        let contract = self.contract;
-        let stmts = self.stmts(&def.body.stmts);
-        self.contract = contract;
-        self.scopes.close();
+        let stmts = self.body(&def.body);
         let Some(cx) = self.cx.take() else { return };
-        self.check_labels(&cx);
-        let end = def.body.span;
-        if ret.ty != Ty::VOID && ret.ty != Ty::ERROR && super::stmt::falls_through(&stmts) {
-            let message = format!("`{}` may end without returning a value", self.text(name.name));
-            let ty = self.type_name(ret.ty);
-            self.push(
-                Diagnostic::warning("W0301", name.span, message)
-                    .also(cx.ret_span, format!("it promises `{ty}`"))
-                    .note("the value is then undefined"),
-            );
-        }
-        let end = Span { lo: end.hi.saturating_sub(1).max(end.lo), ..end };
-        self.unit.funcs[id.0 as usize].body = Some(Body { locals: cx.locals, stmts, labels: cx.label_count, end });
+        let promise = cx.ret_span;
+        let body = self.finish_body(cx, stmts, def.body.span);
+        let what = format!("`{}`", self.text(name.name));
+        self.warn_of_end(&what, name.span, ret, promise, &body.stmts);
+        self.unit.funcs[id.0 as usize].body = Some(body);
     }
 
-    pub(super) fn check_labels(&mut self, cx: &FnCx) {
+    /// Adds a function to the program.
+    pub(super) fn add_func(&mut self, func: Func) -> FuncId {
+        let id = FuncId(self.unit.funcs.len() as u32);
+        self.ir_names.insert(func.ir_name.clone(), id);
+        self.unit.funcs.push(func);
+        id
+    }
+
+    /// The statements of a body, whose scope is open and then closed.
+    pub(super) fn body(&mut self, body: &ast::Block) -> Vec<Stmt> {
+        let contract = self.contract;
+        let stmts = self.stmts(&body.stmts);
+        self.contract = contract;
+        self.scopes.close();
+        stmts
+    }
+
+    /// The body of a function that has been left, with these statements in these braces.
+    pub(super) fn finish_body(&mut self, cx: FnCx, stmts: Vec<Stmt>, braces: Span) -> Body {
+        self.check_labels(&cx);
+        let end = Span { lo: braces.hi.saturating_sub(1).max(braces.lo), ..braces };
+        Body { locals: cx.locals, stmts, labels: cx.label_count, end }
+    }
+
+    /// Warns of a function or block that may end without the value that it promises.
+    pub(super) fn warn_of_end(&mut self, what: &str, span: Span, ret: QTy, promise: Span, stmts: &[Stmt]) {
+        if ret.ty == Ty::VOID || ret.ty == Ty::ERROR || !super::stmt::falls_through(stmts) {
+            return;
+        }
+        let ty = self.type_name(ret.ty);
+        self.push(
+            Diagnostic::warning("W0301", span, format!("{what} may end without returning a value"))
+                .also(promise, format!("it promises `{ty}`"))
+                .note("the value is then undefined"),
+        );
+    }
+
+    fn check_labels(&mut self, cx: &FnCx) {
         let mut missing: Vec<(Symbol, Span)> =
             cx.labels.iter().filter(|(_, l)| l.defined.is_none()).filter_map(|(n, l)| Some((*n, l.used?))).collect();
         missing.sort_by_key(|m| m.1.lo);

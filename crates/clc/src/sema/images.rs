@@ -4,6 +4,7 @@
 //! converted. The image's type decides how many coordinates there are (OpenCL C 6.15.15).
 
 use super::Sema;
+use super::call::arguments;
 use super::tree::{Expr, ExprKind, Special};
 use super::types::{Ty, TyKind};
 use crate::source::{Diagnostic, Span};
@@ -175,10 +176,7 @@ impl Sema<'_> {
             Function::Query(_) => &[1],
         };
         if !counts.contains(&args.len()) {
-            let takes: Vec<String> = counts.iter().map(usize::to_string).collect();
-            let plural = if counts == [1] { "" } else { "s" };
-            let message = format!("`{name}` takes {} argument{plural}, not {}", takes.join(" or "), args.len());
-            self.error("E0308", at, message);
+            self.wrong_count(name, &arguments(counts), args.len(), at);
             return None;
         }
         let TyKind::Image(kind, access) = *self.types.kind(args[0].ty.ty) else {

@@ -118,6 +118,8 @@ pub struct Sema<'s> {
     copies: FxHashMap<(Symbol, Vec<FuncId>), FuncId>,
     /// How many copies are being analysed.
     copying: u32,
+    /// A number of the program's text, once it has been asked for.
+    source_number: Option<u64>,
     /// `ndrange_t`
     range_type: Ty,
     /// `FP_CONTRACT` here.
@@ -220,6 +222,7 @@ pub fn analyse<'s>(session: &'s mut Session, unit: &'s ast::TranslationUnit, opt
         templates: FxHashMap::default(),
         copies: FxHashMap::default(),
         copying: 0,
+        source_number: None,
         range_type: Ty::ERROR,
         contract,
         fuel: limits::FUEL,

@@ -4,6 +4,7 @@
 //! have a type, which is the pipe's; functions that move a packet take a pointer to that type.
 
 use super::Sema;
+use super::call::arguments;
 use super::specs::Declared;
 use super::tree::{Expr, ExprKind, Special};
 use super::types::{QTy, Ty, TyKind};
@@ -196,10 +197,7 @@ impl Sema<'_> {
             PipeOp::IsValid | PipeOp::NumPackets | PipeOp::MaxPackets => &[1],
         };
         if !counts.contains(&args.len()) {
-            let takes: Vec<String> = counts.iter().map(usize::to_string).collect();
-            let plural = if counts == [1] { "" } else { "s" };
-            let message = format!("`{name}` takes {} argument{plural}, not {}", takes.join(" or "), args.len());
-            self.error("E0308", at, message);
+            self.wrong_count(name, &arguments(counts), args.len(), at);
             return None;
         }
         if let PipeOp::Reserve { who: Who::SubGroup, .. } | PipeOp::Commit { who: Who::SubGroup, .. } = op

@@ -75,6 +75,27 @@ pub struct Func {
     pub captures: Vec<LocalId>,
 }
 
+impl Func {
+    /// A function without parameters that other modules do not see; what makes it says what else it is.
+    pub fn internal(name: Symbol, ir_name: String, ret: QTy, span: Span) -> Func {
+        Func {
+            name,
+            ir_name,
+            ret,
+            params: Vec::new(),
+            linkage: Linkage::Internal,
+            noinline: false,
+            overloadable: false,
+            kernel: None,
+            span,
+            body: None,
+            calls: Vec::new(),
+            used: None,
+            captures: Vec::new(),
+        }
+    }
+}
+
 /// The body of a function.
 #[derive(Debug, Default)]
 pub struct Body {
