@@ -5,11 +5,16 @@
 //! wait wants to be signalled. It ends when there is none.
 
 use cloom_hal::lock::Mutex;
-use cloom_runtime::{Error, Payload, Result, Status, Taken, system_error};
+use cloom_runtime::{Error, Payload, Result, Status, Taken};
 use std::os::fd::RawFd;
 use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The error of a call that the system refused.
+fn system_error(what: &str) -> Error {
+    Error::new(Status::OutOfResources, format!("{what}: {}", std::io::Error::last_os_error()))
+}
 
 /// An `eventfd`.
 pub struct EventFd {

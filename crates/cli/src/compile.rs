@@ -152,7 +152,7 @@ fn depend_on(
     let mut headers = Vec::new();
     for path in files.iter().filter(|p| *p != Path::new("-")) {
         let file = source::read(path)?;
-        if file.is_spirv() || !looks_binary(&file.bytes) {
+        if !file.is_program() {
             headers.extend(file.included(compiler, &text, target));
         }
     }
@@ -168,9 +168,8 @@ fn build(compiler: &Compiler, target: &Target, options: &Options) -> Result<Comp
     let mut parts = Vec::new();
     for path in &options.files {
         let file = source::read(path)?;
-        if !file.is_spirv() && looks_binary(&file.bytes) {
-            let program = compiler.load(&file.bytes);
-            parts.push(program.map_err(|e| Failure::wrong(format!("{}: {e}; compile its source again", file.name)))?);
+        if file.is_program() {
+            parts.push(file.load(compiler)?);
             continue;
         }
         if options.files.len() == 1 && !options.no_link && !options.library {
@@ -191,11 +190,6 @@ fn build(compiler: &Compiler, target: &Target, options: &Options) -> Result<Comp
     }
     let linked = compiler.link(&parts, if options.library { "-create-library" } else { "" });
     Ok(Compilation { log: log + &linked.log, ..linked })
-}
-
-/// No source has a zero byte at its start.
-pub fn looks_binary(bytes: &[u8]) -> bool {
-    bytes.iter().take(64).any(|&b| b == 0)
 }
 
 /// The file that the result of a file goes to; `None`: the standard output, or there is no result.

@@ -54,13 +54,13 @@ pub fn run(options: &Options, library: bool) -> Result<Answer, Failure> {
 /// A program that can be linked.
 fn load(compiler: &Compiler, path: &Path) -> Result<Arc<Program>, Failure> {
     let file = source::read(path)?;
-    let refuse = |why: String| Failure::wrong(format!("{}: {why}", file.name));
-    if file.is_spirv() || !compile::looks_binary(&file.bytes) {
-        return Err(refuse("not compiled yet; compile it with `cloom compile -c`".into()));
+    let refuse = |why: &str| Failure::wrong(format!("{}: {why}", file.name));
+    if !file.is_program() {
+        return Err(refuse("not compiled yet; compile it with `cloom compile -c`"));
     }
-    let program = compiler.load(&file.bytes).map_err(|e| refuse(format!("{e}; compile its source again")))?;
+    let program = file.load(compiler)?;
     if program.kind() == ImageKind::Executable {
-        return Err(refuse("linked already; compile its source with `cloom compile -c`".into()));
+        return Err(refuse("linked already; compile its source with `cloom compile -c`"));
     }
     Ok(program)
 }

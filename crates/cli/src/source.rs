@@ -1,10 +1,11 @@
 //! Reads programs, OpenCL C or SPIR-V: a file, or the standard input for `-`.
 
 use crate::outcome::Failure;
-use cloom_compiler::{Compilation, Compiler, Il, Source, is_spirv};
+use cloom_compiler::{Compilation, Compiler, Il, Program, Source, is_spirv};
 use cloom_target::Target;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Limit on the size of a source; the compiler would also refuse a larger one, but only after reading it.
 const MAX_BYTES: u64 = 256 << 20;
@@ -22,6 +23,16 @@ impl Text {
     /// Whether it is SPIR-V.
     pub fn is_spirv(&self) -> bool {
         is_spirv(&self.bytes)
+    }
+
+    /// Whether it is a binary of a compiled program: no source has a zero byte at its start.
+    pub fn is_program(&self) -> bool {
+        !self.is_spirv() && self.bytes.iter().take(64).any(|&b| b == 0)
+    }
+
+    /// The compiled program that it is.
+    pub fn load(&self, compiler: &Compiler) -> Result<Arc<Program>, Failure> {
+        compiler.load(&self.bytes).map_err(|e| Failure::wrong(format!("{}: {e}; compile its source again", self.name)))
     }
 
     /// Compiles and links it alone.

@@ -30,11 +30,12 @@ impl SpecializationKey {
     pub(crate) fn canonical(self, has_variants: bool, options: &CodeOptions) -> Self {
         let variant = match self.variant {
             _ if !has_variants => Variant::Vector,
-            // Vectors of another size would be other sub-groups.
-            Variant::ShortRow(_) | Variant::Dim0 if options.subgroup_size.is_some() => Variant::Vector,
-            variant if options.subgroup_size.is_some() => variant,
-            _ if !options.optimise => Variant::Scalar,
-            Variant::ShortRow(_) | Variant::Dim0 if options.lanes.is_some() => Variant::Vector,
+            // Without optimisation too, a kernel gets the sub-groups that it requires.
+            _ if !options.optimise && options.subgroup_size.is_none() => Variant::Scalar,
+            // The number of lanes is fixed; vectors of another size would also be other sub-groups.
+            Variant::ShortRow(_) | Variant::Dim0 if options.lanes.or(options.subgroup_size).is_some() => {
+                Variant::Vector
+            }
             variant => variant,
         };
         Self { variant, ..self }

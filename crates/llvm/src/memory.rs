@@ -368,23 +368,15 @@ impl FunctionCx<'_, '_> {
 
     /// Calls the print hook of the launch descriptor, with the arguments in a block of private memory.
     pub fn printf(&self, data: &InstData, format: u32) -> Result<LLVMValueRef, Error> {
-        if !self.root {
-            return Err(Error::NotLowered(self.func.name.clone(), "printf in a function that was not inlined"));
-        }
+        self.need_root("printf in a function that was not inlined")?;
         let (item, args) = data.args.split_first().map_or((None, &[][..]), |(i, a)| (Some(*i), a));
         let item = item.ok_or_else(|| Error::Internal("printf without a work-item".into()))?;
         let types: Vec<Type> = args.iter().map(|&a: &Value| self.func.ty(a)).collect();
         let (offsets, size) = abi::printf_layout(types);
-        let block = self.alloca(u64::from(size), 64);
-        let offset_of = |n: u64| self.cx.constant(Type::I64, n);
+        let block = self.operand_block(args, offsets.into_iter().map(u64::from), size.into());
         // SAFETY: see `load`; the hook's type is the one that `cloom_ir::abi` fixes.
         unsafe {
             let b = self.builder.0;
-            for (&arg, &at) in args.iter().zip(&offsets) {
-                let p = self.offset(block, offset_of(u64::from(at)));
-                let store = LLVMBuildStore(b, self.value(arg), p);
-                LLVMSetAlignment(store, 8);
-            }
             let ptr = LLVMPointerTypeInContext(self.cx.context, 0);
             let [hook, state] = [abi::LAUNCH_PRINTF, abi::LAUNCH_PRINTF_STATE].map(|at| self.launch_address(at));
             let (i32, i64) = (self.cx.ty(Type::I32), self.cx.ty(Type::I64));
@@ -394,6 +386,25 @@ impl FunctionCx<'_, '_> {
             let mut values = [state, number(format), self.value(item), block, number(size)];
             Ok(LLVMBuildCall2(b, ty, hook, values.as_mut_ptr(), 5, c"".as_ptr()))
         }
+    }
+
+    /// Only roots have the launch descriptor.
+    fn need_root(&self, what: &'static str) -> Result<(), Error> {
+        match self.root {
+            true => Ok(()),
+            false => Err(Error::NotLowered(self.func.name.clone(), what)),
+        }
+    }
+
+    /// Operands of a hook, at these offsets in a block of private memory of so many bytes.
+    fn operand_block(&self, args: &[Value], offsets: impl Iterator<Item = u64>, size: u64) -> LLVMValueRef {
+        let block = self.alloca(size, 64);
+        for (&arg, at) in args.iter().zip(offsets) {
+            let p = self.offset(block, self.cx.constant(Type::I64, at));
+            // SAFETY: see `load`; the block has room for each operand.
+            unsafe { LLVMSetAlignment(LLVMBuildStore(self.builder.0, self.value(arg), p), 8) };
+        }
+        block
     }
 
     /// An address in the launch descriptor.
@@ -407,22 +418,12 @@ impl FunctionCx<'_, '_> {
 
     /// Calls the device hook of the launch descriptor, with the operands in a block of private memory.
     pub fn device_call(&self, data: &InstData, what: u32) -> Result<LLVMValueRef, Error> {
-        if !self.root {
-            return Err(Error::NotLowered(
-                self.func.name.clone(),
-                "a call of the launcher in a function that was not inlined",
-            ));
-        }
+        self.need_root("a call of the launcher in a function that was not inlined")?;
         let count = data.args.len() as u32;
-        let block = self.alloca(u64::from(count.max(1)) * 8, 64);
+        let block = self.operand_block(&data.args, (0..).step_by(8), u64::from(count.max(1)) * 8);
         // SAFETY: see `load`; the hook's type is the one that `cloom_ir::abi::device` fixes.
         unsafe {
             let b = self.builder.0;
-            for (&arg, at) in data.args.iter().zip(0u64..) {
-                let p = self.offset(block, self.cx.constant(Type::I64, 8 * at));
-                let store = LLVMBuildStore(b, self.value(arg), p);
-                LLVMSetAlignment(store, 8);
-            }
             let ptr = LLVMPointerTypeInContext(self.cx.context, 0);
             let [hook, state] = [abi::LAUNCH_DEVICE, abi::LAUNCH_DEVICE_STATE].map(|at| self.launch_address(at));
             let i32 = self.cx.ty(Type::I32);

@@ -266,9 +266,8 @@ impl State {
         while let Some((report, status)) = work.pop() {
             let Some(event) = self.events.get_mut(&report) else {
                 if report == ROOT && status < 0 {
-                    let known = Status::ALL.iter().find(|s| s.code() == status).copied();
                     let why = format!("a kernel that it enqueued on the device failed with status {status}");
-                    self.failure.get_or_insert(Error::new(known.unwrap_or(Status::OutOfResources), why));
+                    self.failure.get_or_insert(Error::new(Status::of_code(status), why));
                 }
                 continue;
             };

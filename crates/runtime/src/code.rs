@@ -310,15 +310,16 @@ const MIN_LANES: u64 = 4;
 /// times as fast with 16 lanes as with 32.)
 fn variant_for(artifact: &KernelArtifact, range: &hal::NdRange) -> Variant {
     // Other devices form groups themselves, and have one variant for all ranges.
-    let Some(cpu) = artifact.cpu() else { return Variant::Vector };
+    let (reqd_subgroup_size, Some(artifact)) = (artifact.reqd_subgroup_size, artifact.cpu()) else {
+        return Variant::Vector;
+    };
     let largest = range.offset.iter().zip(&range.global).map(|(&o, &g)| o.saturating_add(g)).max();
-    if largest.is_some_and(|id| id > cpu.max_id) {
+    if largest.is_some_and(|id| id > artifact.max_id) {
         return Variant::Scalar;
     }
-    if artifact.reqd_subgroup_size.is_some() {
+    if reqd_subgroup_size.is_some() {
         return Variant::Vector;
     }
-    let artifact = cpu;
     // The groups of a regroupable kernel are merged into rows.
     let rows = if artifact.regroupable { &range.global } else { &range.local };
     let row = rows.get(usize::from(artifact.dim_order[0])).copied().unwrap_or(1);

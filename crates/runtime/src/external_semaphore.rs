@@ -9,7 +9,7 @@
 use crate::event::COMPLETE;
 use crate::execute::{CommandType, Progress, finish, status};
 use crate::queue::ExecPolicy;
-use crate::{Error, Event, Queue, Result, Semaphore, Status};
+use crate::{Event, Queue, Result, Semaphore, Status};
 use std::sync::Arc;
 
 /// Called when a signal has been taken, or never will be.
@@ -77,9 +77,4 @@ impl Queue {
         events.push(self.enqueue_as(CommandType::SemaphoreWait, wait, ExecPolicy::Inline, None, work)?);
         Ok(events)
     }
-}
-
-/// The error of a payload that the system refused.
-pub fn system_error(what: &str) -> Error {
-    Error::new(Status::OutOfResources, format!("{what}: {}", std::io::Error::last_os_error()))
 }

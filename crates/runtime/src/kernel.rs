@@ -248,7 +248,7 @@ impl Kernel {
                 Ok(())
             }
             ParamKind::Global | ParamKind::Constant => {
-                ensure!(size == 8, InvalidArgSize, "{what} is a buffer: its size is that of a cl_mem, 8, not {size}");
+                check_handle_size(&what, "a buffer", "cl_mem", size)?;
                 match input.handle() {
                     0 => self.store_buffer(index, param, None),
                     handle => (input.with_mem_object)(handle, &|buffer| self.store_buffer(index, param, Some(buffer))),
@@ -264,28 +264,20 @@ impl Kernel {
                 Ok(())
             }
             ParamKind::Sampler => {
-                ensure!(
-                    size == 8,
-                    InvalidArgSize,
-                    "{what} is a sampler: its size is that of a cl_sampler, 8, not {size}"
-                );
+                check_handle_size(&what, "a sampler", "cl_sampler", size)?;
                 (input.with_sampler)(input.handle(), &|sampler| self.store_sampler(index, param, sampler))
             }
             ParamKind::Queue => {
-                ensure!(
-                    size == 8,
-                    InvalidArgSize,
-                    "{what} is a queue: its size is that of a cl_command_queue, 8, not {size}"
-                );
+                check_handle_size(&what, "a queue", "cl_command_queue", size)?;
                 let invalid = |e: Error| Error::new(Status::InvalidDeviceQueue, e.why);
                 (input.with_queue)(input.handle(), &|queue| self.store_queue(index, param, queue)).map_err(invalid)
             }
             ParamKind::Image => {
-                ensure!(size == 8, InvalidArgSize, "{what} is an image: its size is that of a cl_mem, 8, not {size}");
+                check_handle_size(&what, "an image", "cl_mem", size)?;
                 (input.with_mem_object)(input.handle(), &|image| self.store_image(index, param, image))
             }
             ParamKind::Pipe => {
-                ensure!(size == 8, InvalidArgSize, "{what} is a pipe: its size is that of a cl_mem, 8, not {size}");
+                check_handle_size(&what, "a pipe", "cl_mem", size)?;
                 (input.with_mem_object)(input.handle(), &|pipe| self.store_pipe(index, param, pipe))
             }
         }
@@ -598,4 +590,10 @@ impl Drop for Kernel {
     fn drop(&mut self) {
         self.program.count_kernel(false);
     }
+}
+
+/// Checks the size of an argument that is a handle.
+fn check_handle_size(what: &ArgName<'_>, kind: &str, handle: &str, size: u64) -> Result<()> {
+    ensure!(size == 8, InvalidArgSize, "{what} is {kind}: its size is that of a {handle}, 8, not {size}");
+    Ok(())
 }

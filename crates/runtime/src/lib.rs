@@ -69,7 +69,7 @@ pub use engine::{Engine, EnterFloatEnv, Hooks, Printer};
 pub use event::{Event, Profiling};
 pub use execute::CommandType;
 pub use external::ExternalSlot;
-pub use external_semaphore::{Payload, Taken, system_error};
+pub use external_semaphore::{Payload, Taken};
 pub use flags::{CommandBufferFlags, MapFlags, MemFlags, MigrationFlags, MutableFields, QueueFlags};
 pub use il::Il;
 pub use image::{Image, ImageDesc, ImageType, supported_formats};

@@ -266,8 +266,7 @@ impl Queue {
                 bail!(ExecStatusErrorForEventsInWaitList, "an event of the wait list of this blocking call failed");
             }
             if status < 0 {
-                let known = crate::Status::ALL.iter().find(|s| s.code() == status);
-                let status = known.copied().unwrap_or(crate::Status::OutOfResources);
+                let status = crate::Status::of_code(status);
                 return Err(crate::Error::new(status, "the command of this blocking call failed"));
             }
         }

@@ -20,6 +20,11 @@ macro_rules! statuses {
                 match self { $(Status::$name => $text,)* }
             }
 
+            /// The status of a failed command's code, or that of a code which the specification does not name.
+            pub(crate) fn of_code(code: i32) -> Status {
+                Self::ALL.iter().copied().find(|s| s.code() == code).unwrap_or(Status::OutOfResources)
+            }
+
             /// Every status.
             pub const ALL: &[Status] = &[$(Status::$name,)*];
         }

@@ -149,7 +149,7 @@ impl Fn<'_, '_, '_> {
     }
 
     /// `work_group`, or `sub_group`.
-    fn group_scope(&mut self, id: Id) -> Result<&'static str> {
+    pub fn group_scope(&mut self, id: Id) -> Result<&'static str> {
         match self.scope(id)? {
             Scope::Group => Ok("work_group"),
             Scope::SubGroup => Ok("sub_group"),

@@ -8,7 +8,7 @@ use crate::error::{Result, bail, ensure};
 use crate::func::Fn;
 use crate::reader::{Id, Inst};
 use crate::types::Kind;
-use cloom_ir::{Scope, Type, Value};
+use cloom_ir::{Type, Value};
 use spirv::Op;
 
 /// `read_only` as the metadata of kernels has it; the other is `write_only`.
@@ -57,13 +57,13 @@ impl Fn<'_, '_, '_> {
             }
             Op::GroupReserveReadPipePackets | Op::GroupReserveWritePipePackets => {
                 let [scope, pipe, count, size, align] = inst.operands()?;
-                let group = self.pipe_scope(scope)?;
-                self.reserve(inst, group, pipe, count, [size, align])
+                let group = format!("{}_", self.group_scope(scope)?);
+                self.reserve(inst, &group, pipe, count, [size, align])
             }
             Op::CommitReadPipe | Op::CommitWritePipe => self.commit(inst, "", 0),
             Op::GroupCommitReadPipe | Op::GroupCommitWritePipe => {
-                let group = self.pipe_scope(inst.word(0)?)?;
-                self.commit(inst, group, 1)
+                let group = format!("{}_", self.group_scope(inst.word(0)?)?);
+                self.commit(inst, &group, 1)
             }
             Op::IsValidReserveId => {
                 let id = self.reservation(inst.word(2)?)?;
@@ -109,14 +109,6 @@ impl Fn<'_, '_, '_> {
         match (&self.cx.types[val.ty].kind, &val.parts[..]) {
             (Kind::ReserveId, &[value]) => Ok(value),
             _ => bail!("%{id} is no reservation"),
-        }
-    }
-
-    fn pipe_scope(&mut self, id: Id) -> Result<&'static str> {
-        match self.scope(id)? {
-            Scope::Group => Ok("work_group_"),
-            Scope::SubGroup => Ok("sub_group_"),
-            _ => bail!("it is done by a work-group or a sub-group"),
         }
     }
 

@@ -126,14 +126,9 @@ fn limit(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_LOCAL_MEM_SIZE => info.value(device.local_memory())?,
         cl::DEVICE_PRINTF_BUFFER_SIZE => info.value(limits.printf_buffer as usize)?,
         cl::DEVICE_PROFILING_TIMER_RESOLUTION => info.value(1usize)?,
-        cl::DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => info.value(group_multiple(device))?,
+        cl::DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => info.value(device.group_multiple() as usize)?,
         _ => return Ok(None),
     }))
-}
-
-/// The preferred multiple of the local size: groups of a multiple fill the vector registers.
-pub fn group_multiple(device: &Device) -> usize {
-    device.group_multiple() as usize
 }
 
 /// Queries of its description and abilities.

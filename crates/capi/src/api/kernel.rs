@@ -1,6 +1,6 @@
 //! Kernels: their arguments and queries.
 
-use super::{device, fail};
+use super::fail;
 use crate::args::{HostMemory, Out, OutArray, OutBytes, Text};
 use crate::cl;
 use crate::handle::{self, Handle};
@@ -163,7 +163,7 @@ pub fn work_group_info(
         cl::KERNEL_LOCAL_MEM_SIZE => {
             info.value(code.loaded()?.artifact().local_size.saturating_add(kernel.local_arg_bytes()))
         }
-        cl::KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => info.value(device::group_multiple(code.device())),
+        cl::KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => info.value(code.device().group_multiple() as usize),
         cl::KERNEL_PRIVATE_MEM_SIZE => info.value(code.loaded()?.artifact().private_size),
         // Registers are kept on a stack that the device always has.
         cl::KERNEL_SPILL_MEM_SIZE_INTEL => info.value(0u64),

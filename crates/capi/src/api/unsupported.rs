@@ -8,6 +8,7 @@ use super::{fail, give, wait_list};
 use crate::args::{In, Out, OutArray, OutBytes, UserData};
 use crate::handle::Handle;
 use cloom_runtime::{Context, Device, Event, MemFlags, MemObject, Queue, Result, Status};
+use std::sync::Arc;
 
 /// Entry points that check the handles, which are their first arguments, ignore the others, and fail.
 macro_rules! not_supported {
@@ -59,18 +60,17 @@ pub fn gl_texture(
     gl_buffer(context, flags, 0)
 }
 
-/// Checks the arguments of a call that acquires or releases objects. Returns whether there are any.
+/// Checks the arguments of a call that acquires or releases objects. Returns the queue and the wait list.
 fn check_objects(
     queue: Handle<Queue>,
     num: u32,
     objects: In<Handle<MemObject>>,
     count: u32,
     events: In<Handle<Event>>,
-) -> Result<bool> {
-    queue.get()?;
+) -> Result<(Arc<Queue>, Vec<Arc<Event>>)> {
+    let queue = queue.get()?;
     super::list(num, objects)?;
-    wait_list(count, events)?;
-    Ok(num > 0)
+    Ok((queue, wait_list(count, events)?))
 }
 
 /// `clEnqueueAcquireGLObjects` and `clEnqueueReleaseGLObjects`
@@ -96,10 +96,11 @@ pub fn egl_objects(
     events: In<Handle<Event>>,
     event: Out<Handle<Event>>,
 ) -> Result<()> {
-    if check_objects(queue, num, objects, count, events)? {
+    let (queue, wait) = check_objects(queue, num, objects, count, events)?;
+    if num > 0 {
         return fail(Status::InvalidEglObject, "a memory object was not made from one of EGL");
     }
-    give(queue.get()?.marker(&wait_list(count, events)?)?, event)
+    give(queue.marker(&wait)?, event)
 }
 
 /// `clCreateFromEGLImageKHR`

@@ -5,6 +5,7 @@
 //! An address may have a tag of the generic address space, which is taken off.
 
 use super::{COMMAND_BYTES, Child, DeviceEvent, Family, Parent, WAIT_FAILED, Work};
+use crate::blocks::Block;
 use crate::execute::attempt;
 use crate::launch::{GroupRules, settle};
 use crate::{Queue, RangeInput, subgroup};
@@ -63,13 +64,7 @@ impl Parent<'_> {
         };
         let queue = self.family.find_queue(queue).ok_or(abi::INVALID_QUEUE)?;
         let (block, code) = self.family.blocks.find(block).ok_or(abi::OUT_OF_RESOURCES)?;
-        let rules = GroupRules {
-            required: None,
-            partial: block.meta.partial_groups,
-            most: self.family.device.max_group_size(),
-        };
-        let input = read_range(range, memory).ok_or(abi::INVALID_NDRANGE)?;
-        let range = settle(&input, &rules, [0, 1, 2]).map_err(|_| abi::INVALID_NDRANGE)?;
+        let range = self.range_of(block, range, memory).ok_or(abi::INVALID_NDRANGE)?;
         let size = block.meta.layout().1;
         let mut args = match captured {
             0 => Vec::new(),
@@ -169,12 +164,17 @@ impl Parent<'_> {
         Ok(())
     }
 
+    /// The range of a launch of a block, which may be empty; `None` if there is no such launch.
+    fn range_of(&self, block: &Block, range: u64, memory: &dyn KernelMemory) -> Option<Option<hal::NdRange>> {
+        let most = self.family.device.max_group_size();
+        let rules = GroupRules { required: None, partial: block.meta.partial_groups, most };
+        settle(&read_range(range, memory)?, &rules, [0, 1, 2]).ok()
+    }
+
     /// How groups of a range of a block are divided.
     fn subgroups(&self, range: u64, block: u64, memory: &dyn KernelMemory) -> Option<subgroup::Subgroups> {
         let (block, code) = self.family.blocks.find(block)?;
-        let most = self.family.device.max_group_size();
-        let rules = GroupRules { required: None, partial: block.meta.partial_groups, most };
-        let range = settle(&read_range(range, memory)?, &rules, [0, 1, 2]).ok()??;
+        let range = self.range_of(block, range, memory)??;
         attempt(|| subgroup::of_local_size(code, &range.local)).ok()
     }
 }

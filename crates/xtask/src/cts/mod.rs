@@ -167,9 +167,7 @@ impl Place {
             Err(_) => Ok(Results::new()),
         }
     }
-}
 
-impl Place {
     /// The arguments that make a suite compile its programs with `cloom`, into an empty folder.
     fn offline(&self, suite: &Suite) -> Result<Vec<String>> {
         let folder = self.logs.join(format!("{}.binaries", suite.name));
