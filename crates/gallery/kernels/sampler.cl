@@ -7,11 +7,14 @@ __constant sampler_t nearest = CLK_NORMALIZED_COORDS_FALSE | ADDRESS | CLK_FILTE
 __constant sampler_t linear = CLK_NORMALIZED_COORDS_FALSE | ADDRESS | CLK_FILTER_LINEAR;
 
 // The same sum for all formats; channels that a format lacks count too, as OpenCL defines them.
-#define SUM(v) ((v).x + 2.0f * (v).y + 3.0f * (v).z + 4.0f * (v).w)
+float sum(float4 v)
+{
+    return v.x + 2.0f * v.y + 3.0f * v.z + 4.0f * v.w;
+}
 
 #define READ4(s)                                                                                                       \
-    (SUM(read_imagef(in, s, PLACE(x, y, 0.375f, 0.125f))) + SUM(read_imagef(in, s, PLACE(x, y, 0.875f, 0.375f)))       \
-     + SUM(read_imagef(in, s, PLACE(x, y, 0.125f, 0.625f))) + SUM(read_imagef(in, s, PLACE(x, y, 0.625f, 0.875f))))
+    (sum(read_imagef(in, s, PLACE(x, y, 0.375f, 0.125f))) + sum(read_imagef(in, s, PLACE(x, y, 0.875f, 0.375f)))       \
+     + sum(read_imagef(in, s, PLACE(x, y, 0.125f, 0.625f))) + sum(read_imagef(in, s, PLACE(x, y, 0.625f, 0.875f))))
 
 __kernel void sampler_nearest(__read_only image2d_t in, __global float *out)
 {
@@ -34,6 +37,6 @@ __kernel void sampler_fetch(__read_only image2d_t in, __global float *out)
     if (x >= WIDTH || y >= HEIGHT)
         return;
     const int right = min(x + 1, WIDTH - 1), down = min(y + 1, HEIGHT - 1);
-    out[y * WIDTH + x] = SUM(read_imagef(in, (int2)(x, y))) + SUM(read_imagef(in, (int2)(right, y)))
-                         + SUM(read_imagef(in, (int2)(x, down))) + SUM(read_imagef(in, (int2)(right, down)));
+    out[y * WIDTH + x] = sum(read_imagef(in, (int2)(x, y))) + sum(read_imagef(in, (int2)(right, y)))
+                         + sum(read_imagef(in, (int2)(x, down))) + sum(read_imagef(in, (int2)(right, down)));
 }

@@ -1,10 +1,10 @@
 //! `sampler`: how fast images are read, by their format and by what the sampler does: the nearest pixel, four of them
-//! interpolated, or pixels fetched without a sampler.
+//! interpolated, or pixels fetched without a sampler; and the same reads by hand on a buffer, to compare with.
 
 use super::threads;
 use crate::args;
 use crate::cl::image::Format;
-use crate::cl::{Session, round_up};
+use crate::cl::{Arg, Session, round_up};
 use crate::error::Result;
 use crate::params::Params;
 use crate::picture::{Picture, rgb};
@@ -14,6 +14,7 @@ use crate::random::Random;
 pub struct Sampler;
 
 const SOURCE: &str = include_str!("../../kernels/sampler.cl");
+const BUFFER_SOURCE: &str = include_str!("../../kernels/sampler_buffer.cl");
 
 /// The formats by name.
 pub const FORMATS: &[(&str, Format)] = &[
@@ -109,7 +110,7 @@ impl Pixels {
 
     /// What a work-item gives.
     fn result(&self, variant: &str, x: usize, y: usize) -> f64 {
-        if variant == "fetch" {
+        if variant.starts_with("fetch") {
             let (x, y) = (x as i64, y as i64);
             let (right, down) = ((x + 1).min(self.w as i64 - 1), (y + 1).min(self.h as i64 - 1));
             return self.sum(x, y) + self.sum(right, y) + self.sum(x, down) + self.sum(right, down);
@@ -117,17 +118,23 @@ impl Pixels {
         let place = |i: usize, d: f64| i as f64 * 31.0 / 32.0 + d;
         let read = |(dx, dy)| {
             let (u, v) = (place(x, dx), place(y, dy));
-            if variant == "linear" { self.linear(u, v) } else { self.nearest(u, v) }
+            if variant.starts_with("linear") { self.linear(u, v) } else { self.nearest(u, v) }
         };
         OFFSETS.into_iter().map(read).sum()
     }
 }
 
 impl Sampler {
-    fn format(params: &Params) -> Result<Format> {
+    fn format(params: &Params) -> Result<(&'static str, Format)> {
         let names: Vec<&str> = FORMATS.iter().map(|f| f.0).collect();
         let name = params.choice("format", &names)?;
-        Ok(FORMATS.iter().find(|f| f.0 == name).unwrap_or(&FORMATS[0]).1)
+        Ok(*FORMATS.iter().find(|f| f.0 == name).unwrap_or(&FORMATS[0]))
+    }
+
+    fn address(params: &Params) -> Result<(&'static str, &'static str)> {
+        let names: Vec<&str> = ADDRESSES.iter().map(|a| a.0).collect();
+        let name = params.choice("address", &names)?;
+        Ok(*ADDRESSES.iter().find(|a| a.0 == name).unwrap_or(&ADDRESSES[0]))
     }
 }
 
@@ -145,6 +152,9 @@ impl Program for Sampler {
             Variant { name: "nearest", about: "the pixel at a coordinate" },
             Variant { name: "linear", about: "four pixels interpolated" },
             Variant { name: "fetch", about: "pixels by their numbers, without a sampler" },
+            Variant { name: "nearest_buffer", about: "nearest, by hand on a buffer" },
+            Variant { name: "linear_buffer", about: "linear, by hand on a buffer" },
+            Variant { name: "fetch_buffer", about: "fetch, by hand on a buffer" },
         ]
     }
 
@@ -155,34 +165,43 @@ impl Program for Sampler {
         ]
     }
 
-    fn source(&self, _: &Params) -> &'static str {
-        SOURCE
+    fn source(&self, params: &Params) -> &'static str {
+        if params.variant.ends_with("buffer") { BUFFER_SOURCE } else { SOURCE }
     }
 
     fn build_options(&self, params: &Params) -> Result<(String, String)> {
         params.only(&["format", "address"])?;
         let (w, h) = params.size_or(1024, 1024)?;
-        let names: Vec<&str> = ADDRESSES.iter().map(|a| a.0).collect();
-        let name = params.choice("address", &names)?;
-        let address = ADDRESSES.iter().find(|a| a.0 == name).unwrap_or(&ADDRESSES[0]).1;
-        let options = format!("-DWIDTH={w} -DHEIGHT={h} -DADDRESS={address}");
-        Ok((options, format!("sampler_{}", self.variant(params)?)))
+        let (name, address) = Sampler::address(params)?;
+        let variant = self.variant(params)?;
+        let mut options = format!("-DWIDTH={w} -DHEIGHT={h} -DADDRESS={address}");
+        if variant.ends_with("buffer") {
+            options += &format!(" -DPIXEL_{} -D{name}", Sampler::format(params)?.0);
+        }
+        Ok((options, format!("sampler_{variant}")))
     }
 
     fn run(&self, session: &Session, params: &Params) -> Result<Outcome> {
         let variant = self.variant(params)?;
-        let format = Sampler::format(params)?;
+        let (_, format) = Sampler::format(params)?;
         let (options, name) = self.build_options(params)?;
         let (w, h) = params.size_or(1024, 1024)?;
         session.fits::<f32>(w * h)?;
-        let pixels = Pixels::new(format, w, h, options.ends_with("CLAMP"));
-        let image = session.upload_image(format, w, h, &pixels.bytes)?;
-        let built = session.build("sampler", SOURCE, &options)?;
+        let pixels = Pixels::new(format, w, h, Sampler::address(params)?.0 == "border");
+        let (image, buffer);
+        let input = if variant.ends_with("buffer") {
+            buffer = session.upload(&pixels.bytes)?;
+            Arg::from(&buffer)
+        } else {
+            image = session.upload_image(format, w, h, &pixels.bytes)?;
+            Arg::from(&image)
+        };
+        let built = session.build("sampler", self.source(params), &options)?;
         let kernel = built.kernel(&name)?;
         let output = session.zeroed::<f32>(w * h)?;
         let (tw, th) = params.tile_or(64, 4)?;
         let times = session.measure(params.iterations, |_| {
-            session.launch(&kernel, args![&image, &output], &[round_up(w, tw), round_up(h, th)], &[tw, th])?;
+            session.launch(&kernel, args![input, &output], &[round_up(w, tw), round_up(h, th)], &[tw, th])?;
             Ok(true)
         })?;
         let got = session.read(&output)?;
