@@ -3,6 +3,8 @@
 //! A format is a channel order and a channel type, with the specification's numbers. From the table come the answers of
 //! `clGetSupportedImageFormats`, the checks of new images, the sizes of elements, and the macros of OpenCL C.
 
+use std::str::FromStr;
+
 /// Numbers with their names in Rust and in OpenCL C.
 macro_rules! numbers {
     ($(#[$doc:meta])* $module:ident { $($name:ident = $number:literal $c:literal,)* }) => {
@@ -134,6 +136,26 @@ pub fn formats() -> impl Iterator<Item = ImageFormat> {
     FORMATS.iter().flat_map(of_order)
 }
 
+/// Reads the names of order and type, `RGBA,UNORM_INT8`, with or without `CL_`.
+impl FromStr for ImageFormat {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ImageFormat, String> {
+        let number = |name: &str, names: &[(&'static str, &str)]| {
+            let name = name.trim().trim_start_matches("CL_");
+            let known = names.iter().find(|(known, _)| known.trim_start_matches("CLK_") == name)?;
+            u32::from_str_radix(known.1.trim_start_matches("0x"), 16).ok()
+        };
+        let (order, channel_type) = text.split_once(',').unwrap_or((text, ""));
+        let order = number(order, order::MACROS);
+        let channel_type = number(channel_type, channel::MACROS);
+        let format = order.zip(channel_type).map(|(order, channel_type)| ImageFormat { order, channel_type });
+        format.filter(|f| formats().any(|known| known == *f)).ok_or_else(|| {
+            format!("{text} is no format of an image; an order and a type make one: RGBA,UNORM_INT8 or R,FLOAT")
+        })
+    }
+}
+
 impl ImageFormat {
     /// Whether order and type are numbers of the specification, and may stand together.
     pub fn is_valid(self) -> bool {
@@ -245,6 +267,16 @@ mod tests {
             (order::BGRA, UNORM_INT10X6),
         ];
         assert!(wrong.iter().all(|&(order, channel_type)| !ImageFormat { order, channel_type }.is_valid()));
+    }
+
+    #[test]
+    fn formats_have_names() {
+        let format = ImageFormat { order: order::RGBA, channel_type: UNORM_INT8 };
+        assert_eq!("RGBA,UNORM_INT8".parse(), Ok(format));
+        assert_eq!("CL_RGBA, CL_UNORM_INT8".parse(), Ok(format));
+        for wrong in ["", "RGBA", "RGBA,", "FLOAT,RGBA", "RGB,FLOAT", "rgba,float"] {
+            assert!(wrong.parse::<ImageFormat>().is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::options::BuildOptions;
 use crate::outcome::{Answer, Exit, Failure};
 use crate::source::{self, Text};
 use crate::stats;
+use cloom_caps::image::ImageFormat;
 use cloom_compiler::passes::Statistics;
 use cloom_compiler::{
     ArgState, ArgStates, Compiler, Failure as BuildFailure, Program, SpecializationKey, Stage, Timing, Variant,
@@ -28,6 +29,7 @@ use std::time::{Duration, Instant};
   cloom show kernel.cl                          every stage of the file's only kernel
   cloom show kernels.cl -k blur -DRADIUS=3 --stage spmd --stage asm
   cloom show transpose -v ocl --row 8           as launches in groups of 8 by 8 get it
+  cloom show sampler -v linear --format R,FLOAT as launches with such images get it
   cloom show mandel --time                      a kernel of the gallery, times only
 Stages: source, ir, library, the passes, spmd, llvm, llvm-optimised, asm, passes, remarks.")]
 pub struct Options {
@@ -55,6 +57,9 @@ pub struct Options {
     /// The code variant for groups whose rows have N work-items, if the kernel has several variants
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     row: Option<u64>,
+    /// The format of the images that the kernel is given
+    #[arg(long, value_name = "ORDER,TYPE", default_value = "RGBA,UNORM_INT8")]
+    format: ImageFormat,
     #[command(flatten)]
     build: BuildOptions,
     /// JSON output
@@ -132,12 +137,13 @@ fn subject(options: &Options) -> Result<Subject, Failure> {
     }
 }
 
-/// The formats that images are shown with: `CL_RGBA`, `CL_UNORM_INT8`. Samplers that are arguments stay open.
-fn states(program: &Program, kernel: &str) -> ArgStates {
+/// All images have this format. Samplers that are arguments stay open.
+fn states(program: &Program, kernel: &str, format: ImageFormat) -> ArgStates {
     let meta = program.kernels().find(|(name, _)| *name == kernel).map(|(_, meta)| meta);
     let params = meta.into_iter().flat_map(|meta| &meta.params).zip(0..);
     let images = params.filter(|(param, _)| param.kind == ParamKind::Image);
-    let state = ArgState::Image { order: 0x10B5, channel_type: 0x10D2, is_large: false };
+    let ImageFormat { order, channel_type } = format;
+    let state = ArgState::Image { order, channel_type, is_large: false };
     images.map(|(_, i)| (i, state)).collect()
 }
 
@@ -168,7 +174,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     let times: Vec<Timing> = built.times.into_iter().chain(code).collect();
     let variant = options.row.map_or(Variant::Vector, Variant::of_row);
     let mut key = SpecializationKey::from(variant);
-    key.states = states(&program, &kernel);
+    key.states = states(&program, &kernel, options.format);
     let shown = compiler.stages(&program, &kernel, &target, key).map_err(finding)?;
     let (lanes, long) = shown.artifact.cpu().map_or((1, None), |cpu| (cpu.lanes, cpu.long_row_width));
 
