@@ -23,3 +23,9 @@ uint FN __image_is_large(constant ulong *image)
 {
     return 1;
 }
+
+// Whether its rows have one element; where it is not known, they may.
+uint FN __image_is_column(constant ulong *image)
+{
+    return 1;
+}

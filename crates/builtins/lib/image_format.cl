@@ -49,6 +49,7 @@ typedef global uchar *target;
 TIMES(float)
 TIMES(float2)
 TIMES(float4)
+TIMES(float8)
 
 #define AS_IS(V, TO, x) TO(x)
 // Of eight bits, the product is near enough for all that programs do with pixels, and other platforms give the same.
@@ -98,6 +99,52 @@ float4 FN __image_load_f_halfx4(source p)
     return vload_half4(0, (global const half *)p);
 }
 
+// Two neighbours in a row by one load: a linear filter reads half as often.
+#define PAIR1(v) (float8)((v).x, 0, 0, 0, (v).y, 0, 0, 0)
+#define PAIR2(v) (float8)((v).xy, 0, 0, (v).zw, 0, 0)
+
+#define PAIRS(format, T, CONVERT)                                                                  \
+    float8 FN __image_load_pair_f_##format##x1(source p)                                           \
+    {                                                                                              \
+        float2 v = CONVERT(float2, convert_float2, vload2(0, (global const T *)p));                \
+        return PAIR1(v);                                                                           \
+    }                                                                                              \
+    float8 FN __image_load_pair_f_##format##x2(source p)                                           \
+    {                                                                                              \
+        float4 v = CONVERT(float4, convert_float4, vload4(0, (global const T *)p));                \
+        return PAIR2(v);                                                                           \
+    }                                                                                              \
+    float8 FN __image_load_pair_f_##format##x4(source p)                                           \
+    {                                                                                              \
+        return CONVERT(float8, convert_float8, vload8(0, (global const T *)p));                    \
+    }
+
+PAIRS(unorm8, uchar, UNORM8)
+PAIRS(unorm16, ushort, UNORM16)
+PAIRS(snorm8, char, SNORM8)
+PAIRS(snorm16, short, SNORM16)
+PAIRS(float, float, AS_IS)
+PAIRS(unorm10x6, ushort, UNORM10X6)
+PAIRS(unorm12x4, ushort, UNORM12X4)
+PAIRS(unorm14x2, ushort, UNORM14X2)
+
+float8 FN __image_load_pair_f_halfx1(source p)
+{
+    float2 v = vload_half2(0, (global const half *)p);
+    return PAIR1(v);
+}
+
+float8 FN __image_load_pair_f_halfx2(source p)
+{
+    float4 v = vload_half4(0, (global const half *)p);
+    return PAIR2(v);
+}
+
+float8 FN __image_load_pair_f_halfx4(source p)
+{
+    return vload_half8(0, (global const half *)p);
+}
+
 // Channels of a few bits of a word; n is the greatest number of such a channel.
 #define PART(v, shift, n) QUOTIENT(convert_float((v) >> (shift) & (n)), n)
 
@@ -139,6 +186,20 @@ float4 FN __image_load_f_srgb8x4(source p)
     float3 high = exp2(2.4f * log2((v.xyz + 0.055f) * (1.0f / 1.055f)));
     return (float4)(select(high, low, v.xyz <= 0.04045f), v.w);
 }
+
+// Two of these are two loads.
+#define TWO(format, size)                                                                          \
+    float8 FN __image_load_pair_f_##format(source p)                                               \
+    {                                                                                              \
+        return (float8)(__image_load_f_##format(p), __image_load_f_##format(p + (size)));          \
+    }
+
+TWO(565x4, 2)
+TWO(555x4, 2)
+TWO(101010x4, 4)
+TWO(101010_2x4, 4)
+TWO(2_101010x4, 4)
+TWO(srgb8x4, 4)
 
 // Channels of an order.
 static uint channels(uint order)
@@ -210,6 +271,12 @@ float4 FN __image_load_f(source p, uint order, uint type)
     default:
         return 0;
     }
+}
+
+// Where the format is not known, neighbours are loaded one by one.
+float8 FN __image_load_pair_f(source p, uint order, uint type)
+{
+    return 0;
 }
 
 int4 FN __image_load_i(source p, uint order, uint type)

@@ -16,6 +16,8 @@ uint FN __image_channel_order(image d);
 uint FN __image_channel_type(image d);
 uint FN __image_element_size(image d);
 uint FN __image_is_large(image d);
+uint FN __image_is_column(image d);
+float8 FN __image_load_pair_f(source p, uint order, uint type);
 float4 FN __image_load_f(source p, uint order, uint type);
 int4 FN __image_load_i(source p, uint order, uint type);
 uint4 FN __image_load_ui(source p, uint order, uint type);
@@ -249,10 +251,50 @@ NEAREST(uint4, ui)
         j = wrapped(first + 1, size, s);                                                           \
     }
 
+static float4 between(float4 first, float4 second, float weight)
+{
+    return mad(second, weight, first * (1.0f - weight));
+}
+
+// Whether two neighbours lie side by side: no sampler that repeats joins the last with the first.
+static int are_adjacent(image d, uint s)
+{
+    return !__image_is_column(d) && ADDRESSING(s) <= CLAMPS;
+}
+
+// Two neighbours of a row, by one load of two elements that lie inside.
+static float8 two(image d, uint s, int dims, int x0, int x1, int y, int z)
+{
+    int w = WIDTH(d), h = HEIGHT(d), e = DEPTH(d), inside = 1;
+    if (ADDRESSING(s) == CLAMPS && dims > 1) {
+        inside = is_inside(y, h);
+        y = clamp(y, 0, h - 1);
+    }
+    if (ADDRESSING(s) == CLAMPS && dims > 2) {
+        inside &= is_inside(z, e);
+        z = clamp(z, 0, e - 1);
+    }
+    int first = clamp(x0, 0, w - 2);
+    uint order = __image_channel_order(d);
+    float8 v = __image_load_pair_f(address(d, first, y, z), order, __image_channel_type(d));
+    float4 left = swizzled_f(order, x0 > first ? v.hi : v.lo);
+    float4 right = swizzled_f(order, x1 > first ? v.hi : v.lo);
+    if (ADDRESSING(s) == CLAMPS) {
+        float4 outside = (float4)(0, 0, 0, border_alpha(order));
+        left = inside & is_inside(x0, w) ? left : outside;
+        right = inside & is_inside(x1, w) ? right : outside;
+    }
+    return (float8)(left, right);
+}
+
 static float4 row(image d, uint s, int dims, int x0, int x1, float a, int y, int z)
 {
+    if (are_adjacent(d, s)) {
+        float8 v = two(d, s, dims, x0, x1, y, z);
+        return between(v.lo, v.hi, a);
+    }
     float4 left = sample_f(d, s, dims, x0, y, z), right = sample_f(d, s, dims, x1, y, z);
-    return left * (1.0f - a) + right * a;
+    return between(left, right, a);
 }
 
 static float4 linear(image d, uint s, int dims, float x, float y, float z, int layer)
@@ -262,14 +304,11 @@ static float4 linear(image d, uint s, int dims, float x, float y, float z, int l
         return row(d, s, dims, x0, x1, a, 0, layer);
     NEIGHBOURS(y, HEIGHT(d), y0, y1, b)
     if (dims == 2)
-        return row(d, s, dims, x0, x1, a, y0, layer) * (1.0f - b) +
-               row(d, s, dims, x0, x1, a, y1, layer) * b;
+        return between(row(d, s, dims, x0, x1, a, y0, layer), row(d, s, dims, x0, x1, a, y1, layer), b);
     NEIGHBOURS(z, DEPTH(d), z0, z1, c)
-    float4 near = row(d, s, dims, x0, x1, a, y0, z0) * (1.0f - b) +
-                  row(d, s, dims, x0, x1, a, y1, z0) * b;
-    float4 far = row(d, s, dims, x0, x1, a, y0, z1) * (1.0f - b) +
-                 row(d, s, dims, x0, x1, a, y1, z1) * b;
-    return near * (1.0f - c) + far * c;
+    float4 near = between(row(d, s, dims, x0, x1, a, y0, z0), row(d, s, dims, x0, x1, a, y1, z0), b);
+    float4 far = between(row(d, s, dims, x0, x1, a, y0, z1), row(d, s, dims, x0, x1, a, y1, z1), b);
+    return between(near, far, c);
 }
 
 static float4 filtered_f(image d, uint s, int dims, float x, float y, float z, int layer)

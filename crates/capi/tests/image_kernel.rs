@@ -140,6 +140,27 @@ fn srgb_images_are_written_in_their_colour_space() {
     }
 }
 
+/// Elements that all mean something: what is read is what was written.
+fn elements(random: &mut Random, format: Format, len: usize) -> Vec<u8> {
+    let mut bytes: Vec<u8> = (0..len).map(|_| random.next() as u8).collect();
+    match format.channel_type {
+        // Neither NaN nor infinite.
+        0x10DD => bytes.chunks_mut(2).for_each(|b| b[1] &= 0xbf),
+        0x10DE => bytes.chunks_mut(4).for_each(|b| b[3] &= 0xbf),
+        // The least number has two codes.
+        0x10D0 => bytes.iter_mut().filter(|b| **b == 0x80).for_each(|b| *b = 0x81),
+        0x10D1 => bytes.chunks_mut(2).for_each(|b| b[0] |= 1),
+        // Bits that no channel has.
+        0x10E1 | 0x10E6 => bytes.chunks_mut(2).for_each(|b| b[0] &= 0xc0),
+        0x10E7 | 0x10E9 => bytes.chunks_mut(2).for_each(|b| b[0] &= 0xf0),
+        0x10E8 | 0x10EA => bytes.chunks_mut(2).for_each(|b| b[0] &= 0xfc),
+        0x10D5 => bytes.chunks_mut(2).for_each(|b| b[1] &= 0x7f),
+        0x10D6 => bytes.chunks_mut(4).for_each(|b| b[3] &= 0x3f),
+        _ => {}
+    }
+    bytes
+}
+
 const COPY: &str = "
 kernel void k(read_only image2d_t from, write_only image2d_t to, global T *values) {
     int2 at = (int2)(get_global_id(0), get_global_id(1));
@@ -170,22 +191,7 @@ fn elements_of_every_format_are_read_and_written() {
                 let desc = Desc::new(D2, [w, h, 1]);
                 let (from, to) = (t.image(format, &desc), t.image(format, &desc));
                 let size = info::<usize>(|s, v, r| t.clGetImageInfo(from.h, 0x1111, s, v, r));
-                let mut bytes: Vec<u8> = (0..w * h * size).map(|_| random.next() as u8).collect();
-                match format.channel_type {
-                    // Neither NaN nor infinite.
-                    0x10DD => bytes.chunks_mut(2).for_each(|b| b[1] &= 0xbf),
-                    0x10DE => bytes.chunks_mut(4).for_each(|b| b[3] &= 0xbf),
-                    // The least number has two codes.
-                    0x10D0 => bytes.iter_mut().filter(|b| **b == 0x80).for_each(|b| *b = 0x81),
-                    0x10D1 => bytes.chunks_mut(2).for_each(|b| b[0] |= 1),
-                    // Bits that no channel has.
-                    0x10E1 | 0x10E6 => bytes.chunks_mut(2).for_each(|b| b[0] &= 0xc0),
-                    0x10E7 | 0x10E9 => bytes.chunks_mut(2).for_each(|b| b[0] &= 0xf0),
-                    0x10E8 | 0x10EA => bytes.chunks_mut(2).for_each(|b| b[0] &= 0xfc),
-                    0x10D5 => bytes.chunks_mut(2).for_each(|b| b[1] &= 0x7f),
-                    0x10D6 => bytes.chunks_mut(4).for_each(|b| b[3] &= 0x3f),
-                    _ => {}
-                }
+                let bytes = elements(&mut random, format, w * h * size);
                 let tolerance = if matches!(format.order, 0x10C1 | 0x10C2) { 2e-5 } else { 2e-7 };
                 t.write_image(&from, [0; 3], [w, h, 1], [0, 0], &bytes);
                 let values = t.buffer(0, w * h * 16);
@@ -211,6 +217,44 @@ fn elements_of_every_format_are_read_and_written() {
                     let near = |(&g, w): (&u32, f64)| (number(g) - w).abs() <= w.abs() * relative + least;
                     let right = got.iter().zip(wanted).all(near);
                     assert!(right, "{format:x?} {element:?} {got:?} {wanted:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Halfway between two elements of a row, by a sampler and by hand.
+const HALFWAY: &str = "
+kernel void k(read_only image2d_t in, sampler_t s, global float4 *out) {
+    int x = get_global_id(0), y = get_global_id(1), last = get_image_width(in) - 1, i = y * (last + 2) + x;
+    float4 left = read_imagef(in, (int2)(max(x - 1, 0), y)), right = read_imagef(in, (int2)(min(x, last), y));
+    out[2 * i] = read_imagef(in, s, (float2)(x, y + 0.5f));
+    out[2 * i + 1] = 0.5f * left + 0.5f * right;
+}";
+
+#[test]
+fn neighbours_of_every_format_are_interpolated_also_in_narrow_images() {
+    for properties in [0, CL_QUEUE_PROFILING_ENABLE] {
+        let t = Session::with(properties);
+        let mut random = Random(3);
+        let kernel = t.kernel(HALFWAY);
+        let sampler = Mode { normalized: false, addressing: 1, linear: true }.object(&t);
+        let is_float = |f: &Format| f.order != DEPTH && !matches!(f.channel_type, 0x10D7..=0x10DC | 0x10E6..=0x10E8);
+        for format in t.formats(CL_MEM_READ_WRITE, D2).into_iter().filter(is_float) {
+            for (w, h) in [(1, 5), (2, 3), (35, 2)] {
+                let image = t.image(format, &Desc::new(D2, [w, h, 1]));
+                let size = info::<usize>(|s, v, r| t.clGetImageInfo(image.h, 0x1111, s, v, r));
+                let bytes = elements(&mut random, format, w * h * size);
+                t.write_image(&image, [0; 3], [w, h, 1], [0, 0], &bytes);
+                let count = (w + 1) * h;
+                let out = t.buffer(0, count * 32);
+                t.arg_mem(&kernel, 0, &image);
+                t.arg_mem(&kernel, 1, &sampler);
+                t.arg_mem(&kernel, 2, &out);
+                t.launch(&kernel, &[w + 1, h], &[]);
+                for both in t.read::<f32>(&out, count * 8).chunks(8) {
+                    let near = |c: usize| (both[c] - both[c + 4]).abs() <= 1e-6 * both[c].abs().max(1.0);
+                    assert!((0..4).all(near), "{format:x?} {w}x{h}: {both:?}");
                 }
             }
         }
@@ -284,21 +328,21 @@ kernel void k(read_only image3d_t solid, read_only image2d_t flat, sampler_t s, 
 
 #[test]
 fn samplers_address_and_filter() {
-    const SIZE: [usize; 3] = [9, 5, 3];
     const COUNT: usize = 203;
-    for properties in [0, CL_QUEUE_PROFILING_ENABLE] {
+    let sizes = [[9, 5, 3], [1, 4, 2], [2, 1, 3]];
+    for (properties, size) in [0, CL_QUEUE_PROFILING_ENABLE].into_iter().flat_map(|p| sizes.map(|size| (p, size))) {
         let t = Session::with(properties);
         let mut random = Random(2);
-        let values: Vec<f32> = (0..SIZE.iter().product::<usize>() * 4).map(|_| random.unit() as f32).collect();
+        let values: Vec<f32> = (0..size.iter().product::<usize>() * 4).map(|_| random.unit() as f32).collect();
         let (solid, flat) =
-            (t.image(FLOATS, &Desc::new(D3, SIZE)), t.image(FLOATS, &Desc::new(D2, [SIZE[0], SIZE[1], 1])));
-        t.write_image(&solid, [0; 3], SIZE, [0, 0], &values);
-        t.write_image(&flat, [0; 3], [SIZE[0], SIZE[1], 1], [0, 0], &values);
+            (t.image(FLOATS, &Desc::new(D3, size)), t.image(FLOATS, &Desc::new(D2, [size[0], size[1], 1])));
+        t.write_image(&solid, [0; 3], size, [0, 0], &values);
+        t.write_image(&flat, [0; 3], [size[0], size[1], 1], [0, 0], &values);
         for mode in Mode::all() {
             let kernel = t.kernel(&format!("constant sampler_t S = {};\n{SAMPLE}", mode.constants()));
             let coordinate = |random: &mut Random, d: usize| {
                 let x = (random.unit() * 4.0 - 1.5) as f32;
-                if mode.normalized || d == 3 { x } else { x * SIZE[d] as f32 }
+                if mode.normalized || d == 3 { x } else { x * size[d] as f32 }
             };
             let at: Vec<f32> = (0..COUNT * 4).map(|i| coordinate(&mut random, i % 4)).collect();
             let (places, out) = (t.buffer_of(&at), t.buffer(0, COUNT * 64));
@@ -312,7 +356,7 @@ fn samplers_address_and_filter() {
             let got = t.read::<f32>(&out, COUNT * 16);
             let mut compared = 0;
             for (i, at) in at.chunks(4).enumerate() {
-                let weights = |d: usize| mode.weights(f64::from(at[d]), SIZE[d]);
+                let weights = |d: usize| mode.weights(f64::from(at[d]), size[d]);
                 let (Some(x), Some(y), Some(z)) = (weights(0), weights(1), weights(2)) else { continue };
                 compared += 1;
                 let layer = vec![(Some(0), 1.0)];
@@ -325,7 +369,7 @@ fn samplers_address_and_filter() {
                                     let value = i
                                         .zip(*j)
                                         .zip(*k)
-                                        .map(|((i, j), k)| values[((k * SIZE[1] + j) * SIZE[0] + i) * 4 + channel]);
+                                        .map(|((i, j), k)| values[((k * size[1] + j) * size[0] + i) * 4 + channel]);
                                     wanted += f64::from(value.unwrap_or(0.0)) * a * b * c;
                                 }
                             }

@@ -27,6 +27,8 @@ pub enum ArgState {
         channel_type: u32,
         /// Whether offsets in it take more than 31 bits.
         is_large: bool,
+        /// Whether its rows have one element only.
+        is_column: bool,
     },
     /// A sampler: its bits.
     Sampler(u32),
@@ -37,8 +39,15 @@ pub enum ArgState {
 pub type ArgStates = Vec<(u32, ArgState)>;
 
 /// The functions that access elements of any format.
-const GENERAL: [&str; 6] =
-    ["__image_load_f", "__image_load_i", "__image_load_ui", "__image_store_f", "__image_store_i", "__image_store_ui"];
+const GENERAL: [&str; 7] = [
+    "__image_load_f",
+    "__image_load_pair_f",
+    "__image_load_i",
+    "__image_load_ui",
+    "__image_store_f",
+    "__image_store_i",
+    "__image_store_ui",
+];
 
 /// Whether a name is that of a library function which takes an image: of the files `image_read.cl` and
 /// `image_write.cl`, whose internal functions have the file's name in theirs.
@@ -174,12 +183,13 @@ fn replace_formats(module: &mut Module, kernel: FuncRef, states: &ArgStates) {
         let name = module.funcs[f].name.split('.').next().unwrap_or_default();
         let Some(&image) = data.args.first() else { continue };
         let state = parameter(func, image).and_then(|p| state_of(states, p));
-        let Some(ArgState::Image { order, channel_type, is_large }) = state else { continue };
+        let Some(ArgState::Image { order, channel_type, is_large, is_column }) = state else { continue };
         match name {
             "__image_channel_order" => found.push((inst, order)),
             "__image_channel_type" => found.push((inst, channel_type)),
             "__image_element_size" => found.push((inst, ImageFormat { order, channel_type }.element_size())),
             "__image_is_large" => found.push((inst, is_large.into())),
+            "__image_is_column" => found.push((inst, is_column.into())),
             _ => {}
         }
     }

@@ -276,6 +276,11 @@ impl Image {
         self.size().is_none_or(|size| size > i32::MAX as u64)
     }
 
+    /// Whether its rows have one element only.
+    pub(crate) fn is_column(&self) -> bool {
+        self.width == 1
+    }
+
     /// The address of the descriptor for kernels that run on the host, whose elements begin at `data`.
     fn descriptor(&self, data: u64) -> u64 {
         let made = self.descriptor.get_or_init(|| {

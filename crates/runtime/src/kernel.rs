@@ -380,7 +380,8 @@ impl Kernel {
                 (ParamKind::Image, Some(Arg::Buffer(Some(object)))) => object.upgrade().and_then(|object| {
                     let image = object.as_image()?;
                     let ImageFormat { order, channel_type } = image.format;
-                    Some(ArgState::Image { order, channel_type, is_large: image.is_large() })
+                    let (is_large, is_column) = (image.is_large(), image.is_column());
+                    Some(ArgState::Image { order, channel_type, is_large, is_column })
                 }),
                 (ParamKind::Sampler, Some(Arg::Bytes(bytes))) => {
                     bytes.first_chunk().map(|bits| ArgState::Sampler(u32::from_le_bytes(*bits)))
