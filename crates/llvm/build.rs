@@ -54,15 +54,16 @@ fn main() {
     println!("cargo::rustc-link-lib=dylib=stdc++");
 }
 
-/// Compiles the lists of passes.
+/// Compiles what LLVM's C interface cannot do.
 fn compile(includes: &Path, has_rtti: bool) {
-    println!("cargo::rerun-if-changed=src/passes.cpp");
+    const FILES: [&str; 2] = ["src/passes.cpp", "src/codegen.cpp"];
+    FILES.iter().for_each(|file| println!("cargo::rerun-if-changed={file}"));
     let mut build = cc::Build::new();
     // The unused parts of headers that are not ours are no concern; what links it says so below.
-    build.cpp(true).cpp_link_stdlib(None).file("src/passes.cpp").include(includes).warnings(false).std("c++17");
+    build.cpp(true).cpp_link_stdlib(None).files(FILES).include(includes).warnings(false).std("c++17");
     build.flag("-fno-exceptions").define("_GNU_SOURCE", None);
     if !has_rtti {
         build.flag("-fno-rtti");
     }
-    build.compile("cloom_llvm_passes");
+    build.compile("cloom_llvm");
 }

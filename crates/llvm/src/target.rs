@@ -5,12 +5,19 @@ use crate::handles::{LlvmModule, c_string, take_message};
 use crate::optimise::Effort;
 use cloom_target::{Architecture, Target};
 use llvm_sys::core::*;
+use llvm_sys::prelude::{LLVMMemoryBufferRef, LLVMModuleRef};
 use llvm_sys::support::LLVMParseCommandLineOptions;
 use llvm_sys::target::*;
 use llvm_sys::target_machine::*;
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, c_int};
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+
+unsafe extern "C" {
+    /// Of `src/codegen.cpp`.
+    fn cloom_llvm_emit(module: LLVMModuleRef, machine: LLVMTargetMachineRef, is_assembly: c_int)
+    -> LLVMMemoryBufferRef;
+}
 
 /// The form of the code.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -179,19 +186,13 @@ impl Machine {
 
     /// Makes code of a verified module. The module is changed by it.
     pub fn emit(&self, module: &LlvmModule<'_>, output: Output) -> Result<Vec<u8>, Error> {
-        let kind = match output {
-            Output::Object => LLVMCodeGenFileType::LLVMObjectFile,
-            Output::Assembly => LLVMCodeGenFileType::LLVMAssemblyFile,
-        };
-        let mut message = ptr::null_mut();
-        let mut buffer = ptr::null_mut();
-        // SAFETY: machine and module are valid; results are written to the two pointers.
-        let failed =
-            unsafe { LLVMTargetMachineEmitToMemoryBuffer(self.raw, module.raw, kind, &mut message, &mut buffer) } != 0;
-        if failed {
-            return Err(Error::Internal(take_message(message)));
+        let is_assembly = (output == Output::Assembly).into();
+        // SAFETY: machine and module are valid, and used by this thread alone.
+        let buffer = unsafe { cloom_llvm_emit(module.raw, self.raw, is_assembly) };
+        if buffer.is_null() {
+            return Err(Error::Internal(format!("LLVM makes no code for {}", self.target)));
         }
-        // SAFETY: on success the buffer is valid and ours; its bytes are copied before it is freed.
+        // SAFETY: the buffer is valid and ours; its bytes are copied before it is freed.
         unsafe {
             let bytes = std::slice::from_raw_parts(LLVMGetBufferStart(buffer).cast::<u8>(), LLVMGetBufferSize(buffer));
             let bytes = bytes.to_vec();
