@@ -39,6 +39,8 @@ struct Child {
     number: u64,
     /// Pointers to local memory that it takes.
     locals: usize,
+    /// The memory that its function finds the captured bytes in.
+    space: Space,
     /// Where the captured bytes stand among its arguments, and the bytes of all arguments.
     offset: u32,
     size: u32,
@@ -137,7 +139,7 @@ impl Context<'_, '_> {
         self.charge_insts(func.insts.len())?;
         self.ir.funcs.push(func);
         let offset = offsets.last().copied().filter(|_| size > 0).unwrap_or(0);
-        let child = Child { number, locals: locals.len(), offset, size: total };
+        let child = Child { number, locals: locals.len(), space, offset, size: total };
         self.children.known.insert(key, child);
         Ok(child)
     }
@@ -299,8 +301,8 @@ impl Fn<'_, '_, '_> {
     fn block(&mut self, [invoke, param, size, align]: [Id; 4]) -> Result<(Value, Child, Value)> {
         let child = self.cx.child(invoke, self.cx.integer(size)?, self.cx.integer(align)?)?;
         let captured = self.pointer(param)?;
-        let is_known = matches!(self.ty(captured).space(), Some(Space::Private | Space::Generic));
-        ensure!(is_known, "%{param}, what is captured, is not in private or any memory");
+        let is_same = self.ty(captured).space() == Some(child.space);
+        ensure!(is_same, "%{param}, what is captured, is in another memory than the function's parameter says");
         Ok((self.b().iconst(Type::I64, child.number), child, captured))
     }
 
@@ -350,7 +352,8 @@ impl Fn<'_, '_, '_> {
                     ensure!(is_size, "%{id} is no size of local memory");
                     self.load_parts(of, val.parts[0], None, Flags::empty())?[0]
                 }
-                _ => self.scalar_int(id)?,
+                Kind::Number(_) => self.scalar_int(id)?,
+                _ => bail!("%{id} is no size of local memory"),
             };
             // What has no place in 32 bits is more than there is.
             let size = self.resized(size, Type::I64, false);
