@@ -15,8 +15,8 @@ use crate::types::{Kind, Ty};
 use cloom_ir::abi::BLOCK_ALIGN;
 use cloom_ir::abi::device as abi;
 use cloom_ir::{
-    BinOp, CastOp, DeviceCall, Flags, Function, IntCc, KernelMeta, KernelParam, Linkage, ParamKind, Scalar, Space, Type,
-    Value,
+    BinOp, CastOp, DeviceCall, Flags, Function, IntCc, KernelMeta, KernelParam, Linkage, ParamKind, Scalar, Space,
+    Type, Value,
 };
 use rustc_hash::FxHashMap;
 use spirv::{FunctionParameterAttribute as Attribute, Op};
@@ -53,9 +53,7 @@ pub(crate) fn invoked(inst: &Inst<'_>) -> Option<Id> {
         Op::GetKernelNDrangeSubGroupCount
         | Op::GetKernelNDrangeMaxSubGroupSize
         | Op::GetKernelLocalSizeForSubgroupCount => 3,
-        Op::GetKernelWorkGroupSize
-        | Op::GetKernelPreferredWorkGroupSizeMultiple
-        | Op::GetKernelMaxNumSubgroups => 2,
+        Op::GetKernelWorkGroupSize | Op::GetKernelPreferredWorkGroupSizeMultiple | Op::GetKernelMaxNumSubgroups => 2,
         _ => return None,
     };
     inst.words.get(at).copied()
@@ -214,9 +212,7 @@ impl Fn<'_, '_, '_> {
                 let (range, block) = (self.range(range)?, self.block([invoke, param, size, align])?.0);
                 self.ask(inst, call, &[range, block])
             }
-            Op::GetKernelWorkGroupSize
-            | Op::GetKernelPreferredWorkGroupSizeMultiple
-            | Op::GetKernelMaxNumSubgroups => {
+            Op::GetKernelWorkGroupSize | Op::GetKernelPreferredWorkGroupSizeMultiple | Op::GetKernelMaxNumSubgroups => {
                 let call = match inst.op {
                     Op::GetKernelWorkGroupSize => DeviceCall::WorkGroupSize,
                     Op::GetKernelMaxNumSubgroups => DeviceCall::MaxSubgroupCount,

@@ -22,12 +22,7 @@ impl Context<'_, '_> {
     /// Declares and lowers all functions.
     pub fn functions(&mut self) -> Result<()> {
         let module = self.module;
-        let called: FxHashSet<Id> = module
-            .functions
-            .iter()
-            .flat_map(|f| &f.body)
-            .filter_map(callee)
-            .collect();
+        let called: FxHashSet<Id> = module.functions.iter().flat_map(|f| &f.body).filter_map(callee).collect();
         let entries: FxHashSet<Id> = module.entries.iter().map(|e| e.function).collect();
         // Kernels keep their names.
         let kernels: FxHashSet<&str> = module.entries.iter().map(|e| e.name.as_str()).collect();

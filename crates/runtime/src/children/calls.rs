@@ -51,11 +51,12 @@ impl hal::DeviceCalls for Parent<'_> {
                 self.subgroups(range, block, memory).map_or(0, |s| s.max_size)
             }
             (DeviceCall::SubgroupCount, &[range, block]) => self.subgroups(range, block, memory).map_or(0, |s| s.count),
-            (DeviceCall::LocalSizeForCount, &[count, block]) => self.local_size(count, block).map_or(0, |local| local[0]),
+            (DeviceCall::LocalSizeForCount, &[count, block]) => {
+                self.local_size(count, block).map_or(0, |local| local[0])
+            }
             (DeviceCall::MaxSubgroupCount, &[block]) => {
-                let most = |(block, code): (&Block, &Arc<KernelCode>)| {
-                    attempt(|| subgroup::max_count(&block.meta, code)).ok()
-                };
+                let most =
+                    |(block, code): (&Block, &Arc<KernelCode>)| attempt(|| subgroup::max_count(&block.meta, code)).ok();
                 family.blocks.find(block).and_then(most).unwrap_or(0)
             }
             _ => 0,
