@@ -444,3 +444,76 @@ fn command_buffers_record_kernels_that_enqueue() {
         assert_eq!(t.read::<i32>(&out, 1), [160 * run]);
     }
 }
+
+#[test]
+fn a_program_without_blocks_has_events_and_markers() {
+    let t = Session::new();
+    let _queue = device_queue(&t, DEFAULT, None);
+    let source = "kernel void k(global int *out) {
+        clk_event_t user = create_user_event(), marker;
+        out[0] = is_valid_event(user);
+        out[1] = enqueue_marker(get_default_queue(), 1, &user, &marker);
+        out[2] = is_valid_event(marker);
+        set_user_event_status(user, CL_COMPLETE);
+        release_event(marker);
+        release_event(user);
+    }";
+    assert_eq!(run(&t, source, CL3, 1, 3), (vec![1, 0, 1], CL_COMPLETE));
+}
+
+/// Runs a kernel of (queue, results, …), which begin as zeros, with a queue on the device.
+fn run_in(t: &Session, program: &Obj, name: &str, more: &dyn Fn(&Obj)) -> Vec<i32> {
+    let queue = device_queue(t, DEFAULT, None);
+    let (kernel, out) = (t.kernel_of(program, name), t.buffer_of(&[0i32; 16]));
+    ok(t.clSetKernelArg(kernel.h, 0, 8, (&raw const queue.h).cast()));
+    t.arg_mem(&kernel, 1, &out);
+    more(&kernel);
+    let event = t.launch(&kernel, &[1], &[]);
+    t.finish();
+    assert_eq!(t.status(&event), CL_COMPLETE);
+    t.read(&out, 16)
+}
+
+fn from_il(t: &Session, il: &[u8], options: &str) -> Obj {
+    let mut code = 1;
+    let program = t.clCreateProgramWithIL(t.context(), il.as_ptr().cast(), il.len(), &mut code);
+    ok(code);
+    let program = Obj::program(program);
+    assert_eq!(t.build(&program, options), 0, "{}", t.log(&program));
+    program
+}
+
+#[test]
+fn a_module_enqueues_as_its_source_does() {
+    let t = Session::new();
+    let module = from_il(&t, include_bytes!("../../spirv/tests/modules/enqueue.spv"), "");
+    let source = built(&t, include_str!("../../spirv/tests/modules/enqueue.cl"), CL3);
+    let names = text(|s, v, r| t.clGetProgramInfo(module.h, CL_PROGRAM_KERNEL_NAMES, s, v, r));
+    assert_eq!(names, "captures;events;questions;images", "the host does not see blocks");
+    for name in ["captures", "events", "questions"] {
+        let [found, wanted] = [&module, &source].map(|program| run_in(&t, program, name, &|_| {}));
+        // Durations, which differ, stand behind the results.
+        let count = if name == "events" { 8 } else { 16 };
+        assert_eq!(found[..count], wanted[..count], "{name}");
+        assert_ne!(found[0], 0, "{name}");
+        if name == "events" {
+            assert_eq!(found[..6], [4, 15, 40, 41, 1, 0]);
+            assert!(found[8..12].chunks(2).all(|time| time != [0, 0]), "{found:?}");
+        }
+    }
+}
+
+#[test]
+fn a_module_enqueues_what_no_source_says() {
+    let t = Session::new();
+    let il = include_bytes!("../../spirv/tests/modules/enqueued.spv");
+    // With `-g` a program gets reasons.
+    for (options, codes) in [("", [-101, -101, -101]), ("-g", [-5, -160, -102])] {
+        let found = run_in(&t, &from_il(&t, il, options), "k", &|_| {});
+        let [memory, range, queue] = codes;
+        assert_eq!(found[..8], [12 + 192, 0, memory, 0, range, 0, queue, 2], "{options}");
+        let &[count, size, local, most] = &found[8..12] else { unreachable!() };
+        assert!(count >= 1 && count * size >= 4, "{count} sub-groups of {size} in a group of 4");
+        assert_eq!((local, most), (4, count), "the group has the size that the function requires");
+    }
+}

@@ -319,6 +319,10 @@ named! {
         MaxSubgroupSize "max_subgroup_size",
         /// `get_kernel_sub_group_count_for_ndrange`
         SubgroupCount "subgroup_count",
+        /// `OpGetKernelLocalSizeForSubgroupCount`
+        LocalSizeForCount "local_size_for_count",
+        /// `OpGetKernelMaxNumSubgroups`
+        MaxSubgroupCount "max_subgroup_count",
     }
 }
 

@@ -29,12 +29,12 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// Those of an executable, if it has any.
+    /// Those of an executable. It may have none: its kernels may still have events and markers.
     pub fn of(
         device: &Arc<Device>,
         executable: &Arc<Executable>,
         variables: Option<&Arc<dyn hal::Memory>>,
-    ) -> Option<Arc<Blocks>> {
+    ) -> Arc<Blocks> {
         let hidden = executable.program().all_kernels().filter(|(_, meta)| meta.is_block);
         let block = |(name, meta): (&str, &KernelMeta)| {
             let block = Block { name: name.to_owned(), meta: meta.clone(), code: OnceLock::new() };
@@ -42,7 +42,7 @@ impl Blocks {
         };
         let all: HashMap<u64, Block> = hidden.map(block).collect();
         let (device, executable, variables) = (device.clone(), executable.clone(), variables.cloned());
-        (!all.is_empty()).then(|| Arc::new(Blocks { device, executable, variables, all }))
+        Arc::new(Blocks { device, executable, variables, all })
     }
 
     /// A block and its code, by its number.

@@ -357,7 +357,7 @@ impl Program {
                 (Ok(unit), Ok(variables)) => {
                     build.blocks = executable
                         .as_ref()
-                        .and_then(|executable| Blocks::of(&self.devices()[i], executable, variables.as_ref()));
+                        .map(|executable| Blocks::of(&self.devices()[i], executable, variables.as_ref()));
                     build.variables = variables;
                     build.state.status = BuildKind::Success;
                     build.state.binary = Some(unit.kind());

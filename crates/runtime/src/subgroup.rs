@@ -4,9 +4,10 @@
 //! variant that a launch with that local size runs ([`KernelCode::loaded_for`]); of a row of the group, the last may be
 //! smaller.
 
-use crate::{Kernel, KernelCode, Result};
+use crate::{KernelCode, Result};
 use cloom_artifact::KernelArtifact;
 use cloom_hal::NdRange;
+use cloom_ir::KernelMeta;
 
 /// How groups of one size are divided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,14 +36,14 @@ pub fn of_local_size(code: &KernelCode, sizes: &[u64]) -> Result<Subgroups> {
 
 // OpenCL 3.0 API, 5.9.4: Kernel Object Queries.
 /// A local size whose groups have so many sub-groups, full ones if that is possible; zeros if there is none.
-pub fn for_count(kernel: &Kernel, code: &KernelCode, count: u64, dims: usize) -> Result<[u64; 3]> {
+pub fn for_count(meta: &KernelMeta, code: &KernelCode, count: u64, dims: usize) -> Result<[u64; 3]> {
     let none = [0; 3];
     let most = code.device().max_group_size();
     let dims = dims.clamp(1, 3);
     if count == 0 || count > most {
         return Ok(none);
     }
-    if let Some(required) = kernel.meta().reqd_group_size {
+    if let Some(required) = meta.reqd_group_size {
         let required = required.map(u64::from);
         let fits = required[dims..].iter().all(|&s| s == 1) && of_local_size(code, &required)?.count == count;
         return Ok(if fits { required } else { none });
@@ -61,8 +62,8 @@ pub fn for_count(kernel: &Kernel, code: &KernelCode, count: u64, dims: usize) ->
 }
 
 /// Sub-groups of a group of any size that a launch may have, at most: each work-item may be one.
-pub fn max_count(kernel: &Kernel, code: &KernelCode) -> Result<u64> {
-    match kernel.meta().reqd_group_size {
+pub fn max_count(meta: &KernelMeta, code: &KernelCode) -> Result<u64> {
+    match meta.reqd_group_size {
         Some(required) => Ok(of_local_size(code, &required.map(u64::from))?.count),
         None => Ok(code.device().max_group_size()),
     }

@@ -3,6 +3,7 @@
 use crate::Input;
 use crate::builtin::Wrappers;
 use crate::consts::Constant;
+use crate::enqueue::{Children, invoked};
 use crate::error::{Error, Result, bail, ensure};
 use crate::limits;
 use crate::module::Module;
@@ -28,6 +29,8 @@ pub(crate) struct Callee {
 /// The state of lowering a module.
 pub(crate) struct Context<'a, 'w> {
     pub module: &'a Module<'w>,
+    /// The module's bytes.
+    pub binary: &'a [u8],
     pub target: &'a Target,
     pub options: &'a BuildOptions,
     /// Values of specialisation constants by number.
@@ -41,6 +44,7 @@ pub(crate) struct Context<'a, 'w> {
     pub inputs: FxHashMap<Id, (Ty, Given)>,
     pub funcs: FxHashMap<Id, Callee>,
     pub wrappers: Wrappers,
+    pub children: Children,
     /// Permissions that the build options give to floating-point operations.
     pub fast: Flags,
     /// Whether products are added in one operation, in functions that are not in `rounds_twice`.
@@ -64,6 +68,7 @@ impl<'a, 'w> Context<'a, 'w> {
     pub fn new(module: &'a Module<'w>, input: Input<'a>) -> Self {
         Context {
             module,
+            binary: input.binary,
             target: input.target,
             options: input.options,
             constants_given: input.constants.iter().map(|(number, bytes)| (*number, bytes.as_slice())).collect(),
@@ -74,6 +79,7 @@ impl<'a, 'w> Context<'a, 'w> {
             inputs: FxHashMap::default(),
             funcs: FxHashMap::default(),
             wrappers: Wrappers::default(),
+            children: Children::default(),
             fast: cloom_clc::fast_math(input.options),
             contract: input.target.fma,
             rounds_twice: rounds_twice(module),
@@ -212,9 +218,8 @@ impl<'a, 'w> Context<'a, 'w> {
             },
             Op::TypeReserveId => Kind::ReserveId,
             Op::TypePipeStorage => bail!("pipes of a program (PipeStorage) are not supported"),
-            Op::TypeQueue | Op::TypeDeviceEvent => {
-                bail!("SPIR-V modules cannot enqueue kernels: queues are for OpenCL C")
-            }
+            Op::TypeQueue => Kind::Queue,
+            Op::TypeDeviceEvent => Kind::DeviceEvent,
             Op::TypeRuntimeArray => bail!("arrays without a length are for graphics"),
             _ => bail!("the type is not supported"),
         };
@@ -250,7 +255,7 @@ impl<'a, 'w> Context<'a, 'w> {
     }
 }
 
-/// The functions that are called by kernels with `ContractionOff`, and these. A function may be of several kernels: it
+/// The functions that are called or enqueued by kernels with `ContractionOff`, and these. A function may be of several kernels: it
 /// rounds twice if one of them wants that.
 fn rounds_twice(module: &Module<'_>) -> FxHashSet<Id> {
     let is_off = |e: &&crate::module::Entry<'_>| {
@@ -265,11 +270,15 @@ fn rounds_twice(module: &Module<'_>) -> FxHashSet<Id> {
     while let Some(id) = list.pop() {
         if found.insert(id) {
             let body = bodies.get(&id).copied().unwrap_or_default();
-            let calls = body.iter().filter(|i| i.op == Op::FunctionCall);
-            list.extend(calls.filter_map(|i| i.words.get(2)));
+            list.extend(body.iter().filter_map(callee));
         }
     }
     found
+}
+
+/// The function that an instruction calls or enqueues.
+pub(crate) fn callee(inst: &Inst<'_>) -> Option<Id> {
+    if inst.op == Op::FunctionCall { inst.words.get(2).copied() } else { invoked(inst) }
 }
 
 /// The address space of a storage class.

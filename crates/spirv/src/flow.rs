@@ -1,7 +1,7 @@
 //! Functions: their declarations and linkage, and their blocks. Each block becomes a block of the IR, the phis at its
 //! beginning the block's parameters. Blocks that cannot be reached are left out.
 
-use crate::context::{Callee, Context};
+use crate::context::{Callee, Context, callee};
 use crate::error::{Result, bail, ensure};
 use crate::func::{Fn, Val};
 use crate::module::Func;
@@ -22,13 +22,7 @@ impl Context<'_, '_> {
     /// Declares and lowers all functions.
     pub fn functions(&mut self) -> Result<()> {
         let module = self.module;
-        let called: FxHashSet<Id> = module
-            .functions
-            .iter()
-            .flat_map(|f| &f.body)
-            .filter(|i| i.op == Op::FunctionCall)
-            .filter_map(|i| i.words.get(2).copied())
-            .collect();
+        let called: FxHashSet<Id> = module.functions.iter().flat_map(|f| &f.body).filter_map(callee).collect();
         let entries: FxHashSet<Id> = module.entries.iter().map(|e| e.function).collect();
         // Kernels keep their names.
         let kernels: FxHashSet<&str> = module.entries.iter().map(|e| e.name.as_str()).collect();
@@ -52,10 +46,13 @@ impl Context<'_, '_> {
         }
         let by_id: FxHashMap<Id, usize> = module.functions.iter().enumerate().map(|(i, f)| (f.id, i)).collect();
         let mut done = Vec::new();
-        for entry in &module.entries {
+        for (index, entry) in module.entries.iter().enumerate() {
             let Some(f) = by_id.get(&entry.function).map(|&i| &module.functions[i]) else {
                 bail!("the kernel `{}` is no function of the module", entry.name)
             };
+            if self.is_hidden(f, entry, index).map_err(|e| e.at(&f.head))? {
+                continue;
+            }
             let func = self.declare_kernel(f, entry).map_err(|e| e.at(&f.head))?;
             done.push((f, self.ir.funcs.push(func)));
         }

@@ -90,6 +90,7 @@ impl<'c, 'a, 'w> Fn<'c, 'a, 'w> {
                     || self.intel(inst)?
                     || self.image(inst)?
                     || self.pipe(inst)?
+                    || self.enqueue(inst)?
             }
         };
         ensure!(known, "the instruction is not supported");

@@ -46,7 +46,7 @@ impl<'a, 'w> Context<'a, 'w> {
 
     /// The function of the source, where a translator has put another one before it as the kernel: it has the kernel's
     /// name, and the names of the parameters.
-    fn inner(&self, f: &Func<'_>, name: &str) -> Result<Option<&'a Func<'w>>> {
+    pub fn inner(&self, f: &Func<'_>, name: &str) -> Result<Option<&'a Func<'w>>> {
         let callee = f.body.iter().find(|i| i.op == Op::FunctionCall).and_then(|i| self.funcs.get(i.words.get(2)?));
         let module = self.module;
         let Some(inner) = callee.map(|c| &module.functions[c.index]) else { return Ok(None) };
@@ -54,7 +54,7 @@ impl<'a, 'w> Context<'a, 'w> {
         Ok(is.then_some(inner))
     }
 
-    fn modes(&self, entry: &Entry<'_>) -> Result<KernelMeta> {
+    pub fn modes(&self, entry: &Entry<'_>) -> Result<KernelMeta> {
         // Groups may be partial from OpenCL 2.0 on, and SPIR-V is no older.
         let partial_groups = !self.options.uniform_work_group_size;
         let mut meta = KernelMeta { partial_groups, ..KernelMeta::default() };
@@ -150,7 +150,11 @@ impl<'a, 'w> Context<'a, 'w> {
                 self.types.value(ty)?
             }
             Kind::Sampler => {
-                out.kind = ParamKind::Sampler;
+                (out.kind, out.size, out.align) = (ParamKind::Sampler, 4, 4);
+                self.types.value(ty)?
+            }
+            Kind::Queue => {
+                out.kind = ParamKind::Queue;
                 self.types.value(ty)?
             }
             _ => bail!("a kernel takes what the host cannot pass"),
@@ -176,6 +180,7 @@ impl<'a, 'w> Context<'a, 'w> {
             Kind::Image(image) => image.name.into(),
             Kind::Sampler => "sampler_t".into(),
             Kind::Pipe(_) => "pipe".into(),
+            Kind::Queue => "queue_t".into(),
             _ => String::new(),
         }
     }

@@ -20,6 +20,7 @@ mod composite;
 mod consts;
 mod context;
 mod convert;
+mod enqueue;
 mod error;
 mod ext;
 mod flow;

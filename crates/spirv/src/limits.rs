@@ -16,6 +16,8 @@ pub const INIT_BYTES: u64 = 256 << 20;
 pub const RELOCS: usize = 4 << 20;
 /// Kernels of a module.
 pub const KERNELS: usize = 1 << 16;
+/// Bytes that a function which is enqueued takes.
+pub const CAPTURED: u64 = 64 << 10;
 /// Bytes of the private variables of one function.
 pub const PRIVATE: u64 = 8 << 20;
 /// Bytes of the OpenCL C that is written for built-in functions.

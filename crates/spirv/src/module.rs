@@ -54,6 +54,8 @@ pub(crate) struct Module<'w> {
     groups: FxHashMap<Id, Vec<Id>>,
     pub sets: FxHashMap<Id, Set>,
     pub entries: Vec<Entry<'w>>,
+    /// Whether kernels may enqueue others.
+    pub enqueues: bool,
     /// Types, constants, variables and lines, in order.
     pub declarations: Vec<Inst<'w>>,
     pub functions: Vec<Func<'w>>,
@@ -88,6 +90,7 @@ impl<'w> Module<'w> {
                     (Op::Capability, None) => {
                         support::check_capability(inst.word(0)?, target)?;
                         is_kernel |= inst.word(0)? == spirv::Capability::Kernel as u32;
+                        this.enqueues |= inst.word(0)? == spirv::Capability::DeviceEnqueue as u32;
                     }
                     (Op::Extension, None) => support::check_extension(&inst.string(0)?.0, target)?,
                     (Op::MemoryModel, None) => {

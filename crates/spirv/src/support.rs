@@ -41,6 +41,7 @@ const CAPABILITIES: &[(Capability, Needs)] = &[
     (Capability::ImageBasic, Images),
     (Capability::ImageReadWrite, Feature("__opencl_c_read_write_images")),
     (Capability::Groups, Nothing),
+    (Capability::DeviceEnqueue, Feature(feature::DEVICE_ENQUEUE)),
     (Capability::LiteralSampler, Images),
     (Capability::Int16, Nothing),
     (Capability::GenericPointer, Feature("__opencl_c_generic_address_space")),
@@ -143,7 +144,6 @@ pub(crate) fn check_capability(number: u32, target: &Target) -> Result<()> {
         Some(_) => bail!("the device lacks what the capability {capability:?} needs"),
         None => match capability {
             Capability::PipeStorage => bail!("pipes of a program are not supported (capability PipeStorage)"),
-            Capability::DeviceEnqueue => bail!("SPIR-V modules cannot enqueue kernels (capability DeviceEnqueue)"),
             Capability::Shader => bail!("the module is for graphics (capability Shader), not for OpenCL"),
             _ => bail!("the capability {capability:?} is not supported"),
         },

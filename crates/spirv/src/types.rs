@@ -60,6 +60,10 @@ pub(crate) enum Kind {
     Pipe(u8),
     /// A reservation in a pipe.
     ReserveId,
+    /// A queue on the device.
+    Queue,
+    /// An event of what kernels enqueue.
+    DeviceEvent,
 }
 
 /// A type with its layout.
@@ -122,7 +126,9 @@ impl Types {
                 natural(self[*element].size * lanes)
             }
             Kind::Pointer(..) | Kind::Event | Kind::Image(_) | Kind::Pipe(_) | Kind::ReserveId => (8, 8),
-            Kind::Sampler => (4, 4),
+            Kind::Queue | Kind::DeviceEvent => (8, 8),
+            // Its bits are four; in structures of what a block captures, translators count a pointer.
+            Kind::Sampler => (8, 8),
             Kind::SampledImage(_) => {
                 data.parts = 2;
                 (16, 8)
@@ -201,7 +207,7 @@ impl Types {
             Kind::Image(_) => Type::ptr(Space::Constant),
             Kind::Sampler => Type::I32,
             Kind::Pipe(_) => Type::ptr(Space::Global),
-            Kind::Event | Kind::ReserveId => Type::I64,
+            Kind::Event | Kind::ReserveId | Kind::Queue | Kind::DeviceEvent => Type::I64,
             _ => bail!("the type %{} is not that of a number, a vector or a pointer", self.id(ty)),
         })
     }

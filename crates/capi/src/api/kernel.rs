@@ -211,10 +211,10 @@ pub fn sub_group_info(
             if words.len() != 1 || !value.is_null() && (!size.is_multiple_of(WORD) || size == 0 || size > 3 * WORD) {
                 return fail(Status::InvalidValue, "one count goes in, and one to three sizes come out");
             }
-            let local = subgroup::for_count(&kernel, code, words[0], dims)?;
+            let local = subgroup::for_count(kernel.meta(), code, words[0], dims)?;
             info.array(&local.map(|s| s as usize)[..dims])
         }
-        cl::KERNEL_MAX_NUM_SUB_GROUPS => info.value(subgroup::max_count(&kernel, code)? as usize),
+        cl::KERNEL_MAX_NUM_SUB_GROUPS => info.value(subgroup::max_count(kernel.meta(), code)? as usize),
         // OpenCL C has no attribute for it.
         cl::KERNEL_COMPILE_NUM_SUB_GROUPS => info.value(0usize),
         cl::KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL => {

@@ -36,6 +36,8 @@ const WORDS: &[&str] = &[
     "\n234 ",
     "\n245 ",
     "\n250 ",
+    "\n292 ",
+    "\n304 ",
     "\n251 ",
     "4294967295",
     "65536",
@@ -55,7 +57,7 @@ const WORDS: &[&str] = &[
 
 fn corpus() -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spirv/tests/modules");
-    let names = ["exact", "exact", "linked", "linked", "groups", "builtins", "arith", "pipes"];
+    let names = ["exact", "exact", "linked", "linked", "groups", "builtins", "arith", "pipes", "enqueue", "enqueued"];
     let module = |name: &&str| std::fs::read(folder.join(name).with_extension("spv")).ok();
     let modules: Vec<Vec<u8>> = names.iter().filter_map(module).collect();
     let mut all: Vec<Vec<u8>> = modules.iter().map(|m| text(m)).collect();

@@ -24,6 +24,8 @@
 //! | `capture_profiling` | event, what, where to | 0 |
 //! | `work_group_size`, `preferred_multiple` | block | the size |
 //! | `max_subgroup_size`, `subgroup_count` | range, block | size, or number |
+//! | `local_size_for_count` | number of sub-groups, block | the local size of one dimension, or 0 |
+//! | `max_subgroup_count` | block | the number |
 //!
 //! *Flags* are those of the language and [`FLAG_DEBUG`]. *Range* is the address of an `ndrange_t` ([`RANGE_SIZE`]);
 //! *list* that of so many *events*, of 8 bytes each; *event* where the event goes, or 0; *captured* the address of so
@@ -73,8 +75,13 @@ pub const OUT_OF_RESOURCES: i32 = -5;
 /// `CLK_PROFILING_COMMAND_EXEC_TIME`
 pub const PROFILING_EXEC_TIME: u64 = 1;
 
-/// The number of a block, from its kernel's name (FNV-1a).
+/// The number of a block, from its kernel's name.
 pub fn block_number(name: &str) -> u64 {
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, step)
+    number_of(name.as_bytes())
+}
+
+/// A number of these bytes (FNV-1a).
+pub fn number_of(bytes: &[u8]) -> u64 {
+    let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }

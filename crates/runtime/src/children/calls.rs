@@ -8,7 +8,7 @@ use super::{COMMAND_BYTES, Child, DeviceEvent, Family, Parent, WAIT_FAILED, Work
 use crate::blocks::Block;
 use crate::execute::attempt;
 use crate::launch::{GroupRules, settle};
-use crate::{Queue, RangeInput, subgroup};
+use crate::{KernelCode, Queue, RangeInput, subgroup};
 use cloom_caps::limits;
 use cloom_hal::{self as hal, DeviceCall, KernelMemory};
 use cloom_ir::Space;
@@ -51,6 +51,14 @@ impl hal::DeviceCalls for Parent<'_> {
                 self.subgroups(range, block, memory).map_or(0, |s| s.max_size)
             }
             (DeviceCall::SubgroupCount, &[range, block]) => self.subgroups(range, block, memory).map_or(0, |s| s.count),
+            (DeviceCall::LocalSizeForCount, &[count, block]) => {
+                self.local_size(count, block).map_or(0, |local| local[0])
+            }
+            (DeviceCall::MaxSubgroupCount, &[block]) => {
+                let most =
+                    |(block, code): (&Block, &Arc<KernelCode>)| attempt(|| subgroup::max_count(&block.meta, code)).ok();
+                family.blocks.find(block).and_then(most).unwrap_or(0)
+            }
             _ => 0,
         }
     }
@@ -167,7 +175,8 @@ impl Parent<'_> {
     /// The range of a launch of a block, which may be empty; `None` if there is no such launch.
     fn range_of(&self, block: &Block, range: u64, memory: &dyn KernelMemory) -> Option<Option<hal::NdRange>> {
         let most = self.family.device.max_group_size();
-        let rules = GroupRules { required: None, partial: block.meta.partial_groups, most };
+        let required = block.meta.reqd_group_size.map(|sizes| sizes.map(u64::from));
+        let rules = GroupRules { required, partial: block.meta.partial_groups, most };
         settle(&read_range(range, memory)?, &rules, [0, 1, 2]).ok()
     }
 
@@ -176,6 +185,12 @@ impl Parent<'_> {
         let (block, code) = self.family.blocks.find(block)?;
         let range = self.range_of(block, range, memory)??;
         attempt(|| subgroup::of_local_size(code, &range.local)).ok()
+    }
+
+    /// A local size of one dimension for so many sub-groups of a block; zeros if there is none.
+    fn local_size(&self, count: u64, block: u64) -> Option<[u64; 3]> {
+        let (block, code) = self.family.blocks.find(block)?;
+        attempt(|| subgroup::for_count(&block.meta, code, count, 1)).ok()
     }
 }
 
