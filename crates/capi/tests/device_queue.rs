@@ -4,6 +4,7 @@
 
 mod common;
 use common::extension::CommandBuffers;
+use common::images::*;
 use common::*;
 
 const ON_DEVICE: u64 = CL_QUEUE_ON_DEVICE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
@@ -500,6 +501,20 @@ fn a_module_enqueues_as_its_source_does() {
             assert_eq!(found[..6], [4, 15, 40, 41, 1, 0]);
             assert!(found[8..12].chunks(2).all(|time| time != [0, 0]), "{found:?}");
         }
+    }
+    let image = t.image(Format { order: R, channel_type: SIGNED_INT32 }, &Desc::new(D2, [2, 2, 1]));
+    t.write_image(&image, [0; 3], [2, 2, 1], [0, 0], &[1, 2, 3, 40]);
+    let mut code = 1;
+    let sampler = Obj::sampler(t.clCreateSampler(t.context(), 0, 0x1131, 0x1140, &mut code));
+    ok(code);
+    let two = 2i32;
+    for program in [&module, &source] {
+        let found = run_in(&t, program, "images", &|kernel| {
+            t.arg_mem(kernel, 2, &image);
+            t.arg_mem(kernel, 3, &sampler);
+            ok(t.clSetKernelArg(kernel.h, 4, 4, (&raw const two).cast()));
+        });
+        assert_eq!(found[..2], [42, 0]);
     }
 }
 

@@ -1,4 +1,4 @@
-// What kernels enqueue, for crates/capi/tests/il.rs: each kernel takes a queue and a buffer that begins as zeros.
+// What kernels enqueue, for crates/capi/tests/device_queue.rs: each kernel takes a queue and a buffer that begins as zeros.
 
 typedef struct {
     int a;
