@@ -2,8 +2,8 @@
 //! The driver must give an error code or go on, and work when there is memory again.
 //!
 //! Each n is a fork of a process that has loaded the driver and not used it yet. Every test tries some dozens of
-//! places, close to each other where a session begins; `CLOOM_TEST_FAULTS=all` tries every one, which takes long, and
-//! a number only that one, in the child itself, for a debugger.
+//! places, close to each other where a session begins; `CLOOM_TEST_FAULTS=all` tries every one, which takes long,
+//! `every 50` every fiftieth, and a number only that one, in the child itself, for a debugger.
 
 #![allow(clippy::print_stdout, reason = "processes tell each other by their output")]
 #![allow(unsafe_code, reason = "it calls the C interface")]
@@ -98,10 +98,14 @@ fn wanted() -> String {
     std::env::var("CLOOM_TEST_FAULTS").unwrap_or_default()
 }
 
-/// Numbers up to `count`: all, or close to each other at first and then further apart.
+/// Numbers up to `count`: all, or every so many, or close to each other at first and then further apart.
 fn places(count: i64) -> Vec<i64> {
-    let all = wanted() == "all";
-    let next = |&n: &i64| Some(n + if all { 1 } else { 1 + n / 6 });
+    let wanted = wanted();
+    let step: Option<i64> = match wanted.strip_prefix("every ") {
+        Some(number) => Some(number.parse().ok().filter(|&n| n > 0).expect("`every` and a number")),
+        None => (wanted == "all").then_some(1),
+    };
+    let next = |&n: &i64| Some(n + step.unwrap_or(1 + n / 6));
     std::iter::successors(Some(1), next).take_while(|&n| n <= count).collect()
 }
 
