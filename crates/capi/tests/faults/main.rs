@@ -3,7 +3,7 @@
 //!
 //! Each n is a fork of a process that has loaded the driver and not used it yet. Every test tries some dozens of
 //! places, close to each other where a session begins; `CLOOM_TEST_FAULTS=all` tries every one, which takes long,
-//! `every 50` every fiftieth, and a number only that one, in the child itself, for a debugger.
+//! `every 50 from 7` every fiftieth from the seventh on, and a number only that one, in the child itself, for a debugger.
 
 #![allow(clippy::print_stdout, reason = "processes tell each other by their output")]
 #![allow(unsafe_code, reason = "it calls the C interface")]
@@ -101,12 +101,16 @@ fn wanted() -> String {
 /// Numbers up to `count`: all, or every so many, or close to each other at first and then further apart.
 fn places(count: i64) -> Vec<i64> {
     let wanted = wanted();
-    let step: Option<i64> = match wanted.strip_prefix("every ") {
-        Some(number) => Some(number.parse().ok().filter(|&n| n > 0).expect("`every` and a number")),
-        None => (wanted == "all").then_some(1),
+    let (step, first): (Option<i64>, i64) = match wanted.strip_prefix("every ") {
+        Some(words) => {
+            let (step, first) = words.split_once(" from ").unwrap_or((words, "1"));
+            let number = |word: &str| word.parse().ok().filter(|&n| n > 0).expect("`every N` or `every N from M`");
+            (Some(number(step)), number(first))
+        }
+        None => ((wanted == "all").then_some(1), 1),
     };
     let next = |&n: &i64| Some(n + step.unwrap_or(1 + n / 6));
-    std::iter::successors(Some(1), next).take_while(|&n| n <= count).collect()
+    std::iter::successors(Some(first), next).take_while(|&n| n <= count).collect()
 }
 
 /// How many places ended how.
