@@ -54,8 +54,9 @@ struct Report {
     lost: u64,
 }
 
-/// Runs everything; whether nothing was found.
-pub fn run() -> Result<bool> {
+/// Runs everything, or what has a name that begins with one of these; whether nothing was found.
+pub fn run(names: &[String]) -> Result<bool> {
+    let wanted = |name: &str| names.is_empty() || names.iter().any(|n| name.starts_with(n.as_str()));
     packages::install(&["valgrind"])?;
     let logs = folder("memcheck")?;
     must(&mut cargo(&["build", "--release", "-p", "cloom-capi", "-p", "cloom-cli"]))?;
@@ -66,16 +67,22 @@ pub fn run() -> Result<bool> {
     // Everything that is made is released: nothing may be lost.
     let mut session = Command::new(tests.get("limits").context("capi has a test `limits`")?);
     session.args(["--exact", "the_part_of_a_child", "--nocapture"]).env("CLOOM_TEST_PART", "session");
-    good &= check("session", &session, true, &library, &logs)?;
+    if wanted("session") {
+        good &= check("session", &session, true, &library, &logs)?;
+    }
     let vendors = logs.join("vendors");
     driver::register_alone(&library, &vendors)?;
     let program = release.join("cloom");
     for name in gallery(&program)? {
+        let shown = format!("gallery-{name}");
+        if !wanted(&shown) {
+            continue;
+        }
         let mut run = Command::new(&program);
         run.args(["run", "-k", &name, "-s", SIZE, "-i", "1", "-n"]).env(driver::VENDORS, &vendors);
-        good &= check(&format!("gallery-{name}"), &run, true, &library, &logs)?;
+        good &= check(&shown, &run, true, &library, &logs)?;
     }
-    for name in TESTS {
+    for name in TESTS.iter().filter(|name| wanted(name)) {
         let mut test = Command::new(tests.get(*name).with_context(|| format!("capi has no test `{name}`"))?);
         test.arg("--test-threads=2");
         // Callbacks of calls that must fail are lost by the tests themselves.
