@@ -33,7 +33,7 @@ const USAGE: &str = "usage: cargo xtask <command>
   cts DIR [S…]  run the conformance tests that were built in DIR, or the suites whose names begin so; `cts` tells its options
   dist          make what users get, a tarball and a Debian package; --check: and try both in a fresh Debian
   hashcat [A…]  build all kernels of hashcat, or of the sources whose names begin so; takes hours of processor time
-  sanitize [A…] the driver's tests under AddressSanitizer and valgrind: address [ARGS] or memcheck [NAMES]; takes an hour
+  sanitize [A…] the driver's tests under AddressSanitizer and valgrind: address [ARGS] or memcheck [NAMES]
   soak [A…]     long runs of what a driver must endure: --minutes N, --case NAME, --json, --list
   show ARGS     every stage of one kernel: `cloom show ARGS`";
 

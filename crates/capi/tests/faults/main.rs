@@ -105,7 +105,8 @@ fn places(count: i64) -> Vec<i64> {
         Some(words) => {
             let (step, first) = words.split_once(" from ").unwrap_or((words, "1"));
             let number = |word: &str| word.parse().ok().filter(|&n| n > 0).expect("`every N` or `every N from M`");
-            (Some(number(step)), number(first))
+            // Where there are few, all of them.
+            if number(step) < count { (Some(number(step)), number(first)) } else { (Some(1), 1) }
         }
         None => ((wanted == "all").then_some(1), 1),
     };
