@@ -3,7 +3,8 @@
 //!
 //! Each n is a fork of a process that has loaded the driver and not used it yet. Every test tries some dozens of
 //! places, close to each other where a session begins; `CLOOM_TEST_FAULTS=all` tries every one, which takes long,
-//! `every 50 from 7` every fiftieth from the seventh on, and a number only that one, in the child itself, for a debugger.
+//! `every 50 from 7` every fiftieth from the seventh on, and a number only that one, in the child itself, for a
+//! debugger.
 
 #![allow(clippy::print_stdout, reason = "processes tell each other by their output")]
 #![allow(unsafe_code, reason = "it calls the C interface")]
