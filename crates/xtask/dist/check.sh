@@ -90,6 +90,8 @@ tar -C unpacked --strip-components=1 -xf cloom.tar.xz
 unpacked/install.sh
 snapshot >during
 use env
+# The shell remembers where the package had it.
+hash -r
 cloom run -k mandel -s 256 -i 1 -n
 unpacked/install.sh >again.txt
 snapshot >twice

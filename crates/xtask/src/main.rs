@@ -1,4 +1,4 @@
-//! The habits of the workspace: `cargo xtask demo|test|ci|tidy|bless|aarch64|cts|dist|hashcat|soak|show`.
+//! The habits of the workspace: `cargo xtask demo|test|ci|tidy|bless|aarch64|cts|dist|hashcat|sanitize|soak|show`.
 //!
 //! Each command first sees to the system packages that building needs, so that a fresh Debian machine with Rust is
 //! enough. Exit codes: 0 fine, 1 findings, 2 wrong use or environment.
@@ -14,6 +14,7 @@ mod dist;
 mod driver;
 mod hashcat;
 mod packages;
+mod sanitize;
 mod soak;
 mod tests;
 mod tidy;
@@ -32,6 +33,7 @@ const USAGE: &str = "usage: cargo xtask <command>
   cts DIR [S…]  run the conformance tests that were built in DIR, or the suites whose names begin so; `cts` tells its options
   dist          make what users get, a tarball and a Debian package; --check: and try both in a fresh Debian
   hashcat [A…]  build all kernels of hashcat, or of the sources whose names begin so; takes hours of processor time
+  sanitize [A…] the driver's tests under AddressSanitizer and valgrind: address [ARGS] or memcheck [NAMES]
   soak [A…]     long runs of what a driver must endure: --minutes N, --case NAME, --json, --list
   show ARGS     every stage of one kernel: `cloom show ARGS`";
 
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
         Some("cts") => cts::run(rest),
         Some("dist") => dist::run(rest),
         Some("hashcat") => hashcat::run(rest),
+        Some("sanitize") => sanitize::run(rest),
         Some("soak") => soak::run(rest),
         Some("show") => demo::show(rest),
         Some("help" | "--help" | "-h") => {

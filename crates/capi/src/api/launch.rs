@@ -12,9 +12,9 @@ pub(super) fn sizes(values: In<usize>, dim: u32) -> Option<[u64; 3]> {
     if values.is_null() {
         return None;
     }
-    // At most three are read; a wrong number of dimensions is reported later.
+    // Of a wrong number of dimensions, which is reported later, none is read: nobody knows how many there are.
     let mut three = [0; 3];
-    values.read(&mut three[..dim.min(3) as usize]);
+    values.read(&mut three[..if dim > 3 { 0 } else { dim as usize }]);
     Some(three.map(|size| size as u64))
 }
 

@@ -2,8 +2,9 @@
 //! The driver must give an error code or go on, and work when there is memory again.
 //!
 //! Each n is a fork of a process that has loaded the driver and not used it yet. Every test tries some dozens of
-//! places, close to each other where a session begins; `CLOOM_TEST_FAULTS=all` tries every one, which takes long, and
-//! a number only that one, in the child itself, for a debugger.
+//! places, close to each other where a session begins; `CLOOM_TEST_FAULTS=all` tries every one, which takes long,
+//! `every 50 from 7` every fiftieth from the seventh on, and a number only that one, in the child itself, for a
+//! debugger.
 
 #![allow(clippy::print_stdout, reason = "processes tell each other by their output")]
 #![allow(unsafe_code, reason = "it calls the C interface")]
@@ -98,11 +99,20 @@ fn wanted() -> String {
     std::env::var("CLOOM_TEST_FAULTS").unwrap_or_default()
 }
 
-/// Numbers up to `count`: all, or close to each other at first and then further apart.
+/// Numbers up to `count`: all, or every so many, or close to each other at first and then further apart.
 fn places(count: i64) -> Vec<i64> {
-    let all = wanted() == "all";
-    let next = |&n: &i64| Some(n + if all { 1 } else { 1 + n / 6 });
-    std::iter::successors(Some(1), next).take_while(|&n| n <= count).collect()
+    let wanted = wanted();
+    let (step, first): (Option<i64>, i64) = match wanted.strip_prefix("every ") {
+        Some(words) => {
+            let (step, first) = words.split_once(" from ").unwrap_or((words, "1"));
+            let number = |word: &str| word.parse().ok().filter(|&n| n > 0).expect("`every N` or `every N from M`");
+            // Where there are few, all of them.
+            if number(step) < count { (Some(number(step)), number(first)) } else { (Some(1), 1) }
+        }
+        None => ((wanted == "all").then_some(1), 1),
+    };
+    let next = |&n: &i64| Some(n + step.unwrap_or(1 + n / 6));
+    std::iter::successors(Some(first), next).take_while(|&n| n <= count).collect()
 }
 
 /// How many places ended how.

@@ -15,6 +15,30 @@ pub type EventFn = unsafe extern "C" fn(Handle, i32, *mut Void);
 pub type ObjectFn = unsafe extern "C" fn(Handle, *mut Void);
 pub type NativeFn = unsafe extern "C" fn(*mut Void);
 
+/// `cl_image_format`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ImageFormat {
+    pub order: u32,
+    pub kind: u32,
+}
+
+/// `cl_image_desc`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ImageDesc {
+    pub kind: u32,
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+    pub array: usize,
+    pub row: usize,
+    pub slice: usize,
+    pub levels: u32,
+    pub samples: u32,
+    pub parent: Handle,
+}
+
 /// The driver under test: the one that `CLOOM_TEST_LIBRARY` names, or the `libcloom.so` of this build.
 static DRIVER: LazyLock<Result<Driver, String>> = LazyLock::new(|| {
     let path = std::env::var_os("CLOOM_TEST_LIBRARY").map(PathBuf::from).or_else(beside);
@@ -84,6 +108,13 @@ functions! {
     fn clCreateSubBuffer(h: Handle, flags: u64, kind: u32, region: *const [usize; 2], code: *mut i32) -> Handle;
     fn clCreatePipe(h: Handle, flags: u64, packet: u32, count: u32, props: *const isize, code: *mut i32) -> Handle;
     fn clGetPipeInfo(h: Handle, name: u32, size: usize, value: *mut Void, size_ret: *mut usize) -> i32;
+    fn clCreateImage(h: Handle, flags: u64, format: *const ImageFormat, desc: *const ImageDesc, host: *mut Void, code: *mut i32) -> Handle;
+    fn clGetImageInfo(h: Handle, name: u32, size: usize, value: *mut Void, size_ret: *mut usize) -> i32;
+    fn clGetSupportedImageFormats(h: Handle, flags: u64, kind: u32, n: u32, list: *mut ImageFormat, count: *mut u32) -> i32;
+    fn clCreateSampler(h: Handle, normalized: u32, addressing: u32, filter: u32, code: *mut i32) -> Handle;
+    fn clRetainSampler(h: Handle) -> i32;
+    fn clReleaseSampler(h: Handle) -> i32;
+    fn clGetSamplerInfo(h: Handle, name: u32, size: usize, value: *mut Void, size_ret: *mut usize) -> i32;
     fn clRetainMemObject(h: Handle) -> i32;
     fn clReleaseMemObject(h: Handle) -> i32;
     fn clGetMemObjectInfo(h: Handle, name: u32, size: usize, value: *mut Void, size_ret: *mut usize) -> i32;
@@ -149,6 +180,34 @@ functions! {
     fn clEnqueueMapBuffer(
         h: Handle, buffer: Handle, blocking: u32, flags: u64, at: usize, size: usize, n: u32, list: *const Handle, event: *mut Handle,
         code: *mut i32,
+    ) -> *mut Void;
+    fn clEnqueueReadImage(
+        h: Handle, image: Handle, blocking: u32, origin: *const usize, region: *const usize, row: usize, slice: usize, to: *mut Void,
+        n: u32, list: *const Handle, event: *mut Handle,
+    ) -> i32;
+    fn clEnqueueWriteImage(
+        h: Handle, image: Handle, blocking: u32, origin: *const usize, region: *const usize, row: usize, slice: usize,
+        from: *const Void, n: u32, list: *const Handle, event: *mut Handle,
+    ) -> i32;
+    fn clEnqueueCopyImage(
+        h: Handle, from: Handle, to: Handle, a: *const usize, b: *const usize, region: *const usize, n: u32, list: *const Handle,
+        event: *mut Handle,
+    ) -> i32;
+    fn clEnqueueCopyImageToBuffer(
+        h: Handle, image: Handle, buffer: Handle, origin: *const usize, region: *const usize, at: usize, n: u32, list: *const Handle,
+        event: *mut Handle,
+    ) -> i32;
+    fn clEnqueueCopyBufferToImage(
+        h: Handle, buffer: Handle, image: Handle, at: usize, origin: *const usize, region: *const usize, n: u32, list: *const Handle,
+        event: *mut Handle,
+    ) -> i32;
+    fn clEnqueueFillImage(
+        h: Handle, image: Handle, colour: *const Void, origin: *const usize, region: *const usize, n: u32, list: *const Handle,
+        event: *mut Handle,
+    ) -> i32;
+    fn clEnqueueMapImage(
+        h: Handle, image: Handle, blocking: u32, flags: u64, origin: *const usize, region: *const usize, row: *mut usize,
+        slice: *mut usize, n: u32, list: *const Handle, event: *mut Handle, code: *mut i32,
     ) -> *mut Void;
     fn clEnqueueUnmapMemObject(h: Handle, buffer: Handle, at: *mut Void, n: u32, list: *const Handle, event: *mut Handle) -> i32;
     fn clEnqueueMigrateMemObjects(

@@ -6,6 +6,7 @@
 //! completes.
 
 mod calls;
+mod images;
 
 use super::{Reach, Target};
 use calls::*;
@@ -38,9 +39,12 @@ enum Kind {
     Program,
     Kernel,
     Event,
+    Image,
+    Sampler,
 }
 
-const KINDS: [Kind; 6] = [Kind::Context, Kind::Queue, Kind::Buffer, Kind::Program, Kind::Kernel, Kind::Event];
+const KINDS: [Kind; 8] =
+    [Kind::Context, Kind::Queue, Kind::Buffer, Kind::Program, Kind::Kernel, Kind::Event, Kind::Image, Kind::Sampler];
 
 /// What the threads share. Handles as numbers.
 #[derive(Default)]
@@ -61,7 +65,7 @@ struct Player<'a> {
     platform: usize,
 }
 
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 8] = [
     "kernel void k(global int *p, int n) { size_t i = get_global_linear_id(); if (p && i < 16) p[i] += n; }",
     "kernel void a(global int *p, local int *l, float4 v) { size_t i = get_local_linear_id(); if (l && i < 4) l[i] = v.x; \
      barrier(CLK_LOCAL_MEM_FENCE); if (p && i < 4 && l) p[i] = l[i]; } kernel void b() { }",
@@ -72,10 +76,12 @@ const SOURCES: [&str; 7] = [
     "int f(int x) { return x + 1; }",
     "#if __OPENCL_C_VERSION__ >= 200\nkernel void g(read_only pipe int p, write_only pipe int q, global int *o) \
      { int x; if (!read_pipe(p, &x)) write_pipe(q, &x); if (o) o[0] = get_pipe_num_packets(q); }\n#endif",
+    "kernel void h(read_only image2d_t a, write_only image2d_t b, sampler_t s) { int2 p = (int2)(get_global_id(0), get_global_id(1)); \
+     write_imagef(b, p, read_imagef(a, s, convert_float2(p)) + read_imagef(a, p)); }",
 ];
 const OPTIONS: [&str; 7] =
     ["", "-w -cl-std=CL3.0", "-DN=3", "-cl-std=nonsense", "-create-library", "-cl-kernel-arg-info", "\""];
-const NAMES: [&str; 9] = ["k", "a", "b", "c", "d", "e", "f", "g", ""];
+const NAMES: [&str; 10] = ["k", "a", "b", "c", "d", "e", "f", "g", "h", ""];
 
 impl Player<'_> {
     fn pools(&self) -> std::sync::MutexGuard<'_, Pools> {
@@ -162,7 +168,8 @@ impl Player<'_> {
         let mut code = 1;
         let code = &raw mut code;
         let code = if self.rng.chance(95) { code } else { null_mut() };
-        match self.rng.below(9) {
+        match self.rng.below(12) {
+            9..=11 => self.create_image(code),
             0 => {
                 let devices = [self.device(), self.device()];
                 let props = [0x1084isize, self.platform as isize, 0];
@@ -241,10 +248,11 @@ impl Player<'_> {
             let retain = match kind {
                 Kind::Context => clRetainContext,
                 Kind::Queue => clRetainCommandQueue,
-                Kind::Buffer => clRetainMemObject,
+                Kind::Buffer | Kind::Image => clRetainMemObject,
                 Kind::Program => clRetainProgram,
                 Kind::Kernel => clRetainKernel,
                 Kind::Event => clRetainEvent,
+                Kind::Sampler => clRetainSampler,
             };
             if retain(h) == 0 {
                 self.keep(kind, h);
@@ -274,7 +282,8 @@ impl Player<'_> {
         let out = &raw mut size_ret;
         let out = if self.rng.chance(70) { out } else { null_mut() };
         let low = self.rng.below(0x40) as u32;
-        match self.rng.below(12) {
+        match self.rng.below(15) {
+            12..=14 => self.query_image(size, value, out),
             0 => ignore(clGetPlatformInfo(
                 std::ptr::with_exposed_provenance_mut(self.platform),
                 0x900 + low,
@@ -370,7 +379,8 @@ impl Player<'_> {
 
     fn argument(&mut self) {
         let kernel = self.any(Kind::Kernel);
-        let buffer = self.any(Kind::Buffer);
+        let kind = self.rng.pick(&[Kind::Buffer, Kind::Buffer, Kind::Image, Kind::Sampler]);
+        let buffer = self.any(kind);
         let handle = (&raw const buffer).cast::<Void>();
         let bytes = [3u64; 64];
         let index = self.rng.below(4) as u32;
@@ -396,7 +406,8 @@ impl Player<'_> {
         let (buffer, other) = (self.any(Kind::Buffer), self.any(Kind::Buffer));
         let (a, b, size) = (self.size(), self.size(), self.size());
         let triple = |g: &mut Self, most: u64| [0; 3].map(|_: usize| g.rng.below(most) as usize);
-        match self.rng.below(17) {
+        match self.rng.below(22) {
+            17..=21 => self.enqueue_image(queue, blocking, n, list, place),
             0 => ignore(clEnqueueReadBuffer(queue, buffer, blocking, a, size, host(), n, list, place)),
             1 => ignore(clEnqueueWriteBuffer(queue, buffer, blocking, a, size, host(), n, list, place)),
             2 => ignore(clEnqueueCopyBuffer(queue, buffer, other, a, b, size, n, list, place)),
@@ -503,10 +514,11 @@ fn release(kind: Kind, h: usize) {
     let release = match kind {
         Kind::Context => clReleaseContext,
         Kind::Queue => clReleaseCommandQueue,
-        Kind::Buffer => clReleaseMemObject,
+        Kind::Buffer | Kind::Image => clReleaseMemObject,
         Kind::Program => clReleaseProgram,
         Kind::Kernel => clReleaseKernel,
         Kind::Event => clReleaseEvent,
+        Kind::Sampler => clReleaseSampler,
     };
     release(std::ptr::with_exposed_provenance_mut(h));
 }
@@ -536,7 +548,7 @@ fn run(input: &[u8]) -> Result<Reach, String> {
     for size in [64, 4096, 65536] {
         first.keep(Kind::Buffer, clCreateBuffer(context, 1, size, null_mut(), null_mut()));
     }
-    let text = rng.pick(&SOURCES[..4]);
+    let text = rng.pick(&[SOURCES[0], SOURCES[1], SOURCES[2], SOURCES[3], SOURCES[7]]);
     let (list, sizes) = ([text.as_ptr().cast()], [text.len()]);
     let program = clCreateProgramWithSource(context, 1, list.as_ptr(), sizes.as_ptr(), null_mut());
     first.keep(Kind::Program, program);
