@@ -22,7 +22,8 @@ const MOST_CACHES: u32 = 16;
 /// The highest number of a core that the system's lists may name.
 const MOST_CORES: u32 = 1 << 16;
 
-/// For a core, the first of those that share a domain with it, which stands for what they share; `None` if it is unknown.
+/// For a core, the first of those that share a domain with it, which stands for what they share; `None` if it is
+/// unknown.
 type Known = BTreeMap<(Domain, u32), Option<u32>>;
 
 static KNOWN: Mutex<Known> = Mutex::new(Known::new());
