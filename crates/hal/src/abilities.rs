@@ -38,7 +38,7 @@ pub trait Timestamps {
 }
 
 /// What the compute units of a part can share (`CL_DEVICE_AFFINITY_DOMAIN_…`).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[allow(missing_docs, reason = "caches by their level")]
 pub enum Domain {
     /// Memory that is near.
