@@ -7,8 +7,8 @@
 //! but `memcpy`, `memmove` and `memset`, and `fma` where the CPU lacks it.
 //!
 //! LLVM is used through its C interface, one context per compilation, so that any number of threads may compile at
-//! once. C++ are only the list of passes (`src/passes.cpp`), as the C interface would link all passes that LLVM has, and
-//! the call that makes code (`src/codegen.cpp`).
+//! once. C++ is only the list of passes (`src/passes.cpp`), as the C interface would link all passes that LLVM has,
+//! and the call that makes code (`src/codegen.cpp`).
 
 #![allow(unsafe_code, reason = "it calls LLVM's C interface")]
 

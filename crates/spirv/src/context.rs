@@ -255,8 +255,8 @@ impl<'a, 'w> Context<'a, 'w> {
     }
 }
 
-/// The functions that are called or enqueued by kernels with `ContractionOff`, and these. A function may be of several kernels: it
-/// rounds twice if one of them wants that.
+/// The functions that are called or enqueued by kernels with `ContractionOff`, and these. A function may be of several
+/// kernels: it rounds twice if one of them wants that.
 fn rounds_twice(module: &Module<'_>) -> FxHashSet<Id> {
     let is_off = |e: &&crate::module::Entry<'_>| {
         e.modes.iter().any(|mode| mode.0 == spirv::ExecutionMode::ContractionOff as u32)
