@@ -5,7 +5,8 @@ use crate::counts::CountsFile;
 use crate::loader::Image;
 use crate::memory::CpuMemory;
 use crate::pool::{self, Clock, Contention, Pool};
-use crate::{cgroup, info, launch, topology};
+use crate::topology::Topology;
+use crate::{cgroup, info, launch};
 use cloom_artifact::{CpuLaunch, KernelArtifact, LaunchForm};
 use cloom_hal::{
     Assist, Completion, Device, DeviceInfo, Domain, HalError, HostShared, Kernel, Launch, Memory, Partition, Svm,
@@ -23,6 +24,8 @@ pub struct CpuDevice {
     cores: usize,
     /// The cores whose compute units it has, of a part that is made by affinity.
     bound: Option<Cores>,
+    /// Which cores share what; its parts ask it too.
+    topology: Arc<Topology>,
     clock: Clock,
     /// Whether the runtime's threads, which it wakes for commands, come in time.
     command_threads: Contention,
@@ -56,7 +59,18 @@ impl CpuDevice {
         let info = info::detect(threads, info::target(cpu));
         let clock = Clock::new();
         let command_threads = Contention::new(clock, cores <= 1);
-        CpuDevice { info, threads, pool: OnceLock::new(), cores, bound: None, clock, command_threads, counts: None }
+        let topology = Arc::default();
+        CpuDevice {
+            info,
+            threads,
+            pool: OnceLock::new(),
+            cores,
+            bound: None,
+            topology,
+            clock,
+            command_threads,
+            counts: None,
+        }
     }
 
     /// Reports the operations of each launch to a file, if the code counts them.
@@ -94,6 +108,7 @@ impl CpuDevice {
             pool: OnceLock::new(),
             cores: self.cores,
             bound,
+            topology: self.topology.clone(),
             clock: self.clock,
             command_threads: Contention::new(self.clock, self.cores <= 1),
             counts: self.counts.clone(),
@@ -217,7 +232,7 @@ impl Partition for CpuDevice {
     fn split(&self, domain: Domain) -> Vec<Vec<u32>> {
         // Threads have a core each only where there are as many.
         let cores = self.bound.clone().or_else(Cores::allowed).map_or_else(Vec::new, |cores| cores.numbers());
-        if cores.len() == self.threads { topology::split(&cores, domain) } else { Vec::new() }
+        if cores.len() == self.threads { self.topology.split(&cores, domain) } else { Vec::new() }
     }
 
     fn part_on(&self, cores: &[u32]) -> Arc<dyn Device> {

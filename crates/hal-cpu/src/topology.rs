@@ -8,8 +8,8 @@
 //! node/node1/cpulist                      32-63
 //! ```
 //!
-//! Programs ask often: SYCL's runtime asks for a device's domains whenever it makes a device. So what has been read is
-//! remembered for the life of the process.
+//! Programs ask often: SYCL's runtime asks for a device's domains whenever it makes a device. So the device and its
+//! parts remember what has been read.
 
 use cloom_hal::Domain;
 use std::collections::BTreeMap;
@@ -26,20 +26,26 @@ const MOST_CORES: u32 = 1 << 16;
 /// unknown.
 type Known = BTreeMap<(Domain, u32), Option<u32>>;
 
-static KNOWN: Mutex<Known> = Mutex::new(Known::new());
+/// What cores share.
+#[derive(Default)]
+pub struct Topology {
+    known: Mutex<Known>,
+}
 
-/// The cores in sets of those that share something, in ascending order of their first ones. Empty unless there are
-/// several sets and each core is known to be in one.
-pub fn split(cores: &[u32], domain: Domain) -> Vec<Vec<u32>> {
-    let read = |path: &str| fs::read_to_string(format!("{ROOT}/{path}")).ok();
-    // Nobody waits for the lock: the child of a fork would wait forever for a thread that it does not have.
-    match KNOWN.try_lock() {
-        Ok(mut known) => split_by(cores, domain, &mut known, &read),
-        Err(_) => split_by(cores, domain, &mut Known::new(), &read),
+impl Topology {
+    /// The cores in sets of those that share something, in ascending order of their first ones. Empty unless there are
+    /// several sets and each core is known to be in one.
+    pub fn split(&self, cores: &[u32], domain: Domain) -> Vec<Vec<u32>> {
+        let read = |path: &str| fs::read_to_string(format!("{ROOT}/{path}")).ok();
+        // Nobody waits for the lock: the child of a fork would wait forever for a thread that it does not have.
+        match self.known.try_lock() {
+            Ok(mut known) => split_by(cores, domain, &mut known, &read),
+            Err(_) => split_by(cores, domain, &mut Known::new(), &read),
+        }
     }
 }
 
-/// [`split`] with a memory and a function that reads files below [`ROOT`].
+/// [`Topology::split`] with a memory and a function that reads files below [`ROOT`].
 fn split_by(cores: &[u32], domain: Domain, known: &mut Known, read: &dyn Fn(&str) -> Option<String>) -> Vec<Vec<u32>> {
     let mut nodes = None;
     let mut first = |core: u32| {
