@@ -1,8 +1,10 @@
 //! Runs programs; paths of the workspace.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
+use cargo_metadata::Message;
+use std::io::BufReader;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The root of the workspace.
 pub fn root() -> PathBuf {
@@ -35,4 +37,21 @@ pub fn must(command: &mut Command) -> Result<()> {
         bail!("{:?} failed", command.get_program());
     }
     Ok(())
+}
+
+/// Runs a command of `cargo` that must succeed, and returns what it says of each thing that it builds.
+pub fn messages(command: &mut Command) -> Result<Vec<Message>> {
+    command.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
+    let mut child = command.spawn().context("cannot run cargo")?;
+    let output = child.stdout.take().context("cargo has an output")?;
+    let messages: Result<Vec<_>, _> = Message::parse_stream(BufReader::new(output)).collect();
+    let ended = child.wait()?;
+    let messages = messages.context("cargo's messages cannot be read")?;
+    ensure!(ended.success(), "the build failed");
+    Ok(messages)
+}
+
+/// The triple of this machine.
+pub fn triple() -> String {
+    format!("{}-unknown-linux-gnu", std::env::consts::ARCH)
 }

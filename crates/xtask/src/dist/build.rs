@@ -4,10 +4,9 @@
 //! The profile is `delivery` of `Cargo.toml`. The flags below go to every crate, which the profile's own folder of
 //! results keeps apart from other builds.
 
-use crate::tools::{cargo, root, succeeds, target};
-use anyhow::{Context, Result, ensure};
+use crate::tools::{cargo, messages, root, succeeds, target};
+use anyhow::{Context, Result};
 use cargo_metadata::{BuildScript, Message};
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -28,20 +27,15 @@ pub fn build() -> Result<Built> {
     println!("xtask: building libcloom.so and cloom for users (the first time takes some minutes)");
     let mut command = cargo(&["build", "--locked", "--profile", PROFILE, "-p", "cloom-capi", "-p", "cloom-cli"]);
     command
-        .arg("--message-format=json-render-diagnostics")
         .env("CARGO_ENCODED_RUSTFLAGS", flags().join("\x1f"))
         // Nothing that is built has a time in it, and build scripts would run again with each commit.
-        .env_remove("SOURCE_DATE_EPOCH")
-        .stdout(Stdio::piped());
-    let mut child = command.spawn().context("cannot run cargo")?;
-    let output = child.stdout.take().context("cargo has an output")?;
+        .env_remove("SOURCE_DATE_EPOCH");
     let mut archives = Vec::new();
-    for message in Message::parse_stream(BufReader::new(output)) {
-        if let Message::BuildScriptExecuted(script) = message.context("cargo's messages cannot be read")? {
+    for message in messages(&mut command)? {
+        if let Message::BuildScriptExecuted(script) = message {
             archives.extend(linked(&script)?);
         }
     }
-    ensure!(child.wait()?.success(), "the build failed");
     archives.sort();
     archives.dedup();
     let folder = target().join(PROFILE);

@@ -6,13 +6,12 @@
 use super::folder;
 use crate::driver;
 use crate::packages;
-use crate::tools::{cargo, must, target};
+use crate::tools::{cargo, messages, must, target};
 use anyhow::{Context, Result, ensure};
 use cargo_metadata::Message;
 use std::collections::BTreeMap;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// The tests of capi that take a bearable time. Those that fork or load the driver anew are no matter of memory.
 const TESTS: &[&str] = &[
@@ -93,20 +92,12 @@ pub fn run(names: &[String]) -> Result<bool> {
 
 /// The programs of capi's tests, by name.
 fn tests() -> Result<BTreeMap<String, PathBuf>> {
-    let mut command = cargo(&["test", "--release", "-p", "cloom-capi", "--tests", "--no-run"]);
-    command.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
-    let mut child = command.spawn().context("cannot run cargo")?;
-    let output = child.stdout.take().context("cargo has an output")?;
-    let mut tests = BTreeMap::new();
-    for message in Message::parse_stream(BufReader::new(output)) {
-        if let Message::CompilerArtifact(made) = message.context("cargo's messages cannot be read")?
-            && let Some(path) = made.executable
-        {
-            tests.insert(made.target.name, path.into_std_path_buf());
-        }
-    }
-    ensure!(child.wait()?.success(), "the build failed");
-    Ok(tests)
+    let made = messages(&mut cargo(&["test", "--release", "-p", "cloom-capi", "--tests", "--no-run"]))?;
+    let artifacts = made.into_iter().filter_map(|message| match message {
+        Message::CompilerArtifact(made) => Some((made.target.name, made.executable?.into_std_path_buf())),
+        _ => None,
+    });
+    Ok(artifacts.collect())
 }
 
 /// The names of the gallery's programs.

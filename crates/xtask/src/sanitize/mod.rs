@@ -6,7 +6,7 @@
 
 mod memcheck;
 
-use crate::tools::{cargo, must, succeeds, target};
+use crate::tools::{cargo, must, succeeds, target, triple};
 use crate::{Outcome, packages};
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
@@ -42,16 +42,12 @@ fn folder(name: &str) -> Result<PathBuf> {
     folder.canonicalize().context("the folder that was just made")
 }
 
-/// The triple of this machine. Where a triple is given, flags are not for build scripts and macros.
-fn triple() -> String {
-    format!("{}-unknown-linux-gnu", std::env::consts::ARCH)
-}
-
 /// `cargo` with AddressSanitizer. The tests export its functions for the driver, which they load.
 fn sanitized(words: &[&str]) -> Result<Command> {
     let mut command = cargo(words);
     let flags = "-Zsanitizer=address\x1f-Clink-arg=-rdynamic\x1f-Cforce-frame-pointers=yes";
     command
+        // Where a triple is given, flags are not for build scripts and macros.
         .args(["--target", &triple()])
         .env("CARGO_TARGET_DIR", folder("address")?)
         // Such flags are for nightly compilers otherwise.

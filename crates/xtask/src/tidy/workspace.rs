@@ -2,6 +2,7 @@
 //! their folders, manifests and source files, and the graph of every package that is built.
 
 use super::tokens::{Token, tokens};
+use crate::tools::triple;
 use anyhow::{Context, Result};
 use cargo_metadata::{Metadata, MetadataCommand, Package};
 use std::fs;
@@ -61,10 +62,9 @@ impl Workspace {
     /// Reads the workspace below `root`.
     pub fn load(root: &Path) -> Result<Workspace> {
         // Dependencies for other platforms are not downloaded, and not used.
-        let platform = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
         let metadata = MetadataCommand::new()
             .manifest_path(root.join("Cargo.toml"))
-            .other_options(["--filter-platform".to_owned(), platform])
+            .other_options(["--filter-platform".to_owned(), triple()])
             .exec()
             .context("cargo metadata failed; does `cargo fetch` work?")?;
         let mut members = Vec::new();
