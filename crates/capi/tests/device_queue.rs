@@ -475,19 +475,10 @@ fn run_in(t: &Session, program: &Obj, name: &str, more: &dyn Fn(&Obj)) -> Vec<i3
     t.read(&out, 16)
 }
 
-fn from_il(t: &Session, il: &[u8], options: &str) -> Obj {
-    let mut code = 1;
-    let program = t.clCreateProgramWithIL(t.context(), il.as_ptr().cast(), il.len(), &mut code);
-    ok(code);
-    let program = Obj::program(program);
-    assert_eq!(t.build(&program, options), 0, "{}", t.log(&program));
-    program
-}
-
 #[test]
 fn a_module_enqueues_as_its_source_does() {
     let t = Session::new();
-    let module = from_il(&t, include_bytes!("../../spirv/tests/modules/enqueue.spv"), "");
+    let module = t.built_il(include_bytes!("../../spirv/tests/modules/enqueue.spv"), "");
     let source = built(&t, include_str!("../../spirv/tests/modules/enqueue.cl"), CL3);
     let names = text(|s, v, r| t.clGetProgramInfo(module.h, CL_PROGRAM_KERNEL_NAMES, s, v, r));
     assert_eq!(names, "captures;events;questions;images", "the host does not see blocks");
@@ -524,7 +515,7 @@ fn a_module_enqueues_what_no_source_says() {
     let il = include_bytes!("../../spirv/tests/modules/enqueued.spv");
     // With `-g` a program gets reasons.
     for (options, codes) in [("", [-101, -101, -101]), ("-g", [-5, -160, -102])] {
-        let found = run_in(&t, &from_il(&t, il, options), "k", &|_| {});
+        let found = run_in(&t, &t.built_il(il, options), "k", &|_| {});
         let [memory, range, queue] = codes;
         assert_eq!(found[..8], [12 + 192, 0, memory, 0, range, 0, queue, 2], "{options}");
         let &[count, size, local, most] = &found[8..12] else { unreachable!() };

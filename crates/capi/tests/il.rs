@@ -22,21 +22,6 @@ macro_rules! module {
 const EXACT: &[u8] = include_bytes!("../../spirv/tests/modules/exact.spv");
 const ITEMS: usize = 64;
 
-fn create(t: &Session, il: &[u8]) -> Obj {
-    let mut code = 1;
-    let program = t.clCreateProgramWithIL(t.context(), il.as_ptr().cast(), il.len(), &mut code);
-    ok(code);
-    Obj::program(program)
-}
-
-#[track_caller]
-fn built(t: &Session, il: &[u8], options: &str) -> Obj {
-    let program = create(t, il);
-    let code = t.build(&program, options);
-    assert_eq!(code, 0, "{}", t.log(&program));
-    program
-}
-
 /// Numbers of all sizes, the same each time.
 fn numbers(count: usize) -> Vec<i32> {
     let mut state = 1u64;
@@ -60,7 +45,7 @@ fn run(t: &Session, program: &Obj, name: &str, more: &dyn Fn(&Obj)) -> Vec<i32> 
 
 /// Compares kernels of a module with those of its source.
 fn compare(t: &Session, (il, source): (&[u8], &str), kernels: &[&str], more: &dyn Fn(&Obj)) {
-    let module = built(t, il, "");
+    let module = t.built_il(il, "");
     let program = t.source(source);
     let code = t.build(&program, "-cl-std=CL3.0");
     assert_eq!(code, 0, "{}", t.log(&program));
@@ -115,7 +100,7 @@ fn packets_pass_through_pipes() {
     if t.device_info::<u32>(CL_DEVICE_PIPE_SUPPORT) == CL_FALSE {
         return;
     }
-    let program = built(&t, include_bytes!("../../spirv/tests/modules/pipes.spv"), "");
+    let program = t.built_il(include_bytes!("../../spirv/tests/modules/pipes.spv"), "");
     let pipe = |size: u32, count: usize| {
         let mut code = 1;
         let pipe = t.clCreatePipe(t.context(), 0, size, count as u32, null(), &mut code);
@@ -169,7 +154,7 @@ fn packets_pass_through_pipes() {
 #[test]
 fn specialisation_constants_have_values() {
     let t = Session::new();
-    let program = create(&t, EXACT);
+    let program = t.program_of_il(EXACT);
     let run = |program: &Obj| {
         assert_eq!(t.build(program, ""), 0, "{}", t.log(program));
         let (kernel, out) = (t.kernel_of(program, "specialised"), t.buffer(0, 20));
@@ -205,7 +190,7 @@ fn specialisation_constants_have_values() {
 #[test]
 fn instructions_have_their_meaning() {
     let t = Session::new();
-    let program = built(&t, EXACT, "");
+    let program = t.built_il(EXACT, "");
     let run = |name: &str, pairs: &[[i32; 2]]| {
         let mut words = vec![0i32; 16 * pairs.len()];
         for (room, pair) in words.chunks_exact_mut(16).zip(pairs) {
@@ -275,7 +260,7 @@ fn instructions_have_their_meaning() {
 #[test]
 fn a_program_tells_where_it_comes_from() {
     let t = Session::new();
-    let program = built(&t, EXACT, "-cl-fast-relaxed-math -Dignored=1 -cl-kernel-arg-info");
+    let program = t.built_il(EXACT, "-cl-fast-relaxed-math -Dignored=1 -cl-kernel-arg-info");
     assert_eq!(query(|s, v, r| t.clGetProgramInfo(program.h, CL_PROGRAM_IL, s, v, r)), EXACT);
     assert_eq!(text(|s, v, r| t.clGetProgramInfo(program.h, CL_PROGRAM_SOURCE, s, v, r)), "");
     let names = text(|s, v, r| t.clGetProgramInfo(program.h, CL_PROGRAM_KERNEL_NAMES, s, v, r));
@@ -291,7 +276,7 @@ fn a_program_tells_where_it_comes_from() {
     let attributes = text(|s, v, r| t.clGetKernelInfo(kernel.h, CL_KERNEL_ATTRIBUTES, s, v, r));
     assert_eq!(attributes, "", "they are those of sources");
     let (arith, _) = module!("arith");
-    let kernel = t.kernel_of(&built(&t, arith, ""), "records");
+    let kernel = t.kernel_of(&t.built_il(arith, ""), "records");
     let names: Vec<String> =
         (0..4).map(|i| text(|s, v, r| t.clGetKernelArgInfo(kernel.h, i, CL_KERNEL_ARG_NAME, s, v, r))).collect();
     assert_eq!(names, ["out", "in", "given", "store"]);
@@ -313,7 +298,7 @@ fn a_program_tells_where_it_comes_from() {
 fn either_order_of_bytes_is_read() {
     let t = Session::new();
     let swapped: Vec<u8> = EXACT.chunks_exact(4).flat_map(|w| [w[3], w[2], w[1], w[0]]).collect();
-    let program = built(&t, &swapped, "");
+    let program = t.built_il(&swapped, "");
     assert_eq!(query(|s, v, r| t.clGetProgramInfo(program.h, CL_PROGRAM_IL, s, v, r)), swapped);
     let kernel = t.kernel_of(&program, "specialised");
     let arg = |name| text(|s, v, r| t.clGetKernelArgInfo(kernel.h, 0, name, s, v, r));
@@ -366,12 +351,12 @@ fn a_bad_module_fails_with_a_reason() {
         (patched(245, |w| w[4] += 1), "phi"),
     ];
     for (il, reason) in cases {
-        let program = create(&t, &il);
+        let program = t.program_of_il(&il);
         assert_eq!(t.build(&program, ""), CL_BUILD_PROGRAM_FAILURE, "{reason}");
         let log = t.log(&program);
         assert!(log.starts_with("error: ") && log.contains(reason), "{log}");
     }
-    let program = create(&t, EXACT);
+    let program = t.program_of_il(EXACT);
     assert_eq!(t.build(&program, "-no-such-option"), CL_INVALID_BUILD_OPTIONS);
 }
 
@@ -391,7 +376,7 @@ fn modules_link_with_source() {
         (code, Obj::program(program))
     };
     let (il, _) = module!("linked");
-    let module = create(&t, il);
+    let module = t.program_of_il(il);
     compile(&module);
     let source = t.source(
         "int triple(int x) { return 3 * x; }
@@ -456,7 +441,7 @@ const ONCE: &[u8] = include_bytes!("../../spirv/tests/modules/once.spv");
 fn sub_groups_exchange_as_sycl_programs_do() {
     const SIZE: usize = 16;
     let t = Session::new();
-    let program = built(&t, INTEL, "");
+    let program = t.built_il(INTEL, "");
     let more = t.buffer_of(&[0u32; ITEMS]);
     let kernel = t.kernel_of(&program, "exchange");
     // Blocks of two reach beyond the last sub-group's.
@@ -494,7 +479,7 @@ fn sub_groups_exchange_as_sycl_programs_do() {
 #[test]
 fn floats_in_memory_are_added() {
     let t = Session::new();
-    let program = built(&t, INTEL, "");
+    let program = t.built_il(INTEL, "");
     let given: Vec<f32> = (0..ITEMS).map(|i| (i * 37 % 64) as f32 - 20.0).collect();
     let (out, input) = (t.buffer_of(&[0.5f32, 100.0, -100.0]), t.buffer_of(&given));
     let kernel = t.kernel_of(&program, "numbers");
@@ -507,7 +492,7 @@ fn floats_in_memory_are_added() {
 #[test]
 fn of_two_definitions_that_are_alike_one_is_linked() {
     let t = Session::new();
-    let parts = [create(&t, INTEL), create(&t, ONCE)];
+    let parts = [t.program_of_il(INTEL), t.program_of_il(ONCE)];
     for part in &parts {
         ok(t.clCompileProgram(part.h, 0, null(), c"".as_ptr(), 0, null(), null(), None, null_mut()));
     }

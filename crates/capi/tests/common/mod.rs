@@ -362,6 +362,24 @@ impl Session {
         program
     }
 
+    /// A program of a module in SPIR-V.
+    #[track_caller]
+    pub fn program_of_il(&self, il: &[u8]) -> Obj {
+        let mut code = 1;
+        let program = self.clCreateProgramWithIL(self.context(), il.as_ptr().cast(), il.len(), &mut code);
+        ok(code);
+        Obj::program(program)
+    }
+
+    /// A program of a module in SPIR-V that builds.
+    #[track_caller]
+    pub fn built_il(&self, il: &[u8], options: &str) -> Obj {
+        let program = self.program_of_il(il);
+        let code = self.build(&program, options);
+        assert_eq!(code, 0, "{}", self.log(&program));
+        program
+    }
+
     #[track_caller]
     pub fn kernel_of(&self, program: &Obj, name: &str) -> Obj {
         let name = CString::new(name).expect("a name without a zero");
