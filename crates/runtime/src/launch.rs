@@ -15,6 +15,7 @@ use crate::status::{bail, ensure};
 use crate::thread_exit;
 use crate::{Device, Event, Kernel, KernelCode, Queue, QueueFlags, Result};
 use cloom_hal::{self as hal, TUNING};
+use cloom_ir::KernelMeta;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,11 +44,7 @@ impl Queue {
         ensure!(same, InvalidContext, "the kernel is of another context than the queue");
         let code = kernel.code_for_launch(self.device())?.specialised(kernel.arg_states());
         let meta = kernel.meta();
-        let rules = GroupRules {
-            required: meta.reqd_group_size.map(|r| r.map(u64::from)),
-            partial: meta.partial_groups,
-            most: self.device().max_group_size(),
-        };
+        let rules = GroupRules::of(meta, self.device());
         let chosen = input.local.is_none() && input.work_dim > 1;
         let dim_order = if chosen { code.dim_order()? } else { [0, 1, 2] };
         Ok((code, settle(input, &rules, dim_order)?))
@@ -301,6 +298,17 @@ pub(crate) struct GroupRules {
     pub partial: bool,
     /// Work-items of the largest group, in total and in each dimension.
     pub most: u64,
+}
+
+impl GroupRules {
+    /// Those of a kernel or a block on a device.
+    pub fn of(meta: &KernelMeta, device: &Device) -> GroupRules {
+        GroupRules {
+            required: meta.reqd_group_size.map(|sizes| sizes.map(u64::from)),
+            partial: meta.partial_groups,
+            most: device.max_group_size(),
+        }
+    }
 }
 
 // OpenCL 3.0 API, 5.10: Executing Kernels.

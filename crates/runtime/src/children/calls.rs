@@ -51,9 +51,7 @@ impl hal::DeviceCalls for Parent<'_> {
                 self.subgroups(range, block, memory).map_or(0, |s| s.max_size)
             }
             (DeviceCall::SubgroupCount, &[range, block]) => self.subgroups(range, block, memory).map_or(0, |s| s.count),
-            (DeviceCall::LocalSizeForCount, &[count, block]) => {
-                self.local_size(count, block).map_or(0, |local| local[0])
-            }
+            (DeviceCall::LocalSizeForCount, &[count, block]) => self.local_size(count, block).unwrap_or(0),
             (DeviceCall::MaxSubgroupCount, &[block]) => {
                 let most =
                     |(block, code): (&Block, &Arc<KernelCode>)| attempt(|| subgroup::max_count(&block.meta, code)).ok();
@@ -174,9 +172,7 @@ impl Parent<'_> {
 
     /// The range of a launch of a block, which may be empty; `None` if there is no such launch.
     fn range_of(&self, block: &Block, range: u64, memory: &dyn KernelMemory) -> Option<Option<hal::NdRange>> {
-        let most = self.family.device.max_group_size();
-        let required = block.meta.reqd_group_size.map(|sizes| sizes.map(u64::from));
-        let rules = GroupRules { required, partial: block.meta.partial_groups, most };
+        let rules = GroupRules::of(&block.meta, &self.family.device);
         settle(&read_range(range, memory)?, &rules, [0, 1, 2]).ok()
     }
 
@@ -187,10 +183,10 @@ impl Parent<'_> {
         attempt(|| subgroup::of_local_size(code, &range.local)).ok()
     }
 
-    /// A local size of one dimension for so many sub-groups of a block; zeros if there is none.
-    fn local_size(&self, count: u64, block: u64) -> Option<[u64; 3]> {
+    /// A local size of one dimension for so many sub-groups of a block; 0 if there is none.
+    fn local_size(&self, count: u64, block: u64) -> Option<u64> {
         let (block, code) = self.family.blocks.find(block)?;
-        attempt(|| subgroup::for_count(&block.meta, code, count, 1)).ok()
+        attempt(|| subgroup::for_count(&block.meta, code, count, 1)).ok().map(|local| local[0])
     }
 }
 
