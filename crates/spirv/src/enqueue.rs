@@ -65,22 +65,23 @@ const RANGE_PARTS: usize = 10;
 impl Context<'_, '_> {
     /// Whether an entry point is there for kernels that enqueue it, not for the host: it takes a pointer to what it
     /// captures, which no host can pass. Translators write one for each block.
-    pub fn is_hidden(&mut self, f: &Func<'_>, entry: &Entry<'_>, index: usize) -> Result<bool> {
+    pub fn is_hidden(&mut self, f: &Func<'_>) -> Result<bool> {
         let (_, types) = self.signature(f)?;
         let (Some(&ty), Some(param), true) = (types.first(), f.params.first(), self.module.enqueues) else {
             return Ok(false);
         };
-        let is_hidden = match self.types[ty].kind {
+        Ok(match self.types[ty].kind {
             Kind::Pointer(Space::Generic, _) => true,
             Kind::Pointer(Space::Private, _) => !self.module.has_attribute(param.word(1)?, Attribute::ByVal),
             _ => false,
-        };
-        if is_hidden {
-            // The entry point may be one that calls the function.
-            let inner = self.inner(f, &entry.name)?.map_or(f.id, |inner| inner.id);
-            self.children.entries.insert(inner, index);
-        }
-        Ok(is_hidden)
+        })
+    }
+
+    /// Remembers a hidden entry point, which may be one that calls the function that is enqueued.
+    pub fn hide(&mut self, f: &Func<'_>, entry: &Entry<'_>, index: usize) -> Result<()> {
+        let inner = self.inner(f, &entry.name)?.map_or(f.id, |inner| inner.id);
+        self.children.entries.insert(inner, index);
+        Ok(())
     }
 
     /// The hidden kernel that runs a function with so many captured bytes.
@@ -109,10 +110,7 @@ impl Context<'_, '_> {
         let (offsets, total) = meta.layout();
         let most = limits::CAPTURED;
         ensure!(u64::from(total) <= most, "a function that is enqueued takes {total} bytes; the most are {most}");
-        let name = match self.module.name(invoke) {
-            Some(name) => name.to_owned(),
-            None => format!("f{invoke}"),
-        };
+        let name = self.module.name_or_number(invoke);
         let module = self.module_number();
         let name = self.fresh_func_name(&format!("{name}.{module:016x}.block"))?;
         let number = abi::block_number(&name);

@@ -50,7 +50,8 @@ impl Context<'_, '_> {
             let Some(f) = by_id.get(&entry.function).map(|&i| &module.functions[i]) else {
                 bail!("the kernel `{}` is no function of the module", entry.name)
             };
-            if self.is_hidden(f, entry, index).map_err(|e| e.at(&f.head))? {
+            if self.is_hidden(f).map_err(|e| e.at(&f.head))? {
+                self.hide(f, entry, index).map_err(|e| e.at(&f.head))?;
                 continue;
             }
             let func = self.declare_kernel(f, entry).map_err(|e| e.at(&f.head))?;
@@ -91,7 +92,7 @@ impl Context<'_, '_> {
                 (name, if kind == LinkageType::LinkOnceODR { Linkage::LinkOnce } else { Linkage::External })
             }
             // A kernel and the function that it calls may have one name: other modules see the kernel.
-            _ => (self.module.name(f.id).map_or_else(|| format!("f{}", f.id), str::to_owned), Linkage::Internal),
+            _ => (self.module.name_or_number(f.id), Linkage::Internal),
         };
         let name = match linkage {
             // No name of the library ends so.

@@ -197,6 +197,11 @@ impl<'w> Module<'w> {
         self.names.get(&id).map(String::as_str).filter(|n| !n.is_empty())
     }
 
+    /// The name that the source gave a function, or one of its id.
+    pub fn name_or_number(&self, id: Id) -> String {
+        self.name(id).map_or_else(|| format!("f{id}"), str::to_owned)
+    }
+
     /// The decorations of an id, its own and those of its groups.
     pub fn decorations(&self, id: Id) -> impl Iterator<Item = Decorated<'w>> + '_ {
         let groups = self.groups.get(&id).into_iter().flatten();
