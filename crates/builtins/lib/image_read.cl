@@ -131,6 +131,21 @@ static source address(image d, int x, int y, int z)
     return DATA(d) + (z * (int)d[2] + y * (int)d[1] + x * size);
 }
 
+// Clamps what is there of y and z, and says whether both lay inside.
+static int clamped_rows(image d, int dims, int *y, int *z)
+{
+    int h = HEIGHT(d), e = DEPTH(d), inside = 1;
+    if (dims > 1) {
+        inside = is_inside(*y, h);
+        *y = clamp(*y, 0, h - 1);
+    }
+    if (dims > 2) {
+        inside &= is_inside(*z, e);
+        *z = clamp(*z, 0, e - 1);
+    }
+    return inside;
+}
+
 #define READS(V, letters, one)                                                                     \
     static V swizzled_##letters(uint order, V v){ SWIZZLE(V, order, v, one) }                      \
                                                                                                    \
@@ -146,17 +161,8 @@ static source address(image d, int x, int y, int z)
     {                                                                                              \
         if (ADDRESSING(s) != CLAMPS)                                                               \
             return element_##letters(d, x, y, z);                                                  \
-        int w = WIDTH(d), h = HEIGHT(d), e = DEPTH(d);                                             \
-        int inside = is_inside(x, w);                                                              \
+        int w = WIDTH(d), inside = is_inside(x, w) & clamped_rows(d, dims, &y, &z);                \
         x = clamp(x, 0, w - 1);                                                                    \
-        if (dims > 1) {                                                                            \
-            inside &= is_inside(y, h);                                                             \
-            y = clamp(y, 0, h - 1);                                                                \
-        }                                                                                          \
-        if (dims > 2) {                                                                            \
-            inside &= is_inside(z, e);                                                             \
-            z = clamp(z, 0, e - 1);                                                                \
-        }                                                                                          \
         V v = element_##letters(d, x, y, z);                                                       \
         V outside = (V)(0, 0, 0, border_alpha(__image_channel_order(d)));                          \
         return inside ? v : outside;                                                               \
@@ -265,15 +271,7 @@ static int are_adjacent(image d, uint s)
 // Two neighbours of a row, by one load of two elements that lie inside.
 static float8 two(image d, uint s, int dims, int x0, int x1, int y, int z)
 {
-    int w = WIDTH(d), h = HEIGHT(d), e = DEPTH(d), inside = 1;
-    if (ADDRESSING(s) == CLAMPS && dims > 1) {
-        inside = is_inside(y, h);
-        y = clamp(y, 0, h - 1);
-    }
-    if (ADDRESSING(s) == CLAMPS && dims > 2) {
-        inside &= is_inside(z, e);
-        z = clamp(z, 0, e - 1);
-    }
+    int w = WIDTH(d), inside = ADDRESSING(s) != CLAMPS || clamped_rows(d, dims, &y, &z);
     int first = clamp(x0, 0, w - 2);
     uint order = __image_channel_order(d);
     float8 v = __image_load_pair_f(address(d, first, y, z), order, __image_channel_type(d));
