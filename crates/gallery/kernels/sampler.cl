@@ -1,33 +1,23 @@
-// Reads of an image: each work-item adds up four, a little apart and off the grid. All coordinates are exact, so that
-// every platform reads the same neighbours with the same weights.
-
-#define PLACE(x, y, dx, dy) (float2)((x) * (31.0f / 32.0f) + (dx), (y) * (31.0f / 32.0f) + (dy))
+// Reads of an image.
 
 __constant sampler_t nearest = CLK_NORMALIZED_COORDS_FALSE | ADDRESS | CLK_FILTER_NEAREST;
 __constant sampler_t linear = CLK_NORMALIZED_COORDS_FALSE | ADDRESS | CLK_FILTER_LINEAR;
 
-// The same sum for all formats; channels that a format lacks count too, as OpenCL defines them.
-float sum(float4 v)
-{
-    return v.x + 2.0f * v.y + 3.0f * v.z + 4.0f * v.w;
-}
-
-#define READ4(s)                                                                                                       \
-    (sum(read_imagef(in, s, PLACE(x, y, 0.375f, 0.125f))) + sum(read_imagef(in, s, PLACE(x, y, 0.875f, 0.375f)))       \
-     + sum(read_imagef(in, s, PLACE(x, y, 0.125f, 0.625f))) + sum(read_imagef(in, s, PLACE(x, y, 0.625f, 0.875f))))
+#define NEAREST(place) read_imagef(in, nearest, place)
+#define LINEAR(place) read_imagef(in, linear, place)
 
 __kernel void sampler_nearest(__read_only image2d_t in, __global float *out)
 {
     const int x = get_global_id(0), y = get_global_id(1);
     if (x < WIDTH && y < HEIGHT)
-        out[y * WIDTH + x] = READ4(nearest);
+        out[y * WIDTH + x] = READ4(NEAREST);
 }
 
 __kernel void sampler_linear(__read_only image2d_t in, __global float *out)
 {
     const int x = get_global_id(0), y = get_global_id(1);
     if (x < WIDTH && y < HEIGHT)
-        out[y * WIDTH + x] = READ4(linear);
+        out[y * WIDTH + x] = READ4(LINEAR);
 }
 
 // Without a sampler: the four pixels of a square, which lie inside.

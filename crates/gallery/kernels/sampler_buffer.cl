@@ -35,17 +35,6 @@ typedef float pixel;
 #define FETCH(i) FLOATS(in[i])
 #endif
 
-#define PLACE(x, y, dx, dy) (float2)((x) * (31.0f / 32.0f) + (dx), (y) * (31.0f / 32.0f) + (dy))
-
-float sum(float4 v)
-{
-    return v.x + 2.0f * v.y + 3.0f * v.z + 4.0f * v.w;
-}
-
-#define READ4(f)                                                                                                       \
-    (sum(f(in, PLACE(x, y, 0.375f, 0.125f))) + sum(f(in, PLACE(x, y, 0.875f, 0.375f)))                                 \
-     + sum(f(in, PLACE(x, y, 0.125f, 0.625f))) + sum(f(in, PLACE(x, y, 0.625f, 0.875f))))
-
 float4 fetch(__global const pixel *in, int x, int y)
 {
 #ifdef border
@@ -71,18 +60,21 @@ float4 linear(__global const pixel *in, float2 at)
     return mix(above, below, part.y);
 }
 
+#define NEAREST(place) nearest(in, place)
+#define LINEAR(place) linear(in, place)
+
 __kernel void sampler_nearest_buffer(__global const pixel *in, __global float *out)
 {
     const int x = get_global_id(0), y = get_global_id(1);
     if (x < WIDTH && y < HEIGHT)
-        out[y * WIDTH + x] = READ4(nearest);
+        out[y * WIDTH + x] = READ4(NEAREST);
 }
 
 __kernel void sampler_linear_buffer(__global const pixel *in, __global float *out)
 {
     const int x = get_global_id(0), y = get_global_id(1);
     if (x < WIDTH && y < HEIGHT)
-        out[y * WIDTH + x] = READ4(linear);
+        out[y * WIDTH + x] = READ4(LINEAR);
 }
 
 // The four pixels of a square, which lie inside.

@@ -67,6 +67,13 @@ impl Params {
             .ok_or_else(|| Error::Params(format!("-c {key}={text}: give one of {}", words.join(", "))))
     }
 
+    /// One of these by its name, the first if none is given.
+    pub fn choice_of<T: Copy>(&self, key: &str, list: &[(&'static str, T)]) -> Result<(&'static str, T)> {
+        let names: Vec<&str> = list.iter().map(|(name, _)| *name).collect();
+        let name = self.choice(key, &names)?;
+        Ok(*list.iter().find(|(known, _)| *known == name).unwrap_or(&list[0]))
+    }
+
     /// Refuses knobs that the program does not have.
     pub fn only(&self, keys: &[&str]) -> Result<()> {
         for part in self.config.split(',').map(str::trim).filter(|p| !p.is_empty()) {

@@ -13,8 +13,9 @@ use crate::random::Random;
 
 pub struct Sampler;
 
-const SOURCE: &str = include_str!("../../kernels/sampler.cl");
-const BUFFER_SOURCE: &str = include_str!("../../kernels/sampler_buffer.cl");
+const SOURCE: &str = concat!(include_str!("../../kernels/sampler_sum.cl"), include_str!("../../kernels/sampler.cl"));
+const BUFFER_SOURCE: &str =
+    concat!(include_str!("../../kernels/sampler_sum.cl"), include_str!("../../kernels/sampler_buffer.cl"));
 
 /// The formats by name.
 pub const FORMATS: &[(&str, Format)] = &[
@@ -124,20 +125,6 @@ impl Pixels {
     }
 }
 
-impl Sampler {
-    fn format(params: &Params) -> Result<(&'static str, Format)> {
-        let names: Vec<&str> = FORMATS.iter().map(|f| f.0).collect();
-        let name = params.choice("format", &names)?;
-        Ok(*FORMATS.iter().find(|f| f.0 == name).unwrap_or(&FORMATS[0]))
-    }
-
-    fn address(params: &Params) -> Result<(&'static str, &'static str)> {
-        let names: Vec<&str> = ADDRESSES.iter().map(|a| a.0).collect();
-        let name = params.choice("address", &names)?;
-        Ok(*ADDRESSES.iter().find(|a| a.0 == name).unwrap_or(&ADDRESSES[0]))
-    }
-}
-
 impl Program for Sampler {
     fn name(&self) -> &'static str {
         "sampler"
@@ -172,22 +159,22 @@ impl Program for Sampler {
     fn build_options(&self, params: &Params) -> Result<(String, String)> {
         params.only(&["format", "address"])?;
         let (w, h) = params.size_or(1024, 1024)?;
-        let (name, address) = Sampler::address(params)?;
+        let (name, address) = params.choice_of("address", ADDRESSES)?;
         let variant = self.variant(params)?;
         let mut options = format!("-DWIDTH={w} -DHEIGHT={h} -DADDRESS={address}");
         if variant.ends_with("buffer") {
-            options += &format!(" -DPIXEL_{} -D{name}", Sampler::format(params)?.0);
+            options += &format!(" -DPIXEL_{} -D{name}", params.choice_of("format", FORMATS)?.0);
         }
         Ok((options, format!("sampler_{variant}")))
     }
 
     fn run(&self, session: &Session, params: &Params) -> Result<Outcome> {
         let variant = self.variant(params)?;
-        let (_, format) = Sampler::format(params)?;
+        let (_, format) = params.choice_of("format", FORMATS)?;
         let (options, name) = self.build_options(params)?;
         let (w, h) = params.size_or(1024, 1024)?;
         session.fits::<f32>(w * h)?;
-        let pixels = Pixels::new(format, w, h, Sampler::address(params)?.0 == "border");
+        let pixels = Pixels::new(format, w, h, params.choice_of("address", ADDRESSES)?.0 == "border");
         let (image, buffer);
         let input = if variant.ends_with("buffer") {
             buffer = session.upload(&pixels.bytes)?;
