@@ -16,13 +16,9 @@
 
 using namespace llvm;
 
-namespace {
-
-// Instructions of a module whose slots are not shared. Kernels of the gallery have up to 4,000; sources of 500
-// statements have frames of 4 KB without sharing, 2,000 statements 28 KB instead of 11.
-constexpr unsigned FEW_INSTRUCTIONS = 5000;
-
-} // namespace
+// Instructions of a module whose slots are not shared. Most kernels of the gallery have fewer; sources of 500 statements
+// have frames of 4 KB without sharing, 2,000 statements 28 KB instead of 11.
+static constexpr unsigned FEW_INSTRUCTIONS = 5000;
 
 // An object or assembly, owned by the caller; null if the target makes no such code.
 extern "C" LLVMMemoryBufferRef cloom_llvm_emit(LLVMModuleRef moduleRef, LLVMTargetMachineRef machineRef,
