@@ -95,6 +95,17 @@ fn work_items_work_together() {
 }
 
 #[test]
+fn built_in_variables_may_be_imported_constants() {
+    let t = Session::new();
+    let program = t.built_il(include_bytes!("../../spirv/tests/modules/imported.spv"), "");
+    let (kernel, out) = (t.kernel_of(&program, "where"), t.buffer_of(&[0u32; ITEMS]));
+    t.arg_mem(&kernel, 0, &out);
+    drop(t.launch(&kernel, &[ITEMS], &[16]));
+    let wanted: Vec<u32> = (0..ITEMS as u32).map(|i| i % 16 + 100 * i + 10_000).collect();
+    assert_eq!(t.read::<u32>(&out, ITEMS), wanted);
+}
+
+#[test]
 fn packets_pass_through_pipes() {
     let t = Session::new();
     if t.device_info::<u32>(CL_DEVICE_PIPE_SUPPORT) == CL_FALSE {

@@ -225,8 +225,15 @@ impl Fn<'_, '_, '_> {
         }
         let p = self.b().ptr_offset(p, offset);
         let (to_space, to) = self.cx.types.pointee(ty)?;
-        ensure!(to_space == space, "the result points into another memory");
         ensure!(self.cx.same(to, of)?, "the result points to another type");
+        let ty = match (space, to_space) {
+            // Of a built-in variable that the module has in constant memory.
+            (Space::Private, Space::Constant) => self.cx.types.private_pointer(of),
+            _ => {
+                ensure!(to_space == space, "the result points into another memory");
+                ty
+            }
+        };
         self.define(id, ty, vec![p])
     }
 }

@@ -110,6 +110,8 @@ pub(crate) struct Types {
     /// The id that each was declared by, for its name.
     names: Vec<Id>,
     parts: FxHashMap<Ty, Rc<[Part]>>,
+    /// Pointers into private memory that the module may not have declared, by what they point to.
+    private: FxHashMap<Ty, Ty>,
 }
 
 impl Types {
@@ -187,6 +189,17 @@ impl Types {
     /// The id that declared a type.
     pub fn id(&self, ty: Ty) -> Id {
         self.names[ty.0 as usize]
+    }
+
+    /// The type of pointers to private memory of a type.
+    pub fn private_pointer(&mut self, to: Ty) -> Ty {
+        *self.private.entry(to).or_insert_with(|| {
+            let id = self.names[to.0 as usize];
+            let kind = Kind::Pointer(Space::Private, id);
+            self.list.push(Data { kind, size: 8, align: 8, parts: 1, nodes: 1, depth: 0 });
+            self.names.push(id);
+            Ty(self.list.len() as u32 - 1)
+        })
     }
 
     /// The pointee of a pointer, and the address space.

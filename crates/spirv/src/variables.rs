@@ -62,10 +62,10 @@ impl Context<'_, '_> {
         let class = inst.word(2)?;
         ensure!(crate::context::space(class)? == space, "the storage class is not that of its type");
         ensure!(!self.consts.contains_key(&id) && !self.types.contains(id), "the id %{id} is declared twice");
-        if class == StorageClass::Input as u32 {
-            let Some(&[number, ..]) = self.module.decoration(id, Decoration::BuiltIn) else {
-                bail!("the variable is an input, but no built-in one")
-            };
+        // Translators of SPIR-V 1.0 wrote built-in variables as constants that another module defines.
+        let built_in = self.module.decoration(id, Decoration::BuiltIn);
+        if class == StorageClass::Input as u32 || space == Space::Constant && built_in.is_some() {
+            let Some(&[number, ..]) = built_in else { bail!("the variable is an input, but no built-in one") };
             let what = given(number)?;
             let lanes = match what {
                 Given::Each(_) => 3,
@@ -75,6 +75,7 @@ impl Context<'_, '_> {
             let value = self.types.value(of)?;
             let fits = value.lanes == lanes && matches!(value.scalar, Scalar::I32 | Scalar::I64);
             ensure!(fits, "a built-in variable has the wrong type");
+            let ty = self.types.private_pointer(of);
             self.inputs.insert(id, (ty, what));
             return Ok(());
         }
@@ -149,7 +150,8 @@ impl Context<'_, '_> {
 }
 
 impl Fn<'_, '_, '_> {
-    /// The address of a variable that a launch gives: private memory that is filled when the function begins.
+    /// The address of a variable that a launch gives: private memory that is filled when the function begins, also
+    /// where the module says constant memory.
     pub fn given(&mut self, ty: Ty, what: Given) -> Result<Value> {
         let (_, of) = self.cx.types.pointee(ty)?;
         let (value, align) = (self.cx.types.value(of)?, self.cx.types[of].align as u32);
