@@ -9,11 +9,11 @@
 use crate::blocks::Blocks;
 use crate::{Device, Error, Result, Status};
 use cloom_artifact::KernelArtifact;
-use cloom_compiler::{ArgStates, CompileError, Executable, SpecializationKey, Variant};
+use cloom_compiler::{ArgStates, CompileError, Executable, Tier, Variant};
 use cloom_hal::lock::Mutex;
 use cloom_hal::{self as hal, TUNING};
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -33,10 +33,12 @@ pub struct KernelCode {
     blocks: Option<Arc<Blocks>>,
     /// For most launches: what each of them looks at.
     vector: OnceLock<Loaded>,
+    /// For ids of any size, and for tiny groups, whose launches are the shortest.
+    scalar: OnceLock<Loaded>,
     /// Other code that has been asked for; a cell is empty while its code is made, perhaps in the background.
-    others: Mutex<HashMap<SpecializationKey, Arc<OnceLock<Loaded>>>>,
+    others: Mutex<FxHashMap<(Variant, Tier), Arc<OnceLock<Loaded>>>>,
     /// The code for each combination of image formats and samplers that a launch had.
-    special: Mutex<HashMap<ArgStates, Arc<KernelCode>>>,
+    special: Mutex<FxHashMap<ArgStates, Arc<KernelCode>>>,
     cost: Cost,
 }
 
@@ -123,6 +125,7 @@ impl KernelCode {
             variables,
             blocks,
             vector: OnceLock::new(),
+            scalar: OnceLock::new(),
             others: Mutex::default(),
             special: Mutex::default(),
             cost: Cost::default(),
@@ -166,7 +169,7 @@ impl KernelCode {
         let loaded = self.loaded()?;
         match variant_for(loaded.artifact(), range) {
             Variant::Vector => Ok(loaded.clone()),
-            Variant::Scalar => self.other(Variant::Scalar),
+            Variant::Scalar => self.scalar.get_or_init(|| self.make(Variant::Scalar)).clone(),
             // What suits most launches is right for these too.
             variant @ (Variant::ShortRow(_) | Variant::Dim0) => self.other(variant).or_else(|_| Ok(loaded.clone())),
         }
@@ -187,7 +190,7 @@ impl KernelCode {
 
     /// Other code, if it exists. If not, it is being made in the background; or here, if nobody does that.
     fn other_now(&self, variant: Variant) -> Option<Loaded> {
-        let asked = match self.others.lock().entry(variant.into()) {
+        let asked = match self.others.lock().entry((variant, Tier::Optimised)) {
             Entry::Occupied(cell) => match cell.get().get() {
                 Some(loaded) => return Some(loaded.clone()),
                 None => true,
@@ -234,12 +237,12 @@ impl KernelCode {
     }
 
     /// The cell of code that is not for most launches.
-    fn cell(&self, key: SpecializationKey) -> Arc<OnceLock<Loaded>> {
-        self.others.lock().entry(key).or_default().clone()
+    fn cell(&self, variant: Variant, tier: Tier) -> Arc<OnceLock<Loaded>> {
+        self.others.lock().entry((variant, tier)).or_default().clone()
     }
 
     fn other(&self, variant: Variant) -> Loaded {
-        self.cell(variant.into()).get_or_init(|| self.make(variant)).clone()
+        self.cell(variant, Tier::Optimised).get_or_init(|| self.make(variant)).clone()
     }
 
     /// Code with which a launch can begin although that for the range is not made yet; from [`KernelCode::made_for`] it
@@ -254,7 +257,7 @@ impl KernelCode {
 
     fn baseline(&self) -> Option<Arc<dyn hal::Kernel>> {
         let make = || self.load(self.compiling(|e| e.baseline_kernel(&self.name)).ok_or(CompileError::NoBaseline));
-        self.cell(SpecializationKey::baseline()).get_or_init(make).as_ref().ok().cloned()
+        self.cell(Variant::Scalar, Tier::Baseline).get_or_init(make).as_ref().ok().cloned()
     }
 
     /// The code for most launches, if it exists and is right for this range.

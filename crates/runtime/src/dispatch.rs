@@ -52,7 +52,8 @@ impl Dispatch {
             None => Form::Empty,
             Some(range) => {
                 let loaded = code.loaded_for(&range)?;
-                let packed = queue.packed(&kernel, &*loaded, &range)?;
+                let mut packed = Packed::default();
+                queue.pack(&kernel, &*loaded, &range, &mut packed)?;
                 Form::Ready(Ready { loaded, range, packed })
             }
         };
