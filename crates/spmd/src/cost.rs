@@ -132,8 +132,7 @@ const MAX_OVERCOMMIT_OF_MANY: u32 = 2;
 /// * *Half of one*, if steps of a tree ([`tree_updates`]) have ever fewer work-items.
 /// * *Few cache lines' worth of lanes*, if lanes write columns, rows ([`store_streams`]) or records
 ///   ([`record_stores`]) of their own.
-/// * *One register of addresses*, if a kernel without loops does little but access scattered memory where scatters are
-///   fast, or near each other.
+/// * *One register of addresses*, if a kernel without loops does little but scatter, and lanes stay near each other.
 /// * *Scalar code*, if the live values of loops exceed one register each and are mostly short vectors, which are
 ///   vectors already; if nearly all work is on short vectors that fill registers, without waiting for latency, or on
 ///   whole registers read at a distance from each other; if a kernel mostly counts by atomic operations, unless lanes
@@ -148,7 +147,7 @@ pub fn choose(items: &[&VectorInput], vectors: Vectors<'_>, row: u32) -> Width {
         return Width::new(lanes.clamp(1, 64));
     }
     let &Features { vector_bits: bits, vector_registers: registers, gather_scatter, .. } = vectors.target.features();
-    let &Tuning { interleave, open_lines_written, open_lines_read, cache_line, fast_scatter, .. } = vectors.tuning();
+    let &Tuning { interleave, open_lines_written, open_lines_read, cache_line, .. } = vectors.tuning();
     let element = element_bits(items);
     let native = (bits / element).clamp(2, MAX_LANES);
     let register_halves = registers * bits / 16;
@@ -179,8 +178,8 @@ pub fn choose(items: &[&VectorInput], vectors: Vectors<'_>, row: u32) -> Width {
         () if items.iter().any(|item| reads_registers(item, bits)) => {
             (1, "its loops read short vectors as long as registers, far apart between work-items")
         }
-        () if scatters(items) => match gather_scatter && (fast_scatter || stays_near(items, bits / 64, cache_line)) {
-            true => (bits / 64, "it does little but access scattered memory: one register of addresses"),
+        () if scatters(items) => match gather_scatter && stays_near(items, bits / 64, cache_line) {
+            true => (bits / 64, "it does little but scatter to few cache lines: one register of addresses"),
             false => (1, "it does little but access scattered memory"),
         },
         () if items.iter().any(|item| updates_scattered(item)) => {
@@ -522,13 +521,13 @@ bb0(v0: ptr<global>):
     }
 
     #[test]
-    fn kernels_that_only_access_scattered_memory_are_scalar_but_where_scatters_are_fast() {
+    fn kernels_that_only_access_scattered_memory_are_scalar_but_where_lanes_stay_near() {
         let (far, near) = (scatter(0xffffc, 0), scatter(0x3c, 0));
         assert_eq!((chosen_lanes(&far), chosen_lanes(&scatter(0xffffc, 20))), (1, 16));
-        let with_scatters = |cpu| (chosen_lanes_for(cpu, &far), chosen_lanes_for(cpu, &near));
-        assert_eq!(chosen_lanes(&near), 1);
-        assert_eq!(with_scatters("x86-64-v4+intel"), (1, 8));
-        assert_eq!(with_scatters("x86-64-v4"), (8, 8));
+        assert_eq!(chosen_lanes(&near), 1, "there are no scatters");
+        for cpu in ["x86-64-v4+intel", "x86-64-v4"] {
+            assert_eq!((chosen_lanes_for(cpu, &far), chosen_lanes_for(cpu, &near)), (1, 8), "{cpu}");
+        }
     }
 
     /// The number of lanes for a kernel that counts in local memory what it reads in a loop, with a stride of

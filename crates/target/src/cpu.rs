@@ -90,10 +90,6 @@ pub struct Tuning {
     /// Whether gathering from addresses in a vector is faster than loading lane by lane. (A Xeon of 2023 took a quarter
     /// to two fifths of the time where kernels read scattered numbers, Zen 5 1.1 to 1.3 times as long.)
     pub fast_gather: bool,
-    /// Whether loading and storing at addresses in a vector is faster than lane by lane, also where each lane misses
-    /// the caches. (Three million scattered floats incremented: Zen 5 2 ms with 8 lanes, 7 to 9 in scalar code; a Xeon
-    /// of 2023 4.5 and 2.1.)
-    pub fast_scatter: bool,
     /// Whether software prefetches make strided access as fast as sequential access, so that grid-stride loops need no
     /// batching.
     pub prefers_prefetch: bool,
@@ -118,7 +114,6 @@ impl Tuning {
     /// What is right for most machines.
     pub const GENERIC: Tuning = Tuning {
         fast_gather: false,
-        fast_scatter: true,
         prefers_prefetch: false,
         cache_line: 64,
         l1: Cache { size: 32 << 10, ways: 8 },
@@ -129,7 +124,6 @@ impl Tuning {
     /// Intel's processors with AVX-512.
     const INTEL: Tuning = Tuning {
         fast_gather: true,
-        fast_scatter: false,
         prefers_prefetch: true,
         l1: Cache { size: 48 << 10, ways: 12 },
         ..Tuning::GENERIC
