@@ -122,12 +122,8 @@ impl Tuning {
         open_lines_read: 8,
     };
     /// Intel's processors with AVX-512.
-    const INTEL: Tuning = Tuning {
-        fast_gather: true,
-        prefers_prefetch: true,
-        l1: Cache { size: 48 << 10, ways: 12 },
-        ..Tuning::GENERIC
-    };
+    const INTEL: Tuning =
+        Tuning { fast_gather: true, prefers_prefetch: true, l1: Cache { size: 48 << 10, ways: 12 }, ..Tuning::GENERIC };
 }
 
 /// The suffix of [`Tuning::INTEL`] in the name of a target.
