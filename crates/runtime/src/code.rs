@@ -22,6 +22,9 @@ use std::time::Duration;
 /// A kernel in the device, or why there is none.
 type Loaded = Result<Arc<dyn hal::Kernel>>;
 
+/// Code that has been asked for; empty while it is made, perhaps in the background.
+type Cell = Arc<OnceLock<Loaded>>;
+
 /// A kernel on a device: loaded when it is first needed, shared by all kernel objects of one build.
 pub struct KernelCode {
     name: String,
@@ -35,8 +38,8 @@ pub struct KernelCode {
     vector: OnceLock<Loaded>,
     /// For ids of any size, and for tiny groups, whose launches are the shortest.
     scalar: OnceLock<Loaded>,
-    /// Other code that has been asked for; a cell is empty while its code is made, perhaps in the background.
-    others: Mutex<FxHashMap<(Variant, Tier), Arc<OnceLock<Loaded>>>>,
+    /// Other code that has been asked for.
+    others: Mutex<FxHashMap<(Variant, Tier), Cell>>,
     /// The code for each combination of image formats and samplers that a launch had.
     special: Mutex<FxHashMap<ArgStates, Arc<KernelCode>>>,
     cost: Cost,
@@ -237,7 +240,7 @@ impl KernelCode {
     }
 
     /// The cell of code that is not for most launches.
-    fn cell(&self, variant: Variant, tier: Tier) -> Arc<OnceLock<Loaded>> {
+    fn cell(&self, variant: Variant, tier: Tier) -> Cell {
         self.others.lock().entry((variant, tier)).or_default().clone()
     }
 
