@@ -9,7 +9,7 @@
 use crate::blocks::Blocks;
 use crate::{Device, Error, Result, Status};
 use cloom_artifact::KernelArtifact;
-use cloom_compiler::{ArgStates, CompileError, Executable, Tier, Variant};
+use cloom_compiler::{ArgStates, CompileError, Executable, Variant};
 use cloom_hal::lock::Mutex;
 use cloom_hal::{self as hal, TUNING};
 use rustc_hash::FxHashMap;
@@ -21,9 +21,6 @@ use std::time::Duration;
 
 /// A kernel in the device, or why there is none.
 type Loaded = Result<Arc<dyn hal::Kernel>>;
-
-/// Code that has been asked for; empty while it is made, perhaps in the background.
-type Cell = Arc<OnceLock<Loaded>>;
 
 /// A kernel on a device: loaded when it is first needed, shared by all kernel objects of one build.
 pub struct KernelCode {
@@ -38,8 +35,10 @@ pub struct KernelCode {
     vector: OnceLock<Loaded>,
     /// For ids of any size, and for tiny groups, whose launches are the shortest.
     scalar: OnceLock<Loaded>,
-    /// Other code that has been asked for.
-    others: Mutex<FxHashMap<(Variant, Tier), Cell>>,
+    /// Made fast, for the beginning of a launch.
+    baseline: OnceLock<Loaded>,
+    /// Other code that has been asked for; a cell is empty while its code is made, perhaps in the background.
+    others: Mutex<FxHashMap<Variant, Arc<OnceLock<Loaded>>>>,
     /// The code for each combination of image formats and samplers that a launch had.
     special: Mutex<FxHashMap<ArgStates, Arc<KernelCode>>>,
     cost: Cost,
@@ -129,6 +128,7 @@ impl KernelCode {
             blocks,
             vector: OnceLock::new(),
             scalar: OnceLock::new(),
+            baseline: OnceLock::new(),
             others: Mutex::default(),
             special: Mutex::default(),
             cost: Cost::default(),
@@ -193,7 +193,7 @@ impl KernelCode {
 
     /// Other code, if it exists. If not, it is being made in the background; or here, if nobody does that.
     fn other_now(&self, variant: Variant) -> Option<Loaded> {
-        let asked = match self.others.lock().entry((variant, Tier::Optimised)) {
+        let asked = match self.others.lock().entry(variant) {
             Entry::Occupied(cell) => match cell.get().get() {
                 Some(loaded) => return Some(loaded.clone()),
                 None => true,
@@ -239,13 +239,9 @@ impl KernelCode {
         self.load(self.compiling(|e| e.kernel(&self.name, variant)).map(|built| built.artifact.clone()))
     }
 
-    /// The cell of code that is not for most launches.
-    fn cell(&self, variant: Variant, tier: Tier) -> Cell {
-        self.others.lock().entry((variant, tier)).or_default().clone()
-    }
-
     fn other(&self, variant: Variant) -> Loaded {
-        self.cell(variant, Tier::Optimised).get_or_init(|| self.make(variant)).clone()
+        let cell = self.others.lock().entry(variant).or_default().clone();
+        cell.get_or_init(|| self.make(variant)).clone()
     }
 
     /// Code with which a launch can begin although that for the range is not made yet; from [`KernelCode::made_for`] it
@@ -260,7 +256,7 @@ impl KernelCode {
 
     fn baseline(&self) -> Option<Arc<dyn hal::Kernel>> {
         let make = || self.load(self.compiling(|e| e.baseline_kernel(&self.name)).ok_or(CompileError::NoBaseline));
-        self.cell(Variant::Scalar, Tier::Baseline).get_or_init(make).as_ref().ok().cloned()
+        self.baseline.get_or_init(make).as_ref().ok().cloned()
     }
 
     /// The code for most launches, if it exists and is right for this range.
