@@ -225,15 +225,12 @@ impl Fn<'_, '_, '_> {
         }
         let p = self.b().ptr_offset(p, offset);
         let (to_space, to) = self.cx.types.pointee(ty)?;
+        // Of a built-in variable, perhaps, that the module has in constant memory.
+        let stands = self.cx.types.stands_for_constant(base.ty);
+        let space = if stands { Space::Constant } else { space };
+        ensure!(to_space == space, "the result points into another memory");
         ensure!(self.cx.same(to, of)?, "the result points to another type");
-        let ty = match (space, to_space) {
-            // Of a built-in variable that the module has in constant memory.
-            (Space::Private, Space::Constant) => self.cx.types.private_pointer(of),
-            _ => {
-                ensure!(to_space == space, "the result points into another memory");
-                ty
-            }
-        };
+        let ty = if stands { self.cx.types.private_pointer(of) } else { ty };
         self.define(id, ty, vec![p])
     }
 }

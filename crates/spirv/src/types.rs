@@ -110,7 +110,7 @@ pub(crate) struct Types {
     /// The id that each was declared by, for its name.
     names: Vec<Id>,
     parts: FxHashMap<Ty, Rc<[Part]>>,
-    /// Pointers into private memory that the module may not have declared, by what they point to.
+    /// By what they point to: pointers into private memory where the module says constant memory.
     private: FxHashMap<Ty, Ty>,
 }
 
@@ -191,7 +191,8 @@ impl Types {
         self.names[ty.0 as usize]
     }
 
-    /// The type of pointers to private memory of a type.
+    /// The type of pointers to private memory that stand for pointers to constant memory. It is none that the module
+    /// declares.
     pub fn private_pointer(&mut self, to: Ty) -> Ty {
         *self.private.entry(to).or_insert_with(|| {
             let id = self.names[to.0 as usize];
@@ -200,6 +201,11 @@ impl Types {
             self.names.push(id);
             Ty(self.list.len() as u32 - 1)
         })
+    }
+
+    /// Whether a type is one of [`Types::private_pointer`].
+    pub fn stands_for_constant(&self, ty: Ty) -> bool {
+        self.pointee(ty).is_ok_and(|(_, to)| self.private.get(&to) == Some(&ty))
     }
 
     /// The pointee of a pointer, and the address space.

@@ -75,7 +75,7 @@ impl Context<'_, '_> {
             let value = self.types.value(of)?;
             let fits = value.lanes == lanes && matches!(value.scalar, Scalar::I32 | Scalar::I64);
             ensure!(fits, "a built-in variable has the wrong type");
-            let ty = self.types.private_pointer(of);
+            let ty = if space == Space::Constant { self.types.private_pointer(of) } else { ty };
             self.inputs.insert(id, (ty, what));
             return Ok(());
         }

@@ -125,6 +125,27 @@ fn every_cut_and_every_changed_word_is_survived() {
 }
 
 #[test]
+fn only_a_built_in_variable_is_private_where_the_module_says_constant() {
+    let insts: [&[u32]; 13] = [
+        &[21, 1, 32, 0],
+        &[43, 1, 2, 2],
+        &[28, 3, 1, 2],
+        // Pointers to the array in private memory, and to its elements in constant memory.
+        &[32, 4, 7, 3],
+        &[32, 5, 0, 1],
+        &[19, 6],
+        &[33, 7, 6],
+        &[54, 6, 8, 0, 7],
+        &[248, 9],
+        &[59, 4, 10, 7],
+        &[65, 5, 11, 10, 2],
+        &[253],
+        &[56],
+    ];
+    assert!(refused(&insts).contains("another memory"), "{}", refused(&insts));
+}
+
+#[test]
 fn huge_types_and_values_are_refused() {
     let int: &[u32] = &[21, 1, 32, 0];
     // An array of 65536 arrays of 65536 arrays.
