@@ -18,6 +18,7 @@
 //! | `loops` | each loop with header, depth and blocks |
 //! | `spmd`, `spmd lanes N` | the work-group function for vectors of N work-items (1 unless said), printed |
 //! | `spmd registers N` | the same for vectors that suit the kernel on a machine with registers of N bits |
+//! | `spmd target TARGET` | the same for a target, as it is written in cache keys |
 //! | `llvm` | a work-group function as LLVM gets it, before LLVM's own passes |
 //! | `run` | nothing: a case by [`crate::header`], on every rung |
 //!
@@ -172,6 +173,10 @@ fn text(input: &str, command: &[&str], manager: &PassManager<'_>) -> Result<Stri
         }
         ["spmd", "registers", bits] => {
             let target = rungs::target_of(bits.parse().map_err(|_| "no number of bits")?)?;
+            spmd(module, first, VectorOptions::default(), &target, manager)
+        }
+        ["spmd", "target", target] => {
+            let target: Target = target.parse().map_err(|_| "no such target")?;
             spmd(module, first, VectorOptions::default(), &target, manager)
         }
         ["llvm"] => llvm(&module, first),
