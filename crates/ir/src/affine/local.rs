@@ -15,6 +15,9 @@ use crate::function::ValueDef;
 use crate::inst::{BinOp, CastOp, Flags, InstData, Op};
 use rustc_hash::FxHashSet;
 
+/// How many minima and maxima the search for a range looks through: clamps are two, of indices that clamps gave.
+const MAX_CLAMPS: u32 = 4;
+
 /// A value, read in one of three ways.
 pub(super) type Key = (Value, Ext);
 
@@ -246,7 +249,12 @@ impl Affine<'_> {
     }
 
     /// The signed range of a value, as known from the caller, from its operation, or from the operand of a conversion.
-    pub(super) fn range(&self, v: Value) -> Option<(i64, i64)> {
+    pub fn range(&self, v: Value) -> Option<(i64, i64)> {
+        self.range_within(v, MAX_CLAMPS)
+    }
+
+    /// The range, looking through so many minima and maxima.
+    fn range_within(&self, v: Value, clamps: u32) -> Option<(i64, i64)> {
         let func = self.func;
         let mut casts = Vec::new();
         let mut at = v;
@@ -260,7 +268,7 @@ impl Affine<'_> {
                     casts.push((*op, at));
                     at = x;
                 }
-                Some((op, _)) => break self.made_range(at, op),
+                Some((op, _)) => break self.made_range(at, op, clamps),
                 None => break None,
             }
         };
@@ -277,7 +285,7 @@ impl Affine<'_> {
         range
     }
 
-    fn made_range(&self, v: Value, op: &Op) -> Option<(i64, i64)> {
+    fn made_range(&self, v: Value, op: &Op, clamps: u32) -> Option<(i64, i64)> {
         let func = self.func;
         let scalar = func.ty(v).scalar;
         let args = func.def_inst(v).map_or(&[][..], |i| &func.insts[i].args);
@@ -292,6 +300,13 @@ impl Affine<'_> {
             Op::Binary(BinOp::Lshr) => {
                 let by = func.const_bits(args[1])? % u64::from(scalar.bits());
                 (by > 0).then(|| (0, (scalar.mask() >> by) as i64))
+            }
+            Op::Binary(op @ (BinOp::Smin | BinOp::Smax)) if clamps > 0 => {
+                let high = (scalar.mask() >> 1) as i64;
+                let of = |&a: &Value| self.range_within(a, clamps - 1).unwrap_or((!high, high));
+                let ((a, b), (c, d)) = (of(&args[0]), of(&args[1]));
+                let range = if *op == BinOp::Smin { (a.min(c), b.min(d)) } else { (a.max(c), b.max(d)) };
+                (range != (!high, high)).then_some(range)
             }
             _ => None,
         }

@@ -99,6 +99,23 @@ fn operands_of_a_product_stand_in_either_order() {
 }
 
 #[test]
+fn a_clamp_has_a_range() {
+    let text = "func internal @f(i32, i32) {
+        bb0(v0: i32, v1: i32): v2: i32 = const 0 v3: i32 = const 1023 v4: i32 = const 0xfffffffb
+        v5: i32 = smax v0, v2 v6: i32 = smin v5, v3
+        v7: i32 = smin v3, v0 v8: i32 = smax v4, v7
+        v9: i32 = smax v0, v1 v10: i64 = sext v6
+        v11: i32 = smin v6, v8 ret }";
+    with(text, Facts::default(), |_, a| {
+        let ranges = [5, 6, 7, 8, 9, 10, 11].map(|n| a.range(v(n)));
+        let (min, max) = (i64::from(i32::MIN), i64::from(i32::MAX));
+        let clamp = Some((0, 1023));
+        let own = [Some((0, max)), clamp, Some((min, 1023)), Some((-5, 1023)), None, clamp, Some((-5, 1023))];
+        assert_eq!(ranges, own);
+    });
+}
+
+#[test]
 fn a_long_sum_keeps_its_slope() {
     let sum: String =
         (8..68).map(|n| format!("v{n}: i32 = add nsw v{}, v4 ", if n == 8 { 6 } else { n - 1 })).collect();

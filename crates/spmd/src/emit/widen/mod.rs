@@ -115,6 +115,7 @@ pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<
         item,
         facts: Facts { is_symbol: &is_symbol, ..Facts::default() },
         affine: OnceCell::new(),
+        uses: OnceCell::new(),
         manager,
         variants,
         lanes,
@@ -229,6 +230,8 @@ pub(crate) struct Widener<'a> {
     item: &'a VectorInput,
     /// The forms of addresses ([`address`]), made when the first is asked for.
     affine: OnceCell<Affine<'a>>,
+    /// How many operands each value of the work-item is, made likewise.
+    uses: OnceCell<Vec<u32>>,
     facts: Facts<'a>,
     manager: &'a PassManager<'a>,
     variants: &'a Variants,
