@@ -119,8 +119,8 @@ impl Widener<'_> {
     /// An address whose indices, which serve several accesses, are in a range: what is kept for the later accesses, or
     /// spilled, is final if their vector is multiplied, not each of them again. That takes that no product wraps, and
     /// pays for factors that addressing modes lack or that come with an extension (bilinear reads of `float4`:
-    /// 29 -> 17 ms, of `half4`: 36 -> 26; `float` takes as long). An index that is read as an unsigned number must not be
-    /// negative in the range, which is of signed ones.
+    /// 29 -> 17 ms, of `half4`: 36 -> 26; `float` takes as long). An index that is read as an unsigned number must
+    /// not be negative in the range, which is of signed ones.
     fn prescaled(&mut self, address: Address, (low, high): (i64, i64)) -> Address {
         let (Index::Lanes(index), Some(extend), false) =
             (address.index, address.extend, matches!(address.factor, 1 | 2 | 4))
