@@ -45,7 +45,7 @@ use cloom_ir::loops::Loops;
 use cloom_ir::{FuncRef, Module};
 use cloom_passes::{PassManager, PassOptions, Statistics};
 use cloom_spmd::{VectorOptions, work_group_function};
-use cloom_target::Target;
+use cloom_target::{Target, TargetError};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -176,7 +176,7 @@ fn text(input: &str, command: &[&str], manager: &PassManager<'_>) -> Result<Stri
             spmd(module, first, VectorOptions::default(), &target, manager)
         }
         ["spmd", "target", target] => {
-            let target: Target = target.parse().map_err(|_| "no such target")?;
+            let target: Target = target.parse().map_err(|e: TargetError| e.to_string())?;
             spmd(module, first, VectorOptions::default(), &target, manager)
         }
         ["llvm"] => llvm(&module, first),

@@ -20,7 +20,7 @@
 use super::{VecValue, VectorInput, Widener};
 use crate::analysis::shape::Shape;
 use crate::error::{Stop, bug};
-use cloom_ir::affine::{Ext, Form, Symbol};
+use cloom_ir::affine::{Affine, Ext, Form, Symbol};
 use cloom_ir::{BinOp, CastOp, Entity, Function, Inst, IntCc, Op, Scalar, Type, Value};
 use cloom_passes::narrow_loads::NarrowLoad;
 use rustc_hash::FxHashMap;
@@ -57,13 +57,16 @@ pub(super) struct Address {
     strided: bool,
 }
 
-impl Widener<'_> {
+impl<'a> Widener<'a> {
+    fn affine(&self) -> &Affine<'a> {
+        self.affine.get_or_init(|| self.item.affine(self.facts))
+    }
+
     /// The base and index of an address, if one part of its sum varies and the others are uniform. With a `reader`,
     /// lanes may load their indices at that instruction.
     pub(super) fn address(&mut self, p: Value, reader: Option<Inst>) -> Result<Option<Address>, Stop> {
         let item = self.item;
-        let facts = self.facts;
-        let affine = self.affine.get_or_init(|| item.affine(facts));
+        let affine = self.affine();
         let varies = |s: Symbol| match s {
             Symbol::Value(v, _) => {
                 !matches!(self.values[v.index()], Some(VecValue::Uniform(_) | VecValue::Strided { cond: None, .. }))
@@ -81,8 +84,6 @@ impl Widener<'_> {
         let (Some(factor), Some(1), false) = (factor.as_const(), once.as_const(), item.func.ty(v).is_ptr()) else {
             return Ok(None);
         };
-        let range = affine.range(v);
-        let shared = self.uses.get_or_init(|| uses(&item.func))[v.index()] > 1;
         let uniform = |s: Symbol| match s {
             Symbol::Value(v, _) => match self.values[v.index()] {
                 Some(VecValue::Uniform(x)) => Some((s, x)),
@@ -109,24 +110,22 @@ impl Widener<'_> {
             Ext::Signed => Some(CastOp::Sext),
             Ext::Unsigned => Some(CastOp::Zext),
         };
-        let address = Address { base, index, extend, factor: factor as u64, strided: false };
-        Ok(Some(match range.filter(|_| shared) {
-            Some(range) => self.prescaled(address, range),
-            None => address,
-        }))
+        Ok(Some(self.prescaled(Address { base, index, extend, factor: factor as u64, strided: false }, v)))
     }
 
-    /// An address whose indices, which serve several accesses, are in a range: what is kept for the later accesses, or
-    /// spilled, is final if their vector is multiplied, not each of them again. That takes that no product wraps, and
-    /// pays for factors that addressing modes lack or that come with an extension (bilinear reads of `float4`:
-    /// 29 -> 17 ms, of `half4`: 36 -> 26; `float` takes as long). An index that is read as an unsigned number must
-    /// not be negative in the range, which is of signed ones.
-    fn prescaled(&mut self, address: Address, (low, high): (i64, i64)) -> Address {
+    /// An address with its index, the work-item's `v`, multiplied as a vector and not lane by lane, if several accesses
+    /// share the index and no product wraps: what is kept for the later ones, or spilled, is final then. It pays for
+    /// factors that addressing modes lack or that come with an extension (bilinear reads of `float4`: 29 -> 17 ms, of
+    /// `half4`: 36 -> 26; `float` takes as long). An index that is read as an unsigned number must not be negative in
+    /// its range, which is of signed ones.
+    fn prescaled(&mut self, address: Address, v: Value) -> Address {
         let (Index::Lanes(index), Some(extend), false) =
             (address.index, address.extend, matches!(address.factor, 1 | 2 | 4))
         else {
             return address;
         };
+        let is_shared = self.uses.get_or_init(|| uses(&self.item.func))[v.index()] > 1;
+        let Some((low, high)) = self.affine().range(v).filter(|_| is_shared) else { return address };
         let ty = self.func.ty(index);
         let all = (ty.scalar.mask() >> 1) as i64;
         let fits = |x: i64| x.checked_mul(address.factor as i64).is_some_and(|x| (!all..=all).contains(&x));
