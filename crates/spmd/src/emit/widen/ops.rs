@@ -124,13 +124,12 @@ impl Widener<'_> {
     /// Lane 0 of an extended value, from its operands as far as these have no-wrap flags: it is then exact for every
     /// active lane, even if lane 0 itself is inactive and wraps.
     ///
-    /// Where all lanes are active it does not wrap. Its operands are extended even so, as some of them may be
-    /// loop-invariant; but not if one is a loop counter, whose extension would be one more recurrence. (A transpose in
-    /// tiles, `y * width + x` with a loop for each: a fifth slower with the operands extended.)
+    /// Its operands are extended also where all lanes are active, as some of them may be loop-invariant; but not if one
+    /// is a loop counter, whose extension would be one more recurrence. (A transpose in tiles, `y * width + x` with a
+    /// loop for each: a fifth slower with the operands extended.)
     fn wide_base(&mut self, v: Value, op: CastOp, to: Type, depth: u32) -> Result<Value, Stop> {
-        if self.masks.current.is_none() && self.adds_counter(v, op, depth) {
-            let base = self.base(v)?;
-            return Ok(self.b().cast(op, base, to));
+        if self.adds_counter(v, op, depth) {
+            return self.wide_base_as_is(v, op, to);
         }
         let func = &self.item.func;
         let no_wrap_flag = no_wrap_flag(op);
@@ -154,6 +153,11 @@ impl Widener<'_> {
                 return Ok(self.b().select(cond, a, b));
             }
         }
+        self.wide_base_as_is(v, op, to)
+    }
+
+    /// Lane 0 of an extended value that is not taken apart.
+    fn wide_base_as_is(&mut self, v: Value, op: CastOp, to: Type) -> Result<Value, Stop> {
         let base = self.base(v)?;
         match (self.item.shapes.of(v), self.masks.current) {
             // Lane 0 is on in the mask that the code starts with.
