@@ -74,18 +74,13 @@ pub(super) use template;
 /// All pieces; what has to be made for them goes to the folder `made`.
 pub fn pieces(release: &Release, built: &Built, texts: &Texts, made: &Path) -> Result<Vec<Piece>> {
     fs::create_dir_all(made).with_context(|| format!("cannot make {}", made.display()))?;
-    let strip = |from: &Path, name: &str| -> Result<PathBuf> {
-        let to = made.join(name);
-        must(Command::new("strip").arg("--strip-all").arg("-o").arg(&to).arg(from))?;
-        Ok(to)
-    };
-    let (library, program) = (strip(&built.library, "libcloom.so")?, strip(&built.program, "cloom")?);
-    check_library(&library, release)?;
+    let Built { library, program, .. } = built;
+    check_library(library, release)?;
     let versioned = format!("libcloom.so.{}", release.version);
     let with_major = format!("libcloom.so.{}", release.major());
     let mut pieces = vec![
         Piece::new("bin/cloom", Content::Program(program.clone())),
-        Piece::new(format!("lib/cloom/{versioned}"), Content::File(library)),
+        Piece::new(format!("lib/cloom/{versioned}"), Content::File(library.clone())),
         Piece::new(format!("lib/cloom/{with_major}"), Content::Link(versioned)),
         Piece::new("lib/cloom/libcloom.so", Content::Link(with_major)),
         Piece::new("share/doc/cloom/CHANGELOG.md", Content::File(root().join("CHANGELOG.md"))),
@@ -100,10 +95,10 @@ pub fn pieces(release: &Release, built: &Built, texts: &Texts, made: &Path) -> R
         ("fish", "share/fish/vendor_completions.d/cloom.fish"),
     ];
     for (shell, path) in completions {
-        let script = output(Command::new(&program).args(["completions", shell]))?;
+        let script = output(Command::new(program).args(["completions", shell]))?;
         pieces.push(Piece::new(path, Content::Text(script)));
     }
-    pieces.extend(manual(&program, made)?);
+    pieces.extend(manual(program, made)?);
     Ok(pieces)
 }
 
