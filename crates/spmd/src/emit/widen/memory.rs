@@ -50,9 +50,11 @@ impl Widener<'_> {
         let by = unit.map_or(object, i64::from);
         let bytes = (object as u64).checked_mul(u64::from(self.lanes)).filter(|&b| b <= MAX_ARRAY);
         let bytes = bytes.ok_or(Stop::Limit(NotVectorised::PrivateArrays))?;
+        // A unit of all lanes is a vector, which is not to straddle lines of the cache.
+        let vector = unit.map_or(1, |unit| (u64::from(unit) * u64::from(self.lanes)).next_power_of_two().min(LINE));
         let entry = self.func.entry();
         let mut b = cloom_ir::Builder::new(self.func, entry);
-        let p = b.alloca(bytes, align);
+        let p = b.alloca(bytes, align.max(vector as u32));
         // It must precede its uses, and the entry may be the current block.
         self.func.move_last_to_front(entry);
         self.set(r, VecValue::Strided { base: p, by, cond: None });
