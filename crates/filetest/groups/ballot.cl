@@ -18,6 +18,11 @@ kernel void test(global int *out) {
   CHECK(bits(sub_group_ballot(1)) == low(size) && bits(sub_group_ballot(0)) == 0);
   CHECK(sub_group_inverse_ballot(b) == yes(me));
   for (int i = 0; i < size; i++) CHECK(sub_group_ballot_bit_extract(b, i) == yes(first + i));
+  // An index, and bits, of each work-item's own.
+  int any = HASH(me) % size;
+  uint4 mine = (uint4)(HASH(me + 3), HASH(me + 5), 0, 0);
+  CHECK(sub_group_ballot_bit_extract(b, any) == yes(first + any));
+  if (own & 1) CHECK(sub_group_ballot_bit_extract(mine, any) == (bits(mine) >> any & 1));
   CHECK(sub_group_ballot_bit_count(b) == popcount(votes));
   CHECK(sub_group_ballot_bit_count((uint4)(~0u)) == most);
   CHECK(sub_group_ballot_inclusive_scan(b) == popcount(votes & low(own + 1)));

@@ -92,6 +92,9 @@ pub const MAX_PRIVATE: u64 = 32 << 20;
 /// Instructions of a kernel with all that it calls: about a minute of code generation, and some gigabytes.
 pub const MAX_INSTS: usize = 2_000_000;
 
+/// How LLVM begins to say that it has no instruction for an operation.
+const CANNOT_SELECT: &str = "Cannot select";
+
 /// Compiles one function and all that it calls.
 pub fn compile(module: &Module, func: FuncRef, options: &Options) -> Result<Compiled, Error> {
     let reachable = reachable(module, func);
@@ -101,12 +104,21 @@ pub fn compile(module: &Module, func: FuncRef, options: &Options) -> Result<Comp
     let private_size = reachable.iter().fold(0u64, |sum, &f| sum.saturating_add(private_size(module, f)));
     check_private(private_size)?;
     let since = Instant::now();
-    guard::run(|| {
-        let start = since.elapsed();
-        let mut compiled = generate(module, func, &reachable, private_size, options)?;
-        compiled.times.insert(0, ("llvm start", start));
-        Ok(compiled)
-    })
+    let attempt = |options: &Options| {
+        guard::run(|| {
+            let start = since.elapsed();
+            let mut compiled = generate(module, func, &reachable, private_size, options)?;
+            compiled.times.insert(0, ("llvm start", start));
+            Ok(compiled)
+        })
+    };
+    match attempt(options) {
+        // Its passes may turn valid code into what it has no instructions for. Without them the code stays as it was.
+        Err(Error::Internal(why)) if options.optimise && why.starts_with(CANNOT_SELECT) => {
+            attempt(&Options { optimise: false, ..options.clone() }).map_err(|_| Error::Internal(why))
+        }
+        result => result,
+    }
 }
 
 /// Does `work` on this thread and meanwhile initialises LLVM on another.
