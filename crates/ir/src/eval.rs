@@ -251,7 +251,7 @@ pub fn cast(op: CastOp, from: Scalar, to: Scalar, a: u64) -> u64 {
         CastOp::SpaceOf => a >> Space::TAG_SHIFT,
         CastOp::Sext => signed(from, a) as u64,
         CastOp::FtoS => {
-            let (min, max) = (-1i64 << (to.bits() - 1), (to.mask() >> 1) as i64);
+            let (min, max) = to.signed_range();
             // `as` saturates to i64 and takes NaN to 0; narrower types clamp that.
             (to_f64(from, a) as i64).clamp(min, max) as u64
         }

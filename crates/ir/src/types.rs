@@ -134,6 +134,12 @@ impl Scalar {
     pub fn mask(self) -> u64 {
         u64::MAX >> (64 - self.bits())
     }
+
+    /// The least and the greatest number of this width with a sign.
+    pub fn signed_range(self) -> (i64, i64) {
+        let high = (self.mask() >> 1) as i64;
+        (!high, high)
+    }
 }
 
 /// The type of a value: a scalar, or a vector of 2 to [`Type::MAX_LANES`] lanes of one.

@@ -13,7 +13,6 @@ use crate::entity::{Block, Value};
 use crate::eval;
 use crate::function::ValueDef;
 use crate::inst::{BinOp, CastOp, Flags, InstData, Op};
-use crate::types::Scalar;
 use rustc_hash::FxHashSet;
 
 /// How many minima and maxima the search for a range looks through: clamps are two, of indices that clamps gave.
@@ -21,12 +20,6 @@ const MAX_CLAMPS: u32 = 4;
 
 /// A value, read in one of three ways.
 pub(super) type Key = (Value, Ext);
-
-/// The least and the greatest signed number of a type.
-fn signed_range(scalar: Scalar) -> (i64, i64) {
-    let high = (scalar.mask() >> 1) as i64;
-    (!high, high)
-}
 
 /// The form, or the values whose forms are needed first.
 enum Step {
@@ -281,10 +274,10 @@ impl Affine<'_> {
         };
         for (op, to) in casts.into_iter().rev() {
             let scalar = |v: Value| func.ty(v).scalar;
-            let (low, high) = signed_range(scalar(to));
+            let (low, high) = scalar(to).signed_range();
             range = match op {
                 CastOp::Trunc => range.filter(|r| low <= r.0 && r.1 <= high),
-                CastOp::Sext => range.or_else(|| Some(signed_range(scalar(at)))),
+                CastOp::Sext => range.or_else(|| Some(scalar(at).signed_range())),
                 _ => range.filter(|r| r.0 >= 0).or_else(|| Some((0, scalar(at).mask() as i64))),
             };
             at = to;
@@ -309,7 +302,7 @@ impl Affine<'_> {
                 (by > 0).then(|| (0, (scalar.mask() >> by) as i64))
             }
             Op::Binary(op @ (BinOp::Smin | BinOp::Smax)) if clamps > 0 => {
-                let all = signed_range(scalar);
+                let all = scalar.signed_range();
                 let of = |&a: &Value| self.range_within(a, clamps - 1).unwrap_or(all);
                 let ((a, b), (c, d)) = (of(&args[0]), of(&args[1]));
                 let range = if *op == BinOp::Smin { (a.min(c), b.min(d)) } else { (a.max(c), b.max(d)) };

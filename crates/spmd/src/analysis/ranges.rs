@@ -37,8 +37,8 @@ impl Range {
         if !ty.is_int() {
             return Range::new(i64::MIN, i64::MAX);
         }
-        let high = (ty.scalar.mask() >> 1) as i64;
-        Range::new(!high, high)
+        let (low, high) = ty.scalar.signed_range();
+        Range::new(low, high)
     }
 
     fn join(self, other: Range) -> Range {

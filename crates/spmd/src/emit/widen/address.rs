@@ -127,8 +127,8 @@ impl<'a> Widener<'a> {
         let is_shared = self.uses.get_or_init(|| uses(&self.item.func))[v.index()] > 1;
         let Some((low, high)) = self.affine().range(v).filter(|_| is_shared) else { return address };
         let ty = self.func.ty(index);
-        let all = (ty.scalar.mask() >> 1) as i64;
-        let fits = |x: i64| x.checked_mul(address.factor as i64).is_some_and(|x| (!all..=all).contains(&x));
+        let (least, most) = ty.scalar.signed_range();
+        let fits = |x: i64| x.checked_mul(address.factor as i64).is_some_and(|x| (least..=most).contains(&x));
         if !fits(low) || !fits(high) || extend == CastOp::Zext && low < 0 {
             return address;
         }
