@@ -7,6 +7,7 @@
 #![allow(unsafe_code, reason = "it makes opencl3's calls safe to use")]
 
 pub mod image;
+pub mod queue;
 
 use crate::error::{Error, Result};
 use crate::pace::Turn;
@@ -17,9 +18,11 @@ use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU
 use opencl3::event::Event;
 use opencl3::memory::{self, CL_MEM_READ_WRITE, ClMem};
 use opencl3::platform::get_platforms;
-use opencl3::types::{CL_BLOCKING, cl_command_queue_properties, cl_mem};
+use opencl3::types::{CL_BLOCKING, cl_command_queue_properties, cl_event, cl_mem};
+use queue::Done;
 use std::cell::{Cell, RefCell};
 use std::ptr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Which device is wanted: a part of a name without regard to case, or an index.
@@ -344,7 +347,7 @@ pub struct Session {
     context: Context,
     queue: CommandQueue,
     // The kernels of the iteration that is being measured.
-    events: RefCell<Vec<Event>>,
+    events: RefCell<Vec<Done>>,
     // How many buffers and images have been made.
     buffers: Cell<u32>,
     // When several measure in turns.
@@ -572,11 +575,22 @@ impl Session {
 
     /// Enqueues a kernel. An empty local size leaves the choice to the platform.
     pub fn launch(&self, kernel: &Kernel, args: &[Arg], global: &[usize], local: &[usize]) -> Result<()> {
+        self.check_shape(kernel, global, local)?;
+        self.set_args(kernel, args)?;
+        if self.launched_at.get().is_none() {
+            self.launched_at.set(Some(stopwatch::own_processor()));
+        }
+        let event = self.enqueue(kernel, global, local)?;
+        self.events.borrow_mut().push(Done(Arc::new(event)));
+        Ok(())
+    }
+
+    /// Passes those arguments that differ from what the kernel has.
+    fn set_args(&self, kernel: &Kernel, args: &[Arg]) -> Result<()> {
         let mut set = kernel.set.borrow_mut();
         if set.len() != args.len() {
             return Err(Error::Params(format!("{} takes {} arguments, not {}", kernel.name, set.len(), args.len())));
         }
-        self.check_shape(kernel, global, local)?;
         for (i, (arg, known)) in args.iter().zip(set.iter_mut()).enumerate() {
             if known.as_ref().is_some_and(|known| known.is(arg)) {
                 continue;
@@ -603,11 +617,6 @@ impl Session {
             called.map_err(|e| Error::call(format!("clSetKernelArg({}, {i})", kernel.name))(e))?;
             *known = Some(*arg);
         }
-        if self.launched_at.get().is_none() {
-            self.launched_at.set(Some(stopwatch::own_processor()));
-        }
-        let event = self.enqueue(kernel, global, local)?;
-        self.events.borrow_mut().push(event);
         Ok(())
     }
 
@@ -618,24 +627,11 @@ impl Session {
     }
 
     fn enqueue(&self, kernel: &Kernel, global: &[usize], local: &[usize]) -> Result<Event> {
-        let local_sizes = if local.is_empty() { ptr::null() } else { local.as_ptr() };
-        // SAFETY: both arrays have as many elements as the launch has dimensions; the callers keep the buffers until
-        // they read the results, and OpenCL itself keeps what its commands use.
-        let event = unsafe {
-            self.queue.enqueue_nd_range_kernel(
-                kernel.kernel.get(),
-                global.len() as u32,
-                ptr::null(),
-                global.as_ptr(),
-                local_sizes,
-                &[],
-            )
-        };
+        let event = enqueue(&self.queue, kernel, [&[], global, local], &[])?;
         if let Way::Built(watch, build) = self.first.get() {
             self.first.set(Way::Launched(watch, build));
         }
-        let shape = || format!("clEnqueueNDRangeKernel({}, global {global:?}, local {local:?})", kernel.name);
-        event.map_err(|e| Error::call(shape())(e))
+        Ok(event)
     }
 
     fn check_shape(&self, kernel: &Kernel, global: &[usize], local: &[usize]) -> Result<()> {
@@ -683,7 +679,17 @@ impl Session {
     }
 
     /// Runs `body` for each iteration and measures it. `body` says whether to go on.
-    pub fn measure(&self, iterations: u32, mut body: impl FnMut(u32) -> Result<bool>) -> Result<Times> {
+    pub fn measure(&self, iterations: u32, body: impl FnMut(u32) -> Result<bool>) -> Result<Times> {
+        self.measure_and(iterations, body, |_| Ok(()))
+    }
+
+    /// The same, with `after` at the end of each iteration, when its time has been taken: to hand over a frame.
+    pub fn measure_and(
+        &self,
+        iterations: u32,
+        mut body: impl FnMut(u32) -> Result<bool>,
+        mut after: impl FnMut(u32) -> Result<()>,
+    ) -> Result<Times> {
         if iterations == 0 {
             return Err(Error::Params("no iteration leaves no result: choose -i 1 or more".into()));
         }
@@ -703,12 +709,12 @@ impl Session {
             let launched = self.launched_at.get().map(|at| stopwatch::own_processor().saturating_sub(at));
             times.processor.push(launched.unwrap_or_default());
             let mut device = Duration::ZERO;
-            for event in self.events.borrow_mut().drain(..) {
-                let at = |time: std::result::Result<u64, _>| time.map_err(Error::call("clGetEventProfilingInfo"));
-                let span = at(event.profiling_command_end())?.saturating_sub(at(event.profiling_command_start())?);
-                device += Duration::from_nanos(span);
+            for done in self.events.borrow_mut().drain(..) {
+                let (start, end) = done.span()?;
+                device += end.saturating_sub(start);
             }
             times.device.push(device);
+            after(i)?;
             if let Some(m) = &measuring {
                 m.after(i);
             }
@@ -736,6 +742,30 @@ impl Session {
         let version = self.found.c_version.strip_prefix("OpenCL C ").unwrap_or_default();
         version.starts_with("2.").then_some("-cl-std=CL2.0")
     }
+}
+
+/// Enqueues a kernel whose arguments are set. Where no offset or no local size is wanted, they are empty.
+fn enqueue(
+    queue: &CommandQueue,
+    kernel: &Kernel,
+    [offset, global, local]: [&[usize]; 3],
+    after: &[cl_event],
+) -> Result<Event> {
+    let or_null = |sizes: &[usize]| if sizes.is_empty() { ptr::null() } else { sizes.as_ptr() };
+    // SAFETY: the arrays have as many elements as the launch has dimensions; the callers keep the buffers until they
+    // read the results, and OpenCL itself keeps what its commands use.
+    let event = unsafe {
+        queue.enqueue_nd_range_kernel(
+            kernel.kernel.get(),
+            global.len() as u32,
+            or_null(offset),
+            global.as_ptr(),
+            or_null(local),
+            after,
+        )
+    };
+    let shape = || format!("clEnqueueNDRangeKernel({}, global {global:?}, local {local:?})", kernel.name);
+    event.map_err(|e| Error::call(shape())(e))
 }
 
 /// The smallest multiple of `step` that is at least `n`.

@@ -59,6 +59,14 @@ pub enum Error {
     /// The device lacks what the variant is about.
     #[error("not on this device: {0}")]
     Unsupported(String),
+    /// Whoever watches the run told it to end.
+    #[error("cancelled after {done} of {of} parts; what was finished before is kept")]
+    Cancelled {
+        /// How many parts were done.
+        done: usize,
+        /// Of how many.
+        of: usize,
+    },
     /// A file that could not be read or written.
     #[error("{}: {why}", path.display())]
     File {

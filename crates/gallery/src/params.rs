@@ -2,6 +2,7 @@
 
 use crate::cl::round_up;
 use crate::error::{Error, Result};
+use crate::observer::Observer;
 use std::path::PathBuf;
 
 /// Elements of a picture, matrix or vector: one of floats takes a gigabyte then.
@@ -24,6 +25,8 @@ pub struct Params {
     pub input: Option<PathBuf>,
     /// The program's own knobs: `key=value,key=value`; a bare number stands for `param=number`.
     pub config: String,
+    /// Who takes the frames of the film, and hears how far the run has come.
+    pub observer: Observer,
 }
 
 impl Default for Params {
@@ -36,6 +39,7 @@ impl Default for Params {
             iterations: 1,
             input: None,
             config: String::new(),
+            observer: Observer::default(),
         }
     }
 }

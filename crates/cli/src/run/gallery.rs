@@ -4,7 +4,7 @@ use super::{Options, supervise};
 use crate::driver;
 use crate::outcome::{Answer, Exit, Failure};
 use crate::stats::{self, Summary};
-use cloom_gallery::{Outcome, Params, Program, Session, Verdict};
+use cloom_gallery::{Observer, Outcome, Params, Program, Session, Verdict};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -103,6 +103,7 @@ pub fn run(options: &Options, name: &str) -> Result<Answer, Failure> {
         iterations: options.iterations,
         input: options.load_image.clone(),
         config: options.config.clone(),
+        observer: Observer::default(),
     };
     // Wrong options are reported before a device is opened.
     program.variant(&params)?;

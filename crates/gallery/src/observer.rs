@@ -1,0 +1,100 @@
+//! What a run reports while it goes on: the frames of its film, and how far it has come.
+//!
+//! A film is handed over frame by frame, so that a long one never lies in memory as a whole. A program asks first
+//! whether anybody wants frames: drawing them takes time that a measurement does not want.
+
+use crate::error::{Error, Result};
+use crate::picture::Picture;
+use std::fmt;
+use std::sync::Arc;
+
+/// Whoever watches a run.
+pub trait Observe: Send + Sync {
+    /// Whether it takes frames.
+    fn wants_frames(&self) -> bool {
+        false
+    }
+
+    /// Takes the next frame. All frames of a run have the same size.
+    fn frame(&self, _: &Picture) -> Result<()> {
+        Ok(())
+    }
+
+    /// So many parts of the work are done, of so many. Whether to go on: a run that is told not to leaves what it has
+    /// finished and ends with [`Error::Cancelled`].
+    fn progress(&self, _done: usize, _of: usize) -> bool {
+        true
+    }
+}
+
+/// The observer of a run; nobody by default.
+#[derive(Clone, Default)]
+pub struct Observer(Option<Arc<dyn Observe>>);
+
+impl Observer {
+    /// This one watches.
+    pub fn new(observe: impl Observe + 'static) -> Observer {
+        Observer(Some(Arc::new(observe)))
+    }
+
+    /// Whether anybody takes frames.
+    pub fn wants_frames(&self) -> bool {
+        self.0.as_ref().is_some_and(|o| o.wants_frames())
+    }
+
+    /// Hands a frame over, if anybody takes frames; it is made only then.
+    pub fn frame(&self, make: impl FnOnce() -> Result<Picture>) -> Result<()> {
+        match &self.0 {
+            Some(o) if o.wants_frames() => o.frame(&make()?),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reports how far the work has come; [`Error::Cancelled`] if it shall end here.
+    pub fn progress(&self, done: usize, of: usize) -> Result<()> {
+        match &self.0 {
+            Some(o) if !o.progress(done, of) => Err(Error::Cancelled { done, of }),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Observer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Observer" } else { "Nobody" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    struct Until(usize, Arc<Mutex<Vec<usize>>>);
+
+    impl Observe for Until {
+        fn wants_frames(&self) -> bool {
+            true
+        }
+        fn frame(&self, picture: &Picture) -> Result<()> {
+            self.1.lock().unwrap().push(picture.width);
+            Ok(())
+        }
+        fn progress(&self, done: usize, _: usize) -> bool {
+            done < self.0
+        }
+    }
+
+    #[test]
+    fn frames_are_made_only_for_somebody_and_a_run_can_be_cancelled() {
+        let nobody = Observer::default();
+        nobody.frame(|| panic!("nobody wants it")).unwrap();
+        nobody.progress(3, 4).unwrap();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let observer = Observer::new(Until(2, seen.clone()));
+        observer.frame(|| Ok(Picture::new(5, 1, 0))).unwrap();
+        assert_eq!(*seen.lock().unwrap(), [5]);
+        observer.progress(1, 4).unwrap();
+        assert!(matches!(observer.progress(2, 4), Err(Error::Cancelled { done: 2, of: 4 })));
+    }
+}
