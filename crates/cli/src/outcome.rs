@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use std::fmt::Display;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The exit status.
@@ -67,6 +68,15 @@ impl Failure {
         Self { message: message.to_string(), exit: Exit::Wrong }
     }
 
+    /// A run of the gallery that ended early, of whose film so many frames were written.
+    pub fn of_run(e: cloom_gallery::Error, output: Option<&Path>, frames: Option<usize>) -> Self {
+        let mut failure = Failure::from(e);
+        if let (Some(path), Some(frames)) = (output, frames.filter(|&n| n > 0)) {
+            failure.message += &format!("\n{} has {frames} frames", path.display());
+        }
+        failure
+    }
+
     /// A finding without an answer.
     pub fn finding(message: impl Display) -> Self {
         Self { message: message.to_string(), exit: Exit::Findings }
@@ -76,7 +86,9 @@ impl Failure {
 impl From<cloom_gallery::Error> for Failure {
     fn from(e: cloom_gallery::Error) -> Self {
         match e {
-            cloom_gallery::Error::Build { .. } | cloom_gallery::Error::Overrun { .. } => Failure::finding(e),
+            cloom_gallery::Error::Build { .. }
+            | cloom_gallery::Error::Overrun { .. }
+            | cloom_gallery::Error::Cancelled { .. } => Failure::finding(e),
             _ => Failure::wrong(e),
         }
     }

@@ -103,6 +103,7 @@ mod tests {
             verdict,
             answer: Answer::Exact(Vec::new()),
             picture: None,
+            chart: None,
             notes: Vec::new(),
         });
         Run { on: on.into(), outcome }

@@ -23,6 +23,7 @@ use queue::Done;
 use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Which device is wanted: a part of a name without regard to case, or an index.
@@ -353,6 +354,8 @@ pub struct Session {
     // When several measure in turns.
     turn: Option<Turn>,
     first: Cell<Way>,
+    // Set when the run shall end.
+    cancelled: Arc<AtomicBool>,
     // The processor time at the first launch of the iteration that is being measured.
     launched_at: Cell<Option<Duration>>,
 }
@@ -435,6 +438,7 @@ impl Session {
             buffers: Cell::new(0),
             turn: None,
             first: Cell::default(),
+            cancelled: Arc::default(),
             launched_at: Cell::default(),
         })
     }
@@ -450,6 +454,11 @@ impl Session {
     /// The same session, measuring only when its turn comes.
     pub fn in_turns(self, turn: Turn) -> Session {
         Session { turn: Some(turn), ..self }
+    }
+
+    /// The same session, whose measurements end with [`Error::Cancelled`] after the iteration in which the flag is set.
+    pub fn cancelled_by(self, flag: Arc<AtomicBool>) -> Session {
+        Session { cancelled: flag, ..self }
     }
 
     /// Builds a program; the error holds the log.
@@ -715,6 +724,9 @@ impl Session {
             }
             times.device.push(device);
             after(i)?;
+            if self.cancelled.load(Ordering::Relaxed) {
+                return Err(Error::Cancelled { done: i as usize + 1, of: iterations as usize });
+            }
             if let Some(m) = &measuring {
                 m.after(i);
             }

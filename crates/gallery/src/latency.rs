@@ -107,6 +107,7 @@ pub fn launches(session: &Session, way: &Launching, iterations: u32) -> Result<O
         verdict: same(&counted, &[1 + way.count * rounds], "count of launches"),
         answer: Answer::Exact(counted),
         picture: None,
+        chart: None,
         notes: Vec::new(),
     })
 }

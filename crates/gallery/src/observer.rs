@@ -33,8 +33,8 @@ pub struct Observer(Option<Arc<dyn Observe>>);
 
 impl Observer {
     /// This one watches.
-    pub fn new(observe: impl Observe + 'static) -> Observer {
-        Observer(Some(Arc::new(observe)))
+    pub fn new(observe: Arc<dyn Observe>) -> Observer {
+        Observer(Some(observe))
     }
 
     /// Whether anybody takes frames.
@@ -91,7 +91,7 @@ mod tests {
         nobody.frame(|| panic!("nobody wants it")).unwrap();
         nobody.progress(3, 4).unwrap();
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let observer = Observer::new(Until(2, seen.clone()));
+        let observer = Observer::new(Arc::new(Until(2, seen.clone())));
         observer.frame(|| Ok(Picture::new(5, 1, 0))).unwrap();
         assert_eq!(*seen.lock().unwrap(), [5]);
         observer.progress(1, 4).unwrap();

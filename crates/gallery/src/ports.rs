@@ -137,6 +137,7 @@ pub fn run(session: &Session, port: &Port, groups: usize, repeat: u32, iteration
         verdict: Verdict::Passed("not compared".into()),
         answer: Answer::Exact(Vec::new()),
         picture: None,
+        chart: None,
         notes: Vec::new(),
     })
 }

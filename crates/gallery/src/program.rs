@@ -1,5 +1,6 @@
 //! A program of the gallery, and the outcome of a run.
 
+use crate::chart::Chart;
 use crate::cl::{Session, Times};
 use crate::error::{Error, Result};
 use crate::params::Params;
@@ -127,6 +128,8 @@ pub struct Outcome {
     pub answer: Answer,
     /// The result as a picture.
     pub picture: Option<Picture>,
+    /// The result as a plot.
+    pub chart: Option<Chart>,
     /// Further notes, a line each.
     pub notes: Vec<String>,
 }

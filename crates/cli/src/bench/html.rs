@@ -1,10 +1,11 @@
 //! Writes the report as one self-contained HTML page: summary, plots, the whole table.
 
 use super::bound::Bound;
-use super::plot::{self, Line, escaped};
+use super::plot;
 use super::report::{Entry, Point, Report, Row};
 use super::table;
 use crate::stats;
+use cloom_gallery::chart::{Chart, Series, escaped};
 use std::fmt::Write;
 
 /// The quantity on the vertical axis of a plot.
@@ -81,7 +82,7 @@ fn drawn(report: &Report, name: &str) -> String {
     let known = PLOTS.iter().find(|p| p.name == name);
     let height = known.map_or(Height::Time, |p| p.height);
     let (mut places, mut kinds) = (Vec::new(), Vec::new());
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<Series> = Vec::new();
     let mut unit = None;
     for (_, point) in points(report, name) {
         let Some(place) = &point.place else { continue };
@@ -97,7 +98,7 @@ fn drawn(report: &Report, name: &str) -> String {
             let line = match lines.iter_mut().position(|l| l.group == group && l.style == style) {
                 Some(i) => &mut lines[i],
                 None => {
-                    lines.push(Line { name: entry.participant.clone(), group, style, values: Vec::new() });
+                    lines.push(Series { name: entry.participant.clone(), group, style, values: Vec::new() });
                     let last = lines.len() - 1;
                     &mut lines[last]
                 }
@@ -115,8 +116,9 @@ fn drawn(report: &Report, name: &str) -> String {
         Height::Rate => format!("G{}/s", unit.unwrap_or("unit")),
     };
     let title = known.map_or(name, |p| p.title);
-    let axis = known.map_or(name, |p| p.axis);
-    format!("<h3>{}</h3>\n{}", escaped(title), plot::lines(&format!("plot {name}"), (axis, &y), &places, &lines))
+    let x = known.map_or(name, |p| p.axis).to_owned();
+    let chart = Chart { x, y, places, series: lines, bars: false };
+    format!("<h3>{}</h3>\n{}", escaped(title), chart.svg(&format!("plot {name}"), false))
 }
 
 fn time_cell(entry: &Entry) -> String {

@@ -1,13 +1,19 @@
 //! `run` with a program of the gallery: lists programs and variants, runs one, reports verdict and times.
 
+use super::watch::Watch;
 use super::{Options, supervise};
 use crate::driver;
 use crate::outcome::{Answer, Exit, Failure};
 use crate::stats::{self, Summary};
-use cloom_gallery::{Observer, Outcome, Params, Program, Session, Verdict};
+use cloom_gallery::chart::Chart;
+use cloom_gallery::{Observer, Outcome, Params, Picture, Program, Session, Verdict, film};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Suffixes of single pictures; plots are written as both.
+const STILLS: &[&str] = &["png", "svg"];
 
 #[derive(Serialize)]
 struct Listed {
@@ -107,28 +113,51 @@ pub fn run(options: &Options, name: &str) -> Result<Answer, Failure> {
     };
     // Wrong options are reported before a device is opened.
     program.variant(&params)?;
-    let session = Session::open(&driver::choose(options.choice())?)?;
+    let watch = watch(options)?;
+    let params = Params { observer: Observer::new(watch.clone()), ..params };
+    let session = Session::open(&driver::choose(options.choice())?)?.cancelled_by(watch.until_interrupted());
     supervise::note(options, &format!("program {name}"));
-    let outcome = program.run(&session, &params)?;
-    let picture = save(options, name, &outcome)?;
-    report(options, name, &session, &outcome, picture)
+    let ran = program.run(&session, &params);
+    let shown = ran.as_ref().ok().and_then(|o| o.picture.clone().or_else(|| o.chart.as_ref().map(Chart::picture)));
+    let frames = watch.finish(shown.as_ref());
+    let outcome = ran.map_err(|e| Failure::of_run(e, options.output.as_deref(), frames.as_ref().ok().copied()))?;
+    let written = match frames? {
+        0 => save(options, name, &outcome, shown.as_ref())?,
+        _ => options.output.clone(),
+    };
+    report(options, name, &session, &outcome, written)
 }
 
-fn save(options: &Options, name: &str, outcome: &Outcome) -> Result<Option<PathBuf>, Failure> {
-    let Some(picture) = &outcome.picture else {
-        return match &options.output {
-            Some(_) => Err(Failure::wrong(format!("{name} makes no picture; leave --output out"))),
-            None => Ok(None),
-        };
+/// Who watches the run; refuses an output whose suffix is not known before anything runs.
+fn watch(options: &Options) -> Result<Arc<Watch>, Failure> {
+    if let Some(path) = &options.output {
+        let suffix = film::suffix(path);
+        if !film::is_film(path) && !STILLS.contains(&suffix.as_str()) {
+            let known = [STILLS, film::SUFFIXES].concat().join(", ");
+            return Err(Failure::wrong(format!("--output {}: give one of the suffixes {known}", path.display())));
+        }
+    }
+    Ok(Arc::new(Watch::new(options.output.as_deref(), options.frame_rate)?))
+}
+
+fn save(options: &Options, name: &str, outcome: &Outcome, shown: Option<&Picture>) -> Result<Option<PathBuf>, Failure> {
+    let path = match (&options.output, shown) {
+        (Some(_), None) => return Err(Failure::wrong(format!("{name} makes no picture; leave --output out"))),
+        (Some(path), _) => path.clone(),
+        (None, None) => return Ok(None),
+        (None, _) if options.no_display => return Ok(None),
+        (None, _) => PathBuf::from(format!("{name}-{}.png", outcome.variant)),
     };
-    let path = match &options.output {
-        Some(path) => path.clone(),
-        None if options.no_display => return Ok(None),
-        None => PathBuf::from(format!("{name}-{}.png", outcome.variant)),
+    let written = match (&outcome.chart, shown) {
+        (Some(chart), _) if film::suffix(&path) == "svg" => std::fs::write(&path, chart.svg(name, true))
+            .map_err(|e| cloom_gallery::Error::File { path: path.clone(), why: e.to_string() }),
+        (None, _) if film::suffix(&path) == "svg" => {
+            return Err(Failure::wrong(format!("{name} makes a picture of pixels here, not a plot: choose .png")));
+        }
+        (_, Some(picture)) => picture.save(&path),
+        (_, None) => Ok(()),
     };
-    picture
-        .save(&path)
-        .map_err(|e| Failure::wrong(format!("{e}; name another file with --output, or none with -n")))?;
+    written.map_err(|e| Failure::wrong(format!("{e}; name another file with --output, or none with -n")))?;
     Ok(Some(path))
 }
 

@@ -10,6 +10,7 @@ mod number;
 mod reference;
 pub(crate) mod shape;
 mod supervise;
+mod watch;
 
 use crate::options::BuildOptions;
 use crate::outcome::{Answer, Failure};
@@ -85,9 +86,13 @@ pub struct Options {
     /// Check the result: for a file, against the reference interpreter; the gallery always checks
     #[arg(long)]
     verify: bool,
-    /// Writes the picture here (PNG); for a kernel of a file, the first buffer that changed, as PNG or as bytes
+    /// Writes the picture or the film here, in the form of the suffix: .png, .svg for plots, .apng, .gif, .y4m, and .mp4 and
+    /// .webm by the program ffmpeg; for a kernel of a file, the first buffer that changed, as PNG or as bytes
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Frames a second of a film
+    #[arg(long, value_name = "N", default_value_t = 25, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    frame_rate: u32,
     /// JSON output
     #[arg(long)]
     pub json: bool,

@@ -24,12 +24,15 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     let mut flag = std::ffi::OsString::from("--supervised=");
     flag.push(note.path());
     command.arg(flag).args(std::env::args_os().skip(2));
+    // Ctrl-C is for the child, which completes what it writes; without a handler both end at once.
+    let _ = ctrlc::set_handler(|| {});
     let status = command.status().map_err(wrong)?;
     let doing = || std::fs::read_to_string(note.path()).ok().filter(|t| !t.is_empty());
     match (status.code(), status.signal()) {
         (Some(0), _) => Ok(Answer::text("", Exit::Fine)),
         (Some(1), _) => Ok(Answer::text("", Exit::Findings)),
         (Some(2), _) => Ok(Answer::text("", Exit::Wrong)),
+        (Some(130), _) => Err(Failure::finding("interrupted")),
         (Some(code), _) => Err(Failure::finding(format!(
             "{}: a driver ended the process with status {code}",
             doing().unwrap_or_else(|| "at the start".into())

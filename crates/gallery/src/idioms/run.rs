@@ -157,6 +157,7 @@ pub(super) fn run(session: &Session, params: &Params) -> Result<Outcome> {
         verdict: verdict.unwrap_or_else(|| Verdict::Failed("the idiom has no output".into())),
         answer: answer(outputs),
         picture: None,
+        chart: None,
         notes: Vec::new(),
     })
 }

@@ -86,6 +86,7 @@ pub fn native(program: &str, params: &Params, style: Style, turn: Option<Turn>) 
         verdict: Verdict::Passed("not yet compared".into()),
         answer,
         picture: None,
+        chart: None,
         notes: Vec::new(),
     }))
 }

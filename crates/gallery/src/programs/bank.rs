@@ -2,7 +2,7 @@
 //! banks, compared with a CPU, which has none.
 
 use crate::args;
-use crate::chart;
+use crate::chart::{Chart, Series};
 use crate::cl::{Session, Times, round_up};
 use crate::error::Result;
 use crate::params::Params;
@@ -131,7 +131,14 @@ impl Program for Bank {
             work: Some(Work::new((n * ROUNDS) as f64, "read").moving(n * 4)),
             verdict: ran.verdict,
             answer: Answer::Exact(ran.got),
-            picture: (rates.len() > 1).then(|| chart::lines(&[rates], 640, 400)),
+            picture: None,
+            chart: (rates.len() > 1).then(|| Chart {
+                x: "stride, words".into(),
+                y: "Gread/s".into(),
+                places: strides.iter().map(u32::to_string).collect(),
+                series: vec![Series::new(variant, 0, &rates)],
+                bars: false,
+            }),
             notes,
         })
     }

@@ -120,6 +120,7 @@ impl Program for Coalesce {
             verdict: same(&got, &want, "floats"),
             answer: Answer::Exact(got.iter().map(|v| v.to_bits()).collect()),
             picture: None,
+            chart: None,
             notes: Vec::new(),
         })
     }

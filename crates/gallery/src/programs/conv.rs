@@ -5,8 +5,9 @@
 use crate::args;
 use crate::cl::{Session, round_up};
 use crate::error::{Error, Result};
+use crate::inputs;
 use crate::params::Params;
-use crate::picture::{Picture, rgb};
+use crate::picture::Picture;
 use crate::program::{Answer, Outcome, Program, Variant, Work, close};
 use crate::random::Random;
 
@@ -72,6 +73,21 @@ impl Setup {
             "y_rolling" => ([w, round_up(self.h.div_ceil(ROLL), self.th), self.batch], [self.tw, self.th, 1]),
             _ => ([w, h, self.batch], [self.tw, self.th, 1]),
         }
+    }
+
+    /// Numbers from -1 to 1: the colours of the picture, turned from channel to channel and from picture to picture, with
+    /// some noise, so that no two places are alike.
+    fn pixels(&self, params: &Params) -> Result<Vec<f32>> {
+        let mut random = Random::new(15);
+        let picture = inputs::picture(&Params { size: Some((self.w, self.h)), ..params.clone() })?;
+        let value = |pixel: u32, k: usize| f32::from(pixel.to_le_bytes()[k % 3]) / 127.5 - 1.0;
+        let mut data = Vec::with_capacity(self.w * self.h * self.channels * self.batch);
+        for b in 0..self.batch {
+            for &pixel in &picture.pixels {
+                data.extend((0..self.channels).map(|c| 0.9 * value(pixel, b + c + 1) + 0.1 * random.signed()));
+            }
+        }
+        Ok(data)
     }
 
     /// One direction of the filter over all pictures.
@@ -149,9 +165,8 @@ impl Program for Conv {
     fn run(&self, session: &Session, params: &Params) -> Result<Outcome> {
         let variant = self.variant(params)?;
         let setup = Setup::of(params)?;
-        let mut random = Random::new(15);
         let n = setup.w * setup.h * setup.channels * setup.batch;
-        let data: Vec<f32> = (0..n).map(|_| random.signed()).collect();
+        let data = setup.pixels(params)?;
         let names: &[&str] = match variant {
             "both" => &["x_local", "y_direct"],
             v => &[v],
@@ -200,11 +215,7 @@ impl Program for Conv {
         let taps = setup.filter.len();
         // Numbers below one and weights that add up to one: a rounding an operation.
         let limit = |_: usize| ((taps + 2) * names.len()) as f64 * 2f64.powi(-23);
-        let shade = |v: f32| (127.5 + 127.5 * v.clamp(-1.0, 1.0)) as u8;
-        let picture = Picture::from_fn(setup.w, setup.h, |x, y| {
-            let v = shade(got[(y * setup.w + x) * setup.channels]);
-            rgb(v, v, v)
-        });
+        let picture = Picture::grey(setup.w, setup.h, (-1.0, 1.0), |x, y| got[(y * setup.w + x) * setup.channels]);
         Ok(Outcome {
             variant,
             size: format!(
@@ -221,6 +232,7 @@ impl Program for Conv {
             verdict: close(&got, &want, limit, "floats"),
             answer: Answer::close(got, limit),
             picture: Some(picture),
+            chart: None,
             notes: Vec::new(),
         })
     }

@@ -69,6 +69,7 @@ impl Program for Copy {
             verdict: same(&got, &data, "floats"),
             answer: Answer::Exact(got),
             picture: None,
+            chart: None,
             notes: Vec::new(),
         })
     }

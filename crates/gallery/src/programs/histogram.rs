@@ -2,7 +2,7 @@
 //! stages show what reading, counting, and the two reductions cost; every stage's result can be checked.
 
 use crate::args;
-use crate::chart;
+use crate::chart::{Chart, Series};
 use crate::cl::{Session, Times};
 use crate::error::Result;
 use crate::inputs;
@@ -186,11 +186,17 @@ impl Program for Histogram {
         // The first stages know no bins: the picture is the reference's then.
         let shown = if setup.stage < 3 { reference(&setup.pixels) } else { ran.answer.clone() };
         let bins: Vec<f64> = shown.iter().map(|&b| f64::from(b)).collect();
-        let mut picture = chart::bars(&bins, 640, 400);
+        let mut chart = Chart {
+            x: "value of a pixel".into(),
+            y: "pixels".into(),
+            places: (0..bins.len()).map(|i| i.to_string()).collect(),
+            series: vec![Series::new(input, 0, &bins)],
+            bars: true,
+        };
         if sweep != "none" {
             // Two lines: the other way to read for `items`, the other extreme of data for `banks`.
             let steps: Vec<u32> = if sweep == "items" { (0..10).map(|i| 1 << i).collect() } else { (1..=16).collect() };
-            let mut series = vec![Vec::new(), Vec::new()];
+            let mut series = [Vec::new(), Vec::new()];
             for (line, rates) in series.iter_mut().enumerate() {
                 for &step in &steps {
                     if sweep == "items" {
@@ -221,7 +227,19 @@ impl Program for Histogram {
                     notes.push(format!("{what}, {sweep} {x}: {rate:.2} GB/s"));
                 }
             }
-            picture = chart::lines(&series, 640, 400);
+            let (x, names) = match sweep {
+                "items" => ("work-items", ["strided", "serial"]),
+                _ => ("copies of each counter", ["random", "uniform"]),
+            };
+            let items = |step: u32| setup.group * step as usize;
+            let place = |&step: &u32| if sweep == "items" { items(step) } else { step as usize }.to_string();
+            chart = Chart {
+                x: x.into(),
+                y: "GB/s".into(),
+                places: steps.iter().map(place).collect(),
+                series: (0..2).map(|i| Series::new(names[i], i, &series[i])).collect(),
+                bars: false,
+            };
         }
         Ok(Outcome {
             variant,
@@ -238,7 +256,8 @@ impl Program for Histogram {
             work: Some(Work::of_bytes(setup.pixels.len())),
             verdict,
             answer: Answer::Exact(ran.answer),
-            picture: Some(picture),
+            picture: None,
+            chart: Some(chart),
             notes,
         })
     }

@@ -195,7 +195,9 @@ impl Task {
                 Step::Delete => rgb(200, 40, 40),
                 Step::Insert => rgb(40, 70, 200),
             };
-            picture.pixels[y * SIDE + x] = colour;
+            for (x, y) in [(x, y), ((x + 1).min(SIDE - 1), y), (x, (y + 1).min(SIDE - 1))] {
+                picture.pixels[y * SIDE + x] = colour;
+            }
             i += usize::from(*step != Step::Insert);
             j += usize::from(*step != Step::Delete);
         }
@@ -370,6 +372,7 @@ impl Program for Lcs {
             verdict,
             answer: Answer::Exact(rows.iter().chain([&value]).map(|&v| v as u32).collect()),
             picture,
+            chart: None,
             notes,
         })
     }

@@ -95,12 +95,23 @@ fn unpacked(board: &[u32], w: usize) -> Vec<u32> {
     board.chunks(w.next_multiple_of(WIDE) / 4).flat_map(row).collect()
 }
 
+/// The board as a picture: small boards in larger cells, so that a person sees them.
+fn shown(cells: &[u32], grid: &Grid) -> Picture {
+    let side = (512 / grid.w.max(grid.h)).clamp(1, 16);
+    Picture::from_fn(grid.w * side, grid.h * side, |x, y| match cells[y / side * grid.w + x / side] {
+        0 => rgb(16, 20, 32),
+        _ => rgb(240, 220, 90),
+    })
+}
+
 impl Life {
     fn setup(params: &Params) -> Result<Setup> {
         params.only(&["board", "start", "param"])?;
         let torus = params.choice("board", &["torus", "finite"])? == "torus";
         let start = params.choice("start", &["picture", "random", "gliders", "glider", "still"])?;
-        let picture = inputs::picture(params)?;
+        // Few cells in a small board, where a person sees them.
+        let size = params.size.or((start != "picture" && start != "random").then_some((96, 96)));
+        let picture = inputs::picture(&Params { size, ..params.clone() })?;
         let (w, h) = (picture.width, picture.height);
         let cells = match start {
             "random" => {
@@ -171,7 +182,11 @@ impl Program for Life {
         let flags = [session.upload(&vec![1u32; tiles])?, session.zeroed::<u32>(tiles)?];
         let count = session.zeroed::<u32>(1)?;
         let mut active = Vec::new();
-        let times = session.measure(params.iterations, |i| {
+        let board = |done: usize| -> Result<Vec<u32>> {
+            let board = session.read(&boards[done % 2])?;
+            Ok(if wide { unpacked(&board, grid.w) } else { board })
+        };
+        let advance = |i: u32| {
             let (from, to) = (i as usize % 2, (i as usize + 1) % 2);
             let args = args![&boards[from], &boards[to], &flags[from], &flags[to]];
             session.launch(&kernel, args, &range.global(), &range.local())?;
@@ -179,11 +194,12 @@ impl Program for Life {
             session.launch(&count_kernel, args, &[COUNTERS], &[COUNTERS])?;
             active.push(session.read(&count)?[0]);
             Ok(active.last() != Some(&0))
-        })?;
+        };
+        let frame = |i: u32| params.observer.frame(|| Ok(shown(&board(i as usize + 1)?, &grid)));
+        let times = session.measure_and(params.iterations, advance, frame)?;
 
         let done = times.wall.len();
-        let board = session.read(&boards[done % 2])?;
-        let got = if wide { unpacked(&board, grid.w) } else { board };
+        let got = board(done)?;
         let (mut steps, mut stable) = (0, false);
         while steps < params.iterations as usize && !stable {
             let next = step(&cells, grid.w, grid.h, torus);
@@ -195,7 +211,7 @@ impl Program for Life {
         if steps != done {
             verdict = Verdict::Failed(format!("stopped after {done} steps, the reference after {steps}"));
         }
-        let pixels = got.iter().map(|&c| if c == 0 { rgb(16, 20, 32) } else { rgb(240, 220, 90) }).collect();
+        let picture = shown(&got, &grid);
         Ok(Outcome {
             variant,
             size: format!("{}, {}", grid.size_text(), if torus { "torus" } else { "finite board" }),
@@ -204,7 +220,8 @@ impl Program for Life {
             work: Some(Work::new((grid.w * grid.h) as f64, "cell").moving(grid.w * grid.h * if wide { 2 } else { 8 })),
             verdict,
             answer: Answer::Exact(got),
-            picture: Some(Picture { width: grid.w, height: grid.h, pixels }),
+            picture: Some(picture),
+            chart: None,
             notes: vec![format!(
                 "{} steps{}; tiles that changed in the last: {} of {tiles}",
                 done,

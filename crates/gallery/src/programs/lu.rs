@@ -226,6 +226,7 @@ impl Program for Lu {
             verdict: verdict.unwrap_or_else(passed),
             answer: Answer::close(products, |i| RESIDUAL * limits[i / (N * N)]),
             picture: None,
+            chart: None,
             notes: Vec::new(),
         })
     }

@@ -2,7 +2,7 @@
 //! free.
 
 use crate::args;
-use crate::chart;
+use crate::chart::{Chart, Series};
 use crate::cl::{Session, round_up};
 use crate::error::{Error, Result};
 use crate::params::Params;
@@ -132,7 +132,14 @@ impl Program for Mad {
             work: Some(Work::of_flops(f64::from(k) * n as f64).moving(n * 8)),
             verdict,
             answer,
-            picture: (rates.len() > 1).then(|| chart::lines(&[rates], 640, 400)),
+            picture: None,
+            chart: (rates.len() > 1).then(|| Chart {
+                x: "floating-point operations a float".into(),
+                y: "Gfloat/s".into(),
+                places: curve.iter().map(u32::to_string).collect(),
+                series: vec![Series::new(variant, 0, &rates)],
+                bars: false,
+            }),
             notes,
         })
     }

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::params::Params;
 use crate::picture::{Picture, rgb};
 use crate::program::{Answer, Outcome, Program, Variant, Work, same_picture};
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -122,7 +123,7 @@ impl Program for Mandel {
         let (built, kernel) = build(session, "mandel", SOURCE, &options, &name)?;
         let still = params.choice("view", &["zoom", "still"])? == "still";
         let output = session.zeroed::<u32>(grid.w * grid.h)?;
-        let mut host = vec![0u32; grid.w * grid.h];
+        let host = RefCell::new(vec![0u32; grid.w * grid.h]);
 
         // The rows of tiles that the device computes; threads take the rest.
         let tile_rows = grid.groups()[1];
@@ -132,14 +133,22 @@ impl Program for Mandel {
             _ => tile_rows / 2,
         };
         let mut shares = Vec::new();
-        let mut last = (0, View::of(0, grid.w, grid.h));
-        let times = session.measure(params.iterations, |i| {
+        let last = Cell::new((0, View::of(0, grid.w, grid.h)));
+        // The whole picture after an iteration: the device's rows above those of the threads.
+        let picture = || -> Result<Picture> {
+            let rows = last.get().0;
+            let mut pixels = host.borrow_mut();
+            pixels[..rows * grid.w].copy_from_slice(&session.read(&output)?[..rows * grid.w]);
+            Ok(Picture { width: grid.w, height: grid.h, pixels: pixels.clone() })
+        };
+        let compute = |i: u32| {
             let view = View::of(if still { 0 } else { i }, grid.w, grid.h);
             let rows = (share * grid.th).min(grid.h);
             shares.push(rows);
             let start = Instant::now();
             let mut own = Duration::ZERO;
             let mut device = Duration::ZERO;
+            let mut host = host.borrow_mut();
             std::thread::scope(|scope| -> Result<()> {
                 let rest = &mut host[rows * grid.w..];
                 let worker = scope.spawn(|| {
@@ -162,7 +171,7 @@ impl Program for Mandel {
                 own = worker.join().unwrap_or_default();
                 Ok(())
             })?;
-            last = (rows, view);
+            last.set((rows, view));
             if variant == "hybrid_adaptive" && rows > 0 && rows < grid.h {
                 // Rows a second of either side give the next split; both keep at least one row of tiles to be measured
                 // by.
@@ -171,12 +180,11 @@ impl Program for Mandel {
                 share = ((tile_rows as f64 * d / (d + o)).round() as usize).clamp(1, tile_rows.max(2) - 1);
             }
             Ok(true)
-        })?;
+        };
+        let times = session.measure_and(params.iterations, compute, |_| params.observer.frame(picture))?;
 
-        let (rows, view) = last;
-        let computed = session.read(&output)?;
-        host[..rows * grid.w].copy_from_slice(&computed[..rows * grid.w]);
-        let picture = Picture { width: grid.w, height: grid.h, pixels: host };
+        let view = last.get().1;
+        let picture = picture()?;
         let mut want = Picture::new(grid.w, grid.h, 0);
         let repetitions = AtomicU64::new(0);
         threads::rows(&mut want.pixels, grid.w, threads::count(), |y, row| {
@@ -206,6 +214,7 @@ impl Program for Mandel {
             verdict: same_picture(&picture, &want),
             answer: Answer::Exact(picture.pixels.clone()),
             picture: Some(picture),
+            chart: None,
             notes,
         })
     }

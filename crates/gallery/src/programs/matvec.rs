@@ -125,6 +125,7 @@ impl Program for Matvec {
             verdict: close(&got, &want, |i| limits[i], "rows"),
             answer: Answer::close(got, |i| limits[i]),
             picture: None,
+            chart: None,
             notes,
         })
     }

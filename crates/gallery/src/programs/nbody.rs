@@ -144,6 +144,7 @@ impl Program for Nbody {
             verdict: close(&got, &want, limit, "numbers"),
             answer: Answer::close(got, limit),
             picture: None,
+            chart: None,
             notes: Vec::new(),
         })
     }

@@ -144,6 +144,7 @@ impl Program for Particles {
             verdict,
             answer,
             picture: None,
+            chart: None,
             notes: Vec::new(),
         })
     }

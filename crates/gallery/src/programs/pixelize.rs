@@ -111,6 +111,7 @@ impl Program for Pixelize {
             verdict: same_picture(&result, &reference(&picture, tw, th)),
             answer: Answer::Exact(result.pixels.clone()),
             picture: Some(result),
+            chart: None,
             notes: Vec::new(),
         })
     }

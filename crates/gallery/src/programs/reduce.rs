@@ -86,6 +86,7 @@ fn floats(session: &Session, params: &Params, variant: &'static str) -> Result<O
         verdict: same(&got, &[data.iter().map(|&v| f64::from(v)).sum::<f64>() as f32], "sum"),
         answer: Answer::Exact(got.iter().map(|v| v.to_bits()).collect()),
         picture: None,
+        chart: None,
         notes: Vec::new(),
     })
 }
@@ -210,6 +211,7 @@ impl Program for Reduce {
             verdict: same(&[sum(&got)], &[sum(&data)], "sum"),
             answer: Answer::Exact(vec![sum(&got)]),
             picture: None,
+            chart: None,
             notes: Vec::new(),
         })
     }

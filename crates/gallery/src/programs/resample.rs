@@ -172,6 +172,7 @@ impl Program for Resample {
             verdict: close(&got, &want, |_| tolerance, "pixels"),
             answer: Answer::close(got, |_| tolerance),
             picture: Some(result),
+            chart: None,
             notes: Vec::new(),
         })
     }

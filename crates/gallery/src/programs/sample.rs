@@ -69,6 +69,7 @@ impl Program for Sample {
             verdict: same_picture(&picture, &reference(grid.w, grid.h)),
             answer: Answer::Exact(picture.pixels.clone()),
             picture: Some(picture),
+            chart: None,
             notes: Vec::new(),
         })
     }

@@ -6,8 +6,9 @@ use crate::args;
 use crate::cl::image::Format;
 use crate::cl::{Arg, Session, round_up};
 use crate::error::Result;
+use crate::inputs;
 use crate::params::Params;
-use crate::picture::{Picture, rgb};
+use crate::picture::Picture;
 use crate::program::{Answer, Outcome, Program, Variant, Work, close};
 use crate::random::Random;
 
@@ -44,14 +45,16 @@ struct Pixels {
 }
 
 impl Pixels {
-    fn new(format: Format, w: usize, h: usize, border: bool) -> Pixels {
+    /// The shipped picture with some noise, so that neighbours differ.
+    fn new(format: Format, (w, h): (usize, usize), border: bool) -> Result<Pixels> {
+        let picture = inputs::picture(&Params { size: Some((w, h)), ..Params::default() })?;
         let mut random = Random::new(7);
         let (mut bytes, mut values) = (Vec::with_capacity(w * h * format.bytes), Vec::with_capacity(w * h));
         let single = format == Format::R_UNORM8 || format == Format::R_FLOAT;
-        for _ in 0..w * h {
+        for source in picture.pixels {
             let mut pixel = [0.0, 0.0, 0.0, 1.0];
-            for channel in pixel.iter_mut().take(if single { 1 } else { 4 }) {
-                let n = random.below(256) as u16;
+            for (channel, source) in pixel.iter_mut().zip(source.to_le_bytes()).take(if single { 1 } else { 4 }) {
+                let n = u16::from(source) / 8 * 7 + random.below(32) as u16;
                 *channel = match format {
                     Format::RGBA_HALF => {
                         // From 0.5 on, the last ten bits count 2048ths.
@@ -80,7 +83,7 @@ impl Pixels {
             values.push(pixel);
         }
         let border = border.then_some([0.0, 0.0, 0.0, if single { 1.0 } else { 0.0 }]);
-        Pixels { w, h, bytes, values, border }
+        Ok(Pixels { w, h, bytes, values, border })
     }
 
     fn at(&self, x: i64, y: i64) -> [f64; 4] {
@@ -174,7 +177,7 @@ impl Program for Sampler {
         let (options, name) = self.build_options(params)?;
         let (w, h) = params.size_or(1024, 1024)?;
         session.fits::<f32>(w * h)?;
-        let pixels = Pixels::new(format, w, h, params.choice_of("address", ADDRESSES)?.0 == "border");
+        let pixels = Pixels::new(format, (w, h), params.choice_of("address", ADDRESSES)?.0 == "border")?;
         let (image, buffer);
         let input = if variant.ends_with("buffer") {
             buffer = session.upload(&pixels.bytes)?;
@@ -198,11 +201,8 @@ impl Program for Sampler {
         });
         // Forty at most, after some twenty roundings.
         let tolerance = 2e-5;
-        let shade = |v: f32| (v / 40.0 * 255.0).clamp(0.0, 255.0) as u8;
-        let picture = Picture::from_fn(w, h, |x, y| {
-            let v = shade(got[y * w + x]);
-            rgb(v, v, v)
-        });
+        let range = got.iter().fold((f32::MAX, f32::MIN), |(least, most), &v| (least.min(v), most.max(v)));
+        let picture = Picture::grey(w, h, range, |x, y| got[y * w + x]);
         Ok(Outcome {
             variant,
             size: format!("{w}x{h} of {}", format.name),
@@ -212,6 +212,7 @@ impl Program for Sampler {
             verdict: close(&got, &want, |_| tolerance, "sums"),
             answer: Answer::close(got, |_| tolerance),
             picture: Some(picture),
+            chart: None,
             notes: Vec::new(),
         })
     }
@@ -223,8 +224,8 @@ mod tests {
 
     #[test]
     fn the_reference_interpolates_between_the_middles_of_pixels_and_sees_the_border() {
-        let edge = Pixels::new(Format::R_FLOAT, 2, 1, false);
-        let border = Pixels::new(Format::R_FLOAT, 2, 1, true);
+        let edge = Pixels::new(Format::R_FLOAT, (2, 1), false).unwrap();
+        let border = Pixels::new(Format::R_FLOAT, (2, 1), true).unwrap();
         let [a, b] = [edge.sum(0, 0), edge.sum(1, 0)];
         assert_ne!(a, b);
         assert_eq!(edge.linear(0.5, 0.5), a);

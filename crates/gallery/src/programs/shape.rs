@@ -97,6 +97,7 @@ impl Program for Shape {
             verdict: same_picture(&result, &picture),
             answer: Answer::Exact(result.pixels.clone()),
             picture: Some(result),
+            chart: None,
             notes: Vec::new(),
         })
     }

@@ -90,6 +90,7 @@ impl Program for Transpose {
             verdict: same_picture(&result, &reference(&picture)),
             answer: Answer::Exact(result.pixels.clone()),
             picture: Some(result),
+            chart: None,
             notes: Vec::new(),
         })
     }

@@ -8,7 +8,7 @@ use crate::cl::{Buffer, Built, Kernel, Session, round_up};
 use crate::error::{Error, Result};
 use crate::inputs;
 use crate::params::Params;
-use crate::picture::{Picture, rgb};
+use crate::picture::Picture;
 use crate::program::{Answer, Outcome, Program, Variant, Work, close};
 
 pub struct Wavelet;
@@ -181,6 +181,35 @@ fn analysed(line: &[f64], low: &Filter) -> Vec<f64> {
     out
 }
 
+/// How strong the waves are, each level and what is left of the picture as bright as the others: the strengths of the
+/// levels are powers of two apart.
+fn of_levels(coefficients: &[f32], (w, h): (usize, usize), levels: u32) -> Picture {
+    // How often both sides can be halved before the place lies outside.
+    let level = |x: usize, y: usize| (0..levels).find(|&l| x >= w >> (l + 1) || y >= h >> (l + 1)).unwrap_or(levels);
+    let strength = |x: usize, y: usize| {
+        let at = (y * w + x) * 4;
+        coefficients[at].hypot(coefficients[at + 3])
+    };
+    let mut of_level = vec![Vec::new(); levels as usize + 1];
+    for i in 0..w * h {
+        of_level[level(i % w, i / w) as usize].push(strength(i % w, i / w));
+    }
+    let white: Vec<f32> = of_level
+        .iter_mut()
+        .map(|values| {
+            let nearly_all = values.len().saturating_sub(1) * 995 / 1000;
+            values.sort_by(f32::total_cmp);
+            values.get(nearly_all).copied().unwrap_or_default().max(f32::MIN_POSITIVE)
+        })
+        .collect();
+    Picture::grey(w, h, (0.0, 1.0), |x, y| {
+        let l = level(x, y);
+        let v = strength(x, y) / white[l as usize];
+        // Weak waves are what most of the picture consists of.
+        if l == levels { v } else { v.sqrt() }
+    })
+}
+
 /// The four transforms of a picture, their details combined.
 fn reference(picture: &[f64], w: usize, h: usize, levels: u32) -> Vec<f64> {
     let mut planes = vec![picture.to_vec(); 4];
@@ -283,20 +312,14 @@ impl Program for Wavelet {
             // Each level doubles what a flat picture leaves, and rounds in two passes of ten taps.
             let limit = f64::from(20 * levels) * 2f64.powi(levels as i32 - 24);
             verdict = close(&got, &want, |_| limit, "coefficients");
-            shown = got.chunks_exact(4).map(|v| v[0].hypot(v[3])).collect();
+            shown = of_levels(&got, (w, h), levels);
             answer = Answer::close(got, |_| limit);
         } else {
             let got = session.read(&output)?;
             verdict = close(&got, &exact, |_| RECONSTRUCTION, "pixels");
-            shown = got.clone();
+            shown = Picture::grey(w, h, (0.0, 1.0), |x, y| got[y * w + x]);
             answer = Answer::close(got, |_| RECONSTRUCTION);
         }
-        let shade = |v: f32| (v.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
-        let shown: Vec<f32> = shown;
-        let result = Picture::from_fn(w, h, |x, y| {
-            let v = shade(shown[y * w + x]);
-            rgb(v, v, v)
-        });
         let (bytes, operations) = transform.work();
         Ok(Outcome {
             variant,
@@ -306,7 +329,8 @@ impl Program for Wavelet {
             work: Some(Work::new((w * h) as f64, "pixel").moving(bytes).computing(operations)),
             verdict,
             answer,
-            picture: Some(result),
+            picture: Some(shown),
+            chart: None,
             notes: Vec::new(),
         })
     }

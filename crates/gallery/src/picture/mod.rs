@@ -1,5 +1,9 @@
 //! Pictures: 32-bit pixels, red in the lowest byte, as OpenCL's `uchar4` on a little-endian machine.
 
+mod canvas;
+
+pub use canvas::Canvas;
+
 use crate::error::{Error, Result};
 use std::path::Path;
 
@@ -31,6 +35,19 @@ impl Picture {
         Picture { width, height, pixels }
     }
 
+    /// A grey picture of values from `black` to `white`.
+    pub fn grey(
+        width: usize,
+        height: usize,
+        (black, white): (f32, f32),
+        mut value: impl FnMut(usize, usize) -> f32,
+    ) -> Picture {
+        Picture::from_fn(width, height, |x, y| {
+            let v = (((value(x, y) - black) / (white - black)).clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
+            rgb(v, v, v)
+        })
+    }
+
     /// Reads a PNG file.
     pub fn load(path: &Path) -> Result<Picture> {
         let fail = |why: String| Error::File { path: path.to_owned(), why };
@@ -48,11 +65,15 @@ impl Picture {
         Ok(Picture { width, height, pixels: image.pixels().map(|p| u32::from_le_bytes(p.0)).collect() })
     }
 
+    /// The pixels as bytes: red, green, blue and opacity.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.pixels.iter().flat_map(|p| p.to_le_bytes()).collect()
+    }
+
     /// Writes a PNG file.
     pub fn save(&self, path: &Path) -> Result<()> {
         let fail = |why: String| Error::File { path: path.to_owned(), why };
-        let bytes: Vec<u8> = self.pixels.iter().flat_map(|p| p.to_le_bytes()).collect();
-        let image = image::RgbaImage::from_raw(self.width as u32, self.height as u32, bytes)
+        let image = image::RgbaImage::from_raw(self.width as u32, self.height as u32, self.bytes())
             .ok_or_else(|| fail("sides and pixels do not agree".into()))?;
         image.save_with_format(path, image::ImageFormat::Png).map_err(|e| fail(e.to_string()))
     }
