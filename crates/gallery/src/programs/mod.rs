@@ -14,6 +14,7 @@ pub(crate) mod mad;
 pub(crate) mod mandel;
 pub(crate) mod matvec;
 mod nbody;
+mod occupancy;
 mod particles;
 mod pixelize;
 pub(crate) mod reduce;
@@ -47,6 +48,7 @@ pub(crate) const ALL: &[&dyn Program] = &[
     &coalesce::Coalesce,
     &bank::Bank,
     &shape::Shape,
+    &occupancy::Occupancy,
     &particles::Particles,
     &nbody::Nbody,
     &conv::Conv,
