@@ -94,3 +94,22 @@ __kernel void gauss_transpose(__global const float *in, __global float *out, int
     if (top + lx < height && left + ly < width)
         out[(left + ly) * height + top + lx] = tile[lx][ly];
 }
+
+// The same, of a band of rows on one device of several; see `bands`. Its row 0 is the picture's row `top`.
+__kernel void gauss_rows_band(__global const float *in, __global float *out, int first, int top)
+{
+    const int x = get_global_id(0), y = first + get_global_id(1);
+    float sum = 0.0f;
+    for (int d = -RADIUS; d <= RADIUS; d++)
+        sum += weights[d + RADIUS] * in[y * WIDTH + clamp(x + d, 0, WIDTH - 1)];
+    out[y * WIDTH + x] = sum;
+}
+
+__kernel void gauss_columns_band(__global const float *in, __global float *out, int first, int top)
+{
+    const int x = get_global_id(0), y = first + get_global_id(1);
+    float sum = 0.0f;
+    for (int d = -RADIUS; d <= RADIUS; d++)
+        sum += weights[d + RADIUS] * in[(clamp(top + y + d, 0, HEIGHT - 1) - top) * WIDTH + x];
+    out[y * WIDTH + x] = sum;
+}

@@ -173,3 +173,25 @@ __kernel void life_count(__global unsigned *changed, unsigned n, __global unsign
     if (l == 0)
         *count = part[0];
 }
+
+// Rows of a band, one a row of the range, from `first` on; the neighbours' rows lie around it. See `bands`.
+__kernel void life_band(__global const unsigned *in, __global unsigned *out, int first, int top)
+{
+    const int x = get_global_id(0), y = first + get_global_id(1);
+#if TORUS
+    const int left = x > 0 ? x - 1 : WIDTH - 1, right = x < WIDTH - 1 ? x + 1 : 0;
+#else
+    const int left = max(x - 1, 0), right = min(x + 1, WIDTH - 1);
+#endif
+    unsigned n = 0;
+    for (int dy = -1; dy <= 1; dy++) {
+        __global const unsigned *row = in + (y + dy) * WIDTH;
+#if TORUS
+        n += row[left] + row[x] + row[right];
+#else
+        n += (x > 0 ? row[left] : 0) + row[x] + (x < WIDTH - 1 ? row[right] : 0);
+#endif
+    }
+    const unsigned now = in[y * WIDTH + x];
+    out[y * WIDTH + x] = next_cell(now, n - now);
+}

@@ -7,14 +7,16 @@
 #![allow(unsafe_code, reason = "it makes opencl3's calls safe to use")]
 
 pub mod image;
+pub mod parts;
 pub mod queue;
+pub mod relay;
 
 use crate::error::{Error, Result};
 use crate::pace::Turn;
 use crate::stopwatch::{self, Spent, Stopwatch};
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
 use opencl3::context::Context;
-use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, Device};
+use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, Device, SubDevice};
 use opencl3::event::Event;
 use opencl3::memory::{self, CL_MEM_READ_WRITE, ClMem};
 use opencl3::platform::get_platforms;
@@ -351,6 +353,8 @@ pub struct Session {
     events: RefCell<Vec<Done>>,
     // How many buffers and images have been made.
     buffers: Cell<u32>,
+    // Its device, where that is a part of one.
+    part: Option<Arc<SubDevice>>,
     // When several measure in turns.
     turn: Option<Turn>,
     first: Cell<Way>,
@@ -436,6 +440,7 @@ impl Session {
             queue,
             events: RefCell::default(),
             buffers: Cell::new(0),
+            part: None,
             turn: None,
             first: Cell::default(),
             cancelled: Arc::default(),

@@ -12,6 +12,8 @@ fn page() -> String {
 fn every_program_has_a_section_with_its_variants_knobs_and_a_command() {
     let page = page();
     let titles: Vec<&str> = page.lines().filter_map(|l| l.strip_prefix("## ")).collect();
+    // Those in small letters; others are about several programs.
+    let titles: Vec<&str> = titles.into_iter().filter(|t| t.starts_with(char::is_lowercase)).collect();
     let names: Vec<&str> = programs().iter().map(|p| p.name()).collect();
     assert_eq!(titles, names, "the sections are the programs, in their order");
     for program in programs() {

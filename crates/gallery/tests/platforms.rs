@@ -76,6 +76,9 @@ fn every_knob_works() {
         ("life", 6, &["board=finite", "start=gliders", "board=finite,start=random", "board=finite,start=still"]),
         // Long enough to cross tiles, most of which sleep.
         ("life", 30, &["start=glider"]),
+        ("life", 3, &["steps=2,devices=own+own/2+own", "steps=4,devices=own/3,board=finite", "steps=2,devices=own"]),
+        ("mandel", 2, &["devices=own+own/2", "devices=own/2,view=still"]),
+        ("gauss", 2, &["devices=own+own/2", "devices=own/5"]),
         (
             "histogram",
             2,

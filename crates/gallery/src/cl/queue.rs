@@ -15,8 +15,8 @@ use std::time::Duration;
 
 /// An in-order queue on the session's device.
 pub struct Queue<'s> {
-    session: &'s Session,
-    queue: CommandQueue,
+    pub(super) session: &'s Session,
+    pub(super) queue: CommandQueue,
 }
 
 /// A command that has been enqueued.
@@ -63,7 +63,7 @@ impl<T> Drop for Transfer<T> {
     }
 }
 
-fn handles(after: &[&Done]) -> Vec<cl_event> {
+pub(super) fn handles(after: &[&Done]) -> Vec<cl_event> {
     after.iter().map(|d| d.0.get()).collect()
 }
 
@@ -145,7 +145,7 @@ impl Queue<'_> {
     }
 }
 
-fn check<T: Plain>(buffer: &Buffer<T>, first: usize, len: usize) -> Result<()> {
+pub(super) fn check<T: Plain>(buffer: &Buffer<T>, first: usize, len: usize) -> Result<()> {
     if len == 0 || first.checked_add(len).is_none_or(|end| end > buffer.len()) {
         return Err(Error::Params(format!("{len} elements from {first} on of a buffer of {}", buffer.len())));
     }

@@ -1,9 +1,11 @@
 //! The programs, one file each, and what those that fill a picture have in common.
 
+mod bands;
 mod bank;
 mod coalesce;
 mod conv;
 pub(crate) mod copy;
+mod devices;
 mod gauss;
 mod grid;
 pub(crate) mod histogram;
@@ -24,6 +26,7 @@ pub(crate) mod sampler;
 pub(crate) mod scalvec;
 mod shape;
 mod stripes;
+mod team;
 mod threads;
 mod transpose;
 mod wavelet;

@@ -1,8 +1,11 @@
 //! `life`: Conway's Game of Life on a torus or on a finite board. The device itself finds out, by a reduction over the
 //! tiles, when nothing changes any more; the run then stops.
 
+mod devices;
+
+use super::devices::Ran;
 use super::grid::{Grid, build};
-use super::threads;
+use super::{team, threads};
 use crate::args;
 use crate::cl::{Arg, Session};
 use crate::error::Result;
@@ -14,7 +17,7 @@ use crate::random::Random;
 
 pub struct Life;
 
-const SOURCE: &str = include_str!("../../kernels/life.cl");
+const SOURCE: &str = include_str!("../../../kernels/life.cl");
 /// Work-items of the reduction.
 const COUNTERS: usize = 64;
 
@@ -106,7 +109,7 @@ fn shown(cells: &[u32], grid: &Grid) -> Picture {
 
 impl Life {
     fn setup(params: &Params) -> Result<Setup> {
-        params.only(&["board", "start", "param"])?;
+        params.only(&["board", "start", "param", "steps", "devices"])?;
         let torus = params.choice("board", &["torus", "finite"])? == "torus";
         let start = params.choice("start", &["picture", "random", "gliders", "glider", "still"])?;
         // Few cells in a small board, where a person sees them.
@@ -128,6 +131,36 @@ impl Life {
     }
 }
 
+/// On several devices, checked as on one.
+fn on_devices(
+    session: &Session,
+    params: &Params,
+    variant: &'static str,
+    setup: &Setup,
+    options: &str,
+) -> Result<Outcome> {
+    let grid = &setup.grid;
+    let Ran { build, times, got, notes } = devices::run(session, params, setup, options, |cells| shown(cells, grid))?;
+    let steps = devices::steps(params)?;
+    let mut cells = setup.cells.clone();
+    for _ in 0..steps * params.iterations {
+        cells = step(&cells, grid.w, grid.h, setup.torus);
+    }
+    let generations = (grid.w * grid.h) as f64 * f64::from(steps);
+    Ok(Outcome {
+        variant,
+        size: format!("{}x{}, {}", grid.w, grid.h, if setup.torus { "torus" } else { "finite board" }),
+        build,
+        times,
+        work: Some(Work::new(generations, "cell").moving(grid.w * grid.h * 8 * steps as usize)),
+        verdict: same(&got, &cells, "cells"),
+        picture: Some(shown(&got, grid)),
+        answer: Answer::Exact(got),
+        chart: None,
+        notes,
+    })
+}
+
 impl Program for Life {
     fn name(&self) -> &'static str {
         "life"
@@ -143,11 +176,18 @@ impl Program for Life {
             Variant { name: "ocl_local", about: "the tile and its border in local memory" },
             Variant { name: "ocl_wide", about: "sixteen cells a work-item, a byte each" },
             Variant { name: "ocl_lazy", about: "tiles that cannot change are skipped" },
+            Variant { name: "devices_fixed", about: "several devices, each with as many rows" },
+            Variant { name: "devices_adaptive", about: "several devices, split by the speeds of the iteration before" },
         ]
     }
 
     fn knobs(&self) -> &'static [&'static str] {
-        &["board=torus|finite: what lies beyond the edge", "start=picture|random|gliders|glider|still: the first board"]
+        &[
+            "board=torus|finite: what lies beyond the edge",
+            "start=picture|random|gliders|glider|still: the first board",
+            "steps=8: generations an iteration on several devices, even",
+            team::KNOB,
+        ]
     }
 
     fn source(&self, _: &Params) -> &'static str {
@@ -163,13 +203,27 @@ impl Program for Life {
             u32::from(setup.torus),
             setup.grid.w.next_multiple_of(WIDE)
         );
-        Ok((options, format!("life_{}", self.variant(params)?)))
+        let name = match self.variant(params)? {
+            v if v.starts_with("devices") => "band",
+            v => v,
+        };
+        Ok((options, format!("life_{name}")))
     }
 
     fn run(&self, session: &Session, params: &Params) -> Result<Outcome> {
         let variant = self.variant(params)?;
-        let Setup { grid, torus, mut cells } = Life::setup(params)?;
+        let setup = Life::setup(params)?;
         let (options, name) = self.build_options(params)?;
+        if variant.starts_with("devices") {
+            return on_devices(
+                session,
+                &Params { variant: variant.into(), ..params.clone() },
+                variant,
+                &setup,
+                &options,
+            );
+        }
+        let Setup { grid, torus, mut cells } = setup;
         let (built, kernel) = build(session, "life", SOURCE, &options, &name)?;
         let count_kernel = built.kernel("life_count")?;
         let wide = variant == "ocl_wide";

@@ -1,8 +1,10 @@
 //! `mandel`: the Mandelbrot set, zooming in a little with each iteration. On the device alone, or on the device and the
 //! machine's own threads together, the rows split in a fixed way or as the times of the last iteration suggest.
 
+mod devices;
+
 use super::grid::{Grid, build};
-use super::threads;
+use super::{team, threads};
 use crate::args;
 use crate::cl::Session;
 use crate::error::Result;
@@ -15,7 +17,7 @@ use std::time::{Duration, Instant};
 
 pub struct Mandel;
 
-const SOURCE: &str = include_str!("../../kernels/mandel.cl");
+const SOURCE: &str = include_str!("../../../kernels/mandel.cl");
 
 /// The part of the plane that the picture shows.
 #[derive(Clone, Copy)]
@@ -73,9 +75,31 @@ fn pixel(view: View, x: usize, y: usize, max: u32) -> u32 {
     colour(repeated(view, x, y, max), max)
 }
 
+/// The picture of the reference, and how many repetitions that took.
+fn reference(view: View, grid: &Grid, max: u32) -> (Picture, u64) {
+    let mut want = Picture::new(grid.w, grid.h, 0);
+    let repetitions = AtomicU64::new(0);
+    threads::rows(&mut want.pixels, grid.w, threads::count(), |y, row| {
+        let mut of_row = 0;
+        for (x, p) in row.iter_mut().enumerate() {
+            let n = repeated(view, x, y, max);
+            of_row += u64::from(n);
+            *p = colour(n, max);
+        }
+        repetitions.fetch_add(of_row, Ordering::Relaxed);
+    });
+    (want, repetitions.into_inner())
+}
+
+/// What a picture takes: three products and five sums a repetition.
+fn work(grid: &Grid, repetitions: u64) -> Work {
+    let pixels = grid.w * grid.h;
+    Work::new(pixels as f64, "pixel").moving(pixels * 4).computing(8.0 * repetitions as f64)
+}
+
 impl Mandel {
     pub(crate) fn grid(&self, params: &Params) -> Result<(Grid, u32)> {
-        params.only(&["max", "view"])?;
+        params.only(&["max", "view", "devices"])?;
         params.choice("view", &["zoom", "still"])?;
         let max = params.number("max", 512, 1..=1_000_000)?;
         Ok((Grid::new(params, params.size_or(1024, 1024)?, (16, 16))?, max))
@@ -100,11 +124,17 @@ impl Program for Mandel {
             },
             Variant { name: "hybrid_fixed", about: "upper half on the device, lower half on the machine's threads" },
             Variant { name: "hybrid_adaptive", about: "the same, split by the speeds of the iteration before" },
+            Variant { name: "devices_fixed", about: "several devices, each with as many rows" },
+            Variant { name: "devices_adaptive", about: "several devices, split by the speeds of the iteration before" },
         ]
     }
 
     fn knobs(&self) -> &'static [&'static str] {
-        &["max=512: iterations a point at most", "view=zoom|still: closer with each iteration, or all alike"]
+        &[
+            "max=512: iterations a point at most",
+            "view=zoom|still: closer with each iteration, or all alike",
+            team::KNOB,
+        ]
     }
 
     fn source(&self, _: &Params) -> &'static str {
@@ -120,6 +150,9 @@ impl Program for Mandel {
         let variant = self.variant(params)?;
         let (grid, max) = self.grid(params)?;
         let (options, name) = self.build_options(params)?;
+        if variant.starts_with("devices") {
+            return devices::run(session, params, variant, (grid, max), &options);
+        }
         let (built, kernel) = build(session, "mandel", SOURCE, &options, &name)?;
         let still = params.choice("view", &["zoom", "still"])? == "still";
         let output = session.zeroed::<u32>(grid.w * grid.h)?;
@@ -185,17 +218,7 @@ impl Program for Mandel {
 
         let view = last.get().1;
         let picture = picture()?;
-        let mut want = Picture::new(grid.w, grid.h, 0);
-        let repetitions = AtomicU64::new(0);
-        threads::rows(&mut want.pixels, grid.w, threads::count(), |y, row| {
-            let mut of_row = 0;
-            for (x, p) in row.iter_mut().enumerate() {
-                let n = repeated(view, x, y, max);
-                of_row += u64::from(n);
-                *p = colour(n, max);
-            }
-            repetitions.fetch_add(of_row, Ordering::Relaxed);
-        });
+        let (want, repetitions) = reference(view, &grid, max);
         let notes = match variant {
             "hybrid_fixed" | "hybrid_adaptive" => vec![format!("rows on the device, an iteration each: {shares:?}")],
             _ => Vec::new(),
@@ -205,12 +228,7 @@ impl Program for Mandel {
             size: grid.size_text(),
             build: built.time,
             times,
-            work: Some(
-                // Three products and five sums a repetition.
-                Work::new((grid.w * grid.h) as f64, "pixel")
-                    .moving(grid.w * grid.h * 4)
-                    .computing(8.0 * repetitions.into_inner() as f64),
-            ),
+            work: Some(work(&grid, repetitions)),
             verdict: same_picture(&picture, &want),
             answer: Answer::Exact(picture.pixels.clone()),
             picture: Some(picture),

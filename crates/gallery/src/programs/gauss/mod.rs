@@ -1,19 +1,22 @@
 //! `gauss`: a Gaussian blur of sigma 5: over a square of 31 by 31, along rows and columns (of buffers and of images),
 //! and by a recursive filter whose cost does not depend on sigma, with rows as they are and with transposed ones.
 
+mod devices;
+
+use super::team;
 use crate::args;
 use crate::cl::{Buffer, Session, Times, round_up};
 use crate::error::Result;
 use crate::inputs;
 use crate::params::Params;
-use crate::picture::{Picture, rgb};
+use crate::picture::Picture;
 use crate::program::{Answer, Outcome, Program, Variant, Work, close};
 use std::time::Duration;
 
 pub struct Gauss;
 
-const SOURCE: &str = include_str!("../../kernels/gauss.cl");
-const IMAGE_SOURCE: &str = include_str!("../../kernels/gauss_image.cl");
+const SOURCE: &str = include_str!("../../../kernels/gauss.cl");
+const IMAGE_SOURCE: &str = include_str!("../../../kernels/gauss_image.cl");
 const SIGMA: f64 = 5.0;
 const RADIUS: usize = 15;
 /// The side of a group that transposes.
@@ -78,7 +81,7 @@ fn costs(variant: &str) -> (usize, usize, usize) {
     let taps = 2 * RADIUS + 1;
     match variant {
         "direct" => (taps * taps + 1, 2, taps * 2 * taps),
-        "separable" | "image" => (2 * (taps + 1), 4, 2 * (2 * taps - 1)),
+        "separable" | "image" | "devices_fixed" | "devices_adaptive" => (2 * (taps + 1), 4, 2 * (2 * taps - 1)),
         // Twice there and back, seven operations each time.
         "recursive" => (8, 8, 28),
         _ => (12, 12, 28),
@@ -166,9 +169,15 @@ impl Program for Gauss {
             Variant { name: "direct", about: "the sum over 31x31 neighbours" },
             Variant { name: "separable", about: "31 neighbours of the row, then of the column" },
             Variant { name: "image", about: "the same on images, whose sampler repeats the edge" },
+            Variant { name: "devices_fixed", about: "separable on several devices, each with as many rows" },
+            Variant { name: "devices_adaptive", about: "the same, split by the speeds of the iteration before" },
             Variant { name: "recursive", about: "a work-item a column, then one a row, there and back" },
             Variant { name: "transposed", about: "the same, with transposed pictures instead of rows" },
         ]
+    }
+
+    fn knobs(&self) -> &'static [&'static str] {
+        &[team::KNOB]
     }
 
     fn source(&self, params: &Params) -> &'static str {
@@ -176,7 +185,7 @@ impl Program for Gauss {
     }
 
     fn build_options(&self, params: &Params) -> Result<(String, String)> {
-        params.only(&[])?;
+        params.only(&["devices"])?;
         let (w, h) = params.size_or(512, 512)?;
         let list: Vec<String> = weights().iter().map(|v| format!("{v:e}f")).collect();
         let [b, a1, a2, a3] = factors();
@@ -187,6 +196,7 @@ impl Program for Gauss {
         let name = match self.variant(params)? {
             "separable" => "rows",
             "image" => "rows_image",
+            v if v.starts_with("devices") => "rows_band",
             "recursive" | "transposed" => "down",
             v => v,
         };
@@ -199,8 +209,18 @@ impl Program for Gauss {
         let (w, h) = params.size_or(512, 512)?;
         let picture = inputs::picture(&Params { size: Some((w, h)), ..params.clone() })?;
         let data: Vec<f32> = picture.luma().iter().map(|&v| f32::from(v) / 255.0).collect();
-        let run = if variant == "image" { on_images } else { on_buffers };
-        let (build, times, got) = run(session, params, variant, &options, &data)?;
+        let shown = |v: &[f32]| Picture::grey(w, h, (0.0, 1.0), |x, y| v[y * w + x]);
+        let mut notes = Vec::new();
+        let (build, times, got) = match variant {
+            "image" => on_images(session, params, variant, &options, &data)?,
+            "devices_fixed" | "devices_adaptive" => {
+                let params = Params { variant: variant.into(), ..params.clone() };
+                let ran = devices::run(session, &params, &options, &data, shown)?;
+                notes = ran.notes;
+                (ran.build, ran.times, ran.got)
+            }
+            _ => on_buffers(session, params, variant, &options, &data)?,
+        };
         let exact: Vec<f64> = data.iter().map(|&v| f64::from(v)).collect();
         let recursive = matches!(variant, "recursive" | "transposed");
         let [weights, factors] =
@@ -213,11 +233,7 @@ impl Program for Gauss {
         // Numbers from 0 to 1. A recursion carries each rounding on, 1/B times as much in the end.
         let tolerance = if recursive { 1e-4 } else { 1e-5 };
         let (accesses, floats, operations) = costs(variant);
-        let shade = |v: f32| (v.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
-        let result = Picture::from_fn(w, h, |x, y| {
-            let v = shade(got[y * w + x]);
-            rgb(v, v, v)
-        });
+        notes.insert(0, format!("a pixel: {accesses} accesses to memory, {operations} operations"));
         Ok(Outcome {
             variant,
             size: format!("{w}x{h}"),
@@ -227,10 +243,10 @@ impl Program for Gauss {
                 Work::new((w * h) as f64, "pixel").moving(w * h * floats * 4).computing((w * h * operations) as f64),
             ),
             verdict: close(&got, &want, |_| tolerance, "pixels"),
+            picture: Some(shown(&got)),
             answer: Answer::close(got, |_| tolerance),
-            picture: Some(result),
             chart: None,
-            notes: vec![format!("a pixel: {accesses} accesses to memory, {operations} operations")],
+            notes,
         })
     }
 }

@@ -1,0 +1,179 @@
+//! Several devices that work on one picture: which ones, how they split the rows, and what each did when.
+//!
+//! The devices may be of several platforms, or parts of one. Each has a session of its own.
+
+use crate::cl::queue::{Done, Queue};
+use crate::cl::{Choice, Session, devices, of_platform};
+use crate::error::{Error, Result};
+use crate::params::Params;
+use std::time::{Duration, Instant};
+
+/// The knob that names the devices.
+pub(crate) const KNOB: &str = "devices=own/2: those that share the work, joined by +: own, or PLATFORM or \
+                               PLATFORM:DEVICE; /N for N equal parts of it";
+/// More devices than this are refused.
+const MOST: usize = 64;
+/// Characters of a line of the trace.
+const COLUMNS: usize = 72;
+
+/// The devices of a run.
+pub(crate) struct Team {
+    pub members: Vec<Session>,
+}
+
+impl Team {
+    /// The devices that `devices=` names, each one or so many equal parts of it; without it, the session's own in two.
+    pub fn open(session: &Session, params: &Params) -> Result<Team> {
+        let text = params.text("devices").unwrap_or("own/2");
+        let bad = |why: String| Error::Params(format!("-c devices={text}: {why}"));
+        let mut members = Vec::new();
+        for part in text.split('+') {
+            let (name, count) = match part.rsplit_once('/') {
+                Some((name, count)) => (name, count.parse().ok().filter(|n| (1..=MOST).contains(n))),
+                None => (part, Some(1)),
+            };
+            let count = count.ok_or_else(|| bad(format!("`{part}`: give a number of parts from 1 to {MOST}")))?;
+            if name == "own" {
+                members.extend(Session::parts(&session.found, count)?);
+            } else {
+                let (platform, device) = name.split_once(':').map_or((name, None), |(p, d)| (p, Some(d)));
+                if of_platform(&devices()?, platform).is_empty() {
+                    return Err(bad(format!("no platform `{platform}`; `cloom info` lists them")));
+                }
+                let choice = Choice { platform: Some(platform.to_owned()), device: device.map(str::to_owned) };
+                members.extend(Session::parts(&Session::open(&choice)?.found, count)?);
+            }
+        }
+        if members.len() > MOST {
+            return Err(bad(format!("{} devices; take at most {MOST}", members.len())));
+        }
+        Ok(Team { members })
+    }
+
+    /// As a note: which device has how many rows.
+    pub fn tells(&self, split: &[usize]) -> Vec<String> {
+        let line = |(member, rows): (&Session, &usize)| {
+            format!("{}, {}: {rows} rows", member.found.platform, member.found.device)
+        };
+        self.members.iter().zip(split).map(line).collect()
+    }
+}
+
+/// Rows in parts that are as equal as possible.
+pub(crate) fn even(rows: usize, parts: usize) -> Vec<usize> {
+    (0..parts).map(|i| rows * (i + 1) / parts - rows * i / parts).collect()
+}
+
+/// Rows in the ratio of speeds, at least `least` each; even if they do not suffice or a speed makes no sense.
+pub(crate) fn by_speed(rows: usize, speeds: &[f64], least: usize) -> Vec<usize> {
+    let sum: f64 = speeds.iter().sum();
+    let spare = rows.saturating_sub(least * speeds.len());
+    if speeds.iter().any(|s| !s.is_finite() || *s < 0.0) || sum <= 0.0 || spare == 0 {
+        return even(rows, speeds.len());
+    }
+    let mut ends = 0.0;
+    let mut last = 0;
+    let part = |speed: &f64| {
+        ends += speed / sum * spare as f64;
+        let end = (ends.round() as usize).min(spare);
+        let part = least + end - last;
+        last = end;
+        part
+    };
+    speeds.iter().map(part).collect()
+}
+
+/// What a member's clock must be advanced by to show the host's: each device has its own.
+pub(crate) fn clock(queue: &Queue<'_>, probe: impl Fn() -> Result<Done>, epoch: Instant) -> Result<i64> {
+    let mut nearest: Option<(Duration, i64)> = None;
+    for _ in 0..5 {
+        let start = epoch.elapsed();
+        let done = probe()?;
+        queue.finish()?;
+        let end = epoch.elapsed();
+        let offset = end.as_nanos() as i64 - done.span()?.1.as_nanos() as i64;
+        // The quickest answer tells best.
+        if nearest.is_none_or(|(took, _)| end - start < took) {
+            nearest = Some((end - start, offset));
+        }
+    }
+    Ok(nearest.map_or(0, |(_, offset)| offset))
+}
+
+/// What a device did for a while, in nanoseconds of the host's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub member: usize,
+    /// `#` for a kernel, `<` for a halo on its way here, from when its rows have been computed.
+    pub what: char,
+    pub start: i64,
+    pub end: i64,
+}
+
+/// The share of the time of halos on their way in which the device that gets them computes: it does not wait then.
+pub(crate) fn hidden(spans: &[Span]) -> Option<f64> {
+    let (mut total, mut covered) = (0, 0);
+    for t in spans.iter().filter(|s| s.what == '<') {
+        total += t.end - t.start;
+        let mut kernels: Vec<&Span> = spans.iter().filter(|k| k.what == '#' && k.member == t.member).collect();
+        kernels.sort_by_key(|k| k.start);
+        let mut from = t.start;
+        for k in kernels {
+            covered += (k.end.min(t.end) - k.start.max(from)).max(0);
+            from = from.max(k.end.min(t.end));
+        }
+    }
+    (total > 0).then(|| covered as f64 / total as f64)
+}
+
+/// A line for the kernels of each device, one for its transfers, over the time from the first to the last command.
+pub(crate) fn trace(spans: &[Span]) -> Vec<String> {
+    let (Some(first), Some(last)) = (spans.iter().map(|s| s.start).min(), spans.iter().map(|s| s.end).max()) else {
+        return Vec::new();
+    };
+    let column = |t: i64| ((t - first) as usize * COLUMNS / (last - first).max(1) as usize).min(COLUMNS - 1);
+    let members = spans.iter().map(|s| s.member).max().unwrap_or_default();
+    let mut lines =
+        vec![format!("{} us of the last iteration; # a kernel, < a halo on its way:", (last - first) / 1000)];
+    for member in 0..=members {
+        for (title, of_line) in [("kernels", "#"), ("halos", "<")] {
+            let mut line = vec![' '; COLUMNS];
+            for s in spans.iter().filter(|s| s.member == member && of_line.contains(s.what)) {
+                line[column(s.start)..=column(s.end)].fill(s.what);
+            }
+            if line.iter().any(|c| *c != ' ') {
+                lines.push(format!("{member} {title:<8}|{}|", line.into_iter().collect::<String>()));
+            }
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splits_take_all_rows_and_follow_the_speeds() {
+        assert_eq!(even(10, 3), [3, 3, 4]);
+        assert_eq!(by_speed(100, &[3.0, 1.0], 1), [75, 25]);
+        assert_eq!(by_speed(100, &[1e9, 1.0], 4), [96, 4]);
+        assert_eq!(by_speed(7, &[1.0, f64::NAN], 1), even(7, 2));
+        assert_eq!(by_speed(2, &[5.0, 1.0, 1.0], 1).iter().sum::<usize>(), 2);
+        for rows in 0..50 {
+            assert_eq!(by_speed(rows, &[0.3, 2.0, 1.1], 2).iter().sum::<usize>(), rows);
+        }
+    }
+
+    #[test]
+    fn what_runs_beside_a_kernel_is_hidden() {
+        let span = |what, start, end| Span { member: 0, what, start, end };
+        assert_eq!(hidden(&[span('#', 0, 10)]), None);
+        assert_eq!(hidden(&[span('#', 0, 10), span('<', 5, 15)]), Some(0.5));
+        assert_eq!(hidden(&[span('#', 0, 10), span('#', 8, 12), span('<', 0, 20)]), Some(0.6));
+        let lines = trace(&[span('#', 0, 1000), span('<', 500, 1000)]);
+        assert_eq!(lines.len(), 3);
+        assert!(lines[2].contains("<<<") && !lines[2].contains('#'), "{lines:?}");
+        assert!(trace(&[]).is_empty());
+    }
+}
