@@ -4,6 +4,7 @@ mod bank;
 mod coalesce;
 mod conv;
 pub(crate) mod copy;
+mod fieldblur;
 mod gauss;
 mod grid;
 pub(crate) mod histogram;
@@ -56,5 +57,6 @@ pub(crate) const ALL: &[&dyn Program] = &[
     &wavelet::Wavelet,
     &lu::Lu,
     &lcs::Lcs,
+    &fieldblur::Fieldblur,
     &Idioms,
 ];
