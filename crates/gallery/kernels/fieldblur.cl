@@ -58,11 +58,11 @@ float right_end(float r, float y)
 #endif
 }
 
-// Bright pixels weigh more, as if the sensor had not clipped them.
+// Bright pixels weigh more, as if the sensor had not clipped them; the brightest channel counts, so that coloured lights do.
 uint4 weigh(uint pixel, __global const uint *linear)
 {
     const uint r = linear[pixel & 255], g = linear[pixel >> 8 & 255], b = linear[pixel >> 16 & 255];
-    const int over = (int)((2 * r + 5 * g + b) / 8) - BRIGHT;
+    const int over = (int)max(max(r, g), b) - BRIGHT;
     const uint t = max(over, 0) * 256 / (16384 - BRIGHT);
     const uint weight = 64 + LIGHT * t * t / 1024;
     return (uint4)(r * weight, g * weight, b * weight, weight);

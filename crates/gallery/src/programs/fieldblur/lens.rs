@@ -18,7 +18,8 @@ pub const WHITE: u32 = 1 << 14;
 /// The weight of a pixel that is not bright.
 pub const WEIGHT: u32 = 64;
 /// The lantern of the scene is sharp, what lies behind and before it is not.
-const PINS: &str = "395:420:0;395:700:0;60:100:26;700:60:22;950:250:26;930:640:20;110:600:22;560:985:15;60:960:18";
+const PINS: &str = "395:400:0;395:520:0;395:680:0;395:810:0;585:340:13;205:340:13;605:600:12;185:600:12;80:80:24;700:60:22;\
+                    950:280:26;930:660:18;640:960:14";
 
 /// A place of the picture and the radius there, in pixels. All are numbers that a float holds, so that the kernels and
 /// the reference start from the same.
@@ -59,7 +60,7 @@ impl Lens {
             pins: pins(params.text("pins").unwrap_or(PINS), w, h)?,
             scale: f64::from((1000.0 / w.max(h) as f64) as f32),
             corners: (0..blades).map(corner).map(|(sin, cos)| (cos, sin)).collect(),
-            bright: params.number("bright", 60, 0..=99)? * WHITE / 100,
+            bright: params.number("bright", 65, 0..=99)? * WHITE / 100,
             light: params.number("light", 12, 0..=MOST_LIGHT)?,
             turn,
         })

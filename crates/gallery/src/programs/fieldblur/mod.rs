@@ -46,7 +46,7 @@ pub(crate) struct Setup {
 
 impl Setup {
     fn new(params: &Params, tiled: bool) -> Result<Setup> {
-        let mut knobs = vec!["source", "tile", "write", "param"];
+        let mut knobs = vec!["source", "tile", "write"];
         knobs.extend(Lens::KNOBS);
         params.only(&knobs)?;
         let (w, h) = match (&params.input, params.size) {
@@ -210,6 +210,7 @@ fn tiled(session: &Session, setup: &Setup, built: &Built, params: &Params) -> Re
         Ok(true)
     })?;
     let pass = last.ok_or_else(|| Error::Params("no iteration leaves no result: choose -i 1 or more".into()))?;
+    stream.check_guards(session)?;
     let seconds = |d: Duration| d.as_secs_f64();
     let wall = times.wall.last().copied().unwrap_or_default();
     let kernel = times.device.last().copied().unwrap_or_default();

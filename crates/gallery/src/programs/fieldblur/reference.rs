@@ -48,7 +48,7 @@ fn shared(a: (f64, f64), b: (f64, f64)) -> f64 {
 /// The three channels of a pixel in linear light times its weight, and the weight.
 pub fn weighed(lens: &Lens, linear: &[u32], pixel: u32) -> [f32; 4] {
     let [r, g, b, _] = pixel.to_le_bytes().map(|v| linear[usize::from(v)]);
-    let brightness = (2 * r + 5 * g + b) / 8;
+    let brightness = r.max(g).max(b);
     let above = if brightness > lens.bright { (brightness - lens.bright) * 256 / (WHITE - lens.bright) } else { 0 };
     let weight = WEIGHT + lens.light * above * above / 1024;
     // Whole numbers below 2^24.
@@ -84,7 +84,7 @@ pub fn expected(lens: &Lens, x: usize, y: usize, weighed: impl Fn(i64, i64) -> [
     }
     let [red, green, blue, weight] = sum;
     let colour = [red, green, blue].map(|v| v / (weight * f64::from(WHITE)));
-    // The radius is within 16 roundings, the ends of a row within three more, which steep sides amplify; so much of each
+    // The kernels' radius is within 16 roundings, the ends of a row within three more, which steep sides amplify; so much of each
     // pixel at the edge may be counted wrong. At most 2 * 64 rows and as many pixels are added up, each sum rounded.
     let rounding = f64::from(f32::EPSILON) / 2.0;
     let slipped = r * rounding * (16.0 + 3.0 * lens.steepest()) * edge / (weight * f64::from(WHITE));

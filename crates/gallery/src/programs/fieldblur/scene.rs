@@ -130,10 +130,10 @@ impl Scene {
             }
             // Lamps and cars along the street, and strings of small lamps above it.
             if v > 0.56 {
-                let cells = Cells { what: 6, side: 44, few: 120, radius: (1.6, 3.4), strength: 1.0 };
+                let cells = Cells { what: 6, side: 44, few: 120, radius: (1.8, 3.8), strength: 1.0 };
                 lights(out, left, y, &cells, |h| LIGHTS[(h % 8) as usize]);
             }
-            let cells = Cells { what: 7, side: 83, few: 110, radius: (1.3, 2.6), strength: 1.0 };
+            let cells = Cells { what: 7, side: 83, few: 110, radius: (1.4, 3.2), strength: 1.0 };
             lights(out, left, y, &cells, |h| LIGHTS[(h % 8) as usize]);
         }
         self.lantern(y, left, out);
@@ -213,7 +213,7 @@ impl Scene {
                 t if t < 0.93 => 0.225,
                 _ => 0.25,
             };
-        let hole = if t < 0.15 { ring(0.064) * height } else { 0.0 };
+        let hole = if t < 0.15 { ring(0.064) * height } else { -1.0 };
         let (first, part) = part_of(out, left, middle - half - 1.0, middle + half + 2.0);
         for (x, under) in (first..).zip(part) {
             let d = x as f32 + 0.5 - middle;
@@ -222,7 +222,7 @@ impl Scene {
             let metal = 26.0 + 34.0 * (1.0 - (d / half.max(1.0) + 0.45).powi(2)).max(0.0);
             let mut colour = [metal * 1.12, metal, metal * 0.92];
             let glass = (0.31..0.89).contains(&t);
-            if glass && d.abs() < half - 0.022 * height && (u.abs() > 0.006 || t > 0.80) {
+            if glass && d.abs() < half - 0.022 * height && (u.abs() - 0.092).abs() > 0.006 {
                 let (fx, fy) = (u / 0.13, (t - 0.66) / 0.24);
                 let glow = 1.0 / (1.0 + 1.6 * (fx * fx + fy * fy));
                 colour = mix([92.0, 44.0, 14.0], [255.0, 205.0, 112.0], 1.25 * glow);

@@ -160,6 +160,17 @@ impl<'s> Stream<'s> {
         Ok(Pass { samples, overview: overview.picture(), spent })
     }
 
+    /// Whether a kernel wrote behind the end of a buffer.
+    pub fn check_guards(&self, session: &Session) -> Result<()> {
+        session.read(&self.sums)?;
+        session.read(&self.result)?;
+        for slot in &self.slots {
+            session.read(&slot.packed)?;
+            session.read(&slot.picked)?;
+        }
+        Ok(())
+    }
+
     /// A tile's pixels and those around it.
     fn pixels(&self, tile: Tile, mut pixels: Vec<u32>) -> Vec<u32> {
         let halo = self.setup.lens.halo();
