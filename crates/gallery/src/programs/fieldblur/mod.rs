@@ -236,7 +236,7 @@ fn tiled(session: &Session, setup: &Setup, built: &Built, params: &Params) -> Re
             notes.push("the untiled picture is the same bit for bit".into());
         }
     }
-    Ok(Run { times, samples: pass.samples, picture: pass.overview, seam, notes })
+    Ok(Run { times, samples: pass.samples, picture: pass.overview.picture(), seam, notes })
 }
 
 impl Program for Fieldblur {

@@ -37,7 +37,7 @@ pub struct Spent {
 /// What a pass over the picture leaves.
 pub struct Pass {
     pub samples: Vec<Samples>,
-    pub overview: Picture,
+    pub overview: Overview,
     pub spent: Spent,
 }
 
@@ -157,7 +157,7 @@ impl<'s> Stream<'s> {
                 )?);
             }
         }
-        Ok(Pass { samples, overview: overview.picture(), spent })
+        Ok(Pass { samples, overview, spent })
     }
 
     /// Whether a kernel wrote behind the end of a buffer.
@@ -212,7 +212,7 @@ impl<'s> Stream<'s> {
 }
 
 /// The picture scaled down by a whole number while it streams by.
-struct Overview {
+pub struct Overview {
     step: usize,
     width: usize,
     height: usize,
@@ -241,7 +241,7 @@ impl Overview {
         }
     }
 
-    fn picture(&self) -> Picture {
+    pub fn picture(&self) -> Picture {
         Picture::from_fn(self.width, self.height, |x, y| {
             let [r, g, b, n] = self.sums[y * self.width + x];
             let of = |sum: u32| {
