@@ -251,6 +251,7 @@ fn rows(program: &dyn Program) -> Vec<Row> {
             }
             rows.into_iter().map(Row::long).collect()
         }
+        "fieldblur" => each(program, &[(512, 512), (1024, 1024)]).into_iter().map(Row::long).collect(),
         "idioms" => idioms(),
         _ => each(program, &[]),
     }

@@ -4,7 +4,9 @@
 
 #![allow(clippy::print_stdout, reason = "it says what was not run")]
 
-use cloom_gallery::{Error, Params, Session, Variant, Verdict, agree, args, cases, program, programs};
+use cloom_gallery::{
+    Error, Observe, Observer, Params, Session, Variant, Verdict, agree, args, cases, program, programs,
+};
 
 fn sessions() -> Vec<Session> {
     match Session::all() {
@@ -95,6 +97,19 @@ fn every_knob_works() {
         ("wavelet", 1, &["levels=1", "levels=5"]),
         ("lu", 1, &["teams=1", "teams=5"]),
         ("lcs", 2, &["problem=edit", "step=8", "problem=edit,step=128"]),
+        (
+            "fieldblur",
+            1,
+            &[
+                "blades=0,tile=32",
+                // A side that is level, and one that nearly is.
+                "blades=4,turn=45,tile=16,pins=500:500:0;0:0:9.5",
+                "blades=7,turn=13,pins=500:500:5",
+                "blades=3,turn=359,tile=17,pins=300:300:64;900:900:0.2",
+                "source=picture,light=14,bright=0,tile=48",
+                "light=0,pins=0:0:0",
+            ],
+        ),
     ];
     for &(name, iterations, configs) in cases {
         for &config in configs {
@@ -132,6 +147,40 @@ fn all_devices_agree_with_each_other() {
     let names: Vec<&str> = sessions.iter().map(|s| s.found.platform.as_str()).collect();
     println!("{}: {compared} pairs of results compared", names.join(", "));
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+/// Ends a run after so many parts.
+struct Until(usize);
+
+impl Observe for Until {
+    fn progress(&self, done: usize, _: usize) -> bool {
+        done < self.0
+    }
+}
+
+#[test]
+fn a_cancelled_stream_leaves_the_rows_that_were_finished() {
+    let path = std::env::temp_dir().join(format!("cloom-fieldblur-{}.ppm", std::process::id()));
+    let blur = program("fieldblur").expect("it is in the list");
+    for session in sessions() {
+        let params = |tiles| Params {
+            variant: "tiled".into(),
+            size: Some((100, 90)),
+            config: format!("tile=32,write={}", path.display()),
+            observer: Observer::new(Until(tiles)),
+            ..Params::default()
+        };
+        blur.run(&session, &params(usize::MAX)).expect("it runs");
+        let whole = std::fs::read(&path).expect("it was written");
+        assert!(whole.starts_with(b"P6\n0000000100 0000000090\n255\n"));
+        // Four tiles a band: one band is finished, and two tiles of the next.
+        assert!(matches!(blur.run(&session, &params(6)), Err(Error::Cancelled { done: 6, of: 12 })));
+        let part = std::fs::read(&path).expect("it was written");
+        let (header, pixels) = part.split_at(29);
+        assert_eq!(header, b"P6\n0000000100 0000000032\n255\n");
+        assert_eq!(pixels, &whole[29..][..3 * 100 * 32]);
+    }
+    let _ = std::fs::remove_file(&path);
 }
 
 #[test]
@@ -175,6 +224,12 @@ fn what_a_program_cannot_do_is_refused_with_a_reason() {
         refused("transpose", Params { input: Some("no-such-file.png".into()), ..small() });
         refused("copy", Params { size: Some((0, 1)), ..small() });
         refused("lcs", Params { config: "step=9".into(), ..small() });
+        refused("fieldblur", Params { config: "pins=5:5:1;5:5:2".into(), ..small() });
+        refused("fieldblur", Params { config: "write=x.ppm".into(), ..small() });
+        let tiled = || Params { variant: "tiled".into(), ..small() };
+        refused("fieldblur", Params { size: Some((1 << 17, 1)), ..tiled() });
+        refused("fieldblur", Params { size: Some((1 << 16, 1 << 16)), config: "tile=16".into(), ..tiled() });
+        refused("fieldblur", Params { config: "write=/no/such/folder/x.ppm".into(), ..tiled() });
         // Nothing is made that no machine holds.
         refused("mandel", Params { size: Some((1 << 17, 1 << 17)), ..small() });
         for variant in ["diagonal", "skewed", "tiles"] {

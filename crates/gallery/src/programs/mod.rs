@@ -6,6 +6,7 @@ mod coalesce;
 mod conv;
 pub(crate) mod copy;
 mod devices;
+mod fieldblur;
 mod gauss;
 mod grid;
 pub(crate) mod histogram;
@@ -61,5 +62,6 @@ pub(crate) const ALL: &[&dyn Program] = &[
     &wavelet::Wavelet,
     &lu::Lu,
     &lcs::Lcs,
+    &fieldblur::Fieldblur,
     &Idioms,
 ];
