@@ -71,6 +71,9 @@ impl Failure {
     /// A run of the gallery that ended early, of whose film so many frames were written.
     pub fn of_run(e: cloom_gallery::Error, output: Option<&Path>, frames: Option<usize>) -> Self {
         let mut failure = Failure::from(e);
+        if let Some((rank, size)) = cloom_gallery::ranks::of_environment() {
+            failure.message = format!("rank {rank} of {size}: {}", failure.message);
+        }
         if let (Some(path), Some(frames)) = (output, frames.filter(|&n| n > 0)) {
             failure.message += &format!("\n{} has {frames} frames", path.display());
         }

@@ -67,6 +67,12 @@ pub enum Error {
         /// Of how many.
         of: usize,
     },
+    /// A process of several that has done its part of a run; the first one has the result.
+    #[error("rank {rank} has done its part; rank 0 has the result")]
+    NotFirst {
+        /// Which one.
+        rank: usize,
+    },
     /// A file that could not be read or written.
     #[error("{}: {why}", path.display())]
     File {

@@ -25,6 +25,7 @@ pub mod ports;
 mod program;
 pub mod programs;
 mod random;
+pub mod ranks;
 mod stopwatch;
 
 pub use agree::{Agreement, Pair, Run, agree};

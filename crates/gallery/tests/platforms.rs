@@ -167,7 +167,7 @@ fn a_cancelled_stream_leaves_the_rows_that_were_finished() {
             variant: "tiled".into(),
             size: Some((100, 90)),
             config: format!("tile=32,write={}", path.display()),
-            observer: Observer::new(Until(tiles)),
+            observer: Observer::new(std::sync::Arc::new(Until(tiles))),
             ..Params::default()
         };
         blur.run(&session, &params(usize::MAX)).expect("it runs");

@@ -119,6 +119,9 @@ pub fn run(options: &Options, name: &str) -> Result<Answer, Failure> {
     supervise::note(options, &format!("program {name}"));
     let ran = program.run(&session, &params);
     let shown = ran.as_ref().ok().and_then(|o| o.picture.clone().or_else(|| o.chart.as_ref().map(Chart::picture)));
+    if matches!(ran, Err(cloom_gallery::Error::NotFirst { .. })) {
+        return Ok(Answer::text("", Exit::Fine));
+    }
     let frames = watch.finish(shown.as_ref());
     let outcome = ran.map_err(|e| Failure::of_run(e, options.output.as_deref(), frames.as_ref().ok().copied()))?;
     let written = match frames? {

@@ -39,9 +39,17 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
         ))),
         (None, signal) => {
             let signal = signal.unwrap_or_default();
-            let what = doing().unwrap_or_else(|| "outside of any kernel".into());
+            let what = named(doing().unwrap_or_else(|| "outside of any kernel".into()));
             Err(Failure::finding(format!("{what}: {}; {}", child::signal(signal), advice(options, signal))))
         }
+    }
+}
+
+/// With the name of this process, if it is one of several.
+fn named(what: String) -> String {
+    match cloom_gallery::ranks::of_environment() {
+        Some((rank, size)) => format!("rank {rank} of {size}: {what}"),
+        None => what,
     }
 }
 

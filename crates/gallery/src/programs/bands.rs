@@ -74,9 +74,25 @@ impl Logged {
     }
 }
 
+/// Rows of a picture, with the halo; beyond the edge of what does not wrap are zeros.
+pub(crate) fn band<T: Plain>(picture: &[T], shape: Shape, first: usize, rows: usize) -> Vec<T> {
+    let Shape { width, height, halo, wraps } = shape;
+    let mut data = Vec::with_capacity((rows + 2 * halo) * width);
+    // Counted so that nothing is negative.
+    let before = halo.next_multiple_of(height);
+    for row in first + before - halo..first + before + rows + halo {
+        match row.checked_sub(before) {
+            Some(row) if row < height => data.extend_from_slice(&picture[row * width..][..width]),
+            _ if wraps => data.extend_from_slice(&picture[row % height * width..][..width]),
+            _ => data.extend(std::iter::repeat_n(T::default(), width)),
+        }
+    }
+    data
+}
+
 /// The first row and the number of rows of the two edges and of what lies between them. All is one edge where the edges
 /// meet, or nobody waits for them.
-fn parts(rows: usize, halo: usize, exchange: bool) -> [(usize, usize); 3] {
+pub(crate) fn parts(rows: usize, halo: usize, exchange: bool) -> [(usize, usize); 3] {
     if !exchange || rows < 2 * halo + 1 {
         return [(halo, rows), (0, 0), (0, 0)];
     }
@@ -111,18 +127,8 @@ impl<'t, T: Plain> Bands<'t, T> {
 
     /// Writes a picture to a board of all devices, with the halos. Beyond the edge of what does not wrap are zeros.
     pub fn scatter(&mut self, board: usize, picture: &[T]) -> Result<()> {
-        let Shape { width, height, halo, wraps } = self.shape;
         for band in &self.bands {
-            let mut data = Vec::with_capacity((band.rows + 2 * halo) * width);
-            for k in 0..band.rows + 2 * halo {
-                // Counted so that nothing is negative.
-                let row = band.first + k + height * halo - halo;
-                match row.checked_sub(height * halo) {
-                    Some(row) if row < height => data.extend_from_slice(&picture[row * width..][..width]),
-                    _ if wraps => data.extend_from_slice(&picture[row % height * width..][..width]),
-                    _ => data.extend(std::iter::repeat_n(T::default(), width)),
-                }
-            }
+            let data = self::band(picture, self.shape, band.first, band.rows);
             band.writes.write(&band.boards[board], 0, data, &[])?.wait()?;
         }
         Ok(())

@@ -20,6 +20,8 @@ mod nbody;
 mod occupancy;
 mod particles;
 mod pixelize;
+#[cfg(feature = "mpi")]
+mod ranks;
 pub(crate) mod reduce;
 mod resample;
 mod sample;

@@ -2,6 +2,8 @@
 //! and by a recursive filter whose cost does not depend on sigma, with rows as they are and with transposed ones.
 
 mod devices;
+#[cfg(feature = "mpi")]
+mod ranks;
 
 use super::team;
 use crate::args;
@@ -81,7 +83,9 @@ fn costs(variant: &str) -> (usize, usize, usize) {
     let taps = 2 * RADIUS + 1;
     match variant {
         "direct" => (taps * taps + 1, 2, taps * 2 * taps),
-        "separable" | "image" | "devices_fixed" | "devices_adaptive" => (2 * (taps + 1), 4, 2 * (2 * taps - 1)),
+        "separable" | "image" | "devices_fixed" | "devices_adaptive" | "ranks" => {
+            (2 * (taps + 1), 4, 2 * (2 * taps - 1))
+        }
         // Twice there and back, seven operations each time.
         "recursive" => (8, 8, 28),
         _ => (12, 12, 28),
@@ -171,6 +175,8 @@ impl Program for Gauss {
             Variant { name: "image", about: "the same on images, whose sampler repeats the edge" },
             Variant { name: "devices_fixed", about: "separable on several devices, each with as many rows" },
             Variant { name: "devices_adaptive", about: "the same, split by the speeds of the iteration before" },
+            #[cfg(feature = "mpi")]
+            Variant { name: "ranks", about: "separable in several processes; start them with mpirun" },
             Variant { name: "recursive", about: "a work-item a column, then one a row, there and back" },
             Variant { name: "transposed", about: "the same, with transposed pictures instead of rows" },
         ]
@@ -196,7 +202,7 @@ impl Program for Gauss {
         let name = match self.variant(params)? {
             "separable" => "rows",
             "image" => "rows_image",
-            v if v.starts_with("devices") => "rows_band",
+            v if v.starts_with("devices") || v == "ranks" => "rows_band",
             "recursive" | "transposed" => "down",
             v => v,
         };
@@ -216,6 +222,12 @@ impl Program for Gauss {
             "devices_fixed" | "devices_adaptive" => {
                 let params = Params { variant: variant.into(), ..params.clone() };
                 let ran = devices::run(session, &params, &options, &data, shown)?;
+                notes = ran.notes;
+                (ran.build, ran.times, ran.got)
+            }
+            #[cfg(feature = "mpi")]
+            "ranks" => {
+                let ran = ranks::run(session, params, &options, &data, shown)?;
                 notes = ran.notes;
                 (ran.build, ran.times, ran.got)
             }

@@ -2,6 +2,8 @@
 //! tiles, when nothing changes any more; the run then stops.
 
 mod devices;
+#[cfg(feature = "mpi")]
+mod ranks;
 
 use super::devices::Ran;
 use super::grid::{Grid, build};
@@ -131,8 +133,13 @@ impl Life {
     }
 }
 
-/// On several devices, checked as on one.
-fn on_devices(
+/// Whether the board is split over devices or processes.
+fn in_bands(variant: &str) -> bool {
+    variant.starts_with("devices") || variant == "ranks"
+}
+
+/// On several devices or in several processes, checked as on one device.
+fn on_bands(
     session: &Session,
     params: &Params,
     variant: &'static str,
@@ -140,7 +147,16 @@ fn on_devices(
     options: &str,
 ) -> Result<Outcome> {
     let grid = &setup.grid;
-    let Ran { build, times, got, notes } = devices::run(session, params, setup, options, |cells| shown(cells, grid))?;
+    let frame = |cells: &[u32]| shown(cells, grid);
+    #[cfg(feature = "mpi")]
+    let ran = if variant == "ranks" {
+        ranks::run(session, params, setup, options, frame)?
+    } else {
+        devices::run(session, params, setup, options, frame)?
+    };
+    #[cfg(not(feature = "mpi"))]
+    let ran = devices::run(session, params, setup, options, frame)?;
+    let Ran { build, times, got, notes } = ran;
     let steps = devices::steps(params)?;
     let mut cells = setup.cells.clone();
     for _ in 0..steps * params.iterations {
@@ -178,6 +194,8 @@ impl Program for Life {
             Variant { name: "ocl_lazy", about: "tiles that cannot change are skipped" },
             Variant { name: "devices_fixed", about: "several devices, each with as many rows" },
             Variant { name: "devices_adaptive", about: "several devices, split by the speeds of the iteration before" },
+            #[cfg(feature = "mpi")]
+            Variant { name: "ranks", about: "several processes, each with a band of rows; start them with mpirun" },
         ]
     }
 
@@ -204,7 +222,7 @@ impl Program for Life {
             setup.grid.w.next_multiple_of(WIDE)
         );
         let name = match self.variant(params)? {
-            v if v.starts_with("devices") => "band",
+            v if in_bands(v) => "band",
             v => v,
         };
         Ok((options, format!("life_{name}")))
@@ -214,14 +232,8 @@ impl Program for Life {
         let variant = self.variant(params)?;
         let setup = Life::setup(params)?;
         let (options, name) = self.build_options(params)?;
-        if variant.starts_with("devices") {
-            return on_devices(
-                session,
-                &Params { variant: variant.into(), ..params.clone() },
-                variant,
-                &setup,
-                &options,
-            );
+        if in_bands(variant) {
+            return on_bands(session, &Params { variant: variant.into(), ..params.clone() }, variant, &setup, &options);
         }
         let Setup { grid, torus, mut cells } = setup;
         let (built, kernel) = build(session, "life", SOURCE, &options, &name)?;
