@@ -206,6 +206,15 @@ fn shape(program: &dyn Program) -> Vec<Row> {
     program.variants().iter().map(row).collect()
 }
 
+/// One flag, whose launches are short, and many.
+fn cloth(program: &dyn Program) -> Vec<Row> {
+    let of = |flags: u32| {
+        let with = move |r: Row| r.with(format!("{flags} flags"), format!("flags={flags}"));
+        each(program, &[(64, 48)]).into_iter().map(with).map(Row::long)
+    };
+    [1, 10, 100].into_iter().flat_map(of).collect()
+}
+
 /// Each spelling, at the idiom's own size.
 fn idioms() -> Vec<Row> {
     let row = |(variant, note, config)| Row::of(variant, &[]).with(note, config);
@@ -222,6 +231,22 @@ fn rows(program: &dyn Program) -> Vec<Row> {
         "life" => {
             let sizes = &[(512, 512), (2048, 2048)];
             each(program, sizes).into_iter().map(|r| r.with("random", "start=random")).collect()
+        }
+        "invert" | "rotation90" | "scrollup" | "spin" => each(program, &[(1024, 1024), (2048, 2048)]),
+        "max" => each(program, &[(512, 512), (1024, 1024)]).into_iter().map(Row::long).collect(),
+        "sandpile" => {
+            let mut rows = each(program, &[(1024, 1024), (2048, 2048)]);
+            rows.extend(["ocl", "ocl_lazy"].map(|v| Row::of(v, &[(1024, 1024)]).with("pile", "start=pile")));
+            rows
+        }
+        "tsp" => each(program, &[]).into_iter().map(|r| r.with("12 cities", "cities=12").long()).collect(),
+        "heat3d" => {
+            let sizes = &[(512, 128), (1024, 512)];
+            let orders = ["patches", "random"].map(|order| {
+                let row = move |r: Row| r.with(order, format!("order={order}"));
+                each(program, sizes).into_iter().map(row)
+            });
+            orders.into_iter().flatten().collect()
         }
         "histogram" => histogram(),
         "reduce" | "copy" | "scalvec" => each(program, VECTORS),
@@ -252,6 +277,18 @@ fn rows(program: &dyn Program) -> Vec<Row> {
             rows.into_iter().map(Row::long).collect()
         }
         "fieldblur" => each(program, &[(512, 512), (1024, 1024)]).into_iter().map(Row::long).collect(),
+        // A few frames: each of them takes the same time.
+        "morph" => {
+            let sizes = &[(512, 512), (1024, 1024)];
+            each(program, sizes).into_iter().map(|r| r.with("10 frames", "frames=10").long()).collect()
+        }
+        "wave" => {
+            let mut rows = each(program, &[(640, 480), (1280, 960)]);
+            rows.extend(program.variants().iter().map(|v| Row::of(v.name, &[(640, 480)]).with("slits", "scene=slits")));
+            rows
+        }
+        "flow" => each(program, &[(640, 480), (1920, 1080)]).into_iter().map(Row::long).collect(),
+        "cloth" => cloth(program),
         "idioms" => idioms(),
         _ => each(program, &[]),
     }

@@ -81,6 +81,10 @@ fn every_knob_works() {
         ("life", 3, &["steps=2,devices=own+own/2+own", "steps=4,devices=own/3,board=finite", "steps=2,devices=own"]),
         ("mandel", 2, &["devices=own+own/2", "devices=own/2,view=still"]),
         ("gauss", 2, &["devices=own+own/2", "devices=own/5"]),
+        ("max", 1, &["start=spirals", "start=picture"]),
+        ("sandpile", 3, &["start=uniform", "start=random,steps=1", "start=pile", "grains=3", "steps=400"]),
+        ("tsp", 1, &["cities=4,prefix=4", "cities=9,prefix=1,map=7"]),
+        ("heat3d", 2, &["order=rings", "order=random,steps=3"]),
         (
             "histogram",
             2,
@@ -96,6 +100,11 @@ fn every_knob_works() {
         ("resample", 1, &["percent=30", "percent=730"]),
         ("wavelet", 1, &["levels=1", "levels=5"]),
         ("lu", 1, &["teams=1", "teams=5"]),
+        (
+            "flow",
+            1,
+            &["motion=rotate,window=5", "motion=zoom,window=15,steps=2", "motion=wave,levels=1", "motion=real,steps=5"],
+        ),
         ("lcs", 2, &["problem=edit", "step=8", "problem=edit,step=128"]),
         (
             "fieldblur",
@@ -108,6 +117,18 @@ fn every_knob_works() {
                 "blades=3,turn=359,tile=17,pins=300:300:64;900:900:0.2",
                 "source=picture,light=14,bright=0,tile=48",
                 "light=0,pins=0:0:0",
+            ],
+        ),
+        ("wave", 3, &["scene=harbour", "scene=slits,rain=0,steps=7", "rain=64,steps=2"]),
+        ("morph", 1, &["frames=1", "frames=3,threshold=20,runs=5", "frames=2,skip=3,smooth=0"]),
+        (
+            "cloth",
+            2,
+            &[
+                "flags=5,steps=1,relax=3,picture=100",
+                "scene=drape,colours=greedy,patch=4,picture=333",
+                "scene=sphere,add=float,steps=1,patch=10,picture=64",
+                "wind=0,relax=1,steps=4,picture=64",
             ],
         ),
     ];
@@ -230,6 +251,7 @@ fn what_a_program_cannot_do_is_refused_with_a_reason() {
         refused("fieldblur", Params { size: Some((1 << 17, 1)), ..tiled() });
         refused("fieldblur", Params { size: Some((1 << 16, 1 << 16)), config: "tile=16".into(), ..tiled() });
         refused("fieldblur", Params { config: "write=/no/such/folder/x.ppm".into(), ..tiled() });
+        refused("morph", Params { config: "second=no-such-file.png".into(), ..small() });
         // Nothing is made that no machine holds.
         refused("mandel", Params { size: Some((1 << 17, 1 << 17)), ..small() });
         for variant in ["diagonal", "skewed", "tiles"] {

@@ -2,20 +2,27 @@
 
 mod bands;
 mod bank;
+mod cloth;
 mod coalesce;
 mod conv;
 pub(crate) mod copy;
 mod devices;
+mod easypap;
 mod fieldblur;
+mod flow;
 mod gauss;
 mod grid;
+mod heat3d;
 pub(crate) mod histogram;
+mod invert;
 pub(crate) mod lcs;
 mod life;
 mod lu;
 pub(crate) mod mad;
 pub(crate) mod mandel;
 pub(crate) mod matvec;
+mod max;
+mod morph;
 mod nbody;
 mod occupancy;
 mod particles;
@@ -24,14 +31,20 @@ mod pixelize;
 mod ranks;
 pub(crate) mod reduce;
 mod resample;
+mod rotation90;
 mod sample;
 pub(crate) mod sampler;
+mod sandpile;
 pub(crate) mod scalvec;
+mod scrollup;
 mod shape;
+mod spin;
 mod stripes;
 mod team;
 mod threads;
 mod transpose;
+mod tsp;
+mod wave;
 mod wavelet;
 
 use crate::idioms::Idioms;
@@ -45,6 +58,14 @@ pub(crate) const ALL: &[&dyn Program] = &[
     &pixelize::Pixelize,
     &stripes::Stripes,
     &life::Life,
+    &easypap::Easy(invert::Invert),
+    &easypap::Easy(rotation90::Rotation90),
+    &easypap::Easy(scrollup::Scrollup),
+    &easypap::Easy(spin::Spin),
+    &max::Max,
+    &sandpile::Sandpile,
+    &tsp::Tsp,
+    &heat3d::Heat3d,
     &histogram::Histogram,
     &reduce::Reduce,
     &matvec::Matvec,
@@ -65,5 +86,9 @@ pub(crate) const ALL: &[&dyn Program] = &[
     &lu::Lu,
     &lcs::Lcs,
     &fieldblur::Fieldblur,
+    &morph::Morph,
+    &wave::Wave,
+    &flow::Flow,
+    &cloth::ClothProgram,
     &Idioms,
 ];

@@ -1,0 +1,116 @@
+// Connected parts of a picture, found by the largest number: each pixel that is not background (0) starts with a number
+// of its own, and takes the largest one of its four neighbours until nothing changes any more. `changed` has a word for
+// each sweep between two looks of the host; work-items that change something all write the same.
+
+unsigned label_at(__global unsigned *in, int x, int y)
+{
+    return x < 0 || y < 0 || x >= WIDTH || y >= HEIGHT ? 0 : in[y * WIDTH + x];
+}
+
+unsigned largest_around(__global unsigned *in, int x, int y, unsigned own)
+{
+    const unsigned beside = max(label_at(in, x - 1, y), label_at(in, x + 1, y));
+    const unsigned above_below = max(label_at(in, x, y - 1), label_at(in, x, y + 1));
+    return own == 0 ? 0 : max(own, max(beside, above_below));
+}
+
+// All pixels at once, from one board to the other: a number moves on by a pixel a sweep.
+__kernel void max_ocl(__global unsigned *in, __global unsigned *out, __global unsigned *changed, unsigned sweep)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+
+    if (x >= WIDTH || y >= HEIGHT)
+        return;
+    const unsigned own = in[y * WIDTH + x];
+    const unsigned next = largest_around(in, x, y, own);
+    out[y * WIDTH + x] = next;
+    if (next != own)
+        changed[sweep] = 1;
+}
+
+// The same, with tiles that sleep: nothing changed in `before` in the tile and around it, and `out` holds what was there
+// two sweeps ago, which is the same.
+__kernel void max_ocl_lazy(__global unsigned *in, __global unsigned *out, __global unsigned *changed, unsigned sweep,
+                           __global unsigned *before, __global unsigned *after)
+{
+    __local unsigned flag;
+    const int x = get_global_id(0), y = get_global_id(1);
+    const int gx = get_group_id(0), gy = get_group_id(1);
+    const int nx = get_num_groups(0), ny = get_num_groups(1);
+    const bool first = get_local_id(0) == 0 && get_local_id(1) == 0;
+    unsigned awake = before[gy * nx + gx], mine = 0;
+
+    awake |= gx > 0 ? before[gy * nx + gx - 1] : 0;
+    awake |= gx + 1 < nx ? before[gy * nx + gx + 1] : 0;
+    awake |= gy > 0 ? before[(gy - 1) * nx + gx] : 0;
+    awake |= gy + 1 < ny ? before[(gy + 1) * nx + gx] : 0;
+    if (first)
+        flag = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (awake && x < WIDTH && y < HEIGHT) {
+        const unsigned own = in[y * WIDTH + x];
+        const unsigned next = largest_around(in, x, y, own);
+        out[y * WIDTH + x] = next;
+        mine = next != own;
+    }
+    // All that write write the same.
+    if (mine)
+        flag = 1;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (first) {
+        after[gy * nx + gx] = flag;
+        if (flag)
+            changed[sweep] = 1;
+    }
+}
+
+// The largest number runs down each column and up again: a number moves on to the end of a straight line at once.
+// Columns side by side are those of work-items side by side.
+__kernel void max_columns(__global unsigned *labels, __global unsigned *changed, unsigned sweep)
+{
+    const int x = get_global_id(0);
+    unsigned run = 0, any = 0;
+
+    if (x >= WIDTH)
+        return;
+    for (int y = 0; y < HEIGHT; y++) {
+        const unsigned own = labels[y * WIDTH + x];
+        run = own == 0 ? 0 : max(own, run);
+        labels[y * WIDTH + x] = run;
+        any |= run ^ own;
+    }
+    run = 0;
+    for (int y = HEIGHT - 1; y >= 0; y--) {
+        const unsigned own = labels[y * WIDTH + x];
+        run = own == 0 ? 0 : max(own, run);
+        labels[y * WIDTH + x] = run;
+        any |= run ^ own;
+    }
+    if (any)
+        changed[sweep] = 1;
+}
+
+// The same along rows.
+__kernel void max_rows(__global unsigned *labels, __global unsigned *changed, unsigned sweep)
+{
+    const int y = get_global_id(0);
+    unsigned run = 0, any = 0;
+
+    if (y >= HEIGHT)
+        return;
+    for (int x = 0; x < WIDTH; x++) {
+        const unsigned own = labels[y * WIDTH + x];
+        run = own == 0 ? 0 : max(own, run);
+        labels[y * WIDTH + x] = run;
+        any |= run ^ own;
+    }
+    run = 0;
+    for (int x = WIDTH - 1; x >= 0; x--) {
+        const unsigned own = labels[y * WIDTH + x];
+        run = own == 0 ? 0 : max(own, run);
+        labels[y * WIDTH + x] = run;
+        any |= run ^ own;
+    }
+    if (any)
+        changed[sweep] = 1;
+}

@@ -1,0 +1,87 @@
+// The Abelian sandpile (Bak, Tang, Wiesenfeld 1987; Dhar 1990): a cell with four grains or more gives each neighbour a
+// quarter of what it has. Grains that leave the board are lost.
+
+unsigned grains_at(__global unsigned *in, int x, int y)
+{
+    return x < 0 || y < 0 || x >= WIDTH || y >= HEIGHT ? 0 : in[y * WIDTH + x];
+}
+
+unsigned next_of(__global unsigned *in, int x, int y)
+{
+    return grains_at(in, x, y) % 4 + grains_at(in, x - 1, y) / 4 + grains_at(in, x + 1, y) / 4
+        + grains_at(in, x, y - 1) / 4 + grains_at(in, x, y + 1) / 4;
+}
+
+// All cells at once, from one board to the other. Every cell has four reads of its own to make and one write: no
+// work-item waits for another.
+__kernel void sandpile_ocl(__global unsigned *in, __global unsigned *out)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+
+    if (x < WIDTH && y < HEIGHT)
+        out[y * WIDTH + x] = next_of(in, x, y);
+}
+
+// The same, with tiles that sleep: nothing moved in `before` in the tile and in the tiles around it, so that it stays as
+// it is, and `out` holds the board of two steps ago, which shows it already.
+__kernel void sandpile_ocl_lazy(__global unsigned *in, __global unsigned *out, __global unsigned *before, __global unsigned *moved)
+{
+    __local unsigned flag;
+    const int x = get_global_id(0), y = get_global_id(1);
+    const int gx = get_group_id(0), gy = get_group_id(1);
+    const int nx = get_num_groups(0), ny = get_num_groups(1);
+    const bool first = get_local_id(0) == 0 && get_local_id(1) == 0;
+    unsigned awake = before[gy * nx + gx], mine = 0;
+
+    awake |= gx > 0 ? before[gy * nx + gx - 1] : 0;
+    awake |= gx + 1 < nx ? before[gy * nx + gx + 1] : 0;
+    awake |= gy > 0 ? before[(gy - 1) * nx + gx] : 0;
+    awake |= gy + 1 < ny ? before[(gy + 1) * nx + gx] : 0;
+    if (first)
+        flag = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (awake && x < WIDTH && y < HEIGHT) {
+        const unsigned next = next_of(in, x, y);
+        out[y * WIDTH + x] = next;
+        mine = next != in[y * WIDTH + x];
+    }
+    // All that write write the same.
+    if (mine)
+        flag = 1;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (first)
+        moved[gy * nx + gx] = flag;
+}
+
+// In place: each cell topples as soon as a work-item sees that it can. Others only add to a cell, and only its own
+// work-item takes from it: what was read is there. The order is anybody's, the stable board is not (Dhar).
+__kernel void sandpile_ocl_async(volatile __global unsigned *board)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+
+    if (x >= WIDTH || y >= HEIGHT)
+        return;
+
+    volatile __global unsigned *cell = board + y * WIDTH + x;
+    const unsigned share = *cell / 4;
+    if (share > 0) {
+        atomic_sub(cell, share * 4);
+        if (x > 0)
+            atomic_add(cell - 1, share);
+        if (x + 1 < WIDTH)
+            atomic_add(cell + 1, share);
+        if (y > 0)
+            atomic_add(cell - WIDTH, share);
+        if (y + 1 < HEIGHT)
+            atomic_add(cell + WIDTH, share);
+    }
+}
+
+// Whether a cell can topple: every work-item that knows of one writes the same.
+__kernel void sandpile_unstable(__global unsigned *board, __global unsigned *unstable)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+
+    if (x < WIDTH && y < HEIGHT && board[y * WIDTH + x] >= 4)
+        *unstable = 1;
+}

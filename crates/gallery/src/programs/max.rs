@@ -1,0 +1,330 @@
+//! `max`: which pixels belong together. Each pixel that is not background starts with a number of its own and takes the
+//! largest of its four neighbours, again and again, until the device finds that nothing changed. Every shape ends with
+//! one number, the largest of its pixels: that of its last one.
+//!
+//! An iteration is a whole run from the start. The reference fills the shapes, one after another, from their last pixels.
+
+use super::grid::{Grid, build};
+use super::threads;
+use crate::args;
+use crate::cl::{Built, Session};
+use crate::error::Result;
+use crate::inputs;
+use crate::params::Params;
+use crate::picture::{Picture, rgb};
+use crate::program::{Answer, Outcome, Program, Variant, Work, same};
+use std::f64::consts::TAU;
+
+pub struct Max;
+
+const SOURCE: &str = include_str!("../../kernels/max.cl");
+/// Sweeps between two looks at whether anything changed: each look waits for the device.
+const BATCH: usize = 16;
+/// The side of a tile of threads.
+const HOST_TILE: usize = 64;
+
+/// Whether a place within a unit square belongs to its shape. Shapes stay off the square's border.
+fn inside(kind: usize, u: f64, v: f64) -> bool {
+    let (dx, dy) = (u - 0.5, v - 0.5);
+    let (r, turn) = (dx.hypot(dy) / 0.44, (dy.atan2(dx) / TAU).rem_euclid(1.0));
+    match kind % 6 {
+        0 => r < 0.8,
+        1 => (0.62..1.0).contains(&r),
+        2 => r < 1.0 && dx.abs().min(dy.abs()) < 0.11,
+        3 => r < 0.68 + 0.32 * (5.0 * TAU * turn).cos(),
+        4 => dx.abs() + dy.abs() < 0.44,
+        // Three windings; the last one ends before it wears thin.
+        _ => 3.5 * r - turn < 2.6 && (3.5 * r - turn).rem_euclid(1.0) < 0.55,
+    }
+}
+
+/// Each pixel's first number: its place, from 1 on; 0 for the background.
+fn numbered(params: &Params) -> Result<(usize, usize, Vec<u32>)> {
+    params.only(&["start"])?;
+    let start = params.choice("start", &["shapes", "spirals", "picture"])?;
+    let (w, h, is_shape): (_, _, Box<dyn Fn(usize, usize) -> bool>) = if start == "picture" {
+        let picture = inputs::picture(params)?;
+        let luma = picture.luma();
+        // Bands of brightness, half of them background.
+        (picture.width, picture.height, Box::new(move |x, y| luma[y * picture.width + x] / 32 % 2 == 1))
+    } else {
+        let (w, h) = params.size_or(1024, 1024)?;
+        let side = (w.min(h) / 8).clamp(4, 128);
+        let shape = move |x: usize, y: usize| {
+            let (i, j) = (x / side, y / side);
+            let kind = if start == "spirals" { 5 } else { (i * 7 + j * 11 + (i + 2 * j) / 3) % 6 };
+            let within = |at: usize| (at % side) as f64 / side as f64 + 0.5 / side as f64;
+            inside(kind, within(x), within(y))
+        };
+        (w, h, Box::new(shape))
+    };
+    let numbers = (0..w * h).map(|i| if is_shape(i % w, i / w) { i as u32 + 1 } else { 0 });
+    Ok((w, h, numbers.collect()))
+}
+
+/// Fills every shape with the number of its last pixel.
+fn filled(start: &[u32], w: usize) -> Vec<u32> {
+    let mut labels = vec![0; start.len()];
+    let mut waiting = Vec::new();
+    for last in (0..start.len()).rev() {
+        if start[last] == 0 || labels[last] != 0 {
+            continue;
+        }
+        labels[last] = start[last];
+        waiting.push(last);
+        while let Some(i) = waiting.pop() {
+            let x = i % w;
+            let around = [
+                (x > 0).then(|| i - 1),
+                (x + 1 < w).then_some(i + 1),
+                i.checked_sub(w),
+                (i + w < start.len()).then_some(i + w),
+            ];
+            for j in around.into_iter().flatten() {
+                if start[j] != 0 && labels[j] == 0 {
+                    labels[j] = start[last];
+                    waiting.push(j);
+                }
+            }
+        }
+    }
+    labels
+}
+
+/// A sweep in place, down and right, and one up and left; whether anything changed.
+fn there_and_back(labels: &mut [u32], w: usize) -> bool {
+    let mut changed = false;
+    let mut take = |labels: &mut [u32], i: usize, beside: Option<usize>, across: Option<usize>| {
+        if labels[i] != 0 {
+            let largest = [beside, across].into_iter().flatten().map(|j| labels[j]).fold(labels[i], u32::max);
+            changed |= largest != labels[i];
+            labels[i] = largest;
+        }
+    };
+    for i in 0..labels.len() {
+        take(labels, i, (i % w > 0).then(|| i - 1), i.checked_sub(w));
+    }
+    for i in (0..labels.len()).rev() {
+        let below = (i + w < labels.len()).then_some(i + w);
+        take(labels, i, ((i + 1) % w > 0).then_some(i + 1), below);
+    }
+    changed
+}
+
+/// The largest number around a pixel: the threads' way.
+fn largest(from: &[u32], w: usize, x: usize, y: usize) -> u32 {
+    let i = y * w + x;
+    let mut most = from[i];
+    if most == 0 {
+        return 0;
+    }
+    if x > 0 {
+        most = most.max(from[i - 1]);
+    }
+    if x + 1 < w {
+        most = most.max(from[i + 1]);
+    }
+    if y > 0 {
+        most = most.max(from[i - w]);
+    }
+    if i + w < from.len() {
+        most = most.max(from[i + w]);
+    }
+    most
+}
+
+/// Colours by the number, of a palette that people with any sight tell apart; the number itself shades it a little.
+fn drawn(labels: &[u32], w: usize, h: usize) -> Picture {
+    const COLOURS: [[u32; 3]; 7] =
+        [[230, 159, 0], [86, 180, 233], [0, 158, 115], [240, 228, 66], [0, 114, 178], [213, 94, 0], [204, 121, 167]];
+    let colour = |&label: &u32| {
+        if label == 0 {
+            return rgb(20, 24, 34);
+        }
+        let mixed = (label ^ label >> 15).wrapping_mul(0x2c1b_3c6d);
+        let mixed = (mixed ^ mixed >> 12).wrapping_mul(0x297a_2d39) >> 8;
+        let shade = 200 + mixed / 7 % 56;
+        let [r, g, b] = COLOURS[mixed as usize % COLOURS.len()].map(|c| (c * shade / 255) as u8);
+        rgb(r, g, b)
+    };
+    Picture { width: w, height: h, pixels: labels.iter().map(colour).collect() }
+}
+
+/// A run on the device: sweeps until nothing changes. `frame` hears of the numbers after each batch.
+fn on_device(
+    session: &Session,
+    (variant, built): (&str, &Built),
+    (grid, start): (&Grid, &[u32]),
+    mut frame: impl FnMut(&dyn Fn() -> Result<Vec<u32>>) -> Result<()>,
+) -> Result<(Vec<u32>, usize)> {
+    let boards = [session.upload(start)?, session.upload(start)?];
+    let tiles: usize = grid.groups().iter().product();
+    let flags = [session.upload(&vec![1u32; tiles])?, session.zeroed::<u32>(tiles)?];
+    let changed = session.zeroed::<u32>(BATCH)?;
+    let kernels = match variant {
+        "ocl_lines" => vec![built.kernel("max_columns")?, built.kernel("max_rows")?],
+        _ => vec![built.kernel(&format!("max_{variant}"))?],
+    };
+    let (mut sweeps, mut at) = (0, 0);
+    loop {
+        session.write(&changed, &[0; BATCH])?;
+        let batch = if variant == "ocl_lines" { 2 } else { BATCH };
+        for sweep in 0..batch as u32 {
+            let (from, to) = (at, 1 - at);
+            match variant {
+                "ocl_lines" => {
+                    let (kernel, lines) = (&kernels[sweep as usize % 2], if sweep == 0 { grid.w } else { grid.h });
+                    session.launch(kernel, args![&boards[0], &changed, sweep], &[lines], &[])?;
+                }
+                "ocl_lazy" => {
+                    let args = args![&boards[from], &boards[to], &changed, sweep, &flags[from], &flags[to]];
+                    session.launch(&kernels[0], args, &grid.global(), &grid.local())?;
+                    at = to;
+                }
+                _ => {
+                    let args = args![&boards[from], &boards[to], &changed, sweep];
+                    session.launch(&kernels[0], args, &grid.global(), &grid.local())?;
+                    at = to;
+                }
+            }
+        }
+        sweeps += batch;
+        let changed = session.read(&changed)?;
+        frame(&|| session.read(&boards[at]))?;
+        // Columns and rows must both have found nothing; of the others, the last sweep.
+        let end = if variant == "ocl_lines" { changed[..2] == [0, 0] } else { changed[batch - 1] == 0 };
+        if end {
+            return Ok((session.read(&boards[at])?, sweeps));
+        }
+    }
+}
+
+/// A run on the machine's threads.
+fn on_host(variant: &str, w: usize, tile: (usize, usize), start: &[u32]) -> (Vec<u32>, usize) {
+    let mut labels = start.to_vec();
+    let mut sweeps = 0;
+    if variant == "seq" {
+        while there_and_back(&mut labels, w) {
+            sweeps += 1;
+        }
+        return (labels, sweeps + 1);
+    }
+    let mut next = vec![0; labels.len()];
+    loop {
+        let from = &labels;
+        let row = |x: usize, y: usize, row: &mut [u32]| {
+            row.iter_mut().enumerate().for_each(|(dx, label)| *label = largest(from, w, x + dx, y));
+        };
+        if variant == "tiled" {
+            threads::tiles(&mut next, w, tile, threads::count(), |x, y, rows| {
+                rows.iter_mut().enumerate().for_each(|(dy, part)| row(x, y + dy, part));
+            });
+        } else {
+            threads::rows(&mut next, w, threads::count(), |y, part| row(0, y, part));
+        }
+        sweeps += 1;
+        std::mem::swap(&mut labels, &mut next);
+        if labels == next {
+            return (labels, sweeps);
+        }
+    }
+}
+
+impl Program for Max {
+    fn name(&self) -> &'static str {
+        "max"
+    }
+
+    fn about(&self) -> &'static str {
+        "connected parts of a picture, by the largest number"
+    }
+
+    fn variants(&self) -> &'static [Variant] {
+        &[
+            Variant { name: "ocl", about: "a work-item a pixel looks at its neighbours" },
+            Variant { name: "ocl_lazy", about: "the same; tiles where nothing can change are skipped" },
+            Variant { name: "ocl_lines", about: "a work-item a column, then one a row: numbers run along lines" },
+            Variant { name: "seq", about: "one thread of the machine, there and back in place, no OpenCL" },
+            Variant { name: "threads", about: "the machine's threads, which take rows as they get free" },
+            Variant { name: "tiled", about: "the machine's threads, which take tiles as they get free" },
+        ]
+    }
+
+    fn knobs(&self) -> &'static [&'static str] {
+        &["start=shapes|spirals|picture: what the parts are"]
+    }
+
+    fn source(&self, _: &Params) -> &'static str {
+        SOURCE
+    }
+
+    fn build_options(&self, params: &Params) -> Result<(String, String)> {
+        let (w, h, _) = numbered(params)?;
+        let grid = Grid::new(params, (w, h), (16, 16))?;
+        let plain = Params { config: String::new(), ..params.clone() };
+        let kernel = match self.variant(params)? {
+            "ocl_lazy" => "max_ocl_lazy",
+            "ocl_lines" => "max_columns",
+            _ => "max_ocl",
+        };
+        Ok((grid.options(&plain, "max"), kernel.into()))
+    }
+
+    fn run(&self, session: &Session, params: &Params) -> Result<Outcome> {
+        let variant = self.variant(params)?;
+        let (w, h, start) = numbered(params)?;
+        let grid = Grid::new(params, (w, h), (16, 16))?;
+        let host_tile = params.tile_or(HOST_TILE, HOST_TILE)?;
+        let (options, name) = self.build_options(params)?;
+        let (built, _) = build(session, "max", SOURCE, &options, &name)?;
+        let mut result = (Vec::new(), 0);
+        let times = session.measure_and(
+            params.iterations,
+            |i| {
+                result = if variant.starts_with("ocl") {
+                    // The film is that of the first run.
+                    on_device(session, (variant, &built), (&grid, &start), |labels| match i {
+                        0 => params.observer.frame(|| Ok(drawn(&labels()?, w, h))),
+                        _ => Ok(()),
+                    })?
+                } else {
+                    on_host(variant, w, host_tile, &start)
+                };
+                Ok(true)
+            },
+            |i| params.observer.progress(i as usize + 1, params.iterations as usize),
+        )?;
+
+        let (got, sweeps) = result;
+        let want = filled(&start, w);
+        let parts = want.iter().zip(&start).filter(|(label, own)| **own != 0 && label == own).count();
+        Ok(Outcome {
+            variant,
+            size: grid.size_text(),
+            build: built.time,
+            times,
+            work: Some(Work::new((w * h) as f64, "pixel").moving(w * h * 8 * sweeps)),
+            verdict: same(&got, &want, "numbers"),
+            answer: Answer::Exact(got.clone()),
+            picture: Some(drawn(&got, w, h)),
+            chart: None,
+            notes: vec![format!("{parts} parts, {sweeps} sweeps")],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_ways_find_two_parts_that_touch_at_a_corner_only() {
+        let picture = [1, 1, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1];
+        let start: Vec<u32> = (0..12).map(|i| if picture[i] == 1 { i as u32 + 1 } else { 0 }).collect();
+        let want = [2, 2, 0, 12, 0, 0, 0, 12, 9, 0, 12, 12];
+        assert_eq!(filled(&start, 4), want);
+        for variant in ["seq", "threads", "tiled"] {
+            assert_eq!(on_host(variant, 4, (3, 2), &start).0, want, "{variant}");
+        }
+    }
+}
