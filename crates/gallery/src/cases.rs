@@ -215,6 +215,15 @@ fn cloth(program: &dyn Program) -> Vec<Row> {
     [1, 10, 100].into_iter().flat_map(of).collect()
 }
 
+/// HD, and both ways to overlap.
+fn video(program: &dyn Program) -> Vec<Row> {
+    let mut rows = each(program, &[(1920, 1080)]);
+    rows.push(Row::of("stack", &[(1920, 1080)]).with("one queue", "queues=1"));
+    rows.extend(["normal", "overlay"].map(|m| Row::of("blend", &[(1920, 1080)]).with(m, format!("mode={m}"))));
+    rows.extend(["linear", "bob"].map(|m| Row::of("deinterlace", &[(1920, 1080)]).with(m, format!("method={m}"))));
+    rows.into_iter().map(Row::long).collect()
+}
+
 /// Each spelling, at the idiom's own size.
 fn idioms() -> Vec<Row> {
     let row = |(variant, note, config)| Row::of(variant, &[]).with(note, config);
@@ -289,6 +298,7 @@ fn rows(program: &dyn Program) -> Vec<Row> {
         }
         "flow" => each(program, &[(640, 480), (1920, 1080)]).into_iter().map(Row::long).collect(),
         "cloth" => cloth(program),
+        "video" => video(program),
         "idioms" => idioms(),
         _ => each(program, &[]),
     }

@@ -6,6 +6,7 @@
 //! as in any OpenCL program.
 #![allow(unsafe_code, reason = "it makes opencl3's calls safe to use")]
 
+pub mod background;
 pub mod image;
 pub mod parts;
 pub mod queue;
@@ -468,44 +469,21 @@ impl Session {
 
     /// Builds a program; the error holds the log.
     pub fn build(&self, name: &str, source: &str, options: &str) -> Result<Built> {
-        if options.contains('\0') || source.contains('\0') {
-            return Err(Error::Params(format!("{name}: a zero byte in the source or in the options; remove it")));
-        }
         let watch = Stopwatch::start();
-        let program = opencl3::program::Program::create_from_source(&self.context, source)
-            .map_err(Error::call("clCreateProgramWithSource"))?;
-        self.finish_build(name, program, watch, options)
+        self.note_first(watch, build_program(&self.context, name, Input::Source(source), options))
     }
 
     /// Builds a program from SPIR-V; the error holds the log.
     pub fn build_il(&self, name: &str, il: &[u8], options: &str) -> Result<Built> {
         let watch = Stopwatch::start();
-        let program = opencl3::program::Program::create_from_il(&self.context, il)
-            .map_err(Error::call("clCreateProgramWithIL"))?;
-        self.finish_build(name, program, watch, options)
+        self.note_first(watch, build_program(&self.context, name, Input::Il(il), options))
     }
 
-    fn finish_build(
-        &self,
-        name: &str,
-        mut program: opencl3::program::Program,
-        watch: Stopwatch,
-        options: &str,
-    ) -> Result<Built> {
-        let built = program.build(self.context.devices(), options);
-        let time = watch.wall();
+    fn note_first(&self, watch: Stopwatch, built: Result<Built>) -> Result<Built> {
         if matches!(self.first.get(), Way::Nothing) {
-            self.first.set(Way::Built(watch, time));
+            self.first.set(Way::Built(watch, built.as_ref().map_or_else(|_| watch.wall(), |b| b.time)));
         }
-        let log = program.get_build_log(self.context.default_device()).unwrap_or_default();
-        match built {
-            Ok(()) => Ok(Built { program, log, time }),
-            Err(code) => Err(Error::Build {
-                program: name.to_owned(),
-                options: options.to_owned(),
-                log: if log.trim().is_empty() { format!("clBuildProgram: {code}, and no log") } else { log },
-            }),
-        }
+        built
     }
 
     /// A buffer whose contents are all zero.
@@ -758,6 +736,38 @@ impl Session {
         }
         let version = self.found.c_version.strip_prefix("OpenCL C ").unwrap_or_default();
         version.starts_with("2.").then_some("-cl-std=CL2.0")
+    }
+}
+
+/// What a program is made of.
+enum Input<'a> {
+    Source(&'a str),
+    Il(&'a [u8]),
+}
+
+/// Builds a program, on any thread.
+fn build_program(context: &Context, name: &str, input: Input<'_>, options: &str) -> Result<Built> {
+    if options.contains('\0') || matches!(input, Input::Source(text) if text.contains('\0')) {
+        return Err(Error::Params(format!("{name}: a zero byte in the source or in the options; remove it")));
+    }
+    let start = Instant::now();
+    let mut program = match input {
+        Input::Source(text) => opencl3::program::Program::create_from_source(context, text)
+            .map_err(Error::call("clCreateProgramWithSource"))?,
+        Input::Il(il) => {
+            opencl3::program::Program::create_from_il(context, il).map_err(Error::call("clCreateProgramWithIL"))?
+        }
+    };
+    let built = program.build(context.devices(), options);
+    let time = start.elapsed();
+    let log = program.get_build_log(context.default_device()).unwrap_or_default();
+    match built {
+        Ok(()) => Ok(Built { program, log, time }),
+        Err(code) => Err(Error::Build {
+            program: name.to_owned(),
+            options: options.to_owned(),
+            log: if log.trim().is_empty() { format!("clBuildProgram: {code}, and no log") } else { log },
+        }),
     }
 }
 

@@ -131,6 +131,16 @@ fn every_knob_works() {
                 "wind=0,relax=1,steps=4,picture=64",
             ],
         ),
+        (
+            "video",
+            3,
+            &["queues=1,compile=before", "mode=overlay,wipe=iris,method=linear", "mode=add,wipe=right,method=bob"],
+        ),
+        (
+            "video",
+            1,
+            &["mode=normal,wipe=down,method=blend", "mode=multiply", "mode=darken", "mode=lighten", "mode=difference"],
+        ),
     ];
     for &(name, iterations, configs) in cases {
         for &config in configs {
@@ -252,6 +262,8 @@ fn what_a_program_cannot_do_is_refused_with_a_reason() {
         refused("fieldblur", Params { size: Some((1 << 16, 1 << 16)), config: "tile=16".into(), ..tiled() });
         refused("fieldblur", Params { config: "write=/no/such/folder/x.ppm".into(), ..tiled() });
         refused("morph", Params { config: "second=no-such-file.png".into(), ..small() });
+        refused("video", Params { config: "project=no-such-project.toml".into(), ..small() });
+        refused("video", Params { input: Some("no-such-film.y4m".into()), ..small() });
         // Nothing is made that no machine holds.
         refused("mandel", Params { size: Some((1 << 17, 1 << 17)), ..small() });
         for variant in ["diagonal", "skewed", "tiles"] {

@@ -44,6 +44,7 @@ mod team;
 mod threads;
 mod transpose;
 mod tsp;
+mod video;
 mod wave;
 mod wavelet;
 
@@ -90,5 +91,6 @@ pub(crate) const ALL: &[&dyn Program] = &[
     &wave::Wave,
     &flow::Flow,
     &cloth::ClothProgram,
+    &video::Video,
     &Idioms,
 ];

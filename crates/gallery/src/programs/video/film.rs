@@ -1,0 +1,311 @@
+//! The variant `stack`: a film of a project, frame by frame, while threads decode what comes next.
+//!
+//! In comes a project, out come frames. An iteration is a frame: with two queues the next frame's bytes go up while
+//! this one is worked on. Programs are compiled on another thread; the first frame is rendered once before the
+//! measurement, to learn how long an editor would wait for it.
+
+use super::device::{Device, jobs};
+use super::project::{Project, SAMPLE};
+use super::scopes;
+use super::source::{MAX_SIDE, Next, Stream, open};
+use super::stack::Stack;
+use super::{as_picture, real_time, roomy, same_or, tile};
+use crate::cl::Session;
+use crate::error::{Error, Result};
+use crate::params::Params;
+use crate::picture::Picture;
+use crate::program::{Answer, Outcome, Verdict, Work, close, same_picture};
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The project that the knob names, or the sample.
+pub fn project(params: &Params) -> Result<(Project, PathBuf)> {
+    let (mut project, folder) = match params.text("project") {
+        Some(path) => {
+            let path = Path::new(path);
+            let text = std::fs::read_to_string(path)
+                .map_err(|e| Error::File { path: path.to_owned(), why: format!("{e}; give a project in TOML") })?;
+            (Project::parse(&text, path)?, path.parent().map(Path::to_owned).unwrap_or_default())
+        }
+        None => (Project::parse(SAMPLE, Path::new("sample.toml"))?, PathBuf::new()),
+    };
+    if let Some(input) = &params.input {
+        // Resolved here, for it has nothing to do with the project's folder.
+        let input = std::path::absolute(input).map_err(|e| Error::File { path: input.clone(), why: e.to_string() })?;
+        project.streams[0].source = input.to_string_lossy().into_owned();
+    }
+    Ok((project, folder))
+}
+
+/// The picture's size.
+pub fn size(params: &Params, default: (usize, usize)) -> Result<(usize, usize)> {
+    let (w, h) = params.size_or(default.0, default.1)?;
+    if w > MAX_SIDE || h > MAX_SIDE {
+        return Err(Error::Params(format!("-s {w}x{h}: the sides of a film go up to {MAX_SIDE}")));
+    }
+    Ok((w, h))
+}
+
+/// The streams' frames, one after the other.
+struct Feed {
+    streams: Vec<Stream>,
+    names: Vec<String>,
+    /// What each showed last: it stays when the stream is over.
+    last: Vec<Vec<u8>>,
+    notes: Vec<String>,
+    waited: Duration,
+    /// Why there is no next frame.
+    cut: Option<String>,
+}
+
+impl Feed {
+    /// The next frame of every stream, unless one of them broke off.
+    fn next(&mut self) -> Option<Vec<Vec<u8>>> {
+        let start = Instant::now();
+        for i in 0..self.streams.len() {
+            let was_over = self.streams[i].over;
+            match self.streams[i].next() {
+                Next::Frame(bytes) => self.last[i] = bytes,
+                Next::End if self.last[i].is_empty() => {
+                    self.cut = Some(format!("{}: it has no frame", self.names[i]));
+                }
+                Next::End if !was_over => {
+                    let n = self.streams[i].taken;
+                    self.notes.push(format!("{} ends after {n} frames; its last one stays", self.names[i]));
+                }
+                Next::End => {}
+                Next::Cut(why) => self.cut = Some(format!("{}: {why}", self.names[i])),
+            }
+        }
+        self.waited += start.elapsed();
+        self.cut.is_none().then(|| self.last.clone())
+    }
+}
+
+pub fn run(session: &Session, params: &Params) -> Result<Outcome> {
+    let begin = Instant::now();
+    let overlap = params.number("queues", 2, 1..=2)? == 2;
+    let compile = params.choice("compile", &["background", "before"])?;
+    let (project, folder) = project(params)?;
+    let [pw, ph] = project.size.unwrap_or([1920, 1080]);
+    let size = size(params, (pw, ph))?;
+    session.fits::<f32>(4 * size.0 * size.1)?;
+    let tile = tile(params)?;
+    let programs = Stack::programs(&project);
+    std::thread::scope(|scope| {
+        let background = session.build_in_background(scope, jobs(&programs));
+        let device = Device::new(session, background, tile)?;
+        if compile == "before" {
+            programs.iter().try_for_each(|name| device.need(name))?;
+        }
+        let mut feed = Feed {
+            streams: Vec::new(),
+            names: project.streams.iter().map(|s| s.name.get_ref().clone()).collect(),
+            last: vec![Vec::new(); project.streams.len()],
+            notes: Vec::new(),
+            waited: Duration::ZERO,
+            cut: None,
+        };
+        let open = |s: &super::project::Stream| open(&s.source, &folder, size, f64::from(project.rate), s.interlaced);
+        let sources = project.streams.iter().map(open).collect::<Result<Vec<_>>>()?;
+        let of_streams: usize = sources.iter().map(|s| s.shape().w * s.shape().h).sum();
+        roomy(session, 5 * size.0 * size.1 + 2 * of_streams)?;
+        for (i, (source, s)) in sources.into_iter().zip(&project.streams).enumerate() {
+            // A film that the user puts in the place of a stream begins where the rendering does.
+            let own = params.input.is_some() && i == 0;
+            feed.streams.push(Stream::start(source, if own { 0 } else { s.first + project.start }));
+        }
+        film(&device, params, project, feed, size, overlap, &programs, begin)
+    })
+}
+
+#[allow(clippy::too_many_arguments, reason = "what has been opened for the film, each thing once")]
+fn film(
+    device: &Device<'_>,
+    params: &Params,
+    project: Project,
+    mut feed: Feed,
+    size: (usize, usize),
+    overlap: bool,
+    programs: &[&'static str],
+    begin: Instant,
+) -> Result<Outcome> {
+    let session = device.session;
+    let (start, rate) = (project.start, f64::from(project.rate));
+    let of = (params.iterations as usize).min(project.length - start);
+    let shapes: Vec<_> = feed.streams.iter().map(|s| s.shape).collect();
+    let layers = project.layers.len();
+    let stack = Stack::new(session, project, &shapes, size)?;
+
+    let Some(first) = feed.next() else {
+        return Err(Error::Params(format!("no frame at all: {}", feed.cut.unwrap_or_default())));
+    };
+    let mut now = first;
+    for transfer in stack.upload(&device.queue, 0, now.clone())? {
+        transfer.wait()?;
+    }
+    stack.launch(device, 0, start)?;
+    device.queue.finish()?;
+    let first_frame = begin.elapsed();
+    let waited = device.waited();
+    // What frame `start` does not need may still be on its way.
+    programs.iter().try_for_each(|name| device.need(name))?;
+    session.forget();
+    device.times()?;
+
+    let uploads = session.queue()?;
+    let mut next = feed.next();
+    let (mut effects, mut uploading): (Vec<(&str, Duration)>, Duration) = Default::default();
+    let done = RefCell::new(0);
+    let state = RefCell::new((&mut now, &mut next, &mut feed));
+    let times = session.measure_and(
+        params.iterations,
+        |i| {
+            let i = i as usize;
+            let (now, next, _) = &mut *state.borrow_mut();
+            let place = i % 2;
+            // Whose bytes go up comes back when they are there. With two queues that is the next frame, while this one
+            // is worked on: it went up with the one before.
+            let last = next.is_none();
+            let frames = match (overlap, next.take()) {
+                (true, Some(frames)) => frames,
+                (true, None) => now.clone(),
+                (false, later) => {
+                    **next = later;
+                    std::mem::take(*now)
+                }
+            };
+            let (queue, to) = if overlap { (&uploads, place + 1) } else { (&device.queue, place) };
+            let transfers = stack.upload(queue, to, frames)?;
+            queue.flush()?;
+            stack.launch(device, place, start + i)?;
+            device.queue.finish()?;
+            let mut back = Vec::new();
+            for transfer in transfers {
+                let event = transfer.done().clone();
+                back.push(transfer.wait()?);
+                let (from, to) = event.span()?;
+                uploading += to.saturating_sub(from);
+            }
+            match (overlap, last) {
+                (true, false) => **next = Some(back),
+                (true, true) => {}
+                (false, _) => **now = back,
+            }
+            *done.borrow_mut() = i + 1;
+            Ok(next.is_some() && i + 1 < of)
+        },
+        |i| {
+            for (name, time) in device.times()? {
+                match effects.iter_mut().find(|(known, _)| *known == name) {
+                    Some((_, sum)) => *sum += time,
+                    None => effects.push((name, time)),
+                }
+            }
+            params.observer.frame(|| Ok(as_picture(session.read(&stack.picture)?, size)))?;
+            params.observer.progress(i as usize + 1, of)?;
+            if (i as usize + 1) < of {
+                let (now, next, feed) = &mut *state.borrow_mut();
+                if let Some(frames) = next.take() {
+                    **now = frames;
+                    **next = feed.next();
+                }
+            }
+            Ok(())
+        },
+    )?;
+    let done = done.into_inner();
+    let number = start + done - 1;
+
+    let picture = as_picture(session.read(&stack.picture)?, size);
+    let counts = stack.scopes.read(session)?;
+    stack.output(device)?;
+    device.queue.finish()?;
+    let clean = as_picture(session.read(&stack.picture)?, size);
+    session.forget();
+    let (want, errors) = stack.reference(&now, number);
+    let (verdict, answer) = judge(&clean, &picture, &counts, &want.pixels, &errors);
+
+    let median = times.median();
+    let mut notes = vec![
+        real_time(median, rate),
+        format!(
+            "{} streams in {layers} layers, with adjustment and scopes: {:.1} streams of this size in real time",
+            shapes.len(),
+            shapes.len() as f64 / (median.as_secs_f64() * rate)
+        ),
+    ];
+    let each = |time: Duration| time.as_secs_f64() * 1e3 / done as f64;
+    let kernels: Duration = effects.iter().map(|(_, time)| *time).sum();
+    let list: Vec<String> = effects.iter().map(|(name, time)| format!("{name} {:.2}", each(*time))).collect();
+    notes.push(format!("ms a frame on the device's clock: {}", list.join(", ")));
+    let wall: Duration = times.wall.iter().sum();
+    notes.push(format!(
+        "{}: uploads {:.2} ms and kernels {:.2} ms a frame took {:.2} ms together",
+        if overlap { "two queues" } else { "one queue" },
+        each(uploading),
+        each(kernels),
+        each(wall)
+    ));
+    notes.push(format!(
+        "first frame after {:.0} ms, of which {:.0} ms waiting for {} programs ({})",
+        first_frame.as_secs_f64() * 1e3,
+        waited.as_secs_f64() * 1e3,
+        programs.len(),
+        if params.text("compile") == Some("before") { "compiled before" } else { "compiled in the background" }
+    ));
+    let decoding: Duration = feed.streams.iter().map(|s| s.decoding).sum();
+    notes.push(format!(
+        "decoding {:.1} ms a frame on {} threads; the film waited {:.1} ms a frame for it",
+        decoding.as_secs_f64() * 1e3 / feed.streams.first().map_or(1, |s| s.taken.max(1)) as f64,
+        feed.streams.len(),
+        feed.waited.as_secs_f64() * 1e3 / done as f64
+    ));
+    notes.append(&mut feed.notes);
+    if let Some(why) = feed.cut.filter(|_| done < of) {
+        notes.push(format!("the film ends after {done} frames: {why}"));
+    } else if of < params.iterations as usize {
+        notes.push(format!("the project ends after {of} frames"));
+    }
+    Ok(Outcome {
+        variant: "stack",
+        size: format!("{}x{}, {} streams", size.0, size.1, shapes.len()),
+        build: device.build.get(),
+        times,
+        work: Some(Work::new((size.0 * size.1) as f64, "pixel").moving(stack.moved(number))),
+        verdict,
+        answer,
+        picture: Some(picture),
+        chart: None,
+        notes,
+    })
+}
+
+/// The 8-bit picture against the reference's, the scopes against counts of that very picture.
+fn judge(
+    clean: &Picture,
+    shown: &Picture,
+    counts: &scopes::Counts,
+    want: &[[f64; 4]],
+    errors: &[f64],
+) -> (Verdict, Answer) {
+    let got: Vec<f32> = clean.pixels.iter().flat_map(|p| p.to_le_bytes().map(f32::from)).collect();
+    let want: Vec<f64> = want.iter().flat_map(|p| p.map(|v| (255.0 * v).clamp(0.0, 255.0))).collect();
+    // Half a level for the rounding.
+    let limit = |i: usize| 0.5 + 255.0 * errors[i / 4];
+    let picture = close(&got, &want, limit, "levels");
+    let mine = scopes::count(clean);
+    let mut drawn = clean.clone();
+    scopes::draw(&mut drawn, &mine);
+    let verdict = same_or(counts == &mine, "the scopes' counts differ from those of the picture")
+        .and_then(|()| match same_picture(shown, &drawn) {
+            Verdict::Failed(why) => Err(format!("the scopes' drawing: {why}")),
+            Verdict::Passed(_) => Ok(()),
+        })
+        .map_or_else(Verdict::Failed, |()| match picture {
+            Verdict::Passed(how) => Verdict::Passed(format!("{how}; all counts of the scopes equal")),
+            failed => failed,
+        });
+    (verdict, Answer::close(got, |i| 2.0 * limit(i)))
+}
