@@ -1,7 +1,7 @@
 //! A run as one of several processes, on one machine or on many, that `mpirun` starts: who this one is.
 //!
-//! The processes of a run are ranks. The numbers come from the environment, so that errors can name a rank also where MPI
-//! has not begun or is not built in.
+//! The processes of a run are ranks. The numbers come from the environment, so that errors can name a rank also where
+//! MPI has not begun or is not built in.
 
 use std::env;
 

@@ -1,6 +1,6 @@
-//! `flow` beside OpenCV: the same two frames, whose motion is known, go to both; the mean distance from the true flow and
-//! the time of each are printed. Python with OpenCV is what `CLOOM_TEST_PYTHON` names, else `python3`; where there is
-//! none, or no OpenCL, the test says so and ends.
+//! `flow` beside OpenCV: the same two frames, whose motion is known, go to both; the mean distance from the true flow
+//! and the time of each are printed. Python with OpenCV is what `CLOOM_TEST_PYTHON` names, else `python3`; where there
+//! is none, or no OpenCL, the test says so and ends.
 
 #![allow(clippy::print_stdout, reason = "it prints what it measures, and what was not run")]
 

@@ -86,8 +86,8 @@ pub struct Options {
     /// Check the result: for a file, against the reference interpreter; the gallery always checks
     #[arg(long)]
     verify: bool,
-    /// Writes the picture or the film here, in the form of the suffix: .png, .svg for plots, .apng, .gif, .y4m, and .mp4 and
-    /// .webm by the program ffmpeg; for a kernel of a file, the first buffer that changed, as PNG or as bytes
+    /// Writes the picture or the film here, in the form of the suffix: .png, .svg for plots, .apng, .gif, .y4m, and
+    /// .mp4 and .webm by the program ffmpeg; for a kernel of a file, the first buffer that changed, as PNG or as bytes
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Frames a second of a film

@@ -1,5 +1,5 @@
-//! Animated PNG. The chunk `acTL` at the front tells the number of frames, which is known only at the end: it is written
-//! with a large number first, and again at the end, with its checksum.
+//! Animated PNG. The chunk `acTL` at the front tells the number of frames, which is known only at the end: it is
+//! written with a large number first, and again at the end, with its checksum.
 
 use super::Encode;
 use crate::picture::Picture;

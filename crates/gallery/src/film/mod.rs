@@ -1,7 +1,7 @@
 //! Films: frames written to a file as they come, in the form that the file's suffix names.
 //!
-//! No form needs the number of frames or the whole film in memory. A film that ends early, because the run failed or was
-//! cancelled, is whole up to its last frame.
+//! No form needs the number of frames or the whole film in memory. A film that ends early, because the run failed or
+//! was cancelled, is whole up to its last frame.
 //!
 //! | suffix | written by |
 //! |---|---|

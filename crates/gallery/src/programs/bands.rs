@@ -146,9 +146,9 @@ impl<'t, T: Plain> Bands<'t, T> {
         Ok(picture)
     }
 
-    /// Enqueues a step of each device's kernel: `kernel(in, out, first, top)` computes a row of the band for each of its
-    /// range's second dimension, from `first` on; `top` is the number of the picture's row that the band begins with,
-    /// halo included.
+    /// Enqueues a step of each device's kernel: `kernel(in, out, first, top)` computes a row of the band for each of
+    /// its range's second dimension, from `first` on; `top` is the number of the picture's row that the band begins
+    /// with, halo included.
     pub fn step(&mut self, kernels: &[Kernel], step: Step) -> Result<()> {
         let Shape { width, halo, .. } = self.shape;
         let parts: Vec<[(usize, usize); 3]> = self.bands.iter().map(|b| parts(b.rows, halo, step.exchange)).collect();

@@ -75,8 +75,8 @@ impl Setup {
         }
     }
 
-    /// Numbers from -1 to 1: the colours of the picture, turned from channel to channel and from picture to picture, with
-    /// some noise, so that no two places are alike.
+    /// Numbers from -1 to 1: the colours of the picture, turned from channel to channel and from picture to picture,
+    /// with some noise, so that no two places are alike.
     fn pixels(&self, params: &Params) -> Result<Vec<f32>> {
         let mut random = Random::new(15);
         let picture = inputs::picture(&Params { size: Some((self.w, self.h)), ..params.clone() })?;

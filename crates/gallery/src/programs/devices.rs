@@ -1,5 +1,5 @@
-//! Runs a program on several devices: the split of the rows, fixed or by the speeds of the iteration before, and what to
-//! tell about it.
+//! Runs a program on several devices: the split of the rows, fixed or by the speeds of the iteration before, and what
+//! to tell about it.
 
 use super::bands::{Bands, Shape};
 use super::team::{Team, by_speed, even, hidden, trace};

@@ -1,9 +1,9 @@
-//! The runner of the course's smallest kernels, those of EasyPAP (Lasserre, Namyst, Wacrenier: "EasyPAP: a Framework for
-//! Learning Parallel Programming", 2020): every iteration makes the next picture of the last one, pixel by pixel.
+//! The runner of the course's smallest kernels, those of EasyPAP (Lasserre, Namyst, Wacrenier: "EasyPAP: a Framework
+//! for Learning Parallel Programming", 2020): every iteration makes the next picture of the last one, pixel by pixel.
 //!
-//! In comes a [`PixelKernel`]: an OpenCL kernel `NAME_ocl(in, out, rows, …)` and the same as a Rust function of a pixel.
-//! Out comes a program with the course's variants: the device, one thread, threads by rows, threads by tiles, and the
-//! device and the threads together. What a kernel's pixels read says which rows the two have to exchange then.
+//! In comes a [`PixelKernel`]: an OpenCL kernel `NAME_ocl(in, out, rows, …)` and the same as a Rust function of a
+//! pixel. Out comes a program with the course's variants: the device, one thread, threads by rows, threads by tiles,
+//! and the device and the threads together. What a kernel's pixels read says which rows the two have to exchange then.
 
 use super::grid::{Grid, build};
 use super::threads;

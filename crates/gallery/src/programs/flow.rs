@@ -1,11 +1,11 @@
 //! `flow`: the motion of every pixel between two frames, by the method of Lucas and Kanade (1981) on a pyramid of both.
 //!
 //! In come two frames, made with a known motion or read from files; out comes a displacement a pixel. At each level,
-//! from coarse to fine, a few steps improve the flow: every pixel compares the first frame with the second one where its
-//! own flow leads and says what flow along its gradient would explain the difference; a pixel's new flow is the one that
-//! its window agrees on best (Le Besnerais and Champagnat, 2005). Each pixel is sampled once a step, not once for each
-//! window that contains it, and sums over windows are separable: that makes it fast. The tensor is that of the first
-//! frame, the same in all steps of a level.
+//! from coarse to fine, a few steps improve the flow: every pixel compares the first frame with the second one where
+//! its own flow leads and says what flow along its gradient would explain the difference; a pixel's new flow is the
+//! one that its window agrees on best (Le Besnerais and Champagnat, 2005). Each pixel is sampled once a step, not once
+//! for each window that contains it, and sums over windows are separable: that makes it fast. The tensor is that of
+//! the first frame, the same in all steps of a level.
 //!
 //! Where a window has no structure, or none in one direction, its tensor is singular. A constant on its diagonal
 //! (Tikhonov's) lets such a pixel keep the flow of the coarser level in that direction. A threshold on the smaller
@@ -45,8 +45,8 @@ const USUAL_WINDOW: usize = 9;
 const EDGE: f64 = 4.0;
 /// The difference of the frames, in grey levels, that halves a pixel's weight.
 const TRUST: f64 = 10.0;
-/// The diagonal that is added to the tensor, for each pixel of the window. The largest eigenvalue of a pixel's tensor is
-/// below `EDGE` squared: the system's condition is at most 320.
+/// The diagonal that is added to the tensor, for each pixel of the window. The largest eigenvalue of a pixel's tensor
+/// is below `EDGE` squared: the system's condition is at most 320.
 const DAMPING: f64 = 0.05;
 
 /// What the picture shows.
@@ -187,8 +187,9 @@ impl Setup {
     /// By how many pixels the device may differ from the reference.
     ///
     /// Where the second frame is read is a float: up to side / 2^24 beside the exact place. A step answers a difference
-    /// of places with one of the flow, larger by the root of the condition, 18, at most; a level doubles what the coarser
-    /// one had, of half the side. The rounding of sums, a few 2^-24 of the flow times the condition, is of that order.
+    /// of places with one of the flow, larger by the root of the condition, 18, at most; a level doubles what the
+    /// coarser one had, of half the side. The rounding of sums, a few 2^-24 of the flow times the condition, is of
+    /// that order.
     fn tolerance(&self) -> f64 {
         let side = self.w.max(self.h).max(64) as f64;
         side * 2f64.powi(-24) * 18.0 * 2.0

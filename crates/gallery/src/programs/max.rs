@@ -2,7 +2,8 @@
 //! largest of its four neighbours, again and again, until the device finds that nothing changed. Every shape ends with
 //! one number, the largest of its pixels: that of its last one.
 //!
-//! An iteration is a whole run from the start. The reference fills the shapes, one after another, from their last pixels.
+//! An iteration is a whole run from the start. The reference fills the shapes, one after another, from their last
+//! pixels.
 
 use super::grid::{Grid, build};
 use super::threads;

@@ -1,6 +1,6 @@
 //! `occupancy`: how many work-groups a compute unit has in flight, against what each of them takes of its local memory
-//! and of its registers. A GPU keeps as many groups as both allow, and hides the latency of one behind the others; a CPU
-//! runs one group a thread, whatever it takes.
+//! and of its registers. A GPU keeps as many groups as both allow, and hides the latency of one behind the others; a
+//! CPU runs one group a thread, whatever it takes.
 //!
 //! The number is measured, not computed from tables of a vendor: the groups count themselves. What limits it follows
 //! from the sweep: the resource whose growth lowers the count.

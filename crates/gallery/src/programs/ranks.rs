@@ -31,8 +31,8 @@ const DOWN: i32 = 1;
 
 /// All processes of the run.
 pub(crate) struct World {
-    // Only `leave` drops it, which waits for the others. After an error this process just ends, and the launcher ends the
-    // others.
+    // Only `leave` drops it, which waits for the others. After an error this process just ends, and the launcher ends
+    // the others.
     universe: ManuallyDrop<Universe>,
     world: SimpleCommunicator,
 }

@@ -1,6 +1,7 @@
-//! `sandpile`: the Abelian sandpile (Bak, Tang and Wiesenfeld, 1987). A cell of four grains or more topples: each neighbour
-//! gets a quarter; what leaves the board is lost. The board at which nothing topples any more does not depend on the
-//! order (Dhar, 1990): synchronous steps between two boards, and toppling in place with atomics, must end alike.
+//! `sandpile`: the Abelian sandpile (Bak, Tang and Wiesenfeld, 1987). A cell of four grains or more topples: each
+//! neighbour gets a quarter; what leaves the board is lost. The board at which nothing topples any more does not
+//! depend on the order (Dhar, 1990): synchronous steps between two boards, and toppling in place with atomics, must
+//! end alike.
 //!
 //! An iteration is a number of steps. The synchronous variants' board is compared with that of as many steps of a
 //! reference that distributes where the kernels collect. The asynchronous variant's board after so many steps is its

@@ -27,8 +27,8 @@ pub fn rows<T: Send>(data: &mut [T], width: usize, threads: usize, row: impl Fn(
     });
 }
 
-/// Fills tiles of `tw` by `th` elements, fewer at the right and lower edges, each by `tile(x, y, rows)` with the position
-/// of its first element; threads take tiles as they get free.
+/// Fills tiles of `tw` by `th` elements, fewer at the right and lower edges, each by `tile(x, y, rows)` with the
+/// position of its first element; threads take tiles as they get free.
 pub fn tiles<T: Send>(
     data: &mut [T],
     width: usize,

@@ -1,6 +1,6 @@
 //! `tsp`: the shortest tour through a few cities, by branch and bound. A work-item tries all tours that begin with its
-//! prefix of cities, and leaves out those that cannot be shorter than the shortest one known, which all share through an
-//! atomic minimum.
+//! prefix of cities, and leaves out those that cannot be shorter than the shortest one known, which all share through
+//! an atomic minimum.
 //!
 //! The reference is the dynamic programme over sets of cities (Bellman 1962; Held and Karp 1962): it never looks at a
 //! tour as a whole. Several tours may be the shortest: the length is compared, and that the tour has that length.

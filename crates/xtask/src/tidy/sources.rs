@@ -13,6 +13,8 @@ pub const UNSAFE_FILES: &[&str] = &[
     "runtime/src/host_mem.rs",
     "gallery/src/cl.rs",
     "gallery/src/cl/image.rs",
+    "gallery/src/cl/queue.rs",
+    "gallery/src/cl/relay.rs",
     "fuzzing/src/targets/api/calls.rs",
     // A launch from Rust is declared unsafe; its examples and tests call it.
     "cloom/src/kernel.rs",

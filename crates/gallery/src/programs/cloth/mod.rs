@@ -1,6 +1,6 @@
-//! `cloth`: flags in the wind, a curtain, a cloth that falls on a sphere: masses and links on a grid, relaxed in batches
-//! of links that share no node, and without an order; drawn by kernels too. After the cloth of the Bullet library on
-//! OpenCL, which Apple showed in 2010.
+//! `cloth`: flags in the wind, a curtain, a cloth that falls on a sphere: masses and links on a grid, relaxed in
+//! batches of links that share no node, and without an order; drawn by kernels too. After the cloth of the Bullet
+//! library on OpenCL, which Apple showed in 2010.
 //!
 //! In come the size of a cloth and the knobs, out go the places, a picture, and what the physics say of them.
 
@@ -26,8 +26,8 @@ const SOURCE: &str = concat!(include_str!("../../../kernels/cloth.cl"), include_
 
 /// Metres by which places may differ after a frame that relaxes the links thirty times: the root of the mean square of
 /// all of a cloth, and the largest. Places are some metres at most, rounded to 2^-24 of that by each of the hundreds of
-/// movements of a node; most links pull errors together again, but where a cloth is pressed in its plane it gives way to
-/// one side or the other, and there errors grow with every turn.
+/// movements of a node; most links pull errors together again, but where a cloth is pressed in its plane it gives way
+/// to one side or the other, and there errors grow with every turn.
 const TOLERANCE: [f64; 2] = [3e-6, 6e-5];
 /// Links that the reference relaxes in a run, the first and last frame aside.
 const BUDGET: usize = 60_000_000;
@@ -297,8 +297,8 @@ impl Program for ClothProgram {
     }
 }
 
-/// How far the links of the first cloth are from rest after the last frame, in this variant's way and in that of batches,
-/// both from the same state.
+/// How far the links of the first cloth are from rest after the last frame, in this variant's way and in that of
+/// batches, both from the same state.
 fn convergence(model: &Model, checks: &Checks<'_>, before: &[Vec<f32>; 2], frame: u32, batches: &[Link]) -> String {
     let residual = |cloth: &Cloth| Facts::of(model, batches, cloth, cloth).residual * 100.0;
     let here = Cloth::of(model, &checks.before, 0);

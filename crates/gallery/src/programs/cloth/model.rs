@@ -2,8 +2,8 @@
 //! the numbers that kernels and reference share. In come the parameters; out go the model and the build options.
 //!
 //! A cloth is a grid of masses. Structural links join neighbours, shear links the diagonals, bending links nodes two
-//! apart (X. Provot, "Deformation constraints in a mass-spring model to describe rigid cloth behavior", 1995). Steps are
-//! Verlet's and links are relaxed one after the other (T. Jakobsen, "Advanced character physics", 2001), as in the
+//! apart (X. Provot, "Deformation constraints in a mass-spring model to describe rigid cloth behavior", 1995). Steps
+//! are Verlet's and links are relaxed one after the other (T. Jakobsen, "Advanced character physics", 2001), as in the
 //! Bullet library's cloth on OpenCL (2010). Links that share no node may move at once: they are coloured into batches.
 
 use crate::error::{Error, Result};

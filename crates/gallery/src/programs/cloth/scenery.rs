@@ -1,5 +1,5 @@
-//! What stands around the cloth and how it is lit, for the reference's picture: camera, sky, ground, pole, sphere, light,
-//! and the pattern on the cloth. The kernels compute the same in their own way; both are given these numbers.
+//! What stands around the cloth and how it is lit, for the reference's picture: camera, sky, ground, pole, sphere,
+//! light, and the pattern on the cloth. The kernels compute the same in their own way; both are given these numbers.
 
 use super::draw::focal;
 use super::model::{Model, Scene};

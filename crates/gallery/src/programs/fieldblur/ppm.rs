@@ -1,9 +1,10 @@
 //! A picture file that is written tile by tile and is whole at every moment: PPM (netpbm's `P6`), whose pixels lie at
 //! places that are known before and whose header has room for any number of rows.
 //!
-//! The header tells how many rows are finished and is rewritten with each band of tiles. When a run ends early, whatever
-//! the reason, the file is a picture of the rows that were finished; what lies after them is cut off, or, if the process
-//! was killed, is left for readers to ignore. PNG cannot do that: its one stream of compressed data ends with a checksum.
+//! The header tells how many rows are finished and is rewritten with each band of tiles. When a run ends early,
+//! whatever the reason, the file is a picture of the rows that were finished; what lies after them is cut off, or, if
+//! the process was killed, is left for readers to ignore. PNG cannot do that: its one stream of compressed data ends
+//! with a checksum.
 
 use crate::error::{Error, Result};
 use std::fs::File;

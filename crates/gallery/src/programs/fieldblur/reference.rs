@@ -85,9 +85,9 @@ pub fn expected(lens: &Lens, x: usize, y: usize, weighed: impl Fn(i64, i64) -> [
     let [red, green, blue, weight] = sum;
     let colour = [red, green, blue].map(|v| v / (weight * f64::from(WHITE)));
     // The kernels' radius is within 16 roundings, the ends of a row within three more, which steep sides amplify; so
-    // much of each pixel at the edge may be counted wrong. The steep ends of a disc are in rows of so little height that
-    // they count at most sqrt(r) times, less than 16. At most 2 * 64 rows and as many pixels are added up, each sum
-    // rounded.
+    // much of each pixel at the edge may be counted wrong. The steep ends of a disc are in rows of so little height
+    // that they count at most sqrt(r) times, less than 16. At most 2 * 64 rows and as many pixels are added up, each
+    // sum rounded.
     let rounding = f64::from(f32::EPSILON) / 2.0;
     let slipped = r * rounding * (16.0 + 3.0 * lens.steepest()) * edge / (weight * f64::from(WHITE));
     Expected {

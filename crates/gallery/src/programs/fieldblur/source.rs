@@ -1,5 +1,5 @@
-//! Where the pixels come from: a picture, mirrored to any size, or the scene; each gives any rectangle without the rest,
-//! so that pictures need not fit into memory.
+//! Where the pixels come from: a picture, mirrored to any size, or the scene; each gives any rectangle without the
+//! rest, so that pictures need not fit into memory.
 
 use super::scene::Scene;
 use crate::error::Result;

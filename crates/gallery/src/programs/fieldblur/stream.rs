@@ -2,8 +2,8 @@
 //! one is generated and uploaded, and the one before is downloaded and written to a file. Memory is bounded: two tiles
 //! are on their way at any time, however large the picture is.
 //!
-//! A tile's pixels depend on their places in the picture and on the pixels around them alone; the sums of rows are whole
-//! numbers. So tiles fit together without a seam: the result is that of the untiled picture bit for bit.
+//! A tile's pixels depend on their places in the picture and on the pixels around them alone; the sums of rows are
+//! whole numbers. So tiles fit together without a seam: the result is that of the untiled picture bit for bit.
 
 use super::check::{Samples, Tile, places};
 use super::{Kernels, Setup};

@@ -1,9 +1,10 @@
 //! Two frames with a known motion, for `flow`.
 //!
 //! In comes a picture, which becomes a scene without end by mirroring; out come two frames of bytes and the true flow.
-//! The scene is read between its pixels by Lanczos' interpolation with three lobes. The second frame is defined by where
-//! each of its pixels was: its place in the first frame is exact, and the flow of a pixel of the first frame is the
-//! inverse of that, in closed form or by fixed-point iteration to the last digits. Nothing is rounded but the bytes.
+//! The scene is read between its pixels by Lanczos' interpolation with three lobes. The second frame is defined by
+//! where each of its pixels was: its place in the first frame is exact, and the flow of a pixel of the first frame is
+//! the inverse of that, in closed form or by fixed-point iteration to the last digits. Nothing is rounded but the
+//! bytes.
 
 use super::super::threads;
 use crate::picture::Picture;

@@ -1,7 +1,7 @@
-//! `heat3d`: heat spreads in an irregular mesh, as in EasyPAP's program of that name: each cell takes the mean of itself
-//! and its neighbours (Jacobi's iteration), some cells are held hot or cold, and the device finds out when hardly
-//! anything changes any more. The same mesh with its cells numbered by patches and at random shows the price of locality;
-//! rows of neighbours against columns of them show that of the layout.
+//! `heat3d`: heat spreads in an irregular mesh, as in EasyPAP's program of that name: each cell takes the mean of
+//! itself and its neighbours (Jacobi's iteration), some cells are held hot or cold, and the device finds out when
+//! hardly anything changes any more. The same mesh with its cells numbered by patches and at random shows the price of
+//! locality; rows of neighbours against columns of them show that of the layout.
 
 mod mesh;
 mod view;
@@ -193,8 +193,8 @@ impl Program for Heat3d {
 
         let got = current()?;
         let want = reference(&mesh, done.get());
-        // A step adds up nine numbers of at most 1 and divides: ten roundings and what OpenCL's division may be off, two
-        // and a half units. A mean makes errors of before no larger, so that those of the steps add up at worst.
+        // A step adds up nine numbers of at most 1 and divides: ten roundings and what OpenCL's division may be off,
+        // two and a half units. A mean makes errors of before no larger, so that those of the steps add up at worst.
         let limit = done.get() as f64 * 13.0 * 2f64.powi(-24);
         // Devices may find the mesh settled an iteration apart.
         let apart = if settled { steps as f64 * 2.0 * f64::from(SETTLED) } else { 0.0 };

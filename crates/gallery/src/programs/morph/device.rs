@@ -1,5 +1,5 @@
-//! What `morph` has on the device: buffers and kernels, the order of launches, and the comparison of what was found in the
-//! rows with the reference.
+//! What `morph` has on the device: buffers and kernels, the order of launches, and the comparison of what was found in
+//! the rows with the reference.
 
 use super::Setup;
 use super::reference::Analysis;

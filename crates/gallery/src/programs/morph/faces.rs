@@ -1,7 +1,7 @@
 //! The two pictures that are morphed where the user names none: faces of different proportions, drawn by arithmetic.
 //!
-//! In comes a size, out come two pictures. Contours are clear, so that edges are found; what differs is mostly the width
-//! of things, because a row of the one is matched with the same row of the other.
+//! In comes a size, out come two pictures. Contours are clear, so that edges are found; what differs is mostly the
+//! width of things, because a row of the one is matched with the same row of the other.
 
 use crate::picture::{Picture, rgb};
 

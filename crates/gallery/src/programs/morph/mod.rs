@@ -122,6 +122,47 @@ fn tolerance(variant: &str, w: usize) -> f64 {
     0.51 + place + if variant == "image" { 0.5 } else { 0.0 }
 }
 
+/// What became of the frames that were checked.
+struct Frames {
+    checked: usize,
+    worst: f64,
+    wrong: Option<Verdict>,
+    /// The five of the picture.
+    shown: Vec<Picture>,
+}
+
+/// Compares nine of the film's frames and the five of the picture with the reference's.
+fn check_frames(device: &Device<'_>, setup: &Setup, want: &reference::Analysis, limit: f64) -> Result<Frames> {
+    let mut times = vec![0.0f32, 0.25, 0.5, 0.75, 1.0];
+    for i in 0..9 {
+        let t = setup.time(i * (setup.frames - 1) / 8);
+        if !times.contains(&t) {
+            times.push(t);
+        }
+    }
+    let mut frames = Frames { checked: times.len(), worst: 0.0, wrong: None, shown: Vec::new() };
+    for (i, t) in times.into_iter().enumerate() {
+        let got = device.picture(t)?;
+        let wanted = reference::frame(&setup.pictures, &want.half, t);
+        for (at, (pixel, exact)) in got.pixels.iter().zip(&wanted).enumerate() {
+            let colours = pixel.to_le_bytes();
+            let error = colours.iter().zip(exact).map(|(&g, &e)| (f64::from(g) - e).abs()).fold(0.0, f64::max);
+            if error > limit && frames.wrong.is_none() {
+                let (x, y) = (at % got.width, at / got.width);
+                frames.wrong = Some(Verdict::Failed(format!(
+                    "the frame at {t}, pixel ({x}, {y}): {:?}, expected {exact:.3?} within {limit:.3}",
+                    &colours[..3]
+                )));
+            }
+            frames.worst = frames.worst.max(error);
+        }
+        if i < 5 {
+            frames.shown.push(got);
+        }
+    }
+    Ok(frames)
+}
+
 impl Program for Morph {
     fn name(&self) -> &'static str {
         "morph"
@@ -217,44 +258,19 @@ impl Program for Morph {
             }
             Err(wrong) => Some(wrong),
         };
-        // Nine of the film's frames and the five of the picture.
         let limit = tolerance(variant, w);
-        let mut checked = vec![0.0f32, 0.25, 0.5, 0.75, 1.0];
-        for i in 0..9 {
-            let t = setup.time(i * (setup.frames - 1) / 8);
-            if !checked.contains(&t) {
-                checked.push(t);
-            }
-        }
-        let (mut worst, mut shown) = (0.0f64, Vec::new());
-        for (i, &t) in checked.iter().enumerate() {
-            let got = device.picture(t)?;
-            let wanted = reference::frame(&setup.pictures, &want.half, t);
-            for (at, (pixel, exact)) in got.pixels.iter().zip(&wanted).enumerate() {
-                let colours = pixel.to_le_bytes();
-                let error = colours.iter().zip(exact).map(|(&g, &e)| (f64::from(g) - e).abs()).fold(0.0, f64::max);
-                if error > limit && verdict.is_none() {
-                    let (x, y) = (at % w, at / w);
-                    verdict = Some(Verdict::Failed(format!(
-                        "the frame at {t}, pixel ({x}, {y}): {:?}, expected {exact:.3?} within {limit:.3}",
-                        &colours[..3]
-                    )));
-                }
-                worst = worst.max(error);
-            }
-            if i < 5 {
-                shown.push(got);
-            }
-        }
+        let frames = check_frames(&device, &setup, &want, limit)?;
+        verdict = verdict.or(frames.wrong);
         let matched: usize = want.pairs.iter().map(Vec::len).sum();
         let runs = [0, 1].map(|i| want.runs[i].iter().map(Vec::len).sum::<usize>());
         let passed = format!(
-            "contours, {} runs, {h} costs and {matched} matches equal the reference; colours of {} frames within {worst:.3} of 255",
+            "contours, {} runs, {h} costs and {matched} matches equal the reference; colours of {} frames within {:.3} of 255",
             runs[0] + runs[1],
-            checked.len()
+            frames.checked,
+            frames.worst
         );
         let first = exact.len();
-        let middle = shown[2].pixels.iter().flat_map(|p| p.to_le_bytes().map(f32::from));
+        let middle = frames.shown[2].pixels.iter().flat_map(|p| p.to_le_bytes().map(f32::from));
         let values: Vec<f32> = exact.iter().map(|&v| v as f32).chain(middle).collect();
         let middle_time = |all: &mut Vec<std::time::Duration>| {
             all.sort();
@@ -273,7 +289,7 @@ impl Program for Morph {
             verdict: verdict.unwrap_or(Verdict::Passed(passed)),
             // Whole numbers are the same everywhere; two roundings of a colour may lie apart by twice its tolerance.
             answer: Answer::close(values, |i| if i < first { 0.0 } else { (2.0 * limit).floor() }),
-            picture: Some(draw::sheet(&shown, &want)),
+            picture: Some(draw::sheet(&frames.shown, &want)),
             chart: None,
             notes: vec![
                 format!(

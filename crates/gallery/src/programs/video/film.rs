@@ -10,7 +10,7 @@ use super::scopes;
 use super::source::{MAX_SIDE, Next, Stream, open};
 use super::stack::Stack;
 use super::{as_picture, real_time, roomy, same_or, tile};
-use crate::cl::Session;
+use crate::cl::{Session, Times};
 use crate::error::{Error, Result};
 use crate::params::Params;
 use crate::picture::Picture;
@@ -217,7 +217,6 @@ fn film(
     )?;
     let done = done.into_inner();
     let number = start + done - 1;
-
     let picture = as_picture(session.read(&stack.picture)?, size);
     let counts = stack.scopes.read(session)?;
     stack.output(device)?;
@@ -227,47 +226,8 @@ fn film(
     let (want, errors) = stack.reference(&now, number);
     let (verdict, answer) = judge(&clean, &picture, &counts, &want.pixels, &errors);
 
-    let median = times.median();
-    let mut notes = vec![
-        real_time(median, rate),
-        format!(
-            "{} streams in {layers} layers, with adjustment and scopes: {:.1} streams of this size in real time",
-            shapes.len(),
-            shapes.len() as f64 / (median.as_secs_f64() * rate)
-        ),
-    ];
-    let each = |time: Duration| time.as_secs_f64() * 1e3 / done as f64;
-    let kernels: Duration = effects.iter().map(|(_, time)| *time).sum();
-    let list: Vec<String> = effects.iter().map(|(name, time)| format!("{name} {:.2}", each(*time))).collect();
-    notes.push(format!("ms a frame on the device's clock: {}", list.join(", ")));
-    let wall: Duration = times.wall.iter().sum();
-    notes.push(format!(
-        "{}: uploads {:.2} ms and kernels {:.2} ms a frame took {:.2} ms together",
-        if overlap { "two queues" } else { "one queue" },
-        each(uploading),
-        each(kernels),
-        each(wall)
-    ));
-    notes.push(format!(
-        "first frame after {:.0} ms, of which {:.0} ms waiting for {} programs ({})",
-        first_frame.as_secs_f64() * 1e3,
-        waited.as_secs_f64() * 1e3,
-        programs.len(),
-        if params.text("compile") == Some("before") { "compiled before" } else { "compiled in the background" }
-    ));
-    let decoding: Duration = feed.streams.iter().map(|s| s.decoding).sum();
-    notes.push(format!(
-        "decoding {:.1} ms a frame on {} threads; the film waited {:.1} ms a frame for it",
-        decoding.as_secs_f64() * 1e3 / feed.streams.first().map_or(1, |s| s.taken.max(1)) as f64,
-        feed.streams.len(),
-        feed.waited.as_secs_f64() * 1e3 / done as f64
-    ));
-    notes.append(&mut feed.notes);
-    if let Some(why) = feed.cut.filter(|_| done < of) {
-        notes.push(format!("the film ends after {done} frames: {why}"));
-    } else if of < params.iterations as usize {
-        notes.push(format!("the project ends after {of} frames"));
-    }
+    let measured = Measured { first_frame, waited, uploading, effects, done, of };
+    let notes = measured.tell(params, &times, feed, (layers, rate, programs.len()));
     Ok(Outcome {
         variant: "stack",
         size: format!("{}x{}, {} streams", size.0, size.1, shapes.len()),
@@ -280,6 +240,71 @@ fn film(
         chart: None,
         notes,
     })
+}
+
+/// What was measured of a film, beside the times of its frames.
+struct Measured {
+    first_frame: Duration,
+    /// For programs that were still being compiled.
+    waited: Duration,
+    uploading: Duration,
+    effects: Vec<(&'static str, Duration)>,
+    /// Frames that were made, of how many.
+    done: usize,
+    of: usize,
+}
+
+impl Measured {
+    fn tell(
+        self,
+        params: &Params,
+        times: &Times,
+        mut feed: Feed,
+        (layers, rate, programs): (usize, f64, usize),
+    ) -> Vec<String> {
+        let median = times.median();
+        let mut notes = vec![
+            real_time(median, rate),
+            format!(
+                "{} streams in {layers} layers, with adjustment and scopes: {:.1} streams of this size in real time",
+                feed.streams.len(),
+                feed.streams.len() as f64 / (median.as_secs_f64() * rate)
+            ),
+        ];
+        let each = |time: Duration| time.as_secs_f64() * 1e3 / self.done as f64;
+        let kernels: Duration = self.effects.iter().map(|(_, time)| *time).sum();
+        let list: Vec<String> = self.effects.iter().map(|(name, time)| format!("{name} {:.2}", each(*time))).collect();
+        notes.push(format!("ms a frame on the device's clock: {}", list.join(", ")));
+        let wall: Duration = times.wall.iter().sum();
+        notes.push(format!(
+            "{}: uploads {:.2} ms and kernels {:.2} ms a frame took {:.2} ms together",
+            if params.text("queues") != Some("1") { "two queues" } else { "one queue" },
+            each(self.uploading),
+            each(kernels),
+            each(wall)
+        ));
+        notes.push(format!(
+            "first frame after {:.0} ms, of which {:.0} ms waiting for {} programs ({})",
+            self.first_frame.as_secs_f64() * 1e3,
+            self.waited.as_secs_f64() * 1e3,
+            programs,
+            if params.text("compile") == Some("before") { "compiled before" } else { "compiled in the background" }
+        ));
+        let decoding: Duration = feed.streams.iter().map(|s| s.decoding).sum();
+        notes.push(format!(
+            "decoding {:.1} ms a frame on {} threads; the film waited {:.1} ms a frame for it",
+            decoding.as_secs_f64() * 1e3 / feed.streams.first().map_or(1, |s| s.taken.max(1)) as f64,
+            feed.streams.len(),
+            feed.waited.as_secs_f64() * 1e3 / self.done as f64
+        ));
+        notes.append(&mut feed.notes);
+        if let Some(why) = feed.cut.filter(|_| self.done < self.of) {
+            notes.push(format!("the film ends after {} frames: {why}", self.done));
+        } else if self.of < params.iterations as usize {
+            notes.push(format!("the project ends after {} frames", self.of));
+        }
+        notes
+    }
 }
 
 /// The 8-bit picture against the reference's, the scopes against counts of that very picture.

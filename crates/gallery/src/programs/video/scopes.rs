@@ -1,7 +1,7 @@
 //! The scopes on the device, and the reference's counts and drawing of them.
 //!
-//! In comes the finished picture in 8 bits, out come the counts of histogram, waveform and vectorscope, which are exact,
-//! and the picture with the three drawn on it, exact too: both sides compute with integers.
+//! In comes the finished picture in 8 bits, out come the counts of histogram, waveform and vectorscope, which are
+//! exact, and the picture with the three drawn on it, exact too: both sides compute with integers.
 
 use super::device::Device;
 use crate::args;

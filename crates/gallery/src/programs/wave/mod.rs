@@ -173,8 +173,8 @@ impl Wave {
         if let Some(wrong) = failed(close(&got, &flat, |_| slack, "colours of the films")) {
             return Ok((wrong, energy));
         }
-        // The frame, from the device's own heights: refraction would show their roundings many times larger. A byte rounds
-        // by a half, the mosaic's slack is added, and the rounding of a place between two pixels.
+        // The frame, from the device's own heights: refraction would show their roundings many times larger. A byte
+        // rounds by a half, the mosaic's slack is added, and the rounding of a place between two pixels.
         let want = reference::render(&setup.scene, &now, &foam, &want);
         let got = device.session.read(&device.out)?.into_iter().flat_map(|p| {
             let [r, g, b, _] = p.to_le_bytes().map(f32::from);
