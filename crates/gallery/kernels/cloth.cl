@@ -24,7 +24,7 @@ float3 pull(float3 d, float free, float rest, float stiff)
 // neighbour, so that their cross product is twice the sum of the area vectors of the four triangles around the node.
 float3 next_place(float3 p, float3 q, float3 across, float3 along, float time, int flag)
 {
-    const float phase = flag * 2.4f;
+    const float phase = (FIRST + flag) * 2.4f;
     const float gust = WIND_X * (1.0f + 0.25f * sin(0.9f * time + phase));
     const float lift = WIND_Y * sin(1.7f * time + 2.0f * p.y + phase);
     const float side = WIND_Z * (0.6f + 0.4f * sin(1.3f * time + phase))

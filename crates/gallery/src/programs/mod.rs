@@ -47,6 +47,7 @@ mod tsp;
 mod video;
 mod wave;
 mod wavelet;
+mod world;
 
 use crate::idioms::Idioms;
 use crate::program::Program;

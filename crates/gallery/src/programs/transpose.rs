@@ -3,7 +3,8 @@
 
 use super::grid::{Grid, build};
 use crate::args;
-use crate::cl::Session;
+use crate::cl::image::Format;
+use crate::cl::{Arg, Session};
 use crate::error::Result;
 use crate::inputs;
 use crate::params::Params;
@@ -13,6 +14,7 @@ use crate::program::{Answer, Outcome, Program, Variant, Work, same_picture};
 pub struct Transpose;
 
 const SOURCE: &str = include_str!("../../kernels/transpose.cl");
+const IMAGE_SOURCE: &str = include_str!("../../kernels/transpose_image.cl");
 
 /// The side of a tile that does not depend on the group.
 const SIDE: usize = 32;
@@ -47,11 +49,12 @@ impl Program for Transpose {
             Variant { name: "ocl_32", about: "tiles of 32x32, groups of 32x8" },
             Variant { name: "ocl_32_pad", about: "the same with a padding column" },
             Variant { name: "ocl_32_diag", about: "the same, padded and in diagonal order" },
+            Variant { name: "ocl_image", about: "from an image to an image" },
         ]
     }
 
-    fn source(&self, _: &Params) -> &'static str {
-        SOURCE
+    fn source(&self, params: &Params) -> &'static str {
+        if params.variant.ends_with("image") { IMAGE_SOURCE } else { SOURCE }
     }
 
     fn build_options(&self, params: &Params) -> Result<(String, String)> {
@@ -66,21 +69,35 @@ impl Program for Transpose {
         let (options, name) = self.build_options(params)?;
         let picture = inputs::picture(params)?;
         let grid = self.grid(params, (picture.width, picture.height))?;
-        let (built, kernel) = build(session, "transpose", SOURCE, &options, &name)?;
-        let input = session.upload(&picture.pixels)?;
-        let output = session.zeroed::<u32>(grid.w * grid.h)?;
+        let (built, kernel) = build(session, "transpose", self.source(params), &options, &name)?;
         let global = match variant {
-            "ocl_naive_write" => Grid { w: grid.h, h: grid.w, ..grid }.global(),
+            "ocl_naive_write" | "ocl_image" => Grid { w: grid.h, h: grid.w, ..grid }.global(),
             "ocl_32" | "ocl_32_pad" | "ocl_32_diag" => {
                 [grid.w.div_ceil(SIDE) * grid.tw, grid.h.div_ceil(SIDE) * grid.th]
             }
             _ => grid.global(),
         };
-        let times = session.measure(params.iterations, |_| {
-            session.launch(&kernel, args![&input, &output], &global, &grid.local())?;
-            Ok(true)
-        })?;
-        let result = Picture { width: grid.h, height: grid.w, pixels: session.read(&output)? };
+        let measure = |args: &[Arg]| {
+            session.measure(params.iterations, |_| {
+                session.launch(&kernel, args, &global, &grid.local())?;
+                Ok(true)
+            })
+        };
+        let (times, pixels);
+        if variant == "ocl_image" {
+            let input = session.upload_image(Format::RGBA_UNORM8, grid.w, grid.h, &picture.bytes())?;
+            let empty = vec![0; picture.pixels.len() * 4];
+            let output = session.upload_image(Format::RGBA_UNORM8, grid.h, grid.w, &empty)?;
+            times = measure(args![&input, &output])?;
+            let bytes = session.read_image(&output)?;
+            pixels = bytes.as_chunks().0.iter().map(|&b| u32::from_le_bytes(b)).collect();
+        } else {
+            let input = session.upload(&picture.pixels)?;
+            let output = session.zeroed::<u32>(grid.w * grid.h)?;
+            times = measure(args![&input, &output])?;
+            pixels = session.read(&output)?;
+        }
+        let result = Picture { width: grid.h, height: grid.w, pixels };
         Ok(Outcome {
             variant,
             size: grid.size_text(),

@@ -87,7 +87,7 @@ impl<'a> Device<'a> {
                 let k = || built.kernel("cloth_patch");
                 Relax::Patches([k()?, k()?, k()?, k()?])
             }
-            "fused" => Relax::Fused(built.kernel("cloth_fused")?),
+            "fused" | "ranks" => Relax::Fused(built.kernel("cloth_fused")?),
             "jacobi" => Relax::Gather(built.kernel("cloth_gather")?),
             "unordered" => Relax::Scatter(built.kernel("cloth_scatter")?, built.kernel("cloth_apply")?),
             _ => {

@@ -7,14 +7,19 @@
 mod device;
 mod draw;
 mod model;
+#[cfg(feature = "mpi")]
+mod ranks;
 mod reference;
 mod scenery;
 
-use crate::cl::Session;
+use crate::cl::{Built, Session};
 use crate::error::Result;
 use crate::params::Params;
+use crate::picture::Picture;
 use crate::program::{Answer, Outcome, Program, Variant, Verdict, Work, close};
+use crate::programs::team::even;
 use crate::programs::threads;
+use crate::programs::world::World;
 use device::Device;
 use draw::Drawer;
 use model::{Link, Model};
@@ -146,6 +151,11 @@ impl Program for ClothProgram {
             Variant { name: "fused", about: "a group a cloth: all steps of a frame in one launch" },
             Variant { name: "jacobi", about: "each node gathers what its links want; converges slower" },
             Variant { name: "unordered", about: "one batch of all links, whose pulls atomics add up" },
+            #[cfg(feature = "mpi")]
+            Variant {
+                name: "ranks",
+                about: "fused, in several processes, which share the flags; start them with mpirun",
+            },
         ]
     }
 
@@ -174,7 +184,7 @@ impl Program for ClothProgram {
             "batches" => "cloth_batch",
             "grid" => "cloth_down",
             "reduced" => "cloth_patch",
-            "fused" => "cloth_fused",
+            "fused" | "ranks" => "cloth_fused",
             "jacobi" => "cloth_gather",
             _ => "cloth_scatter",
         };
@@ -184,116 +194,178 @@ impl Program for ClothProgram {
     fn run(&self, session: &Session, params: &Params) -> Result<Outcome> {
         let variant = self.variant(params)?;
         let model = Model::new(params)?;
-        let batches = model.batches();
-        let links = if variant == "reduced" { model.waves() } else { batches.concat() };
-        let options = model.options(links.len(), device::fits_local(session, &model)) + &draw::options(&model);
-        let built = session.build("cloth", SOURCE, &options)?;
-        let mut device = Device::new(session, params, &model, &built, variant, &batches)?;
-        let drawer = Drawer::new(session, &model, &built)?;
+        #[cfg(feature = "mpi")]
+        if variant == "ranks" {
+            return ranks::run(session, params, &model);
+        }
+        play(session, params, variant, &model, (&model, None))
+    }
+}
 
-        let at_once = matches!(variant, "jacobi" | "unordered");
-        let grid_order: Vec<Link> = Model { greedy: false, ..model.clone() }.batches().concat();
-        let serial = match variant {
-            "batches" | "reduced" => &links,
-            _ => &grid_order,
-        };
-        let a_frame = links.len() * model.flags * (model.relax * model.steps) as usize;
-        let every = (params.iterations as usize * a_frame).div_ceil(BUDGET).max(1) as u32;
-        let first = model.start();
-        let mut checks = Checks {
-            model: &model,
-            way: if at_once { Way::AtOnce(&links) } else { Way::Serial(serial) },
-            links: &links,
-            before: first.clone(),
-            first,
-            failure: None,
-            checked: 0,
-            worst: 0.0,
-            typical: 0.0,
-            least_energy: f64::INFINITY,
-            most_energy: f64::NEG_INFINITY,
-            most: Facts::default(),
-        };
-        let (mut answer, mut last_before) = (Vec::new(), checks.before.clone());
-        // The device's state is borrowed by turns.
-        let cell = std::cell::RefCell::new(&mut device);
-        let times = session.measure_and(
-            params.iterations,
-            |i| {
-                cell.borrow_mut().frame(i)?;
-                Ok(true)
-            },
-            |i| {
-                let device = cell.borrow();
-                let after = device.state()?;
-                let last = i + 1 == params.iterations;
-                if i % every == 0 || last {
-                    checks.check(i, &after);
-                }
-                checks.facts(i, &after, (0..model.flags).filter(|f| last || f % 99 == 0));
-                if i == 0 {
-                    answer.clone_from(&after[0]);
-                }
-                last_before = std::mem::replace(&mut checks.before, after);
-                params.observer.frame(|| drawer.draw(device.places()))?;
-                params.observer.progress(i as usize + 1, params.iterations as usize)
-            },
-        )?;
+/// Plays the frames of the cloths of `model`, those of this process, and checks them; `whole` are all that are drawn.
+fn play(
+    session: &Session,
+    params: &Params,
+    variant: &'static str,
+    model: &Model,
+    (whole, world): (&Model, Option<&World>),
+) -> Result<Outcome> {
+    let batches = model.batches();
+    let links = if variant == "reduced" { model.waves() } else { batches.concat() };
+    let options = model.options(links.len(), device::fits_local(session, model)) + &draw::options(model);
+    let built = session.build("cloth", SOURCE, &options)?;
+    let mut device = Device::new(session, params, model, &built, variant, &batches)?;
+    let stage = Stage::new(session, whole, world, &built)?;
 
-        let picture = drawer.draw(device.places())?;
-        let drawn = draw::compare(&picture, &draw::reference(&model, &checks.before[0]));
-        let [typical, most] = tolerance(&model);
-        let verdict = match (&checks.failure, drawn) {
-            (Some(why), _) => Verdict::Failed(why.clone()),
-            (None, Verdict::Failed(why)) => Verdict::Failed(why),
-            (None, Verdict::Passed(drawn)) => Verdict::Passed(format!(
-                "{} frames checked, each from the state before it: places within {typical:.1e} m (root of the mean \
-                 square) and {most:.1e} m (largest), the errors are {:.3} and {:.3} of it; pinned nodes stay, nothing is entered; {drawn}",
-                checks.checked,
-                checks.typical / typical,
-                checks.worst / most
-            )),
+    let at_once = matches!(variant, "jacobi" | "unordered");
+    let grid_order: Vec<Link> = Model { greedy: false, ..model.clone() }.batches().concat();
+    let serial = match variant {
+        "batches" | "reduced" => &links,
+        _ => &grid_order,
+    };
+    let a_frame = links.len() * model.flags * (model.relax * model.steps) as usize;
+    let every = (params.iterations as usize * a_frame).div_ceil(BUDGET).max(1) as u32;
+    let first = model.start();
+    let mut checks = Checks {
+        model,
+        way: if at_once { Way::AtOnce(&links) } else { Way::Serial(serial) },
+        links: &links,
+        before: first.clone(),
+        first,
+        failure: None,
+        checked: 0,
+        worst: 0.0,
+        typical: 0.0,
+        least_energy: f64::INFINITY,
+        most_energy: f64::NEG_INFINITY,
+        most: Facts::default(),
+    };
+    let (mut answer, mut last_before) = (Vec::new(), checks.before.clone());
+    // The device's state is borrowed by turns.
+    let cell = std::cell::RefCell::new(&mut device);
+    let times = session.measure_and(
+        params.iterations,
+        |i| {
+            cell.borrow_mut().frame(i)?;
+            Ok(true)
+        },
+        |i| {
+            let device = cell.borrow();
+            let after = device.state()?;
+            let last = i + 1 == params.iterations;
+            if i % every == 0 || last {
+                checks.check(i, &after);
+            }
+            checks.facts(i, &after, (0..model.flags).filter(|f| last || f % 99 == 0));
+            if i == 0 {
+                answer.clone_from(&after[0]);
+            }
+            last_before = std::mem::replace(&mut checks.before, after);
+            stage.film(params, &device)?;
+            params.observer.progress(i as usize + 1, params.iterations as usize)
+        },
+    )?;
+
+    let (picture, drawn) = stage.last(&device)?;
+    let [typical, most] = tolerance(model);
+    let verdict = match (&checks.failure, drawn) {
+        (Some(why), _) => Verdict::Failed(why.clone()),
+        (None, Verdict::Failed(why)) => Verdict::Failed(why),
+        (None, Verdict::Passed(drawn)) => Verdict::Passed(format!(
+            "{} frames checked, each from the state before it: places within {typical:.1e} m (root of the mean \
+             square) and {most:.1e} m (largest), the errors are {:.3} and {:.3} of it; pinned nodes stay, nothing is entered; {drawn}",
+            checks.checked,
+            checks.typical / typical,
+            checks.worst / most
+        )),
+    };
+    let done = times.wall.len() as u32;
+    let seconds = times.median().as_secs_f64().max(1e-9);
+    let mut notes = vec![
+        format!(
+            "{} links in {} batches a cloth; {} launches a frame",
+            links.len(),
+            if at_once { 1 } else { batches.len() },
+            device.launches()
+        ),
+        format!(
+            "energy {:.3} to {:.3} J; fastest node {:.2} m/s; longest structural link {:.1} % too long",
+            checks.least_energy,
+            checks.most_energy,
+            checks.most.fastest,
+            checks.most.stretch * 100.0
+        ),
+        format!("flags at 60 frames a second: {:.1}", model.flags as f64 / 60.0 / seconds),
+    ];
+    notes.extend(device.note());
+    notes.push(convergence(model, &checks, &last_before, done - 1, &grid_order));
+    Ok(Outcome {
+        variant,
+        size: format!(
+            "{} cloth{} of {}x{} nodes, {}",
+            model.flags,
+            if model.flags > 1 { "s" } else { "" },
+            model.w,
+            model.h,
+            model.scene.name
+        ),
+        build: built.time,
+        times,
+        // A link: three differences, five for the length, four for the share, nine to move each end.
+        work: Some(Work::new(a_frame as f64, "link").computing(30.0 * a_frame as f64)),
+        verdict,
+        answer: Answer::close(answer, |_| 2.0 * most),
+        picture,
+        chart: None,
+        notes,
+    })
+}
+
+/// Where all cloths are drawn: by the first process, where there are several.
+struct Stage<'a> {
+    session: &'a Session,
+    model: &'a Model,
+    drawer: Drawer<'a>,
+    world: Option<&'a World>,
+}
+
+impl<'a> Stage<'a> {
+    /// `built` is what plays the cloths. What draws all of them is the same, unless other processes have some.
+    fn new(session: &'a Session, model: &'a Model, world: Option<&'a World>, built: &Built) -> Result<Stage<'a>> {
+        let of_all = || session.build("cloth", SOURCE, &(model.options(0, false) + &draw::options(model)));
+        let drawer = match world {
+            Some(_) => Drawer::new(session, model, &of_all()?)?,
+            None => Drawer::new(session, model, built)?,
         };
-        let done = times.wall.len() as u32;
-        let seconds = times.median().as_secs_f64().max(1e-9);
-        let mut notes = vec![
-            format!(
-                "{} links in {} batches a cloth; {} launches a frame",
-                links.len(),
-                if at_once { 1 } else { batches.len() },
-                device.launches()
-            ),
-            format!(
-                "energy {:.3} to {:.3} J; fastest node {:.2} m/s; longest structural link {:.1} % too long",
-                checks.least_energy,
-                checks.most_energy,
-                checks.most.fastest,
-                checks.most.stretch * 100.0
-            ),
-            format!("flags at 60 frames a second: {:.1}", model.flags as f64 / 60.0 / seconds),
-        ];
-        notes.extend(device.note());
-        notes.push(convergence(&model, &checks, &last_before, done - 1, &grid_order));
-        Ok(Outcome {
-            variant,
-            size: format!(
-                "{} cloth{} of {}x{} nodes, {}",
-                model.flags,
-                if model.flags > 1 { "s" } else { "" },
-                model.w,
-                model.h,
-                model.scene.name
-            ),
-            build: built.time,
-            times,
-            // A link: three differences, five for the length, four for the share, nine to move each end.
-            work: Some(Work::new(a_frame as f64, "link").computing(30.0 * a_frame as f64)),
-            verdict,
-            answer: Answer::close(answer, |_| 2.0 * most),
-            picture: Some(picture),
-            chart: None,
-            notes,
-        })
+        Ok(Stage { session, model, drawer, world })
+    }
+
+    /// The places of all cloths; none, where another process has them.
+    fn places(&self, device: &Device<'_>) -> Result<Option<Vec<f32>>> {
+        let own = self.session.read(device.places())?;
+        let Some(world) = self.world else { return Ok(Some(own)) };
+        let parts: Vec<usize> = even(self.model.flags, world.size()).iter().map(|n| n * self.model.nodes()).collect();
+        let planes = own.chunks(own.len() / 3).flat_map(|plane| world.gather(plane, &parts)).collect();
+        Ok((world.rank() == 0).then_some(planes))
+    }
+
+    /// Hands a frame over, if anybody wants it.
+    fn film(&self, params: &Params, device: &Device<'_>) -> Result<()> {
+        if !params.observer.wants_frames() {
+            return Ok(());
+        }
+        match self.places(device)? {
+            Some(places) => params.observer.frame(|| self.drawer.draw(&self.session.upload(&places)?)),
+            None => Ok(()),
+        }
+    }
+
+    /// The picture of the last frame, and whether it is drawn as the reference draws it.
+    fn last(&self, device: &Device<'_>) -> Result<(Option<Picture>, Verdict)> {
+        let Some(places) = self.places(device)? else { return Ok((None, Verdict::Passed(String::new()))) };
+        let picture = self.drawer.draw(&self.session.upload(&places)?)?;
+        let verdict = draw::compare(&picture, &draw::reference(self.model, &places));
+        Ok((Some(picture), verdict))
     }
 }
 

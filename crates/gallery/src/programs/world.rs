@@ -1,0 +1,131 @@
+//! The processes of a run, and what they tell each other through MPI.
+//!
+//! Without the feature `mpi` there is no [`World`] to join: the type has no value then.
+
+#[cfg(not(feature = "mpi"))]
+pub(crate) use without::World;
+
+#[cfg(feature = "mpi")]
+pub(crate) use with::World;
+
+#[cfg(not(feature = "mpi"))]
+mod without {
+    use crate::cl::Plain;
+
+    /// There are no other processes.
+    pub(crate) enum World {}
+
+    impl World {
+        pub fn rank(&self) -> usize {
+            match *self {}
+        }
+
+        pub fn size(&self) -> usize {
+            match *self {}
+        }
+
+        pub fn gather<T: Plain>(&self, _: &[T], _: &[usize]) -> Vec<T> {
+            match *self {}
+        }
+    }
+}
+
+#[cfg(feature = "mpi")]
+mod with {
+    use crate::cl::Plain;
+    use crate::error::{Error, Result};
+    use mpi::datatype::Equivalence;
+    use mpi::environment::Universe;
+    use mpi::request::WaitGuard;
+    use mpi::topology::SimpleCommunicator;
+    use mpi::traits::{Communicator, CommunicatorCollectives, Destination, Root, Source};
+    use std::mem::ManuallyDrop;
+
+    /// Rows on their way to the process before, and to the one after.
+    const UP: i32 = 0;
+    const DOWN: i32 = 1;
+
+    /// All processes of the run.
+    pub(crate) struct World {
+        // Only `leave` drops it, which waits for the others. After an error this process just ends, and the launcher ends
+        // the others.
+        universe: ManuallyDrop<Universe>,
+        world: SimpleCommunicator,
+    }
+
+    impl World {
+        /// Joins the others.
+        pub fn join() -> Result<World> {
+            let once = || Error::Unsupported("a process can be a rank only once".into());
+            let universe = mpi::initialize().ok_or_else(once)?;
+            let world = universe.world();
+            Ok(World { universe: ManuallyDrop::new(universe), world })
+        }
+
+        /// All went well: waits for the others, and ends MPI.
+        pub fn leave(self) {
+            drop(ManuallyDrop::into_inner(self.universe));
+        }
+
+        pub fn rank(&self) -> usize {
+            self.world.rank() as usize
+        }
+
+        pub fn size(&self) -> usize {
+            self.world.size() as usize
+        }
+
+        /// Waits for all.
+        pub fn barrier(&self) {
+            self.world.barrier();
+        }
+
+        /// All elements, in the order of the ranks, on the first one; nothing on the others.
+        pub fn gather<T: Plain + Equivalence>(&self, own: &[T], lens: &[usize]) -> Vec<T> {
+            let root = self.world.process_at_rank(0);
+            if self.rank() != 0 {
+                root.gather_varcount_into(own);
+                return Vec::new();
+            }
+            let counts: Vec<i32> = lens.iter().map(|&n| n as i32).collect();
+            let starts: Vec<i32> = counts.iter().scan(0, |end, n| Some(std::mem::replace(end, *end + n))).collect();
+            let mut all = vec![T::default(); lens.iter().sum()];
+            let mut parts = mpi::datatype::PartitionMut::new(&mut all[..], counts, starts);
+            root.gather_varcount_into_root(own, &mut parts);
+            all
+        }
+
+        /// The processes before and after this one; the last one and the first are neighbours where the picture wraps.
+        fn neighbours(&self, wraps: bool) -> [Option<usize>; 2] {
+            let (rank, size) = (self.rank(), self.size());
+            let up = if rank > 0 { Some(rank - 1) } else { wraps.then_some(size - 1) };
+            let down = if rank + 1 < size { Some(rank + 1) } else { wraps.then_some(0) };
+            [up, down]
+        }
+
+        /// Sends rows to both neighbours and receives as many from them.
+        pub fn exchange<T: Plain + Equivalence>(&self, wraps: bool, first: &[T], last: &[T]) -> [Option<Vec<T>>; 2] {
+            let [up, down] = self.neighbours(wraps);
+            if up == Some(self.rank()) {
+                return [Some(last.to_vec()), Some(first.to_vec())];
+            }
+            let empty = |of: Option<usize>| of.map(|_| vec![T::default(); first.len()]);
+            let (mut above, mut below) = (empty(up), empty(down));
+            mpi::request::scope(|scope| {
+                let mut guards = Vec::new();
+                let mut sent = Vec::new();
+                if let (Some(up), Some(above)) = (up, &mut above) {
+                    let up = self.world.process_at_rank(up as i32);
+                    guards.push(WaitGuard::from(up.immediate_receive_into_with_tag(scope, &mut above[..], DOWN)));
+                    sent.push(WaitGuard::from(up.immediate_send_with_tag(scope, first, UP)));
+                }
+                if let (Some(down), Some(below)) = (down, &mut below) {
+                    let down = self.world.process_at_rank(down as i32);
+                    guards.push(WaitGuard::from(down.immediate_receive_into_with_tag(scope, &mut below[..], UP)));
+                    sent.push(WaitGuard::from(down.immediate_send_with_tag(scope, last, DOWN)));
+                }
+            });
+            [above, below]
+        }
+    }
+}
