@@ -13,7 +13,7 @@ use cloom_target::{Features, MaskedAccess, Target, Tuning};
 
 pub mod scattered;
 
-use scattered::{gathers, scatters, stays_near, stores_scattered, updates_scattered};
+use scattered::{backtracks, gathers, scatters, stays_near, stores_scattered, updates_scattered};
 
 /// How lanes access a matrix whose rows they cross: each lane is in another row. Stores need more of the caches.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -186,6 +186,9 @@ pub fn choose(items: &[&VectorInput], vectors: Vectors<'_>, row: u32) -> Width {
             (1, "a masked loop does little but update scattered memory")
         }
         () if items.iter().any(|item| gathers(item)) => (1, "a masked loop does little but gather from buffers"),
+        () if items.iter().any(|item| backtracks(item)) => {
+            (1, "a masked loop goes up and down a stack of its own in each lane")
+        }
         () if is_histogram(items) => match items.iter().any(|item| item.counts_with_unit_stride()) {
             true => {
                 (native, "it mostly counts by atomic operations, and reads with unit stride: one register per value")
