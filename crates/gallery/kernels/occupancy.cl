@@ -19,10 +19,14 @@ __kernel void occupancy(__global unsigned *out, volatile __global int *running, 
     unsigned at = i % words;
     for (unsigned r = 0; r < rounds; r++) {
         const unsigned first = v[0];
+        unsigned mine = first;
 #pragma unroll
-        for (unsigned k = 0; k + 1 < LIVE; k++)
-            v[k] = v[k] * 1664525u + v[k + 1];
-        v[LIVE - 1] = v[LIVE - 1] * 1664525u + first;
+        for (unsigned k = 0; k + 1 < LIVE; k++) {
+            const unsigned next = v[k + 1];
+            v[k] = mine * 1664525u + next;
+            mine = next;
+        }
+        v[LIVE - 1] = mine * 1664525u + first;
         at = (scratch[at] + v[0]) % words;
     }
 

@@ -20,7 +20,7 @@
 //! An array of which nothing is read behind a barrier needs no copies, but is one of a continuation too.
 //!
 //! What the compiler does not see through stays in the frame: addresses that are passed on or live across a barrier
-//! themselves, accesses of several sizes, and large arrays.
+//! themselves, accesses of several sizes, and large arrays that are read behind a barrier.
 
 use crate::split::continuations::{Barrier, rematerialisable};
 use cloom_ir::cfg::Cfg;
@@ -28,7 +28,7 @@ use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
 use cloom_ir::{Block, Builder, Entity, Flags, Function, Op, Type, Value};
 
-/// The most elements: each is loaded and stored at each barrier.
+/// The most elements of one that is copied: each is loaded and stored at each barrier.
 const MAX_ELEMENTS: u64 = 64;
 
 /// How often an access inside of a loop without barriers is taken to run.
@@ -140,7 +140,7 @@ impl Candidate {
         let element = element?;
         let bytes = u64::from(element.bytes());
         let elements = size / bytes;
-        let fits = size % bytes == 0 && elements <= MAX_ELEMENTS && align >= element.bytes();
+        let fits = size % bytes == 0 && align >= element.bytes();
         (fits && !is_passed_on).then_some(Candidate { array, addresses, element, elements })
     }
 
@@ -163,12 +163,12 @@ impl Candidate {
         uses
     }
 
-    /// Whether it is accessed more often than it is copied: in a loop without barriers, or by half as many accesses as
-    /// it has elements.
+    /// Whether it is small, and accessed more often than it is copied: in a loop without barriers, or by half as many
+    /// accesses as it has elements.
     fn is_worth(&self, is_hot: &[bool], uses: &Uses) -> bool {
         let times = |b: &Block| if is_hot[b.index()] { TRIPS } else { 1 };
         let accesses: u64 = uses.reads.iter().chain(&uses.writes).map(times).sum();
-        2 * accesses >= self.elements
+        self.elements <= MAX_ELEMENTS && 2 * accesses >= self.elements
     }
 
     /// Loads the elements in front of a barrier, and stores them behind it.
