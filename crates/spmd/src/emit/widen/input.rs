@@ -194,7 +194,7 @@ impl VectorInput {
     }
 
     /// Whether there are accesses to global memory that are at a distance between lanes, but have unit stride along
-    /// dimension 1, whose shapes are `dim1`; and whether they write.
+    /// dimension 1, in either direction, whose shapes are `dim1`; and whether they write.
     pub(crate) fn column_access(&self, dim1: &Shapes) -> Option<Column> {
         let accesses = self.cfg.rpo().iter().flat_map(|&b| &self.func.blocks[b].insts).filter_map(|&i| {
             let data = &self.func.insts[i];
@@ -206,7 +206,7 @@ impl VectorInput {
             let size = i64::from(self.func.ty(value).bytes());
             let far = self.is_far(data.args[0]);
             let outside = !matches!(self.func.ty(data.args[0]).space(), Some(Space::Local | Space::Private));
-            let dim1 = matches!(dim1.of(data.args[0]), Shape::Strided { by, .. } if by == size);
+            let dim1 = matches!(dim1.of(data.args[0]), Shape::Strided { by, .. } if by.abs() == size);
             (far && outside && dim1).then_some(column)
         });
         accesses.max()
