@@ -54,10 +54,10 @@ void tsp_search(__global const unsigned *distances, __global const unsigned *nea
             depth--;
             continue;
         }
-        unsigned city = tried[depth] + 1;
-        while (city < CITIES && (visited & 1u << city))
-            city++;
-        if (city >= CITIES) {
+        // The cities after the one tried last that are left; the first of them is the lowest bit.
+        const unsigned left = ALL & ~visited & -(2u << tried[depth]);
+        const unsigned city = 31 - clz(left & -left);
+        if (left == 0) {
             visited ^= 1u << path[depth];
             depth--;
             continue;

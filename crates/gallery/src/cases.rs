@@ -289,7 +289,13 @@ fn rows(program: &dyn Program) -> Vec<Row> {
             }
             rows.into_iter().map(Row::long).collect()
         }
-        "fieldblur" => each(program, &[(512, 512), (1024, 1024)]).into_iter().map(Row::long).collect(),
+        "fieldblur" => {
+            let sizes = &[(512, 512), (1024, 1024)];
+            let mut rows = each(program, sizes);
+            // Its tiles are the device's.
+            rows.push(Row::of("tiled", sizes));
+            rows.into_iter().map(Row::long).collect()
+        }
         // A few frames: each of them takes the same time.
         "morph" => {
             let sizes = &[(512, 512), (1024, 1024)];
