@@ -47,8 +47,8 @@ mod with {
 
     /// All processes of the run.
     pub(crate) struct World {
-        // Only `leave` drops it, which waits for the others. After an error this process just ends, and the launcher ends
-        // the others.
+        // Only `leave` drops it, which waits for the others. After an error this process just ends, and the launcher
+        // ends the others.
         universe: ManuallyDrop<Universe>,
         world: SimpleCommunicator,
     }
