@@ -11,7 +11,7 @@ use std::process::Command;
 const PROGRAMS: &[(&str, &str, &str)] = &[("mandel", "ocl", "1024"), ("histogram", "", "1024")];
 
 /// Builds the driver and the program.
-fn build() -> Result<PathBuf> {
+pub fn build() -> Result<PathBuf> {
     packages::ensure()?;
     println!("xtask: building libcloom.so and cloom (the first time takes a few minutes)");
     must(&mut cargo(&["build", "--release", "--package", "cloom-capi", "--package", "cloom-cli"]))?;

@@ -1,4 +1,5 @@
-//! The habits of the workspace: `cargo xtask demo|test|ci|tidy|bless|aarch64|cts|dist|hashcat|sanitize|soak|show`.
+//! The habits of the workspace:
+//! `cargo xtask demo|test|ci|tidy|bless|pictures|ranks|aarch64|cts|dist|hashcat|sanitize|soak|show`.
 //!
 //! Each command first sees to the system packages that building needs, so that a fresh Debian machine with Rust is
 //! enough. Exit codes: 0 fine, 1 findings, 2 wrong use or environment.
@@ -14,6 +15,8 @@ mod dist;
 mod driver;
 mod hashcat;
 mod packages;
+mod pictures;
+mod ranks;
 mod sanitize;
 mod soak;
 mod tests;
@@ -29,6 +32,8 @@ const USAGE: &str = "usage: cargo xtask <command>
   ci            formatting, lints, invariants, every test
   tidy          check the invariants of the workspace
   bless         run the tests and accept what golden files would change
+  pictures      draw the pictures of docs/gallery.md anew
+  ranks         the gallery in several processes, through MPI; and a process that dies
   aarch64 [A…]  run the tests that run machine code, made for Arm and emulated; ARGS go to `cargo test`
   cts DIR [S…]  run the conformance tests that were built in DIR, or the suites whose names begin so; `cts` tells its options
   dist          make what users get, a tarball and a Debian package; --check: and try both in a fresh Debian
@@ -58,6 +63,8 @@ fn main() -> ExitCode {
     let result = match args.first().map(String::as_str) {
         Some("demo") => demo::run(),
         Some("test") => tests::test(rest),
+        Some("pictures") => pictures::run(),
+        Some("ranks") => ranks::run(),
         Some("ci") => ci::run(),
         Some("tidy") => tidy::run(),
         Some("bless") => tests::bless(rest),

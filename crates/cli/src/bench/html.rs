@@ -309,6 +309,6 @@ mod tests {
     fn two_lines_of_a_plot_keep_their_names() {
         let svg = drawn(&sample(), "histogram banks");
         assert!(svg.contains(">Cloom, random<") && svg.contains(">Peer, uniform<"));
-        assert_eq!(svg.matches("<polyline").count(), 4);
+        assert_eq!(svg.matches("<polyline class=\"series\"").count(), 4);
     }
 }

@@ -134,7 +134,7 @@ impl Chart {
                 continue;
             }
             let line = points.iter().map(|&(i, v)| (x(i), y(v))).collect();
-            marks.push(Mark::Line { points: line, colour, width: 2.0, dashes, class: "" });
+            marks.push(Mark::Line { points: line, colour, width: 2.0, dashes, class: "series" });
             marks.extend(points.iter().map(|&(i, v)| Mark::Dot {
                 x: x(i),
                 y: y(v),
