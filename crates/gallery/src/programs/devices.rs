@@ -1,74 +1,41 @@
 //! Runs a program on several devices: the split of the rows, fixed or by the speeds of the iteration before, and what
 //! to tell about it.
 
-use super::bands::{Bands, Shape};
+use super::bands::Bands;
+use super::plan::{Plan, Ran};
 use super::team::{Team, by_speed, even, hidden, trace};
-use crate::cl::{Kernel, Plain, Session, Times};
+use crate::cl::{Plain, Session};
 use crate::error::Result;
 use crate::params::Params;
+use crate::picture::Picture;
 use std::cell::RefCell;
-use std::time::{Duration, Instant};
 
 /// A new split that moves fewer rows than this share of the picture is not worth the copies.
 const WORTH: f64 = 0.02;
 
-/// How a program runs in bands.
-pub(crate) struct Plan<'p, T> {
-    pub shape: Shape,
-    pub boards: usize,
-    /// What board 0 holds at first.
-    pub start: &'p [T],
-    /// The board with the result of an iteration. If it is board 0, the next iteration goes on from there.
-    pub result: usize,
-    /// Whether the split follows the speeds.
-    pub adaptive: bool,
-    /// How long the kernels took to build.
-    pub build: Duration,
-}
-
-/// How it ran.
-pub(crate) struct Ran<T> {
-    pub build: Duration,
-    pub times: Times,
-    /// The picture on the board of the result.
-    pub got: Vec<T>,
-    pub notes: Vec<String>,
-}
-
-/// Builds the kernel of that name on each device.
-pub(crate) fn kernels(
-    team: &Team,
-    [program, source, options, name]: [&str; 4],
-    build: &mut Duration,
-) -> Result<Vec<Kernel>> {
-    let start = Instant::now();
-    let kernel = |member: &Session| member.build(program, source, options)?.kernel(name);
-    let kernels = team.members.iter().map(kernel).collect::<Result<_>>();
-    *build += start.elapsed();
-    kernels
-}
-
-/// Runs the iterations. `advance` enqueues one; it is measured from there until all devices are done. `frame` gets the
-/// picture after each iteration, if anybody wants it.
-pub(crate) fn run<'t, T: Plain>(
-    (session, team): (&Session, &'t Team),
+/// Runs the iterations on the devices that the knob names. Each is measured from its first command to when all devices
+/// are done.
+pub(crate) fn run<T: Plain>(
+    session: &Session,
     params: &Params,
     plan: &Plan<'_, T>,
-    advance: impl Fn(&mut Bands<'t, T>) -> Result<()>,
-    frame: impl Fn(&[T]) -> crate::Picture,
+    frame: impl Fn(&[T]) -> Picture,
 ) -> Result<Ran<T>> {
+    let team = Team::open(session, params)?;
+    let (kernels, build) = plan.source.build(&team.members)?;
+    let is_adaptive = params.variant == "devices_adaptive";
     let shape = plan.shape;
-    let members = shape.members(team);
-    let open = |split: &[usize], start: &[T]| -> Result<Bands<'t, T>> {
-        let mut bands = Bands::new(team, shape, split, plan.boards)?;
+    let members = shape.members(&team);
+    let open = |split: &[usize], start: &[T]| {
+        let bands = Bands::new(&team, shape, split, plan.boards)?;
         bands.scatter(0, start)?;
-        Ok(bands)
+        Ok::<_, crate::Error>(bands)
     };
     let bands = RefCell::new(open(&even(shape.height, members), plan.start)?);
     let (last, splits) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
     let body = |_| {
         let mut bands = bands.borrow_mut();
-        advance(&mut bands)?;
+        plan.steps.iter().try_for_each(|&step| bands.step(&kernels, step))?;
         bands.settle()?;
         Ok(true)
     };
@@ -78,7 +45,7 @@ pub(crate) fn run<'t, T: Plain>(
         team.members.iter().for_each(Session::forget);
         splits.borrow_mut().push(bands.split());
         params.observer.frame(|| Ok(frame(&bands.gather(plan.result)?)))?;
-        if plan.adaptive && i + 1 < params.iterations {
+        if is_adaptive && i + 1 < params.iterations {
             let split = by_speed(shape.height, &bands.speeds(&spans), shape.halo.max(1));
             let moved = split.iter().zip(bands.split()).map(|(a, b)| a.abs_diff(b)).max().unwrap_or_default();
             if moved as f64 > WORTH * shape.height as f64 {
@@ -93,7 +60,7 @@ pub(crate) fn run<'t, T: Plain>(
     let mut bands = bands.into_inner();
     let got = bands.gather(plan.result)?;
     let mut notes = team.tells(&bands.split());
-    if plan.adaptive {
+    if is_adaptive {
         notes.push(format!("rows of each device, iteration by iteration: {:?}", splits.borrow()));
     }
     let spans = last.into_inner();
@@ -101,5 +68,5 @@ pub(crate) fn run<'t, T: Plain>(
         notes.push(format!("{:.0} % of the time of halos on their way is hidden behind kernels", share * 100.0));
     }
     notes.extend(trace(&spans));
-    Ok(Ran { build: plan.build, times, got, notes })
+    Ok(Ran { build, times, got, notes })
 }

@@ -1,5 +1,6 @@
 //! The programs, one file each, and what those that fill a picture have in common.
 
+mod band;
 mod bands;
 mod bank;
 mod cloth;
@@ -27,6 +28,7 @@ mod nbody;
 mod occupancy;
 mod particles;
 mod pixelize;
+mod plan;
 #[cfg(feature = "mpi")]
 mod ranks;
 pub(crate) mod reduce;

@@ -3,14 +3,18 @@
 //! Without the feature `mpi` there is no [`World`] to join: the type has no value then.
 
 #[cfg(not(feature = "mpi"))]
-pub(crate) use without::World;
+pub(crate) use without::{Sent, World};
 
 #[cfg(feature = "mpi")]
-pub(crate) use with::World;
+pub(crate) use with::{Sent, World};
 
 #[cfg(not(feature = "mpi"))]
 mod without {
     use crate::cl::Plain;
+
+    /// What processes could tell each other.
+    pub(crate) trait Sent: Plain {}
+    impl<T: Plain> Sent for T {}
 
     /// There are no other processes.
     pub(crate) enum World {}
@@ -24,7 +28,7 @@ mod without {
             match *self {}
         }
 
-        pub fn gather<T: Plain>(&self, _: &[T], _: &[usize]) -> Vec<T> {
+        pub fn gather<T: Sent>(&self, _: &[T], _: &[usize]) -> Vec<T> {
             match *self {}
         }
     }
@@ -34,12 +38,17 @@ mod without {
 mod with {
     use crate::cl::Plain;
     use crate::error::{Error, Result};
+    use crate::programs::band::neighbours;
     use mpi::datatype::Equivalence;
     use mpi::environment::Universe;
     use mpi::request::WaitGuard;
     use mpi::topology::SimpleCommunicator;
     use mpi::traits::{Communicator, CommunicatorCollectives, Destination, Root, Source};
     use std::mem::ManuallyDrop;
+
+    /// What processes tell each other.
+    pub(crate) trait Sent: Plain + Equivalence {}
+    impl<T: Plain + Equivalence> Sent for T {}
 
     /// Rows on their way to the process before, and to the one after.
     const UP: i32 = 0;
@@ -81,7 +90,7 @@ mod with {
         }
 
         /// All elements, in the order of the ranks, on the first one; nothing on the others.
-        pub fn gather<T: Plain + Equivalence>(&self, own: &[T], lens: &[usize]) -> Vec<T> {
+        pub fn gather<T: Sent>(&self, own: &[T], lens: &[usize]) -> Vec<T> {
             let root = self.world.process_at_rank(0);
             if self.rank() != 0 {
                 root.gather_varcount_into(own);
@@ -95,17 +104,9 @@ mod with {
             all
         }
 
-        /// The processes before and after this one; the last one and the first are neighbours where the picture wraps.
-        fn neighbours(&self, wraps: bool) -> [Option<usize>; 2] {
-            let (rank, size) = (self.rank(), self.size());
-            let up = if rank > 0 { Some(rank - 1) } else { wraps.then_some(size - 1) };
-            let down = if rank + 1 < size { Some(rank + 1) } else { wraps.then_some(0) };
-            [up, down]
-        }
-
         /// Sends rows to both neighbours and receives as many from them.
-        pub fn exchange<T: Plain + Equivalence>(&self, wraps: bool, first: &[T], last: &[T]) -> [Option<Vec<T>>; 2] {
-            let [up, down] = self.neighbours(wraps);
+        pub fn exchange<T: Sent>(&self, wraps: bool, first: &[T], last: &[T]) -> [Option<Vec<T>>; 2] {
+            let [up, down] = neighbours(self.rank(), self.size(), wraps);
             if up == Some(self.rank()) {
                 return [Some(last.to_vec()), Some(first.to_vec())];
             }

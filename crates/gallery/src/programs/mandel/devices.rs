@@ -8,11 +8,11 @@ use crate::error::Result;
 use crate::params::Params;
 use crate::picture::Picture;
 use crate::program::{Answer, Outcome, same_picture};
-use crate::programs::devices::kernels;
 use crate::programs::grid::Grid;
+use crate::programs::plan::Source;
 use crate::programs::team::{Team, by_speed, even};
 use std::cell::RefCell;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The band of a device.
 struct Band<'t> {
@@ -29,8 +29,8 @@ pub(super) fn run(
 ) -> Result<Outcome> {
     let team = Team::open(session, params)?;
     let still = params.choice("view", &["zoom", "still"])? == "still";
-    let mut build = Duration::ZERO;
-    let kernels = kernels(&team, ["mandel", SOURCE, options, "mandel_ocl"], &mut build)?;
+    let source = Source { program: "mandel", source: SOURCE, options, kernels: &["mandel_ocl"] };
+    let (kernels, build) = source.build(&team.members)?;
     // Rows of tiles are split, so that groups stay whole.
     let tiles = grid.groups()[1];
     let members = team.members.len().min(tiles);
@@ -70,7 +70,7 @@ pub(super) fn run(
         {
             let args = args![&band.output, view.left, view.xstep, view.top, view.ystep, end as u32];
             let ranges: [&[usize]; 3] = [&[0, first], &[grid.global()[0], tiles * grid.th], &grid.local()];
-            launched.push(band.queue.launch(kernel, args, ranges, &[])?);
+            launched.push(band.queue.launch(&kernel[0], args, ranges, &[])?);
             band.queue.flush()?;
         }
         let mut speeds = Vec::new();

@@ -1,10 +1,8 @@
 //! `gauss`: a Gaussian blur of sigma 5: over a square of 31 by 31, along rows and columns (of buffers and of images),
 //! and by a recursive filter whose cost does not depend on sigma, with rows as they are and with transposed ones.
 
-mod devices;
-#[cfg(feature = "mpi")]
-mod ranks;
-
+use super::band::{Shape, Step};
+use super::plan::{self, Plan, Source};
 use super::team;
 use crate::args;
 use crate::cl::{Buffer, Session, Times, round_up};
@@ -17,8 +15,8 @@ use std::time::Duration;
 
 pub struct Gauss;
 
-const SOURCE: &str = include_str!("../../../kernels/gauss.cl");
-const IMAGE_SOURCE: &str = include_str!("../../../kernels/gauss_image.cl");
+const SOURCE: &str = include_str!("../../kernels/gauss.cl");
+const IMAGE_SOURCE: &str = include_str!("../../kernels/gauss_image.cl");
 const SIGMA: f64 = 5.0;
 const RADIUS: usize = 15;
 /// The side of a group that transposes.
@@ -83,9 +81,7 @@ fn costs(variant: &str) -> (usize, usize, usize) {
     let taps = 2 * RADIUS + 1;
     match variant {
         "direct" => (taps * taps + 1, 2, taps * 2 * taps),
-        "separable" | "image" | "devices_fixed" | "devices_adaptive" | "ranks" => {
-            (2 * (taps + 1), 4, 2 * (2 * taps - 1))
-        }
+        v if matches!(v, "separable" | "image") || plan::is_in_bands(v) => (2 * (taps + 1), 4, 2 * (2 * taps - 1)),
         // Twice there and back, seven operations each time.
         "recursive" => (8, 8, 28),
         _ => (12, 12, 28),
@@ -159,6 +155,26 @@ fn on_images(session: &Session, params: &Params, _: &str, options: &str, data: &
     Ok((built.time, times, session.read_floats(&output)?))
 }
 
+/// The separable blur in bands: each has the rows blurred of which its neighbours' columns need some, the edges first.
+fn in_bands<'p>((width, height): (usize, usize), options: &'p str, data: &'p [f32]) -> Plan<'p, f32> {
+    Plan {
+        source: Source {
+            program: "gauss",
+            source: SOURCE,
+            options,
+            kernels: &["gauss_rows_band", "gauss_columns_band"],
+        },
+        shape: Shape { width, height, halo: RADIUS, wraps: false },
+        boards: 3,
+        start: data,
+        steps: vec![
+            Step { kernel: 0, from: 0, to: 1, exchange: true },
+            Step { kernel: 1, from: 1, to: 2, exchange: false },
+        ],
+        result: 2,
+    }
+}
+
 impl Program for Gauss {
     fn name(&self) -> &'static str {
         "gauss"
@@ -202,7 +218,7 @@ impl Program for Gauss {
         let name = match self.variant(params)? {
             "separable" => "rows",
             "image" => "rows_image",
-            v if v.starts_with("devices") || v == "ranks" => "rows_band",
+            v if plan::is_in_bands(v) => "rows_band",
             "recursive" | "transposed" => "down",
             v => v,
         };
@@ -219,15 +235,9 @@ impl Program for Gauss {
         let mut notes = Vec::new();
         let (build, times, got) = match variant {
             "image" => on_images(session, params, variant, &options, &data)?,
-            "devices_fixed" | "devices_adaptive" => {
-                let params = Params { variant: variant.into(), ..params.clone() };
-                let ran = devices::run(session, &params, &options, &data, shown)?;
-                notes = ran.notes;
-                (ran.build, ran.times, ran.got)
-            }
-            #[cfg(feature = "mpi")]
-            "ranks" => {
-                let ran = ranks::run(session, params, &options, &data, shown)?;
+            v if plan::is_in_bands(v) => {
+                let plan = in_bands((w, h), &options, &data);
+                let ran = plan::run(session, params, &plan, shown)?;
                 notes = ran.notes;
                 (ran.build, ran.times, ran.got)
             }

@@ -1,16 +1,13 @@
 //! `life`: Conway's Game of Life on a torus or on a finite board. The device itself finds out, by a reduction over the
 //! tiles, when nothing changes any more; the run then stops.
 
-mod devices;
-#[cfg(feature = "mpi")]
-mod ranks;
-
-use super::devices::Ran;
+use super::band::{Shape, Step};
 use super::grid::{Grid, build};
+use super::plan::{self, Plan, Ran, Source};
 use super::{team, threads};
 use crate::args;
 use crate::cl::{Arg, Session};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::inputs;
 use crate::params::Params;
 use crate::picture::{Picture, rgb};
@@ -19,7 +16,7 @@ use crate::random::Random;
 
 pub struct Life;
 
-const SOURCE: &str = include_str!("../../../kernels/life.cl");
+const SOURCE: &str = include_str!("../../kernels/life.cl");
 /// Work-items of the reduction.
 const COUNTERS: usize = 64;
 
@@ -133,9 +130,13 @@ impl Life {
     }
 }
 
-/// Whether the board is split over devices or processes.
-fn in_bands(variant: &str) -> bool {
-    variant.starts_with("devices") || variant == "ranks"
+/// The generations of an iteration in bands: even, so that the result is on the board that the next one starts from.
+fn steps(params: &Params) -> Result<u32> {
+    let steps = params.number("steps", 8, 2..=1000)?;
+    if steps % 2 == 1 {
+        return Err(Error::Params(format!("-c steps={steps}: give an even number")));
+    }
+    Ok(steps)
 }
 
 /// On several devices or in several processes, checked as on one device.
@@ -147,17 +148,17 @@ fn on_bands(
     options: &str,
 ) -> Result<Outcome> {
     let grid = &setup.grid;
-    let frame = |cells: &[u32]| shown(cells, grid);
-    #[cfg(feature = "mpi")]
-    let ran = if variant == "ranks" {
-        ranks::run(session, params, setup, options, frame)?
-    } else {
-        devices::run(session, params, setup, options, frame)?
+    let steps = steps(params)?;
+    let step_of = |s: usize| Step { kernel: 0, from: s % 2, to: (s + 1) % 2, exchange: true };
+    let plan = Plan {
+        source: Source { program: "life", source: SOURCE, options, kernels: &["life_band"] },
+        shape: Shape { width: grid.w, height: grid.h, halo: 1, wraps: setup.torus },
+        boards: 2,
+        start: &setup.cells,
+        steps: (0..steps as usize).map(step_of).collect(),
+        result: 0,
     };
-    #[cfg(not(feature = "mpi"))]
-    let ran = devices::run(session, params, setup, options, frame)?;
-    let Ran { build, times, got, notes } = ran;
-    let steps = devices::steps(params)?;
+    let Ran { build, times, got, notes } = plan::run(session, params, &plan, |cells| shown(cells, grid))?;
     let mut cells = setup.cells.clone();
     for _ in 0..steps * params.iterations {
         cells = step(&cells, grid.w, grid.h, setup.torus);
@@ -222,7 +223,7 @@ impl Program for Life {
             setup.grid.w.next_multiple_of(WIDE)
         );
         let name = match self.variant(params)? {
-            v if in_bands(v) => "band",
+            v if plan::is_in_bands(v) => "band",
             v => v,
         };
         Ok((options, format!("life_{name}")))
@@ -232,8 +233,8 @@ impl Program for Life {
         let variant = self.variant(params)?;
         let setup = Life::setup(params)?;
         let (options, name) = self.build_options(params)?;
-        if in_bands(variant) {
-            return on_bands(session, &Params { variant: variant.into(), ..params.clone() }, variant, &setup, &options);
+        if plan::is_in_bands(variant) {
+            return on_bands(session, params, variant, &setup, &options);
         }
         let Setup { grid, torus, mut cells } = setup;
         let (built, kernel) = build(session, "life", SOURCE, &options, &name)?;
