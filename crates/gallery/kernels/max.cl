@@ -64,29 +64,34 @@ __kernel void max_ocl_lazy(__global unsigned *in, __global unsigned *out, __glob
     }
 }
 
-// The largest number runs down each column and up again: a number moves on to the end of a straight line at once.
-// Columns side by side are those of work-items side by side.
-__kernel void max_columns(__global unsigned *labels, __global unsigned *changed, unsigned sweep)
+// The largest number runs along a line of `n` pixels, there and back again. Whether it changed any.
+unsigned sweep_line(__global unsigned *line, int n, int step)
 {
-    const int x = get_global_id(0);
     unsigned run = 0, any = 0;
 
-    if (x >= WIDTH)
-        return;
-    for (int y = 0; y < HEIGHT; y++) {
-        const unsigned own = labels[y * WIDTH + x];
+    for (int i = 0; i < n; i++) {
+        const unsigned own = line[i * step];
         run = own == 0 ? 0 : max(own, run);
-        labels[y * WIDTH + x] = run;
+        line[i * step] = run;
         any |= run ^ own;
     }
     run = 0;
-    for (int y = HEIGHT - 1; y >= 0; y--) {
-        const unsigned own = labels[y * WIDTH + x];
+    for (int i = n - 1; i >= 0; i--) {
+        const unsigned own = line[i * step];
         run = own == 0 ? 0 : max(own, run);
-        labels[y * WIDTH + x] = run;
+        line[i * step] = run;
         any |= run ^ own;
     }
-    if (any)
+    return any;
+}
+
+// Down each column and up again: a number moves on to the end of a straight line at once. Columns side by side are those
+// of work-items side by side.
+__kernel void max_columns(__global unsigned *labels, __global unsigned *changed, unsigned sweep)
+{
+    const int x = get_global_id(0);
+
+    if (x < WIDTH && sweep_line(labels + x, HEIGHT, WIDTH))
         changed[sweep] = 1;
 }
 
@@ -94,23 +99,7 @@ __kernel void max_columns(__global unsigned *labels, __global unsigned *changed,
 __kernel void max_rows(__global unsigned *labels, __global unsigned *changed, unsigned sweep)
 {
     const int y = get_global_id(0);
-    unsigned run = 0, any = 0;
 
-    if (y >= HEIGHT)
-        return;
-    for (int x = 0; x < WIDTH; x++) {
-        const unsigned own = labels[y * WIDTH + x];
-        run = own == 0 ? 0 : max(own, run);
-        labels[y * WIDTH + x] = run;
-        any |= run ^ own;
-    }
-    run = 0;
-    for (int x = WIDTH - 1; x >= 0; x--) {
-        const unsigned own = labels[y * WIDTH + x];
-        run = own == 0 ? 0 : max(own, run);
-        labels[y * WIDTH + x] = run;
-        any |= run ^ own;
-    }
-    if (any)
+    if (y < HEIGHT && sweep_line(labels + y * WIDTH, WIDTH, 1))
         changed[sweep] = 1;
 }
