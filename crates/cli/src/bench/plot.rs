@@ -1,12 +1,9 @@
 //! Bars of ratios as inline SVG.
 
-use cloom_gallery::chart::{escaped, short};
+use cloom_gallery::chart::{COLOURS, escaped, hex, short};
 use std::fmt::Write;
 
 const WIDTH: f64 = 760.0;
-/// Ratios above and below 1, as the plots' first colours.
-const COLOURS: [&str; 2] = ["#0072b2", "#d55e00"];
-
 /// One bar for each ratio on a logarithmic axis; ratios above 1 extend to the right.
 pub fn ratios(id: &str, bars: &[(String, f64)]) -> String {
     const LINE: f64 = 18.0;
@@ -37,7 +34,7 @@ pub fn ratios(id: &str, bars: &[(String, f64)]) -> String {
     }
     for (i, (name, ratio)) in bars.iter().enumerate() {
         let (from, to) = if *ratio < 1.0 { (x(*ratio), x(1.0)) } else { (x(1.0), x(*ratio)) };
-        let colour = if *ratio < 1.0 { COLOURS[1] } else { COLOURS[0] };
+        let colour = hex(COLOURS[usize::from(*ratio < 1.0)]);
         let top = LINE * i as f64;
         let _ = write!(
             svg,
@@ -65,6 +62,6 @@ mod tests {
     #[test]
     fn bars_of_lost_rows_have_another_colour() {
         let svg = ratios("r", &[("won".into(), 2.0), ("lost".into(), 0.5)]);
-        assert!(svg.contains(COLOURS[0]) && svg.contains(COLOURS[1]) && svg.matches("<rect").count() == 2);
+        assert!(svg.contains(&hex(COLOURS[0])) && svg.contains(&hex(COLOURS[1])) && svg.matches("<rect").count() == 2);
     }
 }

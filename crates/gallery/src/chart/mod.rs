@@ -6,7 +6,7 @@
 mod raster;
 mod svg;
 
-pub use svg::escaped;
+pub use svg::{escaped, hex};
 
 use crate::picture::Picture;
 

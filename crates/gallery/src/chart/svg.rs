@@ -18,7 +18,8 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
-fn hex([r, g, b]: [u8; 3]) -> String {
+/// A colour as SVG names it.
+pub fn hex([r, g, b]: [u8; 3]) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 

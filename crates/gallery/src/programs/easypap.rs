@@ -7,6 +7,7 @@
 
 use super::grid::{Grid, build};
 use super::threads;
+use crate::cl::queue::Queue;
 use crate::cl::{Arg, Buffer, Session};
 use crate::error::Result;
 use crate::params::Params;
@@ -84,29 +85,30 @@ fn squared(picture: Picture) -> Picture {
 }
 
 /// Two pictures on the host and two on the device, of which each side holds its own rows.
-struct Boards {
+struct Boards<'s> {
+    queue: Queue<'s>,
     host: [Picture; 2],
     device: [Buffer<u32>; 2],
 }
 
-impl Boards {
+impl Boards<'_> {
     /// The rows of board `b` that the device computed go to the host.
-    fn collect(&mut self, session: &Session, b: usize, rows: Range<usize>) -> Result<()> {
+    fn collect(&mut self, b: usize, rows: Range<usize>) -> Result<()> {
         if !rows.is_empty() {
             let w = self.host[b].width;
             let part = vec![0; rows.len() * w];
-            let part = session.queue()?.read(&self.device[b], rows.start * w, part, &[])?.wait()?;
+            let part = self.queue.read(&self.device[b], rows.start * w, part, &[])?.wait()?;
             self.host[b].pixels[rows.start * w..rows.end * w].copy_from_slice(&part);
         }
         Ok(())
     }
 
     /// The rows that the host computed go to the device.
-    fn hand_over(&self, session: &Session, b: usize, rows: Range<usize>) -> Result<()> {
+    fn hand_over(&self, b: usize, rows: Range<usize>) -> Result<()> {
         if !rows.is_empty() {
             let w = self.host[b].width;
             let part = self.host[b].pixels[rows.start * w..rows.end * w].to_vec();
-            session.queue()?.write(&self.device[b], rows.start * w, part, &[])?.wait()?;
+            self.queue.write(&self.device[b], rows.start * w, part, &[])?.wait()?;
         }
         Ok(())
     }
@@ -175,7 +177,7 @@ impl<K: PixelKernel> Program for Easy<K> {
         let (options, name) = self.build_options(params)?;
         let (built, kernel) = build(session, K::NAME, K::SOURCE, &options, &name)?;
         let device = [session.upload(&start.pixels)?, session.zeroed::<u32>(start.pixels.len())?];
-        let mut boards = Boards { host: [start.clone(), start.clone()], device };
+        let mut boards = Boards { queue: session.queue()?, host: [start.clone(), start.clone()], device };
         // How many rows of tiles the device takes, of a picture with so many rows.
         let split_of = |h: usize| match variant {
             "ocl" => h,
@@ -194,7 +196,7 @@ impl<K: PixelKernel> Program for Easy<K> {
                 let grid = Grid { w, h: rows, ..grid };
                 boards.host[to].width = w;
                 boards.host[to].height = h;
-                let Boards { host: [a, b], device } = &mut **boards;
+                let Boards { host: [a, b], device, .. } = &mut **boards;
                 let (old, new) = if from == 0 { (&*a, b) } else { (&*b, a) };
                 std::thread::scope(|scope| -> Result<()> {
                     let mut work = move || on_host::<K>(variant, host_tile, old, i, rows, new);
@@ -213,8 +215,8 @@ impl<K: PixelKernel> Program for Easy<K> {
                 })?;
                 if rows > 0 && rows < h {
                     let [to_device, to_host] = exchange(&K::READS, rows, h);
-                    boards.hand_over(session, to, to_device)?;
-                    boards.collect(session, to, to_host)?;
+                    boards.hand_over(to, to_device)?;
+                    boards.collect(to, to_host)?;
                 }
                 sides = (w, h);
                 Ok(true)
@@ -225,7 +227,7 @@ impl<K: PixelKernel> Program for Easy<K> {
                     let mut boards = shared.borrow_mut();
                     let b = (i as usize + 1) % 2;
                     let rows = split_of(boards.host[b].height);
-                    boards.collect(session, b, 0..rows)?;
+                    boards.collect(b, 0..rows)?;
                     let picture = boards.host[b].clone();
                     Ok(if K::TURNS { squared(picture) } else { picture })
                 })
@@ -238,7 +240,7 @@ impl<K: PixelKernel> Program for Easy<K> {
         if variant == "ocl" {
             boards.host[last].pixels = session.read(&boards.device[last])?;
         }
-        boards.collect(session, last, 0..if variant == "ocl" { 0 } else { rows })?;
+        boards.collect(last, 0..if variant == "ocl" { 0 } else { rows })?;
         let [a, b] = boards.host;
         let got = if last == 0 { a } else { b };
         let want = K::expected(&start, times.wall.len() as u32);

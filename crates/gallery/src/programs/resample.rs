@@ -7,7 +7,7 @@ use crate::cl::{Arg, Session, round_up};
 use crate::error::{Error, Result};
 use crate::inputs;
 use crate::params::Params;
-use crate::picture::{Picture, rgb};
+use crate::picture::Picture;
 use crate::program::{Answer, Outcome, Program, Variant, Work, close};
 
 pub struct Resample;
@@ -146,11 +146,7 @@ impl Program for Resample {
                 }
             }
         });
-        let shade = |v: f32| (v.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
-        let result = Picture::from_fn(ow, oh, |x, y| {
-            let v = shade(got[y * ow + x]);
-            rgb(v, v, v)
-        });
+        let result = Picture::grey(ow, oh, (0.0, 1.0), |x, y| got[y * ow + x]);
         // A sampler rounds the position to as many bits as its size leaves to a float.
         let tolerance = if is_image { 4e-6 + (w + h) as f64 * 2f64.powi(-23) } else { 4e-6 };
         // Of mix: a difference, a product and a sum.

@@ -212,9 +212,8 @@ impl Program for Morph {
         session.fits::<u8>((setup.settings.runs + 1).pow(2) * h)?;
         let images = match variant {
             "image" => {
-                let bytes = |p: &Picture| -> Vec<u8> { p.pixels.iter().flat_map(|v| v.to_le_bytes()).collect() };
                 let [a, b] =
-                    setup.pictures.each_ref().map(|p| session.upload_image(Format::RGBA_UNORM8, w, h, &bytes(p)));
+                    setup.pictures.each_ref().map(|p| session.upload_image(Format::RGBA_UNORM8, w, h, &p.bytes()));
                 Some([a?, b?])
             }
             _ => None,
