@@ -43,7 +43,7 @@ pub struct KernelArtifact {
 pub enum LaunchForm {
     /// A work-group, by the conventions of [`cloom_ir::abi`]: code for a CPU.
     WorkGroup(CpuLaunch),
-    /// A work-item: the device forms groups, has barriers and gives ids.
+    /// A work-item, by the conventions of [`cloom_ir::abi::gpu`]: the device forms groups, has barriers and gives ids.
     WorkItem,
 }
 

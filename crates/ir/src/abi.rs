@@ -21,6 +21,7 @@
 pub const VARIABLES: &str = "cloom.variables";
 
 pub mod device;
+pub mod gpu;
 pub mod image;
 mod launch;
 pub mod pipe;

@@ -1,0 +1,64 @@
+//! The ABI of GPU kernels: the contract between code generation and the launchers of GPUs.
+//!
+//! A GPU runs one thread for each work-item, forms groups and has barriers, so that a kernel is compiled as it is. Its
+//! parameters are the launch descriptor, by value, and then the kernel's own ones, in order:
+//!
+//! | kind of parameter | type | value |
+//! |---|---|---|
+//! | number | the same | its bytes in the argument block |
+//! | vector, structure | bytes, by value | its bytes in the argument block |
+//! | buffer, pipe, image | address in global memory | the address in the argument block |
+//! | local memory | 64-bit integer | the offset in the argument block: all local memory of a group is one block |
+//!
+//! So each parameter's value lies in the argument block, at its [offset](crate::KernelMeta::layout). Offsets below are
+//! in bytes; every field is an `i64` unless said otherwise; `[3]` has one per dimension.
+//!
+//! A launch may take several grids: whole groups and those at the edges have different sizes, and a grid has limits.
+//! Each grid has a descriptor of its own. With the index `g` of a group in its grid and the index `t` of a thread in
+//! its group:
+//!
+//! ```text
+//! global id   first_id + g · size of this group + t
+//! group id    first_group + g
+//! ```
+
+/// `[3]`: the global id of the grid's first work-item, offset included.
+pub const FIRST_ID: u64 = 0;
+/// `[3]`: the group id of the grid's first group.
+pub const FIRST_GROUP: u64 = 24;
+/// `[3]`: global offset.
+pub const GLOBAL_OFFSET: u64 = 48;
+/// `[3]`: global size.
+pub const GLOBAL_SIZE: u64 = 72;
+/// `[3]`: number of groups of the launch.
+pub const NUM_GROUPS: u64 = 96;
+/// `[3]` of `i32`: local size as enqueued.
+pub const LOCAL_SIZE: u64 = 120;
+/// `i32`: number of dimensions.
+pub const WORK_DIM: u64 = 132;
+/// Address of the memory of the program's [variables](crate::variables).
+pub const VARIABLES: u64 = 136;
+/// Address of the [print buffer](PRINT_USED); 0 for kernels that do not print.
+pub const PRINT: u64 = 144;
+/// Bytes of the descriptor, a multiple of its alignment.
+pub const SIZE: u64 = 152;
+/// Alignment of the descriptor.
+pub const ALIGN: u32 = 8;
+
+// The print buffer. Records follow each other from `PRINT_RECORDS` on; each is a multiple of 8 bytes long. A work-item
+// reserves a record by an atomic addition to the count of bytes in use, and writes it if it ends within the capacity.
+
+/// `i32`: bytes of records that were asked for, also of those that did not fit.
+pub const PRINT_USED: u64 = 0;
+/// `i32`: bytes that there are for records.
+pub const PRINT_CAPACITY: u64 = 4;
+/// The first record.
+pub const PRINT_RECORDS: u64 = 8;
+/// In a record, `i32`: the number of the format.
+pub const RECORD_FORMAT: u64 = 0;
+/// In a record, `i32`: bytes of the arguments.
+pub const RECORD_SIZE: u64 = 4;
+/// In a record: the work-item's global linear id.
+pub const RECORD_ITEM: u64 = 8;
+/// In a record: the arguments, as [`printf_layout`](super::printf_layout) says.
+pub const RECORD_ARGS: u64 = 16;
