@@ -32,7 +32,7 @@ fn main() {
     let libraries = if is_cross { prefix.join("lib").display().to_string() } else { ask(&["--libdir"]) };
     println!("cargo::rustc-link-search=native={libraries}");
     // The libraries of these and of what they need; the linker takes the objects in use.
-    let mut components = vec!["analysis", "instcombine", "scalaropts", "transformutils"];
+    let mut components = vec!["analysis", "instcombine", "scalaropts", "transformutils", "nvptx"];
     for (family, component) in [("x86_64", "x86"), ("aarch64", "aarch64")] {
         if machine == family || env::var_os("CARGO_FEATURE_FOREIGN").is_some() {
             components.push(component);

@@ -51,7 +51,7 @@ pub struct Options {
     /// Print only the time of each stage, unless --stage is given too
     #[arg(long)]
     time: bool,
-    /// The instruction set: sse4.2, avx2, avx512; that of this machine if none is named
+    /// The instruction set: sse4.2, avx2, avx512, or a GPU such as sm_90; that of this machine if none is named
     #[arg(long, value_name = "LEVEL")]
     cpu: Option<String>,
     /// The code variant for groups whose rows have N work-items, if the kernel has several variants

@@ -3,7 +3,7 @@
 //! ```text
 //! source ─ front ─▶ Program (IR) ─ link ─▶ Program ─ executable ─▶ kernel: library ▸ Backend ─▶ KernelArtifact
 //!                      ▲ │ binary                                      │ ▲      CPU: passes ▸ spmd ▸ llvm
-//!                      └─┘                                             disk cache
+//!                      └─┘                                             disk cache    GPU: passes ▸ llvm
 //! ```
 //!
 //! A [`Compiler`] is shared by everything that compiles in a process; it owns the disk cache and the threads that
@@ -20,6 +20,7 @@ mod diagnostic;
 mod executable;
 mod frames;
 mod front;
+mod gpu_backend;
 mod images;
 mod includes;
 mod kernel;
@@ -42,6 +43,7 @@ pub use cpu_backend::CpuBackend;
 pub use diagnostic::{Diagnostic, Location};
 pub use executable::Executable;
 pub use front::{BuildTarget, Il, Source};
+pub use gpu_backend::GpuBackend;
 pub use images::{ArgState, ArgStates};
 pub use includes::Header;
 pub use kernel::{Built, Stage};
@@ -324,11 +326,12 @@ impl Compiler {
         executable
     }
 
-    /// The backend for a target: one that was registered, or the CPU's.
+    /// The backend for a target: one that was registered, or a built-in one.
     fn backend(&self, target: &Target) -> Result<Arc<dyn Backend>, CompileError> {
         match self.backends.iter().find(|b| b.target() == target) {
             Some(backend) => Ok(backend.clone()),
             None if target.level().is_some() => Ok(Arc::new(CpuBackend::new(target.clone()))),
+            None if target.gpu().is_some() => Ok(Arc::new(GpuBackend::new(target.clone()))),
             None => Err(CompileError::NoBackend(target.name().to_owned())),
         }
     }

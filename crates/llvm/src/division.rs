@@ -13,6 +13,8 @@ impl FunctionCx<'_, '_> {
     /// Division that never traps: a divisor of zero counts as one, and the smallest number by minus one wraps.
     pub fn divide(&self, op: BinOp, ty: Type, x: LLVMValueRef, y: LLVMValueRef, known: Option<u64>) -> LLVMValueRef {
         let b = self.builder.0;
+        // A GPU divides the lanes one by one.
+        let vectors = ty.is_vector() && self.cx.gpu.is_none();
         let signed = matches!(op, BinOp::Sdiv | BinOp::Srem);
         let minus_one = ty.scalar.mask();
         let safe = known.is_some_and(|bits| bits != 0 && !(signed && bits == minus_one));
@@ -29,10 +31,10 @@ impl FunctionCx<'_, '_> {
                 }
                 LLVMBuildSelect(b, odd, self.cx.constant(ty, 1), y, NO_NAME)
             };
-            if let Some(divisor) = known.filter(|_| safe && ty.is_vector() && ty.scalar == Scalar::I64) {
+            if let Some(divisor) = known.filter(|_| safe && vectors && ty.scalar == Scalar::I64) {
                 return self.known_quotient(op, ty, x, divisor);
             }
-            let by_floats = ty.is_vector() && known.is_none() && ty.scalar.bits() <= 32;
+            let by_floats = vectors && known.is_none() && ty.scalar.bits() <= 32;
             let quotient = || match by_floats {
                 true => self.float_quotient(signed, ty, x, divisor),
                 false if signed => LLVMBuildSDiv(b, x, divisor, NO_NAME),

@@ -2,6 +2,7 @@
 //! and `memory`.
 
 use crate::Error;
+use crate::gpu::{self, Gpu};
 use crate::handles::{Context, IrBuilder, LlvmModule, STACK_REPORT, c_string};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Block, Edge, Entity, FuncRef, Function, GlobalRef, Module, Op, Scalar, Space, Term, Type, Value, abi};
@@ -11,7 +12,7 @@ use llvm_sys::prelude::*;
 use llvm_sys::{LLVMAttributeFunctionIndex, LLVMCallConv, LLVMLinkage, LLVMUnnamedAddr, LLVMVisibility};
 use std::collections::{BTreeSet, HashMap};
 
-/// Translates a function and what it calls into an LLVM module.
+/// Translates a function and what it calls into an LLVM module. Returns the bytes of local memory of a GPU's kernel.
 pub fn module(
     module: &Module,
     root: FuncRef,
@@ -20,7 +21,7 @@ pub fn module(
     llvm: &LlvmModule<'_>,
     target: &Target,
     denorms_are_zero: bool,
-) -> Result<(), Error> {
+) -> Result<u64, Error> {
     let mut cx = Cx {
         module,
         context: context.raw,
@@ -34,21 +35,29 @@ pub fn module(
         zeros: None,
         variables: None,
         fused: HashMap::new(),
+        gpu: target.gpu().map(|_| Gpu::new(module, reachable)),
     };
     for &f in reachable {
-        cx.declare(f, f == root);
+        match f == root && cx.gpu.is_some() {
+            true => cx.declare_kernel(f),
+            false => cx.declare(f, f == root),
+        }
     }
     cx.declare_pure(reachable);
     for &f in reachable {
         FunctionCx::new(&mut cx, context, f, f == root).run()?;
     }
-    cx.initialise_globals()
+    cx.initialise_globals()?;
+    Ok(cx.gpu.map_or(0, |gpu| gpu.local_size))
 }
 
 /// The symbol of a function. It has a dot, as no name in a source has, so it cannot be mistaken for a function that
-/// code generation knows (`memcpy`).
-pub fn symbol(module: &Module, f: FuncRef, root: bool) -> String {
+/// code generation knows (`memcpy`). A GPU's kernel has its own name, which profilers show.
+pub fn symbol(module: &Module, f: FuncRef, root: bool, target: &Target) -> String {
     let name = &module.funcs[f].name;
+    if root && target.gpu().is_some() {
+        return gpu::kernel_symbol(name);
+    }
     if root { format!("{name}.group") } else { format!("{name}.function") }
 }
 
@@ -75,6 +84,8 @@ pub struct Cx<'m> {
     zeros: Option<LLVMValueRef>,
     /// Functions that are fused operations, with their types, made on first use.
     pub fused: HashMap<Type, (LLVMTypeRef, LLVMValueRef)>,
+    /// If the target is a GPU.
+    pub gpu: Option<Gpu>,
 }
 
 impl Cx<'_> {
@@ -89,7 +100,7 @@ impl Cx<'_> {
                 Scalar::F16 => LLVMInt16TypeInContext(self.context),
                 Scalar::F32 => LLVMFloatTypeInContext(self.context),
                 Scalar::F64 => LLVMDoubleTypeInContext(self.context),
-                Scalar::Ptr(_) => LLVMPointerTypeInContext(self.context, 0),
+                Scalar::Ptr(space) => LLVMPointerTypeInContext(self.context, self.address_space(space)),
                 _ => LLVMIntTypeInContext(self.context, scalar.bits()),
             }
         }
@@ -130,7 +141,7 @@ impl Cx<'_> {
         }
     }
 
-    fn attribute(&self, name: &str) -> LLVMAttributeRef {
+    pub fn attribute(&self, name: &str) -> LLVMAttributeRef {
         // SAFETY: the name is given with its length.
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
@@ -154,7 +165,10 @@ impl Cx<'_> {
     fn declare(&mut self, f: FuncRef, root: bool) {
         let func = &self.module.funcs[f];
         let mut params: Vec<LLVMTypeRef> = func.params.iter().map(|&t| self.ty(t)).collect();
-        let name = c_string(&symbol(self.module, f, root));
+        if self.gpu.as_ref().is_some_and(|gpu| gpu.takes_variables(f)) {
+            params.push(self.ty(Type::ptr(Space::Global)));
+        }
+        let name = c_string(&symbol(self.module, f, root, self.target));
         // SAFETY: see `scalar`.
         unsafe {
             let ret = func.ret.map_or_else(|| LLVMVoidTypeInContext(self.context), |t| self.ty(t));
@@ -239,6 +253,14 @@ impl Cx<'_> {
                 // Wide vectors are only asked for where they pay.
                 LLVMAddAttributeAtIndex(value, whole, self.text_attribute("prefer-vector-width", "512"));
             }
+            if self.gpu.is_some() {
+                self.mark_convergent(value);
+                if self.denorms_are_zero {
+                    let mode = self.text_attribute("denormal-fp-math-f32", "preserve-sign,preserve-sign");
+                    LLVMAddAttributeAtIndex(value, whole, mode);
+                }
+                return;
+            }
             if self.denorms_are_zero {
                 let mode = self.text_attribute("denormal-fp-math", "preserve-sign,preserve-sign");
                 LLVMAddAttributeAtIndex(value, whole, mode);
@@ -267,13 +289,17 @@ impl Cx<'_> {
         unsafe {
             let mut types: Vec<_> = self.pieces(g).into_iter().map(|p| self.piece_type(&p)).collect();
             let ty = LLVMStructTypeInContext(self.context, types.as_mut_ptr(), types.len() as u32, 1);
-            let value = LLVMAddGlobal(self.llvm, ty, c_string(&format!("{}.data", data.name)).as_ptr());
+            let space = if self.gpu.is_some() { gpu::GLOBAL } else { 0 };
+            let name = c_string(&format!("{}.data", data.name));
+            let value = LLVMAddGlobalInAddressSpace(self.llvm, ty, name.as_ptr(), space);
             LLVMSetLinkage(value, LLVMLinkage::LLVMInternalLinkage);
             LLVMSetGlobalConstant(value, 1);
             LLVMSetUnnamedAddress(value, LLVMUnnamedAddr::LLVMGlobalUnnamedAddr);
             LLVMSetAlignment(value, data.align);
-            self.globals.insert(g, value);
             self.pending.push(g);
+            let pointer = self.ty(Type::ptr(Space::Constant));
+            let value = if space == 0 { value } else { LLVMConstAddrSpaceCast(value, pointer) };
+            self.globals.insert(g, value);
             Ok(value)
         }
     }
@@ -371,7 +397,11 @@ impl Cx<'_> {
             // SAFETY: see `scalar`; the parts have the types with which the global was made.
             unsafe {
                 let value = LLVMConstStructInContext(self.context, parts.as_mut_ptr(), parts.len() as u32, 1);
-                LLVMSetInitializer(self.globals[&g], value);
+                let global = match self.globals[&g] {
+                    cast if LLVMIsAGlobalVariable(cast).is_null() => LLVMGetOperand(cast, 0),
+                    global => global,
+                };
+                LLVMSetInitializer(global, value);
             }
         }
         Ok(())
@@ -424,9 +454,14 @@ impl<'a, 'm> FunctionCx<'a, 'm> {
     fn run(mut self) -> Result<(), Error> {
         let func = self.func;
         let cfg = Cfg::new(func);
-        for (i, &p) in func.param_values().iter().enumerate() {
+        self.position(self.entry);
+        let params = match self.cx.gpu {
+            Some(_) => self.gpu_parameters(),
             // SAFETY: the function has as many parameters.
-            self.values[p.index()] = unsafe { LLVMGetParam(self.llvm, i as u32) };
+            None => (0..func.params.len() as u32).map(|i| unsafe { LLVMGetParam(self.llvm, i) }).collect(),
+        };
+        for (&p, value) in func.param_values().iter().zip(params) {
+            self.values[p.index()] = value;
         }
         for &b in &cfg.rpo()[1..] {
             self.position(self.blocks[&b]);

@@ -68,6 +68,9 @@ impl FunctionCx<'_, '_> {
             if self.cx.target.features().half_conversion {
                 let half = LLVMBuildBitCast(b, a, self.cx.llvm_half(from), NO_NAME);
                 let wide = LLVMBuildFPExt(b, half, float, NO_NAME);
+                if self.cx.gpu.is_some() {
+                    return wide;
+                }
                 // LLVM would narrow operations to halves and then scalarise the vectors, as there are no instructions
                 // for them.
                 return self.intrinsic("llvm.arithmetic.fence", &[float], &[wide]);

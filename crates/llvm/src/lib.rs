@@ -18,6 +18,7 @@ mod division;
 mod emit;
 mod estimate;
 mod fma;
+mod gpu;
 mod guard;
 mod half;
 mod handles;
@@ -53,13 +54,15 @@ pub struct Options {
     pub count: bool,
 }
 
-/// An object.
+/// An object, or the text of a GPU's code.
 #[derive(Clone, Debug)]
 pub struct Compiled {
-    /// The relocatable ELF object.
+    /// The relocatable ELF object; of a GPU, PTX.
     pub object: Vec<u8>,
     /// The symbol of the function in it.
     pub symbol: String,
+    /// Bytes of static local memory of a group; 0 for a CPU, whose work-group functions have none of their own.
+    pub local_size: u64,
     /// Bytes that one thread needs on its stack for private memory and for what does not fit into registers.
     pub private_size: u64,
     /// If asked for: name and text of each stage.
@@ -99,7 +102,7 @@ const CANNOT_SELECT: &str = "Cannot select";
 pub fn compile(module: &Module, func: FuncRef, options: &Options) -> Result<Compiled, Error> {
     let reachable = reachable(module, func);
     for &f in &reachable {
-        check(module, f)?;
+        check(module, f, options.target.gpu().is_some())?;
     }
     let private_size = reachable.iter().fold(0u64, |sum, &f| sum.saturating_add(private_size(module, f)));
     check_private(private_size)?;
@@ -188,7 +191,7 @@ fn generate(
     let context = Context::new();
     let llvm = LlvmModule::new(&context, &module.funcs[func].name);
     machine.prepare(&llvm);
-    emit::module(module, func, reachable, &context, &llvm, &options.target, options.denorms_are_zero)?;
+    let local_size = emit::module(module, func, reachable, &context, &llvm, &options.target, options.denorms_are_zero)?;
     let mut stages = Vec::new();
     if options.texts {
         stages.push(("llvm", llvm.text()));
@@ -209,7 +212,8 @@ fn generate(
     }
     context.take_frames();
     let counts = options.count && options.target.architecture() == Architecture::X86_64;
-    let output = if counts { target::Output::Assembly } else { target::Output::Object };
+    let is_text = counts || options.target.gpu().is_some();
+    let output = if is_text { target::Output::Assembly } else { target::Output::Object };
     let mut object = machine.emit(&llvm, output)?;
     context.check()?;
     let mut frames = context.take_frames();
@@ -226,7 +230,8 @@ fn generate(
     // recursion, so the sum of all frames bounds what a thread needs.
     let private_size = private_size.max(frames);
     check_private(private_size)?;
-    Ok(Compiled { object, symbol: emit::symbol(module, func, true), private_size, stages, times })
+    let symbol = emit::symbol(module, func, true, &options.target);
+    Ok(Compiled { object, symbol, local_size, private_size, stages, times })
 }
 
 /// The number of back edges: about that of loops.
@@ -251,7 +256,7 @@ fn reachable(module: &Module, root: FuncRef) -> Vec<FuncRef> {
     list
 }
 
-fn check(module: &Module, f: FuncRef) -> Result<(), Error> {
+fn check(module: &Module, f: FuncRef, of_work_item: bool) -> Result<(), Error> {
     let func = &module.funcs[f];
     if func.is_declaration() {
         return Err(Error::NotLowered(func.name.clone(), "no body"));
@@ -259,6 +264,7 @@ fn check(module: &Module, f: FuncRef) -> Result<(), Error> {
     for &b in &func.layout {
         for &i in &func.blocks[b].insts {
             let what = match func.insts[i].op {
+                _ if of_work_item => continue,
                 Op::Query { .. } => "a query",
                 Op::Barrier => "a barrier",
                 ref op if op.is_subgroup() => "an operation of sub-groups",

@@ -62,7 +62,11 @@ impl FunctionCx<'_, '_> {
     }
 
     /// The address of a variable of the program.
-    pub fn variable(&mut self, place: u64) -> LLVMValueRef {
+    pub fn variable(&mut self, place: u64, ty: Type) -> LLVMValueRef {
+        if self.cx.gpu.is_some() {
+            let at = self.offset(self.gpu_variables(), self.cx.constant(Type::I64, place));
+            return self.to_space(at, ty);
+        }
         let slot = self.cx.variables();
         // SAFETY: see `load`.
         unsafe {
@@ -82,7 +86,7 @@ impl FunctionCx<'_, '_> {
     }
 
     /// Attaches metadata to an instruction.
-    fn mark(&self, inst: LLVMValueRef, name: &str, what: LLVMMetadataRef) {
+    pub fn mark(&self, inst: LLVMValueRef, name: &str, what: LLVMMetadataRef) {
         let context = self.cx.context;
         // SAFETY: instruction and node are of this context.
         unsafe {
@@ -102,9 +106,14 @@ impl FunctionCx<'_, '_> {
     }
 
     pub fn store(&self, data: &InstData, align: u32) -> LLVMValueRef {
+        self.store_value(data, self.value(data.args[1]), align)
+    }
+
+    /// A store of this value in place of the instruction's own.
+    pub fn store_value(&self, data: &InstData, value: LLVMValueRef, align: u32) -> LLVMValueRef {
         // SAFETY: see `load`.
         unsafe {
-            let store = LLVMBuildStore(self.builder.0, self.value(data.args[1]), self.value(data.args[0]));
+            let store = LLVMBuildStore(self.builder.0, value, self.value(data.args[0]));
             LLVMSetAlignment(store, align);
             LLVMSetVolatile(store, i32::from(data.flags.contains(Flags::VOLATILE)));
             if data.flags.contains(Flags::NONTEMPORAL) {
@@ -140,7 +149,7 @@ impl FunctionCx<'_, '_> {
     /// Then no locked instruction is needed, and program order is enough.
     fn is_own(&self, data: &InstData) -> bool {
         let (p, x) = (self.func.ty(data.args[0]), data.args.get(1).map(|&x| self.func.ty(x).scalar));
-        p.space() == Some(Space::Local) && x != Some(Scalar::F16)
+        self.cx.gpu.is_none() && p.space() == Some(Space::Local) && x != Some(Scalar::F16)
     }
 
     /// Atomic read-modify-write; returns the old value.
@@ -241,6 +250,14 @@ impl FunctionCx<'_, '_> {
                 LLVMAddIncoming(result, [old].as_mut_ptr(), [again].as_mut_ptr(), 1);
             }
             LLVMBuildBitCast(b, result, float, c"".as_ptr())
+        }
+    }
+
+    /// A relaxed read-modify-write on a GPU, where local memory is shared by threads.
+    pub fn gpu_rmw(&self, data: &InstData, op: RmwOp) -> LLVMValueRef {
+        match op {
+            RmwOp::Fmin | RmwOp::Fmax => self.float_extremum(data, op == RmwOp::Fmin, Order::Relaxed),
+            _ => self.locked_rmw(data, op, Order::Relaxed),
         }
     }
 

@@ -13,6 +13,10 @@ impl FunctionCx<'_, '_> {
     /// Translates an instruction at the builder's position. Returns its value (undefined if it has no result).
     pub fn inst(&mut self, data: &InstData) -> Result<LLVMValueRef, Error> {
         let ty = data.result.map_or(Type::I1, |r| self.func.ty(r));
+        if let Some(value) = self.gpu_inst(data, ty)? {
+            self.permit(value, data.flags);
+            return Ok(value);
+        }
         let arg = |i: usize| self.value(data.args[i]);
         let b = self.builder.0;
         // SAFETY: (and in all of this file) operands are translated values of the types that the verifier checked.
@@ -64,7 +68,7 @@ impl FunctionCx<'_, '_> {
                 Op::MemSet { size, byte, align } => self.mem_set(data, *size, *byte, *align),
                 Op::Prefetch => self.prefetch(arg(0)),
                 Op::GlobalAddr(g) => match self.cx.module.globals[*g].place {
-                    Some(place) => self.variable(place),
+                    Some(place) => self.variable(place, ty),
                     None => self.cx.global(*g)?,
                 },
                 Op::AtomicRmw { op, order, .. } => self.atomic_rmw(data, *op, *order),
@@ -81,6 +85,9 @@ impl FunctionCx<'_, '_> {
                 Op::Call(f) | Op::PureCall(f) => {
                     let (ty, callee) = self.cx.functions[f];
                     let mut args: Vec<_> = data.args.iter().map(|&a| self.value(a)).collect();
+                    if self.cx.gpu.as_ref().is_some_and(|gpu| gpu.takes_variables(*f)) {
+                        args.push(self.gpu_variables());
+                    }
                     let call = LLVMBuildCall2(b, ty, callee, args.as_mut_ptr(), args.len() as u32, NO_NAME);
                     LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(callee));
                     call

@@ -12,6 +12,7 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/MemorySSA.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/Analysis/ProfileSummaryInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScopedNoAliasAA.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
@@ -23,8 +24,12 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/IndVarSimplify.h"
+#include "llvm/Transforms/Scalar/InferAddressSpaces.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopRotation.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
@@ -40,7 +45,9 @@ void registerAnalyses(FunctionAnalysisManager &functions, TargetMachine &machine
     aliases.registerFunctionAnalysis<BasicAA>();
     aliases.registerFunctionAnalysis<ScopedNoAliasAA>();
     aliases.registerFunctionAnalysis<TypeBasedAA>();
-    machine.registerDefaultAliasAnalyses(aliases);
+    // That of a GPU, which is asked for by a private type, only knows that address spaces are disjoint.
+    if (!machine.getTargetTriple().isNVPTX())
+      machine.registerDefaultAliasAnalyses(aliases);
     return aliases;
   });
   functions.registerPass([] { return BasicAA(); });
@@ -81,6 +88,24 @@ void addFull(FunctionPassManager &passes) {
   passes.addPass(SimplifyCFGPass(SimplifyCFGOptions()));
 }
 
+// Everything, for a GPU. Its kernels are loops as they were written: unrolled, their loads are in flight together. The
+// address spaces of pointers become known, so that accesses are of one space.
+void addGpu(FunctionPassManager &passes) {
+  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+  passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(InferAddressSpacesPass());
+  passes.addPass(instCombine());
+  passes.addPass(SimplifyCFGPass(SimplifyCFGOptions()));
+  passes.addPass(createFunctionToLoopPassAdaptor(LoopRotatePass()));
+  passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
+  passes.addPass(createFunctionToLoopPassAdaptor(IndVarSimplifyPass()));
+  passes.addPass(LoopUnrollPass(LoopUnrollOptions(/*OptLevel=*/3)));
+  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+  passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(instCombine());
+  passes.addPass(SimplifyCFGPass(SimplifyCFGOptions().convertSwitchRangeToICmp(true)));
+}
+
 } // namespace
 
 // `full`: 0 for the quick passes, anything else for all.
@@ -95,12 +120,15 @@ extern "C" void cloom_llvm_run_passes(LLVMModuleRef moduleRef, LLVMTargetMachine
   registerAnalyses(functions, machine);
   loops.registerPass([] { return PassInstrumentationAnalysis(); });
   modules.registerPass([] { return PassInstrumentationAnalysis(); });
+  modules.registerPass([] { return ProfileSummaryAnalysis(); });
   modules.registerPass([&] { return FunctionAnalysisManagerModuleProxy(functions); });
   functions.registerPass([&] { return ModuleAnalysisManagerFunctionProxy(modules); });
   functions.registerPass([&] { return LoopAnalysisManagerFunctionProxy(loops); });
   loops.registerPass([&] { return FunctionAnalysisManagerLoopProxy(functions); });
   FunctionPassManager passes;
-  if (full)
+  if (full && machine.getTargetTriple().isNVPTX())
+    addGpu(passes);
+  else if (full)
     addFull(passes);
   else
     addQuick(passes);

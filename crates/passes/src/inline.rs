@@ -60,7 +60,7 @@ impl Default for Budget {
 /// Inlines into a kernel and into its callees, without other passes. Returns how many calls are gone.
 pub fn run(module: &mut Module, kernel: FuncRef) -> usize {
     let order = bottom_up(module, kernel);
-    let must = must_inline(module, &order);
+    let must = must_inline(module, &order, false);
     let mut changed = 0;
     for f in order {
         if !module.funcs[f].is_declaration() {
@@ -90,12 +90,14 @@ pub fn bottom_up(module: &Module, root: FuncRef) -> Vec<FuncRef> {
     order
 }
 
-/// Whether a function cannot stay a call, by function index: by itself or by what it calls.
-pub fn must_inline(module: &Module, order: &[FuncRef]) -> Vec<bool> {
+/// Whether a function cannot stay a call, by function index: by itself or by what it calls. `native_generic` as in
+/// [`PassOptions`](crate::PassOptions).
+pub fn must_inline(module: &Module, order: &[FuncRef], native_generic: bool) -> Vec<bool> {
     let mut must = vec![false; module.funcs.len()];
     // Where a generic pointer's address space is asked for, its tag must not get lost in a call.
     let asks = |data: &InstData| data.op == Op::Cast(CastOp::SpaceOf);
-    let is_asked = order.iter().any(|&f| module.funcs[f].insts_in_layout().any(|(_, data)| asks(data)));
+    let is_asked =
+        !native_generic && order.iter().any(|&f| module.funcs[f].insts_in_layout().any(|(_, data)| asks(data)));
     for &f in order {
         let func = &module.funcs[f];
         must[f.index()] = is_asked && has_generic(func);

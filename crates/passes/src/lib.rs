@@ -162,7 +162,7 @@ pub fn run_with(
 ) {
     let budget = if manager.is_on(INLINE) { inline::Budget::default() } else { inline::Budget::NONE };
     let order = inline::bottom_up(module, kernel);
-    let must = inline::must_inline(module, &order);
+    let must = inline::must_inline(module, &order, manager.options().native_generic);
     for &f in &order {
         if module.funcs[f].is_declaration() {
             continue;
@@ -183,6 +183,9 @@ pub fn run_with(
                 }
             }
             for &pass in passes {
+                if pass.id == LOWER_GENERIC.id && manager.options().native_generic {
+                    continue;
+                }
                 manager.in_module(module, f, pass);
                 if f == kernel {
                     observe(pass.id.name, module);
@@ -208,7 +211,7 @@ pub fn prepare(module: &mut Module) {
     let mut done = vec![false; module.funcs.len()];
     for root in module.funcs.keys() {
         let order = inline::bottom_up(module, root);
-        let must = inline::must_inline(module, &order);
+        let must = inline::must_inline(module, &order, false);
         for f in order {
             if std::mem::replace(&mut done[f.index()], true) || module.funcs[f].is_declaration() {
                 continue;

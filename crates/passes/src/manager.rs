@@ -132,12 +132,14 @@ pub struct PassOptions {
     pub disabled: Disabled,
     /// Tests plant a pass that miscompiles: it runs each time after the pass that is named first.
     pub planted: Option<(PassId, Pass)>,
+    /// The target has generic pointers and tells where one points to: they need no tags.
+    pub native_generic: bool,
 }
 
 impl PassOptions {
     /// All passes but these.
     pub fn without(disabled: Disabled) -> PassOptions {
-        PassOptions { disabled, planted: None }
+        PassOptions { disabled, ..PassOptions::default() }
     }
 }
 

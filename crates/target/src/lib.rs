@@ -119,6 +119,12 @@ impl Target {
         Target { name, architecture, level: Some(level), features, tuning, gpu: None }
     }
 
+    /// NVIDIA's GPU of this name (`sm_90`), if there is one.
+    pub fn nvidia(cpu: &str) -> Option<Target> {
+        let name = format!("{}:{cpu}", Architecture::Nvptx64.triple());
+        name.parse().ok().filter(|target: &Target| target.gpu.is_some())
+    }
+
     /// The name, `triple:cpu` and perhaps a tuning; parsing it gives this target again.
     pub fn name(&self) -> &str {
         &self.name
@@ -183,7 +189,9 @@ impl FromStr for Target {
             Architecture::Nvptx64 => match (Gpu::nvidia(plain), suffix) {
                 (None, _) => Err(unknown("sm_ and a compute capability from 70 on".to_owned())),
                 (Some(_), Some(suffix)) => Err(tuning(suffix)),
-                (gpu, None) => Ok(Target { architecture, gpu, ..Target::other(name.to_owned()) }),
+                (gpu, None) => {
+                    Ok(Target { architecture, gpu, features: Features::NVIDIA, ..Target::other(name.to_owned()) })
+                }
             },
             Architecture::X86_64 | Architecture::AArch64 => {
                 let Some(level) = cpu::of(architecture).find(|l| l.cpu == plain) else {

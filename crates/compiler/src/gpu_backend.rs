@@ -1,0 +1,74 @@
+//! The backend for GPUs: scalar passes, LLVM. Work-items are the GPU's threads.
+
+use crate::backend::{Backend, Capabilities, Generated, KernelInput, StageLog};
+use crate::key::Tier;
+use crate::{CompileError, Stage, Timing};
+use cloom_artifact::{KernelArtifact, KernelCode, LaunchForm};
+use cloom_passes::PassOptions;
+use cloom_target::Target;
+
+/// Code generation for a GPU.
+pub struct GpuBackend {
+    target: Target,
+}
+
+impl GpuBackend {
+    /// For a target.
+    pub fn new(target: Target) -> GpuBackend {
+        GpuBackend { target }
+    }
+}
+
+impl Backend for GpuBackend {
+    fn target(&self) -> &Target {
+        &self.target
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { baseline_tier: false, variants: false }
+    }
+
+    fn compile(&self, input: KernelInput<'_>, log: &mut StageLog) -> Result<Generated, CompileError> {
+        if input.key.tier == Tier::Baseline {
+            return Err(CompileError::NoBaseline);
+        }
+        let passes = PassOptions { native_generic: true, ..input.passes.clone() };
+        let mut input = KernelInput { passes: &passes, ..input };
+        let statistics = input.run_passes(log);
+        let KernelInput { module, kernel, options, .. } = input;
+        let llvm = cloom_llvm::Options {
+            target: self.target.clone(),
+            optimise: options.optimise,
+            denorms_are_zero: options.denorms_are_zero,
+            texts: log.wants_texts(),
+            count: false,
+        };
+        let compiled = cloom_llvm::compile(&module, kernel, &llvm)?;
+        let times = compiled.times.iter().map(|&(name, time)| Timing::new(name, time));
+        let stages = compiled.stages.into_iter().map(|(name, text)| Stage { name: name.to_owned(), text });
+        log.extend(times, stages);
+        let code = KernelCode {
+            target: llvm.target,
+            code: compiled.object,
+            entry: compiled.symbol,
+            local_size: compiled.local_size,
+            private_size: compiled.private_size,
+            denorms_are_zero: options.denorms_are_zero,
+            launch: LaunchForm::WorkItem,
+        };
+        let artifact = KernelArtifact::new(&module, kernel, code)?;
+        Ok(Generated { artifact, remarks: Vec::new(), statistics, internal_error: None })
+    }
+
+    fn prepare_meanwhile(&self, work: &mut dyn FnMut()) {
+        cloom_llvm::prepare_meanwhile(work);
+    }
+
+    fn prepare(&self) {
+        cloom_llvm::prepare();
+    }
+
+    fn is_prepared(&self) -> bool {
+        cloom_llvm::is_prepared()
+    }
+}

@@ -1,0 +1,52 @@
+//! Operations for which the hardware has instructions that LLVM does not choose by itself.
+
+use super::NO_NAME;
+use crate::Error;
+use crate::emit::FunctionCx;
+use cloom_ir::{BinOp, CastOp, InstData, Op, Scalar, Type, UnOp};
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+
+impl FunctionCx<'_, '_> {
+    /// An operation that is another instruction here; `None` for the others.
+    pub fn gpu_math(&self, data: &InstData, ty: Type) -> Result<Option<LLVMValueRef>, Error> {
+        let arg = |i: usize| self.value(data.args[i]);
+        let from = data.args.first().map_or(ty, |&a| self.func.ty(a));
+        Ok(Some(match data.op {
+            Op::Unary(UnOp::RsqrtNear) => self.approximate("llvm.nvvm.rsqrt.approx.ftz.f", ty, arg(0)),
+            Op::Unary(UnOp::RecipNear) => self.approximate("llvm.nvvm.rcp.approx.ftz.f", ty, arg(0)),
+            // `min` and `max` take the number if the other is NaN, and -0 for less than +0.
+            Op::Binary(op @ (BinOp::Fmin | BinOp::Fmax)) if matches!(ty.scalar, Scalar::F32 | Scalar::F64) => {
+                let name = if op == BinOp::Fmin { "llvm.minnum" } else { "llvm.maxnum" };
+                self.intrinsic(name, &[self.cx.ty(ty)], &[arg(0), arg(1)])
+            }
+            // The conversion clamps and takes NaN to 0.
+            Op::Cast(op @ (CastOp::FtoS | CastOp::FtoU))
+                if ty.scalar == Scalar::I32 && matches!(from.scalar, Scalar::F32 | Scalar::F64) =>
+            {
+                let name = match (op == CastOp::FtoS, from.scalar) {
+                    (true, Scalar::F32) => "llvm.nvvm.f2i.rz",
+                    (false, Scalar::F32) => "llvm.nvvm.f2ui.rz",
+                    (true, _) => "llvm.nvvm.d2i.rz",
+                    (false, _) => "llvm.nvvm.d2ui.rz",
+                };
+                self.each_lane(ty, &[arg(0)], |a| self.nvvm(name, a))
+            }
+            Op::Cast(CastOp::Space) => self.space_cast(from, ty, arg(0)),
+            Op::Cast(CastOp::SpaceOf) => self.space_of(ty, arg(0)),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// An approximation of `f32`.
+    fn approximate(&self, name: &str, ty: Type, x: LLVMValueRef) -> LLVMValueRef {
+        self.each_lane(ty, &[x], |a| self.nvvm(name, a))
+    }
+
+    /// The bits of a value of at most 64 bits, as an integer of that width.
+    pub fn bits_of(&self, ty: Type, v: LLVMValueRef) -> LLVMValueRef {
+        let int = self.cx.ty(ty.with_scalar(crate::ops::int_of(ty.scalar)));
+        // SAFETY: see `gpu_inst`.
+        unsafe { LLVMBuildBitCast(self.builder.0, v, int, NO_NAME) }
+    }
+}

@@ -1,0 +1,204 @@
+//! GPUs: what a kernel is there, and the operations that only a GPU has.
+//!
+//! In comes a kernel as the passes leave it, for one work-item; out goes PTX, the text that NVIDIA's driver compiles. A
+//! GPU has threads for work-items, barriers and warps, so that `spmd` has nothing to do. What differs from CPUs:
+//!
+//! | | |
+//! |---|---|
+//! | `entry` | a kernel's parameters, the launch descriptor, ids and sizes, local memory: [`cloom_ir::abi::gpu`] |
+//! | `atomic` | memory orders and scopes, barriers |
+//! | `subgroup` | sub-groups, which are warps |
+//! | `print` | printf into a buffer |
+//! | `math` | instructions that LLVM does not choose by itself |
+//!
+//! # Address spaces
+//!
+//! Global memory is LLVM's space 1, local memory 3. All other pointers are generic addresses (0): LLVM turns accesses
+//! to private variables into those of local frames, and a structure that is a parameter, which a pointer to constant
+//! memory may point to, is read where the driver puts it. Pointers to local memory have 32 bits; they are kept in
+//! memory as 64, as the IR says.
+
+mod atomic;
+mod entry;
+mod math;
+mod print;
+mod subgroup;
+
+use crate::Error;
+use crate::emit::{Cx, FunctionCx};
+use cloom_ir::{FuncRef, GlobalRef, InstData, Module, Op, Scalar, Space, Type};
+use llvm_sys::LLVMInlineAsmDialect;
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+use std::collections::{HashMap, HashSet};
+
+pub use entry::kernel_symbol;
+
+/// LLVM's number of global memory.
+pub const GLOBAL: u32 = 1;
+/// LLVM's number of local memory.
+pub const SHARED: u32 = 3;
+
+const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
+
+/// The work-items of a warp, which is a sub-group.
+pub const WARP: u64 = 32;
+
+/// What a module for a GPU has beside its functions.
+pub struct Gpu {
+    /// The offset of each variable of local memory in the group's block.
+    locals: HashMap<GlobalRef, u64>,
+    /// Bytes of these variables.
+    pub local_size: u64,
+    /// Functions that use variables of the program, themselves or by calls: they get the address of these variables as
+    /// a last parameter.
+    with_variables: HashSet<FuncRef>,
+    /// The group's block of local memory, made on first use.
+    block: Option<LLVMValueRef>,
+}
+
+impl Gpu {
+    /// Of these functions, the root first and callees in any order.
+    pub fn new(module: &Module, reachable: &[FuncRef]) -> Gpu {
+        let (mut locals, mut local_size) = (HashMap::new(), 0u64);
+        let mut with_variables = HashSet::new();
+        for &f in reachable {
+            for (_, data) in module.funcs[f].insts_in_layout() {
+                let Op::GlobalAddr(g) = data.op else { continue };
+                let global = &module.globals[g];
+                if global.place.is_some() {
+                    with_variables.insert(f);
+                } else if global.space == Space::Local {
+                    locals.entry(g).or_insert_with(|| {
+                        let at = local_size.next_multiple_of(u64::from(global.align.max(1)));
+                        local_size = at.saturating_add(global.size);
+                        at
+                    });
+                }
+            }
+        }
+        loop {
+            let calls_one = |f: &FuncRef| module.funcs[*f].callees().iter().any(|c| with_variables.contains(c));
+            let more: Vec<_> =
+                reachable.iter().copied().filter(|f| !with_variables.contains(f) && calls_one(f)).collect();
+            if more.is_empty() {
+                break;
+            }
+            with_variables.extend(more);
+        }
+        Gpu { locals, local_size, with_variables, block: None }
+    }
+
+    /// Whether a function other than the kernel gets the address of the program's variables.
+    pub fn takes_variables(&self, f: FuncRef) -> bool {
+        self.with_variables.contains(&f)
+    }
+}
+
+impl Cx<'_> {
+    /// LLVM's number of an address space.
+    pub fn address_space(&self, space: Space) -> u32 {
+        match space {
+            Space::Global if self.gpu.is_some() => GLOBAL,
+            Space::Local if self.gpu.is_some() => SHARED,
+            _ => 0,
+        }
+    }
+}
+
+impl FunctionCx<'_, '_> {
+    /// Translates an instruction that is another one on a GPU; `None` for those that are as on CPUs.
+    pub fn gpu_inst(&mut self, data: &InstData, ty: Type) -> Result<Option<LLVMValueRef>, Error> {
+        if self.cx.gpu.is_none() {
+            return Ok(None);
+        }
+        let value = match data.op {
+            Op::Query { what, dim } => self.query(what, dim),
+            Op::GlobalAddr(g) if self.cx.module.globals[g].place.is_none() => match self.cx.module.globals[g].space {
+                Space::Local => self.local_variable(g),
+                _ => return Ok(None),
+            },
+            Op::Barrier => self.nvvm("llvm.nvvm.barrier0", &[]),
+            Op::Clock => self.nvvm("llvm.nvvm.read.ptx.sreg.globaltimer", &[]),
+            // The address may be invalid, which the instruction does not forgive.
+            Op::Prefetch => std::ptr::null_mut(),
+            Op::Fence { order, scope } => self.gpu_fence(order, scope),
+            Op::AtomicRmw { order, scope, .. } | Op::AtomicCmpXchg { order, scope } => {
+                self.fenced(order, scope, |cx| cx.relaxed_update(data))
+            }
+            Op::AtomicLoad { order, scope } => self.fenced(order, scope, |cx| cx.relaxed_load(data, ty)),
+            Op::AtomicStore { order, scope } => self.fenced(order, scope, |cx| cx.relaxed_store(data)),
+            Op::SubgroupBallot => self.warp_ballot(data),
+            Op::SubgroupShuffle => self.warp_shuffle(data, ty),
+            Op::SubgroupReduce { op, cluster } => self.warp_reduce(data, ty, op, cluster),
+            Op::SubgroupScan { op, exclusive } => self.warp_scan(data, ty, op, exclusive),
+            Op::Printf(format) => self.print_record(data, format)?,
+            Op::DeviceCall(_) => {
+                return Err(Error::Limit("kernels that enqueue kernels do not run on this device".to_owned()));
+            }
+            Op::Load { align } if self.is_short_pointer(ty) => {
+                let load = self.load(data, Type::I64, align);
+                // SAFETY: (and in all files of this folder) operands are translated values of the types that the
+                // verifier checked, and belong to the live context and module.
+                unsafe { LLVMBuildIntToPtr(self.builder.0, load, self.cx.ty(ty), NO_NAME) }
+            }
+            Op::Store { align } if self.is_short_pointer(self.func.ty(data.args[1])) => {
+                // SAFETY: see above.
+                let wide = unsafe {
+                    LLVMBuildPtrToInt(self.builder.0, self.value(data.args[1]), self.cx.ty(Type::I64), NO_NAME)
+                };
+                self.store_value(data, wide, align)
+            }
+            _ => return self.gpu_math(data, ty),
+        };
+        Ok(Some(value))
+    }
+
+    fn is_short_pointer(&self, ty: Type) -> bool {
+        ty.scalar == Scalar::Ptr(Space::Local)
+    }
+
+    /// Calls an intrinsic that is not overloaded.
+    fn nvvm(&self, name: &str, args: &[LLVMValueRef]) -> LLVMValueRef {
+        self.intrinsic(name, &[], args)
+    }
+
+    /// An assembly instruction with side effects: LLVM keeps it where it is.
+    fn assembly(&self, text: &str, constraints: &str, ret: LLVMTypeRef, args: &[LLVMValueRef]) -> LLVMValueRef {
+        let mut args = args.to_vec();
+        // SAFETY: see `gpu_inst`; the texts are given with their lengths.
+        unsafe {
+            let mut params: Vec<_> = args.iter().map(|&a| LLVMTypeOf(a)).collect();
+            let ty = LLVMFunctionType(ret, params.as_mut_ptr(), params.len() as u32, 0);
+            let asm = LLVMGetInlineAsm(
+                ty,
+                text.as_ptr().cast(),
+                text.len(),
+                constraints.as_ptr().cast(),
+                constraints.len(),
+                1,
+                0,
+                LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
+                0,
+            );
+            LLVMBuildCall2(self.builder.0, ty, asm, args.as_mut_ptr(), args.len() as u32, NO_NAME)
+        }
+    }
+
+    /// Applies an operation on scalars to each lane of vectors of one length.
+    fn each_lane(&self, ty: Type, args: &[LLVMValueRef], f: impl Fn(&[LLVMValueRef]) -> LLVMValueRef) -> LLVMValueRef {
+        if !ty.is_vector() {
+            return f(args);
+        }
+        let lanes: Vec<_> = (0..u64::from(ty.lanes))
+            .map(|lane| {
+                let at = self.cx.constant(Type::I32, lane);
+                // SAFETY: see `gpu_inst`.
+                let args: Vec<_> =
+                    args.iter().map(|&a| unsafe { LLVMBuildExtractElement(self.builder.0, a, at, NO_NAME) }).collect();
+                f(&args)
+            })
+            .collect();
+        self.build(ty, &lanes)
+    }
+}
