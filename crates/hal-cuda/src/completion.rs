@@ -5,6 +5,7 @@
 //! ends after it had nothing to do for a while. A thread that waits itself needs no lane's thread.
 
 use crate::context::{Event, Gpu, SPIN};
+use crate::error::OnItsWay;
 use crate::library::RawStream;
 use crate::memory::DeviceBlock;
 use crate::print::Printing;
@@ -128,8 +129,8 @@ pub struct Running {
     pub lane: Arc<Lane>,
     /// Its end.
     pub event: Event,
-    /// The kernel's name.
-    pub kernel: Arc<str>,
+    /// Names the kernel as long as it runs.
+    pub on_its_way: OnItsWay,
     /// What it prints into.
     pub print: Option<(Arc<Printing>, DeviceBlock)>,
 }
@@ -137,7 +138,8 @@ pub struct Running {
 impl Running {
     fn end(self, sink: &dyn PrintSink) -> Result<(), HalError> {
         let current = self.gpu.enter()?;
-        self.event.wait(&current, &self.kernel)?;
+        self.event.wait(&current)?;
+        drop(self.on_its_way);
         match self.print {
             Some((printing, block)) => printing.deliver(&current, block, sink),
             None => Ok(()),

@@ -81,7 +81,7 @@ impl Gpu {
         // SAFETY: it writes a handle; the device is one that the driver named.
         match unsafe { (self.driver.table.primary_retain)(&mut context, self.device) } {
             SUCCESS => Ok(*self.context.get_or_init(|| context)),
-            code => Err(Failure::new(self.driver, "cuDevicePrimaryCtxRetain", code, None).into()),
+            code => Err(Failure::new(self.driver, "cuDevicePrimaryCtxRetain", code).into()),
         }
     }
 
@@ -138,7 +138,7 @@ impl<'a> Current<'a> {
     pub fn check(&self, call: &'static str, code: Code) -> Result<(), Failure> {
         match code {
             SUCCESS => Ok(()),
-            code => Err(Failure::new(self.gpu.driver, call, code, None)),
+            code => Err(Failure::new(self.gpu.driver, call, code)),
         }
     }
 
@@ -201,9 +201,8 @@ impl Event {
         unsafe { (current.table().event_query)(self.raw) != NOT_READY }
     }
 
-    /// Waits for it: spins for as long as falling asleep and waking would take, then sleeps. `kernel` is what ends
-    /// then, for the error.
-    pub fn wait(&self, current: &Current<'_>, kernel: &str) -> Result<(), Failure> {
+    /// Waits for it: spins for as long as falling asleep and waking would take, then sleeps.
+    pub fn wait(&self, current: &Current<'_>) -> Result<(), Failure> {
         let begin = Instant::now();
         while !self.has_come(current) && begin.elapsed() < SPIN {
             std::hint::spin_loop();
@@ -211,7 +210,7 @@ impl Event {
         // SAFETY: the event lives.
         match unsafe { (current.table().event_synchronize)(self.raw) } {
             SUCCESS => Ok(()),
-            code => Err(Failure::new(current.gpu.driver, "cuEventSynchronize", code, Some(kernel))),
+            code => Err(Failure::new(current.gpu.driver, "cuEventSynchronize", code)),
         }
     }
 }

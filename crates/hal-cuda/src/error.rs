@@ -7,7 +7,10 @@
 
 use crate::library::{Code, Driver, error_name};
 use cloom_hal::HalError;
-use std::sync::OnceLock;
+use cloom_hal::lock::Mutex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// The call succeeded.
 pub const SUCCESS: Code = 0;
@@ -19,6 +22,31 @@ const OUT_OF_RESOURCES: Code = 701;
 
 /// Why no call reaches the driver any more.
 static LOST: OnceLock<String> = OnceLock::new();
+
+/// The names of kernels that are on their way, by the numbers of their launches.
+static RUNNING: Mutex<BTreeMap<u64, Arc<str>>> = Mutex::new(BTreeMap::new());
+
+/// Kernels that an error names.
+const MAX_NAMED: usize = 4;
+
+/// A launch is on its way until the value is dropped: a fault meanwhile may be that kernel's.
+pub struct OnItsWay(u64);
+
+impl OnItsWay {
+    /// A launch of this kernel.
+    pub fn new(kernel: &Arc<str>) -> OnItsWay {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        RUNNING.lock().insert(number, kernel.clone());
+        OnItsWay(number)
+    }
+}
+
+impl Drop for OnItsWay {
+    fn drop(&mut self) {
+        RUNNING.lock().remove(&self.0);
+    }
+}
 
 /// The errors after which every call of the process fails.
 fn is_sticky(code: Code) -> bool {
@@ -63,11 +91,12 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A call that returned an error. `kernel` is the kernel that was waited for: after a fault it is named.
-    pub fn new(driver: &Driver, call: &'static str, code: Code, kernel: Option<&str>) -> Failure {
+    /// A call that returned an error.
+    pub fn new(driver: &Driver, call: &'static str, code: Code) -> Failure {
         let name = error_name(&driver.table, code);
-        if is_sticky(code) {
-            let _ = LOST.set(lost_because(code, &name, kernel));
+        if is_sticky(code) && !is_lost() {
+            let running = RUNNING.lock().values().cloned().collect();
+            let _ = LOST.set(lost_because(code, &name, running));
         }
         Failure { call, code, name }
     }
@@ -81,8 +110,18 @@ impl Failure {
     }
 }
 
-fn lost_because(code: Code, name: &str, kernel: Option<&str>) -> String {
-    let kernel = kernel.map(|kernel| format!(" (noticed when kernel `{kernel}` ended)")).unwrap_or_default();
+/// The reason in words. `running` are the kernels on their way, in the order of their launches: the fault is that of one
+/// of them.
+fn lost_because(code: Code, name: &str, mut running: Vec<Arc<str>>) -> String {
+    let mut seen = BTreeSet::new();
+    running.retain(|kernel| seen.insert(kernel.clone()));
+    let more = if running.len() > MAX_NAMED { " or another" } else { "" };
+    running.truncate(MAX_NAMED);
+    let named: Vec<String> = running.iter().map(|kernel| format!("`{kernel}`")).collect();
+    let kernel = match named.len() {
+        0 => String::new(),
+        _ => format!(" (kernel {}{more})", named.join(" or ")),
+    };
     format!("the GPU is lost because {}: {name}{kernel}; start the program again", fault(code))
 }
 
@@ -128,7 +167,14 @@ mod tests {
         assert_eq!(failure(OUT_OF_MEMORY).of_size(7), HalError::OutOfMemory(7));
         assert!(HalError::from(failure(OUT_OF_RESOURCES)).to_string().contains("use smaller groups"));
         assert_eq!(HalError::from(failure(1)), HalError::Device("cuLaunchKernel: CUDA_ERROR_X".into()));
-        let lost = lost_because(700, "CUDA_ERROR_ILLEGAL_ADDRESS", Some("k"));
-        assert!(lost.contains("kernel `k`") && lost.contains("start the program again"), "{lost}");
+    }
+
+    #[test]
+    fn a_fault_names_the_kernels_that_may_have_caused_it() {
+        let lost = |names: &[&str]| lost_because(700, "X", names.iter().map(|&name| name.into()).collect());
+        assert!(lost(&[]).ends_with("not its own: X; start the program again"), "{}", lost(&[]));
+        assert!(lost(&["k", "k"]).contains("X (kernel `k`); start"));
+        assert!(lost(&["b", "a", "b"]).contains("(kernel `b` or `a`)"));
+        assert!(lost(&["a", "b", "c", "d", "e"]).contains("(kernel `a` or `b` or `c` or `d` or another)"));
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::completion::{Lane, Running};
 use crate::context::{Current, Event, Gpu};
+use crate::error::OnItsWay;
 use crate::grids::{Descriptor, GRID_LIMITS, GROUP_LIMITS, Grid, grids};
 use crate::module::CudaKernel;
 use crate::print::Printing;
@@ -31,12 +32,13 @@ pub fn submit(
     };
     let variables = kernel.variables.as_ref().map_or(0, |memory| memory.device_address());
     let buffer = print.as_ref().map_or(0, |(_, block)| block.address());
+    let on_its_way = OnItsWay::new(&kernel.name);
     let begun = begin(&current, lane, kernel, launch, Descriptor::new(range, variables, buffer), grids)
         .and_then(|()| Ok(Event::record(gpu, &current, lane.stream)?));
     match begun {
         Ok(event) => {
             let (gpu, lane) = (gpu.clone(), lane.clone());
-            Ok(Completion::Pending(Box::new(Running { gpu, lane, event, kernel: kernel.name.clone(), print })))
+            Ok(Completion::Pending(Box::new(Running { gpu, lane, event, on_its_way, print })))
         }
         Err(error) => {
             // Grids that have begun use what the caller is about to give up.

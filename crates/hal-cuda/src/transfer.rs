@@ -18,8 +18,10 @@ use std::sync::{Arc, OnceLock};
 const DIRECT: usize = 2 << 20;
 /// Bytes of a pinned block.
 const BLOCK: usize = 4 << 20;
-/// Bytes that a thread stages at once, at least.
+/// Bytes that a thread stages at once, at least: copying and fetching then overlap soon.
 const MIN_PART: usize = 512 << 10;
+/// Bytes for which a thread is worth starting.
+const PER_THREAD: usize = 2 << 20;
 /// Pinned blocks of a device, and threads of a transfer.
 const BLOCKS: usize = 8;
 
@@ -114,7 +116,7 @@ impl Staging {
             // SAFETY: the caller's.
             return unsafe { direct(&current, host, device, size) };
         }
-        let threads = threads().min(size.div_ceil(MIN_PART)).max(1);
+        let threads = threads().min(size / PER_THREAD).max(1);
         let part = (size / threads / 4).next_multiple_of(4096).clamp(MIN_PART, BLOCK);
         let next = AtomicUsize::new(0);
         let work = || -> Result<(), HalError> {
