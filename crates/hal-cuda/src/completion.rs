@@ -4,7 +4,7 @@
 //! thread is started when somebody wants to be called back, spins for a moment between launches and then sleeps, and
 //! ends after it had nothing to do for a while. A thread that waits itself needs no lane's thread.
 
-use crate::context::{Event, Gpu, SPIN};
+use crate::context::{Event, Gpu, OwnedStream, SPIN};
 use crate::error::OnItsWay;
 use crate::library::RawStream;
 use crate::memory::DeviceBlock;
@@ -22,9 +22,7 @@ const IDLE: Duration = Duration::from_secs(5);
 
 /// A stream, and the launches on it whose end is to be told.
 pub struct Lane {
-    gpu: Arc<Gpu>,
-    /// The stream.
-    pub stream: RawStream,
+    stream: OwnedStream,
     work: Mutex<Work>,
     /// Launches in `work`, for the thread that spins.
     queued: AtomicUsize,
@@ -41,9 +39,13 @@ struct Work {
 impl Lane {
     /// A lane with a stream of its own.
     pub fn new(gpu: &Arc<Gpu>) -> Result<Lane, HalError> {
-        let stream = gpu.enter()?.new_stream()?;
         let (work, queued, changed) = (Mutex::default(), AtomicUsize::new(0), Condvar::new());
-        Ok(Lane { gpu: gpu.clone(), stream, work, queued, changed })
+        Ok(Lane { stream: OwnedStream::new(gpu)?, work, queued, changed })
+    }
+
+    /// Its stream.
+    pub fn stream(&self) -> RawStream {
+        self.stream.raw
     }
 
     /// Calls back when a launch has ended.
@@ -105,14 +107,6 @@ impl Lane {
     }
 }
 
-impl Drop for Lane {
-    fn drop(&mut self) {
-        let stream = self.stream;
-        // SAFETY: made by `new`; what runs on it goes on to its end.
-        self.gpu.release("cuStreamDestroy", |table| unsafe { (table.stream_destroy)(stream) });
-    }
-}
-
 /// Waits for a launch and tells its end. A panic of the callback is the callback's: others are told theirs.
 fn conclude(running: Running, finish: Box<dyn Finish>) {
     let _ = catch_unwind(AssertUnwindSafe(|| {
@@ -130,17 +124,18 @@ pub struct Running {
     /// Its end.
     pub event: Event,
     /// Names the kernel as long as it runs.
-    pub on_its_way: OnItsWay,
+    pub on_its_way: Option<OnItsWay>,
     /// What it prints into.
     pub print: Option<(Arc<Printing>, DeviceBlock)>,
 }
 
 impl Running {
-    fn end(self, sink: &dyn PrintSink) -> Result<(), HalError> {
-        let current = self.gpu.enter()?;
+    fn end(mut self, sink: &dyn PrintSink) -> Result<(), HalError> {
+        let gpu = self.gpu.clone();
+        let current = gpu.enter()?;
         self.event.wait(&current)?;
-        drop(self.on_its_way);
-        match self.print {
+        self.on_its_way = None;
+        match self.print.take() {
             Some((printing, block)) => printing.deliver(&current, block, sink),
             None => Ok(()),
         }
@@ -149,6 +144,17 @@ impl Running {
     fn has_ended(&self) -> bool {
         // What cannot be asked any more has ended.
         self.gpu.enter().map_or(true, |current| self.event.has_come(&current))
+    }
+}
+
+impl Drop for Running {
+    /// The buffer of a launch that nobody waits for is still written.
+    fn drop(&mut self) {
+        if self.print.is_some()
+            && let Ok(current) = self.gpu.enter()
+        {
+            let _ = self.event.wait(&current);
+        }
     }
 }
 

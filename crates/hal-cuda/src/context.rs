@@ -5,7 +5,9 @@
 //! itself finds its own again afterwards. Nothing enters after a fault or a fork.
 
 use crate::error::{self, Failure, NOT_READY, SUCCESS};
-use crate::library::{Absent, Code, Driver, RawContext, RawDevice, RawEvent, RawStream, Table, is_forked};
+use crate::library::{
+    Absent, Code, Driver, PoolProperties, RawContext, RawDevice, RawEvent, RawPool, RawStream, Table, is_forked,
+};
 use cloom_hal::HalError;
 use cloom_hal::lock::Mutex;
 use std::sync::{Arc, OnceLock};
@@ -18,6 +20,11 @@ const EVENT_BLOCKING_SYNC: u32 = 1;
 /// and it has no time.
 const EVENT_DISABLE_TIMING: u32 = 2;
 
+/// `CU_MEMPOOL_ATTR_RELEASE_THRESHOLD`
+const POOL_RELEASE_THRESHOLD: i32 = 4;
+/// Bytes of freed memory that a pool keeps for the next allocation.
+const POOL_KEEPS: u64 = 256 << 20;
+
 /// How long a thread that waits for an event asks for it again and again: about what falling asleep and waking takes.
 pub const SPIN: Duration = Duration::from_micros(50);
 
@@ -29,6 +36,8 @@ pub struct Gpu {
     pub device: RawDevice,
     context: OnceLock<RawContext>,
     retaining: Mutex<()>,
+    /// None where the driver has no pools.
+    pool: OnceLock<Option<RawPool>>,
     free_streams: Mutex<Vec<RawStream>>,
     free_events: Mutex<Vec<RawEvent>>,
 }
@@ -41,6 +50,7 @@ impl Gpu {
             device,
             context: OnceLock::new(),
             retaining: Mutex::new(()),
+            pool: OnceLock::new(),
             free_streams: Mutex::default(),
             free_events: Mutex::default(),
         }
@@ -107,6 +117,10 @@ impl Drop for Gpu {
             // SAFETY: as above.
             self.release("cuEventDestroy", |table| unsafe { (table.event_destroy)(event) });
         }
+        if let Some(pool) = self.pool.take().flatten() {
+            // SAFETY: all blocks of it hold the GPU, so that none is left.
+            self.release("cuMemPoolDestroy", |table| unsafe { (table.pool_destroy)(pool) });
+        }
         // SAFETY: it was retained once, and everything in it that is ours has been given back.
         unsafe { (self.driver.table.primary_release)(self.device) };
     }
@@ -142,8 +156,26 @@ impl<'a> Current<'a> {
         }
     }
 
+    /// The pool of the GPU's memory: what is freed stays in it for a while, and freeing does not wait for kernels. None
+    /// if the driver has no pools for this GPU.
+    pub fn pool(&self) -> Option<RawPool> {
+        *self.gpu.pool.get_or_init(|| {
+            let device = self.gpu.device;
+            let security = std::ptr::null_mut();
+            let properties = PoolProperties { kind: 1, handles: 0, location: 1, device, security, reserved: [0; 8] };
+            let mut pool = RawPool::NULL;
+            // SAFETY: it writes a handle, and reads the properties.
+            let code = unsafe { (self.table().pool_create)(&mut pool, &properties) };
+            self.check("cuMemPoolCreate", code).ok()?;
+            let mut kept = POOL_KEEPS;
+            // SAFETY: the attribute is a number of 64 bits, which is read.
+            unsafe { (self.table().pool_set_attribute)(pool, POOL_RELEASE_THRESHOLD, (&raw mut kept).cast()) };
+            Some(pool)
+        })
+    }
+
     /// A new stream.
-    pub fn new_stream(&self) -> Result<RawStream, Failure> {
+    fn new_stream(&self) -> Result<RawStream, Failure> {
         let mut raw = RawStream::NULL;
         // SAFETY: it writes a handle.
         self.check("cuStreamCreate", unsafe { (self.table().stream_create)(&mut raw, STREAM_NON_BLOCKING) })?;
@@ -218,6 +250,29 @@ impl Event {
 impl Drop for Event {
     fn drop(&mut self) {
         self.gpu.free_events.lock().push(self.raw);
+    }
+}
+
+/// A stream of an owner who keeps it.
+pub struct OwnedStream {
+    gpu: Arc<Gpu>,
+    /// The stream.
+    pub raw: RawStream,
+}
+
+impl OwnedStream {
+    /// A new stream.
+    pub fn new(gpu: &Arc<Gpu>) -> Result<OwnedStream, HalError> {
+        let raw = gpu.enter()?.new_stream()?;
+        Ok(OwnedStream { gpu: gpu.clone(), raw })
+    }
+}
+
+impl Drop for OwnedStream {
+    fn drop(&mut self) {
+        let raw = self.raw;
+        // SAFETY: made by `new`; what runs on it goes on to its end.
+        self.gpu.release("cuStreamDestroy", |table| unsafe { (table.stream_destroy)(raw) });
     }
 }
 

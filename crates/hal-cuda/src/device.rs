@@ -135,3 +135,19 @@ impl Device for CudaDevice {
         launch::submit(&self.gpu, &lane, &self.printing, launch)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_without_a_gpu_has_a_reason() {
+        let found = devices(None);
+        assert!(!found.devices.is_empty() || !found.absent.is_empty());
+        for why in found.absent {
+            assert!(why.to_string().len() > 20, "{why}");
+        }
+        let ids: Vec<_> = found.devices.iter().map(|device| device.info().uuid).collect();
+        assert!(ids.iter().enumerate().all(|(i, id)| !ids[..i].contains(id)), "{ids:?}");
+    }
+}

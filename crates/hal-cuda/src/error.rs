@@ -17,6 +17,7 @@ pub const SUCCESS: Code = 0;
 /// What was asked about has not ended.
 pub const NOT_READY: Code = 600;
 
+const INVALID_VALUE: Code = 1;
 const OUT_OF_MEMORY: Code = 2;
 const OUT_OF_RESOURCES: Code = 701;
 
@@ -104,14 +105,15 @@ impl Failure {
     /// As an error of a call that asked for so much memory.
     pub fn of_size(self, size: u64) -> HalError {
         match self.code {
-            OUT_OF_MEMORY => HalError::OutOfMemory(size),
+            // A size that no device has is an invalid value for some functions.
+            OUT_OF_MEMORY | INVALID_VALUE => HalError::OutOfMemory(size),
             _ => self.into(),
         }
     }
 }
 
-/// The reason in words. `running` are the kernels on their way, in the order of their launches: the fault is that of one
-/// of them.
+/// The reason in words. `running` are the kernels on their way, in the order of their launches: the fault is that of
+/// one of them.
 fn lost_because(code: Code, name: &str, mut running: Vec<Arc<str>>) -> String {
     let mut seen = BTreeSet::new();
     running.retain(|kernel| seen.insert(kernel.clone()));

@@ -28,13 +28,13 @@ pub fn submit(
     kernel.allow_local(&current, launch.local_size)?;
     let print = match kernel.artifact.printf_formats.is_empty() {
         true => None,
-        false => Some((printing.clone(), printing.buffer(&current, lane.stream)?)),
+        false => Some((printing.clone(), printing.buffer(&current, lane.stream())?)),
     };
     let variables = kernel.variables.as_ref().map_or(0, |memory| memory.device_address());
     let buffer = print.as_ref().map_or(0, |(_, block)| block.address());
-    let on_its_way = OnItsWay::new(&kernel.name);
+    let on_its_way = Some(OnItsWay::new(&kernel.name));
     let begun = begin(&current, lane, kernel, launch, Descriptor::new(range, variables, buffer), grids)
-        .and_then(|()| Ok(Event::record(gpu, &current, lane.stream)?));
+        .and_then(|()| Ok(Event::record(gpu, &current, lane.stream())?));
     match begun {
         Ok(event) => {
             let (gpu, lane) = (gpu.clone(), lane.clone());
@@ -42,7 +42,7 @@ pub fn submit(
         }
         Err(error) => {
             // Grids that have begun use what the caller is about to give up.
-            let _ = current.synchronize(lane.stream);
+            let _ = current.synchronize(lane.stream());
             Err(error)
         }
     }
@@ -117,7 +117,7 @@ fn begin(
                 ly,
                 lz,
                 local_size,
-                lane.stream,
+                lane.stream(),
                 parameters,
                 extra,
             )

@@ -49,6 +49,25 @@ handles! {
     RawFunction
     /// A linker that makes device code.
     RawLink
+    /// A pool of memory.
+    RawPool
+}
+
+/// What a pool's memory is: `CUmemPoolProps`.
+#[repr(C)]
+pub struct PoolProperties {
+    /// 1: memory that stays where it is.
+    pub kind: c_int,
+    /// 0: other processes do not get it.
+    pub handles: c_int,
+    /// 1: on the device
+    pub location: c_int,
+    /// of this number.
+    pub device: RawDevice,
+    /// Null.
+    pub security: *mut c_void,
+    /// Zeros.
+    pub reserved: [u64; 8],
 }
 
 /// Why there are no devices, or one device less.
@@ -110,7 +129,11 @@ fn advice(code: u32) -> &'static str {
 
 /// Declares the table of functions. Those after `@optional` may be missing.
 macro_rules! table {
-    ($($name:ident = $symbol:literal ($($arg:ty),*);)* @optional $($maybe:ident = $maybe_symbol:literal ($($maybe_arg:ty),*);)*) => {
+    (
+        $($name:ident = $symbol:literal ($($arg:ty),*);)*
+        @optional
+        $($maybe:ident = $maybe_symbol:literal ($($maybe_arg:ty),*);)*
+    ) => {
         /// The functions of the driver that are used.
         #[allow(missing_docs, reason = "they are the driver's, under its names")]
         pub struct Table {
@@ -152,8 +175,14 @@ table! {
     ctx_set_current = "cuCtxSetCurrent" (RawContext);
     mem_alloc = "cuMemAlloc_v2" (*mut Address, usize);
     mem_free = "cuMemFree_v2" (Address);
+    pool_create = "cuMemPoolCreate" (*mut RawPool, *const PoolProperties);
+    pool_destroy = "cuMemPoolDestroy" (RawPool);
+    pool_set_attribute = "cuMemPoolSetAttribute" (RawPool, c_int, *mut c_void);
+    mem_alloc_from_pool = "cuMemAllocFromPoolAsync" (*mut Address, usize, RawPool, RawStream);
+    mem_free_async = "cuMemFreeAsync" (Address, RawStream);
     mem_host_alloc = "cuMemHostAlloc" (*mut *mut c_void, usize, c_uint);
     mem_free_host = "cuMemFreeHost" (*mut c_void);
+    mem_get_address_range = "cuMemGetAddressRange_v2" (*mut Address, *mut usize, Address);
     pointer_get_attribute = "cuPointerGetAttribute" (*mut c_void, c_int, Address);
     memcpy_to_device = "cuMemcpyHtoDAsync_v2" (Address, *const c_void, usize, RawStream);
     memcpy_to_host = "cuMemcpyDtoHAsync_v2" (*mut c_void, Address, usize, RawStream);

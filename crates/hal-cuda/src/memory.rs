@@ -17,10 +17,11 @@ const BOUNCE: u64 = 16 << 20;
 /// Bytes of a pattern that are written by the host before the device doubles them.
 const PATTERN_BLOCK: usize = 64 << 10;
 
-/// A block of a GPU's memory.
+/// A block of a GPU's memory. It is dropped after everything that used it has been waited for.
 pub struct DeviceBlock {
     gpu: Arc<Gpu>,
     address: Address,
+    size: u64,
 }
 
 impl DeviceBlock {
@@ -29,23 +30,60 @@ impl DeviceBlock {
         let current = gpu.enter()?;
         let mut address = 0;
         let bytes = usize::try_from(size).map_err(|_| HalError::OutOfMemory(size))?.max(1);
-        // SAFETY: it writes an address.
-        let code = unsafe { (current.table().mem_alloc)(&mut address, bytes) };
-        current.check("cuMemAlloc", code).map_err(|failure| failure.of_size(size))?;
-        Ok(DeviceBlock { gpu: gpu.clone(), address })
+        let allocated = match current.pool() {
+            Some(pool) => {
+                let stream = current.stream()?;
+                // SAFETY: it writes an address.
+                let code = unsafe { (current.table().mem_alloc_from_pool)(&mut address, bytes, pool, stream.raw) };
+                // Other streams may use it only when this one has come to it.
+                current.check("cuMemAllocFromPoolAsync", code).and_then(|()| current.synchronize(stream.raw))
+            }
+            // SAFETY: as above.
+            None => current.check("cuMemAlloc", unsafe { (current.table().mem_alloc)(&mut address, bytes) }),
+        };
+        allocated.map_err(|failure| failure.of_size(size))?;
+        Ok(DeviceBlock { gpu: gpu.clone(), address, size })
     }
 
     /// Where it begins.
     pub fn address(&self) -> Address {
         self.address
     }
+
+    /// The address of a range, after checking that it lies inside.
+    fn range(&self, offset: u64, size: u64) -> Address {
+        let end = offset.checked_add(size).filter(|&end| end <= self.size);
+        assert!(end.is_some(), "bytes {offset}+{size} of a memory of {}", self.size);
+        self.address + offset
+    }
+
+    /// Repeats a pattern on a stream, which the caller waits for before the block is dropped.
+    pub fn fill(
+        &self,
+        current: &Current<'_>,
+        stream: RawStream,
+        offset: u64,
+        size: usize,
+        pattern: &[u8],
+    ) -> Result<(), HalError> {
+        fill(current, stream, self.range(offset, size as u64), size, pattern)
+    }
 }
 
 impl Drop for DeviceBlock {
     fn drop(&mut self) {
         let address = self.address;
-        // SAFETY: allocated by `allocate`; the driver waits for kernels that use it.
-        self.gpu.release("cuMemFree", |table| unsafe { (table.mem_free)(address) });
+        let Ok(current) = self.gpu.enter() else { return };
+        if current.pool().is_some()
+            && let Ok(stream) = current.stream()
+        {
+            // SAFETY: allocated by `allocate` from the pool; whoever used it has waited for that.
+            let code = unsafe { (current.table().mem_free_async)(address, stream.raw) };
+            let _ = current.check("cuMemFreeAsync", code);
+        } else {
+            // SAFETY: as above; memory of a pool can be freed so, too.
+            self.gpu.release("cuMemFree", |table| unsafe { (table.mem_free)(address) });
+        }
     }
 }
 
@@ -98,31 +136,23 @@ impl Drop for HostBlock {
 /// A memory object's copy on a GPU.
 pub struct CudaMemory {
     block: DeviceBlock,
-    size: u64,
     staging: Arc<Staging>,
 }
 
 impl CudaMemory {
     /// Fresh memory without content.
     pub(crate) fn allocate(gpu: &Arc<Gpu>, staging: &Arc<Staging>, size: u64) -> Result<CudaMemory, HalError> {
-        Ok(CudaMemory { block: DeviceBlock::allocate(gpu, size)?, size, staging: staging.clone() })
+        Ok(CudaMemory { block: DeviceBlock::allocate(gpu, size)?, staging: staging.clone() })
     }
 
     fn gpu(&self) -> &Arc<Gpu> {
         &self.block.gpu
     }
-
-    /// The address of a range, after checking that it lies inside.
-    fn range(&self, offset: u64, size: u64) -> Address {
-        let end = offset.checked_add(size).filter(|&end| end <= self.size);
-        assert!(end.is_some(), "bytes {offset}+{size} of a memory of {}", self.size);
-        self.block.address + offset
-    }
 }
 
 impl Memory for CudaMemory {
     fn size(&self) -> u64 {
-        self.size
+        self.block.size
     }
 
     fn device_address(&self) -> u64 {
@@ -134,17 +164,17 @@ impl Memory for CudaMemory {
     }
 
     fn read(&self, offset: u64, to: &mut [u8]) -> Result<(), HalError> {
-        let from = self.range(offset, to.len() as u64);
+        let from = self.block.range(offset, to.len() as u64);
         self.staging.read(self.gpu(), from, to)
     }
 
     fn write(&self, offset: u64, from: &[u8]) -> Result<(), HalError> {
-        let to = self.range(offset, from.len() as u64);
+        let to = self.block.range(offset, from.len() as u64);
         self.staging.write(self.gpu(), to, from)
     }
 
     fn copy_from(&self, offset: u64, source: &dyn Memory, source_offset: u64, size: u64) -> Result<(), HalError> {
-        let to = self.range(offset, size);
+        let to = self.block.range(offset, size);
         let end = source_offset.checked_add(size).filter(|&end| end <= source.size());
         assert!(end.is_some(), "bytes {source_offset}+{size} of a memory of {}", source.size());
         if size == 0 {
@@ -162,7 +192,7 @@ impl Memory for CudaMemory {
     }
 
     fn fill(&self, offset: u64, size: u64, pattern: &[u8]) -> Result<(), HalError> {
-        let to = self.range(offset, size);
+        let to = self.block.range(offset, size);
         if size == 0 || pattern.is_empty() {
             return Ok(());
         }

@@ -180,14 +180,14 @@ fn bad(why: &str) -> HalError {
 
 /// Options of the driver's compiler: its errors go to a buffer.
 struct Options {
-    log: Box<[u8; LOG]>,
+    log: Vec<u8>,
     names: [i32; 3],
     values: [*mut c_void; 3],
 }
 
 impl Options {
     fn new() -> Options {
-        let mut log = Box::new([0; LOG]);
+        let mut log = vec![0u8; LOG];
         let number = |n: usize| std::ptr::without_provenance_mut::<c_void>(n);
         let values = [log.as_mut_ptr().cast(), number(LOG), number(4)];
         Options { log, names: [JIT_ERROR_LOG, JIT_ERROR_LOG_SIZE, JIT_LEVEL], values }

@@ -4,7 +4,7 @@
 //! not written, or has destroyed, ends the list and is no error. Records that did not fit are lost.
 
 use crate::context::{Current, Gpu};
-use crate::library::{Address, RawStream};
+use crate::library::RawStream;
 use crate::memory::DeviceBlock;
 use crate::transfer::{self, Staging};
 use cloom_caps::env;
@@ -65,12 +65,12 @@ impl Printing {
             Some(block) => block,
             None => {
                 let block = DeviceBlock::allocate(&self.gpu, PRINT_RECORDS + u64::from(CAPACITY))?;
-                set_word(current, stream, block.address() + PRINT_CAPACITY, CAPACITY)?;
-                clear(current, stream, block.address(), CAPACITY)?;
+                block.fill(current, stream, PRINT_CAPACITY, 4, &CAPACITY.to_le_bytes())?;
+                clear(current, stream, &block, CAPACITY)?;
                 block
             }
         };
-        set_word(current, stream, block.address() + PRINT_USED, 0)?;
+        block.fill(current, stream, PRINT_USED, 4, &[0; 4])?;
         Ok(block)
     }
 
@@ -84,7 +84,7 @@ impl Printing {
         self.staging.read(&self.gpu, block.address() + PRINT_RECORDS, &mut bytes)?;
         if used > 0 {
             let stream = current.stream()?;
-            clear(current, stream.raw, block.address(), used)?;
+            clear(current, stream.raw, &block, used)?;
             current.synchronize(stream.raw)?;
         }
         self.free.lock().push(block);
@@ -110,17 +110,9 @@ fn tell_overflow(asked: u32) {
     }
 }
 
-fn set_word(current: &Current<'_>, stream: RawStream, at: Address, word: u32) -> Result<(), HalError> {
-    // SAFETY: the callers' address is that of a word of a buffer that lives until the stream has been waited for.
-    Ok(current.check("cuMemsetD32Async", unsafe { (current.table().memset_32)(at, word, 1, stream) })?)
-}
-
 /// Marks the first bytes of the records as unwritten.
-fn clear(current: &Current<'_>, stream: RawStream, buffer: Address, size: u32) -> Result<(), HalError> {
-    let at = buffer + PRINT_RECORDS;
-    // SAFETY: the buffer has that many bytes of records, and lives until the stream has been waited for.
-    let code = unsafe { (current.table().memset_8)(at, UNWRITTEN, size as usize, stream) };
-    Ok(current.check("cuMemsetD8Async", code)?)
+fn clear(current: &Current<'_>, stream: RawStream, block: &DeviceBlock, size: u32) -> Result<(), HalError> {
+    block.fill(current, stream, PRINT_RECORDS, size as usize, &[UNWRITTEN])
 }
 
 #[cfg(test)]

@@ -214,6 +214,14 @@ fn memory_type(current: &Current<'_>, address: Address) -> Option<u32> {
     (code == 0 && kind != 0).then_some(kind)
 }
 
+/// Whether an address is that of memory of a device: an allocation, or a variable of a module.
+fn is_on_device(current: &Current<'_>, address: Address) -> bool {
+    let (mut base, mut size) = (0, 0);
+    memory_type(current, address) == Some(MEMORY_TYPE_DEVICE)
+        // SAFETY: it writes two numbers.
+        || unsafe { (current.table().mem_get_address_range)(&mut base, &mut size, address) } == 0
+}
+
 /// Copies by the driver, and waits.
 ///
 /// # Safety
@@ -273,7 +281,7 @@ const MAX_TEXT: usize = 64 << 10;
 pub fn text(gpu: &Gpu, address: Address) -> Option<Vec<u8>> {
     let current = gpu.enter().ok()?;
     // Another address would be taken for one of the host, which must not be read for a kernel.
-    (memory_type(&current, address) == Some(MEMORY_TYPE_DEVICE)).then_some(())?;
+    is_on_device(&current, address).then_some(())?;
     let mut text = Vec::new();
     let mut piece = TEXT_PIECE;
     while text.len() < MAX_TEXT {
