@@ -8,6 +8,7 @@
 pub mod cpu;
 mod device;
 pub mod env;
+mod gpu;
 pub mod image;
 
 pub use device::{DeviceCaps, DeviceKind, Limits, PipeLimits, fp};

@@ -23,7 +23,7 @@ pub const LAYERS: &[(&str, &[&str])] = &[
     ("compiler", &["target", "caps", "ir", "builtins", "clc", "spirv", "passes", "spmd", "interp", "llvm", "artifact"]),
     ("hal", &["target", "caps", "artifact"]),
     ("hal-cpu", &["target", "caps", "ir", "artifact", "hal"]),
-    ("hal-cuda", &["target", "caps", "artifact", "hal"]),
+    ("hal-cuda", &["target", "caps", "ir", "artifact", "hal"]),
     ("runtime", &["target", "caps", "ir", "builtins", "artifact", "compiler", "hal"]),
     ("capi", &["target", "caps", "hal", "hal-cpu", "hal-cuda", "runtime"]),
     ("cloom", &["target", "caps", "hal", "hal-cpu", "hal-cuda", "runtime"]),

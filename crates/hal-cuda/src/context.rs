@@ -1,0 +1,290 @@
+//! One GPU in this process: its primary context, and the streams and events that threads share.
+//!
+//! The primary context is the one that CUDA libraries of the application use too; it is retained by the first call that
+//! needs it. A call *enters* it: the driver keeps a current context for each thread, and an application that uses CUDA
+//! itself finds its own again afterwards. Nothing enters after a fault or a fork.
+
+use crate::error::{self, Failure, NOT_READY, SUCCESS};
+use crate::library::{
+    Absent, Code, Driver, PoolProperties, RawContext, RawDevice, RawEvent, RawPool, RawStream, Table, is_forked,
+};
+use cloom_hal::HalError;
+use cloom_hal::lock::Mutex;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+/// A stream that does not wait for the stream of other users of the context.
+const STREAM_NON_BLOCKING: u32 = 1;
+/// Who waits for the event sleeps,
+const EVENT_BLOCKING_SYNC: u32 = 1;
+/// and it has no time.
+const EVENT_DISABLE_TIMING: u32 = 2;
+
+/// `CU_MEMPOOL_ATTR_RELEASE_THRESHOLD`
+const POOL_RELEASE_THRESHOLD: i32 = 4;
+/// Bytes of freed memory that a pool keeps for the next allocation.
+const POOL_KEEPS: u64 = 256 << 20;
+
+/// How long a thread that waits for an event asks for it again and again: about what falling asleep and waking takes.
+pub const SPIN: Duration = Duration::from_micros(50);
+
+/// A GPU.
+pub struct Gpu {
+    /// The driver.
+    pub driver: &'static Driver,
+    /// Its number.
+    pub device: RawDevice,
+    context: OnceLock<RawContext>,
+    retaining: Mutex<()>,
+    /// None where the driver has no pools.
+    pool: OnceLock<Option<RawPool>>,
+    free_streams: Mutex<Vec<RawStream>>,
+    free_events: Mutex<Vec<RawEvent>>,
+}
+
+impl Gpu {
+    /// Without a context so far.
+    pub fn new(driver: &'static Driver, device: RawDevice) -> Gpu {
+        Gpu {
+            driver,
+            device,
+            context: OnceLock::new(),
+            retaining: Mutex::new(()),
+            pool: OnceLock::new(),
+            free_streams: Mutex::default(),
+            free_events: Mutex::default(),
+        }
+    }
+
+    /// Makes its context the thread's until the value is dropped.
+    pub fn enter(&self) -> Result<Current<'_>, HalError> {
+        if is_forked() {
+            return Err(HalError::Device(Absent::Forked.to_string()));
+        }
+        if let Some(lost) = error::lost() {
+            return Err(lost);
+        }
+        let context = self.context()?;
+        let mut current = Current { gpu: self, before: None };
+        let mut before = RawContext::NULL;
+        // SAFETY: it writes a handle.
+        let code = unsafe { (self.driver.table.ctx_get_current)(&mut before) };
+        current.check("cuCtxGetCurrent", code)?;
+        if before != context {
+            // SAFETY: the context is retained as long as `self` lives.
+            current.check("cuCtxSetCurrent", unsafe { (self.driver.table.ctx_set_current)(context) })?;
+            // Where there was none, ours may stay: the next call of this thread finds it.
+            current.before = (before != RawContext::NULL).then_some(before);
+        }
+        Ok(current)
+    }
+
+    fn context(&self) -> Result<RawContext, HalError> {
+        if let Some(&context) = self.context.get() {
+            return Ok(context);
+        }
+        let _one = self.retaining.lock();
+        if let Some(&context) = self.context.get() {
+            return Ok(context);
+        }
+        let mut context = RawContext::NULL;
+        // SAFETY: it writes a handle; the device is one that the driver named.
+        match unsafe { (self.driver.table.primary_retain)(&mut context, self.device) } {
+            SUCCESS => Ok(*self.context.get_or_init(|| context)),
+            code => Err(Failure::new(self.driver, "cuDevicePrimaryCtxRetain", code).into()),
+        }
+    }
+
+    /// Gives something back to the driver, unless there is no driver to give it to any more. Errors are of no use to
+    /// anybody: the object is gone either way.
+    pub fn release(&self, call: &'static str, release: impl FnOnce(&Table) -> Code) {
+        if let Ok(current) = self.enter() {
+            let _ = current.check(call, release(&self.driver.table));
+        }
+    }
+}
+
+impl Drop for Gpu {
+    fn drop(&mut self) {
+        if self.context.get().is_none() || error::is_lost() || is_forked() {
+            return;
+        }
+        for stream in std::mem::take(self.free_streams.get_mut()) {
+            // SAFETY: it is nobody's any more.
+            self.release("cuStreamDestroy", |table| unsafe { (table.stream_destroy)(stream) });
+        }
+        for event in std::mem::take(self.free_events.get_mut()) {
+            // SAFETY: as above.
+            self.release("cuEventDestroy", |table| unsafe { (table.event_destroy)(event) });
+        }
+        if let Some(pool) = self.pool.take().flatten() {
+            // SAFETY: all blocks of it hold the GPU, so that none is left.
+            self.release("cuMemPoolDestroy", |table| unsafe { (table.pool_destroy)(pool) });
+        }
+        // SAFETY: it was retained once, and everything in it that is ours has been given back.
+        unsafe { (self.driver.table.primary_release)(self.device) };
+    }
+}
+
+/// The thread works in the context of a GPU.
+pub struct Current<'a> {
+    /// The GPU.
+    pub gpu: &'a Gpu,
+    before: Option<RawContext>,
+}
+
+impl Drop for Current<'_> {
+    fn drop(&mut self) {
+        if let Some(before) = self.before {
+            // SAFETY: it was current before.
+            unsafe { (self.gpu.driver.table.ctx_set_current)(before) };
+        }
+    }
+}
+
+impl<'a> Current<'a> {
+    /// The functions of the driver.
+    pub fn table(&self) -> &'static Table {
+        &self.gpu.driver.table
+    }
+
+    /// What a function returned, as a result.
+    pub fn check(&self, call: &'static str, code: Code) -> Result<(), Failure> {
+        match code {
+            SUCCESS => Ok(()),
+            code => Err(Failure::new(self.gpu.driver, call, code)),
+        }
+    }
+
+    /// The pool of the GPU's memory: what is freed stays in it for a while, and freeing does not wait for kernels. None
+    /// if the driver has no pools for this GPU.
+    pub fn pool(&self) -> Option<RawPool> {
+        *self.gpu.pool.get_or_init(|| {
+            let device = self.gpu.device;
+            let security = std::ptr::null_mut();
+            let properties = PoolProperties { kind: 1, handles: 0, location: 1, device, security, reserved: [0; 8] };
+            let mut pool = RawPool::NULL;
+            // SAFETY: it writes a handle, and reads the properties.
+            let code = unsafe { (self.table().pool_create)(&mut pool, &properties) };
+            self.check("cuMemPoolCreate", code).ok()?;
+            let mut kept = POOL_KEEPS;
+            // SAFETY: the attribute is a number of 64 bits, which is read.
+            unsafe { (self.table().pool_set_attribute)(pool, POOL_RELEASE_THRESHOLD, (&raw mut kept).cast()) };
+            Some(pool)
+        })
+    }
+
+    /// A new stream.
+    fn new_stream(&self) -> Result<RawStream, Failure> {
+        let mut raw = RawStream::NULL;
+        // SAFETY: it writes a handle.
+        self.check("cuStreamCreate", unsafe { (self.table().stream_create)(&mut raw, STREAM_NON_BLOCKING) })?;
+        Ok(raw)
+    }
+
+    /// A stream for the caller alone.
+    pub fn stream(&self) -> Result<BorrowedStream<'a>, Failure> {
+        let free = self.gpu.free_streams.lock().pop();
+        let raw = match free {
+            Some(raw) => raw,
+            None => self.new_stream()?,
+        };
+        Ok(BorrowedStream { gpu: self.gpu, raw })
+    }
+
+    /// Waits until everything on a stream has ended.
+    pub fn synchronize(&self, stream: RawStream) -> Result<(), Failure> {
+        // SAFETY: the stream lives, as its owner is a borrower or a lane.
+        self.check("cuStreamSynchronize", unsafe { (self.table().stream_synchronize)(stream) })
+    }
+
+    /// An event without time, for the caller alone.
+    fn new_event(&self) -> Result<RawEvent, Failure> {
+        let free = self.gpu.free_events.lock().pop();
+        if let Some(event) = free {
+            return Ok(event);
+        }
+        let mut raw = RawEvent::NULL;
+        let flags = EVENT_BLOCKING_SYNC | EVENT_DISABLE_TIMING;
+        // SAFETY: it writes a handle.
+        self.check("cuEventCreate", unsafe { (self.table().event_create)(&mut raw, flags) })?;
+        Ok(raw)
+    }
+}
+
+/// The end of what a stream has so far. The event goes back when it is dropped.
+pub struct Event {
+    gpu: Arc<Gpu>,
+    raw: RawEvent,
+}
+
+impl Event {
+    /// The end of everything that is on a stream now.
+    pub fn record(gpu: &Arc<Gpu>, current: &Current<'_>, stream: RawStream) -> Result<Event, Failure> {
+        let event = Event { gpu: gpu.clone(), raw: current.new_event()? };
+        // SAFETY: event and stream live; nobody waits for the event any more that it was before.
+        current.check("cuEventRecord", unsafe { (current.table().event_record)(event.raw, stream) })?;
+        Ok(event)
+    }
+
+    /// Whether it has come. An error counts as its coming, and `wait` returns it.
+    pub fn has_come(&self, current: &Current<'_>) -> bool {
+        // SAFETY: the event lives.
+        unsafe { (current.table().event_query)(self.raw) != NOT_READY }
+    }
+
+    /// Waits for it: spins for as long as falling asleep and waking would take, then sleeps.
+    pub fn wait(&self, current: &Current<'_>) -> Result<(), Failure> {
+        let begin = Instant::now();
+        while !self.has_come(current) && begin.elapsed() < SPIN {
+            std::hint::spin_loop();
+        }
+        // SAFETY: the event lives.
+        match unsafe { (current.table().event_synchronize)(self.raw) } {
+            SUCCESS => Ok(()),
+            code => Err(Failure::new(current.gpu.driver, "cuEventSynchronize", code)),
+        }
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        self.gpu.free_events.lock().push(self.raw);
+    }
+}
+
+/// A stream of an owner who keeps it.
+pub struct OwnedStream {
+    gpu: Arc<Gpu>,
+    /// The stream.
+    pub raw: RawStream,
+}
+
+impl OwnedStream {
+    /// A new stream.
+    pub fn new(gpu: &Arc<Gpu>) -> Result<OwnedStream, HalError> {
+        let raw = gpu.enter()?.new_stream()?;
+        Ok(OwnedStream { gpu: gpu.clone(), raw })
+    }
+}
+
+impl Drop for OwnedStream {
+    fn drop(&mut self) {
+        let raw = self.raw;
+        // SAFETY: made by `new`; what runs on it goes on to its end.
+        self.gpu.release("cuStreamDestroy", |table| unsafe { (table.stream_destroy)(raw) });
+    }
+}
+
+/// A stream that goes back when it is dropped.
+pub struct BorrowedStream<'a> {
+    gpu: &'a Gpu,
+    /// The stream.
+    pub raw: RawStream,
+}
+
+impl Drop for BorrowedStream<'_> {
+    fn drop(&mut self) {
+        self.gpu.free_streams.lock().push(self.raw);
+    }
+}

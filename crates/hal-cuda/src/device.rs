@@ -1,0 +1,153 @@
+//! The device: ties memory, modules and launches to the traits of `cloom_hal`.
+
+use crate::cache::CubinCache;
+use crate::completion::Lane;
+use crate::context::Gpu;
+use crate::info::{self, Described};
+use crate::launch;
+use crate::library::{Absent, driver};
+use crate::memory::{CudaMemory, HostBlock};
+use crate::module::{CudaKernel, LoadFor};
+use crate::print::Printing;
+use crate::transfer::Staging;
+use cloom_artifact::KernelArtifact;
+use cloom_hal::lock::Mutex;
+use cloom_hal::{Completion, Device, DeviceInfo, HalError, Kernel, Launch, Memory};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Streams of a device: queues share them if there are more.
+const LANES: usize = 32;
+
+/// What there is of NVIDIA in this machine.
+pub struct Found {
+    /// The GPUs, in the order of the driver.
+    pub devices: Vec<CudaDevice>,
+    /// Why there are none, or why one is not among them.
+    pub absent: Vec<Absent>,
+    /// The version of the driver's interface: 12040 is 12.4.
+    pub driver: Option<u32>,
+}
+
+/// Finds the GPUs. Without the driver's library that takes as long as looking for a file. `cache` keeps machine code
+/// from one process to the next.
+pub fn devices(cache: Option<Arc<dyn CubinCache>>) -> Found {
+    let mut found = Found { devices: Vec::new(), absent: Vec::new(), driver: None };
+    let started = driver().and_then(|driver| {
+        found.driver = Some(driver.version);
+        Ok((driver, info::count(driver)?))
+    });
+    let (driver, count) = match started {
+        Ok(started) => started,
+        Err(absent) => {
+            found.absent.push(absent);
+            return found;
+        }
+    };
+    for ordinal in 0..count {
+        let described =
+            info::device(driver, ordinal).and_then(|device| Ok((device, info::describe(driver, ordinal, device)?)));
+        match described {
+            Ok((device, described)) => {
+                found.devices.push(CudaDevice::new(Gpu::new(driver, device), described, cache.clone()));
+            }
+            Err(absent) => found.absent.push(absent),
+        }
+    }
+    found
+}
+
+/// A GPU.
+pub struct CudaDevice {
+    info: DeviceInfo,
+    capability: u32,
+    gpu: Arc<Gpu>,
+    lanes: Mutex<[Option<Arc<Lane>>; LANES]>,
+    staging: Arc<Staging>,
+    printing: Arc<Printing>,
+    cache: Option<Arc<dyn CubinCache>>,
+}
+
+impl CudaDevice {
+    fn new(gpu: Gpu, described: Described, cache: Option<Arc<dyn CubinCache>>) -> CudaDevice {
+        let Described { info, capability } = described;
+        let gpu = Arc::new(gpu);
+        let staging = Arc::new(Staging::new(&gpu));
+        let printing = Arc::new(Printing::new(&gpu, &staging));
+        CudaDevice { info, capability, gpu, lanes: Mutex::default(), staging, printing, cache }
+    }
+
+    /// Pinned memory of the host, zeroed. Transfers from and to it run at the full speed of the bus.
+    pub fn host_block(&self, size: usize) -> Result<HostBlock, HalError> {
+        HostBlock::allocate(&self.gpu, size)
+    }
+
+    /// The lane of a queue; of the calling thread if it is 0.
+    fn lane(&self, queue: u64) -> Result<Arc<Lane>, HalError> {
+        let number = if queue == 0 { thread_number() } else { queue };
+        let mut lanes = self.lanes.lock();
+        let slot = &mut lanes[(number % LANES as u64) as usize];
+        match slot {
+            Some(lane) => Ok(lane.clone()),
+            None => Ok(slot.insert(Arc::new(Lane::new(&self.gpu)?)).clone()),
+        }
+    }
+}
+
+/// A number that each thread has for itself.
+fn thread_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    thread_local! {
+        static NUMBER: u64 = NEXT.fetch_add(1, Ordering::Relaxed);
+    }
+    NUMBER.try_with(|&number| number).unwrap_or(0)
+}
+
+impl Device for CudaDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn allocate(&self, size: u64) -> Result<Arc<dyn Memory>, HalError> {
+        Ok(Arc::new(CudaMemory::allocate(&self.gpu, &self.staging, size)?))
+    }
+
+    fn load(
+        &self,
+        artifact: Arc<KernelArtifact>,
+        variables: Option<Arc<dyn Memory>>,
+    ) -> Result<Arc<dyn Kernel>, HalError> {
+        if !info::runs(&artifact.target, self.capability) {
+            let (made, here) = (&artifact.target, &self.info.target);
+            return Err(HalError::BadCode(format!("it was compiled for {made}, this is {here}")));
+        }
+        let to = LoadFor {
+            gpu: &self.gpu,
+            capability: self.capability,
+            local_memory: self.info.caps.limits.local_memory,
+            cache: self.cache.as_deref(),
+        };
+        Ok(Arc::new(CudaKernel::load(&to, artifact, variables)?))
+    }
+
+    fn submit(&self, launch: &Launch<'_>) -> Result<Completion, HalError> {
+        let lane = self.lane(launch.queue)?;
+        launch::submit(&self.gpu, &lane, &self.printing, launch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_without_a_gpu_has_a_reason() {
+        let found = devices(None);
+        assert!(!found.devices.is_empty() || !found.absent.is_empty());
+        for why in found.absent {
+            assert!(why.to_string().len() > 20, "{why}");
+        }
+        let ids: Vec<_> = found.devices.iter().map(|device| device.info().uuid).collect();
+        assert!(ids.iter().enumerate().all(|(i, id)| !ids[..i].contains(id)), "{ids:?}");
+    }
+}

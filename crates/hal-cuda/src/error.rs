@@ -1,0 +1,182 @@
+//! Errors of the driver, and what they mean for the device.
+//!
+//! In comes the number that a function returned; out goes a [`Failure`], which becomes a [`HalError`]. After a fault of
+//! a kernel the driver fails every call of the process, also for devices that had no part in it, and only another
+//! process can go on. So the first such error marks CUDA as *lost* for good, and later calls end before they reach the
+//! driver.
+
+use crate::library::{Code, Driver, error_name};
+use cloom_hal::HalError;
+use cloom_hal::lock::Mutex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// The call succeeded.
+pub const SUCCESS: Code = 0;
+/// What was asked about has not ended.
+pub const NOT_READY: Code = 600;
+
+const INVALID_VALUE: Code = 1;
+const OUT_OF_MEMORY: Code = 2;
+const OUT_OF_RESOURCES: Code = 701;
+
+/// Why no call reaches the driver any more.
+static LOST: OnceLock<String> = OnceLock::new();
+
+/// The names of kernels that are on their way, by the numbers of their launches.
+static RUNNING: Mutex<BTreeMap<u64, Arc<str>>> = Mutex::new(BTreeMap::new());
+
+/// Kernels that an error names.
+const MAX_NAMED: usize = 4;
+
+/// A launch is on its way until the value is dropped: a fault meanwhile may be that kernel's.
+pub struct OnItsWay(u64);
+
+impl OnItsWay {
+    /// A launch of this kernel.
+    pub fn new(kernel: &Arc<str>) -> OnItsWay {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        RUNNING.lock().insert(number, kernel.clone());
+        OnItsWay(number)
+    }
+}
+
+impl Drop for OnItsWay {
+    fn drop(&mut self) {
+        RUNNING.lock().remove(&self.0);
+    }
+}
+
+/// The errors after which every call of the process fails.
+fn is_sticky(code: Code) -> bool {
+    match code {
+        // Double-bit error of memory; a link between GPUs.
+        214 | 220 => true,
+        // Address, time-out, context gone, assertion.
+        700 | 702 | 709 | 710 => true,
+        // Stack, instruction, alignment, address space, program counter, and any other.
+        714..=719 => true,
+        _ => false,
+    }
+}
+
+/// The fault in words.
+fn fault(code: Code) -> &'static str {
+    match code {
+        214 => "its memory has an error that cannot be corrected",
+        220 => "a link between GPUs failed",
+        700 => "a kernel accessed memory that is not its own",
+        702 => "a kernel ran longer than the system allows",
+        709 => "its context is gone",
+        710 => "an assertion in a kernel failed",
+        714 => "a kernel's stack failed",
+        715 => "a kernel has an illegal instruction or a trap",
+        716 => "a kernel accessed memory at an address that is not aligned",
+        717 => "a kernel used an address in the wrong address space",
+        718 => "a kernel jumped to no code",
+        _ => "a kernel failed",
+    }
+}
+
+/// A failed call.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// The driver's function.
+    pub call: &'static str,
+    /// What it returned.
+    pub code: Code,
+    /// The name of that.
+    pub name: String,
+}
+
+impl Failure {
+    /// A call that returned an error.
+    pub fn new(driver: &Driver, call: &'static str, code: Code) -> Failure {
+        let name = error_name(&driver.table, code);
+        if is_sticky(code) && !is_lost() {
+            let running = RUNNING.lock().values().cloned().collect();
+            let _ = LOST.set(lost_because(code, &name, running));
+        }
+        Failure { call, code, name }
+    }
+
+    /// As an error of a call that asked for so much memory.
+    pub fn of_size(self, size: u64) -> HalError {
+        match self.code {
+            // A size that no device has is an invalid value for some functions.
+            OUT_OF_MEMORY | INVALID_VALUE => HalError::OutOfMemory(size),
+            _ => self.into(),
+        }
+    }
+}
+
+/// The reason in words. `running` are the kernels on their way, in the order of their launches: the fault is that of
+/// one of them.
+fn lost_because(code: Code, name: &str, mut running: Vec<Arc<str>>) -> String {
+    let mut seen = BTreeSet::new();
+    running.retain(|kernel| seen.insert(kernel.clone()));
+    let more = if running.len() > MAX_NAMED { " or another" } else { "" };
+    running.truncate(MAX_NAMED);
+    let named: Vec<String> = running.iter().map(|kernel| format!("`{kernel}`")).collect();
+    let kernel = match named.len() {
+        0 => String::new(),
+        _ => format!(" (kernel {}{more})", named.join(" or ")),
+    };
+    format!("the GPU is lost because {}: {name}{kernel}; start the program again", fault(code))
+}
+
+impl From<Failure> for HalError {
+    fn from(failure: Failure) -> HalError {
+        let Failure { call, code, name } = failure;
+        match code {
+            code if is_sticky(code) => lost().unwrap_or(HalError::Device(name)),
+            OUT_OF_MEMORY => HalError::OutOfMemory(0),
+            OUT_OF_RESOURCES => HalError::Device(format!(
+                "the launch needs more registers or local memory than a multiprocessor has for a group of this size \
+                 ({name}); use smaller groups"
+            )),
+            _ => HalError::Device(format!("{call}: {name}")),
+        }
+    }
+}
+
+/// The error of every call since a fault; `None` if there was none.
+pub fn lost() -> Option<HalError> {
+    LOST.get().map(|why| HalError::Device(why.clone()))
+}
+
+/// Whether the driver must not be called any more.
+pub fn is_lost() -> bool {
+    LOST.get().is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_faults_are_sticky() {
+        let of = |code| is_sticky(code);
+        assert!([700, 702, 710, 714, 715, 716, 717, 718, 719, 214].into_iter().all(of));
+        assert!(![SUCCESS, 1, OUT_OF_MEMORY, NOT_READY, OUT_OF_RESOURCES, 218, 999].into_iter().any(of));
+    }
+
+    #[test]
+    fn an_error_says_what_happened_and_what_to_do() {
+        let failure = |code| Failure { call: "cuLaunchKernel", code, name: "CUDA_ERROR_X".into() };
+        assert_eq!(failure(OUT_OF_MEMORY).of_size(7), HalError::OutOfMemory(7));
+        assert!(HalError::from(failure(OUT_OF_RESOURCES)).to_string().contains("use smaller groups"));
+        assert_eq!(HalError::from(failure(1)), HalError::Device("cuLaunchKernel: CUDA_ERROR_X".into()));
+    }
+
+    #[test]
+    fn a_fault_names_the_kernels_that_may_have_caused_it() {
+        let lost = |names: &[&str]| lost_because(700, "X", names.iter().map(|&name| name.into()).collect());
+        assert!(lost(&[]).ends_with("not its own: X; start the program again"), "{}", lost(&[]));
+        assert!(lost(&["k", "k"]).contains("X (kernel `k`); start"));
+        assert!(lost(&["b", "a", "b"]).contains("(kernel `b` or `a`)"));
+        assert!(lost(&["a", "b", "c", "d", "e"]).contains("(kernel `a` or `b` or `c` or `d` or another)"));
+    }
+}

@@ -1,0 +1,200 @@
+//! The grids of a launch, and their descriptors.
+//!
+//! In comes a range; out go grids whose groups all have one size and that are within the limits of CUDA: in each
+//! dimension the whole groups, in pieces if there are many, and then the group at the edge, which is smaller. Each grid
+//! has the descriptor that `cloom_ir::abi::gpu` describes. Nothing here needs a GPU.
+
+use cloom_hal::NdRange;
+use cloom_ir::abi::gpu;
+
+/// Groups of a grid in each dimension.
+pub const GRID_LIMITS: [u64; 3] = [0x7fff_ffff, 0xffff, 0xffff];
+/// Work-items of a group in each dimension.
+pub const GROUP_LIMITS: [u64; 3] = [1024, 1024, 64];
+/// Grids of a launch: more would take minutes to submit.
+const MAX_GRIDS: u64 = 1 << 20;
+
+/// A grid.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Grid {
+    /// The group id of its first group.
+    pub first_group: [u64; 3],
+    /// The global id of its first work-item.
+    pub first_id: [u64; 3],
+    /// Its groups.
+    pub groups: [u32; 3],
+    /// Work-items of each group.
+    pub local: [u32; 3],
+}
+
+/// A part of a dimension, of groups of one size.
+#[derive(Clone, Copy)]
+struct Part {
+    first_group: u64,
+    groups: u64,
+    local: u64,
+}
+
+/// The parts of a dimension.
+fn parts(global: u64, local: u64, limit: u64) -> impl Iterator<Item = Part> + Clone {
+    let (whole, rest) = (global / local, global % local);
+    let pieces = (0..whole.div_ceil(limit)).map(move |i| {
+        let first_group = i * limit;
+        Part { first_group, groups: limit.min(whole - first_group), local }
+    });
+    pieces.chain((rest > 0).then_some(Part { first_group: whole, groups: 1, local: rest }))
+}
+
+/// The grids of a range; none if there are too many to submit. No size of the range is 0.
+pub fn grids(range: &NdRange, limits: [u64; 3]) -> Option<impl Iterator<Item = Grid>> {
+    let local = range.local.map(|size| size.max(1));
+    let count = (0..3).try_fold(1u64, |count, d| {
+        let (whole, rest) = (range.global[d] / local[d], range.global[d] % local[d]);
+        count.checked_mul(whole.div_ceil(limits[d]) + u64::from(rest > 0))
+    });
+    count.filter(|&count| count <= MAX_GRIDS)?;
+    let offset = range.offset;
+    let [x, y, z] = std::array::from_fn(|d| parts(range.global[d], local[d], limits[d]));
+    let planes = z.flat_map(move |z| y.clone().map(move |y| (y, z)));
+    Some(planes.flat_map(move |(y, z)| {
+        x.clone().map(move |x| {
+            let parts = [x, y, z];
+            Grid {
+                first_group: parts.map(|part| part.first_group),
+                // Groups before a part are whole ones.
+                first_id: std::array::from_fn(|d| offset[d] + parts[d].first_group * local[d]),
+                groups: parts.map(|part| part.groups as u32),
+                local: parts.map(|part| part.local as u32),
+            }
+        })
+    }))
+}
+
+/// A launch descriptor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C, align(8))]
+pub struct Descriptor(pub [u8; gpu::SIZE as usize]);
+
+const _: () = assert!(align_of::<Descriptor>() == gpu::ALIGN as usize);
+
+impl Descriptor {
+    /// That of a launch, to which that of each grid is added by [`Descriptor::set_grid`]. `variables` and `print` are
+    /// addresses, or 0.
+    pub fn new(range: &NdRange, variables: u64, print: u64) -> Descriptor {
+        let mut descriptor = Descriptor([0; gpu::SIZE as usize]);
+        descriptor.put_each(gpu::GLOBAL_OFFSET, range.offset);
+        descriptor.put_each(gpu::GLOBAL_SIZE, range.global);
+        descriptor.put_each(gpu::NUM_GROUPS, range.groups());
+        for (d, size) in range.local.into_iter().enumerate() {
+            descriptor.put(gpu::LOCAL_SIZE + 4 * d as u64, (size as u32).to_le_bytes());
+        }
+        descriptor.put(gpu::WORK_DIM, range.work_dim.to_le_bytes());
+        descriptor.put(gpu::VARIABLES, variables.to_le_bytes());
+        descriptor.put(gpu::PRINT, print.to_le_bytes());
+        descriptor
+    }
+
+    /// The grid that it is for.
+    pub fn set_grid(&mut self, grid: &Grid) {
+        self.put_each(gpu::FIRST_ID, grid.first_id);
+        self.put_each(gpu::FIRST_GROUP, grid.first_group);
+    }
+
+    fn put<const N: usize>(&mut self, at: u64, bytes: [u8; N]) {
+        self.0[at as usize..][..N].copy_from_slice(&bytes);
+    }
+
+    fn put_each(&mut self, at: u64, values: [u64; 3]) {
+        for (d, value) in values.into_iter().enumerate() {
+            self.put(at + 8 * d as u64, value.to_le_bytes());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// Global id to group id, local id and local size, of all work-items.
+    type Items = BTreeMap<[u64; 3], ([u64; 3], [u64; 3], [u64; 3])>;
+
+    fn each(sizes: [u64; 3]) -> impl Iterator<Item = [u64; 3]> {
+        let [x, y, z] = sizes;
+        (0..z).flat_map(move |k| (0..y).flat_map(move |j| (0..x).map(move |i| [i, j, k])))
+    }
+
+    fn by_definition(range: &NdRange) -> Items {
+        let item = |at: [u64; 3]| {
+            let group = std::array::from_fn(|d| at[d] / range.local[d]);
+            let local = std::array::from_fn(|d| at[d] % range.local[d]);
+            let size = std::array::from_fn(|d| range.local[d].min(range.global[d] - group[d] * range.local[d]));
+            (std::array::from_fn(|d| at[d] + range.offset[d]), (group, local, size))
+        };
+        each(range.global).map(item).collect()
+    }
+
+    fn by_grids(range: &NdRange, limits: [u64; 3]) -> Items {
+        let mut items = Items::new();
+        for grid in grids(range, limits).unwrap() {
+            assert!((0..3).all(|d| (1..=limits[d]).contains(&grid.groups[d].into())), "{grid:?}");
+            let local = grid.local.map(u64::from);
+            for g in each(grid.groups.map(u64::from)) {
+                for t in each(local) {
+                    let id = std::array::from_fn(|d| grid.first_id[d] + g[d] * local[d] + t[d]);
+                    let group = std::array::from_fn(|d| grid.first_group[d] + g[d]);
+                    assert_eq!(items.insert(id, (group, t, local)), None, "{id:?} twice");
+                }
+            }
+        }
+        items
+    }
+
+    #[test]
+    fn grids_cover_each_work_item_once_with_its_ids() {
+        let mut seed = 7u64;
+        let mut below = |n: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % n
+        };
+        for _ in 0..400 {
+            let work_dim = 1 + below(3) as u32;
+            let mut of = |rest: u64, least: u64, n: u64| -> [u64; 3] {
+                std::array::from_fn(|d| if d < work_dim as usize { least + below(n) } else { rest })
+            };
+            let range = NdRange { work_dim, offset: of(0, 0, 5), global: of(1, 1, 11), local: of(1, 1, 6) };
+            let limits = of(1, 1, 3);
+            assert_eq!(by_grids(&range, limits), by_definition(&range), "{range:?} {limits:?}");
+        }
+    }
+
+    #[test]
+    fn a_range_has_no_more_grids_than_it_needs() {
+        let count = |range: NdRange| grids(&range, GRID_LIMITS).map(Iterator::count);
+        assert_eq!(count(NdRange::linear(1 << 20, 256)), Some(1));
+        assert_eq!(count(NdRange::linear(100, 256)), Some(1));
+        assert_eq!(count(NdRange::linear(1000, 256)), Some(2));
+        assert_eq!(count(NdRange::linear(1 << 31, 1)), Some(2));
+        assert_eq!(count(NdRange { work_dim: 3, offset: [0; 3], global: [9, 9, 9], local: [4, 4, 4] }), Some(8));
+        let deep = NdRange { work_dim: 3, offset: [0; 3], global: [1, 1 << 40, 1 << 40], local: [1; 3] };
+        assert_eq!(count(deep), None);
+        assert_eq!(count(NdRange { global: [u64::MAX; 3], ..deep }), None);
+    }
+
+    #[test]
+    fn a_descriptor_has_its_fields_where_the_contract_says() {
+        let range = NdRange { work_dim: 2, offset: [10, 20, 0], global: [70, 9, 1], local: [32, 4, 1] };
+        let mut descriptor = Descriptor::new(&range, 0x1122_3344_5566_7788, 0x99);
+        let last = grids(&range, GRID_LIMITS).unwrap().last().unwrap();
+        descriptor.set_grid(&last);
+        let long = |at: u64| u64::from_le_bytes(descriptor.0[at as usize..][..8].try_into().unwrap());
+        let word = |at: u64| u32::from_le_bytes(descriptor.0[at as usize..][..4].try_into().unwrap());
+        let longs = |at: u64| [long(at), long(at + 8), long(at + 16)];
+        assert_eq!((longs(gpu::FIRST_ID), longs(gpu::FIRST_GROUP)), ([74, 28, 0], [2, 2, 0]));
+        assert_eq!((longs(gpu::GLOBAL_OFFSET), longs(gpu::GLOBAL_SIZE)), ([10, 20, 0], [70, 9, 1]));
+        assert_eq!(longs(gpu::NUM_GROUPS), [3, 3, 1]);
+        let local = [0, 4, 8].map(|at| word(gpu::LOCAL_SIZE + at));
+        assert_eq!((local, word(gpu::WORK_DIM)), ([32, 4, 1], 2));
+        assert_eq!((long(gpu::VARIABLES), long(gpu::PRINT)), (0x1122_3344_5566_7788, 0x99));
+    }
+}

@@ -1,0 +1,135 @@
+//! What a GPU is: the driver's attributes as a [`DeviceInfo`].
+
+use crate::library::{Absent, Code, Driver, RawDevice, error_name};
+use cloom_caps::DeviceCaps;
+use cloom_hal::{DeviceInfo, UUID_BYTES, uuid};
+use cloom_target::Target;
+use std::ffi::CStr;
+
+/// The oldest compute capability that code is made for, times ten,
+const MIN_CAPABILITY: u32 = 70;
+/// and the latest: later GPUs run that code, too.
+const MAX_CAPABILITY: u32 = 90;
+/// The attributes that are asked for: `CU_DEVICE_ATTRIBUTE_…`.
+mod attribute {
+    pub const CLOCK_RATE: i32 = 13;
+    pub const MULTIPROCESSOR_COUNT: i32 = 16;
+    pub const COMPUTE_MODE: i32 = 20;
+    pub const L2_CACHE_SIZE: i32 = 38;
+    pub const CAPABILITY_MAJOR: i32 = 75;
+    pub const CAPABILITY_MINOR: i32 = 76;
+    pub const SHARED_MEMORY: i32 = 8;
+    pub const SHARED_MEMORY_OPTIN: i32 = 97;
+}
+/// `CU_COMPUTEMODE_PROHIBITED`
+const PROHIBITED: u32 = 2;
+/// NVIDIA's number on the PCI bus.
+const VENDOR_ID: u32 = 0x10de;
+
+/// A GPU, described.
+pub struct Described {
+    /// For the runtime.
+    pub info: DeviceInfo,
+    /// Ten times its compute capability.
+    pub capability: u32,
+}
+
+/// How many GPUs the driver has.
+pub fn count(driver: &Driver) -> Result<i32, Absent> {
+    let mut count = 0;
+    // SAFETY: it writes a number.
+    match unsafe { (driver.table.device_get_count)(&mut count) } {
+        0 if count > 0 => Ok(count),
+        0 | 100 => Err(Absent::NoDevice),
+        code => Err(Absent::NoDriver { code, text: error_name(&driver.table, code) }),
+    }
+}
+
+/// The driver's number of the GPU with this ordinal.
+pub fn device(driver: &Driver, ordinal: i32) -> Result<RawDevice, Absent> {
+    let mut device = 0;
+    // SAFETY: it writes a number.
+    let code = unsafe { (driver.table.device_get)(&mut device, ordinal) };
+    known(driver, ordinal, code).map(|()| device)
+}
+
+fn known(driver: &Driver, ordinal: i32, code: Code) -> Result<(), Absent> {
+    match code {
+        0 => Ok(()),
+        code => Err(Absent::Unknown { ordinal, why: error_name(&driver.table, code) }),
+    }
+}
+
+/// Describes a GPU, or says why code is not made for it.
+pub fn describe(driver: &Driver, ordinal: i32, device: RawDevice) -> Result<Described, Absent> {
+    let known = |code| known(driver, ordinal, code);
+    let attribute = |which| {
+        let mut value = 0;
+        // SAFETY: it writes a number.
+        known(unsafe { (driver.table.device_get_attribute)(&mut value, which, device) })?;
+        Ok(u32::try_from(value).unwrap_or(0))
+    };
+    let mut text = [0u8; 256];
+    // SAFETY: the array has so many bytes; the name ends in a zero.
+    known(unsafe { (driver.table.device_get_name)(text.as_mut_ptr().cast(), text.len() as i32, device) })?;
+    let name = CStr::from_bytes_until_nul(&text).unwrap_or_default().to_string_lossy().into_owned();
+    let capability = 10 * attribute(attribute::CAPABILITY_MAJOR)? + attribute(attribute::CAPABILITY_MINOR)?;
+    if capability < MIN_CAPABILITY {
+        return Err(Absent::TooOld { name, capability });
+    }
+    if attribute(attribute::COMPUTE_MODE)? == PROHIBITED {
+        return Err(Absent::Prohibited { name });
+    }
+    let target = target(capability).map_err(|why| Absent::Unknown { ordinal, why })?;
+    let mut memory = 0;
+    // SAFETY: it writes a size.
+    known(unsafe { (driver.table.device_total_mem)(&mut memory, device) })?;
+    let mut id = [0; UUID_BYTES];
+    // SAFETY: it writes 16 bytes.
+    if unsafe { (driver.table.device_get_uuid)(&mut id, device) } != 0 {
+        id = uuid(&["GPU", &name, &ordinal.to_string()]);
+    }
+    // What a group can have when it asks for it; the driver's own reserve is taken off already.
+    let local = attribute(attribute::SHARED_MEMORY_OPTIN).or_else(|_: Absent| attribute(attribute::SHARED_MEMORY))?;
+    let info = DeviceInfo {
+        name,
+        vendor: "NVIDIA Corporation".into(),
+        vendor_id: VENDOR_ID,
+        uuid: id,
+        target,
+        compute_units: attribute(attribute::MULTIPROCESSOR_COUNT)?,
+        clock_mhz: attribute(attribute::CLOCK_RATE).map_or(0, |khz| khz / 1000),
+        memory_size: memory as u64,
+        cache_size: u64::from(attribute(attribute::L2_CACHE_SIZE)?),
+        cache_line: 128,
+        vector_bits: 32,
+        caps: DeviceCaps::cuda(u64::from(local)),
+    };
+    Ok(Described { info, capability })
+}
+
+/// What code for a GPU is made for: what it has, or the latest that there is code for.
+fn target(capability: u32) -> Result<Target, String> {
+    let name = format!("nvptx64-nvidia-cuda:sm_{}", capability.min(MAX_CAPABILITY));
+    name.parse().map_err(|e: cloom_target::TargetError| e.to_string())
+}
+
+/// Whether a GPU runs code for a target.
+pub fn runs(target: &Target, capability: u32) -> bool {
+    let made_for = target.gpu().and_then(|_| target.cpu().strip_prefix("sm_")?.parse::<u32>().ok());
+    made_for.is_some_and(|made_for| made_for <= capability)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_is_made_for_what_the_gpu_has_and_later_gpus_run_it() {
+        assert_eq!(target(75).unwrap().cpu(), "sm_75");
+        assert_eq!(target(103).unwrap().cpu(), "sm_90");
+        assert!(runs(&target(90).unwrap(), 90) && runs(&target(80).unwrap(), 120));
+        assert!(!runs(&target(90).unwrap(), 80));
+        assert!(!runs(&Target::generic(), 90));
+    }
+}

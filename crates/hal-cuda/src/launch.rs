@@ -1,0 +1,128 @@
+//! Launches: checks what the driver would not, and submits each grid with its descriptor.
+
+use crate::completion::{Lane, Running};
+use crate::context::{Current, Event, Gpu};
+use crate::error::OnItsWay;
+use crate::grids::{Descriptor, GRID_LIMITS, GROUP_LIMITS, Grid, grids};
+use crate::module::CudaKernel;
+use crate::print::Printing;
+use cloom_artifact::KernelArgKind;
+use cloom_hal::{Completion, HalError, Launch};
+use std::any::Any;
+use std::ffi::c_void;
+use std::sync::Arc;
+
+/// Starts a launch on a lane.
+pub fn submit(
+    gpu: &Arc<Gpu>,
+    lane: &Arc<Lane>,
+    printing: &Arc<Printing>,
+    launch: &Launch<'_>,
+) -> Result<Completion, HalError> {
+    let kernel = kernel_of(gpu, launch)?;
+    check(kernel, launch)?;
+    let range = &launch.range;
+    let too_many = || HalError::Device(format!("a GPU takes {:?} groups in too many parts", range.groups()));
+    let grids = grids(range, GRID_LIMITS).ok_or_else(too_many)?;
+    let current = gpu.enter()?;
+    kernel.allow_local(&current, launch.local_size)?;
+    let print = match kernel.artifact.printf_formats.is_empty() {
+        true => None,
+        false => Some((printing.clone(), printing.buffer(&current, lane.stream())?)),
+    };
+    let variables = kernel.variables.as_ref().map_or(0, |memory| memory.device_address());
+    let buffer = print.as_ref().map_or(0, |(_, block)| block.address());
+    let on_its_way = Some(OnItsWay::new(&kernel.name));
+    let begun = begin(&current, lane, kernel, launch, Descriptor::new(range, variables, buffer), grids)
+        .and_then(|()| Ok(Event::record(gpu, &current, lane.stream())?));
+    match begun {
+        Ok(event) => {
+            let (gpu, lane) = (gpu.clone(), lane.clone());
+            Ok(Completion::Pending(Box::new(Running { gpu, lane, event, on_its_way, print })))
+        }
+        Err(error) => {
+            // Grids that have begun use what the caller is about to give up.
+            let _ = current.synchronize(lane.stream());
+            Err(error)
+        }
+    }
+}
+
+/// The kernel, if it is one of this GPU.
+fn kernel_of<'a>(gpu: &Arc<Gpu>, launch: &Launch<'a>) -> Result<&'a CudaKernel, HalError> {
+    let kernel: &'a dyn Any = launch.kernel;
+    let kernel = kernel.downcast_ref::<CudaKernel>().filter(|kernel| Arc::ptr_eq(&kernel.gpu, gpu));
+    kernel.ok_or_else(|| HalError::BadCode("another device's kernel".into()))
+}
+
+fn check(kernel: &CudaKernel, launch: &Launch<'_>) -> Result<(), HalError> {
+    let artifact = &kernel.artifact;
+    let fails = |why: String| Err(HalError::Device(why));
+    let fits = |at: u32, size: u32| at as usize + size as usize <= launch.args.len();
+    let has_args = artifact.args.iter().all(|arg| {
+        // An offset in local memory is eight bytes, whatever the argument says.
+        let size = if arg.kind == KernelArgKind::Local { arg.size.max(8) } else { arg.size };
+        fits(arg.offset, size)
+    });
+    if !has_args || !fits(0, artifact.arg_block) || launch.local_size < artifact.local_size {
+        return fails("the argument block or local memory is too small".into());
+    }
+    if launch.zero_local && launch.local_size > 0 {
+        return fails("a GPU does not clear local memory before a group".into());
+    }
+    let (local, global) = (launch.range.local, launch.range.global);
+    // A group is not larger than the range.
+    let local: [u64; 3] = std::array::from_fn(|d| local[d].min(global[d]));
+    if let Some(d) = (0..3).find(|&d| local[d] > GROUP_LIMITS[d]) {
+        let most = GROUP_LIMITS[d];
+        return fails(format!("a group has {} work-items in dimension {d}, and a GPU takes {most}", local[d]));
+    }
+    let (items, most) = (local.iter().product::<u64>(), kernel.max_group);
+    if items > most {
+        let name = &artifact.name;
+        return fails(format!("a group has {items} work-items, and there are registers for {most} of kernel `{name}`"));
+    }
+    Ok(())
+}
+
+/// Submits the grids.
+fn begin(
+    current: &Current<'_>,
+    lane: &Lane,
+    kernel: &CudaKernel,
+    launch: &Launch<'_>,
+    mut descriptor: Descriptor,
+    grids: impl Iterator<Item = Grid>,
+) -> Result<(), HalError> {
+    let args = kernel.artifact.args.iter().map(|arg| launch.args[arg.offset as usize..].as_ptr().cast());
+    let mut parameters: Vec<*const c_void> = std::iter::once(std::ptr::null()).chain(args).collect();
+    // The driver took the local memory of the largest group when the kernel was allowed it.
+    let local_size = u32::try_from(launch.local_size).unwrap_or(u32::MAX);
+    for grid in grids {
+        descriptor.set_grid(&grid);
+        parameters[0] = (&raw const descriptor).cast();
+        let ([gx, gy, gz], [lx, ly, lz]) = (grid.groups, grid.local);
+        // SAFETY: the function's parameters are those of the artifact, as far as the driver tells (`check_parameters`);
+        // `check` found that each lies in the argument block. The driver copies them before it returns. What they point
+        // to is the kernel's to vouch for, and the caller keeps it until the end.
+        let code = unsafe {
+            let parameters = parameters.as_ptr();
+            let extra = std::ptr::null_mut();
+            (current.table().launch_kernel)(
+                kernel.function,
+                gx,
+                gy,
+                gz,
+                lx,
+                ly,
+                lz,
+                local_size,
+                lane.stream(),
+                parameters,
+                extra,
+            )
+        };
+        current.check("cuLaunchKernel", code)?;
+    }
+    Ok(())
+}

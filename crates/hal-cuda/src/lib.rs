@@ -1,0 +1,43 @@
+//! NVIDIA GPUs as devices, by the driver's interface (CUDA's driver API). No toolkit is needed: where the driver is not
+//! installed, there are no devices and a reason.
+//!
+//! In comes a [`KernelArtifact`](cloom_artifact::KernelArtifact) with PTX, which the driver translates. A launch
+//! becomes one grid or several, each with a descriptor; what a kernel gets is fixed in `cloom_ir::abi::gpu`. Out goes
+//! the end of the launch, and what it printed.
+//!
+//! | module | its room |
+//! |---|---|
+//! | `library` | loading the driver, the table of its functions; whatever else calls them says `unsafe` |
+//! | `error` | what errors mean, and which end all |
+//! | `context` | a GPU, its context, streams and events |
+//! | `memory`, `transfer` | blocks of memory, and moving bytes |
+//! | `module`, `cache` | loading kernels, keeping their machine code |
+//! | `grids`, `launch` | dividing and submitting a launch |
+//! | `completion`, `print` | its end, and its output |
+//! | `info`, `device` | what a GPU is, and the device |
+
+mod cache;
+mod completion;
+#[allow(unsafe_code, reason = "it calls the driver")]
+mod context;
+mod device;
+mod error;
+mod grids;
+#[allow(unsafe_code, reason = "it calls the driver")]
+mod info;
+#[allow(unsafe_code, reason = "it calls the driver")]
+mod launch;
+#[allow(unsafe_code, reason = "it loads the driver")]
+mod library;
+#[allow(unsafe_code, reason = "it calls the driver")]
+mod memory;
+#[allow(unsafe_code, reason = "it calls the driver")]
+mod module;
+mod print;
+#[allow(unsafe_code, reason = "it calls the driver, and its threads share a block of the host")]
+mod transfer;
+
+pub use cache::{CubinCache, CubinKey, DirectoryCache};
+pub use device::{CudaDevice, Found, devices};
+pub use library::Absent;
+pub use memory::{CudaMemory, HostBlock};

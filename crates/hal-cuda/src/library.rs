@@ -1,0 +1,280 @@
+//! The driver's library: loads `libcuda.so.1` and looks its functions up.
+//!
+//! Nothing is linked: where the library is missing, loading it fails at once and the reason is data. It is loaded and
+//! initialised once in a process and stays until the process ends. CUDA does not survive a fork, so a child of a
+//! process that has initialised it is refused.
+
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What each function returns: `CUresult`.
+pub type Code = c_uint;
+/// A device's number in the driver.
+pub type RawDevice = c_int;
+/// An address in device memory.
+pub type Address = u64;
+
+/// Declares a type of handles of the driver.
+macro_rules! handles {
+    ($($(#[$doc:meta])* $name:ident)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[repr(transparent)]
+        pub struct $name(pub *mut c_void);
+
+        // SAFETY: the driver's functions take its handles on any thread.
+        unsafe impl Send for $name {}
+        // SAFETY: as above.
+        unsafe impl Sync for $name {}
+
+        impl $name {
+            /// No object.
+            pub const NULL: $name = $name(std::ptr::null_mut());
+        }
+    )*};
+}
+
+handles! {
+    /// A context.
+    RawContext
+    /// A stream.
+    RawStream
+    /// An event.
+    RawEvent
+    /// A loaded module.
+    RawModule
+    /// A function of a module.
+    RawFunction
+    /// A linker that makes device code.
+    RawLink
+    /// A pool of memory.
+    RawPool
+}
+
+/// What a pool's memory is: `CUmemPoolProps`.
+#[repr(C)]
+pub struct PoolProperties {
+    /// 1: memory that stays where it is.
+    pub kind: c_int,
+    /// 0: other processes do not get it.
+    pub handles: c_int,
+    /// 1: on the device
+    pub location: c_int,
+    /// of this number.
+    pub device: RawDevice,
+    /// Null.
+    pub security: *mut c_void,
+    /// Zeros.
+    pub reserved: [u64; 8],
+}
+
+/// Why there are no devices, or one device less.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Absent {
+    /// The driver is not installed.
+    #[error("the library of NVIDIA's driver does not load ({0}); install the driver")]
+    NoLibrary(String),
+    /// The library is too old: it lacks a function.
+    #[error("NVIDIA's driver lacks {0}; install version 525 or later")]
+    NoSymbol(&'static str),
+    /// The driver does not start.
+    #[error("NVIDIA's driver does not start: {text} (error {code}); {}", advice(*code))]
+    NoDriver {
+        /// Its error.
+        code: u32,
+        /// The error's name.
+        text: String,
+    },
+    /// There is a driver, and no GPU that this process may use.
+    #[error("NVIDIA's driver finds no GPU; see that nvidia-smi lists one, and what CUDA_VISIBLE_DEVICES hides")]
+    NoDevice,
+    /// A GPU that is older than what code is made for.
+    #[error("{name} has compute capability {}.{}, and 7.0 is needed; use a later GPU", capability / 10, capability % 10)]
+    TooOld {
+        /// The GPU's name.
+        name: String,
+        /// Ten times its compute capability.
+        capability: u32,
+    },
+    /// A GPU that computes for nobody (compute mode "prohibited").
+    #[error("{name} is closed to programs; open it by nvidia-smi --compute-mode=0")]
+    Prohibited {
+        /// The GPU's name.
+        name: String,
+    },
+    /// A GPU of which the driver does not say what it is.
+    #[error("GPU {ordinal} does not say what it is: {why}; see what nvidia-smi says about it")]
+    Unknown {
+        /// Its number.
+        ordinal: i32,
+        /// The error.
+        why: String,
+    },
+    /// This process is a forked child of one that has used CUDA.
+    #[error("this process was forked by one that uses a GPU; start it anew, or use the GPU after the fork only")]
+    Forked,
+}
+
+/// What to do about an error of the driver at its start.
+fn advice(code: u32) -> &'static str {
+    match code {
+        34 => "the library is a stub for linking: take its folder out of LD_LIBRARY_PATH",
+        803 | 804 => "library and kernel module do not fit together: restart the machine, or install the driver again",
+        802 => "the fabric manager of the machine is not ready yet: start nvidia-fabricmanager",
+        _ => "see what nvidia-smi says",
+    }
+}
+
+/// Declares the table of functions. Those after `@optional` may be missing.
+macro_rules! table {
+    (
+        $($name:ident = $symbol:literal ($($arg:ty),*);)*
+        @optional
+        $($maybe:ident = $maybe_symbol:literal ($($maybe_arg:ty),*);)*
+    ) => {
+        /// The functions of the driver that are used.
+        #[allow(missing_docs, reason = "they are the driver's, under its names")]
+        pub struct Table {
+            $(pub $name: unsafe extern "C" fn($($arg),*) -> Code,)*
+            $(pub $maybe: Option<unsafe extern "C" fn($($maybe_arg),*) -> Code>,)*
+        }
+
+        impl Table {
+            fn look_up(library: &Library) -> Result<Table, Absent> {
+                Ok(Table {
+                    $(
+                        // SAFETY: the signature is that of the driver's header; the library stays loaded.
+                        $name: *unsafe { library.get(concat!($symbol, "\0").as_bytes()) }
+                            .map_err(|_| Absent::NoSymbol($symbol))?,
+                    )*
+                    $(
+                        // SAFETY: as above.
+                        $maybe: unsafe { library.get(concat!($maybe_symbol, "\0").as_bytes()) }.ok().map(|f| *f),
+                    )*
+                })
+            }
+        }
+    };
+}
+
+table! {
+    init = "cuInit" (c_uint);
+    driver_get_version = "cuDriverGetVersion" (*mut c_int);
+    get_error_name = "cuGetErrorName" (Code, *mut *const c_char);
+    device_get_count = "cuDeviceGetCount" (*mut c_int);
+    device_get = "cuDeviceGet" (*mut RawDevice, c_int);
+    device_get_name = "cuDeviceGetName" (*mut c_char, c_int, RawDevice);
+    device_get_uuid = "cuDeviceGetUuid" (*mut [u8; 16], RawDevice);
+    device_get_attribute = "cuDeviceGetAttribute" (*mut c_int, c_int, RawDevice);
+    device_total_mem = "cuDeviceTotalMem_v2" (*mut usize, RawDevice);
+    primary_retain = "cuDevicePrimaryCtxRetain" (*mut RawContext, RawDevice);
+    primary_release = "cuDevicePrimaryCtxRelease_v2" (RawDevice);
+    ctx_get_current = "cuCtxGetCurrent" (*mut RawContext);
+    ctx_set_current = "cuCtxSetCurrent" (RawContext);
+    mem_alloc = "cuMemAlloc_v2" (*mut Address, usize);
+    mem_free = "cuMemFree_v2" (Address);
+    pool_create = "cuMemPoolCreate" (*mut RawPool, *const PoolProperties);
+    pool_destroy = "cuMemPoolDestroy" (RawPool);
+    pool_set_attribute = "cuMemPoolSetAttribute" (RawPool, c_int, *mut c_void);
+    mem_alloc_from_pool = "cuMemAllocFromPoolAsync" (*mut Address, usize, RawPool, RawStream);
+    mem_free_async = "cuMemFreeAsync" (Address, RawStream);
+    mem_host_alloc = "cuMemHostAlloc" (*mut *mut c_void, usize, c_uint);
+    mem_free_host = "cuMemFreeHost" (*mut c_void);
+    mem_get_address_range = "cuMemGetAddressRange_v2" (*mut Address, *mut usize, Address);
+    pointer_get_attribute = "cuPointerGetAttribute" (*mut c_void, c_int, Address);
+    memcpy_to_device = "cuMemcpyHtoDAsync_v2" (Address, *const c_void, usize, RawStream);
+    memcpy_to_host = "cuMemcpyDtoHAsync_v2" (*mut c_void, Address, usize, RawStream);
+    memcpy_on_device = "cuMemcpyDtoDAsync_v2" (Address, Address, usize, RawStream);
+    memset_8 = "cuMemsetD8Async" (Address, u8, usize, RawStream);
+    memset_16 = "cuMemsetD16Async" (Address, u16, usize, RawStream);
+    memset_32 = "cuMemsetD32Async" (Address, c_uint, usize, RawStream);
+    stream_create = "cuStreamCreate" (*mut RawStream, c_uint);
+    stream_destroy = "cuStreamDestroy_v2" (RawStream);
+    stream_synchronize = "cuStreamSynchronize" (RawStream);
+    event_create = "cuEventCreate" (*mut RawEvent, c_uint);
+    event_destroy = "cuEventDestroy_v2" (RawEvent);
+    event_record = "cuEventRecord" (RawEvent, RawStream);
+    event_query = "cuEventQuery" (RawEvent);
+    event_synchronize = "cuEventSynchronize" (RawEvent);
+    module_load_data = "cuModuleLoadDataEx" (*mut RawModule, *const c_void, c_uint, *mut c_int, *mut *mut c_void);
+    module_unload = "cuModuleUnload" (RawModule);
+    module_get_function = "cuModuleGetFunction" (*mut RawFunction, RawModule, *const c_char);
+    func_get_attribute = "cuFuncGetAttribute" (*mut c_int, c_int, RawFunction);
+    func_set_attribute = "cuFuncSetAttribute" (RawFunction, c_int, c_int);
+    link_create = "cuLinkCreate_v2" (c_uint, *mut c_int, *mut *mut c_void, *mut RawLink);
+    link_add_data = "cuLinkAddData_v2"
+        (RawLink, c_int, *const c_void, usize, *const c_char, c_uint, *mut c_int, *mut *mut c_void);
+    link_complete = "cuLinkComplete" (RawLink, *mut *mut c_void, *mut usize);
+    link_destroy = "cuLinkDestroy" (RawLink);
+    launch_kernel = "cuLaunchKernel" (
+        RawFunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, RawStream, *const *const c_void,
+        *mut *mut c_void
+    );
+    @optional
+    func_get_param_info = "cuFuncGetParamInfo" (RawFunction, usize, *mut usize, *mut usize);
+}
+
+/// The initialised driver.
+pub struct Driver {
+    /// Its functions.
+    pub table: Table,
+    /// Its version of the interface: 12040 is 12.4.
+    pub version: u32,
+}
+
+/// Whether this process is a child of one that had initialised the driver.
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn after_fork() {
+    FORKED.store(true, Ordering::Relaxed);
+}
+
+/// Whether this process may not use the driver, because it was forked.
+pub fn is_forked() -> bool {
+    FORKED.load(Ordering::Relaxed)
+}
+
+/// The driver, loaded and initialised by the first call.
+pub fn driver() -> Result<&'static Driver, Absent> {
+    static DRIVER: OnceLock<Result<Driver, Absent>> = OnceLock::new();
+    if is_forked() {
+        return Err(Absent::Forked);
+    }
+    DRIVER.get_or_init(start).as_ref().map_err(Clone::clone)
+}
+
+fn start() -> Result<Driver, Absent> {
+    // SAFETY: the library's initialisers are the driver's own, which any process may run.
+    let library = unsafe { Library::open(Some("libcuda.so.1"), RTLD_NOW | RTLD_LOCAL) }
+        .map_err(|e| Absent::NoLibrary(e.to_string()))?;
+    let table = Table::look_up(&library)?;
+    // It must stay: the driver has threads of its own.
+    std::mem::forget(library);
+    let check = |code| match code {
+        0 => Ok(()),
+        100 => Err(Absent::NoDevice),
+        code => Err(Absent::NoDriver { code, text: error_name(&table, code) }),
+    };
+    // SAFETY: 0 is the only value of the flags.
+    check(unsafe { (table.init)(0) })?;
+    let mut version = 0;
+    // SAFETY: it writes the number.
+    check(unsafe { (table.driver_get_version)(&mut version) })?;
+    // SAFETY: the function only stores a flag. If it cannot be registered, a forked child gets the driver's errors.
+    unsafe { libc::pthread_atfork(None, None, Some(after_fork)) };
+    Ok(Driver { table, version: version.unsigned_abs() })
+}
+
+/// The name of an error: `CUDA_ERROR_…`.
+pub fn error_name(table: &Table, code: Code) -> String {
+    let mut name = std::ptr::null();
+    // SAFETY: it writes a pointer to a constant string, or null.
+    let known = unsafe { (table.get_error_name)(code, &mut name) } == 0 && !name.is_null();
+    match known {
+        // SAFETY: a zero-terminated constant.
+        true => unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned(),
+        false => format!("CUDA error {code}"),
+    }
+}

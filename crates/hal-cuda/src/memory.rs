@@ -1,0 +1,317 @@
+//! Memory of a GPU, and pinned memory of the host, which the GPU copies from and to at full speed.
+//!
+//! In come the runtime's transfers, which are blocking: each runs on a stream of its own and is waited for, so that
+//! transfers of several threads overlap. How large blocks of ordinary host memory travel is in `transfer.rs`.
+
+use crate::context::{Current, Gpu};
+use crate::library::{Address, RawStream};
+use crate::transfer::Staging;
+use cloom_hal::{HalError, Memory};
+use std::ffi::c_void;
+use std::sync::Arc;
+
+/// All contexts may use a pinned block.
+const HOST_PORTABLE: u32 = 1;
+/// Bytes of the buffer through which overlapping ranges are copied.
+const BOUNCE: u64 = 16 << 20;
+/// Bytes of a pattern that are written by the host before the device doubles them.
+const PATTERN_BLOCK: usize = 64 << 10;
+
+/// A block of a GPU's memory. It is dropped after everything that used it has been waited for.
+pub struct DeviceBlock {
+    gpu: Arc<Gpu>,
+    address: Address,
+    size: u64,
+}
+
+impl DeviceBlock {
+    /// Fresh memory without content.
+    pub fn allocate(gpu: &Arc<Gpu>, size: u64) -> Result<DeviceBlock, HalError> {
+        let current = gpu.enter()?;
+        let mut address = 0;
+        let bytes = usize::try_from(size).map_err(|_| HalError::OutOfMemory(size))?.max(1);
+        let allocated = match current.pool() {
+            Some(pool) => {
+                let stream = current.stream()?;
+                // SAFETY: it writes an address.
+                let code = unsafe { (current.table().mem_alloc_from_pool)(&mut address, bytes, pool, stream.raw) };
+                // Other streams may use it only when this one has come to it.
+                current.check("cuMemAllocFromPoolAsync", code).and_then(|()| current.synchronize(stream.raw))
+            }
+            // SAFETY: as above.
+            None => current.check("cuMemAlloc", unsafe { (current.table().mem_alloc)(&mut address, bytes) }),
+        };
+        allocated.map_err(|failure| failure.of_size(size))?;
+        Ok(DeviceBlock { gpu: gpu.clone(), address, size })
+    }
+
+    /// Where it begins.
+    pub fn address(&self) -> Address {
+        self.address
+    }
+
+    /// The address of a range, after checking that it lies inside.
+    fn range(&self, offset: u64, size: u64) -> Address {
+        let end = offset.checked_add(size).filter(|&end| end <= self.size);
+        assert!(end.is_some(), "bytes {offset}+{size} of a memory of {}", self.size);
+        self.address + offset
+    }
+
+    /// Repeats a pattern on a stream, which the caller waits for before the block is dropped.
+    pub fn fill(
+        &self,
+        current: &Current<'_>,
+        stream: RawStream,
+        offset: u64,
+        size: usize,
+        pattern: &[u8],
+    ) -> Result<(), HalError> {
+        fill(current, stream, self.range(offset, size as u64), size, pattern)
+    }
+}
+
+impl Drop for DeviceBlock {
+    fn drop(&mut self) {
+        let address = self.address;
+        let Ok(current) = self.gpu.enter() else { return };
+        if current.pool().is_some()
+            && let Ok(stream) = current.stream()
+        {
+            // SAFETY: allocated by `allocate` from the pool; whoever used it has waited for that.
+            let code = unsafe { (current.table().mem_free_async)(address, stream.raw) };
+            let _ = current.check("cuMemFreeAsync", code);
+        } else {
+            // SAFETY: as above; memory of a pool can be freed so, too.
+            self.gpu.release("cuMemFree", |table| unsafe { (table.mem_free)(address) });
+        }
+    }
+}
+
+/// Pinned memory of the host: transfers from and to it are fast.
+pub struct HostBlock {
+    gpu: Arc<Gpu>,
+    pointer: *mut u8,
+    size: usize,
+}
+
+// SAFETY: it owns its bytes, as a vector does.
+unsafe impl Send for HostBlock {}
+// SAFETY: as above.
+unsafe impl Sync for HostBlock {}
+
+impl HostBlock {
+    /// Fresh zeros.
+    pub(crate) fn allocate(gpu: &Arc<Gpu>, size: usize) -> Result<HostBlock, HalError> {
+        let current = gpu.enter()?;
+        let mut pointer: *mut c_void = std::ptr::null_mut();
+        // SAFETY: it writes a pointer.
+        let code = unsafe { (current.table().mem_host_alloc)(&mut pointer, size.max(1), HOST_PORTABLE) };
+        current.check("cuMemHostAlloc", code).map_err(|failure| failure.of_size(size as u64))?;
+        // SAFETY: so many bytes were allocated, and nobody else knows them.
+        unsafe { std::ptr::write_bytes(pointer.cast::<u8>(), 0, size) };
+        Ok(HostBlock { gpu: gpu.clone(), pointer: pointer.cast(), size })
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: the block has so many initialised bytes; it is borrowed as the result is.
+        unsafe { std::slice::from_raw_parts(self.pointer, self.size) }
+    }
+
+    /// Its bytes, to change them.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and nobody else has a reference.
+        unsafe { std::slice::from_raw_parts_mut(self.pointer, self.size) }
+    }
+}
+
+impl Drop for HostBlock {
+    fn drop(&mut self) {
+        let pointer = self.pointer;
+        // SAFETY: allocated by `allocate`; transfers are waited for where they are begun.
+        self.gpu.release("cuMemFreeHost", |table| unsafe { (table.mem_free_host)(pointer.cast()) });
+    }
+}
+
+/// A memory object's copy on a GPU.
+pub struct CudaMemory {
+    block: DeviceBlock,
+    staging: Arc<Staging>,
+}
+
+impl CudaMemory {
+    /// Fresh memory without content.
+    pub(crate) fn allocate(gpu: &Arc<Gpu>, staging: &Arc<Staging>, size: u64) -> Result<CudaMemory, HalError> {
+        Ok(CudaMemory { block: DeviceBlock::allocate(gpu, size)?, staging: staging.clone() })
+    }
+
+    fn gpu(&self) -> &Arc<Gpu> {
+        &self.block.gpu
+    }
+}
+
+impl Memory for CudaMemory {
+    fn size(&self) -> u64 {
+        self.block.size
+    }
+
+    fn device_address(&self) -> u64 {
+        self.block.address
+    }
+
+    fn host_address(&self) -> Option<usize> {
+        None
+    }
+
+    fn read(&self, offset: u64, to: &mut [u8]) -> Result<(), HalError> {
+        let from = self.block.range(offset, to.len() as u64);
+        self.staging.read(self.gpu(), from, to)
+    }
+
+    fn write(&self, offset: u64, from: &[u8]) -> Result<(), HalError> {
+        let to = self.block.range(offset, from.len() as u64);
+        self.staging.write(self.gpu(), to, from)
+    }
+
+    fn copy_from(&self, offset: u64, source: &dyn Memory, source_offset: u64, size: u64) -> Result<(), HalError> {
+        let to = self.block.range(offset, size);
+        let end = source_offset.checked_add(size).filter(|&end| end <= source.size());
+        assert!(end.is_some(), "bytes {source_offset}+{size} of a memory of {}", source.size());
+        if size == 0 {
+            return Ok(());
+        }
+        match source.host_address() {
+            Some(address) => {
+                let from = (address + source_offset as usize) as *const u8;
+                // SAFETY: the range was checked. Its bytes are initialised and nobody writes them now, as for every
+                // transfer.
+                self.staging.write(self.gpu(), to, unsafe { std::slice::from_raw_parts(from, size as usize) })
+            }
+            None => copy_on_device(self.gpu(), to, source.device_address() + source_offset, size),
+        }
+    }
+
+    fn fill(&self, offset: u64, size: u64, pattern: &[u8]) -> Result<(), HalError> {
+        let to = self.block.range(offset, size);
+        if size == 0 || pattern.is_empty() {
+            return Ok(());
+        }
+        let current = self.gpu().enter()?;
+        let stream = current.stream()?;
+        fill(&current, stream.raw, to, size as usize, pattern)?;
+        Ok(current.synchronize(stream.raw)?)
+    }
+}
+
+/// A copy on the device, without waiting. The ranges do not overlap.
+fn copy(current: &Current<'_>, stream: RawStream, to: Address, from: Address, size: u64) -> Result<(), HalError> {
+    // SAFETY: the callers have checked both ranges, whose memory lives until the stream has been waited for.
+    let code = unsafe { (current.table().memcpy_on_device)(to, from, size as usize, stream) };
+    Ok(current.check("cuMemcpyDtoDAsync", code)?)
+}
+
+/// Copies as if through a third place.
+fn copy_on_device(gpu: &Arc<Gpu>, to: Address, from: Address, size: u64) -> Result<(), HalError> {
+    if to == from {
+        return Ok(());
+    }
+    let current = gpu.enter()?;
+    let stream = current.stream()?;
+    if to.abs_diff(from) >= size {
+        copy(&current, stream.raw, to, from, size)?;
+        return Ok(current.synchronize(stream.raw)?);
+    }
+    let bounce = DeviceBlock::allocate(gpu, size.min(BOUNCE))?;
+    for (at, part) in parts(size, BOUNCE, to > from) {
+        copy(&current, stream.raw, bounce.address, from + at, part)?;
+        copy(&current, stream.raw, to + at, bounce.address, part)?;
+    }
+    Ok(current.synchronize(stream.raw)?)
+}
+
+/// Offset and size of the parts of a range, in order or from its end.
+fn parts(size: u64, most: u64, backwards: bool) -> impl Iterator<Item = (u64, u64)> {
+    let count = size.div_ceil(most);
+    (0..count).map(move |i| {
+        let at = most * if backwards { count - 1 - i } else { i };
+        (at, most.min(size - at))
+    })
+}
+
+/// The shortest pattern that gives the same bytes.
+fn shortest(pattern: &[u8]) -> &[u8] {
+    let period =
+        (1..pattern.len()).find(|&n| pattern.len().is_multiple_of(n) && pattern[n..] == pattern[..pattern.len() - n]);
+    &pattern[..period.unwrap_or(pattern.len())]
+}
+
+/// Repeats a pattern, without waiting for all of it.
+fn fill(current: &Current<'_>, stream: RawStream, to: Address, size: usize, pattern: &[u8]) -> Result<(), HalError> {
+    let table = current.table();
+    let pattern = shortest(pattern);
+    let is_aligned = |n: u64| to.is_multiple_of(n) && (size as u64).is_multiple_of(n);
+    // SAFETY: the caller has checked the range, whose memory lives until the stream has been waited for.
+    let code = unsafe {
+        match *pattern {
+            [a] => (table.memset_8)(to, a, size, stream),
+            [a, b] if is_aligned(2) => (table.memset_16)(to, u16::from_le_bytes([a, b]), size / 2, stream),
+            [a, b, c, d] if is_aligned(4) => (table.memset_32)(to, u32::from_le_bytes([a, b, c, d]), size / 4, stream),
+            _ => return fill_by_doubling(current, stream, to, size, pattern),
+        }
+    };
+    Ok(current.check("cuMemsetAsync", code)?)
+}
+
+/// The host writes the pattern some times, then the device doubles what is there.
+fn fill_by_doubling(
+    current: &Current<'_>,
+    stream: RawStream,
+    to: Address,
+    size: usize,
+    pattern: &[u8],
+) -> Result<(), HalError> {
+    let times = (PATTERN_BLOCK.min(size) / pattern.len()).max(1);
+    let mut block = pattern.repeat(times);
+    block.truncate(size);
+    // SAFETY: the range was checked; the block lives until the stream has been waited for, below.
+    let code = unsafe { (current.table().memcpy_to_device)(to, block.as_ptr().cast(), block.len(), stream) };
+    current.check("cuMemcpyHtoDAsync", code)?;
+    current.synchronize(stream)?;
+    let mut done = block.len();
+    while done < size {
+        let part = done.min(size - done);
+        copy(current, stream, to + done as u64, to, part as u64)?;
+        done += part;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_is_as_short_as_it_can_be() {
+        assert_eq!(shortest(&[7; 16]), [7]);
+        assert_eq!(shortest(&[1, 2, 1, 2]), [1, 2]);
+        assert_eq!(shortest(&[1, 2, 1]), [1, 2, 1]);
+        assert_eq!(shortest(&[1, 2, 3, 4]), [1, 2, 3, 4]);
+        assert_eq!(shortest(&[]), []);
+    }
+
+    #[test]
+    fn parts_of_an_overlapping_copy_go_away_from_what_is_still_needed() {
+        for (size, most, by) in [(10u64, 3u64, 2i64), (10, 3, -2), (9, 3, 1), (2, 5, 1), (7, 1, -6)] {
+            let before: Vec<u8> = (0..30).collect();
+            let (mut after, mut expected) = (before.clone(), before.clone());
+            let (from, to) = (10usize, (10 + by) as usize);
+            expected[to..to + size as usize].copy_from_slice(&before[from..from + size as usize]);
+            for (at, part) in parts(size, most, to > from) {
+                let (at, part) = (at as usize, part as usize);
+                let bounce = after[from + at..from + at + part].to_vec();
+                after[to + at..to + at + part].copy_from_slice(&bounce);
+            }
+            assert_eq!(after, expected, "{size} {most} {by}");
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Loads kernels: PTX in, a function of the driver out.
+//!
+//! The driver translates PTX to machine code. With a cache, its linker does, so that the code can be kept. Bytes that
+//! do not load, and kernels whose parameters are not those of the artifact, are errors.
+
+use crate::cache::{CubinCache, CubinKey};
+use crate::context::{Current, Gpu};
+use crate::error::Failure;
+use crate::library::{RawFunction, RawLink, RawModule};
+use cloom_artifact::{KernelArtifact, LaunchForm};
+use cloom_hal::{HalError, Kernel, Memory};
+use cloom_ir::abi::gpu;
+use std::ffi::{CString, c_void};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// `CU_JIT_ERROR_LOG_BUFFER`
+const JIT_ERROR_LOG: i32 = 5;
+/// `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`
+const JIT_ERROR_LOG_SIZE: i32 = 6;
+/// `CU_JIT_OPTIMIZATION_LEVEL`
+const JIT_LEVEL: i32 = 7;
+/// `CU_JIT_INPUT_PTX`
+const INPUT_PTX: i32 = 1;
+/// Bytes of the log of errors.
+const LOG: usize = 8 << 10;
+
+/// `CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK`
+const MAX_THREADS: i32 = 0;
+/// `CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES`
+const STATIC_SHARED: i32 = 1;
+/// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`
+const MAX_DYNAMIC_SHARED: i32 = 8;
+/// Bytes of local memory that a group has without asking.
+const PLAIN_LOCAL: u64 = 48 << 10;
+
+/// What a kernel is loaded for.
+pub struct LoadFor<'a> {
+    /// The GPU.
+    pub gpu: &'a Arc<Gpu>,
+    /// Ten times its compute capability.
+    pub capability: u32,
+    /// Bytes of local memory that a group can have.
+    pub local_memory: u64,
+    /// Where machine code is kept.
+    pub cache: Option<&'a dyn CubinCache>,
+}
+
+/// A kernel of a GPU.
+pub struct CudaKernel {
+    pub(crate) artifact: Arc<KernelArtifact>,
+    /// Its name, for errors of launches that outlive the borrow of the kernel.
+    pub(crate) name: Arc<str>,
+    pub(crate) gpu: Arc<Gpu>,
+    module: RawModule,
+    pub(crate) function: RawFunction,
+    pub(crate) max_group: u64,
+    /// Bytes of local memory of the largest group.
+    local_memory: u64,
+    /// Whether a group may have as much.
+    has_local_memory: AtomicBool,
+    /// Kept as long as the kernel.
+    pub(crate) variables: Option<Arc<dyn Memory>>,
+}
+
+impl Kernel for CudaKernel {
+    fn artifact(&self) -> &KernelArtifact {
+        &self.artifact
+    }
+
+    fn max_group_size(&self) -> u64 {
+        self.max_group
+    }
+}
+
+impl CudaKernel {
+    /// Loads a kernel.
+    pub fn load(
+        to: &LoadFor<'_>,
+        artifact: Arc<KernelArtifact>,
+        variables: Option<Arc<dyn Memory>>,
+    ) -> Result<CudaKernel, HalError> {
+        if artifact.launch != LaunchForm::WorkItem {
+            return Err(bad("it runs a work-group, and a GPU runs work-items"));
+        }
+        if artifact.enqueues {
+            return Err(bad("it enqueues kernels, which a GPU does not"));
+        }
+        let entry = CString::new(artifact.entry.as_str()).map_err(|_| bad("its symbol has a zero"))?;
+        let ptx = CString::new(artifact.code.strip_suffix(b"\0").unwrap_or(&artifact.code));
+        let ptx = ptx.map_err(|_| bad("its text has a zero"))?;
+        let current = to.gpu.enter()?;
+        let module = load(&current, to, &ptx)?;
+        let mut kernel = CudaKernel {
+            name: artifact.name.as_str().into(),
+            artifact,
+            gpu: to.gpu.clone(),
+            module,
+            function: RawFunction::NULL,
+            max_group: 0,
+            local_memory: 0,
+            has_local_memory: AtomicBool::new(false),
+            variables,
+        };
+        // SAFETY: the module is loaded, the name ends in a zero, and it writes a handle.
+        let code = unsafe { (current.table().module_get_function)(&mut kernel.function, module, entry.as_ptr()) };
+        current
+            .check("cuModuleGetFunction", code)
+            .map_err(|_| bad(&format!("no function {}", kernel.artifact.entry)))?;
+        kernel.check_parameters(&current)?;
+        kernel.max_group = u64::from(kernel.attribute(&current, MAX_THREADS)?);
+        let static_shared = u64::from(kernel.attribute(&current, STATIC_SHARED)?);
+        kernel.local_memory = to.local_memory.saturating_sub(static_shared);
+        Ok(kernel)
+    }
+
+    fn attribute(&self, current: &Current<'_>, attribute: i32) -> Result<u32, Failure> {
+        let mut value = 0;
+        // SAFETY: it writes a number; the function is that of the module.
+        let code = unsafe { (current.table().func_get_attribute)(&mut value, attribute, self.function) };
+        current.check("cuFuncGetAttribute", code)?;
+        Ok(u32::try_from(value).unwrap_or(0))
+    }
+
+    /// Compares the function's parameters with the artifact, if the driver says what they are (from 12.4 on): it reads
+    /// as many bytes of each as the function has.
+    fn check_parameters(&self, current: &Current<'_>) -> Result<(), HalError> {
+        let Some(info) = current.table().func_get_param_info else { return Ok(()) };
+        let block = self.artifact.arg_block;
+        let room = self.artifact.args.iter().map(|arg| block.saturating_sub(arg.offset) as usize);
+        let rooms = std::iter::once(gpu::SIZE as usize).chain(room);
+        let mut count = 0;
+        for (i, room) in rooms.enumerate() {
+            let (mut offset, mut size) = (0, 0);
+            // SAFETY: it writes two numbers.
+            if unsafe { info(self.function, i, &mut offset, &mut size) } != 0 || size > room {
+                return Err(bad(&format!("parameter {i} of {} is not that of the kernel", self.artifact.entry)));
+            }
+            count += 1;
+        }
+        let (mut offset, mut size) = (0, 0);
+        // SAFETY: as above.
+        match unsafe { info(self.function, count, &mut offset, &mut size) } {
+            0 => Err(bad(&format!("{} has more parameters than the kernel", self.artifact.entry))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes sure that a group may have so many bytes of local memory.
+    pub fn allow_local(&self, current: &Current<'_>, size: u64) -> Result<(), HalError> {
+        if size > self.local_memory {
+            let most = self.local_memory;
+            return Err(HalError::Device(format!(
+                "a group asks for {size} bytes of local memory, and {most} are there"
+            )));
+        }
+        if size <= PLAIN_LOCAL || self.has_local_memory.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let most = i32::try_from(self.local_memory).unwrap_or(i32::MAX);
+        // SAFETY: the function is that of the module.
+        let code = unsafe { (current.table().func_set_attribute)(self.function, MAX_DYNAMIC_SHARED, most) };
+        current.check("cuFuncSetAttribute", code)?;
+        self.has_local_memory.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+impl Drop for CudaKernel {
+    fn drop(&mut self) {
+        let module = self.module;
+        // SAFETY: loaded by `load`; kernels are kept until their launches have ended.
+        self.gpu.release("cuModuleUnload", |table| unsafe { (table.module_unload)(module) });
+    }
+}
+
+fn bad(why: &str) -> HalError {
+    HalError::BadCode(why.to_owned())
+}
+
+/// Options of the driver's compiler: its errors go to a buffer.
+struct Options {
+    log: Vec<u8>,
+    names: [i32; 3],
+    values: [*mut c_void; 3],
+}
+
+impl Options {
+    fn new() -> Options {
+        let mut log = vec![0u8; LOG];
+        let number = |n: usize| std::ptr::without_provenance_mut::<c_void>(n);
+        let values = [log.as_mut_ptr().cast(), number(LOG), number(4)];
+        Options { log, names: [JIT_ERROR_LOG, JIT_ERROR_LOG_SIZE, JIT_LEVEL], values }
+    }
+
+    /// The error of a call with these options: what the compiler says, if it has said something.
+    fn explain(&self, failure: Failure) -> HalError {
+        let end = self.log.iter().position(|&b| b == 0).unwrap_or(LOG);
+        let text = String::from_utf8_lossy(&self.log[..end]);
+        // Memory and faults are not the code's.
+        match HalError::from(failure.clone()) {
+            HalError::Device(_) if !crate::error::is_lost() => {
+                HalError::BadCode(format!("{}: {}", failure.name, text.trim()).trim_end_matches([':', ' ']).to_owned())
+            }
+            error => error,
+        }
+    }
+}
+
+/// Loads PTX, by the cache if there is one.
+fn load(current: &Current<'_>, to: &LoadFor<'_>, ptx: &CString) -> Result<RawModule, HalError> {
+    let Some(cache) = to.cache else {
+        let mut options = Options::new();
+        return load_image(current, ptx.as_bytes_with_nul(), &mut options).map_err(|f| options.explain(f));
+    };
+    let key = CubinKey::new(ptx.as_bytes(), current.gpu.driver.version, to.capability);
+    if let Some(cubin) = cache.get(&key)
+        && let Ok(module) = load_image(current, &cubin, &mut Options::new())
+    {
+        return Ok(module);
+    }
+    let cubin = link(current, ptx)?;
+    let mut options = Options::new();
+    let module = load_image(current, &cubin, &mut options).map_err(|f| options.explain(f))?;
+    cache.put(&key, &cubin);
+    Ok(module)
+}
+
+/// Loads PTX that ends in a zero, or machine code.
+fn load_image(current: &Current<'_>, image: &[u8], options: &mut Options) -> Result<RawModule, Failure> {
+    let mut module = RawModule::NULL;
+    let count = options.names.len() as u32;
+    let (names, values) = (options.names.as_mut_ptr(), options.values.as_mut_ptr());
+    // SAFETY: text ends in a zero, and machine code says its size; the log's buffer lives in `options`.
+    let code = unsafe { (current.table().module_load_data)(&mut module, image.as_ptr().cast(), count, names, values) };
+    current.check("cuModuleLoadDataEx", code).map(|()| module)
+}
+
+/// Translates PTX to machine code.
+fn link(current: &Current<'_>, ptx: &CString) -> Result<Vec<u8>, HalError> {
+    /// Ends the linker.
+    struct Linker<'a>(&'a Current<'a>, RawLink);
+
+    impl Drop for Linker<'_> {
+        fn drop(&mut self) {
+            // SAFETY: made below, and used by this function only.
+            unsafe { (self.0.table().link_destroy)(self.1) };
+        }
+    }
+
+    // Before the linker, which uses it until it ends.
+    let mut options = Options::new();
+    let table = current.table();
+    let count = options.names.len() as u32;
+    let mut raw = RawLink::NULL;
+    // SAFETY: the options live longer than the linker.
+    let code = unsafe { (table.link_create)(count, options.names.as_mut_ptr(), options.values.as_mut_ptr(), &mut raw) };
+    current.check("cuLinkCreate", code).map_err(|f| options.explain(f))?;
+    let linker = Linker(current, raw);
+    let (text, none) = (ptx.as_bytes_with_nul(), std::ptr::null_mut());
+    // SAFETY: the text ends in a zero and has this size with it; there are no options.
+    let code = unsafe {
+        let (data, name) = (text.as_ptr().cast(), c"kernel".as_ptr());
+        (table.link_add_data)(linker.1, INPUT_PTX, data, text.len(), name, 0, none, std::ptr::null_mut())
+    };
+    current.check("cuLinkAddData", code).map_err(|f| options.explain(f))?;
+    let (mut cubin, mut size) = (std::ptr::null_mut::<c_void>(), 0);
+    // SAFETY: it writes a pointer and a size.
+    let code = unsafe { (table.link_complete)(linker.1, &mut cubin, &mut size) };
+    current.check("cuLinkComplete", code).map_err(|f| options.explain(f))?;
+    // SAFETY: the linker owns so many bytes until it ends.
+    Ok(unsafe { std::slice::from_raw_parts(cubin.cast::<u8>(), size) }.to_vec())
+}

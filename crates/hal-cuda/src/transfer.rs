@@ -1,0 +1,306 @@
+//! Transfers between the host and a GPU.
+//!
+//! The driver copies ordinary memory of the host through a small pinned buffer of its own, on one thread. A large
+//! transfer is therefore *staged*: several threads copy parts into pinned blocks, from which the GPU fetches them, so
+//! that copying and fetching overlap. Small transfers, and those of memory that is pinned already, go to the driver
+//! directly. (H100, 256 MiB: pageable 9 GB/s up and 14 down, staged by one thread 9, by eight 14 to 20, pinned 55.)
+
+use crate::context::{Current, Gpu};
+use crate::library::Address;
+use cloom_hal::HalError;
+use cloom_hal::lock::{Condvar, Mutex};
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// Transfers of at most so many bytes are not staged: starting threads takes as long as the transfer.
+const DIRECT: usize = 2 << 20;
+/// Bytes of a pinned block.
+const BLOCK: usize = 4 << 20;
+/// Bytes that a thread stages at once, at least: copying and fetching then overlap soon.
+const MIN_PART: usize = 512 << 10;
+/// Bytes for which a thread is worth starting.
+const PER_THREAD: usize = 2 << 20;
+/// Pinned blocks of a device, and threads of a transfer.
+const BLOCKS: usize = 8;
+
+/// Pinned memory: `CU_MEMORYTYPE_HOST`.
+const MEMORY_TYPE_HOST: u32 = 1;
+/// Memory of a device: `CU_MEMORYTYPE_DEVICE`.
+const MEMORY_TYPE_DEVICE: u32 = 2;
+/// `CU_POINTER_ATTRIBUTE_MEMORY_TYPE`
+const POINTER_MEMORY_TYPE: i32 = 2;
+
+/// The pinned blocks of a device, allocated as they are needed.
+pub struct Staging {
+    gpu: Arc<Gpu>,
+    blocks: Mutex<Blocks>,
+    returned: Condvar,
+}
+
+#[derive(Default)]
+struct Blocks {
+    free: Vec<Pinned>,
+    allocated: usize,
+}
+
+/// A pinned block.
+struct Pinned(*mut u8);
+
+// SAFETY: it is plain memory, which one thread uses at a time.
+unsafe impl Send for Pinned {}
+
+/// The part of the host in a transfer.
+#[derive(Clone, Copy)]
+enum HostSide {
+    From(*const u8),
+    To(*mut u8),
+}
+
+// SAFETY: the threads of a transfer use parts that do not overlap, while the caller holds the whole.
+unsafe impl Send for HostSide {}
+// SAFETY: as above.
+unsafe impl Sync for HostSide {}
+
+impl HostSide {
+    /// The same, so many bytes further on.
+    ///
+    /// # Safety
+    /// The memory has so many bytes.
+    unsafe fn at(self, offset: usize) -> HostSide {
+        // SAFETY: the caller's.
+        unsafe {
+            match self {
+                HostSide::From(from) => HostSide::From(from.add(offset)),
+                HostSide::To(to) => HostSide::To(to.add(offset)),
+            }
+        }
+    }
+
+    fn address(self) -> *const u8 {
+        match self {
+            HostSide::From(from) => from,
+            HostSide::To(to) => to.cast_const(),
+        }
+    }
+}
+
+impl Staging {
+    /// Without blocks so far.
+    pub fn new(gpu: &Arc<Gpu>) -> Staging {
+        Staging { gpu: gpu.clone(), blocks: Mutex::default(), returned: Condvar::new() }
+    }
+
+    /// Copies from a GPU, of which the range has been checked.
+    pub fn read(&self, gpu: &Gpu, from: Address, to: &mut [u8]) -> Result<(), HalError> {
+        // SAFETY: the slice is borrowed for the whole transfer.
+        unsafe { self.transfer(gpu, HostSide::To(to.as_mut_ptr()), from, to.len()) }
+    }
+
+    /// Copies to a GPU, of which the range has been checked.
+    pub fn write(&self, gpu: &Gpu, to: Address, from: &[u8]) -> Result<(), HalError> {
+        // SAFETY: the slice is borrowed for the whole transfer.
+        unsafe { self.transfer(gpu, HostSide::From(from.as_ptr()), to, from.len()) }
+    }
+
+    /// # Safety
+    /// The host's side has `size` bytes, which nobody else uses.
+    unsafe fn transfer(&self, gpu: &Gpu, host: HostSide, device: Address, size: usize) -> Result<(), HalError> {
+        if size == 0 {
+            return Ok(());
+        }
+        let current = gpu.enter()?;
+        let host_address = host.address() as Address;
+        if size <= DIRECT || memory_type(&current, host_address) == Some(MEMORY_TYPE_HOST) {
+            // SAFETY: the caller's.
+            return unsafe { direct(&current, host, device, size) };
+        }
+        let threads = threads().min(size / PER_THREAD).max(1);
+        let part = (size / threads / 4).next_multiple_of(4096).clamp(MIN_PART, BLOCK);
+        let next = AtomicUsize::new(0);
+        let work = || -> Result<(), HalError> {
+            let current = gpu.enter()?;
+            let block = self.take()?;
+            let result = loop {
+                let at = next.fetch_add(1, Ordering::Relaxed).saturating_mul(part);
+                if at >= size {
+                    break Ok(());
+                }
+                let bytes = part.min(size - at);
+                let pinned = block.as_ref().map(|pinned| pinned.0);
+                // SAFETY: this thread alone has this part, which lies within the range, and the block.
+                if let Err(error) = unsafe { staged(&current, host.at(at), device + at as Address, bytes, pinned) } {
+                    // The other threads end too.
+                    next.store(usize::MAX / 2, Ordering::Relaxed);
+                    break Err(error);
+                }
+            };
+            self.give_back(block);
+            result
+        };
+        std::thread::scope(|scope| {
+            let helper = || std::thread::Builder::new().name("cloom-copy".into());
+            // A thread that cannot be started is done without.
+            let helpers: Vec<_> = (1..threads).filter_map(|_| helper().spawn_scoped(scope, work).ok()).collect();
+            let mut result = work();
+            for helper in helpers {
+                let panicked = |_| Err(HalError::Device("a thread of a transfer panicked".into()));
+                result = result.and(helper.join().unwrap_or_else(panicked));
+            }
+            result
+        })
+    }
+
+    /// A block; waits while other transfers have all of them. `None` if the host has no pinned memory for any.
+    fn take(&self) -> Result<Option<Pinned>, HalError> {
+        let mut blocks = self.blocks.lock();
+        loop {
+            if let Some(block) = blocks.free.pop() {
+                return Ok(Some(block));
+            }
+            if blocks.allocated < BLOCKS {
+                break;
+            }
+            blocks = self.returned.wait(blocks);
+        }
+        blocks.allocated += 1;
+        drop(blocks);
+        let allocated = self.gpu.enter().and_then(|current| {
+            let mut pointer: *mut c_void = ptr::null_mut();
+            // SAFETY: it writes a pointer. Flag 1: all contexts may use it.
+            let code = unsafe { (current.table().mem_host_alloc)(&mut pointer, BLOCK, 1) };
+            Ok(current.check("cuMemHostAlloc", code).map(|()| Pinned(pointer.cast()))?)
+        });
+        if allocated.is_err() {
+            self.blocks.lock().allocated -= 1;
+            self.returned.notify_one();
+        }
+        match allocated {
+            Ok(block) => Ok(Some(block)),
+            Err(HalError::OutOfMemory(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn give_back(&self, block: Option<Pinned>) {
+        if let Some(block) = block {
+            self.blocks.lock().free.push(block);
+            self.returned.notify_one();
+        }
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        for Pinned(block) in std::mem::take(&mut self.blocks.get_mut().free) {
+            // SAFETY: allocated by `take`; no transfer is left.
+            self.gpu.release("cuMemFreeHost", |table| unsafe { (table.mem_free_host)(block.cast()) });
+        }
+    }
+}
+
+/// How many threads a transfer has: more than the cores only get into each other's way.
+fn threads() -> usize {
+    static THREADS: OnceLock<usize> = OnceLock::new();
+    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from).min(BLOCKS))
+}
+
+/// What memory an address of this process or of a device belongs to; `None` for ordinary memory of the host.
+fn memory_type(current: &Current<'_>, address: Address) -> Option<u32> {
+    let mut kind = 0u32;
+    // SAFETY: it writes a `u32`, and only looks the address up.
+    let code = unsafe { (current.table().pointer_get_attribute)((&raw mut kind).cast(), POINTER_MEMORY_TYPE, address) };
+    (code == 0 && kind != 0).then_some(kind)
+}
+
+/// Whether an address is that of memory of a device: an allocation, or a variable of a module.
+fn is_on_device(current: &Current<'_>, address: Address) -> bool {
+    let (mut base, mut size) = (0, 0);
+    memory_type(current, address) == Some(MEMORY_TYPE_DEVICE)
+        // SAFETY: it writes two numbers.
+        || unsafe { (current.table().mem_get_address_range)(&mut base, &mut size, address) } == 0
+}
+
+/// Copies by the driver, and waits.
+///
+/// # Safety
+/// Both sides have so many bytes.
+unsafe fn direct(current: &Current<'_>, host: HostSide, device: Address, size: usize) -> Result<(), HalError> {
+    let stream = current.stream()?;
+    // SAFETY: the caller's; the stream is waited for below, whatever the call returns.
+    let (call, code) = unsafe {
+        match host {
+            HostSide::From(from) => {
+                ("cuMemcpyHtoDAsync", (current.table().memcpy_to_device)(device, from.cast(), size, stream.raw))
+            }
+            HostSide::To(to) => {
+                ("cuMemcpyDtoHAsync", (current.table().memcpy_to_host)(to.cast(), device, size, stream.raw))
+            }
+        }
+    };
+    let begun = current.check(call, code);
+    let ended = current.synchronize(stream.raw);
+    Ok(begun.and(ended)?)
+}
+
+/// Copies a part through a pinned block, if there is one.
+///
+/// # Safety
+/// Both sides have so many bytes, and the block at least as many.
+unsafe fn staged(
+    current: &Current<'_>,
+    host: HostSide,
+    device: Address,
+    size: usize,
+    block: Option<*mut u8>,
+) -> Result<(), HalError> {
+    // SAFETY: the caller's. The block is memory of its own, so that nothing overlaps.
+    unsafe {
+        match (host, block) {
+            (_, None) => direct(current, host, device, size),
+            (HostSide::From(from), Some(block)) => {
+                ptr::copy_nonoverlapping(from, block, size);
+                direct(current, HostSide::From(block), device, size)
+            }
+            (HostSide::To(to), Some(block)) => {
+                direct(current, HostSide::To(block), device, size)?;
+                ptr::copy_nonoverlapping(block, to, size);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Bytes that are read at once where the end of a text is looked for.
+const TEXT_PIECE: u64 = 256;
+/// Bytes of the longest text.
+const MAX_TEXT: usize = 64 << 10;
+
+/// The zero-terminated string at an address of a device, or its beginning; `None` if there is no memory of a device.
+pub fn text(gpu: &Gpu, address: Address) -> Option<Vec<u8>> {
+    let current = gpu.enter().ok()?;
+    // Another address would be taken for one of the host, which must not be read for a kernel.
+    is_on_device(&current, address).then_some(())?;
+    let mut text = Vec::new();
+    let mut piece = TEXT_PIECE;
+    while text.len() < MAX_TEXT {
+        let at = address.checked_add(text.len() as u64)?;
+        // Up to the next multiple of the piece: near the end of an allocation a whole piece may go beyond it.
+        let size = (piece - at % piece) as usize;
+        let mut bytes = [0; TEXT_PIECE as usize];
+        // SAFETY: the array has so many bytes. A range that is no memory of the device is an error and not a fault.
+        match unsafe { direct(&current, HostSide::To(bytes.as_mut_ptr()), at, size) } {
+            Ok(()) => {
+                let end = bytes[..size].iter().position(|&b| b == 0);
+                text.extend_from_slice(&bytes[..end.unwrap_or(size)]);
+                if end.is_some() {
+                    return Some(text);
+                }
+            }
+            Err(_) if piece > 1 && !crate::error::is_lost() => piece /= 4,
+            Err(_) => break,
+        }
+    }
+    (!text.is_empty()).then_some(text)
+}
