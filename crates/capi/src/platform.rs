@@ -9,7 +9,8 @@ use crate::reserve::RESERVE;
 use cloom_caps::env;
 use cloom_hal::Device;
 use cloom_hal_cpu::{Choice, fpenv};
-use cloom_runtime::{Compiler, Engine, Hooks, Platform};
+use cloom_hal_cuda::{CubinCache, DirectoryCache};
+use cloom_runtime::{Compiler, Config, Engine, Hooks, Platform};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Once, OnceLock};
 
@@ -33,13 +34,14 @@ fn make() -> Arc<Platform> {
     let engine = Engine::new(Compiler::from_env(), hooks);
     let Choice { device, warnings } = Choice::new(0, None);
     warnings.iter().for_each(|warning| eprintln!("cloom: {warning}"));
-    let devices: Vec<Arc<dyn Device>> = match device {
+    let mut devices: Vec<Arc<dyn Device>> = match device {
         Ok(cpu) => vec![Arc::new(cpu)],
         Err(why) => {
             eprintln!("cloom: {}: {why}; no device is offered", env::CPU.name);
             Vec::new()
         }
     };
+    devices.extend(gpus());
     static REGISTERED: Once = Once::new();
     // SAFETY: the functions are ours and take nothing; what the one for the child does is allowed there.
     REGISTERED.call_once(|| unsafe {
@@ -48,6 +50,18 @@ fn make() -> Arc<Platform> {
     let platform = Platform::new(engine, devices);
     handle::inherit(&platform);
     platform
+}
+
+/// The GPUs of this machine. Their machine code is kept beside the compiled kernels.
+fn gpus() -> Vec<Arc<dyn Device>> {
+    if env::GPU.is_off() {
+        return Vec::new();
+    }
+    let folder = Config::from_env().cache_dir.map(|folder| folder.join("cubin"));
+    let cache =
+        folder.map(|folder| Arc::new(DirectoryCache::new(folder, DirectoryCache::BOUND)) as Arc<dyn CubinCache>);
+    let found = cloom_hal_cuda::devices(cache);
+    found.devices.into_iter().map(|gpu| Arc::new(gpu) as Arc<dyn Device>).collect()
 }
 
 /// The platform.

@@ -46,6 +46,12 @@ pub const CPU: Var = Var {
     meaning: "the instructions that code is made of: sse4.2, avx2, avx512 or avx512+intel (on Arm neon); refused if the machine lacks it",
     default: "what the machine has",
 };
+/// `CLOOM_GPU`
+pub const GPU: Var = Var {
+    name: "CLOOM_GPU",
+    meaning: "0: only the CPU is offered, and the library of NVIDIA's driver is not loaded",
+    default: "1",
+};
 /// `CLOOM_CACHE`
 pub const CACHE: Var = Var {
     name: "CLOOM_CACHE",
@@ -97,4 +103,4 @@ pub const COUNTS: Var = Var {
 };
 
 /// Every variable.
-pub const VARS: &[Var] = &[LOG, THREADS, CPU, LANES, DISABLE, REMARKS, QUICK_START, COUNTS, CACHE, CACHE_DIR];
+pub const VARS: &[Var] = &[LOG, THREADS, CPU, GPU, LANES, DISABLE, REMARKS, QUICK_START, COUNTS, CACHE, CACHE_DIR];

@@ -118,6 +118,7 @@ impl Built<'_> {
             device: None,
             tier_up: None,
             queue: 0,
+            timed: false,
         };
         device.launch(&launch).map_err(|e| e.to_string())?;
         let read = |memory: &Arc<dyn Memory>| -> Result<Vec<u8>, String> {

@@ -417,6 +417,7 @@ impl Ready for Loaded<'_> {
             device: None,
             tier_up: None,
             queue: 0,
+            timed: false,
         };
         device.launch(&launch).map_err(|e| e.to_string())?;
         let read = |(memory, size): &(Arc<dyn Memory>, usize)| -> Result<Vec<u8>, String> {

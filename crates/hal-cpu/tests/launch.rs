@@ -139,6 +139,7 @@ fn every_item_of_whole_and_partial_groups_runs_once() {
                 device: None,
                 tier_up: None,
                 queue: 0,
+                timed: false,
             };
             device.launch(&launch).unwrap();
             let mut bytes = vec![0; n as usize * 4];
@@ -165,6 +166,7 @@ fn groups_that_would_keep_most_of_the_memory_are_refused() {
         device: None,
         tier_up: None,
         queue: 0,
+        timed: false,
     };
     assert!(matches!(device.launch(&launch), Err(HalError::OutOfMemory(_))));
 }
@@ -250,6 +252,7 @@ fn a_launch_waits_for_better_code_if_that_is_sooner_there_than_its_end() {
                 device: None,
                 tier_up: Some(&tier_up),
                 queue: 0,
+                timed: false,
             })
             .unwrap();
         let mut bytes = vec![0; items as usize * 4];
@@ -297,6 +300,7 @@ fn groups_that_begin_after_better_code_is_there_run_it() {
                 device: None,
                 tier_up: Some(&tier_up),
                 queue: 0,
+                timed: false,
             })
             .unwrap();
         let mut bytes = vec![0; n as usize * 4];
@@ -335,6 +339,7 @@ fn groups_that_take_long_run_side_by_side_from_the_second_launch_on() {
                 device: None,
                 tier_up: None,
                 queue: 0,
+                timed: false,
             })
             .unwrap();
         let mut bytes = [0; 8];
@@ -364,6 +369,7 @@ fn constants_strings_and_memory_functions_are_linked() {
         device: None,
         tier_up: None,
         queue: 0,
+        timed: false,
     };
     device.launch(&launch).unwrap();
     let mut bytes = [0; 16];
@@ -387,6 +393,7 @@ fn prints_reach_the_sink_with_their_text() {
         device: None,
         tier_up: None,
         queue: 0,
+        timed: false,
     };
     device.launch(&launch).unwrap();
     let mut lines = sink.0.into_inner().unwrap();
@@ -415,6 +422,7 @@ fn denormals_live_unless_given_up() {
             device: None,
             tier_up: None,
             queue: 0,
+            timed: false,
         };
         device.launch(&launch).unwrap();
         let mut bytes = [0; 8];

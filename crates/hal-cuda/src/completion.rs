@@ -1,8 +1,9 @@
 //! How the end of a launch is noticed and told.
 //!
-//! Launches of a queue go to a *lane*: a stream, and a thread that waits for the ends of its launches in order. The
-//! thread is started when somebody wants to be called back, spins for a moment between launches and then sleeps, and
-//! ends after it had nothing to do for a while. A thread that waits itself needs no lane's thread.
+//! Launches of a queue go to a *lane*: a stream, and a thread that waits for the ends of its launches and tells them in
+//! order. The thread is started when somebody wants to be called back, spins for a moment between launches and then
+//! sleeps, and ends after it had nothing to do for a while. A thread that waits for a launch does the same meanwhile,
+//! so that it need not be woken.
 
 use crate::context::{Event, Gpu, OwnedStream, SPIN};
 use crate::error::OnItsWay;
@@ -34,6 +35,8 @@ struct Work {
     launches: VecDeque<(Running, Box<dyn Finish>)>,
     has_thread: bool,
     is_asleep: bool,
+    /// A thread tells the end of the launch that was the first.
+    is_served: bool,
 }
 
 impl Lane {
@@ -60,40 +63,67 @@ impl Lane {
             if !work.has_thread {
                 // Nobody else would: what is here is told by this thread.
                 drop(work);
-                self.tell_all();
+                while self.tell_one() {}
             }
         } else if work.is_asleep {
             self.changed.notify_one();
         }
     }
 
-    fn tell_all(&self) {
+    /// Waits for the first launch and tells its end, unless another thread does or there is none.
+    fn tell_one(&self) -> bool {
+        let mut work = self.work.lock();
+        if work.is_served {
+            return false;
+        }
+        let Some((running, finish)) = work.launches.pop_front() else { return false };
+        work.is_served = true;
+        drop(work);
+        conclude(running, finish);
+        self.queued.fetch_sub(1, Ordering::Release);
+        let mut work = self.work.lock();
+        work.is_served = false;
+        if !work.launches.is_empty() && work.is_asleep {
+            self.changed.notify_one();
+        }
+        true
+    }
+
+    /// A thread that waits for one of these launches tells their ends meanwhile. Returns whether it waits no more.
+    pub fn help(&self, done: &dyn Fn() -> bool) -> bool {
+        let begin = Instant::now();
         loop {
-            let next = self.work.lock().launches.pop_front();
-            let Some((running, finish)) = next else { return };
-            self.queued.fetch_sub(1, Ordering::Relaxed);
-            conclude(running, finish);
+            if done() {
+                return true;
+            }
+            if !self.tell_one() {
+                if begin.elapsed() >= SPIN {
+                    return false;
+                }
+                std::hint::spin_loop();
+            }
         }
     }
 
     /// The thread.
     fn serve(&self) {
-        while let Some((running, finish)) = self.next() {
-            conclude(running, finish);
+        while self.is_wanted() {
+            if !self.tell_one() {
+                std::hint::spin_loop();
+            }
         }
     }
 
-    /// The next launch; `None` after there was none for long.
-    fn next(&self) -> Option<(Running, Box<dyn Finish>)> {
+    /// Waits until there is a launch, or until there was none for long.
+    fn is_wanted(&self) -> bool {
         let begin = Instant::now();
         while self.queued.load(Ordering::Acquire) == 0 && begin.elapsed() < SPIN {
             std::hint::spin_loop();
         }
         let mut work = self.work.lock();
         loop {
-            if let Some(next) = work.launches.pop_front() {
-                self.queued.fetch_sub(1, Ordering::Relaxed);
-                return Some(next);
+            if !work.launches.is_empty() && !work.is_served {
+                return true;
             }
             work.is_asleep = true;
             let (awake, is_late) = self.changed.wait_for(work, IDLE);
@@ -101,7 +131,7 @@ impl Lane {
             work.is_asleep = false;
             if is_late && work.launches.is_empty() {
                 work.has_thread = false;
-                return None;
+                return false;
             }
         }
     }
@@ -121,6 +151,8 @@ pub struct Running {
     pub gpu: Arc<Gpu>,
     /// Where it runs.
     pub lane: Arc<Lane>,
+    /// Its beginning, if it is timed.
+    pub begin: Option<Event>,
     /// Its end.
     pub event: Event,
     /// Names the kernel as long as it runs.
@@ -130,20 +162,16 @@ pub struct Running {
 }
 
 impl Running {
-    fn end(mut self, sink: &dyn PrintSink) -> Result<(), HalError> {
+    fn end(mut self, sink: &dyn PrintSink) -> Result<Option<Duration>, HalError> {
         let gpu = self.gpu.clone();
         let current = gpu.enter()?;
         self.event.wait(&current)?;
         self.on_its_way = None;
-        match self.print.take() {
-            Some((printing, block)) => printing.deliver(&current, block, sink),
-            None => Ok(()),
+        let time = self.begin.as_ref().and_then(|begin| begin.time_to(&current, &self.event));
+        if let Some((printing, block)) = self.print.take() {
+            printing.deliver(&current, block, sink)?;
         }
-    }
-
-    fn has_ended(&self) -> bool {
-        // What cannot be asked any more has ended.
-        self.gpu.enter().map_or(true, |current| self.event.has_come(&current))
+        Ok(time)
     }
 }
 
@@ -160,13 +188,10 @@ impl Drop for Running {
 
 impl Pending for Running {
     fn wait(self: Box<Self>, print: &dyn PrintSink) -> Result<(), HalError> {
-        self.end(print)
+        self.end(print).map(drop)
     }
 
     fn on_end(self: Box<Self>, finish: Box<dyn Finish>) {
-        if self.has_ended() {
-            return conclude(*self, finish);
-        }
         let lane = self.lane.clone();
         lane.tell(*self, finish);
     }

@@ -40,6 +40,8 @@ pub struct Gpu {
     pool: OnceLock<Option<RawPool>>,
     free_streams: Mutex<Vec<RawStream>>,
     free_events: Mutex<Vec<RawEvent>>,
+    /// Those that have times.
+    free_timers: Mutex<Vec<RawEvent>>,
 }
 
 impl Gpu {
@@ -53,6 +55,7 @@ impl Gpu {
             pool: OnceLock::new(),
             free_streams: Mutex::default(),
             free_events: Mutex::default(),
+            free_timers: Mutex::default(),
         }
     }
 
@@ -77,6 +80,11 @@ impl Gpu {
             current.before = (before != RawContext::NULL).then_some(before);
         }
         Ok(current)
+    }
+
+    /// Events that nobody uses.
+    fn events(&self, timed: bool) -> &Mutex<Vec<RawEvent>> {
+        if timed { &self.free_timers } else { &self.free_events }
     }
 
     fn context(&self) -> Result<RawContext, HalError> {
@@ -113,7 +121,8 @@ impl Drop for Gpu {
             // SAFETY: it is nobody's any more.
             self.release("cuStreamDestroy", |table| unsafe { (table.stream_destroy)(stream) });
         }
-        for event in std::mem::take(self.free_events.get_mut()) {
+        let timers = std::mem::take(self.free_timers.get_mut());
+        for event in std::mem::take(self.free_events.get_mut()).into_iter().chain(timers) {
             // SAFETY: as above.
             self.release("cuEventDestroy", |table| unsafe { (table.event_destroy)(event) });
         }
@@ -198,14 +207,14 @@ impl<'a> Current<'a> {
         self.check("cuStreamSynchronize", unsafe { (self.table().stream_synchronize)(stream) })
     }
 
-    /// An event without time, for the caller alone.
-    fn new_event(&self) -> Result<RawEvent, Failure> {
-        let free = self.gpu.free_events.lock().pop();
+    /// An event for the caller alone.
+    fn new_event(&self, timed: bool) -> Result<RawEvent, Failure> {
+        let free = self.gpu.events(timed).lock().pop();
         if let Some(event) = free {
             return Ok(event);
         }
         let mut raw = RawEvent::NULL;
-        let flags = EVENT_BLOCKING_SYNC | EVENT_DISABLE_TIMING;
+        let flags = if timed { EVENT_BLOCKING_SYNC } else { EVENT_BLOCKING_SYNC | EVENT_DISABLE_TIMING };
         // SAFETY: it writes a handle.
         self.check("cuEventCreate", unsafe { (self.table().event_create)(&mut raw, flags) })?;
         Ok(raw)
@@ -216,12 +225,13 @@ impl<'a> Current<'a> {
 pub struct Event {
     gpu: Arc<Gpu>,
     raw: RawEvent,
+    timed: bool,
 }
 
 impl Event {
     /// The end of everything that is on a stream now.
-    pub fn record(gpu: &Arc<Gpu>, current: &Current<'_>, stream: RawStream) -> Result<Event, Failure> {
-        let event = Event { gpu: gpu.clone(), raw: current.new_event()? };
+    pub fn record(gpu: &Arc<Gpu>, current: &Current<'_>, stream: RawStream, timed: bool) -> Result<Event, Failure> {
+        let event = Event { gpu: gpu.clone(), raw: current.new_event(timed)?, timed };
         // SAFETY: event and stream live; nobody waits for the event any more that it was before.
         current.check("cuEventRecord", unsafe { (current.table().event_record)(event.raw, stream) })?;
         Ok(event)
@@ -231,6 +241,15 @@ impl Event {
     pub fn has_come(&self, current: &Current<'_>) -> bool {
         // SAFETY: the event lives.
         unsafe { (current.table().event_query)(self.raw) != NOT_READY }
+    }
+
+    /// The time from this one to another one, both of which have come and have times.
+    pub fn time_to(&self, current: &Current<'_>, end: &Event) -> Option<Duration> {
+        let mut milliseconds = 0f32;
+        // SAFETY: it writes a number; the events live.
+        let code = unsafe { (current.table().event_elapsed_time)(&mut milliseconds, self.raw, end.raw) };
+        current.check("cuEventElapsedTime", code).ok()?;
+        Duration::try_from_secs_f32(milliseconds / 1000.0).ok()
     }
 
     /// Waits for it: spins for as long as falling asleep and waking would take, then sleeps.
@@ -249,7 +268,7 @@ impl Event {
 
 impl Drop for Event {
     fn drop(&mut self) {
-        self.gpu.free_events.lock().push(self.raw);
+        self.gpu.events(self.timed).lock().push(self.raw);
     }
 }
 

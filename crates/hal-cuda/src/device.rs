@@ -12,7 +12,7 @@ use crate::print::Printing;
 use crate::transfer::Staging;
 use cloom_artifact::KernelArtifact;
 use cloom_hal::lock::Mutex;
-use cloom_hal::{Completion, Device, DeviceInfo, HalError, Kernel, Launch, Memory};
+use cloom_hal::{Completion, Device, DeviceInfo, HalError, Kernel, Launch, Memory, Streams};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -133,6 +133,17 @@ impl Device for CudaDevice {
     fn submit(&self, launch: &Launch<'_>) -> Result<Completion, HalError> {
         let lane = self.lane(launch.queue)?;
         launch::submit(&self.gpu, &lane, &self.printing, launch)
+    }
+
+    fn as_streams(&self) -> Option<&dyn Streams> {
+        Some(self)
+    }
+}
+
+impl Streams for CudaDevice {
+    fn wait(&self, queue: u64, done: &dyn Fn() -> bool) -> bool {
+        let lane = self.lanes.lock()[(queue % LANES as u64) as usize].clone();
+        lane.map_or_else(done, |lane| lane.help(done))
     }
 }
 

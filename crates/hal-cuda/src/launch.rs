@@ -33,12 +33,14 @@ pub fn submit(
     let variables = kernel.variables.as_ref().map_or(0, |memory| memory.device_address());
     let buffer = print.as_ref().map_or(0, |(_, block)| block.address());
     let on_its_way = Some(OnItsWay::new(&kernel.name));
+    let record = || Event::record(gpu, &current, lane.stream(), launch.timed);
+    let start = if launch.timed { Some(record()?) } else { None };
     let begun = begin(&current, lane, kernel, launch, Descriptor::new(range, variables, buffer), grids)
-        .and_then(|()| Ok(Event::record(gpu, &current, lane.stream())?));
+        .and_then(|()| Ok(record()?));
     match begun {
         Ok(event) => {
             let (gpu, lane) = (gpu.clone(), lane.clone());
-            Ok(Completion::Pending(Box::new(Running { gpu, lane, event, on_its_way, print })))
+            Ok(Completion::Pending(Box::new(Running { gpu, lane, begin: start, event, on_its_way, print })))
         }
         Err(error) => {
             // Grids that have begun use what the caller is about to give up.

@@ -197,6 +197,7 @@ table! {
     event_destroy = "cuEventDestroy_v2" (RawEvent);
     event_record = "cuEventRecord" (RawEvent, RawStream);
     event_query = "cuEventQuery" (RawEvent);
+    event_elapsed_time = "cuEventElapsedTime" (*mut f32, RawEvent, RawEvent);
     event_synchronize = "cuEventSynchronize" (RawEvent);
     module_load_data = "cuModuleLoadDataEx" (*mut RawModule, *const c_void, c_uint, *mut c_int, *mut *mut c_void);
     module_unload = "cuModuleUnload" (RawModule);

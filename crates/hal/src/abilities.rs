@@ -31,6 +31,14 @@ pub trait Svm {
     fn allocate(&self, size: u64) -> Result<Arc<dyn Memory>, HalError>;
 }
 
+/// Launches of one queue ([`Launch::queue`](crate::Launch::queue)) run in the order in which they were submitted, so
+/// that one can be submitted before the last has ended. Their ends are told in that order, too.
+pub trait Streams {
+    /// The calling thread has nothing to do until `done` holds: it tells the ends of launches of a queue, unless
+    /// another thread does, and spins for a moment. Returns whether `done` holds.
+    fn wait(&self, queue: u64, done: &dyn Fn() -> bool) -> bool;
+}
+
 /// A clock of the device's own.
 pub trait Timestamps {
     /// Nanoseconds now, since any moment that stays.

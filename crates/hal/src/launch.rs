@@ -79,8 +79,10 @@ pub struct Launch<'a> {
     /// Tier-up code, if the kernel's code is of the baseline tier. Groups that begin after it exists run it, if the
     /// device supports that.
     pub tier_up: Option<&'a dyn TierUp>,
-    /// The queue that it comes from, for [`Assist`](crate::Assist); 0: none.
+    /// The queue that it comes from, for [`Assist`](crate::Assist) and [`Streams`](crate::Streams); 0: none.
     pub queue: u64,
+    /// Whether the time that it takes is asked for.
+    pub timed: bool,
 }
 
 /// The state of a submitted launch.
@@ -102,6 +104,7 @@ pub trait Pending: Send {
 
 /// The callback of a launch's end. It receives the prints first.
 pub trait Finish: PrintSink {
-    /// The launch has ended with this result. Must not block, because the thread is the device's.
-    fn finish(self: Box<Self>, result: Result<(), HalError>);
+    /// The launch has ended with this result: how long it ran, if that was asked for and the device measures it. Must
+    /// not block, because the thread is the device's.
+    fn finish(self: Box<Self>, result: Result<Option<Duration>, HalError>);
 }

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`HostShared`] | kernels address the host's memory, so that nothing has to be copied |
 //! | [`Svm`] | allocations that host and device use under one address |
+//! | [`Streams`] | launches of a queue are submitted ahead and run in order |
 //! | [`Timestamps`] | a clock of the device's own |
 //! | [`Partition`] | a part of its compute units can be a device of its own |
 //! | [`Assist`] | waiting threads of the host can run a part of a launch |
@@ -14,7 +15,8 @@
 //! Images will be another ability, `as_images`, which makes images and samplers and lists the formats.
 //!
 //! A device executes what is submitted, and the runtime schedules: order, events and queues are the runtime's, and
-//! everything that a submitted launch depends on has ended. A device is used from any thread.
+//! everything that a submitted launch depends on has ended, unless the device has streams. A device is used from any
+//! thread.
 
 #![forbid(unsafe_code)]
 
@@ -25,7 +27,7 @@ mod memory;
 mod tuning;
 mod uuid;
 
-pub use abilities::{Assist, Domain, HostShared, Partition, Svm, SvmKind, Timestamps};
+pub use abilities::{Assist, Domain, HostShared, Partition, Streams, Svm, SvmKind, Timestamps};
 pub use launch::{Completion, DeviceCalls, Finish, Kernel, KernelMemory, Launch, Pending, PrintSink, TierUp};
 pub use memory::{Memory, copy_through_host, initialise, initialised};
 pub use tuning::{TUNING, Tuning};
@@ -103,7 +105,8 @@ pub trait Device: Send + Sync {
         None
     }
 
-    /// Starts a launch. All that it depends on has ended. A device that runs on host threads may run it to completion
+    /// Starts a launch. All that it depends on has ended, or was submitted before from the same queue if the device has
+    /// [`Streams`]. A device that runs on host threads may run it to completion
     /// inside of this call and return [`Completion::Done`]; others return at once. Until the completion has ended, the
     /// caller keeps the kernel and every memory in the arguments alive; all else of `launch` is read during the call
     /// only.
@@ -124,6 +127,11 @@ pub trait Device: Send + Sync {
 
     /// Shared virtual memory.
     fn as_svm(&self) -> Option<&dyn Svm> {
+        None
+    }
+
+    /// It keeps the order of launches.
+    fn as_streams(&self) -> Option<&dyn Streams> {
         None
     }
 

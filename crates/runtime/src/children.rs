@@ -210,6 +210,7 @@ impl Family {
             device: Some(&parent),
             tier_up: None,
             queue: self.queue,
+            timed: false,
         };
         let result = self.device.hal().launch(&launch);
         printer.printed.flush(&self.device, &*loaded);

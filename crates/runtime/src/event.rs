@@ -12,6 +12,7 @@ use cloom_hal::lock::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 pub(crate) const QUEUED: i32 = 3;
 pub(crate) const SUBMITTED: i32 = 2;
@@ -43,6 +44,8 @@ pub(crate) enum Edge {
     Wait,
     /// It comes later in the queue: it runs when the event is done, even if that failed.
     Order,
+    /// Both are launches on a device that keeps their order: it runs when the event's was submitted.
+    Stream,
 }
 
 struct State {
@@ -52,6 +55,10 @@ struct State {
     due: VecDeque<(i32, Callback)>,
     delivering: bool,
     dependents: Dependents,
+    /// The launch was submitted to a device that keeps the order.
+    in_stream: bool,
+    /// How long the launch ran, if the device measured it.
+    time: Option<Duration>,
 }
 
 impl State {
@@ -86,6 +93,8 @@ pub struct Event {
     context: Arc<Context>,
     queue: Option<Arc<Queue>>,
     command: CommandType,
+    /// Whether the command only submits a launch to a device that keeps the order.
+    pub(crate) streams: bool,
     state: Mutex<State>,
     /// Whether the final status is set: a waiting thread tests it before it sleeps.
     done: AtomicBool,
@@ -97,12 +106,19 @@ impl Event {
         let status = if command == CommandType::User { SUBMITTED } else { QUEUED };
         let profiles = queue.is_some_and(|q| q.flags().contains(QueueFlags::PROFILING));
         let queued = if profiles { context.engine().now() } else { 0 };
-        Event::with(context, queue, command, status, Profiling { queued, ..Profiling::default() })
+        Event::with(context, queue, command, status, Profiling { queued, ..Profiling::default() }, false)
+    }
+
+    /// The event of a launch on a device that keeps the order of launches.
+    pub(crate) fn streamed(context: &Arc<Context>, queue: &Arc<Queue>, command: CommandType) -> Arc<Event> {
+        let profiles = queue.flags().contains(QueueFlags::PROFILING);
+        let queued = if profiles { context.engine().now() } else { 0 };
+        Event::with(context, Some(queue), command, QUEUED, Profiling { queued, ..Profiling::default() }, true)
     }
 
     /// The event of a command that has ended with this status; `times` are zeros where the queue does not profile.
     pub(crate) fn ended(queue: &Arc<Queue>, command: CommandType, status: i32, times: Profiling) -> Arc<Event> {
-        Event::with(queue.context(), Some(queue), command, status, times)
+        Event::with(queue.context(), Some(queue), command, status, times, false)
     }
 
     fn with(
@@ -111,15 +127,19 @@ impl Event {
         command: CommandType,
         status: i32,
         times: Profiling,
+        streams: bool,
     ) -> Arc<Event> {
         let (callbacks, due, dependents) = Default::default();
+        let state =
+            State { status, times, callbacks, due, delivering: false, dependents, in_stream: false, time: None };
         Arc::new(Event {
             external: ExternalSlot::default(),
             id: context.engine().id(),
             context: context.clone(),
             queue: queue.cloned(),
             command,
-            state: Mutex::new(State { status, times, callbacks, due, delivering: false, dependents }),
+            streams,
+            state: Mutex::new(state),
             done: AtomicBool::new(status <= COMPLETE),
             changed: Condvar::new(),
         })
@@ -228,6 +248,25 @@ impl Event {
         self.state.lock().times.end = now;
     }
 
+    /// Notes how long the launch ran, by the device's clock.
+    pub(crate) fn note_time(&self, time: Duration) {
+        self.state.lock().time = Some(time);
+    }
+
+    /// The launch was submitted: the next ones of its queue may be.
+    pub(crate) fn note_in_stream(&self) {
+        let mut state = self.state.lock();
+        state.in_stream = true;
+        let follows = |(edge, _): &(Edge, Arc<Command>)| *edge == Edge::Stream;
+        if !state.dependents.iter().any(follows) {
+            return;
+        }
+        let (next, rest) = std::mem::take(&mut state.dependents).into_iter().partition(follows);
+        state.dependents = rest;
+        drop(state);
+        notify_dependents(next, RUNNING, None);
+    }
+
     /// Sets the final status with its time; returns the dependent commands. `None` if the event was done already.
     pub(crate) fn settle(self: &Arc<Event>, status: i32, now: u64) -> Option<Dependents> {
         let mut state = self.state.lock();
@@ -239,6 +278,13 @@ impl Event {
         if times.end == 0 {
             times.end = now;
         }
+        if let Some(time) = state.time {
+            // It waited for the launches before it.
+            let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+            let times = &mut state.times;
+            times.start = times.start.max(times.end.saturating_sub(time));
+        }
+        let times = &mut state.times;
         for time in [&mut times.submit, &mut times.start] {
             if *time == 0 {
                 *time = now;
@@ -276,7 +322,7 @@ impl Event {
     /// Makes a command wait for this event. Returns the status if it is done already.
     pub(crate) fn add_dependent(&self, edge: Edge, command: &Arc<Command>) -> Option<i32> {
         let mut state = self.state.lock();
-        if state.status <= COMPLETE {
+        if state.status <= COMPLETE || edge == Edge::Stream && state.in_stream {
             return Some(state.status);
         }
         state.dependents.push((edge, command.clone()));

@@ -139,7 +139,12 @@ impl Command {
                 self.event.note_end(end);
                 self.conclude(Ok(()), begin, next_of);
             }
-            Ok(Progress::Pending(launch)) => launch.conclude_at_end(self.clone(), begin),
+            Ok(Progress::Pending(launch)) => {
+                if self.event.streams {
+                    self.event.note_in_stream();
+                }
+                launch.conclude_at_end(self.clone(), begin);
+            }
             Err(error) => self.conclude(Err(error), begin, next_of),
         }
     }

@@ -142,13 +142,17 @@ impl Queue {
                 return Ok(done);
             }
         }
-        let policy = if here { ExecPolicy::Inline } else { ExecPolicy::Worker };
+        let policy = match here {
+            true => ExecPolicy::Inline,
+            false if self.streams() => ExecPolicy::Stream,
+            false => ExecPolicy::Worker,
+        };
         let (device, kernel, queue) = (self.device().clone(), loaded.clone(), self.id());
         let tier_up = is_baseline.then(|| code.clone());
         // What baseline code takes says nothing of later launches.
         let measured = (!is_baseline).then(|| (code.clone(), items));
         let work = Box::new(move || {
-            let (pending, printed) = submit(&device, &*kernel, range, &packed, tier_up.as_deref(), queue)?;
+            let (pending, printed) = submit(&device, &*kernel, range, &packed, tier_up.as_deref(), queue, measures)?;
             // Kernel and buffers are held until it is done.
             Ok(match pending {
                 Running::Ended => Progress::Done,
@@ -181,6 +185,7 @@ fn submit(
     packed: &Packed,
     code: Option<&KernelCode>,
     queue: u64,
+    timed: bool,
 ) -> Result<(Running, Printed)> {
     let printer = Printer { device, kernel, printed: Printed::default() };
     let optimised = code.map(|code| Optimised { code, range });
@@ -200,6 +205,7 @@ fn submit(
         device: parent.as_ref().map(|p| p as &dyn hal::DeviceCalls),
         tier_up,
         queue,
+        timed,
     };
     let result = device.hal().submit(&launch);
     match result {
@@ -254,7 +260,7 @@ pub(crate) fn run_here(
     packed: &Packed,
     queue: u64,
 ) -> Result<()> {
-    let (running, printed) = submit(device, kernel, range, packed, None, queue)?;
+    let (running, printed) = submit(device, kernel, range, packed, None, queue, false)?;
     let Running::Pending(pending) = running else { return Ok(()) };
     let printer = Printer { device, kernel, printed };
     let result = pending.wait(&printer);

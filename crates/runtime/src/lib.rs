@@ -56,7 +56,7 @@ mod variables;
 
 pub use build::{BuildKind, BuildState, Notify};
 pub use cloom_artifact::ImageKind;
-pub use cloom_compiler::{Compiler, Diagnostic, Location, give_up_compiling};
+pub use cloom_compiler::{Compiler, Config, Diagnostic, Location, give_up_compiling};
 pub use cloom_hal::SvmKind;
 pub use code::KernelCode;
 pub use command_buffer::{

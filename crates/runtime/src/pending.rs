@@ -9,6 +9,7 @@ use crate::print::Printed;
 use crate::{Device, Error, Result, Status};
 use cloom_hal::{Finish, HalError, Kernel, Pending, PrintSink};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A pending launch, and what it keeps alive.
 pub(crate) struct PendingLaunch {
@@ -46,12 +47,15 @@ struct Tail {
 }
 
 impl Tail {
-    fn end(&mut self, result: std::result::Result<(), HalError>) {
+    fn end(&mut self, result: std::result::Result<Option<Duration>, HalError>) {
         self.ended = true;
+        if let Ok(Some(time)) = result {
+            self.command.event.note_time(time);
+        }
         self.printed.flush(&self.device, &*self.kernel);
         // Before the event: after waiting for it, the application may rely on the buffers being released.
         self.packed = None;
-        self.command.conclude(outcome(result), self.begin, None);
+        self.command.conclude(outcome(result.map(drop)), self.begin, None);
     }
 }
 
@@ -62,7 +66,7 @@ impl PrintSink for Tail {
 }
 
 impl Finish for Tail {
-    fn finish(mut self: Box<Self>, result: std::result::Result<(), HalError>) {
+    fn finish(mut self: Box<Self>, result: std::result::Result<Option<Duration>, HalError>) {
         self.end(result);
     }
 }

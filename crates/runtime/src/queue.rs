@@ -2,7 +2,8 @@
 //!
 //! In an in-order queue each command depends on the one before it; in an out-of-order queue on the last barrier. These
 //! are edges of order ([`Edge::Order`]): they delay a command, but do not make it fail. Only wait lists
-//! ([`Edge::Wait`]) propagate failure.
+//! ([`Edge::Wait`]) propagate failure. Of two launches on a device with streams, the second one is only delayed until
+//! the first is submitted ([`Edge::Stream`]).
 //!
 //! A ready command runs on a worker thread of the engine, or on the enqueuing thread, as its [`ExecPolicy`] says; a
 //! thread that waits for a queue runs its commands too.
@@ -47,6 +48,8 @@ pub(crate) enum ExecPolicy {
     Inline,
     /// The calling thread, which waits for the command in any case.
     Blocking,
+    /// The calling thread: the command only submits a launch to a device that keeps their order ([`Queue::streams`]).
+    Stream,
 }
 
 /// Whether nothing has to be waited for.
@@ -163,6 +166,9 @@ impl Queue {
     /// out-of-order queue, the launch may be unrelated to the awaited command and would delay the thread: there it
     /// assists none.
     pub(crate) fn assist(&self, done: &dyn Fn() -> bool) -> bool {
+        if let Some(streams) = self.device.hal().as_streams() {
+            return streams.wait(self.id, done);
+        }
         let queue = if self.in_order() { self.id } else { 0 };
         self.assist_with(queue, done, false)
     }
@@ -174,6 +180,11 @@ impl Queue {
             Some(assist) => assist.assist(queue, done, may_migrate),
             None => done(),
         }
+    }
+
+    /// Whether its launches are submitted ahead, to a device that keeps their order.
+    pub(crate) fn streams(&self) -> bool {
+        self.in_order() && self.device.hal().as_streams().is_some()
     }
 
     /// Whether a launch that is expected to take so many nanoseconds ends sooner than another thread would begin it.
@@ -230,11 +241,16 @@ impl Queue {
         {
             let mut state = self.state.lock();
             // Here, so that events are numbered in the order of the queue.
-            event = Event::new(&self.context, Some(self), kind);
+            let streams = policy == ExecPolicy::Stream;
+            event = match streams {
+                true => Event::streamed(&self.context, self, kind),
+                false => Event::new(&self.context, Some(self), kind),
+            };
             command = Command::new(event.clone(), work, measured);
             if self.in_order() {
                 if let Some(last) = state.last.replace(event.clone()) {
-                    command.wait_for(Edge::Order, &last);
+                    let edge = if streams && last.streams { Edge::Stream } else { Edge::Order };
+                    command.wait_for(edge, &last);
                 }
                 if policy != ExecPolicy::Inline || !ended(wait) {
                     state.slow = Some(event.clone());
@@ -256,7 +272,9 @@ impl Queue {
         wait.iter().for_each(|e| command.wait_for(Edge::Wait, e));
         if command.release() {
             match policy {
-                ExecPolicy::Inline | ExecPolicy::Blocking if !thread_exit::is_exiting() => start_here(command),
+                ExecPolicy::Inline | ExecPolicy::Blocking | ExecPolicy::Stream if !thread_exit::is_exiting() => {
+                    start_here(command)
+                }
                 _ => start(command),
             }
         }

@@ -101,6 +101,7 @@ impl<'a> Run<'a> {
             device: None,
             tier_up: None,
             queue: self.queue,
+            timed: false,
         })
     }
 
