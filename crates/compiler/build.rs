@@ -5,7 +5,7 @@
 //!
 //! The library does not depend on programs or their options, so it is compiled here and not for each program.
 
-use cloom_builtins::library::FILES;
+use cloom_builtins::library::{FILES, GPU_FILES};
 use cloom_clc::options::{BuildOptions, ClStd};
 use cloom_clc::pp::NoIncludes;
 use cloom_clc::{Input, Mode, Target};
@@ -70,15 +70,18 @@ fn add_folder(dir: &Path, hasher: &mut blake3::Hasher) {
     }
 }
 
-/// An array of names with the offsets of their modules, as Rust code, and the modules.
+/// An array of names with the offsets of their modules, as Rust code, and the modules. What replaces a function on GPUs
+/// has the same name after a prefix.
 fn library() -> (String, Vec<u8>) {
     let mut all = BTreeMap::new();
-    for (name, text) in FILES {
+    let files = FILES.iter().map(|file| ("", file)).chain(GPU_FILES.iter().map(|file| ("gpu/", file)));
+    for (prefix, (name, text)) in files {
         let mut module = compile(name, text);
         cloom_passes::prepare(&mut module);
         for (function, piece) in split(name.trim_end_matches(".cl"), module) {
             let bytes = postcard::to_stdvec(&piece).expect("plain data");
-            assert!(all.insert(function.clone(), bytes).is_none(), "{function} is defined twice");
+            let before = all.insert(format!("{prefix}{function}"), bytes);
+            assert!(before.is_none(), "{function} is defined twice");
         }
     }
     let (mut index, mut pieces) = (String::from("&["), Vec::new());

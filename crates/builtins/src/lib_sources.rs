@@ -30,3 +30,6 @@ pub const FILES: &[(&str, &str)] = &[
     ("trig_f64.cl", include_str!("../lib/trig_f64.cl")),
     ("work_group.cl", include_str!("../lib/work_group.cl")),
 ];
+
+/// The same of the files whose functions replace those of the same names on GPUs.
+pub const GPU_FILES: &[(&str, &str)] = &[("gpu_f32.cl", include_str!("../lib/gpu_f32.cl"))];

@@ -32,16 +32,13 @@ fn make() -> Arc<Platform> {
     let _float_env = fpenv::enter(false);
     let hooks = Hooks { print: Box::new(print), enter_float_env: || Box::new(fpenv::enter(false)) };
     let engine = Engine::new(Compiler::from_env(), hooks);
-    let Choice { device, warnings } = Choice::new(0, None);
-    warnings.iter().for_each(|warning| eprintln!("cloom: {warning}"));
-    let mut devices: Vec<Arc<dyn Device>> = match device {
-        Ok(cpu) => vec![Arc::new(cpu)],
-        Err(why) => {
-            eprintln!("cloom: {}: {why}; no device is offered", env::CPU.name);
-            Vec::new()
-        }
-    };
-    devices.extend(gpus());
+    let (kinds, wrong) = kinds(env::DEVICES.get().as_deref());
+    wrong.iter().for_each(|name| eprintln!("cloom: {}: `{name}` is neither cpu nor gpu", env::DEVICES.name));
+    let devices = kinds.into_iter().flat_map(|kind| match kind {
+        Kind::Cpu => cpu(),
+        Kind::Gpu => gpus(),
+    });
+    let devices = devices.collect();
     static REGISTERED: Once = Once::new();
     // SAFETY: the functions are ours and take nothing; what the one for the child does is allowed there.
     REGISTERED.call_once(|| unsafe {
@@ -52,11 +49,41 @@ fn make() -> Arc<Platform> {
     platform
 }
 
+/// A kind of device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Cpu,
+    Gpu,
+}
+
+/// The kinds in a list, each once, and what in it is none; both kinds where there is no list.
+fn kinds(list: Option<&str>) -> (Vec<Kind>, Vec<String>) {
+    let (mut kinds, mut wrong) = (Vec::new(), Vec::new());
+    for name in list.unwrap_or(env::DEVICES.default).split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        match name {
+            "cpu" if !kinds.contains(&Kind::Cpu) => kinds.push(Kind::Cpu),
+            "gpu" if !kinds.contains(&Kind::Gpu) => kinds.push(Kind::Gpu),
+            "cpu" | "gpu" => {}
+            _ => wrong.push(name.to_owned()),
+        }
+    }
+    (kinds, wrong)
+}
+
+fn cpu() -> Vec<Arc<dyn Device>> {
+    let Choice { device, warnings } = Choice::new(0, None);
+    warnings.iter().for_each(|warning| eprintln!("cloom: {warning}"));
+    match device {
+        Ok(cpu) => vec![Arc::new(cpu)],
+        Err(why) => {
+            eprintln!("cloom: {}: {why}; it is not offered", env::CPU.name);
+            Vec::new()
+        }
+    }
+}
+
 /// The GPUs of this machine. Their machine code is kept beside the compiled kernels.
 fn gpus() -> Vec<Arc<dyn Device>> {
-    if env::GPU.is_off() {
-        return Vec::new();
-    }
     let folder = Config::from_env().cache_dir.map(|folder| folder.join("cubin"));
     let cache =
         folder.map(|folder| Arc::new(DirectoryCache::new(folder, DirectoryCache::BOUND)) as Arc<dyn CubinCache>);
@@ -101,5 +128,17 @@ fn print(text: &[u8]) {
     unsafe {
         libc::fwrite(text.as_ptr().cast(), 1, text.len(), stdout);
         libc::fflush(stdout);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_names_kinds_in_their_order() {
+        assert_eq!(kinds(None).0, [Kind::Cpu, Kind::Gpu]);
+        assert_eq!(kinds(Some("gpu, cpu,gpu")), (vec![Kind::Gpu, Kind::Cpu], vec![]));
+        assert_eq!(kinds(Some("gpu,tpu")), (vec![Kind::Gpu], vec!["tpu".to_owned()]));
     }
 }

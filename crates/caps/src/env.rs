@@ -46,11 +46,12 @@ pub const CPU: Var = Var {
     meaning: "the instructions that code is made of: sse4.2, avx2, avx512 or avx512+intel (on Arm neon); refused if the machine lacks it",
     default: "what the machine has",
 };
-/// `CLOOM_GPU`
-pub const GPU: Var = Var {
-    name: "CLOOM_GPU",
-    meaning: "0: only the CPU is offered, and the library of NVIDIA's driver is not loaded",
-    default: "1",
+/// `CLOOM_DEVICES`
+pub const DEVICES: Var = Var {
+    name: "CLOOM_DEVICES",
+    meaning: "the kinds of devices that are offered, the default one first: cpu, gpu, or both, separated by commas; without gpu, \
+              the library of NVIDIA's driver is not loaded",
+    default: "cpu,gpu",
 };
 /// `CLOOM_CACHE`
 pub const CACHE: Var = Var {
@@ -103,4 +104,4 @@ pub const COUNTS: Var = Var {
 };
 
 /// Every variable.
-pub const VARS: &[Var] = &[LOG, THREADS, CPU, GPU, LANES, DISABLE, REMARKS, QUICK_START, COUNTS, CACHE, CACHE_DIR];
+pub const VARS: &[Var] = &[LOG, THREADS, CPU, DEVICES, LANES, DISABLE, REMARKS, QUICK_START, COUNTS, CACHE, CACHE_DIR];

@@ -3,7 +3,7 @@
 //!
 //! A row stays if kernels need nothing but their code for it, or if the runtime does it on the host for every device.
 
-use crate::{C_FEATURES, DEVICE_EXTENSIONS, DeviceCaps, DeviceKind, Limits, Named, feature, fp, limits};
+use crate::{C_FEATURES, DEVICE_EXTENSIONS, DeviceCaps, DeviceKind, Limits, Named, feature, limits};
 use std::borrow::Cow;
 
 /// A reason to leave rows out, with their names.
@@ -92,7 +92,7 @@ impl DeviceCaps {
             },
             images: None,
             pipes: cpu.pipes,
-            single_fp: cpu.single_fp & !fp::CORRECTLY_ROUNDED_DIVIDE_SQRT,
+            single_fp: cpu.single_fp,
             double_fp: cpu.double_fp,
             half_fp: cpu.half_fp,
             dedicated_local_memory: true,
@@ -104,6 +104,7 @@ impl DeviceCaps {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fp;
 
     #[test]
     fn what_is_left_out_is_in_the_tables() {

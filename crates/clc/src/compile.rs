@@ -25,6 +25,8 @@ pub struct Target {
     /// Multiplies and adds `float` and `double` in one instruction. If it does not, nothing is contracted: rounding
     /// once would take 20 times as long as rounding twice.
     pub fma: bool,
+    /// Correctly rounded quotients and square roots of `float` take much longer than those that OpenCL C asks for.
+    pub fpmath: bool,
 }
 
 impl Default for Target {
@@ -35,12 +37,12 @@ impl Default for Target {
 }
 
 impl Target {
-    /// The features of a device by its capabilities; without `fma`, which depends on the code generator.
+    /// The features of a device by its capabilities; without `fma` and `fpmath`, which depend on the code generator.
     pub fn of(caps: &DeviceCaps) -> Self {
         let features: Vec<String> = caps.macros().map(str::to_owned).collect();
         let has = |name: &str| features.iter().any(|f| f == name);
         let [fp64, fp16, images] = ["cl_khr_fp64", "cl_khr_fp16", feature::IMAGES].map(has);
-        Self { fp64, fp16, images, fma: false, features }
+        Self { fp64, fp16, images, fma: false, fpmath: false, features }
     }
 }
 
@@ -110,6 +112,7 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
     };
     let c_version = options.std.map_or(120, super::options::ClStd::number);
     let contract = mode == Mode::User && target.fma;
+    let fpmath = mode == Mode::User && target.fpmath && !options.correctly_rounded_divide_sqrt;
     // Features that change what older versions mean.
     let newer = |feature| mode == Mode::User && c_version >= 200 && target.features.iter().any(|f| f == feature);
     let (has_generic, has_variables) = (newer(feature::GENERIC_ADDRESS_SPACE), newer(feature::PROGRAM_SCOPE_VARIABLES));
@@ -170,7 +173,7 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
     let module = if session.diags.has_errors() {
         None
     } else {
-        Some(lower(&session, &typed, &types, LowerOptions { fast_math: fast_math(options), contract }))
+        Some(lower(&session, &typed, &types, LowerOptions { fast_math: fast_math(options), contract, fpmath }))
     };
     drop(typed);
     stage("lower");

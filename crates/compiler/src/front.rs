@@ -129,7 +129,8 @@ pub fn compile_il(il: Il<'_>, text: &str, set: OptionSet, target: BuildTarget<'_
 /// What the front ends know of a target.
 pub fn front_target(target: BuildTarget<'_>) -> cloom_clc::Target {
     let contracts = target.target.features().fma;
-    cloom_clc::Target { fma: contracts, ..cloom_clc::Target::of(target.caps) }
+    let fpmath = target.target.gpu().is_some();
+    cloom_clc::Target { fma: contracts, fpmath, ..cloom_clc::Target::of(target.caps) }
 }
 
 fn run(

@@ -134,7 +134,7 @@ impl Request<'_> {
         if let Some(kernel) = module.find(self.name) {
             images::specialise(&mut module, kernel, &key.states)?;
         }
-        library::link(&mut module)?;
+        library::link(&mut module, self.backend.target().gpu().is_some())?;
         log.stage("library", || module.to_string());
         let generated = self.backend.compile(self.input(module, key)?, &mut log)?;
         let StageLog { stages, times, .. } = log;
@@ -156,6 +156,6 @@ fn extract(program: &Program, name: &str) -> Result<Module, CompileError> {
 /// A kernel with all that it calls, also the built-in functions, before any pass: what the reference interpreter runs.
 pub fn linked(program: &Program, name: &str) -> Result<Module, CompileError> {
     let mut module = extract(program, name)?;
-    library::link(&mut module)?;
+    library::link(&mut module, false)?;
     Ok(module)
 }

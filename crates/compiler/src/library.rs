@@ -12,30 +12,35 @@ static INDEX: &[(&str, u32, u32)] = include!(concat!(env!("OUT_DIR"), "/library.
 /// The pieces: modules that define one function each.
 static PIECES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/library.ir"));
 
-/// The module that defines a function.
-fn piece(name: &str) -> Result<Module, CompileError> {
-    let at = INDEX.binary_search_by(|(n, ..)| (*n).cmp(name));
-    let (_, begin, end) = at.map(|i| INDEX[i]).map_err(|_| CompileError::Undefined(vec![name.to_owned()]))?;
+/// The prefix of what replaces a function on GPUs.
+const GPU: &str = "gpu/";
+
+/// The module that defines a function, for a GPU or for any device.
+fn piece(name: &str, for_gpu: bool) -> Result<Module, CompileError> {
+    let find = |name: &str| INDEX.binary_search_by(|(n, ..)| (*n).cmp(name)).ok();
+    let special = if for_gpu { find(&format!("{GPU}{name}")) } else { None };
+    let at = special.or_else(|| find(name));
+    let (_, begin, end) = at.map(|i| INDEX[i]).ok_or_else(|| CompileError::Undefined(vec![name.to_owned()]))?;
     let bytes = PIECES.get(begin as usize..end as usize).unwrap_or_default();
     postcard::from_bytes(bytes).map_err(|e| CompileError::Library(format!("{name}: {e}")))
 }
 
-/// Gives a module the bodies of all built-in functions that it declares.
-pub fn link(module: &mut Module) -> Result<(), CompileError> {
+/// Gives a module the bodies of all built-in functions that it declares: those for a GPU, where there are such.
+pub fn link(module: &mut Module, for_gpu: bool) -> Result<(), CompileError> {
     loop {
         let wanted: Vec<String> = missing(module).map(str::to_owned).collect();
         if wanted.is_empty() {
             return Ok(());
         }
         for name in wanted {
-            module.import_declared(&piece(&name)?)?;
+            module.import_declared(&piece(&name, for_gpu)?)?;
         }
     }
 }
 
 /// Gives a module the body of one built-in function that it declares, but not of those that the body calls.
 pub fn link_function(module: &mut Module, name: &str) -> Result<(), CompileError> {
-    module.import_declared(&piece(name)?)?;
+    module.import_declared(&piece(name, false)?)?;
     Ok(())
 }
 
@@ -52,27 +57,33 @@ mod tests {
     fn every_function_is_complete_and_valid() {
         assert!(INDEX.len() > 150, "{} functions", INDEX.len());
         assert!(INDEX.is_sorted_by(|a, b| a.0 < b.0));
-        let mut all = Module::new();
-        for (name, ..) in INDEX {
-            let piece = piece(name).unwrap();
-            let defined: Vec<_> = piece.funcs.values().filter(|f| !f.is_declaration()).map(|f| &f.name).collect();
-            assert_eq!(defined, [name]);
-            all.link(&piece).unwrap();
+        for for_gpu in [false, true] {
+            let mut all = Module::new();
+            for (name, ..) in INDEX.iter().filter(|(name, ..)| !name.starts_with(GPU)) {
+                let piece = piece(name, for_gpu).unwrap();
+                let defined: Vec<_> = piece.funcs.values().filter(|f| !f.is_declaration()).map(|f| &f.name).collect();
+                assert_eq!(defined, [name]);
+                all.link(&piece).unwrap();
+            }
+            assert_eq!(missing(&all).next(), None);
+            assert_eq!(cloom_ir::verify(&all).first(), None);
         }
-        assert_eq!(missing(&all).next(), None);
-        assert_eq!(cloom_ir::verify(&all).first(), None);
+        let replaced =
+            |(name, ..): &&(&str, u32, u32)| name.strip_prefix(GPU).is_some_and(|name| piece(name, false).is_ok());
+        let special = INDEX.iter().filter(|(name, ..)| name.starts_with(GPU));
+        assert!(special.clone().count() > 0 && special.clone().all(|row| replaced(&row)));
     }
 
     #[test]
     fn a_program_gets_what_it_calls_and_no_more() {
         let (name, ..) = INDEX.iter().find(|(n, ..)| n.starts_with("sin.") || *n == "sin").unwrap();
-        let piece = piece(name).unwrap();
+        let piece = piece(name, false).unwrap();
         let sin = &piece.funcs[piece.find(name).unwrap()];
         let mut module = Module::new();
         let mut declaration = cloom_ir::Function::new(sin.name.clone(), sin.params.clone(), sin.ret);
         declaration.linkage = Linkage::Builtin;
         module.funcs.push(declaration);
-        link(&mut module).unwrap();
+        link(&mut module, false).unwrap();
         assert_eq!(cloom_ir::verify(&module).first(), None);
         assert!(module.funcs.len() < 20, "{} functions", module.funcs.len());
     }

@@ -7,6 +7,7 @@
 
 use crate::context::{Event, Gpu, OwnedStream, SPIN};
 use crate::error::OnItsWay;
+use crate::gate::Gate;
 use crate::library::RawStream;
 use crate::memory::DeviceBlock;
 use crate::print::Printing;
@@ -14,8 +15,8 @@ use cloom_hal::lock::{Condvar, Mutex};
 use cloom_hal::{Finish, HalError, Pending, PrintSink};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// A lane's thread ends after so long without work.
@@ -24,6 +25,8 @@ const IDLE: Duration = Duration::from_secs(5);
 /// A stream, and the launches on it whose end is to be told.
 pub struct Lane {
     stream: OwnedStream,
+    /// Of timed launches; made by the first.
+    gate: OnceLock<Option<Gate>>,
     work: Mutex<Work>,
     /// Launches in `work`, for the thread that spins.
     queued: AtomicUsize,
@@ -43,7 +46,12 @@ impl Lane {
     /// A lane with a stream of its own.
     pub fn new(gpu: &Arc<Gpu>) -> Result<Lane, HalError> {
         let (work, queued, changed) = (Mutex::default(), AtomicUsize::new(0), Condvar::new());
-        Ok(Lane { stream: OwnedStream::new(gpu)?, work, queued, changed })
+        Ok(Lane { stream: OwnedStream::new(gpu)?, gate: OnceLock::new(), work, queued, changed })
+    }
+
+    /// Its gate; `None` if there is no memory for one.
+    pub fn gate(&self, gpu: &Arc<Gpu>) -> Option<&Gate> {
+        self.gate.get_or_init(|| Gate::new(gpu).ok()).as_ref()
     }
 
     /// Its stream.

@@ -13,6 +13,7 @@
 //! | `memory`, `transfer` | blocks of memory, and moving bytes |
 //! | `module`, `cache` | loading kernels, keeping their machine code |
 //! | `grids`, `launch` | dividing and submitting a launch |
+//! | `gate` | what is submitted together begins together, so that times are right |
 //! | `completion`, `print` | its end, and its output |
 //! | `info`, `device` | what a GPU is, and the device |
 
@@ -22,6 +23,8 @@ mod completion;
 mod context;
 mod device;
 mod error;
+#[allow(unsafe_code, reason = "it calls the driver, and shares a word with the GPU")]
+mod gate;
 mod grids;
 #[allow(unsafe_code, reason = "it calls the driver")]
 mod info;

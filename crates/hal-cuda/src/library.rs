@@ -193,6 +193,7 @@ table! {
     stream_create = "cuStreamCreate" (*mut RawStream, c_uint);
     stream_destroy = "cuStreamDestroy_v2" (RawStream);
     stream_synchronize = "cuStreamSynchronize" (RawStream);
+    stream_wait_value = "cuStreamWaitValue32_v2" (RawStream, u64, u32, c_uint);
     event_create = "cuEventCreate" (*mut RawEvent, c_uint);
     event_destroy = "cuEventDestroy_v2" (RawEvent);
     event_record = "cuEventRecord" (RawEvent, RawStream);

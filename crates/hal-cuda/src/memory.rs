@@ -112,6 +112,16 @@ impl HostBlock {
         Ok(HostBlock { gpu: gpu.clone(), pointer: pointer.cast(), size })
     }
 
+    /// Its address on the GPU, which is that on the host.
+    pub(crate) fn address(&self) -> u64 {
+        self.pointer as u64
+    }
+
+    /// Its first byte, for who shares it with the GPU.
+    pub(crate) fn pointer(&self) -> *mut u8 {
+        self.pointer
+    }
+
     /// Its bytes.
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: the block has so many initialised bytes; it is borrowed as the result is.

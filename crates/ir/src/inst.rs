@@ -62,12 +62,15 @@ bitflags! {
         /// The condition may be assumed false: the code that it guards is an optimisation that pays only if all lanes
         /// are on.
         const ASSUME_FALSE_OK = 2048;
+        /// A quotient or a square root of `f32` may be off by 2.5 ULP, as OpenCL C allows without
+        /// `-cl-fp32-correctly-rounded-divide-sqrt`. (`!fpmath` of LLVM.)
+        const FPMATH = 4096;
     }
 }
 
 impl Flags {
     /// Name of each flag in the text form, in printing order.
-    pub const NAMES: [(Flags, &'static str); 12] = [
+    pub const NAMES: [(Flags, &'static str); 13] = [
         (Flags::NSW, "nsw"),
         (Flags::NUW, "nuw"),
         (Flags::NNAN, "nnan"),
@@ -80,6 +83,7 @@ impl Flags {
         (Flags::COLD, "cold"),
         (Flags::NONTEMPORAL, "nontemporal"),
         (Flags::ASSUME_FALSE_OK, "assume_false_ok"),
+        (Flags::FPMATH, "fpmath"),
     ];
 }
 

@@ -37,6 +37,25 @@ using namespace llvm;
 
 namespace {
 
+// The address spaces of a GPU are disjoint but for the generic one. LLVM's own analysis that knows it is of a private
+// type.
+class SpaceAA : public AAResultBase {
+public:
+  AliasResult alias(const MemoryLocation &a, const MemoryLocation &b, AAQueryInfo &, const Instruction *) {
+    unsigned x = a.Ptr->getType()->getPointerAddressSpace(), y = b.Ptr->getType()->getPointerAddressSpace();
+    return x && y && x != y ? AliasResult::NoAlias : AliasResult::MayAlias;
+  }
+  bool invalidate(Function &, const PreservedAnalyses &, FunctionAnalysisManager::Invalidator &) { return false; }
+};
+
+struct SpaceAAAnalysis : AnalysisInfoMixin<SpaceAAAnalysis> {
+  using Result = SpaceAA;
+  static AnalysisKey Key;
+  SpaceAA run(Function &, FunctionAnalysisManager &) { return SpaceAA(); }
+};
+
+AnalysisKey SpaceAAAnalysis::Key;
+
 // What a pass may ask about a function. Only what the passes below ask for is here: a question without an answer ends
 // the process, in the first test that runs the pass.
 void registerAnalyses(FunctionAnalysisManager &functions, TargetMachine &machine) {
@@ -45,8 +64,9 @@ void registerAnalyses(FunctionAnalysisManager &functions, TargetMachine &machine
     aliases.registerFunctionAnalysis<BasicAA>();
     aliases.registerFunctionAnalysis<ScopedNoAliasAA>();
     aliases.registerFunctionAnalysis<TypeBasedAA>();
-    // That of a GPU, which is asked for by a private type, only knows that address spaces are disjoint.
-    if (!machine.getTargetTriple().isNVPTX())
+    if (machine.getTargetTriple().isNVPTX())
+      aliases.registerFunctionAnalysis<SpaceAAAnalysis>();
+    else
       machine.registerDefaultAliasAnalyses(aliases);
     return aliases;
   });
@@ -54,6 +74,7 @@ void registerAnalyses(FunctionAnalysisManager &functions, TargetMachine &machine
   functions.registerPass([] { return ScopedNoAliasAA(); });
   functions.registerPass([] { return TypeBasedAA(); });
   functions.registerPass([] { return AssumptionAnalysis(); });
+  functions.registerPass([] { return SpaceAAAnalysis(); });
   functions.registerPass([] { return DominatorTreeAnalysis(); });
   functions.registerPass([] { return LoopAnalysis(); });
   functions.registerPass([] { return MemorySSAAnalysis(); });

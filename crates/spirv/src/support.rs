@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_device_takes_no_more_than_it_has() {
-        let bare = Target { features: Vec::new(), fp64: false, fp16: false, images: false, fma: false };
+        let bare = Target { features: Vec::new(), fp64: false, fp16: false, images: false, fma: false, fpmath: false };
         for capability in
             [Capability::Float64, Capability::Float16, Capability::ImageBasic, Capability::GroupNonUniform]
         {

@@ -8,7 +8,7 @@ use super::lvalue::Lvalue;
 use crate::sema::tree::{Body, FuncId, LabelId, LocalId};
 use crate::sema::types::Ty;
 use crate::source::Span;
-use cloom_ir::{BinOp, Block, Builder, CastOp, Entity, Flags, Function, Space, Term, Type, Value};
+use cloom_ir::{BinOp, Block, Builder, CastOp, Entity, Flags, Function, Op, Scalar, Space, Term, Type, UnOp, Value};
 use rustc_hash::FxHashMap;
 
 /// The function being lowered.
@@ -174,13 +174,24 @@ impl Fn<'_, '_> {
 
     /// Two operands; floats get the permissions of the build options.
     pub fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
-        let flags = if self.ty(a).is_float() { self.lw.opts.fast_math } else { Flags::empty() };
+        let flags = self.permissions(&Op::Binary(op), a);
         self.b().binary_flags(op, a, b, flags)
+    }
+
+    /// The permissions of an operation with this first operand: none if it is no float.
+    fn permissions(&self, op: &Op, operand: Value) -> Flags {
+        let ty = self.ty(operand);
+        if !ty.is_float() {
+            return Flags::empty();
+        }
+        let is_slow = matches!(op, Op::Binary(BinOp::Fdiv) | Op::Unary(UnOp::Sqrt));
+        let fpmath = self.lw.opts.fpmath && is_slow && ty.scalar == Scalar::F32;
+        self.lw.opts.fast_math | if fpmath { Flags::FPMATH } else { Flags::empty() }
     }
 
     /// With permissions, if the operands are floats.
     pub fn push_fast(&mut self, op: cloom_ir::Op, args: &[Value], ty: Type) -> Value {
-        let flags = if self.ty(args[0]).is_float() { self.lw.opts.fast_math } else { Flags::empty() };
+        let flags = self.permissions(&op, args[0]);
         let span = self.span;
         let inst = self.func.make_inst(op, args.iter().copied().collect(), Some(ty), flags, span);
         self.func.blocks[self.block].insts.push(inst);

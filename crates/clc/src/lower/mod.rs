@@ -39,6 +39,8 @@ pub struct LowerOptions {
     pub fast_math: Flags,
     /// Whether functions that may round `a * b + c` once do.
     pub contract: bool,
+    /// Whether quotients and square roots of `float` are those that OpenCL C asks for, not correctly rounded ones.
+    pub fpmath: bool,
 }
 
 /// Lowers a program.

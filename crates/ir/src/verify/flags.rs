@@ -4,7 +4,7 @@
 //! and keeping the flags; a later pass that replaces the operation again would trust the flag.
 
 use super::inst::is_float;
-use crate::inst::{BinOp, CastOp, Flags, Op};
+use crate::inst::{BinOp, CastOp, Flags, Op, UnOp};
 use crate::types::Type;
 
 /// Promises of integer arithmetic.
@@ -25,6 +25,7 @@ fn allowed(op: &Op, args: &[Type], result: Option<Type>) -> Flags {
     let if_float = |is_float: bool| if is_float { FAST_MATH } else { Flags::empty() };
     match op {
         Op::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Shl) => NO_WRAP,
+        Op::Binary(BinOp::Fdiv) | Op::Unary(UnOp::Sqrt) => FAST_MATH | Flags::FPMATH,
         Op::Binary(op) => if_float(is_float(*op)),
         Op::Unary(_) | Op::Select => if_float(result.is_some_and(super::super::types::Type::is_float)),
         Op::Fma | Op::Fcmp(_) => FAST_MATH,

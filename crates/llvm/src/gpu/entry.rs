@@ -63,6 +63,9 @@ impl Cx<'_> {
                     Passed::Bytes { size, align } => self.add_bytes(value, i, size, align),
                     Passed::Address if param.is_restrict || param.kind == ParamKind::Constant => {
                         LLVMAddAttributeAtIndex(value, i, self.attribute("noalias"));
+                        if param.is_const || param.kind == ParamKind::Constant {
+                            LLVMAddAttributeAtIndex(value, i, self.attribute("readonly"));
+                        }
                     }
                     _ => {}
                 }

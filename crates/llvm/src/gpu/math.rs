@@ -3,7 +3,7 @@
 use super::NO_NAME;
 use crate::Error;
 use crate::emit::FunctionCx;
-use cloom_ir::{BinOp, CastOp, InstData, Op, Scalar, Type, UnOp};
+use cloom_ir::{BinOp, CastOp, Flags, InstData, Op, Scalar, Type, UnOp};
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
@@ -12,9 +12,19 @@ impl FunctionCx<'_, '_> {
     pub fn gpu_math(&self, data: &InstData, ty: Type) -> Result<Option<LLVMValueRef>, Error> {
         let arg = |i: usize| self.value(data.args[i]);
         let from = data.args.first().map_or(ty, |&a| self.func.ty(a));
+        let is_f32 = ty.scalar == Scalar::F32;
+        let is_near = data.flags.intersects(Flags::FPMATH | Flags::AFN);
         Ok(Some(match data.op {
-            Op::Unary(UnOp::RsqrtNear) => self.approximate("llvm.nvvm.rsqrt.approx.ftz.f", ty, arg(0)),
+            Op::Unary(UnOp::RsqrtNear) => self.approximate("llvm.nvvm.rsqrt.approx.f", ty, arg(0)),
             Op::Unary(UnOp::RecipNear) => self.approximate("llvm.nvvm.rcp.approx.ftz.f", ty, arg(0)),
+            // Full range, at most 2 ULP off; denormals count.
+            Op::Binary(BinOp::Fdiv) if is_f32 && is_near => {
+                let fast = data.flags.contains(Flags::ARCP | Flags::AFN);
+                let text = if fast { "div.approx.f32 $0, $1, $2;" } else { "div.full.f32 $0, $1, $2;" };
+                self.each_lane(ty, &[arg(0), arg(1)], |a| self.pure_assembly(text, "=f,f,f", a))
+            }
+            // At most 1 ULP off.
+            Op::Unary(UnOp::Sqrt) if is_f32 && is_near => self.approximate("llvm.nvvm.sqrt.approx.f", ty, arg(0)),
             // `min` and `max` take the number if the other is NaN, and -0 for less than +0.
             Op::Binary(op @ (BinOp::Fmin | BinOp::Fmax)) if matches!(ty.scalar, Scalar::F32 | Scalar::F64) => {
                 let name = if op == BinOp::Fmin { "llvm.minnum" } else { "llvm.maxnum" };
@@ -36,6 +46,11 @@ impl FunctionCx<'_, '_> {
             Op::Cast(CastOp::SpaceOf) => self.space_of(ty, arg(0)),
             _ => return Ok(None),
         }))
+    }
+
+    /// An instruction on floats that only computes.
+    fn pure_assembly(&self, text: &str, constraints: &str, args: &[LLVMValueRef]) -> LLVMValueRef {
+        self.assembly_with(text, constraints, self.cx.ty(Type::F32), args, false)
     }
 
     /// An approximation of `f32`.

@@ -165,6 +165,17 @@ impl FunctionCx<'_, '_> {
 
     /// An assembly instruction with side effects: LLVM keeps it where it is.
     fn assembly(&self, text: &str, constraints: &str, ret: LLVMTypeRef, args: &[LLVMValueRef]) -> LLVMValueRef {
+        self.assembly_with(text, constraints, ret, args, true)
+    }
+
+    fn assembly_with(
+        &self,
+        text: &str,
+        constraints: &str,
+        ret: LLVMTypeRef,
+        args: &[LLVMValueRef],
+        has_effects: bool,
+    ) -> LLVMValueRef {
         let mut args = args.to_vec();
         // SAFETY: see `gpu_inst`; the texts are given with their lengths.
         unsafe {
@@ -176,7 +187,7 @@ impl FunctionCx<'_, '_> {
                 text.len(),
                 constraints.as_ptr().cast(),
                 constraints.len(),
-                1,
+                has_effects.into(),
                 0,
                 LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
                 0,
