@@ -16,9 +16,11 @@ const PALETTE: [[f32; 3]; 6] = [
     [252.0, 246.0, 172.0],
 ];
 
-/// `sheen` is what the light leaves of white: it shows the form where the colour is dark.
+/// `sheen` is the light's reflection, only where the colour is dark: it shows the form there, and no other temperature.
 fn colour(temperature: f32, light: f32, sheen: f32) -> u32 {
-    let at = temperature.clamp(0.0, 1.0) * (PALETTE.len() - 1) as f32;
+    let temperature = temperature.clamp(0.0, 1.0);
+    let sheen = sheen * (1.0 - temperature).powi(4);
+    let at = temperature * (PALETTE.len() - 1) as f32;
     let i = (at as usize).min(PALETTE.len() - 2);
     let part = at - i as f32;
     let [r, g, b] =
