@@ -84,7 +84,8 @@ const VECTORS: &[(usize, usize)] = &[(512, 512), (2048, 2048), (4096, 4096), (81
 const LARGE: &[(usize, usize)] = &[(4096, 4096)];
 
 /// Variants that run on the host alone, or on more than the device: they say nothing of a platform.
-const NOT_OF_A_PLATFORM: &[&str] = &["seq", "threads", "tiled", "hybrid", "devices_fixed", "devices_adaptive", "ranks"];
+const NOT_OF_A_PLATFORM: &[&str] =
+    &["seq", "threads", "threads_lazy", "tiled", "hybrid", "devices_fixed", "devices_adaptive", "ranks"];
 
 fn each(program: &dyn Program, sizes: &'static [(usize, usize)]) -> Vec<Row> {
     let of_a_platform = program.variants().iter().filter(|v| !NOT_OF_A_PLATFORM.contains(&v.name));
@@ -259,7 +260,10 @@ fn rows(program: &dyn Program) -> Vec<Row> {
                 let row = move |r: Row| r.with(order, format!("order={order}"));
                 each(program, sizes).into_iter().map(row)
             });
-            orders.into_iter().flatten().collect()
+            let mut rows: Vec<Row> = orders.into_iter().flatten().collect();
+            // Where most patches can sleep.
+            rows.extend(["ocl_ell", "ocl_lazy"].map(|v| Row::of(v, &[(1024, 512)]).with("cold", "start=cold")));
+            rows
         }
         "histogram" => histogram(),
         "reduce" | "copy" | "scalvec" => each(program, VECTORS),

@@ -54,7 +54,7 @@ macro_rules! plain {
         })*
     };
 }
-plain!(u8, u32, i32);
+plain!(u8, u16, u32, i32);
 
 impl Plain for f32 {
     fn guard(n: u32) -> f32 {

@@ -84,7 +84,9 @@ fn every_knob_works() {
         ("max", 1, &["start=spirals", "start=picture"]),
         ("sandpile", 3, &["start=uniform", "start=random,steps=1", "start=pile", "grains=3", "steps=400"]),
         ("tsp", 1, &["cities=4,prefix=4", "cities=9,prefix=1,map=7"]),
-        ("heat3d", 2, &["order=rings", "order=random,steps=3"]),
+        ("heat3d", 2, &["order=rings", "order=random,steps=4,devices=own+own/2", "order=bisect,devices=own/5"]),
+        // Patches fall asleep, or never do.
+        ("heat3d", 3, &["start=cold,steps=2,still=1000", "start=cold,still=0", "devices=own"]),
         (
             "histogram",
             2,
@@ -151,6 +153,15 @@ fn every_knob_works() {
                 run_all(&[name], &Params { tile_w: Some(11), tile_h: Some(5), ..params }, |_| (147, 65));
             }
         }
+    }
+}
+
+#[test]
+fn a_mesh_takes_an_odd_number_of_steps() {
+    for variant in ["ocl", "ocl_ell", "ocl_patch", "ocl_lazy", "threads", "threads_lazy"] {
+        let params =
+            Params { variant: variant.into(), iterations: 3, config: "start=cold,steps=3".into(), ..Params::default() };
+        run_all(&["heat3d"], &params, |_| (147, 65));
     }
 }
 
@@ -255,6 +266,10 @@ fn what_a_program_cannot_do_is_refused_with_a_reason() {
         refused("transpose", Params { input: Some("no-such-file.png".into()), ..small() });
         refused("copy", Params { size: Some((0, 1)), ..small() });
         refused("lcs", Params { config: "step=9".into(), ..small() });
+        for (variant, config, tile) in [("devices_fixed", "steps=3", 1), ("ocl_patch", "", 8192)] {
+            let heat = Params { variant: variant.into(), config: config.into(), tile_w: Some(tile), ..small() };
+            refused("heat3d", heat);
+        }
         refused("fieldblur", Params { config: "pins=5:5:1;5:5:2".into(), ..small() });
         refused("fieldblur", Params { config: "write=x.ppm".into(), ..small() });
         let tiled = || Params { variant: "tiled".into(), ..small() };

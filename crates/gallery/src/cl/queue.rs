@@ -24,6 +24,11 @@ pub struct Queue<'s> {
 pub struct Done(pub(super) Arc<Event>);
 
 impl Done {
+    /// Whether both are the same command.
+    pub fn is(&self, other: &Done) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Waits for the command.
     pub fn wait(&self) -> Result<()> {
         self.0.wait().map_err(Error::call("clWaitForEvents"))

@@ -1,7 +1,8 @@
 //! A band of rows of a picture on a device, with a few rows of its neighbours around it: the halo. What several devices
-//! (`bands`) and several processes (`ranks`) have in common: how a band is cut out of a picture, and how a step
+//! (`parts`) and several processes (`ranks`) have in common: how a band is cut out of a picture, and how a step
 //! computes the rows that neighbours need before the others.
 
+use super::domain::{Domain, Part, Way};
 use crate::args;
 use crate::cl::queue::{Done, Queue};
 use crate::cl::{Buffer, Kernel, Plain, Session};
@@ -18,15 +19,7 @@ pub(crate) struct Shape {
     pub wraps: bool,
 }
 
-/// Reads a board, writes another one, and whether the halos of what it wrote are sent on.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
-    /// Which of the kernels.
-    pub kernel: usize,
-    pub from: usize,
-    pub to: usize,
-    pub exchange: bool,
-}
+pub(crate) use super::domain::Step;
 
 /// A device's part.
 pub(crate) struct Band<'s, T: Plain> {
@@ -41,9 +34,9 @@ pub(crate) struct Band<'s, T: Plain> {
 }
 
 /// The first row and the number of rows of a launch.
-pub(crate) type Part = (usize, usize);
+pub(crate) type Rows = (usize, usize);
 
-/// The parts before and after one of `n`; the last one and the first are neighbours where the picture wraps.
+/// The bands before and after one of `n`; the last one and the first are neighbours where the picture wraps.
 pub(crate) fn neighbours(part: usize, n: usize, wraps: bool) -> [Option<usize>; 2] {
     let up = if part > 0 { Some(part - 1) } else { wraps.then_some(n - 1) };
     let down = if part + 1 < n { Some(part + 1) } else { wraps.then_some(0) };
@@ -68,7 +61,7 @@ fn cut<T: Plain>(picture: &[T], shape: Shape, first: usize, rows: usize) -> Vec<
 
 /// The first row and the number of rows of the two edges and of what lies between them. All is one edge where the edges
 /// meet, or nobody waits for them.
-fn parts(rows: usize, halo: usize, exchange: bool) -> [Part; 3] {
+fn parts(rows: usize, halo: usize, exchange: bool) -> [Rows; 3] {
     if !exchange || rows < 2 * halo + 1 {
         return [(halo, rows), (0, 0), (0, 0)];
     }
@@ -77,7 +70,7 @@ fn parts(rows: usize, halo: usize, exchange: bool) -> [Part; 3] {
 
 impl<'s, T: Plain> Band<'s, T> {
     /// So many rows of a picture from `first` on, with zeros in all boards.
-    pub fn new(session: &'s Session, shape: Shape, (first, rows): Part, boards: usize) -> Result<Band<'s, T>> {
+    pub fn new(session: &'s Session, shape: Shape, (first, rows): Rows, boards: usize) -> Result<Band<'s, T>> {
         let len = (rows + 2 * shape.halo) * shape.width;
         let boards = (0..boards).map(|_| session.zeroed::<T>(len)).collect::<Result<Vec<_>>>()?;
         let [kernels, reads, writes] = [session.queue()?, session.queue()?, session.queue()?];
@@ -98,7 +91,7 @@ impl<'s, T: Plain> Band<'s, T> {
 
     /// Enqueues `kernel(in, out, first, top)`, which computes a row of the band for each of its range's second
     /// dimension, from `first` on; `top` is the number of the picture's row that the band begins with, halo included.
-    fn launch(&self, kernel: &Kernel, step: Step, (first, rows): Part, after: &[&Done]) -> Result<Done> {
+    fn launch(&self, kernel: &Kernel, step: Step, (first, rows): Rows, after: &[&Done]) -> Result<Done> {
         let top = self.first as i32 - self.shape.halo as i32;
         let args = args![&self.boards[step.from], &self.boards[step.to], first as i32, top];
         self.kernels.launch(kernel, args, [&[], &[self.shape.width, rows], &[]], after)
@@ -123,6 +116,92 @@ impl<'s, T: Plain> Band<'s, T> {
         let done = self.launch(kernel, step, inner, &[])?;
         self.kernels.flush()?;
         Ok(Some(done))
+    }
+}
+
+impl<T: Plain> Domain<T> for Shape {
+    type Part<'s> = Band<'s, T>;
+    const UNITS: &'static str = "rows";
+
+    fn units(&self) -> usize {
+        self.height
+    }
+
+    fn least(&self) -> usize {
+        // A neighbour wants so many of them.
+        self.halo.max(1)
+    }
+
+    fn parts<'s>(
+        &self,
+        members: &'s [Session],
+        split: &[usize],
+        boards: usize,
+    ) -> Result<(Vec<Band<'s, T>>, Vec<Way>)> {
+        let mut first = 0;
+        let band = |(member, &rows): (&'s Session, &usize)| {
+            first += rows;
+            Band::new(member, *self, (first - rows, rows), boards)
+        };
+        let bands = members.iter().zip(split).map(band).collect::<Result<_>>()?;
+        Ok((bands, ways(*self, split)))
+    }
+}
+
+/// The first rows of each band go up and the last ones down.
+fn ways(shape: Shape, split: &[usize]) -> Vec<Way> {
+    let Shape { width, halo, wraps, .. } = shape;
+    let mut ways = Vec::new();
+    for (from, &rows) in split.iter().enumerate() {
+        let [up, down] = neighbours(from, split.len(), wraps);
+        let mut way = |to, edge, row: usize, target: usize| {
+            ways.push(Way { from, to, source: row * width, edge, target: target * width, len: halo * width });
+        };
+        if let Some(up) = up {
+            way(up, 0, halo, halo + split[up]);
+        }
+        if let Some(down) = down {
+            way(down, 1, rows, 0);
+        }
+    }
+    ways
+}
+
+impl<T: Plain> Part<T> for Band<'_, T> {
+    fn kernels(&self) -> &Queue<'_> {
+        &self.kernels
+    }
+
+    fn reads(&self) -> &Queue<'_> {
+        &self.reads
+    }
+
+    fn writes(&self) -> &Queue<'_> {
+        &self.writes
+    }
+
+    fn board(&self, board: usize) -> &Buffer<T> {
+        &self.boards[board]
+    }
+
+    fn outgoing(&self, board: usize) -> &Buffer<T> {
+        &self.boards[board]
+    }
+
+    fn write(&self, board: usize, all: &[T]) -> Result<()> {
+        Band::write(self, board, all)
+    }
+
+    fn read(&self, board: usize) -> Result<Vec<T>> {
+        Band::read(self, board)
+    }
+
+    fn edges(&self, kernels: &[Kernel], step: Step, after: &[&Done]) -> Result<[Done; 2]> {
+        Band::edges(self, &kernels[step.kernel], step, after)
+    }
+
+    fn inner(&self, kernels: &[Kernel], step: Step) -> Result<Option<Done>> {
+        Band::inner(self, &kernels[step.kernel], step)
     }
 }
 
@@ -151,5 +230,9 @@ mod tests {
         assert_eq!(neighbours(0, 3, true), [Some(2), Some(1)]);
         assert_eq!(neighbours(2, 3, false), [Some(1), None]);
         assert_eq!(neighbours(0, 1, true), [Some(0), Some(0)]);
+        let shape = Shape { width: 10, height: 7, halo: 1, wraps: false };
+        let way = |from, to, source, edge, target| Way { from, to, source, edge, target, len: 10 };
+        assert_eq!(ways(shape, &[3, 4]), [way(0, 1, 30, 1, 0), way(1, 0, 10, 0, 40)]);
+        assert!(ways(shape, &[7]).is_empty());
     }
 }

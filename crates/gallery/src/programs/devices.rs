@@ -1,7 +1,8 @@
-//! Runs a program on several devices: the split of the rows, fixed or by the speeds of the iteration before, and what
+//! Runs a program on several devices: the split of what they share, fixed or by the speeds of the iteration before, and what
 //! to tell about it.
 
-use super::bands::Bands;
+use super::domain::Domain;
+use super::parts::Parts;
 use super::plan::{Plan, Ran};
 use super::team::{Team, by_speed, even, hidden, trace};
 use crate::cl::{Plain, Session};
@@ -10,58 +11,62 @@ use crate::params::Params;
 use crate::picture::Picture;
 use std::cell::RefCell;
 
-/// A new split that moves fewer rows than this share of the picture is not worth the copies.
+/// A new split that moves fewer units than this share of them is not worth the copies.
 const WORTH: f64 = 0.02;
 
 /// Runs the iterations on the devices that the knob names. Each is measured from its first command to when all devices
 /// are done.
-pub(crate) fn run<T: Plain>(
+pub(crate) fn run<T: Plain, D: Domain<T>>(
     session: &Session,
     params: &Params,
-    plan: &Plan<'_, T>,
+    plan: &Plan<'_, T, D>,
     frame: impl Fn(&[T]) -> Picture,
 ) -> Result<Ran<T>> {
     let team = Team::open(session, params)?;
     let (kernels, build) = plan.source.build(&team.members)?;
     let is_adaptive = params.variant == "devices_adaptive";
-    let shape = plan.shape;
-    let members = shape.members(&team);
+    let (units, least) = (plan.shape.units(), plan.shape.least());
+    // How many of the devices can take part.
+    let members = team.members.len().min(units / least).max(1);
     let open = |split: &[usize], start: &[T]| {
-        let bands = Bands::new(&team, shape, split, plan.boards)?;
-        bands.scatter(0, start)?;
-        Ok::<_, crate::Error>(bands)
+        let parts = Parts::<D, T>::new(&team, &plan.shape, split, plan.boards)?;
+        parts.scatter(0, start)?;
+        Ok::<_, crate::Error>(parts)
     };
-    let bands = RefCell::new(open(&even(shape.height, members), plan.start)?);
+    let parts = RefCell::new(open(&even(units, members), plan.start)?);
     let (last, splits) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
     let body = |_| {
-        let mut bands = bands.borrow_mut();
-        plan.steps.iter().try_for_each(|&step| bands.step(&kernels, step))?;
-        bands.settle()?;
+        let mut parts = parts.borrow_mut();
+        plan.steps.iter().try_for_each(|&step| parts.step(&kernels, step))?;
+        parts.settle()?;
         Ok(true)
     };
     let after = |i: u32| {
-        let mut bands = bands.borrow_mut();
-        let spans = bands.spans()?;
+        let mut parts = parts.borrow_mut();
+        let spans = parts.spans()?;
         team.members.iter().for_each(Session::forget);
-        splits.borrow_mut().push(bands.split());
-        params.observer.frame(|| Ok(frame(&bands.gather(plan.result)?)))?;
+        splits.borrow_mut().push(parts.split().to_vec());
+        params.observer.frame(|| Ok(frame(&parts.gather(plan.result)?)))?;
         if is_adaptive && i + 1 < params.iterations {
-            let split = by_speed(shape.height, &bands.speeds(&spans), shape.halo.max(1));
-            let moved = split.iter().zip(bands.split()).map(|(a, b)| a.abs_diff(b)).max().unwrap_or_default();
-            if moved as f64 > WORTH * shape.height as f64 {
-                let data = if plan.result == 0 { bands.gather(0)? } else { plan.start.to_vec() };
-                *bands = open(&split, &data)?;
+            let split = by_speed(units, &parts.speeds(&spans), least);
+            let moved = split.iter().zip(parts.split()).map(|(a, b)| a.abs_diff(*b)).max().unwrap_or_default();
+            if moved as f64 > WORTH * units as f64 {
+                let data = if plan.result == 0 { parts.gather(0)? } else { plan.start.to_vec() };
+                *parts = open(&split, &data)?;
             }
         }
         last.replace(spans);
         Ok(())
     };
     let times = session.measure_and(params.iterations, body, after)?;
-    let mut bands = bands.into_inner();
-    let got = bands.gather(plan.result)?;
-    let mut notes = team.tells(&bands.split());
+    let mut parts = parts.into_inner();
+    let got = parts.gather(plan.result)?;
+    let mut notes = team.tells(parts.split(), D::UNITS);
     if is_adaptive {
-        notes.push(format!("rows of each device, iteration by iteration: {:?}", splits.borrow()));
+        notes.push(format!("{} of each device, iteration by iteration: {:?}", D::UNITS, splits.borrow()));
+    }
+    if parts.split().len() > 1 {
+        notes.push(format!("elements that each device gets of the others in a step: {:?}", parts.received()));
     }
     let spans = last.into_inner();
     if let Some(share) = hidden(&spans) {

@@ -1,13 +1,13 @@
 //! The programs, one file each, and what those that fill a picture have in common.
 
 mod band;
-mod bands;
 mod bank;
 mod cloth;
 mod coalesce;
 mod conv;
 pub(crate) mod copy;
 mod devices;
+mod domain;
 mod easypap;
 mod fieldblur;
 mod flow;
@@ -27,6 +27,7 @@ mod morph;
 mod nbody;
 mod occupancy;
 mod particles;
+mod parts;
 mod pixelize;
 mod plan;
 #[cfg(feature = "mpi")]

@@ -1,5 +1,5 @@
-//! How a program runs in bands of rows: what its kernels are and what an iteration enqueues. Several devices
-//! (`devices`) and several processes (`ranks`) run the same plan.
+//! How a program runs in parts, of a picture by default: what its kernels are and what an iteration enqueues. Several
+//! devices (`devices`) and several processes (`ranks`) run the same plan.
 
 use super::band::{Shape, Step};
 use super::devices;
@@ -13,9 +13,10 @@ use crate::picture::Picture;
 use std::time::{Duration, Instant};
 
 /// What runs.
-pub(crate) struct Plan<'p, T> {
+pub(crate) struct Plan<'p, T, D = Shape> {
     pub source: Source<'p>,
-    pub shape: Shape,
+    /// What is split.
+    pub shape: D,
     pub boards: usize,
     /// What board 0 holds at first.
     pub start: &'p [T],
@@ -53,7 +54,7 @@ impl Source<'_> {
 pub(crate) struct Ran<T> {
     pub build: Duration,
     pub times: Times,
-    /// The picture on the board of the result.
+    /// What is on the board of the result.
     pub got: Vec<T>,
     pub notes: Vec<String>,
 }

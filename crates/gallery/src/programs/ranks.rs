@@ -6,7 +6,7 @@
 //! host           [read][send, receive][write]
 //! ```
 //!
-//! As on several devices (`bands`), the rows that neighbours need come first, and go on while the others are computed.
+//! As on several devices (`parts`), the rows that neighbours need come first, and go on while the others are computed.
 
 use super::band::{Band, Step};
 use super::plan::{Plan, Ran};
@@ -47,7 +47,7 @@ impl<'s, T: Sent> Rank<'s, T> {
         Ok(Rank { world, band, split, arriving: Vec::new(), exchanging: Duration::ZERO })
     }
 
-    /// A step, as in `Bands::step`.
+    /// A step, as in `Parts::step`.
     fn step(&mut self, kernels: &[Kernel], step: Step) -> Result<()> {
         let (band, kernel) = (&self.band, &kernels[step.kernel]);
         let (width, halo) = (band.shape.width, band.shape.halo);

@@ -1,4 +1,4 @@
-//! Several devices that work on one picture: which ones, how they split the rows, and what each did when.
+//! Several devices that work on one thing: which ones, how they split its rows or cells, and what each did when.
 //!
 //! The devices may be of several platforms, or parts of one. Each has a session of its own.
 
@@ -50,21 +50,21 @@ impl Team {
         Ok(Team { members })
     }
 
-    /// As a note: which device has how many rows.
-    pub fn tells(&self, split: &[usize]) -> Vec<String> {
-        let line = |(member, rows): (&Session, &usize)| {
-            format!("{}, {}: {rows} rows", member.found.platform, member.found.device)
+    /// As a note: which device has how many of these units.
+    pub fn tells(&self, split: &[usize], units: &str) -> Vec<String> {
+        let line = |(member, count): (&Session, &usize)| {
+            format!("{}, {}: {count} {units}", member.found.platform, member.found.device)
         };
         self.members.iter().zip(split).map(line).collect()
     }
 }
 
-/// Rows in parts that are as equal as possible.
+/// Units, such as rows, in parts that are as equal as possible.
 pub(crate) fn even(rows: usize, parts: usize) -> Vec<usize> {
     (0..parts).map(|i| rows * (i + 1) / parts - rows * i / parts).collect()
 }
 
-/// Rows in the ratio of speeds, at least `least` each; even if they do not suffice or a speed makes no sense.
+/// Units in the ratio of speeds, at least `least` each; even if they do not suffice or a speed makes no sense.
 pub(crate) fn by_speed(rows: usize, speeds: &[f64], least: usize) -> Vec<usize> {
     let sum: f64 = speeds.iter().sum();
     let spare = rows.saturating_sub(least * speeds.len());
@@ -104,7 +104,7 @@ pub(crate) fn clock(queue: &Queue<'_>, probe: impl Fn() -> Result<Done>, epoch: 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub member: usize,
-    /// `#` for a kernel, `<` for a halo on its way here, from when its rows have been computed.
+    /// `#` for a kernel, `<` for a halo on its way here, from when its elements have been computed.
     pub what: char,
     pub start: i64,
     pub end: i64,

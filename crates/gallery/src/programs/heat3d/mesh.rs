@@ -14,6 +14,8 @@ pub enum Order {
     Rings,
     /// At random.
     Random,
+    /// By halves of halves in space: cells of near numbers are near each other.
+    Bisect,
 }
 
 pub struct Mesh {
@@ -51,12 +53,36 @@ fn on_tube(t: f64, s: f64) -> [f32; 3] {
     std::array::from_fn(|c| (middle[c] + 0.62 * (s.cos() * side[c] + s.sin() * up[c])) as f32)
 }
 
+/// Sorts the cells of a list so that each half of it lies on one side of a plane, and each half of that, and so on
+/// (recursive coordinate bisection, Berger and Bokhari 1987): any stretch of it is a few compact pieces. It needs to know
+/// of the mesh only where its cells are.
+fn bisect(cells: &mut [usize], places: &[[f32; 3]]) {
+    if cells.len() < 2 {
+        return;
+    }
+    let extent = |axis: usize| {
+        let along = cells.iter().map(|&c| places[c][axis]);
+        along.clone().fold(f32::MIN, f32::max) - along.fold(f32::MAX, f32::min)
+    };
+    let longest = (1..3).fold(0, |best, axis| if extent(axis) > extent(best) { axis } else { best });
+    let middle = cells.len() / 2;
+    cells.select_nth_unstable_by(middle, |&a, &b| places[a][longest].total_cmp(&places[b][longest]).then(a.cmp(&b)));
+    let (low, high) = cells.split_at_mut(middle);
+    bisect(low, places);
+    bisect(high, places);
+}
+
 /// The number of each place of a grid of `w` by `h`.
 fn numbers(w: usize, h: usize, order: Order) -> Vec<u32> {
     let mut places: Vec<usize> = (0..w * h).collect();
     match order {
         Order::Rings => places.sort_by_key(|i| (i % w, i / w)),
         Order::Patches => places.sort_by_key(|i| (i / w / PATCH, i % w / PATCH, i / w, i % w)),
+        Order::Bisect => {
+            let of = |i: usize| on_tube((i % w) as f64 / w as f64 * TAU, (i / w) as f64 / h as f64 * TAU);
+            let on_grid: Vec<[f32; 3]> = (0..w * h).map(of).collect();
+            bisect(&mut places, &on_grid);
+        }
         Order::Random => {
             let mut random = Random::new(1822);
             for i in (1..places.len()).rev() {
@@ -111,6 +137,11 @@ impl Mesh {
         mesh
     }
 
+    /// Cells that are not held start at zero.
+    pub fn cool(&mut self) {
+        self.start.iter_mut().zip(&self.held).filter(|(_, held)| !**held).for_each(|(t, _)| *t = 0.0);
+    }
+
     /// The neighbours of each cell that is not held, in compressed rows: where each row begins, and all rows.
     pub fn rows(&self) -> (Vec<u32>, Vec<u32>) {
         let both = || self.pairs.iter().flat_map(|&(p, q)| [(p, q), (q, p)]).filter(|(p, _)| !self.held[*p as usize]);
@@ -146,6 +177,7 @@ mod tests {
         };
         assert_eq!(count(Order::Patches), count(Order::Random));
         assert_eq!(count(Order::Patches), count(Order::Rings));
+        assert_eq!(count(Order::Patches), count(Order::Bisect));
         assert_eq!(Mesh::new(1, 1, Order::Random).pairs, []);
         assert_eq!(Mesh::new(2, 1, Order::Rings).pairs, [(0, 1)]);
     }

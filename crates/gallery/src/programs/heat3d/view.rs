@@ -16,12 +16,15 @@ const PALETTE: [[f32; 3]; 6] = [
     [252.0, 246.0, 172.0],
 ];
 
-fn colour(temperature: f32, light: f32) -> u32 {
-    let at = temperature.clamp(0.0, 1.0) * (PALETTE.len() - 1) as f32;
+/// `sheen` is the light's reflection, only where the colour is dark: it shows the form there, and no other temperature.
+fn colour(temperature: f32, light: f32, sheen: f32) -> u32 {
+    let temperature = temperature.clamp(0.0, 1.0);
+    let sheen = sheen * (1.0 - temperature).powi(4);
+    let at = temperature * (PALETTE.len() - 1) as f32;
     let i = (at as usize).min(PALETTE.len() - 2);
     let part = at - i as f32;
     let [r, g, b] =
-        std::array::from_fn(|c| ((PALETTE[i][c] + (PALETTE[i + 1][c] - PALETTE[i][c]) * part) * light) as u8);
+        std::array::from_fn(|c| ((PALETTE[i][c] + (PALETTE[i + 1][c] - PALETTE[i][c]) * part) * light + sheen) as u8);
     rgb(r, g, b)
 }
 
@@ -57,7 +60,7 @@ pub fn drawn(mesh: &Mesh, temperatures: &[f32]) -> Picture {
         // Whatever way the triangle goes round, its normal is taken towards the eye.
         let sign = if normal[1] * 0.5f32.sin() + normal[2] * 0.5f32.cos() < 0.0 { -1.0 } else { 1.0 };
         let lit = (normal[0] * -0.35 + normal[1] * 0.55 + normal[2] * 0.76) * sign / length;
-        let light = 0.5 + 0.5 * lit.max(0.0);
+        let (light, sheen) = (0.5 + 0.5 * lit.max(0.0), 80.0 * lit.max(0.0).powi(12));
         let range = |k: usize| {
             let low = a[k].min(b[k]).min(c[k]).ceil().max(0.0) as usize;
             let high = a[k].max(b[k]).max(c[k]).floor().max(-1.0) + 1.0;
@@ -75,7 +78,7 @@ pub fn drawn(mesh: &Mesh, temperatures: &[f32]) -> Picture {
                 let z = wa * a[2] + wb * b[2] + wc * c[2];
                 if z < depth[y * SIDE + x] {
                     depth[y * SIDE + x] = z;
-                    picture.pixels[y * SIDE + x] = colour(wa * ta + wb * tb + wc * tc, light);
+                    picture.pixels[y * SIDE + x] = colour(wa * ta + wb * tb + wc * tc, light, sheen);
                 }
             }
         }

@@ -94,7 +94,7 @@ pub(super) fn run(
     let got = picture(&last)?;
     let (want, repetitions) = reference(view(params.iterations - 1), &grid, max);
     let rows: Vec<usize> = rows(&last).into_iter().map(|(first, end)| end - first).collect();
-    let mut notes = team.tells(&rows);
+    let mut notes = team.tells(&rows, "rows");
     notes.push(format!("rows of tiles of each device, iteration by iteration: {splits:?}"));
     Ok(Outcome {
         variant,
