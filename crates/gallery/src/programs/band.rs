@@ -4,13 +4,16 @@
 
 use crate::args;
 use crate::cl::queue::{Done, Queue};
-use crate::cl::{Buffer, Kernel, Plain, Session};
+use crate::cl::{Arg, Buffer, Kernel, Plain, Session};
 use crate::error::Result;
 
 /// A picture's shape.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
+    /// Elements of a row.
     pub width: usize,
+    /// Work-items that compute a row.
+    pub items: usize,
     pub height: usize,
     /// Rows of the neighbours that a row depends on, on either side.
     pub halo: usize,
@@ -19,13 +22,15 @@ pub(crate) struct Shape {
 }
 
 /// Reads a board, writes another one, and whether the halos of what it wrote are sent on.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
+#[derive(Clone, Copy)]
+pub(crate) struct Step<'p> {
     /// Which of the kernels.
     pub kernel: usize,
     pub from: usize,
     pub to: usize,
     pub exchange: bool,
+    /// What the kernel takes after the arguments that all have.
+    pub more: &'p [Arg],
 }
 
 /// A device's part.
@@ -52,7 +57,7 @@ pub(crate) fn neighbours(part: usize, n: usize, wraps: bool) -> [Option<usize>; 
 
 /// Rows of a picture, with the halo; beyond the edge of what does not wrap are zeros.
 fn cut<T: Plain>(picture: &[T], shape: Shape, first: usize, rows: usize) -> Vec<T> {
-    let Shape { width, height, halo, wraps } = shape;
+    let Shape { width, height, halo, wraps, .. } = shape;
     let mut data = Vec::with_capacity((rows + 2 * halo) * width);
     // Counted so that nothing is negative.
     let before = halo.next_multiple_of(height);
@@ -96,17 +101,18 @@ impl<'s, T: Plain> Band<'s, T> {
         self.reads.read(&self.boards[board], self.shape.halo * self.shape.width, into, &[])?.wait()
     }
 
-    /// Enqueues `kernel(in, out, first, top)`, which computes a row of the band for each of its range's second
+    /// Enqueues `kernel(in, out, first, top, more...)`, which computes a row of the band for each of its range's second
     /// dimension, from `first` on; `top` is the number of the picture's row that the band begins with, halo included.
-    fn launch(&self, kernel: &Kernel, step: Step, (first, rows): Part, after: &[&Done]) -> Result<Done> {
+    fn launch(&self, kernel: &Kernel, step: Step<'_>, (first, rows): Part, after: &[&Done]) -> Result<Done> {
         let top = self.first as i32 - self.shape.halo as i32;
-        let args = args![&self.boards[step.from], &self.boards[step.to], first as i32, top];
-        self.kernels.launch(kernel, args, [&[], &[self.shape.width, rows], &[]], after)
+        let own = args![&self.boards[step.from], &self.boards[step.to], first as i32, top];
+        let args = [own, step.more].concat();
+        self.kernels.launch(kernel, &args, [&[], &[self.shape.items, rows], &[]], after)
     }
 
     /// Enqueues the rows that neighbours need, the first ones and the last ones: all of them, where nobody needs any or
     /// there are not more. Both are one launch then.
-    pub fn edges(&self, kernel: &Kernel, step: Step, after: &[&Done]) -> Result<[Done; 2]> {
+    pub fn edges(&self, kernel: &Kernel, step: Step<'_>, after: &[&Done]) -> Result<[Done; 2]> {
         let [first, last, _] = parts(self.rows, self.shape.halo, step.exchange);
         let first = self.launch(kernel, step, first, after)?;
         let last = if last.1 > 0 { self.launch(kernel, step, last, &[])? } else { first.clone() };
@@ -115,7 +121,7 @@ impl<'s, T: Plain> Band<'s, T> {
     }
 
     /// Enqueues the rows between the edges, if there are any.
-    pub fn inner(&self, kernel: &Kernel, step: Step) -> Result<Option<Done>> {
+    pub fn inner(&self, kernel: &Kernel, step: Step<'_>) -> Result<Option<Done>> {
         let [_, _, inner] = parts(self.rows, self.shape.halo, step.exchange);
         if inner.1 == 0 {
             return Ok(None);
@@ -132,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_band_has_its_neighbours_rows_around_it() {
-        let shape = |wraps| Shape { width: 1, height: 4, halo: 1, wraps };
+        let shape = |wraps| Shape { width: 1, items: 1, height: 4, halo: 1, wraps };
         assert_eq!(cut(&[1u32, 2, 3, 4], shape(true), 0, 2), [4, 1, 2, 3]);
         assert_eq!(cut(&[1u32, 2, 3, 4], shape(false), 2, 2), [2, 3, 4, 0]);
         // A halo of more rows than the picture has.

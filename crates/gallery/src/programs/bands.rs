@@ -85,7 +85,7 @@ impl<'t, T: Plain> Bands<'t, T> {
     }
 
     /// Enqueues a step on each device, whose kernels these are.
-    pub fn step(&mut self, kernels: &[Vec<Kernel>], step: Step) -> Result<()> {
+    pub fn step(&mut self, kernels: &[Vec<Kernel>], step: Step<'_>) -> Result<()> {
         let mut edges = Vec::new();
         for ((band, kernels), arriving) in self.bands.iter().zip(kernels).zip(&mut self.arriving) {
             let arriving = std::mem::take(arriving);

@@ -110,8 +110,6 @@ pub struct Model {
     pub w: usize,
     pub h: usize,
     pub flags: usize,
-    /// The number of the first flag: where several processes share the flags, each has a part of them.
-    pub first: usize,
     pub scene: Scene,
     pub relax: u32,
     pub steps: u32,
@@ -150,7 +148,6 @@ impl Model {
             w,
             h,
             flags,
-            first: 0,
             scene: *SCENES.iter().find(|s| s.name == scene).unwrap_or(&SCENES[0]),
             relax,
             steps,
@@ -280,7 +277,7 @@ impl Model {
             let mut state = vec![0.0f32; 3 * total];
             for i in 0..total {
                 let n = i % self.nodes();
-                let at = self.first_place(n % self.w, n / self.w, self.first + i / self.nodes(), time);
+                let at = self.first_place(n % self.w, n / self.w, i / self.nodes(), time);
                 for k in 0..3 {
                     state[k * total + i] = at[k] as f32;
                 }
@@ -332,13 +329,12 @@ impl Model {
 
     pub fn options(&self, links: usize, fused_local: bool) -> String {
         let mut o = format!(
-            "-DW={} -DH={} -DNODES={} -DFLAGS={} -DFIRST={} -DLINKS={links} -DRELAX={} -DSTEPS={} -DPATCH={} -DHALF_COLUMNS={} \
+            "-DW={} -DH={} -DNODES={} -DFLAGS={} -DLINKS={links} -DRELAX={} -DSTEPS={} -DPATCH={} -DHALF_COLUMNS={} \
              -DHALF_ROWS={} -DFUSED_LOCAL={} -DADD_FLOAT={} -DHAS_SPHERE={}",
             self.w,
             self.h,
             self.nodes(),
             self.flags,
-            self.first,
             self.relax,
             self.steps,
             self.patch,
