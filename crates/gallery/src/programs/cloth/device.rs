@@ -20,8 +20,8 @@ enum Relax {
     Fused(Kernel),
     /// From one state to another.
     Gather(Kernel),
-    /// All links at once, then what they want is applied.
-    Scatter(Kernel, Kernel),
+    /// All links at once, then what they want is applied. The first link of each node, and the end of the last one's.
+    Scatter(Kernel, Kernel, Buffer<u32>),
 }
 
 pub struct Device<'a> {
@@ -65,7 +65,8 @@ impl<'a> Device<'a> {
         variant: &str,
         batches: &[Vec<Link>],
     ) -> Result<Device<'a>> {
-        let links = batches.concat();
+        // What takes them in no order takes those of a node together.
+        let links = if variant == "unordered" { model.links() } else { batches.concat() };
         let relax = match variant {
             "grid" => {
                 let kernel = |b: Batch| {
@@ -91,7 +92,11 @@ impl<'a> Device<'a> {
             }
             "fused" => Relax::Fused(built.kernel("cloth_fused")?),
             "jacobi" => Relax::Gather(built.kernel("cloth_gather")?),
-            "unordered" => Relax::Scatter(built.kernel("cloth_scatter")?, built.kernel("cloth_apply")?),
+            "unordered" => {
+                let first = |node: usize| links.partition_point(|l| l.a < node) as u32;
+                let firsts: Vec<u32> = (0..=model.nodes()).map(first).collect();
+                Relax::Scatter(built.kernel("cloth_scatter")?, built.kernel("cloth_apply")?, session.upload(&firsts)?)
+            }
             _ => {
                 // A kernel a batch, so that no argument changes from launch to launch.
                 let mut lists = Vec::new();
@@ -187,11 +192,10 @@ impl<'a> Device<'a> {
                 let [global, local] = self.nodes();
                 s.launch(kernel, args![p, &self.states[2], &self.inverse], &global, &local)?;
             }
-            Relax::Scatter(scatter, apply) => {
-                let links = self.rests.len();
+            Relax::Scatter(scatter, apply, firsts) => {
                 let [global, local] = self.nodes();
-                let args = args![p, &self.inverse, &self.ends, &self.rests, &self.stiffs, &self.sums];
-                s.launch(scatter, args, &[round_up(links, self.group), m.flags], &[self.group, 1])?;
+                let args = args![p, &self.inverse, firsts, &self.ends, &self.rests, &self.stiffs, &self.sums];
+                s.launch(scatter, args, &[round_up(m.nodes(), self.group), m.flags], &[self.group, 1])?;
                 s.launch(apply, args![p, &self.inverse, &self.weights, &self.sums], &global, &local)?;
             }
             Relax::Fused(_) => {}

@@ -222,19 +222,23 @@ impl Model {
         })
     }
 
+    /// All links in the order of their nodes, as a mesh would list them.
+    pub fn links(&self) -> Vec<Link> {
+        let mut links: Vec<Link> = grid_batches().iter().flat_map(|b| self.links_of(b)).collect();
+        links.sort_by_key(|l| (l.a, l.b));
+        links
+    }
+
     /// The links in batches, none of which has a node twice.
     pub fn batches(&self) -> Vec<Vec<Link>> {
-        let grid: Vec<Vec<Link>> = grid_batches().iter().map(|b| self.links_of(b).collect()).collect();
         if !self.greedy {
-            return grid.into_iter().filter(|b: &Vec<Link>| !b.is_empty()).collect();
+            let grid = grid_batches().into_iter().map(|b| self.links_of(&b).collect());
+            return grid.filter(|b: &Vec<Link>| !b.is_empty()).collect();
         }
-        // The links in the order of their nodes, as a mesh would list them; each gets the first colour that is free at
-        // both ends: twice twelve less one suffice.
-        let mut links: Vec<Link> = grid.into_iter().flatten().collect();
-        links.sort_by_key(|l| (l.a, l.b));
+        // Each gets the first colour that is free at both ends: twice twelve less one suffice.
         let mut used = vec![0u32; self.nodes()];
         let mut batches: Vec<Vec<Link>> = Vec::new();
-        for link in links {
+        for link in self.links() {
             let colour = (used[link.a] | used[link.b]).trailing_ones() as usize;
             used[link.a] |= 1 << colour;
             used[link.b] |= 1 << colour;
