@@ -130,6 +130,7 @@ impl<'a> Device<'a> {
     }
 
     /// Lets the cloths go on from another state.
+    #[cfg(feature = "mpi")]
     pub fn place(&self, state: &State) -> Result<()> {
         self.states.iter().zip(state).try_for_each(|(buffer, data)| self.session.write(buffer, data))
     }
