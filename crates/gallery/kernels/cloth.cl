@@ -24,7 +24,7 @@ float3 pull(float3 d, float free, float rest, float stiff)
 // neighbour, so that their cross product is twice the sum of the area vectors of the four triangles around the node.
 float3 next_place(float3 p, float3 q, float3 across, float3 along, float time, int flag)
 {
-    const float phase = (FIRST + flag) * 2.4f;
+    const float phase = flag * 2.4f;
     const float gust = WIND_X * (1.0f + 0.25f * sin(0.9f * time + phase));
     const float lift = WIND_Y * sin(1.7f * time + 2.0f * p.y + phase);
     const float side = WIND_Z * (0.6f + 0.4f * sin(1.3f * time + phase))
@@ -63,6 +63,21 @@ float3 outside(float3 p, float3 q)
     return pushed_out(p, q, GROUND + MARGIN - p.y, (float3)(0, 1, 0));
 }
 
+// Where a Verlet step takes node (x, y), element i of a state whose rows begin `pitch` apart and whose last element is
+// `last`.
+float3 moved_on(__global const float *p, __global const float *q, int plane, int pitch, int last, int i, int x, int y,
+                __global const float *inverse, float time, int flag)
+{
+    const int above = y > 0 ? i - pitch : i, below = y < H - 1 ? i + pitch : i;
+    const float3 now = AT(p, plane, i);
+    // At the ends of a row a neighbour is the node itself; what lies there instead is loaded, but not taken.
+    const float3 left = AT(p, plane, max(i - 1, 0)), right = AT(p, plane, min(i + 1, last));
+    const float3 across = (x < W - 1 ? right : now) - (x > 0 ? left : now);
+    const float3 along = AT(p, plane, above) - AT(p, plane, below);
+    const float3 next = next_place(now, AT(q, plane, i), across, along, time, flag);
+    return inverse[y * W + x] > 0 ? next : now;
+}
+
 // A Verlet step: the next places replace the ones before the last, so that no other work-item needs what is overwritten.
 __kernel void cloth_move(__global const float *p, __global float *q, __global const float *inverse, float time)
 {
@@ -70,14 +85,7 @@ __kernel void cloth_move(__global const float *p, __global float *q, __global co
     if (x >= W || row >= H * FLAGS)
         return;
     const int flag = row / H, y = row - flag * H, i = row * W + x;
-    const int above = y > 0 ? i - W : i, below = y < H - 1 ? i + W : i;
-    const float3 now = AT(p, PLANE, i);
-    // At the ends of a row a neighbour is the node itself; what lies there instead is loaded, but not taken.
-    const float3 left = AT(p, PLANE, max(i - 1, 0)), right = AT(p, PLANE, min(i + 1, PLANE - 1));
-    const float3 across = (x < W - 1 ? right : now) - (x > 0 ? left : now);
-    const float3 along = AT(p, PLANE, above) - AT(p, PLANE, below);
-    const float3 next = next_place(now, AT(q, PLANE, i), across, along, time, flag);
-    const float3 place = inverse[y * W + x] > 0 ? next : now;
+    const float3 place = moved_on(p, q, PLANE, W, PLANE - 1, i, x, y, inverse, time, flag);
     PUT(q, PLANE, i, place);
 }
 
@@ -316,15 +324,12 @@ __kernel void cloth_fused(__global float *p, __global float *q, __global const f
 #endif
 }
 
-// Jacobi's way: every node adds up what its twelve links want, from the places before; nothing is written twice. The
-// mean of what they want, weighted by their stiffness, a little more of it.
-__kernel void cloth_gather(__global const float *p, __global float *to, __global const float *inverse)
+// Where node (x, y) goes by the mean of what its twelve links want, weighted by their stiffness, a little more of it.
+// Rows as in `moved_on`.
+float3 relaxed(__global const float *p, int plane, int pitch, int last, int i, int x, int y, __global const float *inverse)
 {
-    const int x = get_global_id(0), row = get_global_id(1);
-    if (x >= W || row >= H * FLAGS)
-        return;
-    const int flag = row / H, y = row - flag * H, n = y * W + x, i = row * W + x;
-    const float3 now = AT(p, PLANE, i);
+    const int n = y * W + x;
+    const float3 now = AT(p, plane, i);
     const float mine = inverse[n];
     float3 sum = 0;
     float weight = 0;
@@ -332,10 +337,10 @@ __kernel void cloth_gather(__global const float *p, __global float *to, __global
 #define WANT(dx, dy, rest, stiff)                                                    \
     {                                                                                \
         const int there = (x + dx >= 0) & (x + dx < W) & (y + dy >= 0) & (y + dy < H); \
-        const int by = (dy) * W + dx;                                                \
         const float k = there ? stiff : 0.0f;                                        \
-        const float3 d = AT(p, PLANE, clamp(i + by, 0, PLANE - 1)) - now;            \
-        sum += pull(d, mine + inverse[clamp(n + by, 0, NODES - 1)], rest, k);        \
+        const float3 d = AT(p, plane, clamp(i + (dy) * pitch + dx, 0, last)) - now;  \
+        const float its = inverse[clamp(n + (dy) * W + dx, 0, NODES - 1)];           \
+        sum += pull(d, mine + its, rest, k);                                         \
         weight += k;                                                                 \
     }
     WANT(-1, 0, SPACING, STRUCTURAL) WANT(1, 0, SPACING, STRUCTURAL)
@@ -344,8 +349,51 @@ __kernel void cloth_gather(__global const float *p, __global float *to, __global
     WANT(-1, 1, DIAGONAL, SHEAR) WANT(1, 1, DIAGONAL, SHEAR)
     WANT(-2, 0, 2 * SPACING, BENDING) WANT(2, 0, 2 * SPACING, BENDING)
     WANT(0, -2, 2 * SPACING, BENDING) WANT(0, 2, 2 * SPACING, BENDING)
-    const float3 place = now + sum * (OVER * mine / fmax(weight, 1e-6f));
+    return now + sum * (OVER * mine / fmax(weight, 1e-6f));
+}
+
+// Jacobi's way: every node from the places before; nothing is written twice.
+__kernel void cloth_gather(__global const float *p, __global float *to, __global const float *inverse)
+{
+    const int x = get_global_id(0), row = get_global_id(1);
+    if (x >= W || row >= H * FLAGS)
+        return;
+    const int flag = row / H, i = row * W + x;
+    const float3 place = relaxed(p, PLANE, W, PLANE - 1, i, x, row - flag * H, inverse);
     PUT(to, PLANE, i, place);
+}
+
+// The same three of a band of rows, those of all cloths, from `first` on; its row 0 is the cloths' row `top`. A row is all
+// x, all y, all z. What lies around a band are the neighbours' rows; see `bands`.
+#define ROW (FLAGS * W)
+#define OF_BAND                                                                      \
+    const int column = get_global_id(0), flag = column / W, x = column - flag * W;   \
+    const int row = first + get_global_id(1), y = top + row, i = row * 3 * ROW + column;
+
+__kernel void cloth_move_band(__global const float *p, __global float *q, int first, int top,
+                              __global const float *inverse, float time)
+{
+    OF_BAND
+    const float3 place = moved_on(p, q, ROW, 3 * ROW, INT_MAX, i, x, y, inverse, time, flag);
+    PUT(q, ROW, i, place);
+}
+
+__kernel void cloth_gather_band(__global const float *p, __global float *to, int first, int top,
+                                __global const float *inverse)
+{
+    OF_BAND
+    const float3 place = relaxed(p, ROW, 3 * ROW, INT_MAX, i, x, y, inverse);
+    PUT(to, ROW, i, place);
+}
+
+__kernel void cloth_collide_band(__global const float *q, __global float *p, int first, int top,
+                                 __global const float *inverse)
+{
+    OF_BAND
+    const float3 now = AT(p, ROW, i);
+    const float3 out = outside(now, AT(q, ROW, i));
+    const float3 place = inverse[y * W + x] > 0 ? out : now;
+    PUT(p, ROW, i, place);
 }
 
 #if ADD_FLOAT
@@ -367,21 +415,33 @@ void add(volatile __global int *sum, float v)
 #define SUM_OF(v) ((v) * (1.0f / 67108864.0f))
 #endif
 
-// One batch of all links, in no order: what they want is added up by atomics, and applied by the next kernel.
-__kernel void cloth_scatter(__global const float *p, __global const float *inverse, __global const uint *ends,
-                            __global const float *rests, __global const float *stiffs, volatile __global int *sums)
+void add3(volatile __global int *sums, int i, float3 v)
 {
-    const uint k = get_global_id(0);
-    if (k >= LINKS)
+    add(sums + i, v.x);
+    add(sums + PLANE + i, v.y);
+    add(sums + 2 * PLANE + i, v.z);
+}
+
+// One batch of all links, in no order: what they want is added up by atomics, and applied by the next kernel. A work-item
+// has the links that begin at node a, from firsts[a] on. It adds up itself what they want of that node, so that six links
+// need seven additions of three numbers, not twelve; and threads share lines only where the parts that they have meet.
+__kernel void cloth_scatter(__global const float *p, __global const float *inverse, __global const uint *firsts,
+                            __global const uint *ends, __global const float *rests, __global const float *stiffs,
+                            volatile __global int *sums)
+{
+    const int a = get_global_id(0), base = get_global_id(1) * NODES;
+    if (a >= NODES)
         return;
-    const int base = get_global_id(1) * NODES, a = ends[k], b = ends[LINKS + k];
-    const float3 by = pull(AT(p, PLANE, base + b) - AT(p, PLANE, base + a), inverse[a] + inverse[b], rests[k], stiffs[k]);
-    add(sums + base + a, by.x);
-    add(sums + PLANE + base + a, by.y);
-    add(sums + 2 * PLANE + base + a, by.z);
-    add(sums + base + b, -by.x);
-    add(sums + PLANE + base + b, -by.y);
-    add(sums + 2 * PLANE + base + b, -by.z);
+    const float3 here = AT(p, PLANE, base + a);
+    const uint end = firsts[a + 1];
+    float3 sum = 0;
+    for (uint k = firsts[a]; k < end; k++) {
+        const int b = ends[LINKS + k];
+        const float3 by = pull(AT(p, PLANE, base + b) - here, inverse[a] + inverse[b], rests[k], stiffs[k]);
+        sum += by;
+        add3(sums, base + b, -by);
+    }
+    add3(sums, base + a, sum);
 }
 
 __kernel void cloth_apply(__global float *p, __global const float *inverse, __global const float *weights,

@@ -11,7 +11,10 @@ use crate::error::Result;
 /// A picture's shape.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
+    /// Elements of a row.
     pub width: usize,
+    /// Work-items that compute a row.
+    pub items: usize,
     pub height: usize,
     /// Rows of the neighbours that a row depends on, on either side.
     pub halo: usize,
@@ -45,7 +48,7 @@ pub(crate) fn neighbours(part: usize, n: usize, wraps: bool) -> [Option<usize>; 
 
 /// Rows of a picture, with the halo; beyond the edge of what does not wrap are zeros.
 fn cut<T: Plain>(picture: &[T], shape: Shape, first: usize, rows: usize) -> Vec<T> {
-    let Shape { width, height, halo, wraps } = shape;
+    let Shape { width, height, halo, wraps, .. } = shape;
     let mut data = Vec::with_capacity((rows + 2 * halo) * width);
     // Counted so that nothing is negative.
     let before = halo.next_multiple_of(height);
@@ -89,17 +92,18 @@ impl<'s, T: Plain> Band<'s, T> {
         self.reads.read(&self.boards[board], self.shape.halo * self.shape.width, into, &[])?.wait()
     }
 
-    /// Enqueues `kernel(in, out, first, top)`, which computes a row of the band for each of its range's second
+    /// Enqueues `kernel(in, out, first, top, more...)`, which computes a row of the band for each of its range's second
     /// dimension, from `first` on; `top` is the number of the picture's row that the band begins with, halo included.
-    fn launch(&self, kernel: &Kernel, step: Step, (first, rows): Rows, after: &[&Done]) -> Result<Done> {
+    fn launch(&self, kernel: &Kernel, step: Step<'_>, (first, rows): Rows, after: &[&Done]) -> Result<Done> {
         let top = self.first as i32 - self.shape.halo as i32;
-        let args = args![&self.boards[step.from], &self.boards[step.to], first as i32, top];
-        self.kernels.launch(kernel, args, [&[], &[self.shape.width, rows], &[]], after)
+        let own = args![&self.boards[step.from], &self.boards[step.to], first as i32, top];
+        let args = [own, step.more].concat();
+        self.kernels.launch(kernel, &args, [&[], &[self.shape.items, rows], &[]], after)
     }
 
     /// Enqueues the rows that neighbours need, the first ones and the last ones: all of them, where nobody needs any or
     /// there are not more. Both are one launch then.
-    pub fn edges(&self, kernel: &Kernel, step: Step, after: &[&Done]) -> Result<[Done; 2]> {
+    pub fn edges(&self, kernel: &Kernel, step: Step<'_>, after: &[&Done]) -> Result<[Done; 2]> {
         let [first, last, _] = parts(self.rows, self.shape.halo, step.exchange);
         let first = self.launch(kernel, step, first, after)?;
         let last = if last.1 > 0 { self.launch(kernel, step, last, &[])? } else { first.clone() };
@@ -108,7 +112,7 @@ impl<'s, T: Plain> Band<'s, T> {
     }
 
     /// Enqueues the rows between the edges, if there are any.
-    pub fn inner(&self, kernel: &Kernel, step: Step) -> Result<Option<Done>> {
+    pub fn inner(&self, kernel: &Kernel, step: Step<'_>) -> Result<Option<Done>> {
         let [_, _, inner] = parts(self.rows, self.shape.halo, step.exchange);
         if inner.1 == 0 {
             return Ok(None);
@@ -196,11 +200,11 @@ impl<T: Plain> Part<T> for Band<'_, T> {
         Band::read(self, board)
     }
 
-    fn edges(&self, kernels: &[Kernel], step: Step, after: &[&Done]) -> Result<[Done; 2]> {
+    fn edges(&self, kernels: &[Kernel], step: Step<'_>, after: &[&Done]) -> Result<[Done; 2]> {
         Band::edges(self, &kernels[step.kernel], step, after)
     }
 
-    fn inner(&self, kernels: &[Kernel], step: Step) -> Result<Option<Done>> {
+    fn inner(&self, kernels: &[Kernel], step: Step<'_>) -> Result<Option<Done>> {
         Band::inner(self, &kernels[step.kernel], step)
     }
 }
@@ -211,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_band_has_its_neighbours_rows_around_it() {
-        let shape = |wraps| Shape { width: 1, height: 4, halo: 1, wraps };
+        let shape = |wraps| Shape { width: 1, items: 1, height: 4, halo: 1, wraps };
         assert_eq!(cut(&[1u32, 2, 3, 4], shape(true), 0, 2), [4, 1, 2, 3]);
         assert_eq!(cut(&[1u32, 2, 3, 4], shape(false), 2, 2), [2, 3, 4, 0]);
         // A halo of more rows than the picture has.
@@ -230,7 +234,7 @@ mod tests {
         assert_eq!(neighbours(0, 3, true), [Some(2), Some(1)]);
         assert_eq!(neighbours(2, 3, false), [Some(1), None]);
         assert_eq!(neighbours(0, 1, true), [Some(0), Some(0)]);
-        let shape = Shape { width: 10, height: 7, halo: 1, wraps: false };
+        let shape = Shape { width: 10, items: 10, height: 7, halo: 1, wraps: false };
         let way = |from, to, source, edge, target| Way { from, to, source, edge, target, len: 10 };
         assert_eq!(ways(shape, &[3, 4]), [way(0, 1, 30, 1, 0), way(1, 0, 10, 0, 40)]);
         assert!(ways(shape, &[7]).is_empty());

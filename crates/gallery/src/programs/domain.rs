@@ -3,17 +3,19 @@
 //! Here is what the devices' common steps (`parts`) ask of a domain; [`Shape`](super::band::Shape) is that of a picture.
 
 use crate::cl::queue::{Done, Queue};
-use crate::cl::{Buffer, Kernel, Plain, Session};
+use crate::cl::{Arg, Buffer, Kernel, Plain, Session};
 use crate::error::Result;
 
 /// Reads a board, writes another one, and whether the halos of what it wrote are sent on.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
+#[derive(Clone, Copy)]
+pub(crate) struct Step<'p> {
     /// Which of the kernels.
     pub kernel: usize,
     pub from: usize,
     pub to: usize,
     pub exchange: bool,
+    /// What the kernel takes after the arguments that all have.
+    pub more: &'p [Arg],
 }
 
 /// Elements that go from one part to the halo of another one in each step.
@@ -77,8 +79,8 @@ pub(crate) trait Part<T: Plain> {
     fn read(&self, board: usize) -> Result<Vec<T>>;
 
     /// Enqueues what others need, in two launches or in one that counts as both; everything, where nobody needs any.
-    fn edges(&self, kernels: &[Kernel], step: Step, after: &[&Done]) -> Result<[Done; 2]>;
+    fn edges(&self, kernels: &[Kernel], step: Step<'_>, after: &[&Done]) -> Result<[Done; 2]>;
 
     /// Enqueues the rest, if there is any.
-    fn inner(&self, kernels: &[Kernel], step: Step) -> Result<Option<Done>>;
+    fn inner(&self, kernels: &[Kernel], step: Step<'_>) -> Result<Option<Done>>;
 }

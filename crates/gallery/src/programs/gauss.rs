@@ -164,12 +164,12 @@ fn in_bands<'p>((width, height): (usize, usize), options: &'p str, data: &'p [f3
             options,
             kernels: &["gauss_rows_band", "gauss_columns_band"],
         },
-        shape: Shape { width, height, halo: RADIUS, wraps: false },
+        shape: Shape { width, items: width, height, halo: RADIUS, wraps: false },
         boards: 3,
         start: data,
         steps: vec![
-            Step { kernel: 0, from: 0, to: 1, exchange: true },
-            Step { kernel: 1, from: 1, to: 2, exchange: false },
+            Step { kernel: 0, from: 0, to: 1, exchange: true, more: &[] },
+            Step { kernel: 1, from: 1, to: 2, exchange: false, more: &[] },
         ],
         result: 2,
     }

@@ -149,10 +149,10 @@ fn on_bands(
 ) -> Result<Outcome> {
     let grid = &setup.grid;
     let steps = steps(params)?;
-    let step_of = |s: usize| Step { kernel: 0, from: s % 2, to: (s + 1) % 2, exchange: true };
+    let step_of = |s: usize| Step { kernel: 0, from: s % 2, to: (s + 1) % 2, exchange: true, more: &[] };
     let plan = Plan {
         source: Source { program: "life", source: SOURCE, options, kernels: &["life_band"] },
-        shape: Shape { width: grid.w, height: grid.h, halo: 1, wraps: setup.torus },
+        shape: Shape { width: grid.w, items: grid.w, height: grid.h, halo: 1, wraps: setup.torus },
         boards: 2,
         start: &setup.cells,
         steps: (0..steps as usize).map(step_of).collect(),

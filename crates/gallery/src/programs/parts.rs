@@ -76,7 +76,7 @@ impl<'t, D: Domain<T>, T: Plain> Parts<'t, D, T> {
     }
 
     /// Enqueues a step on each device, whose kernels these are.
-    pub fn step(&mut self, kernels: &[Vec<Kernel>], step: Step) -> Result<()> {
+    pub fn step(&mut self, kernels: &[Vec<Kernel>], step: Step<'_>) -> Result<()> {
         let mut edges = Vec::new();
         for ((part, kernels), arriving) in self.parts.iter().zip(kernels).zip(&mut self.arriving) {
             let arriving = std::mem::take(arriving);

@@ -21,7 +21,7 @@ pub(crate) struct Plan<'p, T, D = Shape> {
     /// What board 0 holds at first.
     pub start: &'p [T],
     /// What an iteration does.
-    pub steps: Vec<Step>,
+    pub steps: Vec<Step<'p>>,
     /// The board with the result of an iteration. If it is board 0, the next iteration goes on from there.
     pub result: usize,
 }

@@ -8,7 +8,7 @@
 //!
 //! As on several devices (`parts`), the rows that neighbours need come first, and go on while the others are computed.
 
-use super::band::{Band, Step};
+use super::band::{Band, Shape, Step, neighbours};
 use super::plan::{Plan, Ran};
 use super::team::even;
 use super::world::{Sent, World};
@@ -21,7 +21,7 @@ use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 /// This process's part of a picture.
-struct Rank<'s, T: Sent> {
+pub(crate) struct Rank<'s, T: Sent> {
     world: &'s World,
     band: Band<'s, T>,
     split: Vec<usize>,
@@ -32,23 +32,33 @@ struct Rank<'s, T: Sent> {
 }
 
 impl<'s, T: Sent> Rank<'s, T> {
-    /// Its band of the picture that the plan starts from.
-    fn new(world: &'s World, session: &'s Session, plan: &Plan<'_, T>) -> Result<Self> {
-        let (height, least) = (plan.shape.height, plan.shape.halo.max(1));
-        let (rank, size) = (world.rank(), world.size());
-        if height < size * least {
+    /// A band of a picture, with zeros in all boards.
+    pub fn new(world: &'s World, session: &'s Session, shape: Shape, boards: usize) -> Result<Self> {
+        let Shape { height, halo, wraps, .. } = shape;
+        let (rank, size, least) = (world.rank(), world.size(), halo.max(1));
+        if (size > 1 || wraps) && height < size * least {
             return Err(Error::Params(format!(
                 "{height} rows for {size} ranks, which need {least} each: choose a larger -s or fewer ranks"
             )));
         }
         let split = even(height, size);
-        let band = Band::new(session, plan.shape, (split[..rank].iter().sum(), split[rank]), plan.boards)?;
-        band.write(0, plan.start)?;
+        let band = Band::new(session, shape, (split[..rank].iter().sum(), split[rank]), boards)?;
         Ok(Rank { world, band, split, arriving: Vec::new(), exchanging: Duration::ZERO })
     }
 
+    /// Writes its part of a picture to a board.
+    pub fn write(&self, board: usize, picture: &[T]) -> Result<()> {
+        self.band.write(board, picture)
+    }
+
+    /// Whether another process needs rows of this one, or it needs its own at the other end.
+    fn has_neighbours(&self) -> bool {
+        neighbours(self.world.rank(), self.world.size(), self.band.shape.wraps) != [None; 2]
+    }
+
     /// A step, as in `Parts::step`.
-    fn step(&mut self, kernels: &[Kernel], step: Step) -> Result<()> {
+    pub fn step(&mut self, kernels: &[Kernel], step: Step<'_>) -> Result<()> {
+        let step = Step { exchange: step.exchange && self.has_neighbours(), ..step };
         let (band, kernel) = (&self.band, &kernels[step.kernel]);
         let (width, halo) = (band.shape.width, band.shape.halo);
         let arriving = std::mem::take(&mut self.arriving);
@@ -76,19 +86,19 @@ impl<'s, T: Sent> Rank<'s, T> {
     }
 
     /// Waits for this process's steps.
-    fn settle(&self) -> Result<()> {
+    pub fn settle(&self) -> Result<()> {
         self.band.kernels.finish()
     }
 
     /// The whole picture on a board, on the first process; nothing on the others.
-    fn gather(&self, board: usize) -> Result<Vec<T>> {
+    pub fn gather(&self, board: usize) -> Result<Vec<T>> {
         self.settle()?;
         let lens: Vec<usize> = self.split.iter().map(|rows| rows * self.band.shape.width).collect();
         Ok(self.world.gather(&self.band.read(board)?, &lens))
     }
 
     /// What each rank has, and how long this one exchanged halos.
-    fn tells(&self, total: Duration) -> Vec<String> {
+    pub fn tells(&self, total: Duration) -> Vec<String> {
         let share = 100.0 * self.exchanging.as_secs_f64() / total.as_secs_f64().max(1e-9);
         vec![
             format!("{} ranks with {:?} rows", self.world.size(), self.split),
@@ -109,7 +119,9 @@ pub(crate) fn run<T: Sent>(
     let start = Instant::now();
     let kernels = plan.source.build_for(session)?;
     let build = start.elapsed();
-    let rank = RefCell::new(Rank::new(&world, session, plan)?);
+    let rank = Rank::new(&world, session, plan.shape, plan.boards)?;
+    rank.write(0, plan.start)?;
+    let rank = RefCell::new(rank);
     let is_first = world.rank() == 0;
     let body = |_| {
         let mut rank = rank.borrow_mut();

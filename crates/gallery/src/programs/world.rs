@@ -1,9 +1,9 @@
 //! The processes of a run, and what they tell each other through MPI.
 //!
-//! Without the feature `mpi` there is no [`World`] to join: the type has no value then.
+//! Without the feature `mpi` there is no `World` to join.
 
 #[cfg(not(feature = "mpi"))]
-pub(crate) use without::{Sent, World};
+pub(crate) use without::Sent;
 
 #[cfg(feature = "mpi")]
 pub(crate) use with::{Sent, World};
@@ -15,23 +15,6 @@ mod without {
     /// What processes could tell each other.
     pub(crate) trait Sent: Plain {}
     impl<T: Plain> Sent for T {}
-
-    /// There are no other processes.
-    pub(crate) enum World {}
-
-    impl World {
-        pub fn rank(&self) -> usize {
-            match *self {}
-        }
-
-        pub fn size(&self) -> usize {
-            match *self {}
-        }
-
-        pub fn gather<T: Sent>(&self, _: &[T], _: &[usize]) -> Vec<T> {
-            match *self {}
-        }
-    }
 }
 
 #[cfg(feature = "mpi")]

@@ -1,10 +1,12 @@
 //! The cloths on the device: buffers, kernels, and the launches that make up a frame in each variant.
 
 use super::model::{Batch, FRAME_TIME, Link, Model, grid_batches};
+use super::{Moves, State};
 use crate::args;
 use crate::cl::{Arg, Buffer, Built, Kernel, Session, round_up};
 use crate::error::{Error, Result};
 use crate::params::Params;
+use std::time::Duration;
 
 /// How a variant relaxes the links.
 enum Relax {
@@ -18,8 +20,8 @@ enum Relax {
     Fused(Kernel),
     /// From one state to another.
     Gather(Kernel),
-    /// All links at once, then what they want is applied.
-    Scatter(Kernel, Kernel),
+    /// All links at once, then what they want is applied. The first link of each node, and the end of the last one's.
+    Scatter(Kernel, Kernel, Buffer<u32>),
 }
 
 pub struct Device<'a> {
@@ -63,7 +65,8 @@ impl<'a> Device<'a> {
         variant: &str,
         batches: &[Vec<Link>],
     ) -> Result<Device<'a>> {
-        let links = batches.concat();
+        // What takes them in no order takes those of a node together.
+        let links = if variant == "unordered" { model.links() } else { batches.concat() };
         let relax = match variant {
             "grid" => {
                 let kernel = |b: Batch| {
@@ -87,9 +90,13 @@ impl<'a> Device<'a> {
                 let k = || built.kernel("cloth_patch");
                 Relax::Patches([k()?, k()?, k()?, k()?])
             }
-            "fused" | "ranks" => Relax::Fused(built.kernel("cloth_fused")?),
+            "fused" => Relax::Fused(built.kernel("cloth_fused")?),
             "jacobi" => Relax::Gather(built.kernel("cloth_gather")?),
-            "unordered" => Relax::Scatter(built.kernel("cloth_scatter")?, built.kernel("cloth_apply")?),
+            "unordered" => {
+                let first = |node: usize| links.partition_point(|l| l.a < node) as u32;
+                let firsts: Vec<u32> = (0..=model.nodes()).map(first).collect();
+                Relax::Scatter(built.kernel("cloth_scatter")?, built.kernel("cloth_apply")?, session.upload(&firsts)?)
+            }
             _ => {
                 // A kernel a batch, so that no argument changes from launch to launch.
                 let mut lists = Vec::new();
@@ -122,32 +129,10 @@ impl<'a> Device<'a> {
         })
     }
 
-    /// Places and those of the step before.
-    pub fn state(&self) -> Result<[Vec<f32>; 2]> {
-        Ok([self.session.read(&self.states[0])?, self.session.read(&self.states[1])?])
-    }
-
-    /// The places.
-    pub fn places(&self) -> &Buffer<f32> {
-        &self.states[0]
-    }
-
-    /// Launches a frame.
-    pub fn launches(&self) -> usize {
-        let a_turn = match &self.relax {
-            Relax::Fused(_) => return 1,
-            Relax::Lists(lists) => lists.len(),
-            Relax::Grid(batches) => batches.iter().filter(|(_, b)| self.has(b)).count(),
-            Relax::Patches(_) => (0..4).filter(|k| self.patches(*k).iter().all(|&n| n > 0)).count(),
-            Relax::Gather(_) => 1,
-            Relax::Scatter(..) => 2,
-        };
-        (a_turn * self.model.relax as usize + 2) * self.model.steps as usize
-    }
-
-    pub fn note(&self) -> Option<String> {
-        let place = if self.fused_local { "local" } else { "global memory: they do not fit into local" };
-        matches!(self.relax, Relax::Fused(_)).then(|| format!("the places of a cloth lie in {place} memory"))
+    /// Lets the cloths go on from another state.
+    #[cfg(feature = "mpi")]
+    pub fn place(&self, state: &State) -> Result<()> {
+        self.states.iter().zip(state).try_for_each(|(buffer, data)| self.session.write(buffer, data))
     }
 
     /// Whether a batch has a link.
@@ -166,34 +151,6 @@ impl<'a> Device<'a> {
     fn nodes(&self) -> [[usize; 2]; 2] {
         let (tw, th) = self.tile;
         [[round_up(self.model.w, tw), round_up(self.model.h * self.model.flags, th)], [tw, th]]
-    }
-
-    /// Enqueues the frame of that number.
-    pub fn frame(&mut self, number: u32) -> Result<()> {
-        let start = number as f32 * FRAME_TIME;
-        let [global, local] = self.nodes();
-        if let Relax::Fused(kernel) = &self.relax {
-            let mut args = args![&self.states[0], &self.states[1], &self.inverse, start].to_vec();
-            if self.fused_local {
-                args.push(Arg::Local(12 * self.model.nodes()));
-            }
-            return self.session.launch(kernel, &args, &[self.group * self.model.flags], &[self.group]);
-        }
-        for step in 0..self.model.steps {
-            let time = start + step as f32 * self.model.step_time();
-            let args = args![&self.states[0], &self.states[1], &self.inverse, time];
-            self.session.launch(&self.move_kernel, args, &global, &local)?;
-            self.states.swap(0, 1);
-            for _ in 0..self.model.relax {
-                self.relax()?;
-                if matches!(self.relax, Relax::Gather(_)) {
-                    self.states.swap(0, 2);
-                }
-            }
-            let args = args![&self.states[0], &self.states[1], &self.inverse];
-            self.session.launch(&self.collide_kernel, args, &global, &local)?;
-        }
-        Ok(())
     }
 
     /// Every link once.
@@ -236,15 +193,66 @@ impl<'a> Device<'a> {
                 let [global, local] = self.nodes();
                 s.launch(kernel, args![p, &self.states[2], &self.inverse], &global, &local)?;
             }
-            Relax::Scatter(scatter, apply) => {
-                let links = self.rests.len();
+            Relax::Scatter(scatter, apply, firsts) => {
                 let [global, local] = self.nodes();
-                let args = args![p, &self.inverse, &self.ends, &self.rests, &self.stiffs, &self.sums];
-                s.launch(scatter, args, &[round_up(links, self.group), m.flags], &[self.group, 1])?;
+                let args = args![p, &self.inverse, firsts, &self.ends, &self.rests, &self.stiffs, &self.sums];
+                s.launch(scatter, args, &[round_up(m.nodes(), self.group), m.flags], &[self.group, 1])?;
                 s.launch(apply, args![p, &self.inverse, &self.weights, &self.sums], &global, &local)?;
             }
             Relax::Fused(_) => {}
         }
         Ok(())
+    }
+}
+
+impl Moves for Device<'_> {
+    fn frame(&mut self, number: u32) -> Result<()> {
+        let start = number as f32 * FRAME_TIME;
+        let [global, local] = self.nodes();
+        if let Relax::Fused(kernel) = &self.relax {
+            let mut args = args![&self.states[0], &self.states[1], &self.inverse, start].to_vec();
+            if self.fused_local {
+                args.push(Arg::Local(12 * self.model.nodes()));
+            }
+            return self.session.launch(kernel, &args, &[self.group * self.model.flags], &[self.group]);
+        }
+        for step in 0..self.model.steps {
+            let time = start + step as f32 * self.model.step_time();
+            let args = args![&self.states[0], &self.states[1], &self.inverse, time];
+            self.session.launch(&self.move_kernel, args, &global, &local)?;
+            self.states.swap(0, 1);
+            for _ in 0..self.model.relax {
+                self.relax()?;
+                if matches!(self.relax, Relax::Gather(_)) {
+                    self.states.swap(0, 2);
+                }
+            }
+            let args = args![&self.states[0], &self.states[1], &self.inverse];
+            self.session.launch(&self.collide_kernel, args, &global, &local)?;
+        }
+        Ok(())
+    }
+
+    fn state(&self) -> Result<State> {
+        Ok([self.session.read(&self.states[0])?, self.session.read(&self.states[1])?])
+    }
+
+    fn launches(&self) -> usize {
+        let a_turn = match &self.relax {
+            Relax::Fused(_) => return 1,
+            Relax::Lists(lists) => lists.len(),
+            Relax::Grid(batches) => batches.iter().filter(|(_, b)| self.has(b)).count(),
+            Relax::Patches(_) => (0..4).filter(|k| self.patches(*k).iter().all(|&n| n > 0)).count(),
+            Relax::Gather(_) => 1,
+            Relax::Scatter(..) => 2,
+        };
+        (a_turn * self.model.relax as usize + 2) * self.model.steps as usize
+    }
+
+    fn notes(&self, _: Duration) -> Vec<String> {
+        let place = if self.fused_local { "local" } else { "global memory: they do not fit into local" };
+        let note =
+            matches!(self.relax, Relax::Fused(_)).then(|| format!("the places of a cloth lie in {place} memory"));
+        note.into_iter().collect()
     }
 }

@@ -13,17 +13,16 @@ mod reference;
 mod scenery;
 
 use crate::cl::{Built, Session};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::params::Params;
-use crate::picture::Picture;
 use crate::program::{Answer, Outcome, Program, Variant, Verdict, Work, close};
-use crate::programs::team::even;
 use crate::programs::threads;
-use crate::programs::world::World;
 use device::Device;
 use draw::Drawer;
 use model::{Link, Model};
 use reference::{Cloth, Facts, Reference, Way};
+use std::cell::RefCell;
+use std::time::Duration;
 
 pub struct ClothProgram;
 
@@ -45,13 +44,41 @@ fn tolerance(model: &Model) -> [f64; 2] {
     TOLERANCE.map(|t| t * growth.max(1.0))
 }
 
+/// Places, and those of the step before.
+type State = [Vec<f32>; 2];
+
+/// What moves the cloths.
+trait Moves {
+    /// Which one of several processes this is; the first one gets the states and checks them.
+    fn rank(&self) -> usize {
+        0
+    }
+
+    /// Enqueues the frame of that number.
+    fn frame(&mut self, number: u32) -> Result<()>;
+
+    /// The state of all cloths; all processes take part, and the first one gets it.
+    fn state(&self) -> Result<State>;
+
+    /// Where several processes move the cloths, what this one makes of a state alone.
+    fn alone(&mut self, _before: &State, _number: u32) -> Result<Option<State>> {
+        Ok(None)
+    }
+
+    /// Launches a frame.
+    fn launches(&self) -> usize;
+
+    /// What is particular, after frames that took so long in all.
+    fn notes(&self, total: Duration) -> Vec<String>;
+}
+
 /// What the checks of a run have found.
 struct Checks<'a> {
     model: &'a Model,
     way: Way<'a>,
     links: &'a [Link],
-    first: [Vec<f32>; 2],
-    before: [Vec<f32>; 2],
+    first: State,
+    before: State,
     failure: Option<String>,
     checked: u32,
     worst: f64,
@@ -63,7 +90,7 @@ struct Checks<'a> {
 
 impl Checks<'_> {
     /// Compares the state after a frame with what the reference makes of the state before it.
-    fn check(&mut self, frame: u32, after: &[Vec<f32>; 2]) {
+    fn check(&mut self, frame: u32, after: &State) {
         let (m, n) = (self.model, self.model.nodes());
         let reference = Reference::new(m);
         let mut found: Vec<(f64, f64, String)> = vec![(0.0, 0.0, String::new()); m.flags];
@@ -94,8 +121,19 @@ impl Checks<'_> {
         }
     }
 
+    /// Several processes must have the bits that one has.
+    fn same(&mut self, frame: u32, after: &State, alone: &State) {
+        let pairs = || after.iter().flatten().zip(alone.iter().flatten());
+        let wrong = pairs().filter(|(a, b)| a.to_bits() != b.to_bits()).count();
+        if wrong > 0 && self.failure.is_none() {
+            let most = pairs().map(|(a, b)| f64::from(a - b).abs()).fold(0.0, f64::max);
+            self.failure =
+                Some(format!("frame {frame}: {wrong} numbers are not those of one process, by {most:e} m at most"));
+        }
+    }
+
     /// What must hold of every state of every cloth.
-    fn facts(&mut self, frame: u32, after: &[Vec<f32>; 2], flags: impl Iterator<Item = usize>) {
+    fn facts(&mut self, frame: u32, after: &State, flags: impl Iterator<Item = usize>) {
         let m = self.model;
         for flag in flags {
             let first = Cloth::of(m, &self.first, flag);
@@ -154,7 +192,7 @@ impl Program for ClothProgram {
             #[cfg(feature = "mpi")]
             Variant {
                 name: "ranks",
-                about: "fused, in several processes, which share the flags; start them with mpirun",
+                about: "jacobi in several processes, each with a band of rows; start them with mpirun",
             },
         ]
     }
@@ -184,7 +222,8 @@ impl Program for ClothProgram {
             "batches" => "cloth_batch",
             "grid" => "cloth_down",
             "reduced" => "cloth_patch",
-            "fused" | "ranks" => "cloth_fused",
+            "fused" => "cloth_fused",
+            "ranks" => "cloth_gather_band",
             "jacobi" => "cloth_gather",
             _ => "cloth_scatter",
         };
@@ -198,26 +237,30 @@ impl Program for ClothProgram {
         if variant == "ranks" {
             return ranks::run(session, params, &model);
         }
-        play(session, params, variant, &model, (&model, None))
+        play(session, params, variant, &model, |built| {
+            Ok(Box::new(Device::new(session, params, &model, built, variant, &model.batches())?))
+        })
     }
 }
 
-/// Plays the frames of the cloths of `model`, those of this process, and checks them; `whole` are all that are drawn.
-fn play(
-    session: &Session,
+/// Plays the frames and checks them. `mover` makes what moves the cloths out of the kernels.
+fn play<'a>(
+    session: &'a Session,
     params: &Params,
     variant: &'static str,
-    model: &Model,
-    (whole, world): (&Model, Option<&World>),
+    model: &'a Model,
+    mover: impl FnOnce(&Built) -> Result<Box<dyn Moves + 'a>>,
 ) -> Result<Outcome> {
     let batches = model.batches();
     let links = if variant == "reduced" { model.waves() } else { batches.concat() };
     let options = model.options(links.len(), device::fits_local(session, model)) + &draw::options(model);
     let built = session.build("cloth", SOURCE, &options)?;
-    let mut device = Device::new(session, params, model, &built, variant, &batches)?;
-    let stage = Stage::new(session, whole, world, &built)?;
+    let mover = mover(&built)?;
+    let rank = mover.rank();
+    let drawer = Drawer::new(session, model, &built)?;
+    let draw = |places: &[f32]| drawer.draw(&session.upload(places)?);
 
-    let at_once = matches!(variant, "jacobi" | "unordered");
+    let at_once = matches!(variant, "jacobi" | "unordered" | "ranks");
     let grid_order: Vec<Link> = Model { greedy: false, ..model.clone() }.batches().concat();
     let serial = match variant {
         "batches" | "reduced" => &links,
@@ -241,8 +284,9 @@ fn play(
         most: Facts::default(),
     };
     let (mut answer, mut last_before) = (Vec::new(), checks.before.clone());
-    // The device's state is borrowed by turns.
-    let cell = std::cell::RefCell::new(&mut device);
+    let mut compared = "";
+    // What moves the cloths is borrowed by turns.
+    let cell = RefCell::new(mover);
     let times = session.measure_and(
         params.iterations,
         |i| {
@@ -250,30 +294,43 @@ fn play(
             Ok(true)
         },
         |i| {
-            let device = cell.borrow();
-            let after = device.state()?;
+            let mut mover = cell.borrow_mut();
+            let after = mover.state()?;
+            if rank > 0 {
+                return Ok(());
+            }
             let last = i + 1 == params.iterations;
             if i % every == 0 || last {
                 checks.check(i, &after);
+                if let Some(alone) = mover.alone(&checks.before, i)? {
+                    checks.same(i, &after, &alone);
+                    compared = ", and the bits are those of one process";
+                }
             }
             checks.facts(i, &after, (0..model.flags).filter(|f| last || f % 99 == 0));
             if i == 0 {
                 answer.clone_from(&after[0]);
             }
+            params.observer.frame(|| draw(&after[0]))?;
             last_before = std::mem::replace(&mut checks.before, after);
-            stage.film(params, &device)?;
             params.observer.progress(i as usize + 1, params.iterations as usize)
         },
     )?;
 
-    let (picture, drawn) = stage.last(&device)?;
+    if rank > 0 {
+        return Err(Error::NotFirst { rank });
+    }
+    let mover = cell.into_inner();
+    let places = &checks.before[0];
+    let picture = draw(places)?;
+    let drawn = draw::compare(&picture, &draw::reference(model, places));
     let [typical, most] = tolerance(model);
     let verdict = match (&checks.failure, drawn) {
         (Some(why), _) => Verdict::Failed(why.clone()),
         (None, Verdict::Failed(why)) => Verdict::Failed(why),
         (None, Verdict::Passed(drawn)) => Verdict::Passed(format!(
             "{} frames checked, each from the state before it: places within {typical:.1e} m (root of the mean \
-             square) and {most:.1e} m (largest), the errors are {:.3} and {:.3} of it; pinned nodes stay, nothing is entered; {drawn}",
+             square) and {most:.1e} m (largest), the errors are {:.3} and {:.3} of it{compared}; pinned nodes stay, nothing is entered; {drawn}",
             checks.checked,
             checks.typical / typical,
             checks.worst / most
@@ -286,7 +343,7 @@ fn play(
             "{} links in {} batches a cloth; {} launches a frame",
             links.len(),
             if at_once { 1 } else { batches.len() },
-            device.launches()
+            mover.launches()
         ),
         format!(
             "energy {:.3} to {:.3} J; fastest node {:.2} m/s; longest structural link {:.1} % too long",
@@ -297,7 +354,7 @@ fn play(
         ),
         format!("flags at 60 frames a second: {:.1}", model.flags as f64 / 60.0 / seconds),
     ];
-    notes.extend(device.note());
+    notes.extend(mover.notes(times.wall.iter().sum()));
     notes.push(convergence(model, &checks, &last_before, done - 1, &grid_order));
     Ok(Outcome {
         variant,
@@ -315,63 +372,15 @@ fn play(
         work: Some(Work::new(a_frame as f64, "link").computing(30.0 * a_frame as f64)),
         verdict,
         answer: Answer::close(answer, |_| 2.0 * most),
-        picture,
+        picture: Some(picture),
         chart: None,
         notes,
     })
 }
 
-/// Where all cloths are drawn: by the first process, where there are several.
-struct Stage<'a> {
-    session: &'a Session,
-    model: &'a Model,
-    drawer: Drawer<'a>,
-    world: Option<&'a World>,
-}
-
-impl<'a> Stage<'a> {
-    /// `built` is what plays the cloths. What draws all of them is the same, unless other processes have some.
-    fn new(session: &'a Session, model: &'a Model, world: Option<&'a World>, built: &Built) -> Result<Stage<'a>> {
-        let of_all = || session.build("cloth", SOURCE, &(model.options(0, false) + &draw::options(model)));
-        let drawer = match world {
-            Some(_) => Drawer::new(session, model, &of_all()?)?,
-            None => Drawer::new(session, model, built)?,
-        };
-        Ok(Stage { session, model, drawer, world })
-    }
-
-    /// The places of all cloths; none, where another process has them.
-    fn places(&self, device: &Device<'_>) -> Result<Option<Vec<f32>>> {
-        let own = self.session.read(device.places())?;
-        let Some(world) = self.world else { return Ok(Some(own)) };
-        let parts: Vec<usize> = even(self.model.flags, world.size()).iter().map(|n| n * self.model.nodes()).collect();
-        let planes = own.chunks(own.len() / 3).flat_map(|plane| world.gather(plane, &parts)).collect();
-        Ok((world.rank() == 0).then_some(planes))
-    }
-
-    /// Hands a frame over, if anybody wants it.
-    fn film(&self, params: &Params, device: &Device<'_>) -> Result<()> {
-        if !params.observer.wants_frames() {
-            return Ok(());
-        }
-        match self.places(device)? {
-            Some(places) => params.observer.frame(|| self.drawer.draw(&self.session.upload(&places)?)),
-            None => Ok(()),
-        }
-    }
-
-    /// The picture of the last frame, and whether it is drawn as the reference draws it.
-    fn last(&self, device: &Device<'_>) -> Result<(Option<Picture>, Verdict)> {
-        let Some(places) = self.places(device)? else { return Ok((None, Verdict::Passed(String::new()))) };
-        let picture = self.drawer.draw(&self.session.upload(&places)?)?;
-        let verdict = draw::compare(&picture, &draw::reference(self.model, &places));
-        Ok((Some(picture), verdict))
-    }
-}
-
 /// How far the links of the first cloth are from rest after the last frame, in this variant's way and in that of
 /// batches, both from the same state.
-fn convergence(model: &Model, checks: &Checks<'_>, before: &[Vec<f32>; 2], frame: u32, batches: &[Link]) -> String {
+fn convergence(model: &Model, checks: &Checks<'_>, before: &State, frame: u32, batches: &[Link]) -> String {
     let residual = |cloth: &Cloth| Facts::of(model, batches, cloth, cloth).residual * 100.0;
     let here = Cloth::of(model, &checks.before, 0);
     let mut there = Cloth::of(model, before, 0);

@@ -110,8 +110,6 @@ pub struct Model {
     pub w: usize,
     pub h: usize,
     pub flags: usize,
-    /// The number of the first flag: where several processes share the flags, each has a part of them.
-    pub first: usize,
     pub scene: Scene,
     pub relax: u32,
     pub steps: u32,
@@ -150,7 +148,6 @@ impl Model {
             w,
             h,
             flags,
-            first: 0,
             scene: *SCENES.iter().find(|s| s.name == scene).unwrap_or(&SCENES[0]),
             relax,
             steps,
@@ -225,19 +222,23 @@ impl Model {
         })
     }
 
+    /// All links in the order of their nodes, as a mesh would list them.
+    pub fn links(&self) -> Vec<Link> {
+        let mut links: Vec<Link> = grid_batches().iter().flat_map(|b| self.links_of(b)).collect();
+        links.sort_by_key(|l| (l.a, l.b));
+        links
+    }
+
     /// The links in batches, none of which has a node twice.
     pub fn batches(&self) -> Vec<Vec<Link>> {
-        let grid: Vec<Vec<Link>> = grid_batches().iter().map(|b| self.links_of(b).collect()).collect();
         if !self.greedy {
-            return grid.into_iter().filter(|b: &Vec<Link>| !b.is_empty()).collect();
+            let grid = grid_batches().into_iter().map(|b| self.links_of(&b).collect());
+            return grid.filter(|b: &Vec<Link>| !b.is_empty()).collect();
         }
-        // The links in the order of their nodes, as a mesh would list them; each gets the first colour that is free at
-        // both ends: twice twelve less one suffice.
-        let mut links: Vec<Link> = grid.into_iter().flatten().collect();
-        links.sort_by_key(|l| (l.a, l.b));
+        // Each gets the first colour that is free at both ends: twice twelve less one suffice.
         let mut used = vec![0u32; self.nodes()];
         let mut batches: Vec<Vec<Link>> = Vec::new();
-        for link in links {
+        for link in self.links() {
             let colour = (used[link.a] | used[link.b]).trailing_ones() as usize;
             used[link.a] |= 1 << colour;
             used[link.b] |= 1 << colour;
@@ -280,7 +281,7 @@ impl Model {
             let mut state = vec![0.0f32; 3 * total];
             for i in 0..total {
                 let n = i % self.nodes();
-                let at = self.first_place(n % self.w, n / self.w, self.first + i / self.nodes(), time);
+                let at = self.first_place(n % self.w, n / self.w, i / self.nodes(), time);
                 for k in 0..3 {
                     state[k * total + i] = at[k] as f32;
                 }
@@ -332,13 +333,12 @@ impl Model {
 
     pub fn options(&self, links: usize, fused_local: bool) -> String {
         let mut o = format!(
-            "-DW={} -DH={} -DNODES={} -DFLAGS={} -DFIRST={} -DLINKS={links} -DRELAX={} -DSTEPS={} -DPATCH={} -DHALF_COLUMNS={} \
+            "-DW={} -DH={} -DNODES={} -DFLAGS={} -DLINKS={links} -DRELAX={} -DSTEPS={} -DPATCH={} -DHALF_COLUMNS={} \
              -DHALF_ROWS={} -DFUSED_LOCAL={} -DADD_FLOAT={} -DHAS_SPHERE={}",
             self.w,
             self.h,
             self.nodes(),
             self.flags,
-            self.first,
             self.relax,
             self.steps,
             self.patch,

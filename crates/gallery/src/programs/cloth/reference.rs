@@ -81,7 +81,7 @@ impl<'a> Reference<'a> {
         let [wx, wy, wz, wave] = m.winds().map(f64::from);
         let (h, keep) = (f64::from(m.step_time()), f64::from(m.keep()));
         let node_area = f64::from(m.spacing()).powi(2);
-        let phase = (m.first + flag) as f64 * 2.4;
+        let phase = flag as f64 * 2.4;
         let next = |i: usize| {
             let (x, y, p) = (i % m.w, i / m.w, cloth.p[i]);
             if self.inverse[i] == 0.0 {

@@ -165,7 +165,7 @@ fn on_one(session: &Session, params: &Params, problem: &Problem<'_>) -> Result<R
 /// On several devices.
 fn on_several(session: &Session, params: &Params, problem: &Problem<'_>) -> Result<Raw> {
     let &Problem { setup, mesh, first, neighbours, degree, .. } = problem;
-    let step_of = |s: usize| Step { kernel: 0, from: s % 2, to: (s + 1) % 2, exchange: true };
+    let step_of = |s: usize| Step { kernel: 0, from: s % 2, to: (s + 1) % 2, exchange: true, more: &[] };
     let options = setup.options(degree, None);
     let plan = Plan {
         source: Source { program: "heat3d", source: SOURCE, options: &options, kernels: parts::KERNELS },

@@ -140,7 +140,7 @@ impl<'s> Range<'s> {
     }
 
     /// Enqueues the next temperatures of the cells from one place to another one.
-    fn launch(&self, kernel: &Kernel, step: Step, (begin, end): (usize, usize), after: &[&Done]) -> Result<Done> {
+    fn launch(&self, kernel: &Kernel, step: Step<'_>, (begin, end): (usize, usize), after: &[&Done]) -> Result<Done> {
         let (from, to) = (&self.boards[step.from], &self.boards[step.to]);
         let args = args![from, to, &self.share, &self.neighbours, self.layout.own.len() as u32, end as u32];
         let global = [round_up(end - begin, self.group)];
@@ -148,7 +148,7 @@ impl<'s> Range<'s> {
     }
 
     /// The cells that are computed first.
-    fn first(&self, step: Step) -> usize {
+    fn first(&self, step: Step<'_>) -> usize {
         let Layout { own, border, .. } = &self.layout;
         if step.exchange && *border > 0 { *border } else { own.len() }
     }
@@ -209,7 +209,7 @@ impl Part<f32> for Range<'_> {
         Ok(sorted)
     }
 
-    fn edges(&self, kernels: &[Kernel], step: Step, after: &[&Done]) -> Result<[Done; 2]> {
+    fn edges(&self, kernels: &[Kernel], step: Step<'_>, after: &[&Done]) -> Result<[Done; 2]> {
         let border = self.launch(&kernels[0], step, (0, self.first(step)), after)?;
         let sends = self.layout.sends.len();
         let packed = if step.exchange && sends > 0 {
@@ -223,7 +223,7 @@ impl Part<f32> for Range<'_> {
         Ok([border, packed])
     }
 
-    fn inner(&self, kernels: &[Kernel], step: Step) -> Result<Option<Done>> {
+    fn inner(&self, kernels: &[Kernel], step: Step<'_>) -> Result<Option<Done>> {
         let (begin, end) = (self.first(step), self.layout.own.len());
         if begin == end {
             return Ok(None);
