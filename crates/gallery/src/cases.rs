@@ -84,7 +84,8 @@ const VECTORS: &[(usize, usize)] = &[(512, 512), (2048, 2048), (4096, 4096), (81
 const LARGE: &[(usize, usize)] = &[(4096, 4096)];
 
 /// Variants that run on the host alone, or on more than the device: they say nothing of a platform.
-const NOT_OF_A_PLATFORM: &[&str] = &["seq", "threads", "tiled", "hybrid", "devices_fixed", "devices_adaptive", "ranks"];
+const NOT_OF_A_PLATFORM: &[&str] =
+    &["seq", "threads", "tiled", "lazy", "hybrid", "devices_fixed", "devices_adaptive", "ranks"];
 
 fn each(program: &dyn Program, sizes: &'static [(usize, usize)]) -> Vec<Row> {
     let of_a_platform = program.variants().iter().filter(|v| !NOT_OF_A_PLATFORM.contains(&v.name));

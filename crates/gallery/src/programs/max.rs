@@ -6,7 +6,9 @@
 //! pixels.
 
 use super::grid::{Grid, build};
+use super::hybrid::Hybrid;
 use super::threads;
+use super::tiles::{Awake, Flags, Reach};
 use crate::args;
 use crate::cl::{Built, Session};
 use crate::error::Result;
@@ -18,7 +20,7 @@ use std::f64::consts::TAU;
 
 pub struct Max;
 
-const SOURCE: &str = include_str!("../../kernels/max.cl");
+const SOURCE: &str = concat!(include_str!("../../kernels/tiles.cl"), include_str!("../../kernels/max.cl"));
 /// Sweeps between two looks at whether anything changed: each look waits for the device.
 const BATCH: usize = 16;
 /// The side of a tile of threads.
@@ -160,7 +162,7 @@ fn on_device(
 ) -> Result<(Vec<u32>, usize)> {
     let boards = [session.upload(start)?, session.upload(start)?];
     let tiles: usize = grid.groups().iter().product();
-    let flags = [session.upload(&vec![1u32; tiles])?, session.zeroed::<u32>(tiles)?];
+    let flags = Flags::new(session, tiles)?;
     let changed = session.zeroed::<u32>(BATCH)?;
     let kernels = match variant {
         "ocl_lines" => vec![built.kernel("max_columns")?, built.kernel("max_rows")?],
@@ -178,7 +180,8 @@ fn on_device(
                     session.launch(kernel, args![&boards[0], &changed, sweep], &[lines], &[])?;
                 }
                 "ocl_lazy" => {
-                    let args = args![&boards[from], &boards[to], &changed, sweep, &flags[from], &flags[to]];
+                    let [before, now, after] = flags.args(sweeps + sweep as usize);
+                    let args = args![&boards[from], &boards[to], &changed, sweep, before, now, after];
                     session.launch(&kernels[0], args, &grid.global(), &grid.local())?;
                     at = to;
                 }
@@ -200,6 +203,29 @@ fn on_device(
     }
 }
 
+/// A run on the device and the machine's threads: sweeps until neither side changes anything. The rows are split anew
+/// after each batch. Also says how.
+fn on_both(session: &Session, built: &Built, grid: Grid, start: &[u32]) -> Result<(Vec<u32>, usize, String)> {
+    let kernel = built.kernel("max_ocl")?;
+    let changed = session.zeroed::<u32>(BATCH)?;
+    let mut boards = Hybrid::new(session, grid, start)?;
+    let mut sweeps = 0;
+    loop {
+        session.write(&changed, &[0; BATCH])?;
+        let mut on_host = false;
+        for sweep in 0..BATCH as u32 {
+            on_host = boards.step(&kernel, args![&changed, sweep], |from, y, row| {
+                row.iter_mut().enumerate().for_each(|(x, label)| *label = largest(from, grid.w, x, y));
+            })?;
+        }
+        sweeps += BATCH;
+        if !on_host && session.read(&changed)?[BATCH - 1] == 0 {
+            return Ok((boards.board()?, sweeps, boards.tells()));
+        }
+        boards.adjust()?;
+    }
+}
+
 /// A run on the machine's threads.
 fn on_host(variant: &str, w: usize, tile: (usize, usize), start: &[u32]) -> (Vec<u32>, usize) {
     let mut labels = start.to_vec();
@@ -210,22 +236,36 @@ fn on_host(variant: &str, w: usize, tile: (usize, usize), start: &[u32]) -> (Vec
         }
         return (labels, sweeps + 1);
     }
-    let mut next = vec![0; labels.len()];
+    // As the labels are: a tile that sleeps is not written.
+    let mut next = start.to_vec();
+    let mut awake = Awake::new((w, start.len() / w), tile, Reach { corners: false, wraps: false });
     loop {
         let from = &labels;
         let row = |x: usize, y: usize, row: &mut [u32]| {
             row.iter_mut().enumerate().for_each(|(dx, label)| *label = largest(from, w, x + dx, y));
         };
-        if variant == "tiled" {
-            threads::tiles(&mut next, w, tile, threads::count(), |x, y, rows| {
-                rows.iter_mut().enumerate().for_each(|(dy, part)| row(x, y + dy, part));
-            });
-        } else {
-            threads::rows(&mut next, w, threads::count(), |y, part| row(0, y, part));
-        }
+        let fill = |x: usize, y: usize, rows: &mut [&mut [u32]]| {
+            rows.iter_mut().enumerate().for_each(|(dy, part)| row(x, y + dy, part));
+        };
+        let changed = match variant {
+            "lazy" => {
+                awake.step(&mut next, |x, y, rows| {
+                    fill(x, y, rows);
+                    (y..).zip(rows).any(|(y, part)| **part != from[y * w + x..][..part.len()])
+                }) > 0
+            }
+            "tiled" => {
+                threads::tiles(&mut next, w, tile, threads::count(), fill);
+                next != *from
+            }
+            _ => {
+                threads::rows(&mut next, w, threads::count(), |y, part| row(0, y, part));
+                next != *from
+            }
+        };
         sweeps += 1;
         std::mem::swap(&mut labels, &mut next);
-        if labels == next {
+        if !changed {
             return (labels, sweeps);
         }
     }
@@ -248,6 +288,8 @@ impl Program for Max {
             Variant { name: "seq", about: "one thread of the machine, there and back in place, no OpenCL" },
             Variant { name: "threads", about: "the machine's threads, which take rows as they get free" },
             Variant { name: "tiled", about: "the machine's threads, which take tiles as they get free" },
+            Variant { name: "lazy", about: "the same; tiles where nothing can change are skipped" },
+            Variant { name: "hybrid", about: "upper rows on the device, lower rows on threads, split by their speeds" },
         ]
     }
 
@@ -279,6 +321,7 @@ impl Program for Max {
         let (options, name) = self.build_options(params)?;
         let (built, _) = build(session, "max", SOURCE, &options, &name)?;
         let mut result = (Vec::new(), 0);
+        let mut split = None;
         let times = session.measure_and(
             params.iterations,
             |i| {
@@ -288,6 +331,10 @@ impl Program for Max {
                         0 => params.observer.frame(|| Ok(drawn(&labels()?, w, h))),
                         _ => Ok(()),
                     })?
+                } else if variant == "hybrid" {
+                    let (labels, sweeps, how) = on_both(session, &built, grid, &start)?;
+                    split = Some(how);
+                    (labels, sweeps)
                 } else {
                     on_host(variant, w, host_tile, &start)
                 };
@@ -309,7 +356,7 @@ impl Program for Max {
             answer: Answer::Exact(got.clone()),
             picture: Some(drawn(&got, w, h)),
             chart: None,
-            notes: vec![format!("{parts} parts, {sweeps} sweeps")],
+            notes: std::iter::once(format!("{parts} parts, {sweeps} sweeps")).chain(split).collect(),
         })
     }
 }
@@ -324,7 +371,7 @@ mod tests {
         let start: Vec<u32> = (0..12).map(|i| if picture[i] == 1 { i as u32 + 1 } else { 0 }).collect();
         let want = [2, 2, 0, 12, 0, 0, 0, 12, 9, 0, 12, 12];
         assert_eq!(filled(&start, 4), want);
-        for variant in ["seq", "threads", "tiled"] {
+        for variant in ["seq", "threads", "tiled", "lazy"] {
             assert_eq!(on_host(variant, 4, (3, 2), &start).0, want, "{variant}");
         }
     }
