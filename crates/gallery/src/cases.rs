@@ -244,7 +244,10 @@ fn rows(program: &dyn Program) -> Vec<Row> {
         "stripes" => stripes(),
         "life" => {
             let sizes = &[(512, 512), (2048, 2048)];
-            each(program, sizes).into_iter().map(|r| r.with("random", "start=random")).collect()
+            let mut rows: Vec<Row> =
+                each(program, sizes).into_iter().map(|r| r.with("random", "start=random")).collect();
+            rows.extend(["ocl", "ocl_lazy"].map(|v| Row::of(v, sizes).with("glider", "start=glider")));
+            rows
         }
         "invert" | "rotation90" | "scrollup" | "spin" => each(program, &[(1024, 1024), (2048, 2048)]),
         "max" => each(program, &[(512, 512), (1024, 1024)]).into_iter().map(Row::long).collect(),
