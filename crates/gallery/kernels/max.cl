@@ -66,13 +66,13 @@ unsigned sweep_line(__global unsigned *line, int n, int step)
     return any;
 }
 
-// Down each column and up again: a number moves on to the end of a straight line at once. Columns side by side are those
+// Down each column and up again, in rows of PITCH numbers: a number moves on to the end of a straight line at once. Columns side by side are those
 // of work-items side by side.
 __kernel void max_columns(__global unsigned *labels, __global unsigned *changed, unsigned sweep)
 {
     const int x = get_global_id(0);
 
-    if (x < WIDTH && sweep_line(labels + x, HEIGHT, WIDTH))
+    if (x < WIDTH && sweep_line(labels + x, HEIGHT, PITCH))
         changed[sweep] = 1;
 }
 
@@ -81,6 +81,6 @@ __kernel void max_rows(__global unsigned *labels, __global unsigned *changed, un
 {
     const int y = get_global_id(0);
 
-    if (y < HEIGHT && sweep_line(labels + y * WIDTH, WIDTH, 1))
+    if (y < HEIGHT && sweep_line(labels + y * PITCH, WIDTH, 1))
         changed[sweep] = 1;
 }

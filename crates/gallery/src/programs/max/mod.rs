@@ -5,24 +5,21 @@
 //! An iteration is a whole run from the start. The reference fills the shapes, one after another, from their last
 //! pixels.
 
+mod runs;
+
 use super::grid::{Grid, build};
-use super::hybrid::Hybrid;
-use super::threads;
-use super::tiles::{Awake, Flags, Reach};
-use crate::args;
-use crate::cl::{Built, Session};
+use crate::cl::Session;
 use crate::error::Result;
 use crate::inputs;
 use crate::params::Params;
 use crate::picture::{Picture, rgb};
 use crate::program::{Answer, Outcome, Program, Variant, Work, same};
+use runs::{on_both, on_device, on_host, on_lines, pitch};
 use std::f64::consts::TAU;
 
 pub struct Max;
 
-const SOURCE: &str = concat!(include_str!("../../kernels/tiles.cl"), include_str!("../../kernels/max.cl"));
-/// Sweeps between two looks at whether anything changed: each look waits for the device.
-const BATCH: usize = 16;
+const SOURCE: &str = concat!(include_str!("../../../kernels/tiles.cl"), include_str!("../../../kernels/max.cl"));
 /// The side of a tile of threads.
 const HOST_TILE: usize = 64;
 
@@ -94,48 +91,6 @@ fn filled(start: &[u32], w: usize) -> Vec<u32> {
     labels
 }
 
-/// A sweep in place, down and right, and one up and left; whether anything changed.
-fn there_and_back(labels: &mut [u32], w: usize) -> bool {
-    let mut changed = false;
-    let mut take = |labels: &mut [u32], i: usize, beside: Option<usize>, across: Option<usize>| {
-        if labels[i] != 0 {
-            let largest = [beside, across].into_iter().flatten().map(|j| labels[j]).fold(labels[i], u32::max);
-            changed |= largest != labels[i];
-            labels[i] = largest;
-        }
-    };
-    for i in 0..labels.len() {
-        take(labels, i, (i % w > 0).then(|| i - 1), i.checked_sub(w));
-    }
-    for i in (0..labels.len()).rev() {
-        let below = (i + w < labels.len()).then_some(i + w);
-        take(labels, i, ((i + 1) % w > 0).then_some(i + 1), below);
-    }
-    changed
-}
-
-/// The largest number around a pixel: the threads' way.
-fn largest(from: &[u32], w: usize, x: usize, y: usize) -> u32 {
-    let i = y * w + x;
-    let mut most = from[i];
-    if most == 0 {
-        return 0;
-    }
-    if x > 0 {
-        most = most.max(from[i - 1]);
-    }
-    if x + 1 < w {
-        most = most.max(from[i + 1]);
-    }
-    if y > 0 {
-        most = most.max(from[i - w]);
-    }
-    if i + w < from.len() {
-        most = most.max(from[i + w]);
-    }
-    most
-}
-
 /// Colours by the number, of a palette that people with any sight tell apart; the number itself shades it a little.
 fn drawn(labels: &[u32], w: usize, h: usize) -> Picture {
     const COLOURS: [[u32; 3]; 7] =
@@ -151,124 +106,6 @@ fn drawn(labels: &[u32], w: usize, h: usize) -> Picture {
         rgb(r, g, b)
     };
     Picture { width: w, height: h, pixels: labels.iter().map(colour).collect() }
-}
-
-/// A run on the device: sweeps until nothing changes. `frame` hears of the numbers after each batch.
-fn on_device(
-    session: &Session,
-    (variant, built): (&str, &Built),
-    (grid, start): (&Grid, &[u32]),
-    mut frame: impl FnMut(&dyn Fn() -> Result<Vec<u32>>) -> Result<()>,
-) -> Result<(Vec<u32>, usize)> {
-    let boards = [session.upload(start)?, session.upload(start)?];
-    let tiles: usize = grid.groups().iter().product();
-    let flags = Flags::new(session, tiles)?;
-    let changed = session.zeroed::<u32>(BATCH)?;
-    let kernels = match variant {
-        "ocl_lines" => vec![built.kernel("max_columns")?, built.kernel("max_rows")?],
-        _ => vec![built.kernel(&format!("max_{variant}"))?],
-    };
-    let (mut sweeps, mut at) = (0, 0);
-    loop {
-        session.write(&changed, &[0; BATCH])?;
-        let batch = if variant == "ocl_lines" { 2 } else { BATCH };
-        for sweep in 0..batch as u32 {
-            let (from, to) = (at, 1 - at);
-            match variant {
-                "ocl_lines" => {
-                    let (kernel, lines) = (&kernels[sweep as usize % 2], if sweep == 0 { grid.w } else { grid.h });
-                    session.launch(kernel, args![&boards[0], &changed, sweep], &[lines], &[])?;
-                }
-                "ocl_lazy" => {
-                    let [before, now, after] = flags.args(sweeps + sweep as usize);
-                    let args = args![&boards[from], &boards[to], &changed, sweep, before, now, after];
-                    session.launch(&kernels[0], args, &grid.global(), &grid.local())?;
-                    at = to;
-                }
-                _ => {
-                    let args = args![&boards[from], &boards[to], &changed, sweep];
-                    session.launch(&kernels[0], args, &grid.global(), &grid.local())?;
-                    at = to;
-                }
-            }
-        }
-        sweeps += batch;
-        let changed = session.read(&changed)?;
-        frame(&|| session.read(&boards[at]))?;
-        // Columns and rows must both have found nothing; of the others, the last sweep.
-        let end = if variant == "ocl_lines" { changed[..2] == [0, 0] } else { changed[batch - 1] == 0 };
-        if end {
-            return Ok((session.read(&boards[at])?, sweeps));
-        }
-    }
-}
-
-/// A run on the device and the machine's threads: sweeps until neither side changes anything. The rows are split anew
-/// after each batch. Also says how.
-fn on_both(session: &Session, built: &Built, grid: Grid, start: &[u32]) -> Result<(Vec<u32>, usize, String)> {
-    let kernel = built.kernel("max_ocl")?;
-    let changed = session.zeroed::<u32>(BATCH)?;
-    let mut boards = Hybrid::new(session, grid, start)?;
-    let mut sweeps = 0;
-    loop {
-        session.write(&changed, &[0; BATCH])?;
-        let mut on_host = false;
-        for sweep in 0..BATCH as u32 {
-            on_host = boards.step(&kernel, args![&changed, sweep], |from, y, row| {
-                row.iter_mut().enumerate().for_each(|(x, label)| *label = largest(from, grid.w, x, y));
-            })?;
-        }
-        sweeps += BATCH;
-        if !on_host && session.read(&changed)?[BATCH - 1] == 0 {
-            return Ok((boards.board()?, sweeps, boards.tells()));
-        }
-        boards.adjust()?;
-    }
-}
-
-/// A run on the machine's threads.
-fn on_host(variant: &str, w: usize, tile: (usize, usize), start: &[u32]) -> (Vec<u32>, usize) {
-    let mut labels = start.to_vec();
-    let mut sweeps = 0;
-    if variant == "seq" {
-        while there_and_back(&mut labels, w) {
-            sweeps += 1;
-        }
-        return (labels, sweeps + 1);
-    }
-    // As the labels are: a tile that sleeps is not written.
-    let mut next = start.to_vec();
-    let mut awake = Awake::new((w, start.len() / w), tile, Reach { corners: false, wraps: false });
-    loop {
-        let from = &labels;
-        let row = |x: usize, y: usize, row: &mut [u32]| {
-            row.iter_mut().enumerate().for_each(|(dx, label)| *label = largest(from, w, x + dx, y));
-        };
-        let fill = |x: usize, y: usize, rows: &mut [&mut [u32]]| {
-            rows.iter_mut().enumerate().for_each(|(dy, part)| row(x, y + dy, part));
-        };
-        let changed = match variant {
-            "lazy" => {
-                awake.step(&mut next, |x, y, rows| {
-                    fill(x, y, rows);
-                    (y..).zip(rows).any(|(y, part)| **part != from[y * w + x..][..part.len()])
-                }) > 0
-            }
-            "tiled" => {
-                threads::tiles(&mut next, w, tile, threads::count(), fill);
-                next != *from
-            }
-            _ => {
-                threads::rows(&mut next, w, threads::count(), |y, part| row(0, y, part));
-                next != *from
-            }
-        };
-        sweeps += 1;
-        std::mem::swap(&mut labels, &mut next);
-        if !changed {
-            return (labels, sweeps);
-        }
-    }
 }
 
 impl Program for Max {
@@ -310,7 +147,7 @@ impl Program for Max {
             "ocl_lines" => "max_columns",
             _ => "max_ocl",
         };
-        Ok((grid.options(&plain, "max"), kernel.into()))
+        Ok((format!("{} -DPITCH={}", grid.options(&plain, "max"), pitch(w)), kernel.into()))
     }
 
     fn run(&self, session: &Session, params: &Params) -> Result<Outcome> {
@@ -325,12 +162,15 @@ impl Program for Max {
         let times = session.measure_and(
             params.iterations,
             |i| {
-                result = if variant.starts_with("ocl") {
-                    // The film is that of the first run.
-                    on_device(session, (variant, &built), (&grid, &start), |labels| match i {
-                        0 => params.observer.frame(|| Ok(drawn(&labels()?, w, h))),
-                        _ => Ok(()),
-                    })?
+                // The film is that of the first run.
+                let frame = |labels: &dyn Fn() -> Result<Vec<u32>>| match i {
+                    0 => params.observer.frame(|| Ok(drawn(&labels()?, w, h))),
+                    _ => Ok(()),
+                };
+                result = if variant == "ocl_lines" {
+                    on_lines(session, &built, (&grid, &start), frame)?
+                } else if variant.starts_with("ocl") {
+                    on_device(session, (variant, &built), (&grid, &start), frame)?
                 } else if variant == "hybrid" {
                     let (labels, sweeps, how) = on_both(session, &built, grid, &start)?;
                     split = Some(how);
