@@ -53,14 +53,16 @@ unsigned sweep_line(__global unsigned *line, int n, int step)
     for (int i = 0; i < n; i++) {
         const unsigned own = line[i * step];
         run = own == 0 ? 0 : max(own, run);
-        line[i * step] = run;
+        if (run != own)
+            line[i * step] = run;
         any |= run ^ own;
     }
     run = 0;
     for (int i = n - 1; i >= 0; i--) {
         const unsigned own = line[i * step];
         run = own == 0 ? 0 : max(own, run);
-        line[i * step] = run;
+        if (run != own)
+            line[i * step] = run;
         any |= run ^ own;
     }
     return any;
