@@ -2,7 +2,7 @@
 //! on both. In come the first numbers, out come the last ones and how many sweeps that took.
 
 use crate::args;
-use crate::cl::{Built, Session};
+use crate::cl::{Built, Session, round_up};
 use crate::error::Result;
 use crate::programs::grid::Grid;
 use crate::programs::hybrid::Hybrid;
@@ -106,6 +106,9 @@ pub(super) fn on_lines(
     padded.chunks_mut(pitch).zip(start.chunks(grid.w)).for_each(|(to, from)| to[..grid.w].copy_from_slice(from));
     let board = session.upload(&padded)?;
     let changed = session.zeroed::<u32>(2)?;
+    // Few lines a group: there are not many, and each core shall have some. A platform left to choose takes larger groups,
+    // or groups of one for a prime number of lines.
+    let group = grid.tw;
     let (columns, rows) = (built.kernel("max_columns")?, built.kernel("max_rows")?);
     let labels = || -> Result<Vec<u32>> {
         Ok(session.read(&board)?.chunks(pitch).flat_map(|row| &row[..grid.w]).copied().collect())
@@ -113,8 +116,8 @@ pub(super) fn on_lines(
     let mut sweeps = 0;
     loop {
         session.write(&changed, &[0; 2])?;
-        session.launch(&columns, args![&board, &changed, 0u32], &[grid.w], &[])?;
-        session.launch(&rows, args![&board, &changed, 1u32], &[grid.h], &[])?;
+        session.launch(&columns, args![&board, &changed, 0u32], &[round_up(grid.w, group)], &[group])?;
+        session.launch(&rows, args![&board, &changed, 1u32], &[round_up(grid.h, group)], &[group])?;
         sweeps += 2;
         let changed = session.read(&changed)?;
         frame(&labels)?;
