@@ -60,7 +60,7 @@ enum Boards<'s> {
     Device {
         session: &'s Session,
         /// The step, and the one that counts the tiles that changed.
-        kernels: [Kernel; 2],
+        kernels: Box<[Kernel; 2]>,
         /// What a step covers.
         range: Grid,
         boards: [Buffer<u32>; 2],
@@ -87,7 +87,7 @@ impl Boards<'_> {
                 Ok(session.read(count)?[0] as usize)
             }
             Boards::Threads { boards: [a, b], awake } => {
-                let (from, to) = if i % 2 == 0 { (&*a, b) } else { (&*b, a) };
+                let (from, to) = if i.is_multiple_of(2) { (&*a, b) } else { (&*b, a) };
                 let near = |at: usize, n: usize| {
                     let (before, after) = (at.checked_sub(1), (at + 1 < n).then_some(at + 1));
                     if torus { (before.or(Some(n - 1)), after.or(Some(0))) } else { (before, after) }
@@ -324,7 +324,7 @@ impl Program for Life {
             let start = if wide { packed(&cells, grid.w) } else { cells.clone() };
             let device = Boards::Device {
                 session,
-                kernels: [kernel, built.kernel("life_count")?],
+                kernels: Box::new([kernel, built.kernel("life_count")?]),
                 range,
                 boards: [session.upload(&start)?, session.upload(&start)?],
                 flags: Flags::new(session, tiles)?,
