@@ -91,15 +91,16 @@ impl<'s> Hybrid<'s> {
         Ok(changed.into_inner())
     }
 
-    /// Runs `kernel(board, further…)` over the device's rows, and waits for it.
-    pub fn look(&self, kernel: &Kernel, further: &[Arg]) -> Result<()> {
+    /// What `kernel(board, flag)` over the device's rows leaves in the flag, 0 before. All of it goes through one queue.
+    pub fn look(&self, kernel: &Kernel, flag: &Buffer<u32>) -> Result<u32> {
         if self.share == 0 {
-            return Ok(());
+            return Ok(0);
         }
-        let mut all = vec![Arg::from(&self.device[self.at])];
-        all.extend(further);
+        self.queue.write(flag, 0, vec![0], &[])?.wait()?;
+        let args = [Arg::from(&self.device[self.at]), Arg::from(flag)];
         let global = [self.grid.global()[0], self.split()];
-        self.queue.launch(kernel, &all, [&[], &global, &self.grid.local()], &[])?.wait()
+        self.queue.launch(kernel, &args, [&[], &global, &self.grid.local()], &[])?;
+        Ok(self.queue.read(flag, 0, vec![0], &[])?.wait()?[0])
     }
 
     /// The threads' rows.

@@ -139,8 +139,11 @@ impl<'s> Boards<'s> {
                 &[]
             }
             Place::Both(boards) => {
-                boards.look(&self.unstable_kernel, args![&self.unstable])?;
-                boards.lower()
+                if boards.look(&self.unstable_kernel, &self.unstable)? == 0 {
+                    boards.lower()
+                } else {
+                    &[4]
+                }
             }
             Place::Threads { boards, .. } => &boards[at],
         };
