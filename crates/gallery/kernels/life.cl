@@ -1,5 +1,6 @@
 // Conway's Game of Life: a cell lives on with two or three living neighbours and is born with three. The board is a
-// torus (-DTORUS=1) or has dead cells around it. Each group reports in `changed` whether a cell of its tile changed.
+// torus (-DTORUS=1) or has dead cells around it. Each group reports in `changed` whether a cell of its tile changed, see
+// tiles.cl.
 
 unsigned cell(__global unsigned *in, int x, int y)
 {
@@ -27,50 +28,30 @@ unsigned next_at(__global unsigned *in, int x, int y, unsigned now)
     return next_cell(now, n - now);
 }
 
-// Whether `mine` holds for a work-item of the group.
-unsigned any_of_group(unsigned mine, volatile __local unsigned *flag)
+__kernel void life_ocl(__global unsigned *in, __global unsigned *out, __global unsigned *before,
+                       __global unsigned *changed, __global unsigned *after)
 {
-    const bool first = get_local_id(0) == 0 && get_local_id(1) == 0;
-    if (first)
-        *flag = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (mine)
-        atomic_or(flag, 1);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return *flag;
-}
-
-void report(unsigned any, __global unsigned *changed)
-{
-    if (get_local_id(0) == 0 && get_local_id(1) == 0)
-        changed[get_group_id(1) * get_num_groups(0) + get_group_id(0)] = any;
-}
-
-__kernel void life_ocl(__global unsigned *in, __global unsigned *out, __global unsigned *before, __global unsigned *changed)
-{
-    __local unsigned flag;
     const int x = get_global_id(0), y = get_global_id(1);
-    unsigned mine = 0;
 
+    clear_flag(after);
     if (x < WIDTH && y < HEIGHT) {
         const unsigned now = in[y * WIDTH + x];
         const unsigned next = next_at(in, x, y, now);
         out[y * WIDTH + x] = next;
-        mine = next != now;
+        report(changed, next != now);
     }
-    report(any_of_group(mine, &flag), changed);
 }
 
 // The tile and the cells around it are brought to local memory first.
-__kernel void life_ocl_local(__global unsigned *in, __global unsigned *out, __global unsigned *before, __global unsigned *changed)
+__kernel void life_ocl_local(__global unsigned *in, __global unsigned *out, __global unsigned *before,
+                             __global unsigned *changed, __global unsigned *after)
 {
     __local unsigned tile[TILE_H + 2][TILE_W + 2];
-    __local unsigned flag;
     const int x = get_global_id(0), y = get_global_id(1);
     const int lx = get_local_id(0), ly = get_local_id(1);
     const int left = x - lx - 1, top = y - ly - 1;
-    unsigned mine = 0;
 
+    clear_flag(after);
     for (int i = ly * TILE_W + lx; i < (TILE_H + 2) * (TILE_W + 2); i += TILE_W * TILE_H) {
         const int tx = i % (TILE_W + 2), ty = i / (TILE_W + 2);
         // A last, partial tile needs one column and one row beyond the board; cells beyond that are never used.
@@ -87,43 +68,34 @@ __kernel void life_ocl_local(__global unsigned *in, __global unsigned *out, __gl
         const unsigned now = tile[ly + 1][lx + 1];
         const unsigned next = next_cell(now, n - now);
         out[y * WIDTH + x] = next;
-        mine = next != now;
+        report(changed, next != now);
     }
-    report(any_of_group(mine, &flag), changed);
 }
 
 // A tile with nothing changed in it and in the tiles around it stays as it is, and the board of two steps ago, which
 // `out` still holds, shows it already.
-__kernel void life_ocl_lazy(__global unsigned *in, __global unsigned *out, __global unsigned *before, __global unsigned *changed)
+__kernel void life_ocl_lazy(__global unsigned *in, __global unsigned *out, __global unsigned *before,
+                            __global unsigned *changed, __global unsigned *after)
 {
-    __local unsigned flag;
     const int x = get_global_id(0), y = get_global_id(1);
-    const int gx = get_group_id(0), gy = get_group_id(1);
-    const int nx = get_num_groups(0), ny = get_num_groups(1);
-    unsigned awake = 0, mine = 0;
 
-    for (int dy = -1; dy <= 1; dy++)
-        for (int dx = -1; dx <= 1; dx++)
-            awake |= before[(gy + dy + ny) % ny * nx + (gx + dx + nx) % nx];
-
-    // Sleeping tiles execute the barriers below too: platforms differ if a whole group returns before a barrier.
-    if (awake && x < WIDTH && y < HEIGHT) {
+    clear_flag(after);
+    if (is_awake_around(before) && x < WIDTH && y < HEIGHT) {
         const unsigned now = in[y * WIDTH + x];
         const unsigned next = next_at(in, x, y, now);
         out[y * WIDTH + x] = next;
-        mine = next != now;
+        report(changed, next != now);
     }
-    report(any_of_group(mine, &flag), changed);
 }
 
 // Sixteen cells of a row a work-item, a byte each. Rows have PITCH cells, a multiple of sixteen; those from WIDTH on
 // stay dead.
-__kernel void life_ocl_wide(__global uchar *in, __global uchar *out, __global unsigned *before, __global unsigned *changed)
+__kernel void life_ocl_wide(__global uchar *in, __global uchar *out, __global unsigned *before,
+                            __global unsigned *changed, __global unsigned *after)
 {
-    __local unsigned flag;
     const int x = get_global_id(0) * 16, y = get_global_id(1);
-    unsigned mine = 0;
 
+    clear_flag(after);
     if (x < WIDTH && y < HEIGHT) {
         const uchar16 lane = (uchar16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
         const uchar last = min(15, WIDTH - 1 - x);
@@ -150,9 +122,8 @@ __kernel void life_ocl_wide(__global uchar *in, __global uchar *out, __global un
         const uchar16 alive = n == (uchar)3 || (n == (uchar)4 && now != (uchar)0) ? (uchar16)1 : (uchar16)0;
         const uchar16 next = lane <= last ? alive : (uchar16)0;
         vstore16(next, 0, out + y * PITCH + x);
-        mine = any(next != now);
+        report(changed, any(next != now));
     }
-    report(any_of_group(mine, &flag), changed);
 }
 
 // How many tiles changed, by one group.

@@ -28,40 +28,21 @@ __kernel void max_ocl(__global unsigned *in, __global unsigned *out, __global un
         changed[sweep] = 1;
 }
 
-// The same, with tiles that sleep: nothing changed in `before` in the tile and around it, and `out` holds what was there
-// two sweeps ago, which is the same.
+// The same, with tiles that sleep, see tiles.cl: `out` of one holds what was there two sweeps ago, which is the same.
 __kernel void max_ocl_lazy(__global unsigned *in, __global unsigned *out, __global unsigned *changed, unsigned sweep,
-                           __global unsigned *before, __global unsigned *after)
+                           __global unsigned *before, __global unsigned *now, __global unsigned *after)
 {
-    __local unsigned flag;
     const int x = get_global_id(0), y = get_global_id(1);
-    const int gx = get_group_id(0), gy = get_group_id(1);
-    const int nx = get_num_groups(0), ny = get_num_groups(1);
-    const bool first = get_local_id(0) == 0 && get_local_id(1) == 0;
-    unsigned awake = before[gy * nx + gx], mine = 0;
 
-    awake |= gx > 0 ? before[gy * nx + gx - 1] : 0;
-    awake |= gx + 1 < nx ? before[gy * nx + gx + 1] : 0;
-    awake |= gy > 0 ? before[(gy - 1) * nx + gx] : 0;
-    awake |= gy + 1 < ny ? before[(gy + 1) * nx + gx] : 0;
-    if (first)
-        flag = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (awake && x < WIDTH && y < HEIGHT) {
-        const unsigned own = in[y * WIDTH + x];
-        const unsigned next = largest_around(in, x, y, own);
-        out[y * WIDTH + x] = next;
-        mine = next != own;
-    }
-    // All that write write the same.
-    if (mine)
-        flag = 1;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (first) {
-        after[gy * nx + gx] = flag;
-        if (flag)
-            changed[sweep] = 1;
-    }
+    clear_flag(after);
+    if (!is_awake(before) || x >= WIDTH || y >= HEIGHT)
+        return;
+    const unsigned own = in[y * WIDTH + x];
+    const unsigned next = largest_around(in, x, y, own);
+    out[y * WIDTH + x] = next;
+    report(now, next != own);
+    if (next != own)
+        changed[sweep] = 1;
 }
 
 // The largest number runs along a line of `n` pixels, there and back again. Whether it changed any.
@@ -72,26 +53,28 @@ unsigned sweep_line(__global unsigned *line, int n, int step)
     for (int i = 0; i < n; i++) {
         const unsigned own = line[i * step];
         run = own == 0 ? 0 : max(own, run);
-        line[i * step] = run;
+        if (run != own)
+            line[i * step] = run;
         any |= run ^ own;
     }
     run = 0;
     for (int i = n - 1; i >= 0; i--) {
         const unsigned own = line[i * step];
         run = own == 0 ? 0 : max(own, run);
-        line[i * step] = run;
+        if (run != own)
+            line[i * step] = run;
         any |= run ^ own;
     }
     return any;
 }
 
-// Down each column and up again: a number moves on to the end of a straight line at once. Columns side by side are those
+// Down each column and up again, in rows of PITCH numbers: a number moves on to the end of a straight line at once. Columns side by side are those
 // of work-items side by side.
 __kernel void max_columns(__global unsigned *labels, __global unsigned *changed, unsigned sweep)
 {
     const int x = get_global_id(0);
 
-    if (x < WIDTH && sweep_line(labels + x, HEIGHT, WIDTH))
+    if (x < WIDTH && sweep_line(labels + x, HEIGHT, PITCH))
         changed[sweep] = 1;
 }
 
@@ -100,6 +83,6 @@ __kernel void max_rows(__global unsigned *labels, __global unsigned *changed, un
 {
     const int y = get_global_id(0);
 
-    if (y < HEIGHT && sweep_line(labels + y * WIDTH, WIDTH, 1))
+    if (y < HEIGHT && sweep_line(labels + y * PITCH, WIDTH, 1))
         changed[sweep] = 1;
 }

@@ -22,35 +22,18 @@ __kernel void sandpile_ocl(__global unsigned *in, __global unsigned *out)
         out[y * WIDTH + x] = next_of(in, x, y);
 }
 
-// The same, with tiles that sleep: nothing moved in `before` in the tile and in the tiles around it, so that it stays as
-// it is, and `out` holds the board of two steps ago, which shows it already.
-__kernel void sandpile_ocl_lazy(__global unsigned *in, __global unsigned *out, __global unsigned *before, __global unsigned *moved)
+// The same, with tiles that sleep, see tiles.cl: `out` of one holds the board of two steps ago, which shows it as it is.
+__kernel void sandpile_ocl_lazy(__global unsigned *in, __global unsigned *out, __global unsigned *before,
+                                __global unsigned *now, __global unsigned *after)
 {
-    __local unsigned flag;
     const int x = get_global_id(0), y = get_global_id(1);
-    const int gx = get_group_id(0), gy = get_group_id(1);
-    const int nx = get_num_groups(0), ny = get_num_groups(1);
-    const bool first = get_local_id(0) == 0 && get_local_id(1) == 0;
-    unsigned awake = before[gy * nx + gx], mine = 0;
 
-    awake |= gx > 0 ? before[gy * nx + gx - 1] : 0;
-    awake |= gx + 1 < nx ? before[gy * nx + gx + 1] : 0;
-    awake |= gy > 0 ? before[(gy - 1) * nx + gx] : 0;
-    awake |= gy + 1 < ny ? before[(gy + 1) * nx + gx] : 0;
-    if (first)
-        flag = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (awake && x < WIDTH && y < HEIGHT) {
-        const unsigned next = next_of(in, x, y);
-        out[y * WIDTH + x] = next;
-        mine = next != in[y * WIDTH + x];
-    }
-    // All that write write the same.
-    if (mine)
-        flag = 1;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (first)
-        moved[gy * nx + gx] = flag;
+    clear_flag(after);
+    if (!is_awake(before) || x >= WIDTH || y >= HEIGHT)
+        return;
+    const unsigned next = next_of(in, x, y);
+    out[y * WIDTH + x] = next;
+    report(now, next != in[y * WIDTH + x]);
 }
 
 // In place: each cell topples as soon as a work-item sees that it can. Others only add to a cell, and only its own
@@ -84,4 +67,14 @@ __kernel void sandpile_unstable(__global unsigned *board, __global unsigned *uns
 
     if (x < WIDTH && y < HEIGHT && board[y * WIDTH + x] >= 4)
         *unstable = 1;
+}
+
+// Rows of a band, one a row of the range, from `first` on; the neighbours' rows lie around it, and rows without grains
+// around the board. See `bands`.
+__kernel void sandpile_band(__global const unsigned *in, __global unsigned *out, int first, int top)
+{
+    const int x = get_global_id(0), i = (first + get_global_id(1)) * WIDTH + x;
+
+    out[i] = in[i] % 4 + (x > 0 ? in[i - 1] / 4 : 0) + (x < WIDTH - 1 ? in[i + 1] / 4 : 0) + in[i - WIDTH] / 4
+        + in[i + WIDTH] / 4;
 }

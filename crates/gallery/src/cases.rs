@@ -85,7 +85,7 @@ const LARGE: &[(usize, usize)] = &[(4096, 4096)];
 
 /// Variants that run on the host alone, or on more than the device: they say nothing of a platform.
 const NOT_OF_A_PLATFORM: &[&str] =
-    &["seq", "threads", "threads_lazy", "tiled", "hybrid", "devices_fixed", "devices_adaptive", "ranks"];
+    &["seq", "threads", "threads_lazy", "tiled", "lazy", "hybrid", "devices_fixed", "devices_adaptive", "ranks"];
 
 fn each(program: &dyn Program, sizes: &'static [(usize, usize)]) -> Vec<Row> {
     let of_a_platform = program.variants().iter().filter(|v| !NOT_OF_A_PLATFORM.contains(&v.name));
@@ -244,7 +244,10 @@ fn rows(program: &dyn Program) -> Vec<Row> {
         "stripes" => stripes(),
         "life" => {
             let sizes = &[(512, 512), (2048, 2048)];
-            each(program, sizes).into_iter().map(|r| r.with("random", "start=random")).collect()
+            let mut rows: Vec<Row> =
+                each(program, sizes).into_iter().map(|r| r.with("random", "start=random")).collect();
+            rows.extend(["ocl", "ocl_lazy"].map(|v| Row::of(v, sizes).with("glider", "start=glider")));
+            rows
         }
         "invert" | "rotation90" | "scrollup" | "spin" => each(program, &[(1024, 1024), (2048, 2048)]),
         "max" => each(program, &[(512, 512), (1024, 1024)]).into_iter().map(Row::long).collect(),

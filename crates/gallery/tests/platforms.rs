@@ -82,7 +82,8 @@ fn every_knob_works() {
         ("mandel", 2, &["devices=own+own/2", "devices=own/2,view=still"]),
         ("gauss", 2, &["devices=own+own/2", "devices=own/5"]),
         ("max", 1, &["start=spirals", "start=picture"]),
-        ("sandpile", 3, &["start=uniform", "start=random,steps=1", "start=pile", "grains=3", "steps=400"]),
+        ("sandpile", 3, &["start=uniform", "start=random,steps=2", "start=pile", "grains=3", "steps=400"]),
+        ("sandpile", 3, &["steps=2,devices=own+own/2+own", "start=random,steps=4,devices=own/3", "devices=own"]),
         ("tsp", 1, &["cities=4,prefix=4", "cities=9,prefix=1,map=7"]),
         ("heat3d", 2, &["order=rings", "order=random,steps=4,devices=own+own/2", "order=bisect,devices=own/5"]),
         // Patches fall asleep, or never do.
@@ -149,10 +150,21 @@ fn every_knob_works() {
             let params = Params { iterations, config: config.into(), ..Params::default() };
             run_all(&[name], &params, |_| (147, 65));
             // Where a knob and the tile work together.
-            if ["pixelize", "stripes", "life"].contains(&name) {
+            if ["pixelize", "stripes", "life", "max", "sandpile"].contains(&name) {
                 run_all(&[name], &Params { tile_w: Some(11), tile_h: Some(5), ..params }, |_| (147, 65));
             }
         }
+    }
+}
+
+/// Several devices take an even number of steps; all others end on either board.
+#[test]
+fn a_sandpile_takes_an_odd_number_of_steps() {
+    let program = program("sandpile").expect("it is in the list");
+    for variant in program.variants().iter().filter(|v| !v.name.starts_with("devices")) {
+        let config = "start=random,steps=1".into();
+        let params = Params { variant: variant.name.into(), iterations: 3, config, ..Params::default() };
+        run_all(&["sandpile"], &params, |_| (147, 65));
     }
 }
 
@@ -270,6 +282,8 @@ fn what_a_program_cannot_do_is_refused_with_a_reason() {
             let heat = Params { variant: variant.into(), config: config.into(), tile_w: Some(tile), ..small() };
             refused("heat3d", heat);
         }
+        let several = || Params { variant: "devices_fixed".into(), ..small() };
+        refused("sandpile", Params { config: "steps=3".into(), ..several() });
         refused("fieldblur", Params { config: "pins=5:5:1;5:5:2".into(), ..small() });
         refused("fieldblur", Params { config: "write=x.ppm".into(), ..small() });
         let tiled = || Params { variant: "tiled".into(), ..small() };

@@ -4,24 +4,29 @@
 use super::band::{Shape, Step};
 use super::grid::{Grid, build};
 use super::plan::{self, Plan, Ran, Source};
+use super::tiles::{Awake, Flags, Reach};
 use super::{team, threads};
 use crate::args;
-use crate::cl::{Arg, Session};
+use crate::cl::{Arg, Buffer, Kernel, Session};
 use crate::error::{Error, Result};
 use crate::inputs;
 use crate::params::Params;
 use crate::picture::{Picture, rgb};
 use crate::program::{Answer, Outcome, Program, Variant, Verdict, Work, same};
 use crate::random::Random;
+use std::cell::RefCell;
 
 pub struct Life;
 
-const SOURCE: &str = include_str!("../../kernels/life.cl");
+const SOURCE: &str = concat!(include_str!("../../kernels/tiles.cl"), include_str!("../../kernels/life.cl"));
 /// Work-items of the reduction.
 const COUNTERS: usize = 64;
 
 /// Cells of a work-item of the wide variant.
 const WIDE: usize = 16;
+
+/// The side of a tile of threads.
+const HOST_TILE: usize = 32;
 
 struct Setup {
     grid: Grid,
@@ -48,6 +53,72 @@ fn step(cells: &[u32], w: usize, h: usize, torus: bool) -> Vec<u32> {
         }
     });
     next
+}
+
+/// Two boards in turns, on the device or on the host.
+enum Boards<'s> {
+    Device {
+        session: &'s Session,
+        /// The step, and the one that counts the tiles that changed.
+        kernels: Box<[Kernel; 2]>,
+        /// What a step covers.
+        range: Grid,
+        boards: [Buffer<u32>; 2],
+        flags: Flags,
+        count: Buffer<u32>,
+    },
+    Threads {
+        boards: [Vec<u32>; 2],
+        awake: Awake,
+    },
+}
+
+impl Boards<'_> {
+    /// A step; how many tiles changed.
+    fn advance(&mut self, i: usize, (w, h, torus): (usize, usize, bool)) -> Result<usize> {
+        match self {
+            Boards::Device { session, kernels, range, boards, flags, count } => {
+                let [before, now, after] = flags.args(i);
+                let args = &[Arg::from(&boards[i % 2]), Arg::from(&boards[(i + 1) % 2]), before, now, after];
+                session.launch(&kernels[0], args, &range.global(), &range.local())?;
+                let changed = flags.changed(i);
+                let args = args![changed, changed.len() as u32, &*count, Arg::Local(COUNTERS * 4)];
+                session.launch(&kernels[1], args, &[COUNTERS], &[COUNTERS])?;
+                Ok(session.read(count)?[0] as usize)
+            }
+            Boards::Threads { boards: [a, b], awake } => {
+                let (from, to) = if i.is_multiple_of(2) { (&*a, b) } else { (&*b, a) };
+                let near = |at: usize, n: usize| {
+                    let (before, after) = (at.checked_sub(1), (at + 1 < n).then_some(at + 1));
+                    if torus { (before.or(Some(n - 1)), after.or(Some(0))) } else { (before, after) }
+                };
+                Ok(awake.step(to, |x, y, rows| {
+                    let mut changed = false;
+                    for (y, row) in (y..).zip(rows) {
+                        let (above, below) = near(y, h);
+                        let lines = [above, Some(y), below].map(|y| y.map(|y| &from[y * w..][..w]));
+                        let alive = |x: usize| lines.iter().flatten().map(|line| line[x]).sum::<u32>();
+                        for (x, cell) in (x..).zip(row.iter_mut()) {
+                            let (left, right) = near(x, w);
+                            let all = alive(x) + left.map_or(0, alive) + right.map_or(0, alive);
+                            let own = from[y * w + x];
+                            *cell = u32::from(all == 3 || (all == 4 && own == 1));
+                            changed |= *cell != own;
+                        }
+                    }
+                    changed
+                }))
+            }
+        }
+    }
+
+    /// The board after so many steps.
+    fn board(&self, steps: usize) -> Result<Vec<u32>> {
+        match self {
+            Boards::Device { session, boards, .. } => session.read(&boards[steps % 2]),
+            Boards::Threads { boards, .. } => Ok(boards[steps % 2].clone()),
+        }
+    }
 }
 
 /// A glider that moves down and right, wherever there is room for one.
@@ -193,6 +264,7 @@ impl Program for Life {
             Variant { name: "ocl_local", about: "the tile and its border in local memory" },
             Variant { name: "ocl_wide", about: "sixteen cells a work-item, a byte each" },
             Variant { name: "ocl_lazy", about: "tiles that cannot change are skipped" },
+            Variant { name: "lazy", about: "the same on the machine's threads, no OpenCL" },
             Variant { name: "devices_fixed", about: "several devices, each with as many rows" },
             Variant { name: "devices_adaptive", about: "several devices, split by the speeds of the iteration before" },
             #[cfg(feature = "mpi")]
@@ -224,6 +296,7 @@ impl Program for Life {
         );
         let name = match self.variant(params)? {
             v if plan::is_in_bands(v) => "band",
+            "lazy" => "ocl_lazy",
             v => v,
         };
         Ok((options, format!("life_{name}")))
@@ -238,29 +311,37 @@ impl Program for Life {
         }
         let Setup { grid, torus, mut cells } = setup;
         let (built, kernel) = build(session, "life", SOURCE, &options, &name)?;
-        let count_kernel = built.kernel("life_count")?;
         let wide = variant == "ocl_wide";
-        let range = if wide { Grid { w: grid.w.div_ceil(WIDE), ..grid } } else { grid };
-        let tiles: usize = range.groups().iter().product();
-        let start = if wide { packed(&cells, grid.w) } else { cells.clone() };
         // Both boards start alike: a lazy tile's `out` must hold what it held before.
-        let boards = [session.upload(&start)?, session.upload(&start)?];
-        // All tiles count as changed at first.
-        let flags = [session.upload(&vec![1u32; tiles])?, session.zeroed::<u32>(tiles)?];
-        let count = session.zeroed::<u32>(1)?;
-        let mut active = Vec::new();
+        let (boards, tiles) = if variant == "lazy" {
+            let tile = params.tile_or(HOST_TILE, HOST_TILE)?;
+            let awake = Awake::new((grid.w, grid.h), tile, Reach { corners: true, wraps: torus });
+            let tiles = awake.tiles();
+            (Boards::Threads { boards: [cells.clone(), cells.clone()], awake }, tiles)
+        } else {
+            let range = if wide { Grid { w: grid.w.div_ceil(WIDE), ..grid } } else { grid };
+            let tiles: usize = range.groups().iter().product();
+            let start = if wide { packed(&cells, grid.w) } else { cells.clone() };
+            let device = Boards::Device {
+                session,
+                kernels: Box::new([kernel, built.kernel("life_count")?]),
+                range,
+                boards: [session.upload(&start)?, session.upload(&start)?],
+                flags: Flags::new(session, tiles)?,
+                count: session.zeroed(1)?,
+            };
+            (device, tiles)
+        };
+        let boards = RefCell::new(boards);
+        let mut active = None;
         let board = |done: usize| -> Result<Vec<u32>> {
-            let board = session.read(&boards[done % 2])?;
+            let board = boards.borrow().board(done)?;
             Ok(if wide { unpacked(&board, grid.w) } else { board })
         };
         let advance = |i: u32| {
-            let (from, to) = (i as usize % 2, (i as usize + 1) % 2);
-            let args = args![&boards[from], &boards[to], &flags[from], &flags[to]];
-            session.launch(&kernel, args, &range.global(), &range.local())?;
-            let args = args![&flags[to], tiles as u32, &count, Arg::Local(COUNTERS * 4)];
-            session.launch(&count_kernel, args, &[COUNTERS], &[COUNTERS])?;
-            active.push(session.read(&count)?[0]);
-            Ok(active.last() != Some(&0))
+            let changed = boards.borrow_mut().advance(i as usize, (grid.w, grid.h, torus))?;
+            active = Some(changed);
+            Ok(changed > 0)
         };
         let frame = |i: u32| params.observer.frame(|| Ok(shown(&board(i as usize + 1)?, &grid)));
         let times = session.measure_and(params.iterations, advance, frame)?;
@@ -292,8 +373,8 @@ impl Program for Life {
             notes: vec![format!(
                 "{} steps{}; tiles that changed in the last: {} of {tiles}",
                 done,
-                if active.last() == Some(&0) { ", then stable" } else { "" },
-                active.last().copied().unwrap_or(0)
+                if active == Some(0) { ", then stable" } else { "" },
+                active.unwrap_or(0)
             )],
         })
     }

@@ -8,128 +8,38 @@
 //! own: the reference lets it topple on, in yet another order, until it is stable, and compares it with the stable
 //! board of the start.
 
+mod boards;
+mod reference;
+
+use super::band::{Shape, Step};
 use super::grid::{Grid, build};
-use super::threads;
-use crate::args;
+use super::plan::{self, Plan, Ran, Source};
+use super::team;
 use crate::cl::Session;
 use crate::error::{Error, Result};
 use crate::params::Params;
 use crate::picture::{Picture, rgb};
 use crate::program::{Answer, Outcome, Program, Variant, Verdict, Work, same};
 use crate::random::Random;
+use boards::Boards;
+use reference::{stable, step};
 use std::cell::RefCell;
 
 pub struct Sandpile;
 
-const SOURCE: &str = include_str!("../../kernels/sandpile.cl");
+const SOURCE: &str = concat!(include_str!("../../../kernels/tiles.cl"), include_str!("../../../kernels/sandpile.cl"));
 /// Grains of the pile in the middle at most: how often cells topple grows with their square.
 const MOST_GRAINS: u32 = 1 << 18;
 /// Topplings that the reference does in a few seconds.
 const MOST_TOPPLINGS: f64 = 4e9;
 /// Cells from one of many piles to the next.
 const APART: usize = 18;
-/// The side of a tile of threads.
-const HOST_TILE: usize = 64;
 
 struct Setup {
     grid: Grid,
     start: &'static str,
     board: Vec<u32>,
     steps: u32,
-}
-
-/// A step of the reference: every cell that can topple distributes what it has.
-fn step(board: &[u32], w: usize) -> Vec<u32> {
-    let mut next = board.to_vec();
-    for (i, &grains) in board.iter().enumerate().filter(|(_, g)| **g >= 4) {
-        topple(&mut next, w, i, grains / 4);
-    }
-    next
-}
-
-fn topple(board: &mut [u32], w: usize, i: usize, share: u32) {
-    board[i] -= 4 * share;
-    let x = i % w;
-    if x > 0 {
-        board[i - 1] += share;
-    }
-    if x + 1 < w {
-        board[i + 1] += share;
-    }
-    if i >= w {
-        board[i - w] += share;
-    }
-    if i + w < board.len() {
-        board[i + w] += share;
-    }
-}
-
-/// The stable board: cells that can topple wait in a stack, the last one first.
-fn stable(mut board: Vec<u32>, w: usize) -> Vec<u32> {
-    let mut waiting: Vec<usize> = (0..board.len()).filter(|&i| board[i] >= 4).collect();
-    while let Some(i) = waiting.pop() {
-        let share = board[i] / 4;
-        if share == 0 {
-            continue;
-        }
-        topple(&mut board, w, i, share);
-        let (x, n) = (i % w, board.len());
-        let mut look = |j: usize| {
-            // It was below four before: it is not in the stack yet.
-            if (4..4 + share).contains(&board[j]) {
-                waiting.push(j);
-            }
-        };
-        if x > 0 {
-            look(i - 1);
-        }
-        if x + 1 < w {
-            look(i + 1);
-        }
-        if i >= w {
-            look(i - w);
-        }
-        if i + w < n {
-            look(i + w);
-        }
-    }
-    board
-}
-
-/// A cell of the next board, collected from around it: the threads' way.
-fn collected(board: &[u32], w: usize, h: usize, x: usize, y: usize) -> u32 {
-    let i = y * w + x;
-    let mut grains = board[i] % 4;
-    if x > 0 {
-        grains += board[i - 1] / 4;
-    }
-    if x + 1 < w {
-        grains += board[i + 1] / 4;
-    }
-    if y > 0 {
-        grains += board[i - w] / 4;
-    }
-    if y + 1 < h {
-        grains += board[i + w] / 4;
-    }
-    grains
-}
-
-/// A step on the host.
-fn host_step(variant: &str, grid: &Grid, tile: (usize, usize), from: &[u32], to: &mut [u32]) {
-    let (w, h) = (grid.w, grid.h);
-    let row = |x: usize, y: usize, row: &mut [u32]| {
-        for (dx, cell) in row.iter_mut().enumerate() {
-            *cell = collected(from, w, h, x + dx, y);
-        }
-    };
-    match variant {
-        "seq" => to.chunks_mut(w).enumerate().for_each(|(y, part)| row(0, y, part)),
-        "tiled" => threads::tiles(to, w, tile, threads::count(), |x, y, rows| {
-            rows.iter_mut().enumerate().for_each(|(dy, part)| row(x, y + dy, part));
-        }),
-        _ => threads::rows(to, w, threads::count(), |y, part| row(0, y, part)),
-    }
 }
 
 /// Colours for zero to three grains that also people tell apart who see no red or green, dark to light; cells that
@@ -141,7 +51,7 @@ fn drawn(board: &[u32], w: usize, h: usize) -> Picture {
 
 impl Sandpile {
     fn setup(params: &Params) -> Result<Setup> {
-        params.only(&["start", "grains", "steps"])?;
+        params.only(&["start", "grains", "steps", "devices"])?;
         let (start, _) = params.choice_of("start", &[("piles", 0), ("pile", 1), ("uniform", 2), ("random", 3)])?;
         let most = params.number("grains", 0, 0..=MOST_GRAINS)?;
         let steps = params.number("steps", 16, 1..=100_000)?;
@@ -193,6 +103,56 @@ impl Sandpile {
     }
 }
 
+/// On several devices: as many steps as asked for, without a look at whether anything can topple still.
+fn on_bands(session: &Session, params: &Params, setup: &Setup, options: &str) -> Result<Ran<u32>> {
+    let Setup { grid, steps, .. } = *setup;
+    if steps % 2 == 1 {
+        return Err(Error::Params(format!("-c steps={steps}: give an even number on several devices")));
+    }
+    let step_of = |s: usize| Step { kernel: 0, from: s % 2, to: (s + 1) % 2, exchange: true, more: &[] };
+    let plan = Plan {
+        source: Source { program: "sandpile", source: SOURCE, options, kernels: &["sandpile_band"] },
+        shape: Shape { width: grid.w, items: grid.w, height: grid.h, halo: 1, wraps: false },
+        boards: 2,
+        start: &setup.board,
+        steps: (0..steps as usize).map(step_of).collect(),
+        result: 0,
+    };
+    plan::run(session, params, &plan, |board| drawn(board, grid.w, grid.h))
+}
+
+/// What came out of a run.
+struct Done {
+    ran: Ran<u32>,
+    steps: usize,
+    /// What the run itself says of the board.
+    is_stable: bool,
+}
+
+/// On one device, on the machine's threads, or on both.
+fn on_boards(session: &Session, params: &Params, variant: &'static str, setup: &Setup) -> Result<Done> {
+    let grid = setup.grid;
+    let (options, name) = Sandpile.build_options(params)?;
+    let (built, kernel) = build(session, "sandpile", SOURCE, &options, &name)?;
+    let boards = RefCell::new(Boards::new(session, params, variant, setup, (&built, kernel))?);
+    let mut is_stable = false;
+    let body = |_| {
+        let mut boards = boards.borrow_mut();
+        (0..setup.steps).try_for_each(|_| boards.advance())?;
+        is_stable = boards.rest()?;
+        Ok(!is_stable)
+    };
+    let after = |i: u32| {
+        params.observer.progress(i as usize + 1, params.iterations as usize)?;
+        params.observer.frame(|| Ok(drawn(&boards.borrow().board()?, grid.w, grid.h)))
+    };
+    let times = session.measure_and(params.iterations, body, after)?;
+    let boards = boards.into_inner();
+    let note = format!("{} steps; {}stable", boards.done, if is_stable { "" } else { "not yet " });
+    let notes = std::iter::once(note).chain(boards.tells()).collect();
+    Ok(Done { ran: Ran { build: built.time, times, got: boards.board()?, notes }, steps: boards.done, is_stable })
+}
+
 impl Program for Sandpile {
     fn name(&self) -> &'static str {
         "sandpile"
@@ -210,6 +170,10 @@ impl Program for Sandpile {
             Variant { name: "seq", about: "one thread of the machine, no OpenCL" },
             Variant { name: "threads", about: "the machine's threads, which take rows as they get free" },
             Variant { name: "tiled", about: "the machine's threads, which take tiles as they get free" },
+            Variant { name: "lazy", about: "the same; tiles where nothing can move are skipped" },
+            Variant { name: "hybrid", about: "upper rows on the device, lower rows on threads, split by their speeds" },
+            Variant { name: "devices_fixed", about: "several devices, each with as many rows" },
+            Variant { name: "devices_adaptive", about: "several devices, split by the speeds of the iteration before" },
         ]
     }
 
@@ -217,7 +181,8 @@ impl Program for Sandpile {
         &[
             "start=piles|pile|uniform|random: many piles, one pile, as many grains everywhere, up to so many",
             "grains=0: how many; 0 for a number that suits the size",
-            "steps=16: steps an iteration",
+            "steps=16: steps an iteration; an even number on several devices",
+            team::KNOB,
         ]
     }
 
@@ -230,6 +195,7 @@ impl Program for Sandpile {
         let plain = Params { config: String::new(), ..params.clone() };
         let kernel = match self.variant(params)? {
             variant @ ("ocl_lazy" | "ocl_async") => format!("sandpile_{variant}"),
+            variant if plan::is_in_bands(variant) => "sandpile_band".into(),
             _ => "sandpile_ocl".into(),
         };
         Ok((setup.grid.options(&plain, "sandpile"), kernel))
@@ -246,62 +212,16 @@ impl Program for Sandpile {
                     .into(),
             ));
         }
-        let Setup { grid, start, board, steps } = setup;
-        let (options, name) = self.build_options(params)?;
-        let (built, kernel) = build(session, "sandpile", SOURCE, &options, &name)?;
-        let unstable_kernel = built.kernel("sandpile_unstable")?;
-        let host_tile = params.tile_or(HOST_TILE, HOST_TILE)?;
-        let on_device = variant.starts_with("ocl");
-        let tiles: usize = grid.groups().iter().product();
-        // Both boards start alike: what a sleeping tile's `out` holds must be what it was.
-        let boards = [session.upload(&board)?, session.upload(&board)?];
-        let flags = [session.upload(&vec![1u32; tiles])?, session.zeroed::<u32>(tiles)?];
-        let unstable = session.zeroed::<u32>(1)?;
-        let host = RefCell::new([board.clone(), if on_device { Vec::new() } else { board.clone() }]);
-        let done = std::cell::Cell::new(0usize);
-        let now = |step: usize| if is_async { 0 } else { step % 2 };
-        let current = || -> Result<Vec<u32>> {
-            let b = now(done.get());
-            if on_device { session.read(&boards[b]) } else { Ok(host.borrow()[b].clone()) }
+        let Done { ran, steps: done, is_stable } = if plan::is_in_bands(variant) {
+            let ran = on_bands(session, params, &setup, &self.build_options(params)?.0)?;
+            let is_stable = ran.got.iter().all(|&grains| grains < 4);
+            Done { steps: ran.times.wall.len() * setup.steps as usize, ran, is_stable }
+        } else {
+            on_boards(session, params, variant, &setup)?
         };
-        let mut is_stable = false;
-        let times = session.measure_and(
-            params.iterations,
-            |_| {
-                for _ in 0..steps {
-                    let (from, to) = (now(done.get()), now(done.get() + 1));
-                    if !on_device {
-                        let [a, b] = &mut *host.borrow_mut();
-                        let (a, b) = if from == 0 { (a, b) } else { (b, a) };
-                        host_step(variant, &grid, host_tile, a, b);
-                    } else if is_async {
-                        session.launch(&kernel, args![&boards[0]], &grid.global(), &grid.local())?;
-                    } else if variant == "ocl_lazy" {
-                        let args = args![&boards[from], &boards[to], &flags[from], &flags[to]];
-                        session.launch(&kernel, args, &grid.global(), &grid.local())?;
-                    } else {
-                        let args = args![&boards[from], &boards[to]];
-                        session.launch(&kernel, args, &grid.global(), &grid.local())?;
-                    }
-                    done.set(done.get() + 1);
-                }
-                let b = now(done.get());
-                is_stable = if on_device {
-                    session.write(&unstable, &[0])?;
-                    session.launch(&unstable_kernel, args![&boards[b], &unstable], &grid.global(), &grid.local())?;
-                    session.read(&unstable)?[0] == 0
-                } else {
-                    host.borrow()[b].iter().all(|&grains| grains < 4)
-                };
-                Ok(!is_stable)
-            },
-            |i| {
-                params.observer.progress(i as usize + 1, params.iterations as usize)?;
-                params.observer.frame(|| Ok(drawn(&current()?, grid.w, grid.h)))
-            },
-        )?;
+        let Ran { build, times, got, notes } = ran;
+        let Setup { grid, start, board, steps } = setup;
 
-        let got = current()?;
         let (verdict, answer) = if is_async {
             let want = stable(board, grid.w);
             let end = stable(got.clone(), grid.w);
@@ -313,7 +233,7 @@ impl Program for Sandpile {
             (verdict, Answer::Exact(end))
         } else {
             let mut want = board;
-            let mut left = done.get();
+            let mut left = done;
             while left > 0 && want.iter().any(|&grains| grains >= 4) {
                 want = step(&want, grid.w);
                 left -= 1;
@@ -328,41 +248,14 @@ impl Program for Sandpile {
         Ok(Outcome {
             variant,
             size: format!("{}, {start}", grid.size_text()),
-            build: built.time,
+            build,
             times,
             work: Some(Work::new((cells * steps as usize) as f64, "cell").moving(cells * steps as usize * 8)),
             verdict,
             answer,
             picture: Some(drawn(&got, grid.w, grid.h)),
             chart: None,
-            notes: vec![format!("{} steps; {}stable", done.get(), if is_stable { "" } else { "not yet " })],
+            notes,
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn steps_and_the_stack_end_alike_and_cells_collect_what_others_distribute() {
-        let (w, h) = (13, 9);
-        let mut random = Random::new(5);
-        let start: Vec<u32> = (0..w * h).map(|_| random.below(40) as u32).collect();
-        let next = step(&start, w);
-        for (i, &grains) in next.iter().enumerate() {
-            assert_eq!(grains, collected(&start, w, h, i % w, i / w));
-        }
-        let mut board = start.clone();
-        while board.iter().any(|&g| g >= 4) {
-            board = step(&board, w);
-        }
-        assert_eq!(board, stable(start, w));
-        assert_eq!(stable(vec![7], 1), [3]);
-        // Sixteen grains in the middle of an open board.
-        let mut pile = vec![0; 49];
-        pile[24] = 16;
-        let end = stable(pile, 7);
-        assert_eq!(end.iter().sum::<u32>(), 16, "nothing reached the edge");
     }
 }

@@ -5,22 +5,21 @@
 //! An iteration is a whole run from the start. The reference fills the shapes, one after another, from their last
 //! pixels.
 
+mod runs;
+
 use super::grid::{Grid, build};
-use super::threads;
-use crate::args;
-use crate::cl::{Built, Session};
+use crate::cl::Session;
 use crate::error::Result;
 use crate::inputs;
 use crate::params::Params;
 use crate::picture::{Picture, rgb};
 use crate::program::{Answer, Outcome, Program, Variant, Work, same};
+use runs::{on_both, on_device, on_host, on_lines, pitch};
 use std::f64::consts::TAU;
 
 pub struct Max;
 
-const SOURCE: &str = include_str!("../../kernels/max.cl");
-/// Sweeps between two looks at whether anything changed: each look waits for the device.
-const BATCH: usize = 16;
+const SOURCE: &str = concat!(include_str!("../../../kernels/tiles.cl"), include_str!("../../../kernels/max.cl"));
 /// The side of a tile of threads.
 const HOST_TILE: usize = 64;
 
@@ -92,48 +91,6 @@ fn filled(start: &[u32], w: usize) -> Vec<u32> {
     labels
 }
 
-/// A sweep in place, down and right, and one up and left; whether anything changed.
-fn there_and_back(labels: &mut [u32], w: usize) -> bool {
-    let mut changed = false;
-    let mut take = |labels: &mut [u32], i: usize, beside: Option<usize>, across: Option<usize>| {
-        if labels[i] != 0 {
-            let largest = [beside, across].into_iter().flatten().map(|j| labels[j]).fold(labels[i], u32::max);
-            changed |= largest != labels[i];
-            labels[i] = largest;
-        }
-    };
-    for i in 0..labels.len() {
-        take(labels, i, (i % w > 0).then(|| i - 1), i.checked_sub(w));
-    }
-    for i in (0..labels.len()).rev() {
-        let below = (i + w < labels.len()).then_some(i + w);
-        take(labels, i, ((i + 1) % w > 0).then_some(i + 1), below);
-    }
-    changed
-}
-
-/// The largest number around a pixel: the threads' way.
-fn largest(from: &[u32], w: usize, x: usize, y: usize) -> u32 {
-    let i = y * w + x;
-    let mut most = from[i];
-    if most == 0 {
-        return 0;
-    }
-    if x > 0 {
-        most = most.max(from[i - 1]);
-    }
-    if x + 1 < w {
-        most = most.max(from[i + 1]);
-    }
-    if y > 0 {
-        most = most.max(from[i - w]);
-    }
-    if i + w < from.len() {
-        most = most.max(from[i + w]);
-    }
-    most
-}
-
 /// Colours by the number, of a palette that people with any sight tell apart; the number itself shades it a little.
 fn drawn(labels: &[u32], w: usize, h: usize) -> Picture {
     const COLOURS: [[u32; 3]; 7] =
@@ -149,86 +106,6 @@ fn drawn(labels: &[u32], w: usize, h: usize) -> Picture {
         rgb(r, g, b)
     };
     Picture { width: w, height: h, pixels: labels.iter().map(colour).collect() }
-}
-
-/// A run on the device: sweeps until nothing changes. `frame` hears of the numbers after each batch.
-fn on_device(
-    session: &Session,
-    (variant, built): (&str, &Built),
-    (grid, start): (&Grid, &[u32]),
-    mut frame: impl FnMut(&dyn Fn() -> Result<Vec<u32>>) -> Result<()>,
-) -> Result<(Vec<u32>, usize)> {
-    let boards = [session.upload(start)?, session.upload(start)?];
-    let tiles: usize = grid.groups().iter().product();
-    let flags = [session.upload(&vec![1u32; tiles])?, session.zeroed::<u32>(tiles)?];
-    let changed = session.zeroed::<u32>(BATCH)?;
-    let kernels = match variant {
-        "ocl_lines" => vec![built.kernel("max_columns")?, built.kernel("max_rows")?],
-        _ => vec![built.kernel(&format!("max_{variant}"))?],
-    };
-    let (mut sweeps, mut at) = (0, 0);
-    loop {
-        session.write(&changed, &[0; BATCH])?;
-        let batch = if variant == "ocl_lines" { 2 } else { BATCH };
-        for sweep in 0..batch as u32 {
-            let (from, to) = (at, 1 - at);
-            match variant {
-                "ocl_lines" => {
-                    let (kernel, lines) = (&kernels[sweep as usize % 2], if sweep == 0 { grid.w } else { grid.h });
-                    session.launch(kernel, args![&boards[0], &changed, sweep], &[lines], &[])?;
-                }
-                "ocl_lazy" => {
-                    let args = args![&boards[from], &boards[to], &changed, sweep, &flags[from], &flags[to]];
-                    session.launch(&kernels[0], args, &grid.global(), &grid.local())?;
-                    at = to;
-                }
-                _ => {
-                    let args = args![&boards[from], &boards[to], &changed, sweep];
-                    session.launch(&kernels[0], args, &grid.global(), &grid.local())?;
-                    at = to;
-                }
-            }
-        }
-        sweeps += batch;
-        let changed = session.read(&changed)?;
-        frame(&|| session.read(&boards[at]))?;
-        // Columns and rows must both have found nothing; of the others, the last sweep.
-        let end = if variant == "ocl_lines" { changed[..2] == [0, 0] } else { changed[batch - 1] == 0 };
-        if end {
-            return Ok((session.read(&boards[at])?, sweeps));
-        }
-    }
-}
-
-/// A run on the machine's threads.
-fn on_host(variant: &str, w: usize, tile: (usize, usize), start: &[u32]) -> (Vec<u32>, usize) {
-    let mut labels = start.to_vec();
-    let mut sweeps = 0;
-    if variant == "seq" {
-        while there_and_back(&mut labels, w) {
-            sweeps += 1;
-        }
-        return (labels, sweeps + 1);
-    }
-    let mut next = vec![0; labels.len()];
-    loop {
-        let from = &labels;
-        let row = |x: usize, y: usize, row: &mut [u32]| {
-            row.iter_mut().enumerate().for_each(|(dx, label)| *label = largest(from, w, x + dx, y));
-        };
-        if variant == "tiled" {
-            threads::tiles(&mut next, w, tile, threads::count(), |x, y, rows| {
-                rows.iter_mut().enumerate().for_each(|(dy, part)| row(x, y + dy, part));
-            });
-        } else {
-            threads::rows(&mut next, w, threads::count(), |y, part| row(0, y, part));
-        }
-        sweeps += 1;
-        std::mem::swap(&mut labels, &mut next);
-        if labels == next {
-            return (labels, sweeps);
-        }
-    }
 }
 
 impl Program for Max {
@@ -248,6 +125,8 @@ impl Program for Max {
             Variant { name: "seq", about: "one thread of the machine, there and back in place, no OpenCL" },
             Variant { name: "threads", about: "the machine's threads, which take rows as they get free" },
             Variant { name: "tiled", about: "the machine's threads, which take tiles as they get free" },
+            Variant { name: "lazy", about: "the same; tiles where nothing can change are skipped" },
+            Variant { name: "hybrid", about: "upper rows on the device, lower rows on threads, split by their speeds" },
         ]
     }
 
@@ -268,7 +147,7 @@ impl Program for Max {
             "ocl_lines" => "max_columns",
             _ => "max_ocl",
         };
-        Ok((grid.options(&plain, "max"), kernel.into()))
+        Ok((format!("{} -DPITCH={}", grid.options(&plain, "max"), pitch(w)), kernel.into()))
     }
 
     fn run(&self, session: &Session, params: &Params) -> Result<Outcome> {
@@ -279,15 +158,23 @@ impl Program for Max {
         let (options, name) = self.build_options(params)?;
         let (built, _) = build(session, "max", SOURCE, &options, &name)?;
         let mut result = (Vec::new(), 0);
+        let mut split = None;
         let times = session.measure_and(
             params.iterations,
             |i| {
-                result = if variant.starts_with("ocl") {
-                    // The film is that of the first run.
-                    on_device(session, (variant, &built), (&grid, &start), |labels| match i {
-                        0 => params.observer.frame(|| Ok(drawn(&labels()?, w, h))),
-                        _ => Ok(()),
-                    })?
+                // The film is that of the first run.
+                let frame = |labels: &dyn Fn() -> Result<Vec<u32>>| match i {
+                    0 => params.observer.frame(|| Ok(drawn(&labels()?, w, h))),
+                    _ => Ok(()),
+                };
+                result = if variant == "ocl_lines" {
+                    on_lines(session, &built, (&grid, &start), frame)?
+                } else if variant.starts_with("ocl") {
+                    on_device(session, (variant, &built), (&grid, &start), frame)?
+                } else if variant == "hybrid" {
+                    let (labels, sweeps, how) = on_both(session, &built, grid, &start)?;
+                    split = Some(how);
+                    (labels, sweeps)
                 } else {
                     on_host(variant, w, host_tile, &start)
                 };
@@ -309,7 +196,7 @@ impl Program for Max {
             answer: Answer::Exact(got.clone()),
             picture: Some(drawn(&got, w, h)),
             chart: None,
-            notes: vec![format!("{parts} parts, {sweeps} sweeps")],
+            notes: std::iter::once(format!("{parts} parts, {sweeps} sweeps")).chain(split).collect(),
         })
     }
 }
@@ -324,7 +211,7 @@ mod tests {
         let start: Vec<u32> = (0..12).map(|i| if picture[i] == 1 { i as u32 + 1 } else { 0 }).collect();
         let want = [2, 2, 0, 12, 0, 0, 0, 12, 9, 0, 12, 12];
         assert_eq!(filled(&start, 4), want);
-        for variant in ["seq", "threads", "tiled"] {
+        for variant in ["seq", "threads", "tiled", "lazy"] {
             assert_eq!(on_host(variant, 4, (3, 2), &start).0, want, "{variant}");
         }
     }

@@ -1,0 +1,152 @@
+//! Two boards of cells of which the device computes the upper rows and the machine's threads the lower ones, where a
+//! cell depends on those beside it: after each step, either side gets the row of the other that touches its own.
+//!
+//! In come the kernel's launch and a function of a row. How many rows of tiles the device has follows from the speeds
+//! of both sides so far; rows that change sides are copied between two steps.
+//!
+//! ```text
+//! device   [row in][      kernel      ][row out]
+//! threads      [   the lower rows    ]
+//! ```
+
+use super::grid::Grid;
+use super::team::by_speed;
+use super::threads;
+use crate::cl::queue::Queue;
+use crate::cl::{Arg, Buffer, Kernel, Session};
+use crate::error::Result;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// A board in two parts.
+pub(crate) struct Hybrid<'s> {
+    grid: Grid,
+    queue: Queue<'s>,
+    device: [Buffer<u32>; 2],
+    host: [Vec<u32>; 2],
+    /// The board with the last step's result.
+    at: usize,
+    /// Rows of tiles on the device.
+    share: usize,
+    /// Since the share has been the same: how long either side computed.
+    busy: [Duration; 2],
+    /// The rows on the device, each time that they became others.
+    rows: Vec<usize>,
+}
+
+impl<'s> Hybrid<'s> {
+    /// Half of the rows of tiles on either side.
+    pub fn new(session: &'s Session, grid: Grid, start: &[u32]) -> Result<Hybrid<'s>> {
+        let device = [session.upload(start)?, session.upload(start)?];
+        let share = grid.groups()[1] / 2;
+        let host = [start.to_vec(), start.to_vec()];
+        let rows = vec![share * grid.th];
+        Ok(Hybrid { grid, queue: session.queue()?, device, host, at: 0, share, busy: Default::default(), rows })
+    }
+
+    /// The rows on the device: whole groups, and fewer than there are. It has none of a single row of tiles.
+    fn split(&self) -> usize {
+        self.share * self.grid.th
+    }
+
+    /// A step. The kernel takes the two boards and `further` arguments; `row(board, y, cells)` fills a row of the
+    /// threads. Whether a cell of theirs changed.
+    pub fn step(
+        &mut self,
+        kernel: &Kernel,
+        further: &[Arg],
+        row: impl Fn(&[u32], usize, &mut [u32]) + Sync,
+    ) -> Result<bool> {
+        let (w, split) = (self.grid.w, self.split());
+        let (from, to) = (self.at, 1 - self.at);
+        let mut launched = None;
+        if split > 0 {
+            let touching = self.host[from][split * w..][..w].to_vec();
+            let incoming = self.queue.write(&self.device[from], split * w, touching, &[])?;
+            let mut all = vec![Arg::from(&self.device[from]), Arg::from(&self.device[to])];
+            all.extend(further);
+            let global = [self.grid.global()[0], split];
+            let done = self.queue.launch(kernel, &all, [&[], &global, &self.grid.local()], &[])?;
+            let outgoing = self.queue.read(&self.device[to], (split - 1) * w, vec![0; w], &[])?;
+            self.queue.flush()?;
+            launched = Some((incoming, done, outgoing));
+        }
+        let start = Instant::now();
+        let changed = AtomicBool::new(false);
+        let [a, b] = &mut self.host;
+        let (old, new) = if from == 0 { (&*a, b) } else { (&*b, a) };
+        threads::rows(&mut new[split * w..], w, threads::count(), |y, cells| {
+            row(old, split + y, cells);
+            if *cells != old[(split + y) * w..][..w] {
+                changed.store(true, Ordering::Relaxed);
+            }
+        });
+        self.busy[1] += start.elapsed();
+        if let Some((_incoming, done, outgoing)) = launched {
+            self.host[to][(split - 1) * w..][..w].copy_from_slice(&outgoing.wait()?);
+            let (start, end) = done.span()?;
+            self.busy[0] += end.saturating_sub(start);
+        }
+        self.at = to;
+        Ok(changed.into_inner())
+    }
+
+    /// What `kernel(board, flag)` over the device's rows leaves in the flag, 0 before. All of it goes through one queue.
+    pub fn look(&self, kernel: &Kernel, flag: &Buffer<u32>) -> Result<u32> {
+        if self.share == 0 {
+            return Ok(0);
+        }
+        self.queue.write(flag, 0, vec![0], &[])?.wait()?;
+        let args = [Arg::from(&self.device[self.at]), Arg::from(flag)];
+        let global = [self.grid.global()[0], self.split()];
+        self.queue.launch(kernel, &args, [&[], &global, &self.grid.local()], &[])?;
+        Ok(self.queue.read(flag, 0, vec![0], &[])?.wait()?[0])
+    }
+
+    /// The threads' rows.
+    pub fn lower(&self) -> &[u32] {
+        &self.host[self.at][self.split() * self.grid.w..]
+    }
+
+    /// The whole board.
+    pub fn board(&self) -> Result<Vec<u32>> {
+        let mut board = self.host[self.at].clone();
+        let cells = self.split() * self.grid.w;
+        if cells > 0 {
+            let device = self.queue.read(&self.device[self.at], 0, vec![0; cells], &[])?.wait()?;
+            board[..cells].copy_from_slice(&device);
+        }
+        Ok(board)
+    }
+
+    /// Splits the rows by the speeds since they were split last.
+    pub fn adjust(&mut self) -> Result<()> {
+        let (w, tiles) = (self.grid.w, self.grid.groups()[1]);
+        let speed = |rows: usize, busy: Duration| rows as f64 / busy.as_secs_f64().max(1e-9);
+        let speeds = [speed(self.share, self.busy[0]), speed(tiles - self.share, self.busy[1])];
+        let before = self.split();
+        self.busy = Default::default();
+        if let [share, _] = by_speed(tiles, &speeds, 1)[..] {
+            self.share = share;
+        }
+        let after = self.split();
+        if after > before {
+            let moved = self.host[self.at][before * w..after * w].to_vec();
+            self.queue.write(&self.device[self.at], before * w, moved, &[])?.wait()?;
+        } else if after < before {
+            let moved =
+                self.queue.read(&self.device[self.at], after * w, vec![0; (before - after) * w], &[])?.wait()?;
+            self.host[self.at][after * w..before * w].copy_from_slice(&moved);
+        }
+        if after != before {
+            self.rows.push(after);
+        }
+        Ok(())
+    }
+
+    /// As a note: how the rows were split, the last times.
+    pub fn tells(&self) -> String {
+        let last = &self.rows[self.rows.len().saturating_sub(8)..];
+        format!("rows on the device, of {}, split after split: {last:?}", self.grid.h)
+    }
+}
