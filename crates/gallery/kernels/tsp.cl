@@ -22,12 +22,12 @@ void tsp_search(__global const unsigned *distances, __global const unsigned *nea
         rest += nearest[i];
     path[0] = 0;
     for (int depth = 1; depth <= PREFIX; depth++) {
-        // The k-th of the cities that are left.
+        // The k-th of the cities that are left: each is a bit, and the number of ones below the lowest one is its place.
         unsigned left = unvisited;
         for (unsigned k = number % (CITIES - depth); k > 0; k--)
             left &= left - 1;
         number /= CITIES - depth;
-        const unsigned city = 31 - clz(left & -left);
+        const unsigned city = popcount(~left & (left - 1));
         length += distances[here * CITIES + city];
         rest -= nearest[city];
         unvisited ^= 1u << city;
@@ -48,7 +48,7 @@ void tsp_search(__global const unsigned *distances, __global const unsigned *nea
             rest = rest_of[depth];
             continue;
         }
-        const unsigned city = 31 - clz(left & -left);
+        const unsigned city = popcount(~left & (left - 1));
         left &= left - 1;
         const unsigned so_far = length + distances[here * CITIES + city];
         if (so_far + (looks_ahead ? rest : 0) >= bound)
