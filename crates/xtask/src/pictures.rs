@@ -30,7 +30,7 @@ const PICTURES: &[(&str, &str, &str)] = &[
     ("shape", "-s 240", "png"),
     ("occupancy", "-v registers", "svg"),
     ("particles", "-v move_soa -s 128x64 -i 9", "png"),
-    ("nbody", "-v soa -s 4000x1 -i 105 -c motion=orbit", "png"),
+    ("nbody", "-v soa -s 4000x1 -i 96 -c motion=orbit", "png"),
     ("conv", "-s 240 -v both", "png"),
     ("gauss", "-s 240", "png"),
     ("resample", "-s 512 -v table -c percent=50", "png"),
