@@ -3,76 +3,79 @@
 
 #define ALL ((1u << CITIES) - 1)
 
-// The bound is what any of the items has found so far. A stale value only lets an item try more than it had to.
+// A node of the search is a way from city 0 to `here`. What its loop over the next cities needs is in variables, and in
+// arrays only while the search is further down. The bound is what any of the items has found so far, looked up when a
+// node is entered: a stale one only lets an item try more than it had to.
 void tsp_search(__global const unsigned *distances, __global const unsigned *nearest, volatile __global unsigned *best,
                 __global unsigned *lengths, __global uchar *tours, const bool is_shared, const bool looks_ahead)
 {
     const unsigned id = get_global_id(0);
-    unsigned visited = 1, number = id, shortest = ~0u;
-    uchar path[CITIES], tried[CITIES];
-    unsigned length[CITIES];
-    // What the way on from the cities not yet left costs at least: the shortest way out of each.
-    unsigned ahead[CITIES];
+    // The cities of the way, and for the nodes above, which cities are left to try, how long the way there is, and what
+    // the way on from there costs at least: the shortest way out of each city that has not been left.
+    uchar path[CITIES];
+    unsigned untried[CITIES], length_of[CITIES], rest_of[CITIES];
+    unsigned unvisited = ALL ^ 1, number = id, here = 0, length = 0, rest = 0, shortest = ~0u;
 
     if (id >= PREFIXES)
         return;
+    for (int i = 1; i < CITIES; i++)
+        rest += nearest[i];
     path[0] = 0;
-    length[0] = 0;
-    ahead[0] = 0;
-    for (int i = 0; i < CITIES; i++)
-        ahead[0] += nearest[i];
     for (int depth = 1; depth <= PREFIX; depth++) {
-        // The k-th of the cities that are left.
-        unsigned k = number % (CITIES - depth), city = 1;
+        // The k-th of the cities that are left: each is a bit, and the number of ones below the lowest one is its place.
+        unsigned left = unvisited;
+        for (unsigned k = number % (CITIES - depth); k > 0; k--)
+            left &= left - 1;
         number /= CITIES - depth;
-        for (;; city++) {
-            if (visited & 1u << city)
-                continue;
-            if (k == 0)
-                break;
-            k--;
-        }
-        visited |= 1u << city;
-        path[depth] = city;
-        length[depth] = length[depth - 1] + distances[path[depth - 1] * CITIES + city];
-        ahead[depth] = ahead[depth - 1] - nearest[path[depth - 1]];
+        const unsigned city = popcount(~left & (left - 1));
+        length += distances[here * CITIES + city];
+        rest -= nearest[city];
+        unvisited ^= 1u << city;
+        path[depth] = here = city;
     }
 
     int depth = PREFIX;
-    tried[depth] = 0;
-    while (depth >= PREFIX) {
-        if (depth == CITIES - 1) {
-            const unsigned whole = length[depth] + distances[path[depth] * CITIES];
-            if (whole < shortest) {
-                shortest = whole;
-                for (int i = 0; i < CITIES; i++)
-                    tours[id * CITIES + i] = path[i];
-                if (is_shared)
-                    atomic_min(best, whole);
-            }
-            visited ^= 1u << path[depth];
-            depth--;
-            continue;
-        }
-        // The cities after the one tried last that are left; the first of them is the lowest bit.
-        const unsigned left = ALL & ~visited & -(2u << tried[depth]);
-        const unsigned city = 31 - clz(left & -left);
+    unsigned left = unvisited, bound = is_shared ? *best : ~0u;
+    for (;;) {
         if (left == 0) {
-            visited ^= 1u << path[depth];
+            if (depth == PREFIX)
+                break;
+            unvisited |= 1u << here;
             depth--;
+            here = path[depth];
+            left = untried[depth];
+            length = length_of[depth];
+            rest = rest_of[depth];
             continue;
         }
-        tried[depth] = city;
-        const unsigned so_far = length[depth] + distances[path[depth] * CITIES + city];
-        const unsigned rest = looks_ahead ? ahead[depth] - nearest[path[depth]] : 0;
-        const unsigned bound = is_shared ? min(*best, shortest) : shortest;
-        if (so_far + rest < bound) {
-            visited |= 1u << city;
+        const unsigned city = popcount(~left & (left - 1));
+        left &= left - 1;
+        const unsigned so_far = length + distances[here * CITIES + city];
+        if (so_far + (looks_ahead ? rest : 0) >= bound)
+            continue;
+        path[depth + 1] = city;
+        if (depth + 1 < CITIES - 1) {
+            untried[depth] = left;
+            length_of[depth] = length;
+            rest_of[depth] = rest;
             depth++;
-            path[depth] = city;
-            tried[depth] = 0;
-            length[depth] = so_far;
-            ahead[depth] = ahead[depth - 1] - nearest[path[depth - 1]];
+            unvisited ^= 1u << city;
+            left = unvisited;
+            here = city;
+            length = so_far;
+            rest -= nearest[city];
+            if (is_shared)
+                bound = min(bound, *best);
+            continue;
+        }
+        // The last city: home again.
+        const unsigned whole = so_far + distances[city * CITIES];
+        if (whole < bound) {
+            shortest = bound = whole;
+            for (int i = 0; i < CITIES; i++)
+                tours[id * CITIES + i] = path[i];
+            if (is_shared)
+                atomic_min(best, whole);
         }
     }
     lengths[id] = shortest;

@@ -26,17 +26,22 @@ pub fn ensure() -> Result<()> {
     install(&all)
 }
 
-/// Sees to it that packages are there. Does nothing if the system is not Debian: then their users report what is
-/// missing.
-pub fn install(packages: &[&str]) -> Result<()> {
+/// Which of these packages are not installed; none, as far as is known, if the system is not Debian.
+pub fn missing<'a>(packages: &[&'a str]) -> Vec<&'a str> {
     let installed = |package: &&str| {
         let output = Command::new("dpkg-query").args(["-W", "-f", "${Status}", package]).stderr(Stdio::null()).output();
         output.is_ok_and(|o| o.stdout.starts_with(b"install ok installed"))
     };
     if !Path::new("/usr/bin/dpkg-query").exists() {
-        return Ok(());
+        return Vec::new();
     }
-    let missing: Vec<&str> = packages.iter().copied().filter(|p| !installed(p)).collect();
+    packages.iter().copied().filter(|p| !installed(p)).collect()
+}
+
+/// Sees to it that packages are there. Does nothing if the system is not Debian: then their users report what is
+/// missing.
+pub fn install(packages: &[&str]) -> Result<()> {
+    let missing = missing(packages);
     if missing.is_empty() {
         return Ok(());
     }

@@ -29,6 +29,8 @@ const PICTURES: &[(&str, &str, &str)] = &[
     ("bank", "-c stride=0", "svg"),
     ("shape", "-s 240", "png"),
     ("occupancy", "-v registers", "svg"),
+    ("particles", "-v move_soa -s 128x64 -i 9", "png"),
+    ("nbody", "-v soa -s 4000x1 -i 96 -c motion=orbit", "png"),
     ("conv", "-s 240 -v both", "png"),
     ("gauss", "-s 240", "png"),
     ("resample", "-s 512 -v table -c percent=50", "png"),

@@ -2,7 +2,7 @@
 //! in one, two and four processes, and tells how long an iteration takes. Then a process is killed in the middle of a
 //! run, which must end with its name and without a wait.
 
-use crate::tools::{cargo, must, root, target};
+use crate::tools::{cargo, must, root, succeeds, target};
 use crate::{Outcome, packages};
 use anyhow::{Context, Result};
 use std::path::Path;
@@ -42,6 +42,22 @@ pub fn run() -> Result<Outcome> {
     }
     good &= dies(&cloom)?;
     Ok(Outcome::of(good))
+}
+
+/// Checks that the gallery builds with MPI, without making code of it. Nothing is installed for that: where something is
+/// missing, it says so and all is well.
+pub fn check() -> Result<bool> {
+    let mut mpicc = Command::new("mpicc");
+    mpicc.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let missing = packages::missing(PACKAGES);
+    if !mpicc.status().is_ok_and(|s| s.success()) || !missing.is_empty() {
+        let what = if missing.is_empty() { "mpicc".to_owned() } else { missing.join(", ") };
+        println!("xtask test: the gallery was not checked with MPI: {what} not installed; `cargo xtask ranks` does it");
+        return Ok(true);
+    }
+    let args = ["check", "-p", "cloom-gallery", "--all-targets", "--features", "cloom-gallery/mpi"];
+    println!("xtask test: cargo {}", args.join(" "));
+    succeeds(&mut cargo(&args))
 }
 
 /// One thread a process, so that more processes are more processors.

@@ -1,7 +1,7 @@
 //! `test` and `bless`: every test of the workspace, on the driver that was just built.
 
 use crate::tools::{cargo, succeeds};
-use crate::{Outcome, driver, packages, tidy};
+use crate::{Outcome, driver, packages, ranks, tidy};
 use anyhow::Result;
 use std::process::Command;
 use std::time::Instant;
@@ -18,7 +18,8 @@ fn cargo_test(args: &[String]) -> Command {
     command
 }
 
-/// Runs every test of the workspace, after checking its invariants. Tests of the standard interface find the driver
+/// Runs every test of the workspace, after checking its invariants and, where MPI is installed, that the code for it
+/// builds. Tests of the standard interface find the driver
 /// that was just built, and any other platforms.
 pub fn test(args: &[String]) -> Result<Outcome> {
     packages::ensure()?;
@@ -29,8 +30,9 @@ pub fn test(args: &[String]) -> Result<Outcome> {
     {
         return Ok(Outcome::Findings);
     }
+    let mpi = !args.is_empty() || ranks::check()?;
     let vendors = driver::registered()?;
-    let good = succeeds(cargo_test(args).env(driver::VENDORS, vendors))?;
+    let good = succeeds(cargo_test(args).env(driver::VENDORS, vendors))? && mpi;
     println!("xtask test: {} in {} s", if good { "all tests passed" } else { "FAILED" }, start.elapsed().as_secs());
     Ok(Outcome::of(good))
 }

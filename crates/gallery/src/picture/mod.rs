@@ -1,6 +1,7 @@
 //! Pictures: 32-bit pixels, red in the lowest byte, as OpenCL's `uchar4` on a little-endian machine.
 
 mod canvas;
+pub mod glow;
 
 pub use canvas::Canvas;
 

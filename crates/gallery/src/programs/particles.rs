@@ -1,13 +1,14 @@
 //! `particles`: particles move in a box, or a function of the distance is added up over all pairs of them, as records
 //! and as an array for each component: the cost of the layout where memory is the limit, and where arithmetic is.
 
+mod bursts;
+
 use super::threads;
 use crate::args;
 use crate::cl::{Session, round_up};
 use crate::error::{Error, Result};
 use crate::params::Params;
 use crate::program::{Answer, Outcome, Program, Variant, Work, close, same};
-use crate::random::Random;
 
 pub struct Particles;
 
@@ -91,29 +92,36 @@ impl Program for Particles {
         if n > if pairs { 1 << 18 } else { 1 << 24 } {
             return Err(Error::Params("at most 16 M particles, or 256 K to take in pairs: choose a smaller -s".into()));
         }
-        let mut random = Random::new(2011);
-        let mut particle = || {
-            let mut p = [0.0f32; FLOATS].map(|_| random.signed());
-            p[..3].iter_mut().for_each(|at| *at = *at / 2.0 + 0.5);
-            p[3..].iter_mut().for_each(|velocity| *velocity /= 16.0);
-            p
-        };
-        let mut data: Vec<f32> = (0..n).flat_map(|_| particle()).collect();
+        let mut data = bursts::records(n);
         let built = session.build("particles", SOURCE, &options)?;
         let kernel = built.kernel(&name)?;
         let buffer = if soa { session.upload(&to_arrays(&data))? } else { session.upload(&data)? };
         let output = session.zeroed::<f32>(n)?;
         let group = params.group_or(64)?;
-        let times = session.measure(params.iterations, |_| {
-            let (global, local) = ([round_up(n, group)], [group]);
-            if pairs {
-                session.launch(&kernel, args![&buffer, n as u32, &output], &global, &local)?;
-            } else {
-                session.launch(&kernel, args![&buffer, n as u32], &global, &local)?;
-            }
-            Ok(true)
-        })?;
-        let (verdict, answer, work);
+        let moved = || {
+            let floats = session.read(&buffer)?;
+            Ok(if soa { to_records(&floats) } else { floats })
+        };
+        let times = session.measure_and(
+            params.iterations,
+            |_| {
+                let (global, local) = ([round_up(n, group)], [group]);
+                if pairs {
+                    session.launch(&kernel, args![&buffer, n as u32, &output], &global, &local)?;
+                } else {
+                    session.launch(&kernel, args![&buffer, n as u32], &global, &local)?;
+                }
+                Ok(true)
+            },
+            |i| {
+                params.observer.frame(|| match pairs {
+                    true => Ok(bursts::close(&moved()?, &session.read(&output)?, i)),
+                    false => Ok(bursts::moving(&moved()?, i)),
+                })
+            },
+        )?;
+        let frame = params.iterations.saturating_sub(1);
+        let (verdict, answer, work, picture);
         if pairs {
             let got = session.read(&output)?;
             let mut want = vec![0.0f64; n];
@@ -121,17 +129,18 @@ impl Program for Particles {
             // Every term is positive: roundings go either way, and each term has a few of its own.
             let limit = |i: usize| want[i] * (16.0 * (n as f64).sqrt() + 32.0) * 2f64.powi(-24);
             verdict = close(&got, &want, limit, "sums");
+            picture = bursts::close(&data, &got, frame);
             answer = Answer::close(got, limit);
             let count = n as f64 * n as f64;
             // Three differences, products and sums each, and the sum; the root and the division do not count.
             work = Work::new(count, "pair").moving(n * 16).computing(10.0 * count);
         } else {
-            let got = session.read(&buffer)?;
-            let got = if soa { to_records(&got) } else { got };
+            let got = moved()?;
             for particle in data.chunks_exact_mut(FLOATS) {
                 (0..params.iterations).for_each(|_| step(particle));
             }
             verdict = same(&got, &data, "floats");
+            picture = bursts::moving(&got, frame);
             answer = Answer::Exact(got.iter().map(|v| v.to_bits()).collect());
             work = Work::new(n as f64, "particle").moving(n * FLOATS * 8).computing((n * 3) as f64);
         }
@@ -143,7 +152,7 @@ impl Program for Particles {
             work: Some(work),
             verdict,
             answer,
-            picture: None,
+            picture: Some(picture),
             chart: None,
             notes: Vec::new(),
         })
