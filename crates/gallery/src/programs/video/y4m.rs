@@ -71,6 +71,11 @@ impl<R: BufRead + Send> Y4m<R> {
         Ok(Y4m { name, from, shape, mono, done: 0 })
     }
 
+    /// How many frames were read.
+    pub fn frames(&self) -> usize {
+        self.done
+    }
+
     /// A frame, or nothing at the end of the film.
     fn read(&mut self) -> std::result::Result<Option<Vec<u8>>, String> {
         let n = self.done;
