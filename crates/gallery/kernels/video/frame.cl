@@ -22,8 +22,8 @@ float4 video_contrasted(float4 c, __constant float *p)
     return (float4)(c.xyz * p[0] + p[1] * c.w, c.w);
 }
 
-// The three-way corrector; p: nine triples. A power by logarithms: a few units in the last place of what a `powr` gives,
-// at a fraction of its price.
+// The three-way corrector; p: nine triples. A power by logarithms: no farther from the exact one than 1e-7 up to 1,
+// and cheaper than `powr`, which is right to the last places of tiny results, too.
 float4 video_graded(float4 c, __constant float *p)
 {
     const float luma = clamp(0.2126f * c.x + 0.7152f * c.y + 0.0722f * c.z, 0.0f, 1.0f);

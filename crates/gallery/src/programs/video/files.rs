@@ -64,7 +64,7 @@ impl Source for Pngs {
         self.shape
     }
 
-    fn next(&mut self) -> Next {
+    fn next_in(&mut self, _: Vec<u8>) -> Next {
         let Some(pattern) = &self.pattern else {
             return Next::Frame(self.first.clone().unwrap_or_default());
         };
@@ -137,8 +137,8 @@ impl Source for Ffmpeg {
         self.film.shape()
     }
 
-    fn next(&mut self) -> Next {
-        match self.film.next() {
+    fn next_in(&mut self, memory: Vec<u8>) -> Next {
+        match self.film.next_in(memory) {
             // Of a file that is cut the program shows what there is, and is content with having said so.
             Next::End => {
                 let ended = self.child.wait().is_ok_and(|status| status.success());

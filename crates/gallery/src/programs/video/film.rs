@@ -61,13 +61,15 @@ struct Feed {
 }
 
 impl Feed {
-    /// The next frame of every stream, unless one of them broke off.
-    fn next(&mut self) -> Option<Vec<Vec<u8>>> {
+    /// The next frame of every stream, in the memory of frames that are done with, unless one of them broke off.
+    fn next(&mut self, mut memory: Vec<Vec<u8>>) -> Option<Vec<Vec<u8>>> {
         let start = Instant::now();
         for i in 0..self.streams.len() {
             let was_over = self.streams[i].over;
             match self.streams[i].next() {
-                Next::Frame(bytes) => self.last[i] = bytes,
+                Next::Frame(bytes) => {
+                    self.streams[i].done_with(std::mem::replace(&mut self.last[i], bytes));
+                }
                 Next::End if self.last[i].is_empty() => {
                     self.cut = Some(format!("{}: it has no frame", self.names[i]));
                 }
@@ -80,7 +82,8 @@ impl Feed {
             }
         }
         self.waited += start.elapsed();
-        self.cut.is_none().then(|| self.last.clone())
+        memory.clone_from(&self.last);
+        self.cut.is_none().then_some(memory)
     }
 }
 
@@ -147,7 +150,7 @@ fn film(
     let of = (params.iterations as usize).min(project.length - start);
     let (layers, streams) = (project.layers.len(), feed.streams.len());
 
-    let Some(first) = feed.next() else {
+    let Some(first) = feed.next(Vec::new()) else {
         return Err(Error::Params(format!("no frame at all: {}", feed.cut.unwrap_or_default())));
     };
     let mut now = first;
@@ -164,7 +167,7 @@ fn film(
     device.times()?;
 
     let uploads = session.queue()?;
-    let mut next = feed.next();
+    let mut next = feed.next(Vec::new());
     let (mut effects, mut uploading): (Vec<(String, Duration)>, Duration) = Default::default();
     let done = RefCell::new(0);
     let state = RefCell::new((&mut now, &mut next, &mut feed));
@@ -217,8 +220,8 @@ fn film(
             if (i as usize + 1) < of {
                 let (now, next, feed) = &mut *state.borrow_mut();
                 if let Some(frames) = next.take() {
-                    **now = frames;
-                    **next = feed.next();
+                    let memory = std::mem::replace(*now, frames);
+                    **next = feed.next(memory);
                 }
             }
             Ok(())

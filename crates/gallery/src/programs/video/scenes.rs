@@ -3,7 +3,7 @@
 //!
 //! In come size and time; out come frames of Y'CbCr, chroma halved both ways as films have it. They must cost less than
 //! what is done with them: a row is drawn from tables of its columns wherever that is possible, its colours lie in
-//! planes, so that the compiler makes vectors of them, and a row that is like the one before is not drawn again.
+//! planes, so that the compiler makes vectors of them, and rows that are like those before are copied.
 
 use super::source::{Next, Shape, Source};
 use crate::film::colour::{KB, KR};
@@ -43,7 +43,7 @@ impl Source for Scene {
         self.shape
     }
 
-    fn next(&mut self) -> Next {
+    fn next_in(&mut self, memory: Vec<u8>) -> Next {
         let at = self.number as f64 / self.rate;
         // The second field is half a frame later.
         let times = match self.shape.field {
@@ -54,7 +54,7 @@ impl Source for Scene {
             }
         };
         self.number += 1;
-        Next::Frame(frame(self.kind, &self.shape, times.map(|t| t as f32)))
+        Next::Frame(frame(self.kind, &self.shape, times.map(|t| t as f32), memory))
     }
 
     fn skip(&mut self, frames: usize) -> Result<(), String> {
@@ -204,7 +204,12 @@ impl Moment {
         Moment { kind, w, h, t, streets: [street(0), street(1)], lights }
     }
 
-    /// Draws a row, unless it is that of the row before, which `row` still has.
+    /// Whether a pair of rows is the pair before once more.
+    fn same_pair(&self, pair: usize) -> bool {
+        let parts = |pair: usize| [self.part(2 * pair), self.part(2 * pair + 1)];
+        self.kind == Kind::Card && pair > 0 && parts(pair) == parts(pair - 1)
+    }
+
     fn row(&mut self, y: usize, row: &mut Row) {
         match self.kind {
             Kind::Coast => self.coast(y, row),
@@ -307,10 +312,6 @@ impl Moment {
     /// Bars of 75 %, a ramp, and a line that moves.
     fn card(&self, y: usize, row: &mut Row) {
         let part = self.part(y);
-        // Fields take every second row.
-        if y >= 2 && self.part(y - 2) == part {
-            return;
-        }
         let moving = (self.t * 0.2 % 1.0) * self.w as f32;
         for x in 0..self.w {
             let bar = x * 7 / self.w;
@@ -323,11 +324,11 @@ impl Moment {
     }
 }
 
-/// Two rows of pixels at a time become two rows of luma and one of each chroma.
-fn frame(kind: Kind, shape: &Shape, times: [f32; 2]) -> Vec<u8> {
+/// Two rows of pixels at a time become two rows of luma and one of each chroma, in memory that is there.
+fn frame(kind: Kind, shape: &Shape, times: [f32; 2], mut planes: Vec<u8>) -> Vec<u8> {
     let (w, h) = (shape.w, shape.h);
     let mut moments = times.map(|t| Moment::new(kind, w, h, t));
-    let mut planes = vec![0; shape.bytes()];
+    planes.resize(shape.bytes(), 0);
     let (luma, chroma) = planes.split_at_mut(w * h);
     let (cw, ch) = shape.chroma();
     let (us, vs) = chroma.split_at_mut(cw * ch);
@@ -335,8 +336,17 @@ fn frame(kind: Kind, shape: &Shape, times: [f32; 2]) -> Vec<u8> {
     // Two columns at a time; a last one that is alone counts twice.
     let mut sums = Row::new(2 * cw);
     let (blue, red) = ((2.0 * (1.0 - KB)) as f32, (2.0 * (1.0 - KR)) as f32);
-    let lumas = luma.chunks_mut(2 * w).zip(us.chunks_mut(cw).zip(vs.chunks_mut(cw)));
-    for (pair, (lumas, (us, vs))) in lumas.enumerate() {
+    for pair in 0..ch {
+        let (before, lumas) = luma.split_at_mut(2 * w * pair);
+        let lumas = &mut lumas[..(2 * w).min(w * h - 2 * w * pair)];
+        let ((us_before, us), (vs_before, vs)) = (us.split_at_mut(cw * pair), vs.split_at_mut(cw * pair));
+        let (us, vs) = (&mut us[..cw], &mut vs[..cw]);
+        if lumas.len() == 2 * w && moments[0].same_pair(pair) {
+            lumas.copy_from_slice(&before[before.len() - 2 * w..]);
+            us.copy_from_slice(&us_before[us_before.len() - cw..]);
+            vs.copy_from_slice(&vs_before[vs_before.len() - cw..]);
+            continue;
+        }
         for (k, out) in lumas.chunks_mut(w).enumerate() {
             moments[k].row(2 * pair + k, &mut rows[k]);
             let [r, g, b] = &rows[k].0;
