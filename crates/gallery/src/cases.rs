@@ -220,10 +220,12 @@ fn cloth(program: &dyn Program) -> Vec<Row> {
     [1, 10, 100].into_iter().flat_map(of).collect()
 }
 
-/// HD, and both ways to overlap.
+/// HD, and both ways to overlap, to make a frame and to count.
 fn video(program: &dyn Program) -> Vec<Row> {
     let mut rows = each(program, &[(1920, 1080)]);
     rows.push(Row::of("stack", &[(1920, 1080)]).with("one queue", "queues=1"));
+    rows.push(Row::of("stack", &[(1920, 1080)]).with("a kernel an effect", "passes=each"));
+    rows.push(Row::of("scopes", &[(1920, 1080)]).with("atomics", "counters=atomics"));
     rows.extend(["normal", "overlay"].map(|m| Row::of("blend", &[(1920, 1080)]).with(m, format!("mode={m}"))));
     rows.extend(["linear", "bob"].map(|m| Row::of("deinterlace", &[(1920, 1080)]).with(m, format!("method={m}"))));
     rows.into_iter().map(Row::long).collect()

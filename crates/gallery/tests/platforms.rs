@@ -163,12 +163,22 @@ fn every_knob_works() {
         (
             "video",
             3,
-            &["queues=1,compile=before", "mode=overlay,wipe=iris,method=linear", "mode=add,wipe=right,method=bob"],
+            &[
+                "queues=1,compile=before,passes=each,counters=atomics",
+                "mode=overlay,wipe=iris,method=linear",
+                "mode=add,wipe=right,method=bob",
+            ],
         ),
         (
             "video",
             1,
-            &["mode=normal,wipe=down,method=blend", "mode=multiply", "mode=darken", "mode=lighten", "mode=difference"],
+            &[
+                "mode=normal,wipe=down,method=blend,queues=1",
+                "mode=multiply",
+                "mode=darken",
+                "mode=lighten",
+                "mode=difference",
+            ],
         ),
     ];
     for &(name, iterations, configs) in cases {

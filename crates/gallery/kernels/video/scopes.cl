@@ -54,6 +54,77 @@ __kernel void video_scopes_count(__global const uchar4 *restrict picture, __glob
             atomic_add(&histogram[i], count[i]);
 }
 
+// The same without atomics, in three steps. First, for all pixels at once: luma, and the place in the vectorscope.
+__kernel void video_scopes_codes(__global const uchar4 *restrict picture, __global uint *restrict codes, int w, int h)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+    if (x >= w || y >= h)
+        return;
+
+    const uchar4 p = picture[y * w + x];
+    const int cb = min(128 + ((128 * p.z - 29 * p.x - 99 * p.y + 128) >> 8), 255);
+    const int cr = min(128 + ((128 * p.x - 116 * p.y - 12 * p.z + 128) >> 8), 255);
+    codes[y * w + x] = video_luma(p) << 16 | (cr >> 1) * SIDE + (cb >> 1);
+}
+
+// Then they are counted: a group is one work-item, which counts its strips, GROUP_STRIPS at most, in counters of its
+// own: in local memory histogram and a column of the waveform for each strip, the vectorscope in `own`. A processor's
+// core takes a few cycles a pixel so; a device of thousands of work-items would be left idle.
+#define GROUP_STRIPS 8
+#define OWN (3 * LEVELS + SIDE * SIDE)
+
+__attribute__((reqd_work_group_size(1, 1, 1)))
+__kernel void video_scopes_own(__global const uchar4 *restrict picture, __global const uint *restrict codes,
+                               __global uint *restrict waveform, __global uint *restrict own, int w, int h, int strips)
+{
+    __local uint count[(3 + GROUP_STRIPS) * LEVELS];
+    const int group = get_group_id(0), groups = get_num_groups(0);
+    const int first = group * strips / groups, n = (group + 1) * strips / groups - first;
+    __local uint *luma = count + 3 * LEVELS;
+    __global uint *colours = own + group * OWN + 3 * LEVELS;
+    int left[GROUP_STRIPS + 1];
+
+    for (int i = 0; i < (3 + GROUP_STRIPS) * LEVELS; i++)
+        count[i] = 0;
+    for (int i = 0; i < SIDE * SIDE; i++)
+        colours[i] = 0;
+    for (int i = 0; i <= n; i++)
+        left[i] = (first + i) * w / strips;
+    for (int y = 0; y < h; y++)
+        for (int i = 0; i < n; i++)
+            for (int x = left[i]; x < left[i + 1]; x++) {
+                const uchar4 p = picture[y * w + x];
+                const uint code = codes[y * w + x];
+                count[p.x]++;
+                count[LEVELS + p.y]++;
+                count[2 * LEVELS + p.z]++;
+                luma[i * LEVELS + (code >> 16)]++;
+                colours[code & 0xffff]++;
+            }
+    for (int i = 0; i < 3 * LEVELS; i++)
+        own[group * OWN + i] = count[i];
+    for (int level = 0; level < LEVELS; level++)
+        for (int i = 0; i < n; i++)
+            waveform[level * strips + first + i] = luma[i * LEVELS + level];
+}
+
+// Last, the sums of what the groups counted.
+__kernel void video_scopes_sum(__global const uint *restrict own, __global uint *restrict histogram,
+                               __global uint *restrict colours, int groups)
+{
+    const int i = get_global_id(0);
+    if (i >= OWN)
+        return;
+
+    uint n = 0;
+    for (int group = 0; group < groups; group++)
+        n += own[group * OWN + i];
+    if (i < 3 * LEVELS)
+        histogram[i] = n;
+    else
+        colours[i - 3 * LEVELS] = n;
+}
+
 // From a count to a brightness, with `usual` in the middle: nothing is ever too bright.
 uint video_shine(uint count, uint usual)
 {

@@ -7,6 +7,7 @@
 use super::{Built, Input, Session, build_program};
 use crate::error::{Error, Result};
 use opencl3::context::Context;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::Scope;
@@ -16,9 +17,9 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub struct Job {
     /// Its name.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Its source.
-    pub source: &'static str,
+    pub source: Cow<'static, str>,
     /// The build options.
     pub options: String,
 }
@@ -32,14 +33,14 @@ pub struct Builder<'s> {
 impl Builder<'_> {
     /// Builds a program; the error holds the log.
     pub fn build(&self, job: &Job) -> Result<Built> {
-        build_program(self.context, job.name, Input::Source(job.source), &job.options)
+        build_program(self.context, &job.name, Input::Source(&job.source), &job.options)
     }
 }
 
 /// The programs that a thread builds.
 pub struct Background {
-    from: Receiver<(&'static str, Result<Built>)>,
-    ready: RefCell<Vec<(&'static str, Built)>>,
+    from: Receiver<(Cow<'static, str>, Result<Built>)>,
+    ready: RefCell<Vec<(Cow<'static, str>, Built)>>,
     waited: RefCell<Duration>,
 }
 
@@ -55,7 +56,7 @@ impl Background {
             match self.from.recv() {
                 Ok((name, built)) => ready.push((name, built?)),
                 Err(_) => {
-                    let have = ready.iter().map(|(name, _)| (*name).to_owned()).collect();
+                    let have = ready.iter().map(|(name, _)| name.to_string()).collect();
                     break Err(Error::NotFound { what: "program", wanted: name.to_owned(), have });
                 }
             }

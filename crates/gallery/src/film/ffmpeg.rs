@@ -1,6 +1,6 @@
 //! Films in forms that need an encoder of their own, by the program `ffmpeg`, which gets the frames through a pipe.
 
-use super::{Encode, suffix};
+use super::{Encode, colour, suffix};
 use crate::picture::Picture;
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -25,7 +25,9 @@ impl Ffmpeg {
         command.args(["-v", "error", "-y", "-f", "rawvideo", "-pix_fmt", "rgba"]);
         command.args(["-s", &format!("{w}x{h}"), "-r", &per_second.to_string(), "-i", "-"]);
         // The usual form of a pixel has one colour for two by two of them: sides must be even.
-        command.args(["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p"]);
+        // ffmpeg's own matrix for what was RGB is that of standard definition, whatever the size.
+        command.args(["-vf", &format!("pad=ceil(iw/2)*2:ceil(ih/2)*2,{}", colour::FILTER), "-pix_fmt", "yuv420p"]);
+        command.args(colour::MARKS);
         match suffix(path).as_str() {
             "webm" => command.args(["-c:v", "libvpx-vp9", "-crf", "30", "-b:v", "0", "-row-mt", "1", "-cpu-used", "5"]),
             _ => command.args(["-c:v", "libx264", "-crf", "18", "-movflags", "+faststart"]),

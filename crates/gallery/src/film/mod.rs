@@ -11,6 +11,7 @@
 //! | `.mp4`, `.webm` | `ffmpeg`: the program of that name, if it is installed |
 
 mod apng;
+pub(crate) mod colour;
 mod ffmpeg;
 mod gif;
 mod y4m;

@@ -1,7 +1,7 @@
 //! YUV4MPEG2: a head of one line, then for each frame a line `FRAME` and the planes of brightness and of two colour
-//! differences, here at full resolution, by the matrix and the range of ITU-R BT.601.
+//! differences, here at full resolution, by the matrix that [`colour`] names.
 
-use super::Encode;
+use super::{Encode, colour};
 use crate::picture::Picture;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -17,18 +17,10 @@ impl Y4m {
     }
 }
 
-/// Brightness and colour differences.
-fn ycc(pixel: u32) -> [u8; 3] {
-    let [r, g, b, _] = pixel.to_le_bytes().map(f32::from);
-    let y = 0.299 * r + 0.587 * g + 0.114 * b;
-    let (cb, cr) = ((b - y) / 1.772, (r - y) / 1.402);
-    [16.0 + y * 219.0 / 255.0, 128.0 + cb * 224.0 / 255.0, 128.0 + cr * 224.0 / 255.0].map(|v| v.round() as u8)
-}
-
 impl Encode for Y4m {
     fn frame(&mut self, picture: &Picture) -> io::Result<()> {
         self.file.write_all(b"FRAME\n")?;
-        let pixels: Vec<[u8; 3]> = picture.pixels.iter().map(|&p| ycc(p)).collect();
+        let pixels: Vec<[u8; 3]> = picture.pixels.iter().map(|&p| colour::ycc(p, false)).collect();
         for plane in 0..3 {
             let plane: Vec<u8> = pixels.iter().map(|p| p[plane]).collect();
             self.file.write_all(&plane)?;
@@ -38,18 +30,5 @@ impl Encode for Y4m {
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {
         self.file.flush()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::picture::rgb;
-
-    #[test]
-    fn white_black_and_red_have_the_values_of_the_standard() {
-        assert_eq!(ycc(rgb(255, 255, 255)), [235, 128, 128]);
-        assert_eq!(ycc(rgb(0, 0, 0)), [16, 128, 128]);
-        assert_eq!(ycc(rgb(255, 0, 0)), [81, 90, 240]);
     }
 }

@@ -14,18 +14,20 @@ pub struct Device<'s> {
     pub session: &'s Session,
     pub queue: Queue<'s>,
     background: Background,
-    programs: RefCell<Vec<(&'static str, Built)>>,
-    kernels: RefCell<Vec<(&'static str, Rc<Kernel>)>>,
+    programs: RefCell<Vec<(String, Built)>>,
+    /// By program and name.
+    kernels: RefCell<Vec<([String; 2], Rc<Kernel>)>>,
     /// What all builds together took.
     pub build: Cell<Duration>,
     tile: (usize, usize),
     /// What has been launched, for which effect.
-    launched: RefCell<Vec<(&'static str, Done)>>,
+    launched: RefCell<Vec<(String, Done)>>,
 }
 
 /// The programs in the order in which they are needed.
 pub fn jobs(programs: &[&'static str]) -> Vec<Job> {
-    let job = |name: &&'static str| Job { name, source: effects::source(name), options: String::new() };
+    let job =
+        |&name: &&'static str| Job { name: name.into(), source: effects::source(name).into(), options: String::new() };
     programs.iter().map(job).collect()
 }
 
@@ -44,11 +46,11 @@ impl<'s> Device<'s> {
     }
 
     /// Waits for a program.
-    pub fn need(&self, program: &'static str) -> Result<()> {
-        if !self.programs.borrow().iter().any(|(known, _)| *known == program) {
+    pub fn need(&self, program: &str) -> Result<()> {
+        if !self.programs.borrow().iter().any(|(known, _)| known == program) {
             let built = self.background.take(program)?;
             self.build.set(self.build.get() + built.time);
-            self.programs.borrow_mut().push((program, built));
+            self.programs.borrow_mut().push((program.to_owned(), built));
         }
         Ok(())
     }
@@ -58,54 +60,44 @@ impl<'s> Device<'s> {
         self.background.waited()
     }
 
-    fn kernel(&self, program: &'static str, name: &'static str) -> Result<Rc<Kernel>> {
-        if let Some((_, kernel)) = self.kernels.borrow().iter().find(|(known, _)| *known == name) {
+    fn kernel(&self, program: &str, name: &str) -> Result<Rc<Kernel>> {
+        if let Some((_, kernel)) = self.kernels.borrow().iter().find(|([p, n], _)| p == program && n == name) {
             return Ok(kernel.clone());
         }
         self.need(program)?;
         let programs = self.programs.borrow();
-        let built = programs.iter().find(|(known, _)| *known == program).map(|(_, built)| built);
+        let built = programs.iter().find(|(known, _)| known == program).map(|(_, built)| built);
         let built = built.ok_or_else(|| Error::Params(format!("the program {program} is not built")))?;
         let kernel = Rc::new(built.kernel(name)?);
-        self.kernels.borrow_mut().push((name, kernel.clone()));
+        self.kernels.borrow_mut().push(([program.to_owned(), name.to_owned()], kernel.clone()));
         Ok(kernel)
     }
 
     /// Launches a kernel over a range.
-    pub fn range(
-        &self,
-        program: &'static str,
-        kernel: &'static str,
-        args: &[Arg],
-        [global, local]: [&[usize]; 2],
-    ) -> Result<()> {
+    pub fn range(&self, program: &str, kernel: &str, args: &[Arg], [global, local]: [&[usize]; 2]) -> Result<()> {
         let kernel = self.kernel(program, kernel)?;
         let done = self.queue.launch(&kernel, args, [&[], global, local], &[])?;
-        self.launched.borrow_mut().push((program, done));
+        self.launched.borrow_mut().push((program.to_owned(), done));
         Ok(())
     }
 
     /// Launches a kernel that has a work-item for each pixel.
-    pub fn cover(
-        &self,
-        program: &'static str,
-        kernel: &'static str,
-        args: &[Arg],
-        (w, h): (usize, usize),
-    ) -> Result<()> {
+    pub fn cover(&self, program: &str, kernel: &str, args: &[Arg], (w, h): (usize, usize)) -> Result<()> {
         let (tw, th) = self.tile;
         self.range(program, kernel, args, [&[round_up(w, tw), round_up(h, th)], &[tw, th]])
     }
 
     /// The times of what was launched since the last call, by effect, on the device's clock. All of it must be done.
-    pub fn times(&self) -> Result<Vec<(&'static str, Duration)>> {
-        let mut times: Vec<(&'static str, Duration)> = Vec::new();
+    /// What follows a space in a program's name does not count.
+    pub fn times(&self) -> Result<Vec<(String, Duration)>> {
+        let mut times: Vec<(String, Duration)> = Vec::new();
         for (program, done) in self.launched.borrow_mut().drain(..) {
             let (start, end) = done.span()?;
             let time = end.saturating_sub(start);
-            match times.iter_mut().find(|(known, _)| *known == program) {
+            let effect = program.split(' ').next().unwrap_or_default();
+            match times.iter_mut().find(|(known, _)| known == effect) {
                 Some((_, sum)) => *sum += time,
-                None => times.push((program, time)),
+                None => times.push((effect.to_owned(), time)),
             }
         }
         Ok(times)

@@ -14,6 +14,7 @@ pub const PROGRAMS: &[(&str, &str)] = &[
     ("transition", include_str!("../../../kernels/video/transition.cl")),
     ("blend", include_str!("../../../kernels/video/blend.cl")),
     ("output", include_str!("../../../kernels/video/output.cl")),
+    ("unpack", include_str!("../../../kernels/video/unpack.cl")),
     ("scopes", include_str!("../../../kernels/video/scopes.cl")),
 ];
 
@@ -27,6 +28,7 @@ pub const EVERYTHING: &str = concat!(
     include_str!("../../../kernels/video/transition.cl"),
     include_str!("../../../kernels/video/blend.cl"),
     include_str!("../../../kernels/video/output.cl"),
+    include_str!("../../../kernels/video/unpack.cl"),
     include_str!("../../../kernels/video/scopes.cl"),
 );
 

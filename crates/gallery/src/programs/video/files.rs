@@ -3,6 +3,7 @@
 use super::source::{MAX_SIDE, Next, Shape, Source};
 use super::y4m::Y4m;
 use crate::error::{Error, Result};
+use crate::film::colour;
 use crate::picture::Picture;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -35,16 +36,8 @@ fn file_of((before, digits, after): &(String, usize, String), number: usize) -> 
 
 /// Y'CbCr of the full range, without halved chroma.
 fn planes_of(picture: &Picture) -> Vec<u8> {
-    let mut planes = [Vec::new(), Vec::new(), Vec::new()];
-    for pixel in &picture.pixels {
-        let [r, g, b, _] = pixel.to_le_bytes().map(f32::from);
-        let luma = 0.2126 * r + 0.7152 * g + 0.0722 * b;
-        // A cast rounds towards zero and stays within the range.
-        planes[0].push((luma + 0.5) as u8);
-        planes[1].push(((b - luma) / 1.8556 + 128.5) as u8);
-        planes[2].push(((r - luma) / 1.5748 + 128.5) as u8);
-    }
-    planes.concat()
+    let pixels: Vec<[u8; 3]> = picture.pixels.iter().map(|&p| colour::ycc(p, true)).collect();
+    (0..3).flat_map(|plane| pixels.iter().map(move |p| p[plane])).collect()
 }
 
 impl Pngs {
@@ -71,7 +64,7 @@ impl Source for Pngs {
         self.shape
     }
 
-    fn next(&mut self) -> Next {
+    fn next_in(&mut self, _: Vec<u8>) -> Next {
         let Some(pattern) = &self.pattern else {
             return Next::Frame(self.first.clone().unwrap_or_default());
         };
@@ -95,6 +88,7 @@ impl Source for Pngs {
 
 /// A film that the program `ffmpeg` decodes and hands over as Y4M.
 pub struct Ffmpeg {
+    path: PathBuf,
     child: Child,
     film: Y4m<BufReader<ChildStdout>>,
     complaint: Receiver<String>,
@@ -127,7 +121,7 @@ impl Ffmpeg {
         }
         let out = child.stdout.take().ok_or_else(|| fail("ffmpeg has no output".into()))?;
         match Y4m::open(path.clone(), BufReader::with_capacity(1 << 16, out)) {
-            Ok(film) => Ok(Ffmpeg { child, film, complaint }),
+            Ok(film) => Ok(Ffmpeg { path, child, film, complaint }),
             Err(e) => {
                 let _ = child.kill();
                 let _ = child.wait();
@@ -143,12 +137,19 @@ impl Source for Ffmpeg {
         self.film.shape()
     }
 
-    fn next(&mut self) -> Next {
-        match self.film.next() {
-            Next::End => match self.child.wait() {
-                Ok(status) if status.success() => Next::End,
-                _ => Next::Cut(format!("ffmpeg gave up: {}", self.complaint.recv().unwrap_or_default())),
-            },
+    fn next_in(&mut self, memory: Vec<u8>) -> Next {
+        match self.film.next_in(memory) {
+            // Of a file that is cut the program shows what there is, and is content with having said so.
+            Next::End => {
+                let ended = self.child.wait().is_ok_and(|status| status.success());
+                let said = self.complaint.recv().unwrap_or_default();
+                if ended && said.is_empty() {
+                    return Next::End;
+                }
+                let (path, n) = (self.path.display(), self.film.frames());
+                let said = said.lines().next().unwrap_or("it gave up and said nothing");
+                Next::Cut(format!("{path}: film ends early after frame {n}: ffmpeg: {said}"))
+            }
             other => other,
         }
     }
@@ -162,8 +163,10 @@ impl Drop for Ffmpeg {
 }
 
 #[cfg(test)]
+#[allow(clippy::print_stdout, reason = "it says what was not run")]
 mod tests {
     use super::*;
+    use crate::film::Film;
     use crate::picture::rgb;
 
     #[test]
@@ -183,6 +186,47 @@ mod tests {
         assert!((0..3).all(|_| matches!(still.next(), Next::Frame(_))));
         std::fs::remove_dir_all(&folder).unwrap();
         assert!(Pngs::open(&folder.join("f%03d.png")).is_err());
+    }
+
+    /// Colours that no two matrices agree on.
+    const COLOURS: [(u8, u8, u8); 4] = [(200, 40, 30), (30, 180, 60), (40, 60, 210), (90, 90, 90)];
+
+    #[test]
+    fn what_is_written_as_a_film_is_read_with_its_colours() {
+        for (suffix, off) in [("y4m", 2.5), ("mp4", 5.0)] {
+            let path = std::env::temp_dir().join(format!("cloom-video-colour-{}.{suffix}", std::process::id()));
+            let mut film = match Film::new(&path, 25) {
+                Ok(film) => film,
+                Err(e) => {
+                    println!("not run: {e}");
+                    continue;
+                }
+            };
+            // Wide bars, for chroma is halved in an encoded film.
+            let bars = Picture::from_fn(128, 32, |x, _| {
+                let (r, g, b) = COLOURS[x / 32];
+                rgb(r, g, b)
+            });
+            (0..3).for_each(|_| film.frame(&bars).unwrap());
+            film.finish().unwrap();
+            let mut source =
+                super::super::source::open(path.to_str().unwrap(), Path::new(""), (1, 1), 25.0, false).unwrap();
+            let shape = source.shape();
+            for n in 0..3 {
+                let Next::Frame(planes) = source.next() else { panic!("{suffix}: no frame {n}") };
+                let pixels = super::super::reference::convert(&shape, &planes);
+                for (i, (r, g, b)) in COLOURS.into_iter().enumerate() {
+                    let p = pixels.pixels[16 * 128 + 32 * i + 16];
+                    for (v, want) in p.into_iter().zip([r, g, b]) {
+                        // Three roundings of limited range in the one, an encoder's quantisation in the other; the matrix
+                        // of standard definition would be off by ten and more.
+                        assert!((255.0 * v - f64::from(want)).abs() < off, "{suffix}: {p:?}, expected {r} {g} {b}");
+                    }
+                }
+            }
+            assert!(matches!(source.next(), Next::End), "{suffix}");
+            std::fs::remove_file(path).unwrap();
+        }
     }
 
     #[test]

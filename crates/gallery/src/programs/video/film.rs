@@ -4,11 +4,12 @@
 //! this one is worked on. Programs are compiled on another thread; the first frame is rendered once before the
 //! measurement, to learn how long an editor would wait for it.
 
-use super::device::{Device, jobs};
+use super::device::Device;
+use super::fused::Plan;
 use super::project::{Project, SAMPLE};
 use super::scopes;
 use super::source::{MAX_SIDE, Next, Stream, open};
-use super::stack::Stack;
+use super::stack::{Passes, Stack};
 use super::{as_picture, real_time, roomy, same_or, tile};
 use crate::cl::{Session, Times};
 use crate::error::{Error, Result};
@@ -60,13 +61,15 @@ struct Feed {
 }
 
 impl Feed {
-    /// The next frame of every stream, unless one of them broke off.
-    fn next(&mut self) -> Option<Vec<Vec<u8>>> {
+    /// The next frame of every stream, in the memory of frames that are done with, unless one of them broke off.
+    fn next(&mut self, mut memory: Vec<Vec<u8>>) -> Option<Vec<Vec<u8>>> {
         let start = Instant::now();
         for i in 0..self.streams.len() {
             let was_over = self.streams[i].over;
             match self.streams[i].next() {
-                Next::Frame(bytes) => self.last[i] = bytes,
+                Next::Frame(bytes) => {
+                    self.streams[i].done_with(std::mem::replace(&mut self.last[i], bytes));
+                }
                 Next::End if self.last[i].is_empty() => {
                     self.cut = Some(format!("{}: it has no frame", self.names[i]));
                 }
@@ -79,7 +82,8 @@ impl Feed {
             }
         }
         self.waited += start.elapsed();
-        self.cut.is_none().then(|| self.last.clone())
+        memory.clone_from(&self.last);
+        self.cut.is_none().then_some(memory)
     }
 }
 
@@ -87,15 +91,22 @@ pub fn run(session: &Session, params: &Params) -> Result<Outcome> {
     let begin = Instant::now();
     let overlap = params.number("queues", 2, 1..=2)? == 2;
     let compile = params.choice("compile", &["background", "before"])?;
+    let passes = params.choice_of("passes", &[("one", Passes::One), ("each", Passes::Each)])?.1;
     let (project, folder) = project(params)?;
     let [pw, ph] = project.size.unwrap_or([1920, 1080]);
     let size = size(params, (pw, ph))?;
     session.fits::<f32>(4 * size.0 * size.1)?;
     let tile = tile(params)?;
-    let programs = Stack::programs(&project);
+    let open = |s: &super::project::Stream| open(&s.source, &folder, size, f64::from(project.rate), s.interlaced);
+    let sources = project.streams.iter().map(open).collect::<Result<Vec<_>>>()?;
+    let shapes: Vec<_> = sources.iter().map(|s| s.shape()).collect();
+    roomy(session, 5 * size.0 * size.1 + 2 * shapes.iter().map(|s| s.w * s.h).sum::<usize>())?;
+    let frames = (params.iterations as usize).min(project.length - project.start);
+    let plans = if passes == Passes::One { Plan::all(&project, &shapes, size, frames) } else { Vec::new() };
+    let jobs = Stack::jobs(&project, &plans, passes);
+    let programs: Vec<String> = jobs.iter().map(|j| j.name.to_string()).collect();
     std::thread::scope(|scope| {
-        let background = session.build_in_background(scope, jobs(&programs));
-        let device = Device::new(session, background, tile)?;
+        let device = Device::new(session, session.build_in_background(scope, jobs), tile)?;
         if compile == "before" {
             programs.iter().try_for_each(|name| device.need(name))?;
         }
@@ -107,45 +118,46 @@ pub fn run(session: &Session, params: &Params) -> Result<Outcome> {
             waited: Duration::ZERO,
             cut: None,
         };
-        let open = |s: &super::project::Stream| open(&s.source, &folder, size, f64::from(project.rate), s.interlaced);
-        let sources = project.streams.iter().map(open).collect::<Result<Vec<_>>>()?;
-        let of_streams: usize = sources.iter().map(|s| s.shape().w * s.shape().h).sum();
-        roomy(session, 5 * size.0 * size.1 + 2 * of_streams)?;
         for (i, (source, s)) in sources.into_iter().zip(&project.streams).enumerate() {
             // A film that the user puts in the place of a stream begins where the rendering does.
             let own = params.input.is_some() && i == 0;
             feed.streams.push(Stream::start(source, if own { 0 } else { s.first + project.start }));
         }
-        film(&device, params, project, feed, size, overlap, &programs, begin)
+        let stack = Stack::new(session, project.clone(), &plans, &shapes, scopes::counting(params)?, size)?;
+        film(&device, params, Setting { project, stack, size, overlap, passes }, feed, &programs, begin)
     })
 }
 
-#[allow(clippy::too_many_arguments, reason = "what has been opened for the film, each thing once")]
+/// What is rendered, and how.
+struct Setting {
+    project: Project,
+    stack: Stack,
+    size: (usize, usize),
+    overlap: bool,
+    passes: Passes,
+}
+
 fn film(
     device: &Device<'_>,
     params: &Params,
-    project: Project,
+    Setting { project, stack, size, overlap, passes }: Setting,
     mut feed: Feed,
-    size: (usize, usize),
-    overlap: bool,
-    programs: &[&'static str],
+    programs: &[String],
     begin: Instant,
 ) -> Result<Outcome> {
     let session = device.session;
     let (start, rate) = (project.start, f64::from(project.rate));
     let of = (params.iterations as usize).min(project.length - start);
-    let shapes: Vec<_> = feed.streams.iter().map(|s| s.shape).collect();
-    let layers = project.layers.len();
-    let stack = Stack::new(session, project, &shapes, size)?;
+    let (layers, streams) = (project.layers.len(), feed.streams.len());
 
-    let Some(first) = feed.next() else {
+    let Some(first) = feed.next(Vec::new()) else {
         return Err(Error::Params(format!("no frame at all: {}", feed.cut.unwrap_or_default())));
     };
     let mut now = first;
     for transfer in stack.upload(&device.queue, 0, now.clone())? {
         transfer.wait()?;
     }
-    stack.launch(device, 0, start)?;
+    stack.launch(device, 0, start, passes)?;
     device.queue.finish()?;
     let first_frame = begin.elapsed();
     let waited = device.waited();
@@ -155,8 +167,8 @@ fn film(
     device.times()?;
 
     let uploads = session.queue()?;
-    let mut next = feed.next();
-    let (mut effects, mut uploading): (Vec<(&str, Duration)>, Duration) = Default::default();
+    let mut next = feed.next(Vec::new());
+    let (mut effects, mut uploading): (Vec<(String, Duration)>, Duration) = Default::default();
     let done = RefCell::new(0);
     let state = RefCell::new((&mut now, &mut next, &mut feed));
     let times = session.measure_and(
@@ -179,7 +191,7 @@ fn film(
             let (queue, to) = if overlap { (&uploads, place + 1) } else { (&device.queue, place) };
             let transfers = stack.upload(queue, to, frames)?;
             queue.flush()?;
-            stack.launch(device, place, start + i)?;
+            stack.launch(device, place, start + i, passes)?;
             device.queue.finish()?;
             let mut back = Vec::new();
             for transfer in transfers {
@@ -208,8 +220,8 @@ fn film(
             if (i as usize + 1) < of {
                 let (now, next, feed) = &mut *state.borrow_mut();
                 if let Some(frames) = next.take() {
-                    **now = frames;
-                    **next = feed.next();
+                    let memory = std::mem::replace(*now, frames);
+                    **next = feed.next(memory);
                 }
             }
             Ok(())
@@ -219,21 +231,29 @@ fn film(
     let number = start + done - 1;
     let picture = as_picture(session.read(&stack.picture)?, size);
     let counts = stack.scopes.read(session)?;
-    stack.output(device)?;
+    stack.clean(device, number, passes)?;
     device.queue.finish()?;
     let clean = as_picture(session.read(&stack.picture)?, size);
+    // What the effects' own kernels make of the same frame.
+    let unfused = if passes == Passes::One {
+        stack.unfused(device, done - 1, number)?;
+        device.queue.finish()?;
+        Some(as_picture(session.read(&stack.picture)?, size))
+    } else {
+        None
+    };
     session.forget();
     let (want, errors) = stack.reference(&now, number);
-    let (verdict, answer) = judge(&clean, &picture, &counts, &want.pixels, &errors);
+    let (verdict, answer) = judge(&clean, unfused.as_ref(), &picture, &counts, &want.pixels, &errors);
 
     let measured = Measured { first_frame, waited, uploading, effects, done, of };
     let notes = measured.tell(params, &times, feed, (layers, rate, programs.len()));
     Ok(Outcome {
         variant: "stack",
-        size: format!("{}x{}, {} streams", size.0, size.1, shapes.len()),
+        size: format!("{}x{}, {streams} streams", size.0, size.1),
         build: device.build.get(),
         times,
-        work: Some(Work::new((size.0 * size.1) as f64, "pixel").moving(stack.moved(number))),
+        work: Some(Work::new((size.0 * size.1) as f64, "pixel").moving(stack.moved(number, passes))),
         verdict,
         answer,
         picture: Some(picture),
@@ -248,7 +268,7 @@ struct Measured {
     /// For programs that were still being compiled.
     waited: Duration,
     uploading: Duration,
-    effects: Vec<(&'static str, Duration)>,
+    effects: Vec<(String, Duration)>,
     /// Frames that were made, of how many.
     done: usize,
     of: usize,
@@ -310,16 +330,20 @@ impl Measured {
 /// The 8-bit picture against the reference's, the scopes against counts of that very picture.
 fn judge(
     clean: &Picture,
+    unfused: Option<&Picture>,
     shown: &Picture,
     counts: &scopes::Counts,
     want: &[[f64; 4]],
     errors: &[f64],
 ) -> (Verdict, Answer) {
-    let got: Vec<f32> = clean.pixels.iter().flat_map(|p| p.to_le_bytes().map(f32::from)).collect();
+    let levels = |p: &Picture| -> Vec<f32> { p.pixels.iter().flat_map(|p| p.to_le_bytes().map(f32::from)).collect() };
+    let got = levels(clean);
     let want: Vec<f64> = want.iter().flat_map(|p| p.map(|v| (255.0 * v).clamp(0.0, 255.0))).collect();
     // Half a level for the rounding.
     let limit = |i: usize| 0.5 + 255.0 * errors[i / 4];
     let picture = close(&got, &want, limit, "levels");
+    let same_frame =
+        unfused.map_or_else(|| Ok(String::new()), |other| fused_equals(&got, &levels(other), &want, limit));
     let mine = scopes::count(clean);
     let mut drawn = clean.clone();
     scopes::draw(&mut drawn, &mine);
@@ -328,9 +352,32 @@ fn judge(
             Verdict::Failed(why) => Err(format!("the scopes' drawing: {why}")),
             Verdict::Passed(_) => Ok(()),
         })
-        .map_or_else(Verdict::Failed, |()| match picture {
-            Verdict::Passed(how) => Verdict::Passed(format!("{how}; all counts of the scopes equal")),
+        .and(same_frame)
+        .map_or_else(Verdict::Failed, |same| match picture {
+            Verdict::Passed(how) => Verdict::Passed(format!("{how}; all counts of the scopes equal{same}")),
             failed => failed,
         });
     (verdict, Answer::close(got, |i| 2.0 * limit(i)))
+}
+
+/// Whether one kernel makes the same picture as the effects' own do. Both round the same value within the errors of
+/// single precision, so that they differ by one level where that value lies between two, and nowhere else.
+fn fused_equals(
+    one: &[f32],
+    each: &[f32],
+    want: &[f64],
+    limit: impl Fn(usize) -> f64,
+) -> std::result::Result<String, String> {
+    if let Verdict::Failed(why) = close(each, want, &limit, "levels") {
+        return Err(format!("the effects' own kernels: {why}"));
+    }
+    let mut differ = 0;
+    for (i, (&a, &b)) in one.iter().zip(each).enumerate() {
+        let between = (want[i].fract() - 0.5).abs() <= limit(i) - 0.5;
+        if a != b && (!between || (a - b).abs() > 1.0) {
+            return Err(format!("value {i}: one kernel gives {a}, the effects' own {b}, the reference {}", want[i]));
+        }
+        differ += usize::from(a != b);
+    }
+    Ok(format!("; as the effects' own kernels, but {differ} of {} values, one level beside", one.len()))
 }

@@ -2,13 +2,15 @@
 //! streams are decoded by threads, uploaded, converted to pixels, corrected, placed, blended and measured by scopes.
 //!
 //! * `project.rs` reads what is to be shown, `source.rs`, `y4m.rs`, `files.rs` and `scenes.rs` give the frames;
-//! * `device.rs` compiles and launches, `stack.rs` makes a frame, `film.rs` all frames of a project;
+//! * `device.rs` compiles and launches, `stack.rs` makes a frame, by a kernel that `fused.rs` writes or by one an effect,
+//!   `film.rs` makes all frames of a project;
 //! * `single.rs` runs each effect by itself, `scopes.rs` counts, `reference.rs` has all of it in double precision.
 
 mod device;
 mod effects;
 mod files;
 mod film;
+mod fused;
 mod project;
 mod reference;
 mod scenes;
@@ -29,6 +31,8 @@ pub struct Video;
 
 const KNOBS: &[&str] = &[
     "project=: a project in TOML that `stack` renders; its sample where none is named",
+    "passes=one|each: a kernel that does all of a frame, or one for each effect",
+    "counters=own|atomics: how the scopes count: each group by itself, or all at once",
     "queues=2|1: upload the next frame while this one is worked on, or one after the other",
     "compile=background|before: render while programs are still compiled, or compile all first",
     "mode=screen|normal|multiply|overlay|darken|lighten|add|difference: how `blend` mixes",
@@ -113,7 +117,7 @@ impl Program for Video {
     }
 
     fn run(&self, session: &Session, params: &Params) -> Result<Outcome> {
-        params.only(&["project", "queues", "compile", "mode", "wipe", "method"])?;
+        params.only(&["project", "passes", "counters", "queues", "compile", "mode", "wipe", "method"])?;
         match self.variant(params)? {
             "stack" => film::run(session, params),
             variant => single::run(session, params, variant),

@@ -269,6 +269,22 @@ impl Project {
         self.streams.iter().position(|s| s.name.get_ref() == name)
     }
 
+    /// The frames from the start on, so many, in which something else is shown than before: layers or transitions. The
+    /// start is the first of them.
+    pub fn changes(&self, frames: usize) -> Vec<usize> {
+        let of_layer = |l: &Layer| {
+            let ends = [l.start, l.length.map_or(usize::MAX, |n| l.start.saturating_add(n))];
+            let of_transitions = l.transitions.iter().flat_map(|t| [*t.start.get_ref(), t.start.get_ref() + t.length]);
+            ends.into_iter().chain(of_transitions).collect::<Vec<_>>()
+        };
+        let range = self.start..self.start.saturating_add(frames);
+        let mut list: Vec<usize> = self.layers.iter().flat_map(of_layer).filter(|n| range.contains(n)).collect();
+        list.push(self.start);
+        list.sort_unstable();
+        list.dedup();
+        list
+    }
+
     /// What a layer shows in a frame.
     pub fn shown(&self, layer: &Layer, frame: usize) -> Option<Shown> {
         let end = layer.length.map_or(usize::MAX, |n| layer.start.saturating_add(n));

@@ -5,6 +5,7 @@
 
 use super::effects::{Contrast, Grade, Matrix, Wipe};
 use super::source::Shape;
+use crate::film::colour::{KB, KR};
 use crate::programs::threads;
 
 pub type Pixel = [f64; 4];
@@ -48,9 +49,6 @@ impl Image {
         Image { w, h, pixels }
     }
 }
-
-const KR: f64 = 0.2126;
-const KB: f64 = 0.0722;
 
 fn luma(p: &Pixel) -> f64 {
     KR * p[0] + (1.0 - KR - KB) * p[1] + KB * p[2]

@@ -5,8 +5,9 @@
 
 use super::device::Device;
 use crate::args;
-use crate::cl::{Buffer, Session};
+use crate::cl::{Buffer, Session, round_up};
 use crate::error::Result;
+use crate::params::Params;
 use crate::picture::Picture;
 
 const LEVELS: usize = 256;
@@ -14,8 +15,26 @@ const LEVELS: usize = 256;
 const SIDE: usize = 128;
 /// Columns of the waveform, at most.
 const STRIPS: usize = 256;
-/// Work-items of a group that counts.
+/// Work-items of a group that counts with atomics.
 const ITEMS: usize = 16;
+/// Groups that count without, each in its own counters and a few strips: more than a processor has cores.
+const GROUPS: usize = 32;
+/// Counters of such a group in global memory.
+const OWN: usize = 3 * LEVELS + SIDE * SIDE;
+
+/// How pixels are counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Counting {
+    /// In counters of each group, which are added up.
+    Own,
+    /// By atomics.
+    Atomics,
+}
+
+/// The knob that says so.
+pub fn counting(params: &Params) -> Result<Counting> {
+    Ok(params.choice_of("counters", &[("own", Counting::Own), ("atomics", Counting::Atomics)])?.1)
+}
 
 /// What is counted.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,17 +74,24 @@ pub struct Scopes {
     waveform: Buffer<u32>,
     histogram: Buffer<u32>,
     colours: Buffer<u32>,
+    /// The codes of the pixels and the counters of each group, where it has its own.
+    own: Option<[Buffer<u32>; 2]>,
     strips: usize,
     size: (usize, usize),
 }
 
 impl Scopes {
-    pub fn new(session: &Session, (w, h): (usize, usize)) -> Result<Scopes> {
+    pub fn new(session: &Session, counting: Counting, (w, h): (usize, usize)) -> Result<Scopes> {
         let strips = w.min(STRIPS);
+        let own = match counting {
+            Counting::Own => Some([session.zeroed(w * h)?, session.zeroed(OWN * strips.min(GROUPS))?]),
+            Counting::Atomics => None,
+        };
         Ok(Scopes {
             waveform: session.zeroed(LEVELS * strips)?,
             histogram: session.zeroed(3 * LEVELS)?,
             colours: session.zeroed(SIDE * SIDE)?,
+            own,
             strips,
             size: (w, h),
         })
@@ -74,10 +100,19 @@ impl Scopes {
     /// Counts a picture and draws the scopes on it.
     pub fn show(&self, device: &Device<'_>, picture: &Buffer<u32>) -> Result<()> {
         let (w, h, strips) = (self.size.0 as i32, self.size.1 as i32, self.strips as i32);
-        let counters = SIDE * SIDE;
-        device.range("scopes", "video_scopes_clear", args![&self.histogram, &self.colours], [&[counters], &[]])?;
-        let args = args![picture, &self.waveform, &self.histogram, &self.colours, w, h, strips];
-        device.range("scopes", "video_scopes_count", args, [&[self.strips * ITEMS], &[ITEMS]])?;
+        if let Some([codes, own]) = &self.own {
+            let groups = self.strips.min(GROUPS);
+            device.cover("scopes", "video_scopes_codes", args![picture, codes, w, h], self.size)?;
+            let args = args![picture, codes, &self.waveform, own, w, h, strips];
+            device.range("scopes", "video_scopes_own", args, [&[groups], &[1]])?;
+            let args = args![own, &self.histogram, &self.colours, groups as i32];
+            device.range("scopes", "video_scopes_sum", args, [&[round_up(OWN, 256)], &[256]])?;
+        } else {
+            let counters = SIDE * SIDE;
+            device.range("scopes", "video_scopes_clear", args![&self.histogram, &self.colours], [&[counters], &[]])?;
+            let args = args![picture, &self.waveform, &self.histogram, &self.colours, w, h, strips];
+            device.range("scopes", "video_scopes_count", args, [&[self.strips * ITEMS], &[ITEMS]])?;
+        }
         let Some(panel) = Panel::of(self.size.0, self.size.1) else { return Ok(()) };
         let [bw, bh, gap] = [panel.bw, panel.bh, panel.gap].map(|n| n as i32);
         let args = args![picture, &self.waveform, &self.histogram, &self.colours, w, h, strips, bw, bh, gap];

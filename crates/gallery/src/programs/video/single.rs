@@ -6,7 +6,7 @@
 use super::device::{Device, jobs};
 use super::effects::{Contrast, DEINTERLACE, Grade, METHODS, MODES, Matrix, Place, WIPES, Wipe};
 use super::reference::{self, Image};
-use super::scopes::{self, Scopes};
+use super::scopes::{self, Counting, Scopes};
 use super::source::{Next, Shape, Stream, open};
 use super::stack::{convert, deinterlace, wipe};
 use super::{as_picture, real_time, roomy, same_or, tile};
@@ -30,6 +30,7 @@ struct Setting {
     method: usize,
     wipe: &'static str,
     grade: Grade,
+    counting: Counting,
     shape: Shape,
     size: (usize, usize),
 }
@@ -49,6 +50,7 @@ impl Setting {
             method: number("method", &METHODS, 0)?,
             wipe: WIPES[number("wipe", &WIPES, 2)?],
             grade: Grade::TEAL_ORANGE,
+            counting: scopes::counting(params)?,
             shape,
             size,
         })
@@ -156,7 +158,7 @@ impl Buffers {
             out_bytes: session.zeroed(inputs.bytes.len())?,
             picture: session.zeroed(inputs.eight.pixels.len().max(1))?,
             grade: s.grade.upload(session)?,
-            scopes: if s.variant == "scopes" { Some(Scopes::new(session, s.size)?) } else { None },
+            scopes: if s.variant == "scopes" { Some(Scopes::new(session, s.counting, s.size)?) } else { None },
         })
     }
 
@@ -285,7 +287,7 @@ pub fn program_of(variant: &str) -> (&'static str, &'static str) {
         "dissolve" => ("transition", "video_dissolve"),
         "wipe" => ("transition", "video_wipe"),
         "deinterlace" => ("deinterlace", DEINTERLACE[0]),
-        _ => ("scopes", "video_scopes_count"),
+        _ => ("scopes", "video_scopes_own"),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::time::{Duration, Instant};
 
 /// The longest side of a picture.
@@ -67,7 +67,13 @@ pub enum Next {
 /// A film.
 pub trait Source: Send {
     fn shape(&self) -> Shape;
-    fn next(&mut self) -> Next;
+    /// The next frame, in memory that it may use again, whatever that holds: fresh memory for every frame of a film costs
+    /// more than many a decoder.
+    fn next_in(&mut self, memory: Vec<u8>) -> Next;
+    /// The next frame.
+    fn next(&mut self) -> Next {
+        self.next_in(Vec::new())
+    }
     /// Leaves frames out.
     fn skip(&mut self, frames: usize) -> std::result::Result<(), String> {
         for n in 0..frames {
@@ -108,6 +114,8 @@ pub fn open(name: &str, folder: &Path, size: (usize, usize), rate: f64, interlac
 pub struct Stream {
     pub shape: Shape,
     from: Receiver<(Next, Duration)>,
+    /// Memory of frames that are done with.
+    back: Sender<Vec<u8>>,
     /// How long the decoder has worked on the frames taken so far.
     pub decoding: Duration,
     /// How many frames were taken.
@@ -121,6 +129,7 @@ impl Stream {
     pub fn start(mut source: Box<dyn Source>, skip: usize) -> Stream {
         let shape = source.shape();
         let (to, from) = sync_channel(AHEAD);
+        let (back, used) = channel();
         // It ends when nobody takes frames any more: sending fails then.
         std::thread::spawn(move || {
             if let Err(why) = source.skip(skip) {
@@ -130,14 +139,20 @@ impl Stream {
             }
             loop {
                 let start = Instant::now();
-                let next = source.next();
+                let next = source.next_in(used.try_recv().unwrap_or_default());
                 let last = !matches!(next, Next::Frame(_));
                 if to.send((next, start.elapsed())).is_err() || last {
                     return;
                 }
             }
         });
-        Stream { shape, from, decoding: Duration::ZERO, taken: 0, over: false }
+        Stream { shape, from, back, decoding: Duration::ZERO, taken: 0, over: false }
+    }
+
+    /// Gives a frame's memory back to the decoder.
+    pub fn done_with(&self, memory: Vec<u8>) {
+        // Where the film is over nobody needs it.
+        let _ = self.back.send(memory);
     }
 
     /// The next frame.

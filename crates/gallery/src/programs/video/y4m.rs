@@ -71,8 +71,13 @@ impl<R: BufRead + Send> Y4m<R> {
         Ok(Y4m { name, from, shape, mono, done: 0 })
     }
 
+    /// How many frames were read.
+    pub fn frames(&self) -> usize {
+        self.done
+    }
+
     /// A frame, or nothing at the end of the film.
-    fn read(&mut self) -> std::result::Result<Option<Vec<u8>>, String> {
+    fn read(&mut self, mut planes: Vec<u8>) -> std::result::Result<Option<Vec<u8>>, String> {
         let n = self.done;
         if self.from.fill_buf().map_err(|e| format!("film ends early after frame {n}: {e}"))?.is_empty() {
             return Ok(None);
@@ -82,7 +87,8 @@ impl<R: BufRead + Send> Y4m<R> {
             return Err(format!("film ends early after frame {n}: what follows does not begin with FRAME"));
         }
         let wanted = if self.mono { self.shape.w * self.shape.h } else { self.shape.bytes() };
-        let mut planes = Vec::with_capacity(self.shape.bytes());
+        planes.clear();
+        planes.reserve_exact(self.shape.bytes());
         let got = self.from.by_ref().take(wanted as u64).read_to_end(&mut planes);
         match got {
             Ok(got) if got == wanted => {}
@@ -101,8 +107,8 @@ impl<R: BufRead + Send> Source for Y4m<R> {
         self.shape
     }
 
-    fn next(&mut self) -> Next {
-        match self.read() {
+    fn next_in(&mut self, memory: Vec<u8>) -> Next {
+        match self.read(memory) {
             Ok(Some(planes)) => Next::Frame(planes),
             Ok(None) => Next::End,
             Err(why) => Next::Cut(format!("{}: {why}", self.name.display())),
