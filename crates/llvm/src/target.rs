@@ -80,6 +80,8 @@ static INITIALISED: Once = Once::new();
 /// * The scheduler of machine instructions relates each load and store to those before it, which takes time in the
 ///   square of their number. Of so many (by default 1000) it forgets most, behind a barrier. (Matrices of 36 variables:
 ///   50 ms instead of 180. With 200, bicubic sampling by a table, 500 accesses in a block, took 1.2 times as long.)
+/// * Loops of up to so many instructions when unrolled (by default 300) are unrolled, which only happens on GPUs: an
+///   array that they index is registers then, and in memory else.
 /// * Addresses of a GPU's local memory have 32 bits, which are half the registers.
 /// * A pass that moves chains of scalar instructions to mask registers takes time in the square of a block's length: 13
 ///   of 14 s for 10,000 statements. It changes no kernel of the gallery.
@@ -90,6 +92,7 @@ const OPTIONS: &[&CStr] = &[
     #[cfg(any(feature = "foreign", target_arch = "x86_64"))]
     c"-disable-x86-domain-reassignment",
     c"-nvptx-short-ptr",
+    c"-unroll-threshold=700",
 ];
 
 /// The version of PTX: that of CUDA 11.8, which later drivers take too.

@@ -3,7 +3,7 @@
 use super::NO_NAME;
 use crate::Error;
 use crate::emit::FunctionCx;
-use cloom_ir::{BinOp, CastOp, Flags, InstData, Op, Scalar, Type, UnOp};
+use cloom_ir::{BinOp, CastOp, Flags, InstData, Op, Scalar, Type, UnOp, Value};
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
@@ -15,8 +15,17 @@ impl FunctionCx<'_, '_> {
         let is_f32 = ty.scalar == Scalar::F32;
         let is_near = data.flags.intersects(Flags::FPMATH | Flags::AFN);
         Ok(Some(match data.op {
-            Op::Unary(UnOp::RsqrtNear) => self.approximate("llvm.nvvm.rsqrt.approx.f", ty, arg(0)),
+            Op::Unary(UnOp::RsqrtNear) => self.approximate("llvm.nvvm.rsqrt.approx.ftz.f", ty, arg(0)),
             Op::Unary(UnOp::RecipNear) => self.approximate("llvm.nvvm.rcp.approx.ftz.f", ty, arg(0)),
+            // The reciprocal of a square root, within 1 ULP; denormals count.
+            Op::Binary(BinOp::Fdiv) if is_f32 && is_near && self.is_one(data.args[0]) => {
+                match self.near_root(data.args[1]) {
+                    Some(root) => {
+                        self.each_lane(ty, &[root], |a| self.pure_assembly("rsqrt.approx.f32 $0, $1;", "=f,f", a))
+                    }
+                    None => self.each_lane(ty, &[arg(1)], |a| self.pure_assembly("rcp.approx.f32 $0, $1;", "=f,f", a)),
+                }
+            }
             // Full range, at most 2 ULP off; denormals count.
             Op::Binary(BinOp::Fdiv) if is_f32 && is_near => {
                 let fast = data.flags.contains(Flags::ARCP | Flags::AFN);
@@ -46,6 +55,18 @@ impl FunctionCx<'_, '_> {
             Op::Cast(CastOp::SpaceOf) => self.space_of(ty, arg(0)),
             _ => return Ok(None),
         }))
+    }
+
+    /// Whether a value is 1 in all lanes.
+    fn is_one(&self, v: Value) -> bool {
+        self.func.const_bits(v) == Some(1f32.to_bits().into())
+    }
+
+    /// What a value is the square root of, if it need not be correctly rounded.
+    fn near_root(&self, v: Value) -> Option<LLVMValueRef> {
+        let data = &self.func.insts[self.func.def_inst(v)?];
+        let is_near = data.flags.intersects(Flags::FPMATH | Flags::AFN);
+        (data.op == Op::Unary(UnOp::Sqrt) && is_near).then(|| self.value(data.args[0]))
     }
 
     /// An instruction on floats that only computes.
