@@ -1,6 +1,7 @@
 //! A kernel compiled for one target.
 
 use cloom_ir::abi::CpuLaunch;
+use cloom_ir::abi::gpu::GpuLaunch;
 use cloom_ir::{FuncRef, Function, KernelMeta, Module, Op, ParamKind};
 use cloom_target::Target;
 use serde::{Deserialize, Serialize};
@@ -44,7 +45,7 @@ pub enum LaunchForm {
     /// A work-group, by the conventions of [`cloom_ir::abi`]: code for a CPU.
     WorkGroup(CpuLaunch),
     /// A work-item, by the conventions of [`cloom_ir::abi::gpu`]: the device forms groups, has barriers and gives ids.
-    WorkItem,
+    WorkItem(GpuLaunch),
 }
 
 /// The part of an artifact that the code generator provides, beyond the kernel's metadata.
@@ -99,11 +100,19 @@ impl KernelArtifact {
         })
     }
 
+    /// How the code is launched on a GPU; `None` if it is a work-group function.
+    pub fn gpu(&self) -> Option<&GpuLaunch> {
+        match &self.launch {
+            LaunchForm::WorkGroup(_) => None,
+            LaunchForm::WorkItem(launch) => Some(launch),
+        }
+    }
+
     /// How the code is launched on a CPU; `None` if it is no work-group function.
     pub fn cpu(&self) -> Option<&CpuLaunch> {
         match &self.launch {
             LaunchForm::WorkGroup(launch) => Some(launch),
-            LaunchForm::WorkItem => None,
+            LaunchForm::WorkItem(_) => None,
         }
     }
 }
@@ -202,7 +211,7 @@ bb0(v0: i32, v1: ptr<global>):
     fn an_artifact_survives_the_round_trip_with_its_target() {
         let made = artifact("global").unwrap();
         assert_eq!(KernelArtifact::decode(&made.encode()), Ok(made.clone()));
-        let item = KernelArtifact { launch: LaunchForm::WorkItem, ..made };
+        let item = KernelArtifact { launch: LaunchForm::WorkItem(GpuLaunch::default()), ..made };
         assert_eq!(KernelArtifact::decode(&item.encode()).map(|a| a.cpu().copied()), Ok(None));
     }
 }

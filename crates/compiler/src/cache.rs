@@ -163,7 +163,7 @@ fn sweep(folder: &Path, max: u64, keep: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cloom_artifact::LaunchForm;
+    use cloom_artifact::{GpuLaunch, LaunchForm};
     use std::os::unix::fs::PermissionsExt;
 
     fn artifact(name: &str, size: usize) -> KernelArtifact {
@@ -175,7 +175,7 @@ mod tests {
             args: vec![],
             arg_block: 0,
             local_size: 0,
-            launch: LaunchForm::WorkItem,
+            launch: LaunchForm::WorkItem(GpuLaunch::default()),
             private_size: 0,
             reqd_group_size: None,
             reqd_subgroup_size: None,

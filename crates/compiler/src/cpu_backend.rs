@@ -87,7 +87,7 @@ impl Backend for CpuBackend {
         let code = KernelCode {
             target: llvm.target,
             code: compiled.object,
-            entry: compiled.symbol,
+            entry: compiled.symbols.into_iter().next().unwrap_or_default(),
             local_size: group.local_size,
             private_size: compiled.private_size,
             denorms_are_zero: options.denorms_are_zero,

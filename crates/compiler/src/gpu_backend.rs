@@ -1,9 +1,9 @@
-//! The backend for GPUs: scalar passes, LLVM. Work-items are the GPU's threads.
+//! The backend for GPUs: scalar passes, coarsening, LLVM. Work-items are the GPU's threads.
 
 use crate::backend::{Backend, Capabilities, Generated, KernelInput, StageLog};
 use crate::key::Tier;
 use crate::{CompileError, Stage, Timing};
-use cloom_artifact::{KernelArtifact, KernelCode, LaunchForm};
+use cloom_artifact::{CoarseEntry, GpuLaunch, KernelArtifact, KernelCode, LaunchForm};
 use cloom_passes::PassOptions;
 use cloom_target::Target;
 
@@ -35,7 +35,12 @@ impl Backend for GpuBackend {
         let passes = PassOptions { native_generic: true, ..input.passes.clone() };
         let mut input = KernelInput { passes: &passes, ..input };
         let statistics = input.run_passes(log);
-        let KernelInput { module, kernel, options, .. } = input;
+        let KernelInput { mut module, kernel, options, .. } = input;
+        let coarse = if options.optimise { cloom_spmd::coarsen(&mut module, kernel) } else { None };
+        if let Some(coarse) = coarse {
+            debug_assert_eq!(cloom_ir::verify(&module).first(), None, "after coarsening\n{module}");
+            log.stage("coarse", || module.function_text(&module.funcs[coarse.func]));
+        }
         let llvm = cloom_llvm::Options {
             target: self.target.clone(),
             optimise: options.optimise,
@@ -43,18 +48,25 @@ impl Backend for GpuBackend {
             texts: log.wants_texts(),
             count: false,
         };
-        let compiled = cloom_llvm::compile(&module, kernel, &llvm)?;
+        let kernels: Vec<_> = std::iter::once(kernel).chain(coarse.map(|coarse| coarse.func)).collect();
+        let compiled = cloom_llvm::compile_kernels(&module, &kernels, &llvm)?;
+        let launch = GpuLaunch {
+            coarse: coarse.and_then(|coarse| {
+                let entry = compiled.symbols.get(1)?.clone();
+                Some(CoarseEntry { entry, factor: coarse.factor })
+            }),
+        };
         let times = compiled.times.iter().map(|&(name, time)| Timing::new(name, time));
         let stages = compiled.stages.into_iter().map(|(name, text)| Stage { name: name.to_owned(), text });
         log.extend(times, stages);
         let code = KernelCode {
             target: llvm.target,
             code: compiled.object,
-            entry: compiled.symbol,
+            entry: compiled.symbols.into_iter().next().unwrap_or_default(),
             local_size: compiled.local_size,
             private_size: compiled.private_size,
             denorms_are_zero: options.denorms_are_zero,
-            launch: LaunchForm::WorkItem,
+            launch: LaunchForm::WorkItem(launch),
         };
         let artifact = KernelArtifact::new(&module, kernel, code)?;
         Ok(Generated { artifact, remarks: Vec::new(), statistics, internal_error: None })

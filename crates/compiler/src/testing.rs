@@ -15,7 +15,7 @@
 
 use crate::CompileError;
 use crate::backend::{Backend, Capabilities, Generated, KernelInput, Position, StageLog};
-use cloom_artifact::{KernelArtifact, KernelCode, LaunchForm};
+use cloom_artifact::{GpuLaunch, KernelArtifact, KernelCode, LaunchForm};
 use cloom_ir::Space;
 use cloom_target::{Target, TargetError};
 
@@ -54,7 +54,7 @@ impl Backend for StubBackend {
             local_size: locals.fold(0, |sum: u64, g| sum.next_multiple_of(u64::from(g.align.max(1))) + g.size),
             private_size: 0,
             denorms_are_zero: options.denorms_are_zero,
-            launch: LaunchForm::WorkItem,
+            launch: LaunchForm::WorkItem(GpuLaunch::default()),
         };
         let artifact = KernelArtifact::new(&module, kernel, code)?;
         Ok(Generated {

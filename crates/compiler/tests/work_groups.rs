@@ -40,7 +40,7 @@ fn run(text: &str, global: u64, local: u64, passes: bool) -> Vec<i32> {
     let code = KernelCode {
         target: options.target,
         code: code.object,
-        entry: code.symbol,
+        entry: code.symbols[0].clone(),
         local_size: group.local_size,
         private_size: code.private_size,
         denorms_are_zero: false,

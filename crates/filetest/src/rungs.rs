@@ -348,7 +348,7 @@ impl Rung for Cpu {
         let code = KernelCode {
             target: options.target,
             code: code.object,
-            entry: code.symbol,
+            entry: code.symbols[0].clone(),
             local_size: group.local_size,
             private_size: code.private_size,
             denorms_are_zero: false,

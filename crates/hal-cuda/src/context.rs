@@ -5,6 +5,7 @@
 //! itself finds its own again afterwards. Nothing enters after a fault or a fork.
 
 use crate::error::{self, Failure, NOT_READY, SUCCESS};
+use crate::grids::COARSE_THREADS;
 use crate::library::{
     Absent, Code, Driver, PoolProperties, RawContext, RawDevice, RawEvent, RawPool, RawStream, Table, is_forked,
 };
@@ -34,6 +35,8 @@ pub struct Gpu {
     pub driver: &'static Driver,
     /// Its number.
     pub device: RawDevice,
+    /// Threads that keep all its multiprocessors busy.
+    pub threads_of_coarse: u64,
     context: OnceLock<RawContext>,
     retaining: Mutex<()>,
     /// None where the driver has no pools.
@@ -46,10 +49,11 @@ pub struct Gpu {
 
 impl Gpu {
     /// Without a context so far.
-    pub fn new(driver: &'static Driver, device: RawDevice) -> Gpu {
+    pub fn new(driver: &'static Driver, device: RawDevice, multiprocessors: u32) -> Gpu {
         Gpu {
             driver,
             device,
+            threads_of_coarse: u64::from(multiprocessors) * COARSE_THREADS,
             context: OnceLock::new(),
             retaining: Mutex::new(()),
             pool: OnceLock::new(),

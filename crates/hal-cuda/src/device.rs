@@ -49,7 +49,11 @@ pub fn devices(cache: Option<Arc<dyn CubinCache>>) -> Found {
             info::device(driver, ordinal).and_then(|device| Ok((device, info::describe(driver, ordinal, device)?)));
         match described {
             Ok((device, described)) => {
-                found.devices.push(CudaDevice::new(Gpu::new(driver, device), described, cache.clone()));
+                found.devices.push(CudaDevice::new(
+                    Gpu::new(driver, device, described.info.compute_units),
+                    described,
+                    cache.clone(),
+                ));
             }
             Err(absent) => found.absent.push(absent),
         }

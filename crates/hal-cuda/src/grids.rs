@@ -46,7 +46,7 @@ fn parts(global: u64, local: u64, limit: u64) -> impl Iterator<Item = Part> + Cl
 }
 
 /// The grids of a range; none if there are too many to submit. No size of the range is 0.
-pub fn grids(range: &NdRange, limits: [u64; 3]) -> Option<impl Iterator<Item = Grid>> {
+pub fn grids(range: &NdRange, limits: [u64; 3]) -> Option<impl Iterator<Item = Grid> + use<>> {
     let local = range.local.map(|size| size.max(1));
     let count = (0..3).try_fold(1u64, |count, d| {
         let (whole, rest) = (range.global[d] / local[d], range.global[d] % local[d]);
@@ -68,6 +68,45 @@ pub fn grids(range: &NdRange, limits: [u64; 3]) -> Option<impl Iterator<Item = G
             }
         })
     }))
+}
+
+/// Threads of a group of a coarse kernel.
+const COARSE_GROUP: u64 = 256;
+/// Threads of a row of such a group at least, if rows of the range are whole groups.
+const COARSE_ROW: u64 = 32;
+/// Threads that a multiprocessor of a coarse kernel has at least: with fewer, joining them makes it idle.
+pub const COARSE_THREADS: u64 = 512;
+
+/// How a coarse kernel of this factor runs a range: the range of its threads, and the range of the ordinary kernel's
+/// work-items at the end of each row that are too few to be joined. None if it should not: it would have fewer threads
+/// than `least`, or ids of more than 31 bits.
+pub fn coarse(range: &NdRange, factor: u64, least: u64) -> Option<(NdRange, Option<NdRange>)> {
+    let ([x, y, z], first) = (range.global, range.offset[0]);
+    let rows = y.checked_mul(z)?;
+    let end = first.checked_add(x)?;
+    let threads = x / factor;
+    if !first.is_multiple_of(factor) || end > 1 << 31 || threads.checked_mul(rows)? < least.max(1) {
+        return None;
+    }
+    // The largest row of threads that divides the range, and rows to fill the group.
+    let row = 1 << threads.trailing_zeros().min(COARSE_GROUP.trailing_zeros());
+    let row = if row < COARSE_ROW { COARSE_GROUP.min(threads.next_power_of_two()) } else { row };
+    let row = row.min(threads);
+    let column = 1 << y.trailing_zeros().min((COARSE_GROUP / row).max(1).ilog2());
+    let joined = NdRange {
+        offset: [first / factor, range.offset[1], range.offset[2]],
+        global: [threads, y, z],
+        local: [row, column, 1],
+        ..*range
+    };
+    let rest = x - threads * factor;
+    let apart = (rest > 0).then(|| NdRange {
+        offset: [first + threads * factor, range.offset[1], range.offset[2]],
+        global: [rest, y, z],
+        local: [rest, y.min(COARSE_ROW), 1],
+        ..*range
+    });
+    Some((joined, apart))
 }
 
 /// A launch descriptor.
@@ -148,6 +187,33 @@ mod tests {
             }
         }
         items
+    }
+
+    #[test]
+    fn a_coarse_kernel_and_the_ordinary_one_run_each_work_item_once() {
+        let range = |offset, global| NdRange { work_dim: 2, offset, global, local: [1; 3] };
+        for (offset, global) in [
+            ([0, 0, 0], [4096, 3, 1]),
+            ([8, 5, 0], [1023, 7, 2]),
+            ([4, 0, 0], [7, 1, 1]),
+            ([0, 0, 1], [4, 4, 4]),
+            ([0, 0, 0], [4 * 8191, 1, 1]),
+        ] {
+            let (joined, apart) = coarse(&range(offset, global), 4, 1).unwrap();
+            assert!(joined.local.iter().product::<u64>() <= COARSE_GROUP, "{joined:?}");
+            let mut found = Vec::new();
+            for ([x, y, z], _) in by_grids(&joined, GRID_LIMITS) {
+                found.extend((0..4).map(|k| [4 * x + k, y, z]));
+            }
+            found.extend(apart.iter().flat_map(|apart| by_grids(apart, GRID_LIMITS).into_keys()));
+            found.sort_unstable();
+            let mut all: Vec<_> = each(global).map(|at| std::array::from_fn(|d| at[d] + offset[d])).collect();
+            all.sort_unstable();
+            assert_eq!(found, all);
+        }
+        assert!(coarse(&range([2, 0, 0], [4096, 1, 1]), 4, 1).is_none(), "wide accesses would not be aligned");
+        assert!(coarse(&range([0; 3], [4096, 1, 1]), 4, 1025).is_none(), "too few threads");
+        assert!(coarse(&range([0; 3], [(1 << 31) + 4, 1, 1]), 4, 1).is_none(), "too large ids");
     }
 
     #[test]

@@ -3,11 +3,12 @@
 use crate::completion::{Lane, Running};
 use crate::context::{Current, Event, Gpu};
 use crate::error::OnItsWay;
-use crate::grids::{Descriptor, GRID_LIMITS, GROUP_LIMITS, Grid, grids};
+use crate::grids::{Descriptor, GRID_LIMITS, GROUP_LIMITS, Grid, coarse, grids};
+use crate::library::RawFunction;
 use crate::module::CudaKernel;
 use crate::print::Printing;
 use cloom_artifact::KernelArgKind;
-use cloom_hal::{Completion, HalError, Launch};
+use cloom_hal::{Completion, HalError, Launch, NdRange};
 use std::any::Any;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -22,8 +23,7 @@ pub fn submit(
     let kernel = kernel_of(gpu, launch)?;
     check(kernel, launch)?;
     let range = &launch.range;
-    let too_many = || HalError::Device(format!("a GPU takes {:?} groups in too many parts", range.groups()));
-    let grids = grids(range, GRID_LIMITS).ok_or_else(too_many)?;
+    let parts = parts(kernel, range, gpu.threads_of_coarse)?;
     let current = gpu.enter()?;
     kernel.allow_local(&current, launch.local_size)?;
     let print = match kernel.artifact.printf_formats.is_empty() {
@@ -37,7 +37,7 @@ pub fn submit(
     let gate = if launch.timed { lane.gate(gpu) } else { None };
     let closed = gate.and_then(|gate| gate.close(&current, lane.stream()));
     let start = if launch.timed { Some(record()?) } else { None };
-    let begun = begin(&current, lane, kernel, launch, Descriptor::new(range, variables, buffer), grids)
+    let begun = begin(&current, lane, kernel, launch, Descriptor::new(range, variables, buffer), parts)
         .and_then(|()| Ok(record()?));
     drop(closed);
     match begun {
@@ -52,6 +52,27 @@ pub fn submit(
         }
     }
 }
+
+/// A function, and the grids that it runs.
+type Part = (RawFunction, Box<dyn Iterator<Item = Grid>>);
+
+/// What runs a range: the kernel, or the coarse one and, at the ends of rows, the kernel.
+fn parts(kernel: &CudaKernel, range: &NdRange, least: u64) -> Result<SmallParts, HalError> {
+    let part = |function: RawFunction, range: &NdRange| -> Result<Part, HalError> {
+        let too_many = || HalError::Device(format!("a GPU takes {:?} groups in too many parts", range.groups()));
+        Ok((function, Box::new(grids(range, GRID_LIMITS).ok_or_else(too_many)?)))
+    };
+    let joined = kernel.coarse.and_then(|(function, factor)| Some((function, coarse(range, factor.into(), least)?)));
+    Ok(match joined {
+        None => [Some(part(kernel.function, range)?), None],
+        Some((function, (joined, apart))) => {
+            [Some(part(function, &joined)?), apart.map(|apart| part(kernel.function, &apart)).transpose()?]
+        }
+    })
+}
+
+/// At most two parts.
+type SmallParts = [Option<Part>; 2];
 
 /// The kernel, if it is one of this GPU.
 fn kernel_of<'a>(gpu: &Arc<Gpu>, launch: &Launch<'a>) -> Result<&'a CudaKernel, HalError> {
@@ -97,13 +118,14 @@ fn begin(
     kernel: &CudaKernel,
     launch: &Launch<'_>,
     mut descriptor: Descriptor,
-    grids: impl Iterator<Item = Grid>,
+    parts: SmallParts,
 ) -> Result<(), HalError> {
     let args = kernel.artifact.args.iter().map(|arg| launch.args[arg.offset as usize..].as_ptr().cast());
     let mut parameters: Vec<*const c_void> = std::iter::once(std::ptr::null()).chain(args).collect();
     // The driver took the local memory of the largest group when the kernel was allowed it.
     let local_size = u32::try_from(launch.local_size).unwrap_or(u32::MAX);
-    for grid in grids {
+    let grids = parts.into_iter().flatten().flat_map(|(function, grids)| grids.map(move |grid| (function, grid)));
+    for (function, grid) in grids {
         descriptor.set_grid(&grid);
         parameters[0] = (&raw const descriptor).cast();
         let ([gx, gy, gz], [lx, ly, lz]) = (grid.groups, grid.local);
@@ -114,7 +136,7 @@ fn begin(
             let parameters = parameters.as_ptr();
             let extra = std::ptr::null_mut();
             (current.table().launch_kernel)(
-                kernel.function,
+                function,
                 gx,
                 gy,
                 gz,

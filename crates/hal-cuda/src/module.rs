@@ -7,7 +7,7 @@ use crate::cache::{CubinCache, CubinKey};
 use crate::context::{Current, Gpu};
 use crate::error::Failure;
 use crate::library::{RawFunction, RawLink, RawModule};
-use cloom_artifact::{KernelArtifact, LaunchForm};
+use cloom_artifact::KernelArtifact;
 use cloom_hal::{HalError, Kernel, Memory};
 use cloom_ir::abi::gpu;
 use std::ffi::{CString, c_void};
@@ -54,6 +54,8 @@ pub struct CudaKernel {
     pub(crate) gpu: Arc<Gpu>,
     module: RawModule,
     pub(crate) function: RawFunction,
+    /// The coarse kernel and its factor.
+    pub(crate) coarse: Option<(RawFunction, u32)>,
     pub(crate) max_group: u64,
     /// Bytes of local memory of the largest group.
     local_memory: u64,
@@ -80,9 +82,10 @@ impl CudaKernel {
         artifact: Arc<KernelArtifact>,
         variables: Option<Arc<dyn Memory>>,
     ) -> Result<CudaKernel, HalError> {
-        if artifact.launch != LaunchForm::WorkItem {
+        let Some(launch) = artifact.gpu() else {
             return Err(bad("it runs a work-group, and a GPU runs work-items"));
-        }
+        };
+        let coarse = launch.coarse.clone();
         if artifact.enqueues {
             return Err(bad("it enqueues kernels, which a GPU does not"));
         }
@@ -91,22 +94,31 @@ impl CudaKernel {
         let ptx = ptx.map_err(|_| bad("its text has a zero"))?;
         let current = to.gpu.enter()?;
         let module = load(&current, to, &ptx)?;
+        let function = |entry: &CString| {
+            let mut function = RawFunction::NULL;
+            // SAFETY: the module is loaded, the name ends in a zero, and it writes a handle.
+            let code = unsafe { (current.table().module_get_function)(&mut function, module, entry.as_ptr()) };
+            let found = current.check("cuModuleGetFunction", code);
+            found.map(|()| function).map_err(|_| bad(&format!("no function {}", entry.to_string_lossy())))
+        };
         let mut kernel = CudaKernel {
             name: artifact.name.as_str().into(),
             artifact,
             gpu: to.gpu.clone(),
             module,
             function: RawFunction::NULL,
+            coarse: None,
             max_group: 0,
             local_memory: 0,
             has_local_memory: AtomicBool::new(false),
             variables,
         };
-        // SAFETY: the module is loaded, the name ends in a zero, and it writes a handle.
-        let code = unsafe { (current.table().module_get_function)(&mut kernel.function, module, entry.as_ptr()) };
-        current
-            .check("cuModuleGetFunction", code)
-            .map_err(|_| bad(&format!("no function {}", kernel.artifact.entry)))?;
+        // From here on, dropping the kernel unloads the module.
+        kernel.function = function(&entry)?;
+        if let Some(coarse) = coarse {
+            let entry = CString::new(coarse.entry).map_err(|_| bad("a symbol has a zero"))?;
+            kernel.coarse = Some((function(&entry)?, coarse.factor.max(1)));
+        }
         kernel.check_parameters(&current)?;
         kernel.max_group = u64::from(kernel.attribute(&current, MAX_THREADS)?);
         let static_shared = u64::from(kernel.attribute(&current, STATIC_SHARED)?);

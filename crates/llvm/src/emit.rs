@@ -12,10 +12,10 @@ use llvm_sys::prelude::*;
 use llvm_sys::{LLVMAttributeFunctionIndex, LLVMCallConv, LLVMLinkage, LLVMUnnamedAddr, LLVMVisibility};
 use std::collections::{BTreeSet, HashMap};
 
-/// Translates a function and what it calls into an LLVM module. Returns the bytes of local memory of a GPU's kernel.
+/// Translates functions and what they call into an LLVM module. Returns the bytes of local memory of a GPU's kernel.
 pub fn module(
     module: &Module,
-    root: FuncRef,
+    roots: &[FuncRef],
     reachable: &[FuncRef],
     context: &Context,
     llvm: &LlvmModule<'_>,
@@ -38,14 +38,15 @@ pub fn module(
         gpu: target.gpu().map(|_| Gpu::new(module, reachable)),
     };
     for &f in reachable {
-        match f == root && cx.gpu.is_some() {
+        let is_root = roots.contains(&f);
+        match is_root && cx.gpu.is_some() {
             true => cx.declare_kernel(f),
-            false => cx.declare(f, f == root),
+            false => cx.declare(f, is_root),
         }
     }
     cx.declare_pure(reachable);
     for &f in reachable {
-        FunctionCx::new(&mut cx, context, f, f == root).run()?;
+        FunctionCx::new(&mut cx, context, f, roots.contains(&f)).run()?;
     }
     cx.initialise_globals()?;
     Ok(cx.gpu.map_or(0, |gpu| gpu.local_size))

@@ -59,8 +59,8 @@ pub struct Options {
 pub struct Compiled {
     /// The relocatable ELF object; of a GPU, PTX.
     pub object: Vec<u8>,
-    /// The symbol of the function in it.
-    pub symbol: String,
+    /// The symbols of the functions in it, in the order in which they were given.
+    pub symbols: Vec<String>,
     /// Bytes of static local memory of a group; 0 for a CPU, whose work-group functions have none of their own.
     pub local_size: u64,
     /// Bytes that one thread needs on its stack for private memory and for what does not fit into registers.
@@ -100,7 +100,12 @@ const CANNOT_SELECT: &str = "Cannot select";
 
 /// Compiles one function and all that it calls.
 pub fn compile(module: &Module, func: FuncRef, options: &Options) -> Result<Compiled, Error> {
-    let reachable = reachable(module, func);
+    compile_kernels(module, &[func], options)
+}
+
+/// Compiles functions, at least one, and all that they call.
+pub fn compile_kernels(module: &Module, funcs: &[FuncRef], options: &Options) -> Result<Compiled, Error> {
+    let reachable = reachable(module, funcs);
     for &f in &reachable {
         check(module, f, options.target.gpu().is_some())?;
     }
@@ -110,7 +115,7 @@ pub fn compile(module: &Module, func: FuncRef, options: &Options) -> Result<Comp
     let attempt = |options: &Options| {
         guard::run(|| {
             let start = since.elapsed();
-            let mut compiled = generate(module, func, &reachable, private_size, options)?;
+            let mut compiled = generate(module, funcs, &reachable, private_size, options)?;
             compiled.times.insert(0, ("llvm start", start));
             Ok(compiled)
         })
@@ -162,7 +167,7 @@ pub fn after_fork_in_child() {
 
 fn generate(
     module: &Module,
-    func: FuncRef,
+    funcs: &[FuncRef],
     reachable: &[FuncRef],
     private_size: u64,
     options: &Options,
@@ -189,9 +194,10 @@ fn generate(
     let machine = target::Machine::take(&options.target, effort)?;
     stage("llvm target");
     let context = Context::new();
-    let llvm = LlvmModule::new(&context, &module.funcs[func].name);
+    let llvm = LlvmModule::new(&context, &module.funcs[funcs[0]].name);
     machine.prepare(&llvm);
-    let local_size = emit::module(module, func, reachable, &context, &llvm, &options.target, options.denorms_are_zero)?;
+    let local_size =
+        emit::module(module, funcs, reachable, &context, &llvm, &options.target, options.denorms_are_zero)?;
     let mut stages = Vec::new();
     if options.texts {
         stages.push(("llvm", llvm.text()));
@@ -230,8 +236,8 @@ fn generate(
     // recursion, so the sum of all frames bounds what a thread needs.
     let private_size = private_size.max(frames);
     check_private(private_size)?;
-    let symbol = emit::symbol(module, func, true, &options.target);
-    Ok(Compiled { object, symbol, local_size, private_size, stages, times })
+    let symbols = funcs.iter().map(|&f| emit::symbol(module, f, true, &options.target)).collect();
+    Ok(Compiled { object, symbols, local_size, private_size, stages, times })
 }
 
 /// The number of back edges: about that of loops.
@@ -241,9 +247,9 @@ fn loops(func: &Function) -> usize {
     cfg.rpo().iter().map(|&b| func.blocks[b].term.edges().iter().filter(|e| back(b, e)).count()).sum()
 }
 
-/// The function and all that it calls.
-fn reachable(module: &Module, root: FuncRef) -> Vec<FuncRef> {
-    let mut list = vec![root];
+/// Functions and all that they call.
+fn reachable(module: &Module, roots: &[FuncRef]) -> Vec<FuncRef> {
+    let mut list = roots.to_vec();
     let mut i = 0;
     while i < list.len() {
         for callee in module.funcs[list[i]].callees() {

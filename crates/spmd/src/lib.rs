@@ -11,6 +11,7 @@
 //! | [`split`] | barriers: the kernel split into continuations, and the frame for values that live across barriers |
 //! | `transform` | rewrites of a continuation, still for one work-item; each can be switched off ([`passes`]) |
 //! | `cost` | the cost model: how many lanes a vector has |
+//! | `coarsen` | neighbouring work-items joined into one thread, for GPUs, which need nothing else of this |
 //! | `emit` | widening to vector code, and the loops over the vectors of a group |
 //! | [`remarks`] | decisions and their reasons, for people |
 //!
@@ -27,6 +28,7 @@
 #![forbid(unsafe_code)]
 
 pub mod analysis;
+mod coarsen;
 mod cost;
 mod emit;
 mod error;
@@ -42,6 +44,7 @@ use cloom_ir::abi::CpuLaunch;
 use cloom_ir::{FuncRef, Module};
 use cloom_passes::{PassOptions, Statistics};
 use cloom_target::Target;
+pub use coarsen::{Coarse, coarsen};
 pub use cost::VectorOptions;
 use cost::Vectors;
 use error::BugPolicy;

@@ -2,7 +2,7 @@
 //!
 //! Registers: `%rd0` to `%rd2` the global id, `%rd3` the index of the work-item in the whole range without its offset.
 
-use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact, LaunchForm};
+use cloom_artifact::{GpuLaunch, KernelArg, KernelArgKind, KernelArtifact, LaunchForm};
 use cloom_ir::abi::gpu;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -190,6 +190,6 @@ pub fn artifact(name: &str) -> Arc<KernelArtifact> {
         denorms_are_zero: false,
         printf_formats,
         enqueues: false,
-        launch: LaunchForm::WorkItem,
+        launch: LaunchForm::WorkItem(GpuLaunch::default()),
     })
 }

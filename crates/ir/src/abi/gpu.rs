@@ -22,6 +22,26 @@
 //! group id    first_group + g
 //! ```
 
+use serde::{Deserialize, Serialize};
+
+/// How a kernel's code is launched.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct GpuLaunch {
+    /// A coarse kernel beside the ordinary one.
+    pub coarse: Option<CoarseEntry>,
+}
+
+/// A kernel with the same parameters, one work-item of which does the work of several neighbours of dimension 0. It
+/// does not matter how they are grouped, and its global ids of dimension 0 are those of the first neighbours divided by
+/// the factor. For ids of at most 31 bits.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CoarseEntry {
+    /// The symbol of the kernel.
+    pub entry: String,
+    /// How many neighbours.
+    pub factor: u32,
+}
+
 /// `[3]`: the global id of the grid's first work-item, offset included.
 pub const FIRST_ID: u64 = 0;
 /// `[3]`: the group id of the grid's first group.

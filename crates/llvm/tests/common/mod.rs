@@ -122,7 +122,7 @@ impl<'d> Prepared<'d> {
             name: "k".into(),
             target: options.target.clone(),
             code: compiled.object,
-            entry: compiled.symbol,
+            entry: compiled.symbols[0].clone(),
             args: vec![argument(0), argument(8)],
             arg_block: 16,
             local_size: 256,

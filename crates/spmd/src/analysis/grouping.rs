@@ -13,7 +13,7 @@ pub fn is_regroupable(module: &Module, kernel: &Function, graph: &ContinuationGr
 }
 
 /// Whether a kernel queries its grouping, or uses something that a group shares.
-fn depends_on_groups(module: &Module, kernel: &Function) -> bool {
+pub fn depends_on_groups(module: &Module, kernel: &Function) -> bool {
     let insts = kernel.layout.iter().flat_map(|&b| &kernel.blocks[b].insts);
     let uses_group = insts.map(|&i| &kernel.insts[i].op).any(|op| match *op {
         Op::Query { what, .. } => {
