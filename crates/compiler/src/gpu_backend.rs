@@ -1,6 +1,6 @@
 //! The backend for GPUs: scalar passes, coarsening, LLVM. Work-items are the GPU's threads.
 
-use crate::backend::{Backend, Capabilities, Generated, KernelInput, StageLog};
+use crate::backend::{Backend, Capabilities, Explanation, Generated, KernelInput, StageLog};
 use crate::key::Tier;
 use crate::{CompileError, Stage, Timing};
 use cloom_artifact::{CoarseEntry, GpuLaunch, KernelArtifact, KernelCode, LaunchForm};
@@ -36,7 +36,10 @@ impl Backend for GpuBackend {
         let mut input = KernelInput { passes: &passes, ..input };
         let statistics = input.run_passes(log);
         let KernelInput { mut module, kernel, options, .. } = input;
-        let coarse = if options.optimise { cloom_spmd::coarsen(&mut module, kernel) } else { None };
+        let (coarse, remark) = match options.optimise {
+            true => cloom_spmd::coarsen(&mut module, kernel),
+            false => (None, cloom_spmd::remarks::not_optimised()),
+        };
         if let Some(coarse) = coarse {
             debug_assert_eq!(cloom_ir::verify(&module).first(), None, "after coarsening\n{module}");
             log.stage("coarse", || module.function_text(&module.funcs[coarse.func]));
@@ -69,7 +72,16 @@ impl Backend for GpuBackend {
             launch: LaunchForm::WorkItem(launch),
         };
         let artifact = KernelArtifact::new(&module, kernel, code)?;
-        Ok(Generated { artifact, remarks: Vec::new(), statistics, internal_error: None })
+        Ok(Generated { artifact, remarks: vec![remark], statistics, internal_error: None })
+    }
+
+    fn explain(&self, input: KernelInput<'_>) -> Result<Explanation, CompileError> {
+        let passes = PassOptions { native_generic: true, ..input.passes.clone() };
+        let mut input = KernelInput { passes: &passes, ..input };
+        input.run_passes(&mut StageLog::new(false));
+        let KernelInput { mut module, kernel, .. } = input;
+        let (_, remark) = cloom_spmd::coarsen(&mut module, kernel);
+        Ok(Explanation { summary: remark.what.clone(), remarks: vec![remark], files: module.files })
     }
 
     fn prepare_meanwhile(&self, work: &mut dyn FnMut()) {

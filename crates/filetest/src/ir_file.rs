@@ -19,6 +19,7 @@
 //! | `spmd`, `spmd lanes N` | the work-group function for vectors of N work-items (1 unless said), printed |
 //! | `spmd registers N` | the same for vectors that suit the kernel on a machine with registers of N bits |
 //! | `spmd target TARGET` | the same for a target, as it is written in cache keys |
+//! | `coarsen` | the kernel that does the work of several neighbours, printed, or why there is none |
 //! | `llvm` | a work-group function as LLVM gets it, before LLVM's own passes |
 //! | `run` | nothing: a case by [`crate::header`], on every rung |
 //!
@@ -178,6 +179,14 @@ fn text(input: &str, command: &[&str], manager: &PassManager<'_>) -> Result<Stri
         ["spmd", "target", target] => {
             let target: Target = target.parse().map_err(|e: TargetError| e.to_string())?;
             spmd(module, first, VectorOptions::default(), &target, manager)
+        }
+        ["coarsen"] => {
+            let (coarse, remark) = cloom_spmd::coarsen(&mut module, first);
+            if let Some(e) = cloom_ir::verify(&module).first() {
+                return Err(format!("does not verify: {e}\n{module}"));
+            }
+            let made = coarse.map(|coarse| module.function_text(&module.funcs[coarse.func]));
+            Ok(format!("{}: {}\n{}", remark.what, remark.why, made.unwrap_or_default()))
         }
         ["llvm"] => llvm(&module, first),
         _ => Err(format!("no command is named {command:?}")),

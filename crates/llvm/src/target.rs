@@ -93,6 +93,7 @@ const OPTIONS: &[&CStr] = &[
     c"-disable-x86-domain-reassignment",
     c"-nvptx-short-ptr",
     c"-unroll-threshold=700",
+    c"-unroll-partial-threshold=200",
 ];
 
 /// The version of PTX: that of CUDA 11.8, which later drivers take too.

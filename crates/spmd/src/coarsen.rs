@@ -19,13 +19,14 @@
 
 use crate::analysis::divergence::{self, Divergence};
 use crate::analysis::grouping::depends_on_groups;
-use cloom_ir::affine::{Affine, Ext, Facts, Symbol};
+use crate::remarks::{Remark, RemarkCode};
+use cloom_ir::affine::{Affine, Ext, Facts, Form, Symbol};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
 use cloom_ir::{
-    BinOp, Block, Builder, Edge, Flags, FuncRef, Function, Inst, InstData, Linkage, Module, Op, Query, Space, Term,
-    Type, Value,
+    BinOp, Block, Builder, Edge, Flags, FuncRef, Function, Inst, InstData, IntCc, Linkage, Module, Op, Query, Space,
+    Span, Term, Type, Value,
 };
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -53,24 +54,56 @@ pub struct Coarse {
 /// The values of one value of the original: one if it is uniform, else one for each work-item.
 type Lanes = SmallVec<[Value; MAX_FACTOR as usize]>;
 
-/// Coarsens a kernel after the scalar passes, if that pays. Global ids have at most 31 bits.
-pub fn coarsen(module: &mut Module, kernel: FuncRef) -> Option<Coarse> {
+/// Why the work-items stay apart, and where that shows.
+struct Apart {
+    span: Span,
+    why: &'static str,
+}
+
+impl Apart {
+    fn new(why: &'static str) -> Apart {
+        Apart { span: Span::NONE, why }
+    }
+}
+
+/// Coarsens a kernel after the scalar passes, if that pays, and says why or why not. Global ids have at most 31 bits.
+pub fn coarsen(module: &mut Module, kernel: FuncRef) -> (Option<Coarse>, Remark) {
+    let made = attempt(module, kernel);
+    let code = RemarkCode::Coarse;
+    match made {
+        Ok(coarse) => {
+            let what = format!("{} work-items are one thread", coarse.factor);
+            let why = format!("their numbers follow each other: an access moves up to {WIDEST} bytes");
+            (Some(coarse), Remark { code, span: Span::NONE, what, why })
+        }
+        Err(Apart { span, why }) => {
+            (None, Remark { code, span, what: "a work-item is a thread".into(), why: why.into() })
+        }
+    }
+}
+
+fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Apart> {
     let func = &module.funcs[kernel];
-    if func.size() > MAX_SIZE || depends_on_groups(module, func) || !func.insts_in_layout().all(|(_, d)| may_join(d)) {
-        return None;
+    if func.size() > MAX_SIZE {
+        return Err(Apart::new("the kernel is large: what it computes takes longer than its accesses"));
+    }
+    if depends_on_groups(module, func) {
+        return Err(Apart::new("it asks for its group, or shares something with it"));
+    }
+    if let Some((_, data)) = func.insts_in_layout().find(|(_, data)| !may_join(data)) {
+        return Err(Apart { span: data.span, why: "this operation is each work-item's own" });
     }
     let (item, queries) = item_function(func);
-    let id = queries.iter().position(|&query| query == (Query::GlobalId, 0))?;
+    let id = queries.iter().position(|&query| query == (Query::GlobalId, 0));
+    let id = id.ok_or_else(|| Apart::new("it does not ask for the global id of dimension 0"))?;
     let id = item.param_values()[func.params.len() + id];
     let divergence = divergence::between_lanes(&item, &[id]);
-    let accesses = accesses(&item, func.params.len(), id, &divergence)?;
-    if !branches_come_first(&item, &divergence) {
-        return None;
-    }
-    let bytes = accesses.values().filter(|a| a.is_consecutive).map(|a| a.bytes).max()?;
-    let factor = (WIDEST / bytes).min(MAX_FACTOR);
+    let facts = Ids { item: &item, id, kernel_params: func.params.len(), divergence: &divergence };
+    let accesses = facts.check()?;
+    let bytes = accesses.values().filter(|a| a.is_consecutive).map(|a| a.bytes).max();
+    let factor = bytes.map_or(0, |bytes| (WIDEST / bytes).min(MAX_FACTOR));
     if factor < 2 {
-        return None;
+        return Err(Apart::new("no access is of consecutive numbers of up to 8 bytes"));
     }
     let mut coarse = Function::new(format!("{}.x{factor}", func.name), func.params.clone(), None);
     coarse.linkage = func.linkage;
@@ -87,7 +120,7 @@ pub fn coarsen(module: &mut Module, kernel: FuncRef) -> Option<Coarse> {
         blocks: FxHashMap::default(),
     };
     let coarse = jam.run(&queries);
-    Some(Coarse { func: module.funcs.push(coarse), factor })
+    Ok(Coarse { func: module.funcs.push(coarse), factor })
 }
 
 /// Whether an instruction may be joined with those of the neighbours.
@@ -153,48 +186,126 @@ struct Access {
     align: u32,
 }
 
-/// The accesses that vary; none if one of them would not gain by being joined.
-fn accesses(
-    item: &Function,
-    kernel_params: usize,
+/// The function of one work-item, and how its values depend on the id of dimension 0.
+struct Ids<'a> {
+    item: &'a Function,
     id: Value,
-    divergence: &Divergence,
-) -> Option<FxHashMap<Inst, Access>> {
-    let cfg = Cfg::new(item);
-    let loops = Loops::new(item, &cfg, &DomTree::new(item, &cfg));
-    let range = |v: Value| (v == id).then_some((0, i64::from(i32::MAX)));
-    let affine = Affine::new(item, &cfg, &loops, Facts { range: &range, ..Facts::default() });
-    let is_id = |symbol| matches!(symbol, Symbol::Value(v, _) if v == id);
-    let buffers = &item.param_values()[..kernel_params];
-    let is_buffer =
-        |symbol: Symbol| matches!(symbol, Symbol::Value(v, _) if buffers.contains(&v) && item.ty(v).is_ptr());
-    let mut accesses = FxHashMap::default();
-    for (inst, data) in item.insts_in_layout() {
-        let (ty, align) = match data.op {
-            Op::Load { align } => (item.ty(data.result?), align),
-            Op::Store { align } => (item.ty(data.args[1]), align),
-            _ => continue,
+    kernel_params: usize,
+    divergence: &'a Divergence,
+}
+
+impl Ids<'_> {
+    /// The accesses that vary, if all of them and all branches can be joined.
+    fn check(&self) -> Result<FxHashMap<Inst, Access>, Apart> {
+        let (item, id) = (self.item, self.id);
+        let cfg = Cfg::new(item);
+        let loops = Loops::new(item, &cfg, &DomTree::new(item, &cfg));
+        let range = |v: Value| (v == id).then_some((0, i64::from(i32::MAX)));
+        let affine = Affine::new(item, &cfg, &loops, Facts { range: &range, ..Facts::default() });
+        for &b in cfg.rpo().iter().filter(|&&b| self.divergence.is_divergent_branch(b)) {
+            let apart = |why| Apart { span: item.blocks[b].term_span, why };
+            let Term::Branch { cond, .. } = item.blocks[b].term else {
+                return Err(apart("neighbours may take this switch differently"));
+            };
+            if loops.innermost(b).is_some() {
+                return Err(apart("neighbours may take this branch of a loop differently"));
+            }
+            if !self.is_bound(&affine, cond) {
+                return Err(apart(
+                    "neighbours may take this branch differently: it does not compare the id with a bound",
+                ));
+            }
+            if self.stores_before(&cfg, b) {
+                return Err(apart("neighbours may take this branch differently, after a store"));
+            }
+        }
+        let mut accesses = FxHashMap::default();
+        for (inst, data) in item.insts_in_layout() {
+            let (ty, align) = match data.op {
+                Op::Load { align } => (data.result.map(|r| item.ty(r)), align),
+                Op::Store { align } => (Some(item.ty(data.args[1])), align),
+                _ => continue,
+            };
+            let Some(ty) = ty.filter(|_| !self.divergence.is_uniform(data.args[0])) else { continue };
+            let access = self.access(&affine, data.args[0], ty, align);
+            accesses.insert(inst, access.map_err(|why| Apart { span: data.span, why })?);
+        }
+        Ok(accesses)
+    }
+
+    /// Whether a condition compares something that grows with the id with a bound: neighbours agree but at one place.
+    fn is_bound(&self, affine: &Affine<'_>, cond: Value) -> bool {
+        let Some(inst) = self.item.def_inst(cond) else { return false };
+        let InstData { op, args, .. } = &self.item.insts[inst];
+        let grows = |v: Value| {
+            let form = affine.form(v, Ext::Own);
+            let parts = form.coefficients(|s| self.is_id(s));
+            parts.is_some_and(|(ids, rest)| {
+                matches!(&ids[..], [(_, slope)] if slope.as_const().is_some()) && self.is_shared(&rest)
+            })
         };
-        let address = data.args[0];
-        if divergence.is_uniform(address) {
-            continue;
+        let is_uniform = |v: Value| self.divergence.is_uniform(v);
+        match (op, &args[..]) {
+            (Op::Icmp(IntCc::Eq | IntCc::Ne), _) => false,
+            (Op::Icmp(_), &[a, b]) => is_uniform(a) && grows(b) || is_uniform(b) && grows(a),
+            (Op::Binary(BinOp::And | BinOp::Or), &[a, b]) => {
+                [a, b].into_iter().all(|v| is_uniform(v) || self.is_bound(affine, v))
+            }
+            _ => false,
         }
+    }
+
+    fn is_id(&self, symbol: Symbol) -> bool {
+        matches!(symbol, Symbol::Value(v, _) if v == self.id)
+    }
+
+    /// Whether a form is the same for neighbours.
+    fn is_shared(&self, form: &Form) -> bool {
+        !form
+            .symbols()
+            .any(|s| matches!(s, Symbol::Value(v, _) | Symbol::Start(v, _) if !self.divergence.is_uniform(v)))
+    }
+
+    /// Whether anything is stored before a branch.
+    fn stores_before(&self, cfg: &Cfg, branch: Block) -> bool {
+        let item = self.item;
+        let stores = |b: Block| item.blocks[b].insts.iter().any(|&i| matches!(item.insts[i].op, Op::Store { .. }));
+        let (mut before, mut seen) = (vec![branch], vec![branch]);
+        while let Some(b) = before.pop() {
+            if stores(b) {
+                return true;
+            }
+            for &pred in cfg.preds(b) {
+                if !seen.contains(&pred) {
+                    seen.push(pred);
+                    before.push(pred);
+                }
+            }
+        }
+        false
+    }
+
+    /// An access of numbers of this type at an address that varies, or why it would not gain by being joined.
+    fn access(&self, affine: &Affine<'_>, address: Value, ty: Type, align: u32) -> Result<Access, &'static str> {
+        let item = self.item;
         if !matches!(item.ty(address).space(), Some(Space::Global | Space::Constant)) {
-            return None;
+            return Err("this access is not one of global memory");
         }
+        const SCATTERED: &str = "the neighbours' numbers of this access do not lie together";
         let form = affine.form(address, Ext::Own);
-        let (ids, rest) = form.coefficients(is_id)?;
-        let [(_, slope)] = &ids[..] else { return None };
-        let slope = slope.as_const()?;
-        if rest.symbols().any(|s| matches!(s, Symbol::Value(v, _) | Symbol::Start(v, _) if !divergence.is_uniform(v))) {
-            return None;
-        }
+        let (ids, rest) = form.coefficients(|s| self.is_id(s)).ok_or(SCATTERED)?;
+        let slope = match &ids[..] {
+            [(_, slope)] if self.is_shared(&rest) => slope.as_const().ok_or(SCATTERED)?,
+            _ => return Err(SCATTERED),
+        };
         let bytes = ty.bytes();
         let is_consecutive = slope == i64::from(bytes) && !ty.is_vector() && !ty.is_ptr();
         if !(is_consecutive || slope >= i64::from(bytes) && slope <= MAX_STRIDE) {
-            return None;
+            return Err(SCATTERED);
         }
         // The address but for the id: buffers lie at large powers of two, and every other term counts by its factor.
+        let buffers = &item.param_values()[..self.kernel_params];
+        let is_buffer = |s: Symbol| matches!(s, Symbol::Value(v, _) if buffers.contains(&v) && item.ty(v).is_ptr());
         let mut known = BUFFER_ALIGN;
         for (monomial, factor) in rest.terms() {
             let unit = match monomial[..] {
@@ -203,31 +314,8 @@ fn accesses(
             };
             known = known.min(1 << unit.trailing_zeros().min(8));
         }
-        accesses.insert(inst, Access { bytes, is_consecutive, align: align.max(known as u32) });
+        Ok(Access { bytes, is_consecutive, align: align.max(known as u32) })
     }
-    Some(accesses)
-}
-
-/// Whether all branches that vary are in no loop, and before all stores.
-fn branches_come_first(item: &Function, divergence: &Divergence) -> bool {
-    let cfg = Cfg::new(item);
-    let loops = Loops::new(item, &cfg, &DomTree::new(item, &cfg));
-    let stores = |b: Block| item.blocks[b].insts.iter().any(|&i| matches!(item.insts[i].op, Op::Store { .. }));
-    cfg.rpo().iter().filter(|&&b| divergence.is_divergent_branch(b)).all(|&branch| {
-        let mut before = vec![branch];
-        let mut seen = vec![branch];
-        let mut is_first = matches!(item.blocks[branch].term, Term::Branch { .. }) && loops.innermost(branch).is_none();
-        while let Some(b) = before.pop() {
-            is_first &= !stores(b);
-            for &pred in cfg.preds(b) {
-                if !seen.contains(&pred) {
-                    seen.push(pred);
-                    before.push(pred);
-                }
-            }
-        }
-        is_first
-    })
 }
 
 /// The joining.

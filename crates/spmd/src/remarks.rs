@@ -53,6 +53,8 @@ pub enum RemarkCode {
     Narrow,
     /// Indices of 32 bits are checked once per group.
     NoWrap,
+    /// How many work-items a thread of a GPU is.
+    Coarse,
 }
 
 impl RemarkCode {
@@ -78,6 +80,7 @@ impl RemarkCode {
             RemarkCode::ComponentSplit => "component-split",
             RemarkCode::Narrow => "narrow",
             RemarkCode::NoWrap => "no-wrap",
+            RemarkCode::Coarse => "coarse",
         }
     }
 }
@@ -267,6 +270,12 @@ pub(crate) fn width(width: Width) -> Remark {
 pub(crate) fn not_vectorised(why: String) -> Remark {
     let what = "work-items run one at a time".into();
     Remark { code: RemarkCode::NotVectorised, span: Span::NONE, what, why }
+}
+
+/// The remark on a kernel that is compiled as it is written, for a GPU.
+pub fn not_optimised() -> Remark {
+    let (what, why) = ("a work-item is a thread".into(), "the build options ask for no optimisation".into());
+    Remark { code: RemarkCode::Coarse, span: Span::NONE, what, why }
 }
 
 /// The remark on a load that store-to-load forwarding removed.
