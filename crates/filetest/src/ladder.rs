@@ -46,8 +46,11 @@ const JUDGES: [Interpreter; 3] = [
 ];
 
 /// The rungs that compile further, without vectors or code generation.
-const STAGES: [Interpreter; 2] =
-    [Interpreter::on(Stage::Passes), Interpreter { canary: 0x5a, ..Interpreter::on(Stage::PlainGroup) }];
+const STAGES: [Interpreter; 3] = [
+    Interpreter::on(Stage::Passes),
+    Interpreter { canary: 0x5a, ..Interpreter::on(Stage::PlainGroup) },
+    Interpreter { canary: 0x69, ..Interpreter::on(Stage::Coarse) },
+];
 
 /// Work-items to a vector.
 const LANES: [u16; 7] = [1, 2, 4, 8, 16, 32, 64];

@@ -4,7 +4,7 @@ use crate::case::{CaseArg, NdRange};
 use crate::generate::link;
 use crate::header::{self, Header};
 use crate::rungs::{self, Cpu, Ready, Rung};
-use cloom_compiler::{Compiler, Program, Source};
+use cloom_compiler::{Compiler, Program, Source, Variant};
 use cloom_ir::Module;
 use cloom_target::Target;
 use std::sync::Arc;
@@ -77,6 +77,21 @@ pub fn test(compiler: &Compiler, text: &str, cpu: &Cpu) -> Result<(), String> {
         let (module, name) = compile(compiler, text, "", cpu.target(), run.1.as_deref())?;
         let header = Header { runs: vec![(run.0, Some(name))], ..header.clone() };
         crate::ir_file::run(&module, &header, &[cpu])?;
+    }
+    Ok(())
+}
+
+/// Makes PTX of each kernel of a file. If a header names kernels, it is built without options, as they are.
+pub fn ptx(compiler: &Arc<Compiler>, text: &str) -> Result<(), String> {
+    let options = if header::parse(text, "//")?.runs.is_empty() { "-cl-std=CL3.0" } else { "" };
+    let target = Target::nvidia("sm_90").ok_or("sm_90 is no target")?;
+    let program = build(compiler, text, options, &target)?;
+    let executable = compiler.executable(&program, &target);
+    for (kernel, _) in program.kernels() {
+        let built = executable.kernel(kernel, Variant::Vector).map_err(|e| format!("{kernel}: {e}"))?;
+        if !String::from_utf8_lossy(&built.artifact.code).contains(&format!(".entry {kernel}(")) {
+            return Err(format!("{kernel} is not in its PTX"));
+        }
     }
     Ok(())
 }

@@ -8,9 +8,9 @@ use cloom_hal::{Device, Kernel, Launch, Memory, PrintSink, initialise};
 use cloom_hal_cpu::CpuDevice;
 use cloom_interp::observe::Log;
 use cloom_interp::{Arg, Machine, Options, Program, WorkGroupLayout};
-use cloom_ir::{FuncRef, Module, abi};
+use cloom_ir::{FuncRef, Function, Module, Op, Query, abi};
 use cloom_passes::{PassManager, PassOptions};
-use cloom_spmd::{NotVectorised, VectorOptions, WorkGroup};
+use cloom_spmd::{Coarse, NotVectorised, VectorOptions, WorkGroup};
 use cloom_target::{Architecture, Target};
 use std::sync::{Arc, Mutex};
 
@@ -70,6 +70,8 @@ pub enum Stage {
     Group,
     /// The same of a module that went through them already.
     Passed,
+    /// The kernel for several neighbours, after the scalar passes, and the kernel itself for those left over.
+    Coarse,
 }
 
 /// The interpreter.
@@ -115,10 +117,11 @@ const EXCUSES: [NotVectorised; 4] =
     [NotVectorised::EndlessLoop, NotVectorised::TooManyLoops, NotVectorised::TooLarge, NotVectorised::PrivateArrays];
 
 /// Every rung that needs no code generation.
-pub const INTERPRETED: [&dyn Rung; 9] = [
+pub const INTERPRETED: [&dyn Rung; 10] = [
     &Interpreter::REFERENCE,
     &Interpreter { canary: 0x3c, order_seed: 11, ..Interpreter::REFERENCE },
     &Interpreter::on(Stage::Passes),
+    &Interpreter { canary: 0x69, ..Interpreter::on(Stage::Coarse) },
     &Interpreter { canary: 0x5a, ..Interpreter::on(Stage::PlainGroup) },
     &Interpreter::on(Stage::Group),
     &Interpreter::with_lanes(Stage::Group, 2),
@@ -161,6 +164,11 @@ impl Rung for Interpreter {
             Some(bits) => (VectorOptions::default(), target_of(bits)?),
         };
         let group = prepare(&mut module, kernel, self.stage, options, &target, passes)?;
+        let coarse = match self.stage {
+            // The range that is run is not the launch's, as these would tell.
+            Stage::Coarse if !asks_for_range(&module.funcs[kernel]) => cloom_spmd::coarsen(&mut module, kernel).0,
+            _ => None,
+        };
         // If a kernel is not vectorised for another reason, the vectoriser has a bug.
         if let Some(group) = group.as_ref().filter(|g| self.bits.is_none() && g.launch.lanes != self.lanes)
             && !group.not_vectorised.is_some_and(|limit| EXCUSES.contains(&limit))
@@ -168,7 +176,7 @@ impl Rung for Interpreter {
             return Err(format!("not vectorised: {:?}", group.remarks.last()));
         }
         let program = Program::new(module).map_err(|e| format!("does not verify: {}", e[0]))?;
-        Ok(Box::new(Interpreted { interpreter: *self, program, kernel, group }))
+        Ok(Box::new(Interpreted { interpreter: *self, program, kernel, group, coarse }))
     }
 }
 
@@ -177,6 +185,34 @@ struct Interpreted {
     program: Program,
     kernel: FuncRef,
     group: Option<WorkGroup>,
+    coarse: Option<Coarse>,
+}
+
+/// Whether a kernel asks for the size or the offset of the launch.
+fn asks_for_range(func: &Function) -> bool {
+    let asks = |op: &Op| matches!(op, Op::Query { what: Query::GlobalSize | Query::GlobalOffset, .. });
+    func.insts_in_layout().any(|(_, data)| asks(&data.op))
+}
+
+/// The kernels that run a range, each with its part: the coarse one for what it can take, and the kernel for the rest.
+fn parts(kernel: FuncRef, coarse: Option<Coarse>, range: &NdRange) -> Vec<(FuncRef, NdRange)> {
+    let whole = vec![(kernel, *range)];
+    let Some(Coarse { func, factor }) = coarse else { return whole };
+    let (factor, [x, ..], [first, ..]) = (u64::from(factor), range.global, range.offset);
+    if !first.is_multiple_of(factor) || x < factor {
+        return whole;
+    }
+    let part = |offset: u64, size: u64| {
+        let mut part = *range;
+        (part.offset[0], part.global[0], part.local) = (offset, size, [size.min(3), 1, 1]);
+        part
+    };
+    let joined = x / factor;
+    let mut parts = vec![(func, part(first / factor, joined))];
+    if x % factor > 0 {
+        parts.push((kernel, part(first + joined * factor, x % factor)));
+    }
+    parts
 }
 
 impl Ready for Interpreted {
@@ -205,7 +241,9 @@ impl Ready for Interpreted {
                 let layout = WorkGroupLayout { kernel: self.kernel, func, local_size, launch };
                 machine.run_work_groups(&layout, range, &values, &mut log)
             }
-            None => machine.run_kernel(self.kernel, range, &values, &mut log),
+            None => parts(self.kernel, self.coarse, range)
+                .into_iter()
+                .try_for_each(|(func, range)| machine.run_kernel(func, &range, &values, &mut log)),
         }
         .map_err(|e| e.to_string())?;
         if initialised && stage == Stage::Written && log.uninitialised > 0 {
@@ -242,12 +280,12 @@ pub fn prepare(
         Stage::PlainGroup => {
             cloom_passes::inline::run(module, kernel);
         }
-        Stage::Passes | Stage::Group => {
+        Stage::Passes | Stage::Group | Stage::Coarse => {
             cloom_passes::run_with(module, kernel, &PassManager::new(passes), |_, _| {});
         }
         Stage::Passed => {}
     }
-    if stage == Stage::Passes {
+    if matches!(stage, Stage::Passes | Stage::Coarse) {
         return Ok(None);
     }
     cloom_spmd::work_group_function(module, kernel, options, target, passes).map(Some).map_err(|e| e.to_string())

@@ -13,7 +13,9 @@
 //! | `run` | [`program::test`]: a program on every rung, for every instruction set of the machine |
 //! | `groups` | [`program::check_itself`]: a program that uses sub-groups, on rungs with sub-groups of every size |
 //!
-//! A program of `groups` is two tests, for code generation takes most of its time: `FILE (interpreter)` and `FILE
+//! Each program is also compiled for a GPU: `FILE (PTX)`.
+//!
+//! A program of `groups` is two more tests, for code generation takes most of its time: `FILE (interpreter)` and `FILE
 //! (cpu)`. What is shared between tests (devices, the compiler with its library) is made by the first one that needs
 //! it.
 
@@ -51,6 +53,11 @@ fn run(_: &Path, text: &str) -> Result<(), String> {
     LEVELS.iter().try_for_each(|cpu| program::test(&COMPILER, text, cpu))
 }
 
+/// Code for a GPU, which need not be there.
+fn ptx(_: &Path, text: &str) -> Result<(), String> {
+    program::ptx(&COMPILER, text)
+}
+
 fn groups_interpreted(_: &Path, text: &str) -> Result<(), String> {
     program::check_itself(&COMPILER, text, &Default::default(), &IN_SUBGROUPS)
 }
@@ -80,6 +87,8 @@ fn main() -> ExitCode {
     let list = [
         tests("tests/ir", "ir", "", ir),
         tests("run", "cl", "", run),
+        tests("run", "cl", " (PTX)", ptx),
+        tests("groups", "cl", " (PTX)", ptx),
         tests("groups", "cl", " (interpreter)", groups_interpreted),
         tests("groups", "cl", " (cpu)", groups_on_cpu),
     ];

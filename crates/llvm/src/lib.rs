@@ -205,7 +205,7 @@ fn generate(
     llvm.verify()?;
     stage("llvm ir");
     optimise::run(&llvm, &machine, effort);
-    if effort >= Effort::Quick && masks::widen(&llvm, options.target.features()) {
+    if effort >= Effort::Quick && options.target.gpu().is_none() && masks::widen(&llvm, options.target.features()) {
         llvm.verify()?;
     }
     stage("llvm passes");

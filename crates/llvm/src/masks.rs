@@ -623,7 +623,7 @@ bb2:
             let context = Context::new();
             let llvm = LlvmModule::new(&context, "k");
             machine.prepare(&llvm);
-            emit::module(&module, func, &[func], &context, &llvm, &target, false)?;
+            emit::module(&module, &[func], &[func], &context, &llvm, &target, false)?;
             optimise::run(&llvm, &machine, Effort::Full);
             let changed = widen(&llvm, target.features());
             llvm.verify()?;

@@ -47,7 +47,10 @@ impl FunctionCx<'_, '_> {
                 }
                 Op::Shuffle(mask) => {
                     let from = self.func.ty(data.args[0]);
-                    match self.interleaving(from, data.args[0], mask) {
+                    // A GPU has lanes in registers of their own.
+                    let interleaving =
+                        if self.cx.gpu.is_none() { self.interleaving(from, data.args[0], mask) } else { None };
+                    match interleaving {
                         Some(v) => v,
                         None => self.shuffle(from, arg(0), arg(1), mask),
                     }

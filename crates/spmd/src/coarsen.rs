@@ -97,9 +97,12 @@ fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Apart> {
     let id = queries.iter().position(|&query| query == (Query::GlobalId, 0));
     let id = id.ok_or_else(|| Apart::new("it does not ask for the global id of dimension 0"))?;
     let id = item.param_values()[func.params.len() + id];
-    let divergence = divergence::between_lanes(&item, &[id]);
-    let facts = Ids { item: &item, id, kernel_params: func.params.len(), divergence: &divergence };
-    let accesses = facts.check()?;
+    // What varies by data alone tells which branches may be guards; then nothing may depend on any other branch.
+    let by_data = divergence::between_agreeing_lanes(&item, &[id], &|_| true);
+    let facts = |divergence| Ids { item: &item, id, kernel_params: func.params.len(), divergence };
+    let guards = facts(&by_data).guards();
+    let divergence = divergence::between_agreeing_lanes(&item, &[id], &|b| guards.contains(&b));
+    let accesses = facts(&divergence).check(&guards)?;
     let bytes = accesses.values().filter(|a| a.is_consecutive).map(|a| a.bytes).max();
     let factor = bytes.map_or(0, |bytes| (WIDEST / bytes).min(MAX_FACTOR));
     if factor < 2 {
@@ -195,30 +198,59 @@ struct Ids<'a> {
 }
 
 impl Ids<'_> {
-    /// The accesses that vary, if all of them and all branches can be joined.
-    fn check(&self) -> Result<FxHashMap<Inst, Access>, Apart> {
+    /// Calls `ask` with what is known of the function's numbers.
+    fn with_affine<T>(&self, ask: impl FnOnce(&Cfg, &Loops, &Affine<'_>) -> T) -> T {
         let (item, id) = (self.item, self.id);
         let cfg = Cfg::new(item);
         let loops = Loops::new(item, &cfg, &DomTree::new(item, &cfg));
         let range = |v: Value| (v == id).then_some((0, i64::from(i32::MAX)));
         let affine = Affine::new(item, &cfg, &loops, Facts { range: &range, ..Facts::default() });
-        for &b in cfg.rpo().iter().filter(|&&b| self.divergence.is_divergent_branch(b)) {
-            let apart = |why| Apart { span: item.blocks[b].term_span, why };
-            let Term::Branch { cond, .. } = item.blocks[b].term else {
-                return Err(apart("neighbours may take this switch differently"));
-            };
-            if loops.innermost(b).is_some() {
-                return Err(apart("neighbours may take this branch of a loop differently"));
-            }
-            if !self.is_bound(&affine, cond) {
-                return Err(apart(
-                    "neighbours may take this branch differently: it does not compare the id with a bound",
-                ));
-            }
-            if self.stores_before(&cfg, b) {
-                return Err(apart("neighbours may take this branch differently, after a store"));
-            }
+        ask(&cfg, &loops, &affine)
+    }
+
+    /// The branches that vary at which work-items may go on apart.
+    fn guards(&self) -> Vec<Block> {
+        self.with_affine(|cfg, loops, affine| {
+            let varies = |b: &Block| self.divergence.is_divergent_branch(*b);
+            let is_guard = |b: &Block| self.guard(cfg, loops, affine, *b).is_ok();
+            cfg.rpo().iter().copied().filter(varies).filter(is_guard).collect()
+        })
+    }
+
+    /// Whether work-items may go on apart at a branch that varies, or why not.
+    fn guard(&self, cfg: &Cfg, loops: &Loops, affine: &Affine<'_>, b: Block) -> Result<(), &'static str> {
+        let Term::Branch { cond, .. } = self.item.blocks[b].term else {
+            return Err("neighbours may take this switch differently");
+        };
+        if loops.innermost(b).is_some() {
+            return Err("neighbours may take this branch of a loop differently");
         }
+        if !self.is_bound(affine, cond) {
+            return Err("neighbours may take this branch differently: it does not compare the id with a bound");
+        }
+        if self.stores_before(cfg, b) {
+            return Err("neighbours may take this branch differently, after a store");
+        }
+        Ok(())
+    }
+
+    /// The accesses that vary, if all of them and all branches can be joined.
+    fn check(&self, guards: &[Block]) -> Result<FxHashMap<Inst, Access>, Apart> {
+        self.with_affine(|cfg, loops, affine| {
+            for &b in cfg.rpo().iter().filter(|&&b| self.divergence.is_divergent_branch(b)) {
+                let apart = |why| Apart { span: self.item.blocks[b].term_span, why };
+                self.guard(cfg, loops, affine, b).map_err(apart)?;
+                if !guards.contains(&b) {
+                    return Err(apart("neighbours may take this branch differently"));
+                }
+            }
+            self.accesses(affine)
+        })
+    }
+
+    /// The accesses that vary.
+    fn accesses(&self, affine: &Affine<'_>) -> Result<FxHashMap<Inst, Access>, Apart> {
+        let item = self.item;
         let mut accesses = FxHashMap::default();
         for (inst, data) in item.insts_in_layout() {
             let (ty, align) = match data.op {
@@ -227,7 +259,7 @@ impl Ids<'_> {
                 _ => continue,
             };
             let Some(ty) = ty.filter(|_| !self.divergence.is_uniform(data.args[0])) else { continue };
-            let access = self.access(&affine, data.args[0], ty, align);
+            let access = self.access(affine, data.args[0], ty, align);
             accesses.insert(inst, access.map_err(|why| Apart { span: data.span, why })?);
         }
         Ok(accesses)

@@ -61,18 +61,24 @@ impl Divergence {
 
 /// Analyses a kernel: divergence among the work-items of a group.
 pub fn analyse(func: &Function) -> Divergence {
-    between(func, &[], &Sources { loads: true, groups: false })
+    between(func, &[], &Sources { loads: true, groups: false }, &|_| false)
 }
 
 /// Analyses a kernel: divergence among the work-items of several adjacent groups of one size.
 pub fn between_groups(func: &Function) -> Divergence {
-    between(func, &[], &Sources { loads: true, groups: true })
+    between(func, &[], &Sources { loads: true, groups: true }, &|_| false)
 }
 
 /// Analyses the function of one work-item: divergence among the lanes of a vector, where the parameters `varying`
 /// vary. Lanes run in lockstep, so a load from a uniform address is uniform.
 pub fn between_lanes(func: &Function, varying: &[Value]) -> Divergence {
-    between(func, varying, &Sources { loads: false, groups: false })
+    between_agreeing_lanes(func, varying, &|_| false)
+}
+
+/// The same for lanes that agree at the branches of some blocks, because they go on apart where they do not. Such a
+/// branch is divergent, but nothing depends on it.
+pub fn between_agreeing_lanes(func: &Function, varying: &[Value], agree: &dyn Fn(Block) -> bool) -> Divergence {
+    between(func, varying, &Sources { loads: false, groups: false }, agree)
 }
 
 /// Which operations are sources of divergence, beside ids.
@@ -83,7 +89,7 @@ struct Sources {
     groups: bool,
 }
 
-fn between(func: &Function, varying: &[Value], sources: &Sources) -> Divergence {
+fn between(func: &Function, varying: &[Value], sources: &Sources, agree: &dyn Fn(Block) -> bool) -> Divergence {
     let cfg = Cfg::new(func);
     let post = DomTree::post(func, &cfg);
     let mut a = Analysis {
@@ -98,6 +104,7 @@ fn between(func: &Function, varying: &[Value], sources: &Sources) -> Divergence 
             is_temporally_divergent: vec![false; func.values.len()],
         },
         work: Vec::new(),
+        agree,
     };
     for &b in cfg.rpo() {
         for &i in &func.blocks[b].insts {
@@ -196,6 +203,7 @@ struct Analysis<'a> {
     block_of: Vec<Option<Block>>,
     result: Divergence,
     work: Vec<Value>,
+    agree: &'a dyn Fn(Block) -> bool,
 }
 
 impl Analysis<'_> {
@@ -226,7 +234,7 @@ impl Analysis<'_> {
 
     /// The branch at the end of `b` is divergent: values that depend on the edge taken vary.
     fn diverge(&mut self, b: Block) {
-        if std::mem::replace(&mut self.result.branch[b.index()], true) {
+        if std::mem::replace(&mut self.result.branch[b.index()], true) || (self.agree)(b) {
             return;
         }
         let func = self.func;

@@ -1,0 +1,189 @@
+//! PTX: what kernels become on a GPU, as text. Where NVIDIA's assembler `ptxas` is found, it must accept each of them.
+
+use cloom_ir::FuncRef;
+use cloom_llvm::{Error, Options};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The PTX of the first kernel of a module.
+fn ptx(text: &str) -> String {
+    let module = cloom_ir::parse(text).unwrap();
+    assert_eq!(cloom_ir::verify(&module).first(), None);
+    let kernels: Vec<FuncRef> = module.kernels().collect();
+    let target = "nvptx64-nvidia-cuda:sm_90".parse().unwrap();
+    let options = Options { target, optimise: true, denorms_are_zero: false, texts: false, count: false };
+    let compiled = cloom_llvm::compile_kernels(&module, &kernels, &options).unwrap();
+    assert_eq!(compiled.symbols.len(), kernels.len());
+    let text = String::from_utf8(compiled.object).unwrap();
+    assemble(&text);
+    text
+}
+
+/// NVIDIA's assembler, if this machine has it.
+fn ptxas() -> Option<PathBuf> {
+    let named = std::env::var_os("PTXAS").map(PathBuf::from);
+    let path = std::env::var_os("PATH")?;
+    named.or_else(|| std::env::split_paths(&path).map(|dir| dir.join("ptxas")).find(|file| file.is_file()))
+}
+
+fn assemble(text: &str) {
+    let Some(ptxas) = ptxas() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let (input, output) = (dir.path().join("k.ptx"), dir.path().join("k.cubin"));
+    std::fs::write(&input, text).unwrap();
+    let run = Command::new(ptxas).arg("-arch=sm_90").arg(&input).arg("-o").arg(output).output().unwrap();
+    assert!(run.status.success(), "{}\n{text}", String::from_utf8_lossy(&run.stderr));
+}
+
+/// A kernel with a buffer of numbers: its instructions may use `v0`, the address of a work-item's own number.
+fn kernel(globals: &str, body: &str) -> String {
+    format!(
+        "{globals}
+func external @k(ptr<global>) kernel {{
+  param \"p\" \"int*\" global size 8 align 8
+}} {{
+bb0(v90: ptr<global>):
+    v91: i64 = query global_id 0
+    v92: i64 = const 0x4
+    v93: i64 = mul v91, v92
+    v0: ptr<global> = ptradd v90, v93
+{body}
+    ret
+}}"
+    )
+}
+
+/// Each of the texts is in the PTX, in this order.
+fn has(ptx: &str, texts: &[&str]) {
+    let mut rest = ptx;
+    for text in texts {
+        let at = rest.find(text).unwrap_or_else(|| panic!("`{text}` is missing in\n{ptx}"));
+        rest = &rest[at + text.len()..];
+    }
+}
+
+#[test]
+fn a_kernel_takes_the_descriptor_and_its_parameters() {
+    let text = ptx("func external @k(ptr<constant>, i32, f32x4, ptr<local>, ptr<global>) kernel {
+  param \"s\" \"struct S\" struct size 24 align 8
+  param \"n\" \"int\" value size 4 align 4
+  param \"v\" \"float4\" value size 16 align 16
+  param \"l\" \"float*\" local size 8 align 8
+  param \"p\" \"float4*\" global size 8 align 8
+} {
+bb0(v0: ptr<constant>, v1: i32, v2: f32x4, v3: ptr<local>, v4: ptr<global>):
+    v5: i64 = const 0x10
+    v6: ptr<constant> = ptradd v0, v5
+    v7: f32 = load v6 align 8
+    v8: f32x4 = splat v7
+    v9: f32x4 = fadd v8, v2
+    store v3, v7 align 4
+    store v4, v9 align 16
+    ret
+}");
+    has(&text, &[".version 7.8", ".target sm_90", ".extern .shared .align 128 .b8 local_memory[]"]);
+    has(
+        &text,
+        &[
+            ".visible .entry k(",
+            ".param .align 8 .b8 k_param_0[152]",
+            ".param .align 8 .b8 k_param_1[24]",
+            ".param .u32 k_param_2",
+            ".param .align 16 .b8 k_param_3[16]",
+            ".param .u64 k_param_4",
+            ".param .u64 k_param_5",
+            "ld.param.f32",
+            "[k_param_1+16]",
+        ],
+    );
+    has(&text, &["st.shared.f32"]);
+    has(&text, &["st.global.v4.f32"]);
+    assert!(!text.contains("local_depot"), "parameters are read where they are\n{text}");
+}
+
+#[test]
+fn ids_are_registers_and_the_descriptor() {
+    let text = ptx(&kernel(
+        "",
+        "    v1: i64 = query group_id 2\n    v2: i64 = query enqueued_local_size 1\n    v3: i64 = add v1, v2\n    store v0, v3 align 4",
+    ));
+    has(&text, &["%ctaid.x", "%ntid.x", "%tid.x", "[k_param_0]"]);
+    has(&text, &["%ctaid.z"]);
+    has(&text, &["[k_param_0+40]"]);
+    has(&text, &["[k_param_0+124]"]);
+}
+
+#[test]
+fn static_local_memory_lies_in_the_block() {
+    let globals = "global @a local size 12 align 4\nglobal @b local size 64 align 16";
+    let text = ptx(&kernel(
+        globals,
+        "    v1: i32 = load v0 align 4
+    v2: ptr<local> = globaladdr @a
+    v3: ptr<local> = globaladdr @b
+    store v2, v1 align 4
+    barrier
+    store v3, v1 align 4",
+    ));
+    has(&text, &["st.shared.u32 \t[local_memory]", "bar.sync \t0", "st.shared.u32 \t[local_memory+16]"]);
+}
+
+#[test]
+fn memory_orders_are_fences() {
+    let atomic = |order: &str, scope: &str| {
+        ptx(&kernel("", &format!("    v1: i32 = const 0x1\n    v2: i32 = atomic_add {order} {scope} v0, v1")))
+    };
+    let relaxed = atomic("relaxed", "device");
+    assert!(relaxed.contains("atom.global.add.u32") && !relaxed.contains("fence"), "{relaxed}");
+    has(&atomic("acqrel", "device"), &["fence.acq_rel.gpu", "atom.global.add.u32", "fence.acq_rel.gpu"]);
+    has(&atomic("seqcst", "all"), &["fence.sc.sys", "atom.global.add.u32", "fence.acq_rel.sys"]);
+    let acquire = atomic("acquire", "group");
+    has(&acquire, &["atom.global.add.u32", "fence.acq_rel.cta"]);
+    assert_eq!(acquire.matches("fence").count(), 1);
+}
+
+#[test]
+fn sub_groups_are_warps() {
+    let text = ptx(&kernel(
+        "",
+        "    v1: f32 = load v0 align 4
+    v2: f32 = subgroup_reduce fadd 32 v1
+    v3: f32 = subgroup_scan fadd inclusive v2
+    store v0, v3 align 4",
+    ));
+    has(&text, &["activemask.b32"]);
+    has(&text, &["shfl.sync.bfly.b32", "shfl.sync.idx.b32", "shfl.sync.up.b32"]);
+}
+
+#[test]
+fn prints_are_records_in_a_buffer() {
+    let text = ptx(&kernel(
+        "string \"%d %f\"",
+        "    v1: i32 = load v0 align 4\n    v2: f64 = const 0x3ff0000000000000\n    printf s0 v91, v1, v2",
+    ));
+    has(&text, &["[k_param_0+144]", "ld.volatile.global.u32", "atom.global.add.u32", "32"]);
+}
+
+#[test]
+fn approximations_are_for_flags_only() {
+    let quotient = |flags: &str| {
+        ptx(&kernel(
+            "",
+            &format!("    v1: f32 = load v0 align 4\n    v2: f32 = fdiv {flags} v1, v1\n    store v0, v2 align 4"),
+        ))
+    };
+    has(&quotient(""), &["div.rn.f32"]);
+    has(&quotient("fpmath"), &["div.full.f32"]);
+    has(&quotient("arcp afn"), &["div.approx.f32"]);
+}
+
+#[test]
+fn what_a_gpu_has_not_is_refused() {
+    let text = kernel("", "    v1: i64 = device_call default_queue\n    store v0, v1 align 4");
+    let module = cloom_ir::parse(&text).unwrap();
+    let kernel = module.kernels().next().unwrap();
+    let target = "nvptx64-nvidia-cuda:sm_90".parse().unwrap();
+    let options = Options { target, optimise: true, denorms_are_zero: false, texts: false, count: false };
+    let refused = cloom_llvm::compile(&module, kernel, &options);
+    assert!(matches!(&refused, Err(Error::Limit(why)) if why.contains("enqueue")), "{refused:?}");
+}
