@@ -5,6 +5,7 @@
 //! itself finds its own again afterwards. Nothing enters after a fault or a fork.
 
 use crate::error::{self, Failure, NOT_READY, SUCCESS};
+use crate::gate::Keeper;
 use crate::grids::COARSE_THREADS;
 use crate::library::{
     Absent, Code, Driver, PoolProperties, RawContext, RawDevice, RawEvent, RawPool, RawStream, Table, is_forked,
@@ -37,6 +38,8 @@ pub struct Gpu {
     pub device: RawDevice,
     /// Threads that keep all its multiprocessors busy.
     pub threads_of_coarse: u64,
+    /// Opens gates.
+    pub keeper: Keeper,
     context: OnceLock<RawContext>,
     retaining: Mutex<()>,
     /// None where the driver has no pools.
@@ -54,6 +57,7 @@ impl Gpu {
             driver,
             device,
             threads_of_coarse: u64::from(multiprocessors) * COARSE_THREADS,
+            keeper: Keeper::default(),
             context: OnceLock::new(),
             retaining: Mutex::new(()),
             pool: OnceLock::new(),

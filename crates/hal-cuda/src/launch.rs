@@ -34,7 +34,7 @@ pub fn submit(
     let buffer = print.as_ref().map_or(0, |(_, block)| block.address());
     let on_its_way = Some(OnItsWay::new(&kernel.name));
     let record = || Event::record(gpu, &current, lane.stream(), launch.timed);
-    let gate = if launch.timed { lane.gate(gpu) } else { None };
+    let gate = if kernel.may_be_gated() && launch.timed { lane.gate(gpu) } else { None };
     let closed = gate.and_then(|gate| gate.close(&current, lane.stream()));
     let start = if launch.timed { Some(record()?) } else { None };
     let begun = begin(&current, lane, kernel, launch, Descriptor::new(range, variables, buffer), parts)

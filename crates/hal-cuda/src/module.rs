@@ -29,6 +29,8 @@ const LOG: usize = 8 << 10;
 const MAX_THREADS: i32 = 0;
 /// `CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES`
 const STATIC_SHARED: i32 = 1;
+/// `CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES`
+const PRIVATE: i32 = 3;
 /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`
 const MAX_DYNAMIC_SHARED: i32 = 8;
 /// Bytes of local memory that a group has without asking.
@@ -59,6 +61,10 @@ pub struct CudaKernel {
     pub(crate) max_group: u64,
     /// Bytes of local memory of the largest group.
     local_memory: u64,
+    /// Whether it has run.
+    is_known: AtomicBool,
+    /// Whether a thread has private memory beside its registers.
+    has_private: bool,
     /// Whether a group may have as much.
     has_local_memory: AtomicBool,
     /// Kept as long as the kernel.
@@ -110,6 +116,8 @@ impl CudaKernel {
             coarse: None,
             max_group: 0,
             local_memory: 0,
+            is_known: AtomicBool::new(false),
+            has_private: true,
             has_local_memory: AtomicBool::new(false),
             variables,
         };
@@ -121,17 +129,16 @@ impl CudaKernel {
         }
         kernel.check_parameters(&current)?;
         kernel.max_group = u64::from(kernel.attribute(&current, MAX_THREADS)?);
+        let functions = std::iter::once(kernel.function).chain(kernel.coarse.map(|(function, _)| function));
+        let private = functions.map(|function| attribute_of(&current, function, PRIVATE));
+        kernel.has_private = private.collect::<Result<Vec<_>, _>>()?.into_iter().any(|bytes| bytes > 0);
         let static_shared = u64::from(kernel.attribute(&current, STATIC_SHARED)?);
         kernel.local_memory = to.local_memory.saturating_sub(static_shared);
         Ok(kernel)
     }
 
     fn attribute(&self, current: &Current<'_>, attribute: i32) -> Result<u32, Failure> {
-        let mut value = 0;
-        // SAFETY: it writes a number; the function is that of the module.
-        let code = unsafe { (current.table().func_get_attribute)(&mut value, attribute, self.function) };
-        current.check("cuFuncGetAttribute", code)?;
-        Ok(u32::try_from(value).unwrap_or(0))
+        attribute_of(current, self.function, attribute)
     }
 
     /// Compares the function's parameters with the artifact, if the driver says what they are (from 12.4 on): it reads
@@ -156,6 +163,12 @@ impl CudaKernel {
             0 => Err(bad(&format!("{} has more parameters than the kernel", self.artifact.entry))),
             _ => Ok(()),
         }
+    }
+
+    /// Whether the driver does not wait for the GPU when this is submitted: it has run before, and needs no private
+    /// memory, of which there may be too little.
+    pub fn may_be_gated(&self) -> bool {
+        self.is_known.swap(true, Ordering::Relaxed) && !self.has_private
     }
 
     /// Makes sure that a group may have so many bytes of local memory.
@@ -184,6 +197,14 @@ impl Drop for CudaKernel {
         // SAFETY: loaded by `load`; kernels are kept until their launches have ended.
         self.gpu.release("cuModuleUnload", |table| unsafe { (table.module_unload)(module) });
     }
+}
+
+fn attribute_of(current: &Current<'_>, function: RawFunction, attribute: i32) -> Result<u32, Failure> {
+    let mut value = 0;
+    // SAFETY: it writes a number; the function is that of a loaded module.
+    let code = unsafe { (current.table().func_get_attribute)(&mut value, attribute, function) };
+    current.check("cuFuncGetAttribute", code)?;
+    Ok(u32::try_from(value).unwrap_or(0))
 }
 
 fn bad(why: &str) -> HalError {
