@@ -1,6 +1,6 @@
 //! Runs generated programs on every installed OpenCL platform and compares with the reference interpreter: `peers FIRST
-//! COUNT [PLATFORM [straight]]`. With `straight`, barriers are in straight code only, which PoCL 3.1 needs. What
-//! differs is reduced. A platform that crashes ends this process; the last line names the seed.
+//! COUNT [PLATFORM [straight] [brief]]`. With `straight`, barriers are in straight code only, which PoCL 3.1 needs. What
+//! differs is reduced, unless it is to be `brief`. A platform that crashes ends this process; the last line names the seed.
 
 #![allow(clippy::print_stdout, reason = "it prints what it finds")]
 
@@ -16,6 +16,7 @@ fn main() {
     let number = |i: usize| args.get(i).and_then(|a| a.parse().ok()).unwrap_or(1u64);
     let platform = args.get(2).cloned().unwrap_or_default();
     let straight = args.get(3).is_some_and(|a| a == "straight");
+    let brief = args.iter().any(|a| a == "brief");
     let sessions = Session::all().unwrap_or_else(|e| panic!("{e}"));
     let sessions: Vec<Session> = sessions.into_iter().filter(|s| s.found.platform.contains(&platform)).collect();
     assert!(!sessions.is_empty(), "no such platform");
@@ -36,6 +37,10 @@ fn main() {
                 }
                 Ok(Comparison::Differs(what)) => {
                     println!("seed {seed}: {name}: {what}");
+                    if brief {
+                        *counts.entry(format!("{name}: different")).or_default() += 1;
+                        continue;
+                    }
                     let small = reduce::smallest(&program.tree, |source| {
                         matches!(compare(&ladder, session, &program, source), Ok(Comparison::Differs(_)))
                     });

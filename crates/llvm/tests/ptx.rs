@@ -178,6 +178,17 @@ fn approximations_are_for_flags_only() {
 }
 
 #[test]
+fn a_float_beyond_the_integers_is_the_largest() {
+    // Of a constant, so that it could be folded; what follows must stay.
+    let text = ptx(&kernel(
+        "",
+        "    v1: f32 = const 0x4f800000\n    v2: i32 = ftos v1\n    v3: i32 = ftou v1\n    store v0, v2 align 4\n    store v0, v3 align 4",
+    ));
+    has(&text, &["st.global.u32"]);
+    assert!(!text.contains("exit;"), "the kernel ends in undefined behaviour\n{text}");
+}
+
+#[test]
 fn what_a_gpu_has_not_is_refused() {
     let text = kernel("", "    v1: i64 = device_call default_queue\n    store v0, v1 align 4");
     let module = cloom_ir::parse(&text).unwrap();

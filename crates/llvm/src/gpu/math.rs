@@ -39,17 +39,15 @@ impl FunctionCx<'_, '_> {
                 let name = if op == BinOp::Fmin { "llvm.minnum" } else { "llvm.maxnum" };
                 self.intrinsic(name, &[self.cx.ty(ty)], &[arg(0), arg(1)])
             }
-            // The conversion clamps and takes NaN to 0.
+            // The instruction clamps and takes NaN to 0. LLVM's name for it means poison where it would clamp.
             Op::Cast(op @ (CastOp::FtoS | CastOp::FtoU))
                 if ty.scalar == Scalar::I32 && matches!(from.scalar, Scalar::F32 | Scalar::F64) =>
             {
-                let name = match (op == CastOp::FtoS, from.scalar) {
-                    (true, Scalar::F32) => "llvm.nvvm.f2i.rz",
-                    (false, Scalar::F32) => "llvm.nvvm.f2ui.rz",
-                    (true, _) => "llvm.nvvm.d2i.rz",
-                    (false, _) => "llvm.nvvm.d2ui.rz",
-                };
-                self.each_lane(ty, &[arg(0)], |a| self.nvvm(name, a))
+                let to = if op == CastOp::FtoS { "s32" } else { "u32" };
+                let (of, class) = if from.scalar == Scalar::F32 { ("f32", "f") } else { ("f64", "d") };
+                let (text, constraints) = (format!("cvt.rzi.{to}.{of} $0, $1;"), format!("=r,{class}"));
+                let int = self.cx.ty(Type::I32);
+                self.each_lane(ty, &[arg(0)], |a| self.assembly_with(&text, &constraints, int, a, false))
             }
             Op::Cast(CastOp::Space) => self.space_cast(from, ty, arg(0)),
             Op::Cast(CastOp::SpaceOf) => self.space_of(ty, arg(0)),
