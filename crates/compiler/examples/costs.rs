@@ -93,6 +93,7 @@ fn launches(device: &CpuDevice, kernel: &dyn Kernel) {
             print: &Silent,
             tier_up: None,
             queue: 0,
+            timed: false,
         };
         let mut times: Vec<f64> = (0..2000.min(4_000_000 / (groups * local)).max(5))
             .map(|_| {

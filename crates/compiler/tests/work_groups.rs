@@ -61,6 +61,7 @@ fn run(text: &str, global: u64, local: u64, passes: bool) -> Vec<i32> {
         print: &Silent,
         tier_up: None,
         queue: 0,
+        timed: false,
     };
     device.launch(&launch).unwrap();
     let mut bytes = vec![0; global as usize * 4];

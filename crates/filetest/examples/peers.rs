@@ -1,6 +1,7 @@
 //! Runs generated programs on every installed OpenCL platform and compares with the reference interpreter: `peers FIRST
-//! COUNT [PLATFORM [straight] [brief]]`. With `straight`, barriers are in straight code only, which PoCL 3.1 needs. What
-//! differs is reduced, unless it is to be `brief`. A platform that crashes ends this process; the last line names the seed.
+//! COUNT [PLATFORM [straight] [brief]]`. With `straight`, barriers are in straight code only, which PoCL 3.1 needs.
+//! What differs is reduced, unless it is to be `brief`. A platform that crashes ends this process; the last line names
+//! the seed.
 
 #![allow(clippy::print_stdout, reason = "it prints what it finds")]
 

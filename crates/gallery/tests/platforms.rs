@@ -5,10 +5,11 @@
 //! On Cloom everything runs. On the other platforms most of the time is their compilers', which work anew for each set
 //! of options and often for each size of a group: PoCL took eleven times as much processor time as Cloom for all knobs,
 //! and Intel's runtime more. What a run there shows is that the kernels and hosts are right on a platform of another
-//! kind. For that, each variant runs at a prime size with default knobs and groups (`all_devices_agree_with_each_other`,
-//! which also holds it against the reference), at an odd one with odd groups, and at size one; each set of knobs runs
-//! with the program's first variant, because variants share what a knob changes; sets of devices with those that use
-//! several. Pictures of 256x256, and knobs together with odd groups, are Cloom's alone.
+//! kind. For that, each variant runs at a prime size with default knobs and groups
+//! (`all_devices_agree_with_each_other`, which also holds it against the reference), at an odd one with odd groups,
+//! and at size one; each set of knobs runs with the program's first variant, because variants share what a knob
+//! changes; sets of devices with those that use several. Pictures of 256x256, and knobs together with odd groups, are
+//! Cloom's alone.
 
 #![allow(clippy::print_stdout, reason = "it says what was not run")]
 

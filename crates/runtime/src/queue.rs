@@ -273,7 +273,7 @@ impl Queue {
         if command.release() {
             match policy {
                 ExecPolicy::Inline | ExecPolicy::Blocking | ExecPolicy::Stream if !thread_exit::is_exiting() => {
-                    start_here(command)
+                    start_here(command);
                 }
                 _ => start(command),
             }

@@ -11,6 +11,7 @@ use cloom_runtime::{
     MemObject, MigrationFlags, Program, Queue, QueueFlags, RangeInput, Recorded, Status, SyncPoint,
 };
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use stub::{Bench, CLOCK_SHIFT, PROGRAM, STUB_EXTENSION};
 
 fn queue(context: &Arc<Context>, device: &Arc<Device>) -> Arc<Queue> {
@@ -629,4 +630,29 @@ fn random_graphs_over_both_devices_compute_what_the_model_does() {
     }
     check(&bench, 1000, 1500);
     assert!(bench.transferred() > 100_000, "much went there and back");
+}
+
+#[test]
+fn random_graphs_compute_the_same_where_launches_are_submitted_ahead() {
+    let bench = Bench::new();
+    bench.stub_hal.has_streams.store(true, Ordering::Relaxed);
+    for seed in 0..60 {
+        check(&bench, seed, 60);
+    }
+    check(&bench, 1000, 1500);
+}
+
+#[test]
+fn launches_of_a_queue_are_submitted_before_the_last_has_ended() {
+    let bench = Bench::new();
+    bench.stub_hal.has_streams.store(true, Ordering::Relaxed);
+    let context = bench.context();
+    let bump = program(&context, PROGRAM).kernel("bump").unwrap();
+    let (stub, a) = (queue(&context, &bench.stub), buffer(&context, 8));
+    stub.fill(&a, &[0], 0, 32, &[]).unwrap();
+    let events: Vec<_> = (0..100).map(|_| run(&stub, &bump, &[&a], Some(49), (0, 8), &[])).collect();
+    // A command of another kind comes after all of them.
+    assert_eq!(read(&stub, &a), vec![4900; 8]);
+    assert!(events.iter().all(|event| event.status() == 0), "ends are told in order");
+    assert!(bench.stub_hal.most_ahead.load(Ordering::Relaxed) > 1, "one waited for the other");
 }

@@ -44,8 +44,8 @@ pub fn run() -> Result<Outcome> {
     Ok(Outcome::of(good))
 }
 
-/// Checks that the gallery builds with MPI, without making code of it. Nothing is installed for that: where something is
-/// missing, it says so and all is well.
+/// Checks that the gallery builds with MPI, without making code of it. Nothing is installed for that: where something
+/// is missing, it says so and all is well.
 pub fn check() -> Result<bool> {
     let mut mpicc = Command::new("mpicc");
     mpicc.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -2,7 +2,8 @@
 //! and a driver, and says for each problem what to do.
 //!
 //! ```text
-//! program ─▶ loader ─▶ icd (which drivers) ─▶ drivers (load, compute)   machine, own (compiler), cache, environment
+//! program ─▶ loader ─▶ icd (which drivers) ─▶ drivers (load, compute)
+//! machine, gpu, own (compiler), cache, environment
 //! ```
 //!
 //! A driver may crash or hang, and an ICD loader reads its environment only once. So drivers are tested in child
@@ -11,6 +12,7 @@
 mod cache;
 mod drivers;
 mod environment;
+mod gpu;
 mod icd;
 mod loader;
 mod machine;
@@ -97,6 +99,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     let mut findings = loader::judge(&loader);
     findings.extend(drivers::look(&loader)?);
     findings.extend(machine::look());
+    findings.extend(gpu::look());
     findings.extend(own::look());
     findings.extend(cache::look());
     findings.extend(environment::judge());

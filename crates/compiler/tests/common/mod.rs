@@ -102,6 +102,7 @@ fn run_with(
             print: &prints,
             tier_up: None,
             queue: 0,
+            timed: false,
         })
         .unwrap();
 }

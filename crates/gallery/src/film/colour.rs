@@ -1,8 +1,8 @@
 //! Colours of films: the one place that says which matrix and which ranges Y'CbCr has here.
 //!
-//! YUV4MPEG2 has a word for the range (`XCOLORRANGE=LIMITED` or `FULL`) and none for the matrix, and a decoder's pipe says
-//! nothing of it either. So both ends use the same: ITU-R BT.709, what players and ffmpeg take untagged films of HD for.
-//! A film says its range; one that does not is limited.
+//! YUV4MPEG2 has a word for the range (`XCOLORRANGE=LIMITED` or `FULL`) and none for the matrix, and a decoder's pipe
+//! says nothing of it either. So both ends use the same: ITU-R BT.709, what players and ffmpeg take untagged films of
+//! HD for. A film says its range; one that does not is limited.
 
 /// The share of red in luma.
 pub(crate) const KR: f64 = 0.2126;

@@ -1,5 +1,5 @@
-//! Runs a program on several devices: the split of what they share, fixed or by the speeds of the iteration before, and what
-//! to tell about it.
+//! Runs a program on several devices: the split of what they share, fixed or by the speeds of the iteration before,
+//! and what to tell about it.
 
 use super::domain::Domain;
 use super::parts::Parts;

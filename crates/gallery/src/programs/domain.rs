@@ -1,6 +1,7 @@
 //! What several devices share: a domain whose elements are counted in units, rows of a picture or cells of a mesh. Each
 //! device has a stretch of units, and around it copies of those elements of the others that it depends on: the halo.
-//! Here is what the devices' common steps (`parts`) ask of a domain; [`Shape`](super::band::Shape) is that of a picture.
+//! Here is what the devices' common steps (`parts`) ask of a domain; [`Shape`](super::band::Shape) is that of a
+//! picture.
 
 use crate::cl::queue::{Done, Queue};
 use crate::cl::{Arg, Buffer, Kernel, Plain, Session};

@@ -91,7 +91,8 @@ impl<'s> Hybrid<'s> {
         Ok(changed.into_inner())
     }
 
-    /// What `kernel(board, flag)` over the device's rows leaves in the flag, 0 before. All of it goes through one queue.
+    /// What `kernel(board, flag)` over the device's rows leaves in the flag, 0 before. All of it goes through one
+    /// queue.
     pub fn look(&self, kernel: &Kernel, flag: &Buffer<u32>) -> Result<u32> {
         if self.share == 0 {
             return Ok(0);

@@ -157,6 +157,7 @@ impl<'d> Prepared<'d> {
                 device: None,
                 tier_up: None,
                 queue: 0,
+                timed: false,
             })
             .unwrap();
         let mut bytes = vec![0; output];

@@ -183,7 +183,7 @@ impl hal::Pending for StubPending {
         match state.result.take() {
             Some(result) => {
                 drop(state);
-                finish.finish(result);
+                finish.finish(result.map(|()| None));
             }
             None => state.finish = Some(finish),
         }
@@ -213,6 +213,13 @@ pub struct StubDevice {
     machine: Arc<Machine>,
     next_address: AtomicU64,
     jobs: Mutex<Sender<Job>>,
+    /// Whether launches of a queue run in order, so that they are submitted ahead.
+    pub has_streams: AtomicBool,
+    /// The thread of each queue, then.
+    streams: Mutex<BTreeMap<u64, Sender<Job>>>,
+    /// The most launches of one queue that were on their way at once.
+    pub most_ahead: Arc<AtomicU64>,
+    ahead: Arc<AtomicU64>,
     /// Bytes that have come from the host or gone there.
     pub transferred: Arc<AtomicU64>,
     /// Allocations so far.
@@ -257,6 +264,10 @@ impl StubDevice {
             machine: Arc::default(),
             next_address: AtomicU64::new(1 << 40),
             jobs: Mutex::new(send),
+            has_streams: AtomicBool::new(false),
+            streams: Mutex::default(),
+            most_ahead: Arc::default(),
+            ahead: Arc::default(),
             transferred: Arc::default(),
             allocations: AtomicU64::new(0),
             is_full: AtomicBool::new(false),
@@ -304,6 +315,9 @@ impl hal::Device for StubDevice {
         let (body, range, machine, end) = (kernel.body, launch.range, self.machine.clone(), Arc::new(End::default()));
         let pending = StubPending { end: end.clone(), prints: kernel.artifact.entry == "hello" };
         let breaks = kernel.artifact.entry == "breaks";
+        let now = self.ahead.fetch_add(1, Ordering::Relaxed) + 1;
+        self.most_ahead.fetch_max(now, Ordering::Relaxed);
+        let ahead = self.ahead.clone();
         let job = move || {
             std::thread::sleep(Duration::from_micros(words.iter().sum::<u64>() % 50));
             if breaks {
@@ -314,11 +328,12 @@ impl hal::Device for StubDevice {
                 return;
             }
             let result = body(&machine, &words, &range);
+            ahead.fetch_sub(1, Ordering::Relaxed);
             let mut state = end.state.lock().unwrap();
             match state.finish.take() {
                 Some(finish) => {
                     drop(state);
-                    finish.finish(result);
+                    finish.finish(result.map(|()| None));
                 }
                 None => {
                     state.result = Some(result);
@@ -326,12 +341,33 @@ impl hal::Device for StubDevice {
                 }
             }
         };
-        self.jobs.lock().unwrap().send(Box::new(job)).map_err(|e| HalError::Device(e.to_string()))?;
+        let sender = match self.has_streams.load(Ordering::Relaxed) {
+            true => self.streams.lock().unwrap().entry(launch.queue).or_insert_with(stream).clone(),
+            false => self.jobs.lock().unwrap().clone(),
+        };
+        sender.send(Box::new(job)).map_err(|e| HalError::Device(e.to_string()))?;
         Ok(hal::Completion::Pending(Box::new(pending)))
     }
 
     fn as_timestamps(&self) -> Option<&dyn hal::Timestamps> {
         Some(self)
+    }
+
+    fn as_streams(&self) -> Option<&dyn hal::Streams> {
+        self.has_streams.load(Ordering::Relaxed).then_some(self)
+    }
+}
+
+/// A thread that runs jobs in order.
+fn stream() -> Sender<Job> {
+    let (send, receive) = channel::<Job>();
+    std::thread::spawn(move || receive.into_iter().for_each(|job| job()));
+    send
+}
+
+impl hal::Streams for StubDevice {
+    fn wait(&self, _: u64, done: &dyn Fn() -> bool) -> bool {
+        done()
     }
 }
 

@@ -89,6 +89,23 @@ struct Checks<'a> {
 }
 
 impl Checks<'_> {
+    /// What the checks of all frames say, with that of the picture. `compared` says what else was compared.
+    fn verdict(&self, drawn: Verdict, compared: &str) -> Verdict {
+        let [typical, most] = tolerance(self.model);
+        match (&self.failure, drawn) {
+            (Some(why), _) => Verdict::Failed(why.clone()),
+            (None, Verdict::Failed(why)) => Verdict::Failed(why),
+            (None, Verdict::Passed(drawn)) => Verdict::Passed(format!(
+                "{} frames checked, each from the state before it: places within {typical:.1e} m (root of the mean \
+                 square) and {most:.1e} m (largest), the errors are {:.3} and {:.3} of it{compared}; pinned nodes \
+                 stay, nothing is entered; {drawn}",
+                self.checked,
+                self.typical / typical,
+                self.worst / most
+            )),
+        }
+    }
+
     /// Compares the state after a frame with what the reference makes of the state before it.
     fn check(&mut self, frame: u32, after: &State) {
         let (m, n) = (self.model, self.model.nodes());
@@ -324,18 +341,8 @@ fn play<'a>(
     let places = &checks.before[0];
     let picture = draw(places)?;
     let drawn = draw::compare(&picture, &draw::reference(model, places));
-    let [typical, most] = tolerance(model);
-    let verdict = match (&checks.failure, drawn) {
-        (Some(why), _) => Verdict::Failed(why.clone()),
-        (None, Verdict::Failed(why)) => Verdict::Failed(why),
-        (None, Verdict::Passed(drawn)) => Verdict::Passed(format!(
-            "{} frames checked, each from the state before it: places within {typical:.1e} m (root of the mean \
-             square) and {most:.1e} m (largest), the errors are {:.3} and {:.3} of it{compared}; pinned nodes stay, nothing is entered; {drawn}",
-            checks.checked,
-            checks.typical / typical,
-            checks.worst / most
-        )),
-    };
+    let most = tolerance(model)[1];
+    let verdict = checks.verdict(drawn, compared);
     let done = times.wall.len() as u32;
     let seconds = times.median().as_secs_f64().max(1e-9);
     let mut notes = vec![
@@ -358,14 +365,7 @@ fn play<'a>(
     notes.push(convergence(model, &checks, &last_before, done - 1, &grid_order));
     Ok(Outcome {
         variant,
-        size: format!(
-            "{} cloth{} of {}x{} nodes, {}",
-            model.flags,
-            if model.flags > 1 { "s" } else { "" },
-            model.w,
-            model.h,
-            model.scene.name
-        ),
+        size: size(model),
         build: built.time,
         times,
         // A link: three differences, five for the length, four for the share, nine to move each end.
@@ -376,6 +376,11 @@ fn play<'a>(
         chart: None,
         notes,
     })
+}
+
+fn size(model: &Model) -> String {
+    let Model { flags, w, h, scene, .. } = model;
+    format!("{flags} cloth{} of {w}x{h} nodes, {}", if *flags > 1 { "s" } else { "" }, scene.name)
 }
 
 /// How far the links of the first cloth are from rest after the last frame, in this variant's way and in that of

@@ -54,8 +54,8 @@ fn on_tube(t: f64, s: f64) -> [f32; 3] {
 }
 
 /// Sorts the cells of a list so that each half of it lies on one side of a plane, and each half of that, and so on
-/// (recursive coordinate bisection, Berger and Bokhari 1987): any stretch of it is a few compact pieces. It needs to know
-/// of the mesh only where its cells are.
+/// (recursive coordinate bisection, Berger and Bokhari 1987): any stretch of it is a few compact pieces. It needs to
+/// know of the mesh only where its cells are.
 fn bisect(cells: &mut [usize], places: &[[f32; 3]]) {
     if cells.len() < 2 {
         return;

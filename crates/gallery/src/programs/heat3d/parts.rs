@@ -54,7 +54,8 @@ fn layouts(pairs: &[(u32, u32)], split: &[usize]) -> (Vec<Layout>, Vec<Way>) {
     };
     let ends: Vec<usize> = split.iter().map(after).collect();
     let part_of = |cell: u32| ends.partition_point(|&end| end <= cell as usize);
-    // Who has it, who needs it. Even a cell that is held counts as one that needs its neighbours: so who sends also gets.
+    // Who has it, who needs it. Even a cell that is held counts as one that needs its neighbours: so who sends also
+    // gets.
     let mut needs: Vec<(usize, usize, u32)> = Vec::new();
     for &(p, q) in pairs {
         let (of_p, of_q) = (part_of(p), part_of(q));

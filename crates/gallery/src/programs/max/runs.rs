@@ -106,8 +106,8 @@ pub(super) fn on_lines(
     padded.chunks_mut(pitch).zip(start.chunks(grid.w)).for_each(|(to, from)| to[..grid.w].copy_from_slice(from));
     let board = session.upload(&padded)?;
     let changed = session.zeroed::<u32>(2)?;
-    // Few lines a group: there are not many, and each core shall have some. A platform left to choose takes larger groups,
-    // or groups of one for a prime number of lines.
+    // Few lines a group: there are not many, and each core shall have some. A platform left to choose takes larger
+    // groups, or groups of one for a prime number of lines.
     let group = grid.tw;
     let (columns, rows) = (built.kernel("max_columns")?, built.kernel("max_rows")?);
     let labels = || -> Result<Vec<u32>> {

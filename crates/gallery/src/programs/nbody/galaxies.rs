@@ -84,8 +84,8 @@ pub fn bodies(n: usize, softening: f32) -> Vec<Body> {
     (0..n).map(body).collect()
 }
 
-/// Moves all bodies on, with four numbers of the device for each: the pull on it, and one that does not count. First the
-/// velocity, then the place with the new velocity (the symplectic Euler method): the energy does not drift.
+/// Moves all bodies on, with four numbers of the device for each: the pull on it, and one that does not count. First
+/// the velocity, then the place with the new velocity (the symplectic Euler method): the energy does not drift.
 pub fn advance(bodies: &mut [Body], pulls: &[f32]) {
     let step = STEP / (bodies.len() as f32).sqrt();
     for (body, pull) in bodies.iter_mut().zip(pulls.chunks_exact(4)) {

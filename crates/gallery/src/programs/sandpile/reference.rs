@@ -1,5 +1,5 @@
-//! The sandpile's reference: cells distribute where the kernels collect. In comes a board, out comes the next one, or the
-//! one board at which nothing topples any more, which any order of toppling ends at (Dhar, 1990).
+//! The sandpile's reference: cells distribute where the kernels collect. In comes a board, out comes the next one, or
+//! the one board at which nothing topples any more, which any order of toppling ends at (Dhar, 1990).
 
 /// A step of the reference: every cell that can topple distributes what it has.
 pub(super) fn step(board: &[u32], w: usize) -> Vec<u32> {

@@ -218,8 +218,8 @@ mod tests {
                 for (i, (r, g, b)) in COLOURS.into_iter().enumerate() {
                     let p = pixels.pixels[16 * 128 + 32 * i + 16];
                     for (v, want) in p.into_iter().zip([r, g, b]) {
-                        // Three roundings of limited range in the one, an encoder's quantisation in the other; the matrix
-                        // of standard definition would be off by ten and more.
+                        // Three roundings of limited range in the one, an encoder's quantisation in the other; the
+                        // matrix of standard definition would be off by ten and more.
                         assert!((255.0 * v - f64::from(want)).abs() < off, "{suffix}: {p:?}, expected {r} {g} {b}");
                     }
                 }

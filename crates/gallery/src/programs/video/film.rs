@@ -209,12 +209,7 @@ fn film(
             Ok(next.is_some() && i + 1 < of)
         },
         |i| {
-            for (name, time) in device.times()? {
-                match effects.iter_mut().find(|(known, _)| *known == name) {
-                    Some((_, sum)) => *sum += time,
-                    None => effects.push((name, time)),
-                }
-            }
+            add_times(&mut effects, device.times()?);
             params.observer.frame(|| Ok(as_picture(session.read(&stack.picture)?, size)))?;
             params.observer.progress(i as usize + 1, of)?;
             if (i as usize + 1) < of {
@@ -260,6 +255,16 @@ fn film(
         chart: None,
         notes,
     })
+}
+
+/// Adds the times of effects to their sums.
+fn add_times(sums: &mut Vec<(String, Duration)>, times: Vec<(String, Duration)>) {
+    for (name, time) in times {
+        match sums.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, sum)) => *sum += time,
+            None => sums.push((name, time)),
+        }
+    }
 }
 
 /// What was measured of a film, beside the times of its frames.

@@ -1,13 +1,13 @@
 //! The kernel of a whole frame, written for what the frame shows.
 //!
-//! In come a project and the number of a frame; out come the source of a kernel that takes every pixel through all layers
-//! and effects without a picture in between, and the numbers that it reads. The source depends only on which layers are
-//! shown and how, so that a film needs a few of them, which [`Plan::all`] names in the order of their first frames.
-//! Apple's Core Image joins its filters' kernels like that.
+//! In come a project and the number of a frame; out come the source of a kernel that takes every pixel through all
+//! layers and effects without a picture in between, and the numbers that it reads. The source depends only on which
+//! layers are shown and how, so that a film needs a few of them, which [`Plan::all`] names in the order of their first
+//! frames. Apple's Core Image joins its filters' kernels like that.
 //!
 //! A clip comes in words of `video_unpack`, exact and a quarter of the size of float pixels. What is linear in a pixel
-//! is done after four of them were mixed: conversion and contrast. The corrector is not, and is done on each of the four;
-//! where a clip is larger than a quarter of what that would take, the clip is corrected before, pixel by pixel.
+//! is done after four of them were mixed: conversion and contrast. The corrector is not, and is done on each of the
+//! four; where a clip is larger than a quarter of what that would take, the clip is corrected before, pixel by pixel.
 
 use super::effects::{Matrix, Place, WIPES, Wipe};
 use super::project::{Effects, Layer, Project, Shown};

@@ -2,8 +2,8 @@
 //! streams are decoded by threads, uploaded, converted to pixels, corrected, placed, blended and measured by scopes.
 //!
 //! * `project.rs` reads what is to be shown, `source.rs`, `y4m.rs`, `files.rs` and `scenes.rs` give the frames;
-//! * `device.rs` compiles and launches, `stack.rs` makes a frame, by a kernel that `fused.rs` writes or by one an effect,
-//!   `film.rs` makes all frames of a project;
+//! * `device.rs` compiles and launches, `stack.rs` makes a frame, by a kernel that `fused.rs` writes or by one for each
+//!   effect, `film.rs` makes all frames of a project;
 //! * `single.rs` runs each effect by itself, `scopes.rs` counts, `reference.rs` has all of it in double precision.
 
 mod device;

@@ -67,8 +67,8 @@ pub enum Next {
 /// A film.
 pub trait Source: Send {
     fn shape(&self) -> Shape;
-    /// The next frame, in memory that it may use again, whatever that holds: fresh memory for every frame of a film costs
-    /// more than many a decoder.
+    /// The next frame, in memory that it may use again, whatever that holds: fresh memory for every frame of a film
+    /// costs more than many a decoder.
     fn next_in(&mut self, memory: Vec<u8>) -> Next;
     /// The next frame.
     fn next(&mut self) -> Next {

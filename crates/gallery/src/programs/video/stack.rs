@@ -363,8 +363,8 @@ impl Stack {
         device.cover("output", "video_output", args, self.size)
     }
 
-    /// Bytes of global memory that a frame cannot do without: pixels have sixteen where each effect is a kernel, and four
-    /// where one kernel does all.
+    /// Bytes of global memory that a frame cannot do without: pixels have sixteen where each effect is a kernel, and
+    /// four where one kernel does all.
     pub fn moved(&self, number: usize, passes: Passes) -> usize {
         let (pixels, mut bytes) = (self.size.0 * self.size.1, 0);
         if passes == Passes::One {
