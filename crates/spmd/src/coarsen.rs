@@ -111,6 +111,10 @@ fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Apart> {
     let mut coarse = Function::new(format!("{}.x{factor}", func.name), func.params.clone(), None);
     coarse.linkage = func.linkage;
     coarse.kernel.clone_from(&func.kernel);
+    if let Some(meta) = &mut coarse.kernel {
+        // Its groups are the launcher's to choose.
+        meta.reqd_group_size = None;
+    }
     let item_ref = module.funcs.push(item);
     let jam = Jam {
         item: &module.funcs[item_ref],
