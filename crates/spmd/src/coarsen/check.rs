@@ -1,0 +1,190 @@
+//! What may be coarsened: which accesses follow each other, and which branches are guards.
+//!
+//! In comes the function of one work-item with its divergence; out comes how each access whose address varies lies to
+//! the neighbours', or why the work-items stay apart.
+
+use super::Apart;
+use crate::analysis::divergence::Divergence;
+use cloom_ir::affine::{Affine, Ext, Facts, Form, Symbol};
+use cloom_ir::cfg::Cfg;
+use cloom_ir::dom::DomTree;
+use cloom_ir::loops::Loops;
+use cloom_ir::{BinOp, Block, Function, Inst, InstData, IntCc, Op, Space, Term, Type, Value};
+use rustc_hash::FxHashMap;
+
+/// Bytes from work-item to work-item of an access that is not consecutive: the work-items' numbers lie together still.
+const MAX_STRIDE: i64 = 16;
+/// Bytes that the address of a buffer is a multiple of at least.
+const BUFFER_ALIGN: i64 = 256;
+
+/// An access whose address varies.
+#[derive(Clone, Copy)]
+pub(super) struct Access {
+    /// Bytes of a work-item's.
+    pub(super) bytes: u32,
+    /// The neighbours' follow each other.
+    pub(super) is_consecutive: bool,
+    /// What the address is a multiple of, if the first work-item's id is a multiple of this many more.
+    pub(super) align: u32,
+}
+
+/// The function of one work-item, and how its values depend on the id of dimension 0.
+pub(super) struct Ids<'a> {
+    pub(super) item: &'a Function,
+    pub(super) id: Value,
+    pub(super) kernel_params: usize,
+    pub(super) divergence: &'a Divergence,
+}
+
+impl Ids<'_> {
+    /// Calls `ask` with what is known of the function's numbers.
+    fn with_affine<T>(&self, ask: impl FnOnce(&Cfg, &Loops, &Affine<'_>) -> T) -> T {
+        let (item, id) = (self.item, self.id);
+        let cfg = Cfg::new(item);
+        let loops = Loops::new(item, &cfg, &DomTree::new(item, &cfg));
+        let range = |v: Value| (v == id).then_some((0, i64::from(i32::MAX)));
+        let affine = Affine::new(item, &cfg, &loops, Facts { range: &range, ..Facts::default() });
+        ask(&cfg, &loops, &affine)
+    }
+
+    /// The branches that vary at which work-items may go on apart.
+    pub(super) fn guards(&self) -> Vec<Block> {
+        self.with_affine(|cfg, loops, affine| {
+            let varies = |b: &Block| self.divergence.is_divergent_branch(*b);
+            let is_guard = |b: &Block| self.guard(cfg, loops, affine, *b).is_ok();
+            cfg.rpo().iter().copied().filter(varies).filter(is_guard).collect()
+        })
+    }
+
+    /// Whether work-items may go on apart at a branch that varies, or why not.
+    fn guard(&self, cfg: &Cfg, loops: &Loops, affine: &Affine<'_>, b: Block) -> Result<(), &'static str> {
+        let Term::Branch { cond, .. } = self.item.blocks[b].term else {
+            return Err("neighbours may take this switch differently");
+        };
+        if loops.innermost(b).is_some() {
+            return Err("neighbours may take this branch of a loop differently");
+        }
+        if !self.is_bound(affine, cond) {
+            return Err("neighbours may take this branch differently: it does not compare the id with a bound");
+        }
+        if self.stores_before(cfg, b) {
+            return Err("neighbours may take this branch differently, after a store");
+        }
+        Ok(())
+    }
+
+    /// The accesses that vary, if all of them and all branches can be joined.
+    pub(super) fn check(&self, guards: &[Block]) -> Result<FxHashMap<Inst, Access>, Apart> {
+        self.with_affine(|cfg, loops, affine| {
+            for &b in cfg.rpo().iter().filter(|&&b| self.divergence.is_divergent_branch(b)) {
+                let apart = |why| Apart { span: self.item.blocks[b].term_span, why };
+                self.guard(cfg, loops, affine, b).map_err(apart)?;
+                if !guards.contains(&b) {
+                    return Err(apart("neighbours may take this branch differently"));
+                }
+            }
+            self.accesses(affine)
+        })
+    }
+
+    /// The accesses that vary.
+    fn accesses(&self, affine: &Affine<'_>) -> Result<FxHashMap<Inst, Access>, Apart> {
+        let item = self.item;
+        let mut accesses = FxHashMap::default();
+        for (inst, data) in item.insts_in_layout() {
+            let (ty, align) = match data.op {
+                Op::Load { align } => (data.result.map(|r| item.ty(r)), align),
+                Op::Store { align } => (Some(item.ty(data.args[1])), align),
+                _ => continue,
+            };
+            let Some(ty) = ty.filter(|_| !self.divergence.is_uniform(data.args[0])) else { continue };
+            let access = self.access(affine, data.args[0], ty, align);
+            accesses.insert(inst, access.map_err(|why| Apart { span: data.span, why })?);
+        }
+        Ok(accesses)
+    }
+
+    /// Whether a condition compares something that grows with the id with a bound: neighbours agree but at one place.
+    fn is_bound(&self, affine: &Affine<'_>, cond: Value) -> bool {
+        let Some(inst) = self.item.def_inst(cond) else { return false };
+        let InstData { op, args, .. } = &self.item.insts[inst];
+        let grows = |v: Value| {
+            let form = affine.form(v, Ext::Own);
+            let parts = form.coefficients(|s| self.is_id(s));
+            parts.is_some_and(|(ids, rest)| {
+                matches!(&ids[..], [(_, slope)] if slope.as_const().is_some()) && self.is_shared(&rest)
+            })
+        };
+        let is_uniform = |v: Value| self.divergence.is_uniform(v);
+        match (op, &args[..]) {
+            (Op::Icmp(IntCc::Eq | IntCc::Ne), _) => false,
+            (Op::Icmp(_), &[a, b]) => is_uniform(a) && grows(b) || is_uniform(b) && grows(a),
+            (Op::Binary(BinOp::And | BinOp::Or), &[a, b]) => {
+                [a, b].into_iter().all(|v| is_uniform(v) || self.is_bound(affine, v))
+            }
+            _ => false,
+        }
+    }
+
+    fn is_id(&self, symbol: Symbol) -> bool {
+        matches!(symbol, Symbol::Value(v, _) if v == self.id)
+    }
+
+    /// Whether a form is the same for neighbours.
+    fn is_shared(&self, form: &Form) -> bool {
+        !form
+            .symbols()
+            .any(|s| matches!(s, Symbol::Value(v, _) | Symbol::Start(v, _) if !self.divergence.is_uniform(v)))
+    }
+
+    /// Whether anything is stored before a branch.
+    fn stores_before(&self, cfg: &Cfg, branch: Block) -> bool {
+        let item = self.item;
+        let stores = |b: Block| item.blocks[b].insts.iter().any(|&i| matches!(item.insts[i].op, Op::Store { .. }));
+        let (mut before, mut seen) = (vec![branch], vec![branch]);
+        while let Some(b) = before.pop() {
+            if stores(b) {
+                return true;
+            }
+            for &pred in cfg.preds(b) {
+                if !seen.contains(&pred) {
+                    seen.push(pred);
+                    before.push(pred);
+                }
+            }
+        }
+        false
+    }
+
+    /// An access of numbers of this type at an address that varies, or why it would not gain by being joined.
+    fn access(&self, affine: &Affine<'_>, address: Value, ty: Type, align: u32) -> Result<Access, &'static str> {
+        let item = self.item;
+        if !matches!(item.ty(address).space(), Some(Space::Global | Space::Constant)) {
+            return Err("this access is not one of global memory");
+        }
+        const SCATTERED: &str = "the neighbours' numbers of this access do not lie together";
+        let form = affine.form(address, Ext::Own);
+        let (ids, rest) = form.coefficients(|s| self.is_id(s)).ok_or(SCATTERED)?;
+        let slope = match &ids[..] {
+            [(_, slope)] if self.is_shared(&rest) => slope.as_const().ok_or(SCATTERED)?,
+            _ => return Err(SCATTERED),
+        };
+        let bytes = ty.bytes();
+        let is_consecutive = slope == i64::from(bytes) && !ty.is_vector() && !ty.is_ptr();
+        if !(is_consecutive || slope >= i64::from(bytes) && slope <= MAX_STRIDE) {
+            return Err(SCATTERED);
+        }
+        // The address but for the id: buffers lie at large powers of two, and every other term counts by its factor.
+        let buffers = &item.param_values()[..self.kernel_params];
+        let is_buffer = |s: Symbol| matches!(s, Symbol::Value(v, _) if buffers.contains(&v) && item.ty(v).is_ptr());
+        let mut known = BUFFER_ALIGN;
+        for (monomial, factor) in rest.terms() {
+            let unit = match monomial[..] {
+                [symbol] if is_buffer(symbol) => BUFFER_ALIGN,
+                _ => factor,
+            };
+            known = known.min(1 << unit.trailing_zeros().min(8));
+        }
+        Ok(Access { bytes, is_consecutive, align: align.max(known as u32) })
+    }
+}
