@@ -7,9 +7,9 @@
 
 use crate::context::{Current, Gpu};
 use crate::library::Address;
+use crate::memory::HostBlock;
 use cloom_hal::HalError;
 use cloom_hal::lock::{Condvar, Mutex};
-use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -41,15 +41,9 @@ pub struct Staging {
 
 #[derive(Default)]
 struct Blocks {
-    free: Vec<Pinned>,
+    free: Vec<HostBlock>,
     allocated: usize,
 }
-
-/// A pinned block.
-struct Pinned(*mut u8);
-
-// SAFETY: it is plain memory, which one thread uses at a time.
-unsafe impl Send for Pinned {}
 
 /// The part of the host in a transfer.
 #[derive(Clone, Copy)]
@@ -121,14 +115,14 @@ impl Staging {
         let next = AtomicUsize::new(0);
         let work = || -> Result<(), HalError> {
             let current = gpu.enter()?;
-            let block = self.take()?;
+            let mut block = self.take()?;
             let result = loop {
                 let at = next.fetch_add(1, Ordering::Relaxed).saturating_mul(part);
                 if at >= size {
                     break Ok(());
                 }
                 let bytes = part.min(size - at);
-                let pinned = block.as_ref().map(|pinned| pinned.0);
+                let pinned = block.as_mut().map(HostBlock::bytes_mut);
                 // SAFETY: this thread alone has this part, which lies within the range, and the block.
                 if let Err(error) = unsafe { staged(&current, host.at(at), device + at as Address, bytes, pinned) } {
                     // The other threads end too.
@@ -153,7 +147,7 @@ impl Staging {
     }
 
     /// A block; waits while other transfers have all of them. `None` if the host has no pinned memory for any.
-    fn take(&self) -> Result<Option<Pinned>, HalError> {
+    fn take(&self) -> Result<Option<HostBlock>, HalError> {
         let mut blocks = self.blocks.lock();
         loop {
             if let Some(block) = blocks.free.pop() {
@@ -166,12 +160,7 @@ impl Staging {
         }
         blocks.allocated += 1;
         drop(blocks);
-        let allocated = self.gpu.enter().and_then(|current| {
-            let mut pointer: *mut c_void = ptr::null_mut();
-            // SAFETY: it writes a pointer. Flag 1: all contexts may use it.
-            let code = unsafe { (current.table().mem_host_alloc)(&mut pointer, BLOCK, 1) };
-            Ok(current.check("cuMemHostAlloc", code).map(|()| Pinned(pointer.cast()))?)
-        });
+        let allocated = HostBlock::allocate(&self.gpu, BLOCK);
         if allocated.is_err() {
             self.blocks.lock().allocated -= 1;
             self.returned.notify_one();
@@ -183,19 +172,10 @@ impl Staging {
         }
     }
 
-    fn give_back(&self, block: Option<Pinned>) {
+    fn give_back(&self, block: Option<HostBlock>) {
         if let Some(block) = block {
             self.blocks.lock().free.push(block);
             self.returned.notify_one();
-        }
-    }
-}
-
-impl Drop for Staging {
-    fn drop(&mut self) {
-        for Pinned(block) in std::mem::take(&mut self.blocks.get_mut().free) {
-            // SAFETY: allocated by `take`; no transfer is left.
-            self.gpu.release("cuMemFreeHost", |table| unsafe { (table.mem_free_host)(block.cast()) });
         }
     }
 }
@@ -253,19 +233,19 @@ unsafe fn staged(
     host: HostSide,
     device: Address,
     size: usize,
-    block: Option<*mut u8>,
+    block: Option<&mut [u8]>,
 ) -> Result<(), HalError> {
     // SAFETY: the caller's. The block is memory of its own, so that nothing overlaps.
     unsafe {
         match (host, block) {
             (_, None) => direct(current, host, device, size),
             (HostSide::From(from), Some(block)) => {
-                ptr::copy_nonoverlapping(from, block, size);
-                direct(current, HostSide::From(block), device, size)
+                ptr::copy_nonoverlapping(from, block.as_mut_ptr(), size);
+                direct(current, HostSide::From(block.as_ptr()), device, size)
             }
             (HostSide::To(to), Some(block)) => {
-                direct(current, HostSide::To(block), device, size)?;
-                ptr::copy_nonoverlapping(block, to, size);
+                direct(current, HostSide::To(block.as_mut_ptr()), device, size)?;
+                ptr::copy_nonoverlapping(block.as_ptr(), to, size);
                 Ok(())
             }
         }
