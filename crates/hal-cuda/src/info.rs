@@ -110,8 +110,7 @@ pub fn describe(driver: &Driver, ordinal: i32, device: RawDevice) -> Result<Desc
 
 /// What code for a GPU is made for: what it has, or the latest that there is code for.
 fn target(capability: u32) -> Result<Target, String> {
-    let name = format!("nvptx64-nvidia-cuda:sm_{}", capability.min(MAX_CAPABILITY));
-    name.parse().map_err(|e: cloom_target::TargetError| e.to_string())
+    Target::nvidia(&format!("sm_{}", capability.min(MAX_CAPABILITY))).map_err(|e| e.to_string())
 }
 
 /// Whether a GPU runs code for a target.

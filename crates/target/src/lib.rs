@@ -119,10 +119,9 @@ impl Target {
         Target { name, architecture, level: Some(level), features, tuning, gpu: None }
     }
 
-    /// NVIDIA's GPU of this name (`sm_90`), if there is one.
-    pub fn nvidia(cpu: &str) -> Option<Target> {
-        let name = format!("{}:{cpu}", Architecture::Nvptx64.triple());
-        name.parse().ok().filter(|target: &Target| target.gpu.is_some())
+    /// NVIDIA's GPU of this name (`sm_90`).
+    pub fn nvidia(cpu: &str) -> Result<Target, TargetError> {
+        format!("{}:{cpu}", Architecture::Nvptx64.triple()).parse()
     }
 
     /// The name, `triple:cpu` and perhaps a tuning; parsing it gives this target again.
