@@ -18,7 +18,7 @@ use cloom_passes::{CALLEES, PassManager, PassOptions, Statistics};
 use cloom_spmd::{InternalError, Remark};
 use cloom_target::Target;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Code generation for one target.
 pub trait Backend: Send + Sync {
@@ -193,10 +193,10 @@ impl StageLog {
         }
     }
 
-    /// Stages that were measured elsewhere.
-    pub fn extend(&mut self, times: impl IntoIterator<Item = Timing>, stages: impl IntoIterator<Item = Stage>) {
-        self.times.extend(times);
-        self.stages.extend(stages);
+    /// Stages that were measured elsewhere: their names with their times, and with their texts.
+    pub fn extend(&mut self, times: &[(&str, Duration)], stages: Vec<(&str, String)>) {
+        self.times.extend(times.iter().map(|&(name, time)| Timing::new(name, time)));
+        self.stages.extend(stages.into_iter().map(|(name, text)| Stage { name: name.to_owned(), text }));
         self.since = Instant::now();
     }
 }

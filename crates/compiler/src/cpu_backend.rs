@@ -1,8 +1,8 @@
 //! The backend for CPUs: scalar passes, the work-item vectoriser, LLVM.
 
+use crate::CompileError;
 use crate::backend::{Backend, Capabilities, Explanation, Generated, KernelInput, StageLog};
 use crate::key::{CodeOptions, MAX_ROW, SpecializationKey, Tier, Variant};
-use crate::{CompileError, Stage, Timing};
 use cloom_artifact::{KernelArtifact, KernelCode, LaunchForm};
 use cloom_spmd::VectorOptions;
 use cloom_target::Target;
@@ -81,9 +81,7 @@ impl Backend for CpuBackend {
             count: options.count,
         };
         let compiled = cloom_llvm::compile(&module, group.func, &llvm)?;
-        let times = compiled.times.iter().map(|&(name, time)| Timing::new(name, time));
-        let stages = compiled.stages.into_iter().map(|(name, text)| Stage { name: name.to_owned(), text });
-        log.extend(times, stages);
+        log.extend(&compiled.times, compiled.stages);
         let code = KernelCode {
             target: llvm.target,
             code: compiled.object,

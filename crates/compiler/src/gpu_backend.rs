@@ -1,8 +1,8 @@
 //! The backend for GPUs: scalar passes, coarsening, LLVM. Work-items are the GPU's threads.
 
+use crate::CompileError;
 use crate::backend::{Backend, Capabilities, Explanation, Generated, KernelInput, StageLog};
 use crate::key::Tier;
-use crate::{CompileError, Stage, Timing};
 use cloom_artifact::{CoarseEntry, GpuLaunch, KernelArtifact, KernelCode, LaunchForm};
 use cloom_passes::PassOptions;
 use cloom_target::Target;
@@ -19,6 +19,11 @@ impl GpuBackend {
     }
 }
 
+/// The passes that were asked for, on a target that has generic pointers.
+fn pass_options(input: &KernelInput<'_>) -> PassOptions {
+    PassOptions { native_generic: true, ..input.passes.clone() }
+}
+
 impl Backend for GpuBackend {
     fn target(&self) -> &Target {
         &self.target
@@ -32,7 +37,7 @@ impl Backend for GpuBackend {
         if input.key.tier == Tier::Baseline {
             return Err(CompileError::NoBaseline);
         }
-        let passes = PassOptions { native_generic: true, ..input.passes.clone() };
+        let passes = pass_options(&input);
         let mut input = KernelInput { passes: &passes, ..input };
         let statistics = input.run_passes(log);
         let KernelInput { mut module, kernel, options, .. } = input;
@@ -59,9 +64,7 @@ impl Backend for GpuBackend {
                 Some(CoarseEntry { entry, factor: coarse.factor })
             }),
         };
-        let times = compiled.times.iter().map(|&(name, time)| Timing::new(name, time));
-        let stages = compiled.stages.into_iter().map(|(name, text)| Stage { name: name.to_owned(), text });
-        log.extend(times, stages);
+        log.extend(&compiled.times, compiled.stages);
         let code = KernelCode {
             target: llvm.target,
             code: compiled.object,
@@ -76,7 +79,7 @@ impl Backend for GpuBackend {
     }
 
     fn explain(&self, input: KernelInput<'_>) -> Result<Explanation, CompileError> {
-        let passes = PassOptions { native_generic: true, ..input.passes.clone() };
+        let passes = pass_options(&input);
         let mut input = KernelInput { passes: &passes, ..input };
         input.run_passes(&mut StageLog::new(false));
         let KernelInput { mut module, kernel, .. } = input;
