@@ -11,6 +11,7 @@ use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMAttributeFunctionIndex, LLVMCallConv, LLVMLinkage, LLVMUnnamedAddr, LLVMVisibility};
 use std::collections::{BTreeSet, HashMap};
+use std::ffi::CStr;
 
 /// Translates functions and what they call into an LLVM module. Returns the bytes of local memory of a GPU's kernel.
 pub fn module(
@@ -484,6 +485,12 @@ impl<'a, 'm> FunctionCx<'a, 'm> {
         Ok(())
     }
 
+    /// A block at the end of the function.
+    pub fn new_block(&self, name: &CStr) -> LLVMBasicBlockRef {
+        // SAFETY: see `Cx::scalar`; the name lives through the call.
+        unsafe { LLVMAppendBasicBlockInContext(self.cx.context, self.llvm, name.as_ptr()) }
+    }
+
     fn position(&self, block: LLVMBasicBlockRef) {
         // SAFETY: the block belongs to this function.
         unsafe { LLVMPositionBuilderAtEnd(self.builder.0, block) }
@@ -553,7 +560,7 @@ impl<'a, 'm> FunctionCx<'a, 'm> {
             let mut from = from;
             let mut first = to;
             if own_block {
-                first = LLVMAppendBasicBlockInContext(self.cx.context, self.llvm, c"edge".as_ptr());
+                first = self.new_block(c"edge");
                 self.position(first);
                 LLVMBuildBr(self.builder.0, to);
                 from = first;

@@ -99,8 +99,7 @@ impl FunctionCx<'_, '_> {
         let any = self.any(ty.with_scalar(Scalar::I1), doubtful);
         // SAFETY: see `fma`; each block that is made here ends with a branch or is where the builder stays.
         unsafe {
-            let [rare, join] = [c"fma.rare", c"fma.end"]
-                .map(|name| LLVMAppendBasicBlockInContext(self.cx.context, self.llvm, name.as_ptr()));
+            let [rare, join] = [c"fma.rare", c"fma.end"].map(|name| self.new_block(name));
             let mut here = LLVMGetInsertBlock(b);
             self.seldom(LLVMBuildCondBr(b, any, rare, join));
 

@@ -369,8 +369,7 @@ impl FunctionCx<'_, '_> {
         let (i8, i64) = (self.cx.ty(Type::I8), self.cx.ty(Type::I64));
         // SAFETY: see `lane_numbers`; each block that is made here ends with a branch or is where the builder stays.
         unsafe {
-            let block =
-                |name: &std::ffi::CStr| LLVMAppendBasicBlockInContext(self.cx.context, self.llvm, name.as_ptr());
+            let block = |name| self.new_block(name);
             let [whole, slow, next, join] = [c"row", c"rim", c"rim.lane", c"row.end"].map(block);
             let address = LLVMBuildPtrToInt(b, p, i64, NO_NAME);
             let within = LLVMBuildAnd(b, address, n(u64::from(PAGE) - 1), NO_NAME);
@@ -486,8 +485,7 @@ impl FunctionCx<'_, '_> {
         let n = |x: u64| self.cx.constant(Type::I64, x);
         // SAFETY: see `lane_numbers`; each block that is made here ends with a branch or is where the builder stays.
         unsafe {
-            let block =
-                |name: &std::ffi::CStr| LLVMAppendBasicBlockInContext(self.cx.context, self.llvm, name.as_ptr());
+            let block = |name| self.new_block(name);
             let [some, join, whole] = [c"some", c"stored", c"whole"].map(block);
             let word = LLVMIntTypeInContext(self.cx.context, lanes as u32);
             let bits = LLVMBuildBitCast(b, mask, word, NO_NAME);

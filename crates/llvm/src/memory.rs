@@ -199,8 +199,7 @@ impl FunctionCx<'_, '_> {
         unsafe {
             let seen = self.atomic_load(data, ty, Order::Relaxed);
             let changes = LLVMBuildICmp(b, predicate(op), x, seen, c"".as_ptr());
-            let block =
-                |name: &std::ffi::CStr| LLVMAppendBasicBlockInContext(self.cx.context, self.llvm, name.as_ptr());
+            let block = |name| self.new_block(name);
             let (from, change, join) = (LLVMGetInsertBlock(b), block(c"extremum"), block(c"extremum.end"));
             LLVMBuildCondBr(b, changes, change, join);
             LLVMPositionBuilderAtEnd(b, change);
@@ -223,8 +222,7 @@ impl FunctionCx<'_, '_> {
         // SAFETY: see `load`; each block that is made here ends with a branch or is where the builder stays.
         unsafe {
             let seen = LLVMBuildBitCast(b, self.atomic_load(data, ty, Order::Relaxed), int, c"".as_ptr());
-            let block =
-                |name: &std::ffi::CStr| LLVMAppendBasicBlockInContext(self.cx.context, self.llvm, name.as_ptr());
+            let block = |name| self.new_block(name);
             let (from, again, end) = (LLVMGetInsertBlock(b), block(c"extremum"), block(c"extremum.end"));
             LLVMBuildBr(b, again);
             LLVMPositionBuilderAtEnd(b, again);

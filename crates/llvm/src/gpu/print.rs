@@ -26,8 +26,7 @@ impl FunctionCx<'_, '_> {
             let i32 = self.cx.ty(Type::I32);
             let buffer = self.descriptor(gpu::PRINT, Type::ptr(Space::Global));
             let at = |base, by: u64| self.offset(base, n64(by));
-            let block =
-                |name: &std::ffi::CStr| LLVMAppendBasicBlockInContext(self.cx.context, self.llvm, name.as_ptr());
+            let block = |name| self.new_block(name);
             let (reserve, write, end) = (block(c"print"), block(c"print.write"), block(c"print.end"));
             let capacity = LLVMBuildLoad2(b, i32, at(buffer, gpu::PRINT_CAPACITY), NO_NAME);
             // A full buffer is left alone, so that the count does not wrap.

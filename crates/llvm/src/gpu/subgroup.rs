@@ -158,8 +158,7 @@ impl FunctionCx<'_, '_> {
         let b = self.builder.0;
         // SAFETY: see `gpu_inst`; each block that is made here ends with a branch or is where the builder stays.
         unsafe {
-            let block =
-                |name: &std::ffi::CStr| LLVMAppendBasicBlockInContext(self.cx.context, self.llvm, name.as_ptr());
+            let block = |name| self.new_block(name);
             let (all, some, end) = (block(c"warp.all"), block(c"warp.some"), block(c"warp.end"));
             let is_whole = LLVMBuildICmp(b, Int::LLVMIntEQ, mask, self.n32(u64::from(u32::MAX)), NO_NAME);
             LLVMBuildCondBr(b, is_whole, all, some);
