@@ -101,19 +101,22 @@ pub struct Event {
     changed: Condvar,
 }
 
+/// The times of a command that is queued now: zeros where the queue does not profile.
+fn queued_now(context: &Context, queue: Option<&Arc<Queue>>) -> Profiling {
+    let profiles = queue.is_some_and(|q| q.flags().contains(QueueFlags::PROFILING));
+    let queued = if profiles { context.engine().now() } else { 0 };
+    Profiling { queued, ..Profiling::default() }
+}
+
 impl Event {
     pub(crate) fn new(context: &Arc<Context>, queue: Option<&Arc<Queue>>, command: CommandType) -> Arc<Event> {
         let status = if command == CommandType::User { SUBMITTED } else { QUEUED };
-        let profiles = queue.is_some_and(|q| q.flags().contains(QueueFlags::PROFILING));
-        let queued = if profiles { context.engine().now() } else { 0 };
-        Event::with(context, queue, command, status, Profiling { queued, ..Profiling::default() }, false)
+        Event::with(context, queue, command, status, queued_now(context, queue), false)
     }
 
     /// The event of a launch on a device that keeps the order of launches.
     pub(crate) fn streamed(context: &Arc<Context>, queue: &Arc<Queue>, command: CommandType) -> Arc<Event> {
-        let profiles = queue.flags().contains(QueueFlags::PROFILING);
-        let queued = if profiles { context.engine().now() } else { 0 };
-        Event::with(context, Some(queue), command, QUEUED, Profiling { queued, ..Profiling::default() }, true)
+        Event::with(context, Some(queue), command, QUEUED, queued_now(context, Some(queue)), true)
     }
 
     /// The event of a command that has ended with this status; `times` are zeros where the queue does not profile.
@@ -273,18 +276,16 @@ impl Event {
         if state.status <= COMPLETE {
             return None;
         }
-        let times = &mut state.times;
+        let State { times, time, .. } = &mut *state;
         times.complete = now;
         if times.end == 0 {
             times.end = now;
         }
-        if let Some(time) = state.time {
+        if let Some(time) = time {
             // It waited for the launches before it.
             let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-            let times = &mut state.times;
             times.start = times.start.max(times.end.saturating_sub(time));
         }
-        let times = &mut state.times;
         for time in [&mut times.submit, &mut times.start] {
             if *time == 0 {
                 *time = now;
