@@ -13,20 +13,10 @@
 
 #![allow(clippy::print_stdout, reason = "it says what was not run")]
 
-use cloom_gallery::{
-    Error, Observe, Observer, Params, Session, Variant, Verdict, agree, args, cases, program, programs,
-};
+mod common;
 
-fn sessions() -> Vec<Session> {
-    match Session::all() {
-        Ok(sessions) => sessions,
-        Err(Error::NoLoader | Error::NoPlatform) => {
-            println!("no OpenCL platform here: nothing was run");
-            Vec::new()
-        }
-        Err(e) => panic!("{e}"),
-    }
-}
+use cloom_gallery::{Error, Observe, Observer, Params, Variant, Verdict, agree, args, cases, program, programs};
+use common::sessions;
 
 /// What runs on platforms other than Cloom.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -4,8 +4,11 @@
 
 #![allow(clippy::print_stdout, reason = "it says what was not run")]
 
+mod common;
+
 use cloom_gallery::film::Film;
-use cloom_gallery::{Error, Observe, Observer, Outcome, Params, Picture, Result, Session, Verdict, program};
+use cloom_gallery::{Observe, Observer, Outcome, Params, Picture, Result, Session, Verdict, program};
+use common::sessions;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -13,17 +16,6 @@ use std::sync::{Arc, Mutex};
 const SIZE: (usize, usize) = (128, 72);
 /// Frames of the encoded film.
 const FRAMES: usize = 30;
-
-fn sessions() -> Vec<Session> {
-    match Session::all() {
-        Ok(sessions) => sessions,
-        Err(Error::NoLoader | Error::NoPlatform) => {
-            println!("no OpenCL platform here: nothing was run");
-            Vec::new()
-        }
-        Err(e) => panic!("{e}"),
-    }
-}
 
 /// A film in H.264, or in MPEG-4 where ffmpeg has no encoder for that; nothing without ffmpeg. Its index lies in front.
 fn encoded(path: &Path) -> bool {
