@@ -13,6 +13,26 @@ typedef global uchar *target;
 // Of our own: UNORM_INT8 of an sRGB channel order.
 #define SRGB_INT8 0x1FD2
 
+// The n channels of an element, and those of two neighbours. The host's memory may begin anywhere; what a GPU has are
+// copies in which each element lies at a multiple of its size, so that one access has all its channels.
+#ifdef ELEMENTS_ARE_ALIGNED
+#define GET(T, n, p) (*(global const T##n *)(p))
+#define PUT(T, n, v, p) (*(global T##n *)(p) = (v))
+#define GET_PAIR(T, n, twice, p)                                                                   \
+    ((T##twice)(((global const T##n *)(p))[0], ((global const T##n *)(p))[1]))
+#define GET_HALF(n, p) vloada_half##n(0, (global const half *)(p))
+#define PUT_HALF(n, v, p) vstorea_half##n(v, 0, (global half *)(p))
+#define GET_HALF_PAIR(n, twice, p)                                                                 \
+    (float##twice)(vloada_half##n(0, (global const half *)(p)), vloada_half##n(1, (global const half *)(p)))
+#else
+#define GET(T, n, p) vload##n(0, (global const T *)(p))
+#define PUT(T, n, v, p) vstore##n(v, 0, (global T *)(p))
+#define GET_PAIR(T, n, twice, p) vload##twice(0, (global const T *)(p))
+#define GET_HALF(n, p) vload_half##n(0, (global const half *)(p))
+#define PUT_HALF(n, v, p) vstore_half##n(v, 0, (global half *)(p))
+#define GET_HALF_PAIR(n, twice, p) vload_half##twice(0, (global const half *)(p))
+#endif
+
 // Loads. One or two channels are padded with zeros.
 #define PAD1(V, x) ((V)((x), 0, 0, 0))
 #define PAD2(V, v) ((V)((v), 0, 0))
@@ -26,12 +46,12 @@ typedef global uchar *target;
     }                                                                                              \
     R FN __image_load_##letters##_##format##x2(source p)                                           \
     {                                                                                              \
-        E##2 v = CONVERT(E##2, convert_##E##2, vload2(0, (global const T *)p));                    \
+        E##2 v = CONVERT(E##2, convert_##E##2, GET(T, 2, p));                    \
         return PAD2(R, v);                                                                         \
     }                                                                                              \
     R FN __image_load_##letters##_##format##x4(source p)                                           \
     {                                                                                              \
-        return CONVERT(R, convert_##R, vload4(0, (global const T *)p));                            \
+        return CONVERT(R, convert_##R, GET(T, 4, p));                            \
     }
 
 // The quotient of an integer below 2^17 and n, correctly rounded: times n it is that integer again, on which programs
@@ -86,17 +106,17 @@ LOADS(uint4, uint, ui, int14x2, ushort, INT14X2)
 
 float4 FN __image_load_f_halfx1(source p)
 {
-    return PAD1(float4, vload_half(0, (global const half *)p));
+    return PAD1(float4, GET_HALF(, p));
 }
 
 float4 FN __image_load_f_halfx2(source p)
 {
-    return PAD2(float4, vload_half2(0, (global const half *)p));
+    return PAD2(float4, GET_HALF(2, p));
 }
 
 float4 FN __image_load_f_halfx4(source p)
 {
-    return vload_half4(0, (global const half *)p);
+    return GET_HALF(4, p);
 }
 
 // Two neighbours in a row by one load: a linear filter reads half as often.
@@ -106,17 +126,17 @@ float4 FN __image_load_f_halfx4(source p)
 #define PAIRS(format, T, CONVERT)                                                                  \
     float8 FN __image_load_pair_f_##format##x1(source p)                                           \
     {                                                                                              \
-        float2 v = CONVERT(float2, convert_float2, vload2(0, (global const T *)p));                \
+        float2 v = CONVERT(float2, convert_float2, GET_PAIR(T, , 2, p));                \
         return PAIR1(v);                                                                           \
     }                                                                                              \
     float8 FN __image_load_pair_f_##format##x2(source p)                                           \
     {                                                                                              \
-        float4 v = CONVERT(float4, convert_float4, vload4(0, (global const T *)p));                \
+        float4 v = CONVERT(float4, convert_float4, GET_PAIR(T, 2, 4, p));                \
         return PAIR2(v);                                                                           \
     }                                                                                              \
     float8 FN __image_load_pair_f_##format##x4(source p)                                           \
     {                                                                                              \
-        return CONVERT(float8, convert_float8, vload8(0, (global const T *)p));                    \
+        return CONVERT(float8, convert_float8, GET_PAIR(T, 4, 8, p));                    \
     }
 
 PAIRS(unorm8, uchar, UNORM8)
@@ -130,19 +150,19 @@ PAIRS(unorm14x2, ushort, UNORM14X2)
 
 float8 FN __image_load_pair_f_halfx1(source p)
 {
-    float2 v = vload_half2(0, (global const half *)p);
+    float2 v = GET_HALF_PAIR(, 2, p);
     return PAIR1(v);
 }
 
 float8 FN __image_load_pair_f_halfx2(source p)
 {
-    float4 v = vload_half4(0, (global const half *)p);
+    float4 v = GET_HALF_PAIR(2, 4, p);
     return PAIR2(v);
 }
 
 float8 FN __image_load_pair_f_halfx4(source p)
 {
-    return vload_half8(0, (global const half *)p);
+    return GET_HALF_PAIR(4, 8, p);
 }
 
 // Channels of a few bits of a word; n is the greatest number of such a channel.
@@ -181,7 +201,7 @@ float4 FN __image_load_f_2_101010x4(source p)
 
 float4 FN __image_load_f_srgb8x4(source p)
 {
-    float4 v = QUOTIENT(convert_float4(vload4(0, p)), 255);
+    float4 v = QUOTIENT(convert_float4(GET(uchar, 4, p)), 255);
     float3 low = v.xyz * (1.0f / 12.92f);
     float3 high = exp2(2.4f * log2((v.xyz + 0.055f) * (1.0f / 1.055f)));
     return (float4)(select(high, low, v.xyz <= 0.04045f), v.w);
@@ -321,11 +341,11 @@ uint4 FN __image_load_ui(source p, uint order, uint type)
     }                                                                                              \
     void FN __image_store_##letters##_##format##x2(target p, R v)                                  \
     {                                                                                              \
-        vstore2(SCALED(convert_##T##2_sat, v.xy), 0, (global T *)p);                               \
+        PUT(T, 2, SCALED(convert_##T##2_sat, v.xy), p);                               \
     }                                                                                              \
     void FN __image_store_##letters##_##format##x4(target p, R v)                                  \
     {                                                                                              \
-        vstore4(SCALED(convert_##T##4_sat, v), 0, (global T *)p);                                  \
+        PUT(T, 4, SCALED(convert_##T##4_sat, v), p);                                  \
     }
 
 #define TO_INT(TO, x) TO(x)
@@ -364,27 +384,27 @@ void FN __image_store_f_floatx1(target p, float4 v)
 
 void FN __image_store_f_floatx2(target p, float4 v)
 {
-    vstore2(v.xy, 0, (global float *)p);
+    PUT(float, 2, v.xy, p);
 }
 
 void FN __image_store_f_floatx4(target p, float4 v)
 {
-    vstore4(v, 0, (global float *)p);
+    PUT(float, 4, v, p);
 }
 
 void FN __image_store_f_halfx1(target p, float4 v)
 {
-    vstore_half(v.x, 0, (global half *)p);
+    PUT_HALF(, v.x, p);
 }
 
 void FN __image_store_f_halfx2(target p, float4 v)
 {
-    vstore_half2(v.xy, 0, (global half *)p);
+    PUT_HALF(2, v.xy, p);
 }
 
 void FN __image_store_f_halfx4(target p, float4 v)
 {
-    vstore_half4(v, 0, (global half *)p);
+    PUT_HALF(4, v, p);
 }
 
 static uint4 scaled(float4 v, float4 most)
@@ -427,7 +447,7 @@ void FN __image_store_f_srgb8x4(target p, float4 v)
     float3 linear = clamp(v.xyz, 0.0f, 1.0f);
     float3 high = 1.055f * exp2(log2(linear) * (1.0f / 2.4f)) - 0.055f;
     float3 c = select(high, linear * 12.92f, linear < 0.0031308f);
-    vstore4(convert_uchar4_sat_rte((float4)(c, v.w) * 255.0f), 0, p);
+    PUT(uchar, 4, convert_uchar4_sat_rte((float4)(c, v.w) * 255.0f), p);
 }
 
 void FN __image_store_f(target p, uint order, uint type, float4 v)

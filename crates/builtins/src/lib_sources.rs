@@ -32,4 +32,7 @@ pub const FILES: &[(&str, &str)] = &[
 ];
 
 /// The same of the files whose functions replace those of the same names on GPUs.
-pub const GPU_FILES: &[(&str, &str)] = &[("gpu_f32.cl", include_str!("../lib/gpu_f32.cl"))];
+pub const GPU_FILES: &[(&str, &str)] = &[
+    ("gpu_f32.cl", include_str!("../lib/gpu_f32.cl")),
+    ("image_format.cl", concat!("#define ELEMENTS_ARE_ALIGNED\n#line 1\n", include_str!("../lib/image_format.cl"))),
+];

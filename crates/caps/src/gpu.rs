@@ -1,5 +1,4 @@
-//! What GPUs offer: the tables of the CPU, less what needs the host's memory, images or a launcher that runs on the
-//! host.
+//! What GPUs offer: the tables of the CPU, less what needs the host's memory or a launcher that runs on the host.
 //!
 //! A row stays if kernels need nothing but their code for it, or if the runtime does it on the host for every device.
 
@@ -11,19 +10,6 @@ type Without = (&'static str, &'static [&'static str]);
 
 /// The extensions that a CUDA device does not have.
 const NO_EXTENSIONS: &[Without] = &[
-    (
-        "there are no images",
-        &[
-            "cl_khr_3d_image_writes",
-            "cl_khr_depth_images",
-            "cl_khr_image2d_from_buffer",
-            "cl_khr_srgb_image_writes",
-            "cl_ext_image_from_buffer",
-            "cl_ext_image_requirements_info",
-            "cl_ext_image_unorm_int_2_101010",
-            "cl_ext_image_unsigned_10x6_12x4_14x2",
-        ],
-    ),
     ("kernels do not enqueue others", &["cl_khr_device_enqueue_local_arg_types"]),
     (
         "memory is not shared with the host, and the runtime must know which buffers a kernel reaches",
@@ -36,16 +22,6 @@ const NO_EXTENSIONS: &[Without] = &[
 
 /// The features of OpenCL C that a CUDA device does not have.
 const NO_FEATURES: &[Without] = &[
-    (
-        "there are no images",
-        &[
-            feature::IMAGES,
-            "__opencl_c_read_write_images",
-            "__opencl_c_3d_image_writes",
-            "__opencl_c_ext_image_unorm_int_2_101010",
-            "__opencl_c_ext_image_unsigned_10x6_12x4_14x2",
-        ],
-    ),
     ("kernels do not enqueue others", &[feature::DEVICE_ENQUEUE]),
     (
         "the counter of a multiprocessor is not the device's clock",
@@ -90,7 +66,7 @@ impl DeviceCaps {
                 max_constant_args: limits::MAX_CONSTANT_ARGS,
                 mem_base_addr_align: MEM_BASE_ADDR_ALIGN,
             },
-            images: None,
+            images: cpu.images,
             pipes: cpu.pipes,
             single_fp: cpu.single_fp,
             double_fp: cpu.double_fp,
@@ -116,10 +92,11 @@ mod tests {
     }
 
     #[test]
-    fn a_gpu_has_what_kernels_do_alone_and_no_images() {
+    fn a_gpu_has_what_kernels_do_alone_and_images() {
         let caps = DeviceCaps::cuda(48 << 10);
         assert!(caps.has_extension("cl_khr_fp64") && caps.has_feature(feature::SUBGROUPS));
-        assert!(!caps.extensions.iter().chain(caps.c_features.iter()).any(|named| named.name.contains("image")));
+        assert!(caps.images.is_some() && caps.has_feature(feature::IMAGES));
+        assert!(!caps.has_feature(feature::DEVICE_ENQUEUE) && !caps.native_kernels);
         assert_eq!((caps.limits.local_memory, caps.single_fp & fp::FMA), (48 << 10, fp::FMA));
     }
 }

@@ -10,7 +10,7 @@
 //! | `library` | loading the driver, the table of its functions; whatever else calls them says `unsafe` |
 //! | `error` | what errors mean, and which end all |
 //! | `context` | a GPU, its context, streams and events |
-//! | `memory`, `transfer` | blocks of memory, and moving bytes |
+//! | `memory`, `transfer`, `rect` | blocks of memory, moving bytes, moving boxes of bytes |
 //! | `module`, `cache` | loading kernels, keeping their machine code |
 //! | `grids`, `launch` | dividing and submitting a launch |
 //! | `gate` | what is submitted together begins together, so that times are right |
@@ -37,6 +37,8 @@ mod memory;
 #[allow(unsafe_code, reason = "it calls the driver")]
 mod module;
 mod print;
+#[allow(unsafe_code, reason = "it calls the driver")]
+mod rect;
 #[allow(unsafe_code, reason = "it calls the driver, and its threads share a block of the host")]
 mod transfer;
 

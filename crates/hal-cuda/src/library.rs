@@ -70,6 +70,36 @@ pub struct PoolProperties {
     pub reserved: [u64; 8],
 }
 
+/// A copy of rows: `CUDA_MEMCPY2D`.
+#[repr(C)]
+pub struct Copy2d {
+    /// From where.
+    pub from: Side2d,
+    /// To where.
+    pub to: Side2d,
+    /// Bytes of a row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+}
+
+/// One side of a [`Copy2d`].
+#[repr(C)]
+pub struct Side2d {
+    /// Bytes before the first row's begin, and rows before it: zeros.
+    pub origin: [usize; 2],
+    /// 2: memory of the device
+    pub kind: c_uint,
+    /// and not at this address of the host,
+    pub host: *mut c_void,
+    /// but at this one,
+    pub device: Address,
+    /// and in no array.
+    pub array: *mut c_void,
+    /// Bytes from row to row.
+    pub pitch: usize,
+}
+
 /// Why there are no devices, or one device less.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Absent {
@@ -187,6 +217,7 @@ table! {
     memcpy_to_device = "cuMemcpyHtoDAsync_v2" (Address, *const c_void, usize, RawStream);
     memcpy_to_host = "cuMemcpyDtoHAsync_v2" (*mut c_void, Address, usize, RawStream);
     memcpy_on_device = "cuMemcpyDtoDAsync_v2" (Address, Address, usize, RawStream);
+    memcpy_2d = "cuMemcpy2DAsync_v2" (*const Copy2d, RawStream);
     memset_8 = "cuMemsetD8Async" (Address, u8, usize, RawStream);
     memset_16 = "cuMemsetD16Async" (Address, u16, usize, RawStream);
     memset_32 = "cuMemsetD32Async" (Address, c_uint, usize, RawStream);

@@ -5,8 +5,9 @@
 
 use crate::context::{Current, Gpu};
 use crate::library::{Address, RawStream};
+use crate::rect;
 use crate::transfer::Staging;
-use cloom_hal::{HalError, Memory};
+use cloom_hal::{HalError, Memory, Rect};
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -158,6 +159,11 @@ impl CudaMemory {
     fn gpu(&self) -> &Arc<Gpu> {
         &self.block.gpu
     }
+
+    /// A box by the GPU's addresses, after checking that it lies inside.
+    fn rect(&self, rect: &Rect) -> Rect {
+        rect.at(self.block.range(rect.start, rect.span()))
+    }
 }
 
 impl Memory for CudaMemory {
@@ -211,10 +217,37 @@ impl Memory for CudaMemory {
         fill(&current, stream.raw, to, size as usize, pattern)?;
         Ok(current.synchronize(stream.raw)?)
     }
+
+    fn read_rect(&self, from: &Rect, to: &mut [u8]) -> Result<(), HalError> {
+        rect::read(self.gpu(), &self.staging, self.rect(from), to)
+    }
+
+    fn write_rect(&self, to: &Rect, from: &[u8]) -> Result<(), HalError> {
+        rect::write(self.gpu(), &self.staging, self.rect(to), from)
+    }
+
+    fn copy_rect(&self, to: &Rect, source: &dyn Memory, from: &Rect) -> Result<(), HalError> {
+        if source.host_address().is_some() {
+            let mut rows = to.rows().zip(from.rows());
+            return rows.try_for_each(|(to, row)| self.copy_from(to, source, row, from.region[0]));
+        }
+        assert!(from.end() <= source.size(), "{from:?} in a memory of {}", source.size());
+        rect::copy(self.gpu(), self.rect(to), from.at(source.device_address() + from.start))
+    }
+
+    fn fill_rect(&self, to: &Rect, pattern: &[u8]) -> Result<(), HalError> {
+        rect::fill(self.gpu(), self.rect(to), pattern)
+    }
 }
 
 /// A copy on the device, without waiting. The ranges do not overlap.
-fn copy(current: &Current<'_>, stream: RawStream, to: Address, from: Address, size: u64) -> Result<(), HalError> {
+pub(crate) fn copy(
+    current: &Current<'_>,
+    stream: RawStream,
+    to: Address,
+    from: Address,
+    size: u64,
+) -> Result<(), HalError> {
     // SAFETY: the callers have checked both ranges, whose memory lives until the stream has been waited for.
     let code = unsafe { (current.table().memcpy_on_device)(to, from, size as usize, stream) };
     Ok(current.check("cuMemcpyDtoDAsync", code)?)
@@ -256,7 +289,13 @@ fn shortest(pattern: &[u8]) -> &[u8] {
 }
 
 /// Repeats a pattern, without waiting for all of it.
-fn fill(current: &Current<'_>, stream: RawStream, to: Address, size: usize, pattern: &[u8]) -> Result<(), HalError> {
+pub(crate) fn fill(
+    current: &Current<'_>,
+    stream: RawStream,
+    to: Address,
+    size: usize,
+    pattern: &[u8],
+) -> Result<(), HalError> {
     let table = current.table();
     let pattern = shortest(pattern);
     let is_aligned = |n: u64| to.is_multiple_of(n) && (size as u64).is_multiple_of(n);

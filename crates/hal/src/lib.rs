@@ -12,7 +12,7 @@
 //! | [`Partition`] | a part of its compute units can be a device of its own |
 //! | [`Assist`] | waiting threads of the host can run a part of a launch |
 //!
-//! Images will be another ability, `as_images`, which makes images and samplers and lists the formats.
+//! Images are memory, too: the runtime lays their elements out, and kernels find them through a descriptor.
 //!
 //! A device executes what is submitted, and the runtime schedules: order, events and queues are the runtime's, and
 //! everything that a submitted launch depends on has ended, unless the device has streams. A device is used from any
@@ -24,12 +24,14 @@ mod abilities;
 mod launch;
 pub mod lock;
 mod memory;
+mod rect;
 mod tuning;
 mod uuid;
 
 pub use abilities::{Assist, Domain, HostShared, Partition, Streams, Svm, SvmKind, Timestamps};
 pub use launch::{Completion, DeviceCalls, Finish, Kernel, KernelMemory, Launch, Pending, PrintSink, TierUp};
 pub use memory::{Memory, copy_through_host, initialise, initialised};
+pub use rect::Rect;
 pub use tuning::{TUNING, Tuning};
 pub use uuid::{UUID_BYTES, uuid};
 

@@ -4,7 +4,7 @@
 //! two queues transfer at the same time from two threads. A device with streams copies on a stream of the calling
 //! thread and synchronises with that; a device in the host's memory just copies.
 
-use crate::{Device, HalError};
+use crate::{Device, HalError, Rect};
 use std::sync::Arc;
 
 /// Device memory. Ranges have been checked against its size by the caller.
@@ -30,6 +30,28 @@ pub trait Memory: Send + Sync {
 
     /// Repeats a pattern; `size` is a multiple of its length.
     fn fill(&self, offset: u64, size: u64, pattern: &[u8]) -> Result<(), HalError>;
+
+    /// Copies a box out; `to` has its rows without gaps.
+    fn read_rect(&self, from: &Rect, to: &mut [u8]) -> Result<(), HalError> {
+        let width = from.region[0] as usize;
+        from.rows().zip(to.chunks_exact_mut(width.max(1))).try_for_each(|(row, part)| self.read(row, part))
+    }
+
+    /// Copies a box in; `from` has its rows without gaps.
+    fn write_rect(&self, to: &Rect, from: &[u8]) -> Result<(), HalError> {
+        let width = to.region[0] as usize;
+        to.rows().zip(from.chunks_exact(width.max(1))).try_for_each(|(row, part)| self.write(row, part))
+    }
+
+    /// Copies a box of memory of the same device; the boxes have one region and do not overlap.
+    fn copy_rect(&self, to: &Rect, source: &dyn Memory, from: &Rect) -> Result<(), HalError> {
+        to.rows().zip(from.rows()).try_for_each(|(to, row)| self.copy_from(to, source, row, from.region[0]))
+    }
+
+    /// Repeats a pattern in each row of a box; a row is a multiple of its length.
+    fn fill_rect(&self, to: &Rect, pattern: &[u8]) -> Result<(), HalError> {
+        to.rows().try_for_each(|row| self.fill(row, to.region[0], pattern))
+    }
 }
 
 /// Fresh memory of a device with `init` at its offsets, zeros elsewhere, and then at each offset of `addresses` the

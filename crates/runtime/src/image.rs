@@ -1,17 +1,19 @@
 //! Images: their descriptions, checked; where their elements are; what kernels receive for them.
 //!
 //! An image is a memory object whose bytes are rows of elements, rows in slices (of a 3D image) or layers (of an
-//! array). Devices that work in the host's memory read and write them in place, whatever the pitches: kernels get the
-//! address of a descriptor ([`cloom_ir::abi::image`]).
+//! array). Devices read and write them in place, whatever the pitches: kernels get the address of a descriptor
+//! ([`cloom_ir::abi::image`]), of which each memory space has its own, beside its copy of the bytes.
 
 use crate::host_mem::HostPtr;
 use crate::memory::{KERNEL_ACCESS, MemKind, check_host_pointer, parse_image_flags};
-use crate::region::Rect;
+use crate::region::box_at_start;
 use crate::residency::{AccessMode, Residency, Space};
 use crate::status::{bail, ensure};
 use crate::{Context, Error, MemFlags, MemObject, Result, Status};
 use cloom_caps::image::{ImageFormat, ImageLimits, formats, order};
+use cloom_hal::{Memory, Rect};
 use cloom_ir::abi::image as abi;
+use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock};
 
 /// The types of images, with the specification's numbers.
@@ -90,8 +92,8 @@ pub struct Image {
     pub row_pitch: u64,
     /// Bytes from slice to slice, or from layer to layer.
     pub slice_pitch: u64,
-    /// What kernels on the host get the address of.
-    descriptor: OnceLock<Box<[u64; abi::SIZE / 8]>>,
+    /// What kernels get the address of, by memory space.
+    descriptors: SmallVec<[OnceLock<Arc<dyn Memory>>; 1]>,
 }
 
 /// The limits of an image's width, height, depth and layers; 1 for what its type does not have.
@@ -240,8 +242,7 @@ impl Image {
         let slice_pitch = self.slice_pitch;
         let start = origin[0] * element + origin[1] * row_pitch + origin[2] * slice_pitch;
         let region = [region[0] * element, region[1], region[2]];
-        let end = start + (region[2] - 1) * slice_pitch + (region[1] - 1) * row_pitch + region[0];
-        Ok(Rect { start, row_pitch, slice_pitch, region, end })
+        Ok(Rect { start, row_pitch, slice_pitch, region })
     }
 
     /// The same box in the host's memory, with pitches as the application gives them.
@@ -253,12 +254,12 @@ impl Image {
         if self.image_type == ImageType::D1Array {
             let layer = if slice_pitch == 0 { packed } else { slice_pitch };
             ensure!(layer >= row, InvalidValue, "the slice pitch, {slice_pitch}, is less than a row of {row} bytes");
-            return Rect::at_start(bytes, layer, layer);
+            return box_at_start(bytes, layer, layer);
         }
         let slice = packed.saturating_mul(region[1]);
         let slice_pitch = if slice_pitch == 0 { slice } else { slice_pitch };
         ensure!(slice_pitch >= slice, InvalidValue, "the slice pitch is less than a slice of {slice} bytes");
-        Rect::at_start(bytes, packed, slice_pitch)
+        box_at_start(bytes, packed, slice_pitch)
     }
 
     /// The parameter type that takes it.
@@ -281,24 +282,26 @@ impl Image {
         self.width == 1
     }
 
-    /// The address of the descriptor for kernels that run on the host, whose elements begin at `data`.
-    fn descriptor(&self, data: u64) -> u64 {
-        let made = self.descriptor.get_or_init(|| {
-            let two = |low: u64, high: u64| (low & 0xffff_ffff) | high << 32;
-            Box::new([
-                data,
-                self.row_pitch,
-                self.slice_pitch,
-                two(self.width, self.height),
-                two(self.depth, self.array_size),
-                two(self.format.order.into(), self.format.channel_type.into()),
-                two(self.element_size(), 0),
-                0,
-                0,
-                0,
-            ])
-        });
-        made.as_ptr().expose_provenance() as u64
+    /// The descriptor of an image whose elements begin at `data`.
+    fn descriptor(&self, data: u64) -> [u8; abi::SIZE] {
+        let mut bytes = [0; abi::SIZE];
+        let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
+        for (at, field) in [(abi::DATA, data), (abi::ROW_PITCH, self.row_pitch), (abi::SLICE_PITCH, self.slice_pitch)] {
+            put(at, &field.to_le_bytes());
+        }
+        for (at, field) in [
+            // The limits of images keep sizes below 2^32.
+            (abi::WIDTH, self.width as u32),
+            (abi::HEIGHT, self.height as u32),
+            (abi::DEPTH, self.depth as u32),
+            (abi::ARRAY_SIZE, self.array_size as u32),
+            (abi::CHANNEL_ORDER, self.format.order),
+            (abi::CHANNEL_TYPE, self.format.channel_type),
+            (abi::ELEMENT_SIZE, self.format.element_size()),
+        ] {
+            put(at, &field.to_le_bytes());
+        }
+        bytes
     }
 }
 
@@ -339,7 +342,7 @@ pub(crate) fn layout(
         array_size: size(kind.is_array(), desc.array_size),
         row_pitch,
         slice_pitch,
-        descriptor: OnceLock::new(),
+        descriptors: (0..context.spaces()).map(|_| OnceLock::new()).collect(),
     };
     let largest = context.devices().iter().map(|d| d.max_allocation()).max().unwrap_or(0);
     let Some(bytes) = image.size().filter(|&size| size <= largest) else {
@@ -474,10 +477,16 @@ impl MemObject {
         }
     }
 
-    /// The address of its descriptor for kernels in a space.
+    /// The address of its descriptor for kernels in a space. Made when it is first asked for.
     pub(crate) fn descriptor_address(&self, space: Space) -> Result<u64> {
         let image = self.image()?;
-        ensure!(space == Space::HOST, OutOfResources, "images are in the host's memory only");
-        Ok(image.descriptor(self.device_address(space)?))
+        let slot = &image.descriptors[usize::from(space.0)];
+        if let Some(memory) = slot.get() {
+            return Ok(memory.device_address());
+        }
+        let fresh = self.context().allocate(space, abi::SIZE as u64)?;
+        fresh.write(0, &image.descriptor(self.device_address(space)?))?;
+        // If another thread was faster, its descriptor counts: it has the same content.
+        Ok(slot.get_or_init(|| fresh).device_address())
     }
 }

@@ -6,11 +6,11 @@ use crate::execute::{CommandType, Job, Progress};
 use crate::host_mem::HostPtr;
 use crate::image_color::{Color, element};
 use crate::map::MapTarget;
-use crate::region::Rect;
-use crate::residency::AccessMode;
+use crate::rect_transfer::{copy_rect_job, fill_rect, write_rect};
 use crate::status::ensure;
 use crate::transfer::need;
 use crate::{Event, MemFlags, MemObject, Queue, Result};
+use cloom_hal::Rect;
 use std::sync::Arc;
 
 /// A box of an image, in elements.
@@ -56,10 +56,7 @@ impl Queue {
         let (from, host) = both_sides(image, at, pitches)?;
         let image = image.clone();
         let work = Box::new(move || {
-            let (from, host) = Rect::merged(&from, &host);
-            for (row, place) in from.rows().zip(host.rows()) {
-                image.read(row, from.region[0], to, place)?;
-            }
+            image.read_rect(&from, to, &host)?;
             Ok(Progress::Done)
         });
         self.enqueue(CommandType::ReadImage, wait, blocking, work)
@@ -81,11 +78,7 @@ impl Queue {
         let (to, host) = both_sides(image, at, pitches)?;
         let (image, space) = (image.clone(), self.space());
         let work = Box::new(move || {
-            let (memory, start) = image.acquire(space, to.start, to.end - to.start, AccessMode::Update)?;
-            let (to, host) = Rect::merged(&to, &host);
-            for (row, place) in to.rows().zip(host.rows()) {
-                from.read(place, to.region[0], |bytes| memory.write(start + row - to.start, bytes))?;
-            }
+            write_rect(&image, space, &to, from, &host)?;
             Ok(Progress::Done)
         });
         self.enqueue(CommandType::WriteImage, wait, blocking, work)
@@ -121,11 +114,10 @@ impl Queue {
         ensure!(a.format == b.format, ImageFormatMismatch, "the images have different formats");
         let (a, b) = (a.rect(from, region)?, b.rect(to, region)?);
         if source.same_storage(target) {
-            let shift = |r: Rect, by: u64| Rect { start: r.start + by, end: r.end + by, ..r };
-            let overlap = shift(a, source.origin()).overlaps(&shift(b, target.origin()));
+            let overlap = a.at(a.start + source.origin()).overlaps(&b.at(b.start + target.origin()));
             ensure!(!overlap, MemCopyOverlap, "the source box overlaps the destination box");
         }
-        Ok(self.copy_rows_job((source, a), (target, b)))
+        Ok(copy_rect_job(self.space(), (source, a), (target, b)))
     }
 
     // OpenCL 3.0 API, 5.3.4: Copying between Image and Buffer Objects.
@@ -153,7 +145,7 @@ impl Queue {
         self.check_image(source, MemFlags::empty(), "")?;
         self.may_change(target)?;
         let (image, buffer) = packed_in_buffer(source, target, at, offset)?;
-        Ok(self.copy_rows_job((source, image), (target, buffer)))
+        Ok(copy_rect_job(self.space(), (source, image), (target, buffer)))
     }
 
     // OpenCL 3.0 API, 5.3.4: Copying between Image and Buffer Objects.
@@ -181,24 +173,7 @@ impl Queue {
         self.check_buffer(source)?;
         self.check_image(target, MemFlags::IMMUTABLE, "change")?;
         let (image, buffer) = packed_in_buffer(target, source, at, offset)?;
-        Ok(self.copy_rows_job((source, buffer), (target, image)))
-    }
-
-    fn copy_rows_job(
-        &self,
-        (source, a): (&Arc<MemObject>, Rect),
-        (target, b): (&Arc<MemObject>, Rect),
-    ) -> impl Job + use<> {
-        let (source, target, space) = (source.clone(), target.clone(), self.space());
-        move || {
-            let (from, from_start) = source.acquire(space, a.start, a.end - a.start, AccessMode::Read)?;
-            let (to, to_start) = target.acquire(space, b.start, b.end - b.start, AccessMode::Update)?;
-            let (a, b) = Rect::merged(&a, &b);
-            for (x, y) in a.rows().zip(b.rows()) {
-                to.copy_from(to_start + y - b.start, from, from_start + x - a.start, a.region[0])?;
-            }
-            Ok(())
-        }
+        Ok(copy_rect_job(self.space(), (source, buffer), (target, image)))
     }
 
     // OpenCL 3.0 API, 5.3.5: Filling Image Objects.
@@ -225,13 +200,7 @@ impl Queue {
         let rect = image.image()?.rect(at.origin, at.region)?;
         let element = element(image.image()?.format, color);
         let (image, space) = (image.clone(), self.space());
-        Ok(move || {
-            let (memory, start) = image.acquire(space, rect.start, rect.end - rect.start, AccessMode::Update)?;
-            for row in rect.rows() {
-                memory.fill(start + row - rect.start, rect.region[0], &element)?;
-            }
-            Ok(())
-        })
+        Ok(move || fill_rect(&image, space, &rect, &element))
     }
 
     // OpenCL 3.0 API, 5.3.6: Mapping Image Objects.
@@ -261,10 +230,8 @@ fn both_sides(image: &MemObject, at: ImageBox, pitches: Pitches) -> Result<(Rect
 /// A box of an image, and the same box packed in a buffer.
 fn packed_in_buffer(image: &MemObject, buffer: &MemObject, at: ImageBox, offset: u64) -> Result<(Rect, Rect)> {
     let rect = image.image()?.rect(at.origin, at.region)?;
-    let [width, height, depth] = rect.region;
-    let slice = width * height;
-    buffer.check_range(offset, slice * depth)?;
-    let packed =
-        Rect { start: offset, row_pitch: width, slice_pitch: slice, region: rect.region, end: offset + slice * depth };
+    let [width, height, _] = rect.region;
+    let packed = Rect { start: offset, row_pitch: width, slice_pitch: width * height, region: rect.region };
+    buffer.check_range(offset, packed.bytes())?;
     Ok((rect, packed))
 }

@@ -325,6 +325,14 @@ impl Kernel {
         Ok(())
     }
 
+    /// Sets an argument that is an image.
+    pub fn set_image_arg(&self, index: u32, image: &Arc<MemObject>) -> Result<()> {
+        let param = self.param(index)?;
+        let what = self.what(index, param);
+        ensure!(param.kind == ParamKind::Image, InvalidArgValue, "{what} is a `{}`, not an image", param.type_name);
+        self.store_image(index, param, image)
+    }
+
     // OpenCL 3.0 API, 5.9.2: Setting Kernel Arguments.
     fn store_image(&self, index: u32, param: &KernelParam, object: &Arc<MemObject>) -> Result<()> {
         let what = self.what(index, param);

@@ -11,10 +11,10 @@
 //! command is known when the one that unmaps runs, not yet when it is enqueued.
 
 use crate::execute::{CommandType, Progress};
-use crate::region::Rect;
 use crate::residency::{AccessMode, Space};
 use crate::status::{bail, ensure};
 use crate::{Event, MapFlags, MemFlags, MemObject, Queue, Result};
+use cloom_hal::Rect;
 use std::sync::{Arc, OnceLock};
 
 /// What is mapped, in bytes of its memory object.
@@ -31,7 +31,7 @@ impl MapTarget {
     fn range(&self) -> (u64, u64) {
         match *self {
             MapTarget::Bytes { offset, size } => (offset, size),
-            MapTarget::Image(rect) => (rect.start, rect.end - rect.start),
+            MapTarget::Image(rect) => (rect.start, rect.span()),
         }
     }
 

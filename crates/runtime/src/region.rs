@@ -2,6 +2,7 @@
 
 use crate::Result;
 use crate::status::ensure;
+use cloom_hal::Rect;
 
 /// One side of a rectangular transfer, in bytes, rows and slices. A pitch of 0 means packed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,102 +15,41 @@ pub struct RectSide {
     pub slice_pitch: u64,
 }
 
-/// A side with its pitches settled.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Rect {
-    /// Offset of the first byte.
-    pub start: u64,
-    /// Bytes from row to row.
-    pub row_pitch: u64,
-    /// Bytes from slice to slice.
-    pub slice_pitch: u64,
-    /// Bytes, rows, slices.
-    pub region: [u64; 3],
-    /// Offset after the last byte.
-    pub end: u64,
-}
-
-impl Rect {
+impl RectSide {
     // OpenCL 3.0 API, 5.2.2: Reading, Writing and Copying Buffer Objects.
-    /// Settles and checks the pitches of a side.
-    pub fn new(side: &RectSide, region: [u64; 3]) -> Result<Rect> {
+    /// The box of so many bytes, rows and slices, its pitches settled and checked.
+    pub fn settle(&self, region: [u64; 3]) -> Result<Rect> {
         let [width, height, depth] = region;
         ensure!(width > 0 && height > 0 && depth > 0, InvalidValue, "a region of {width} x {height} x {depth} bytes");
-        let row_pitch = if side.row_pitch == 0 { width } else { side.row_pitch };
+        let row_pitch = if self.row_pitch == 0 { width } else { self.row_pitch };
         ensure!(row_pitch >= width, InvalidValue, "the row pitch, {row_pitch}, is less than a row of {width} bytes");
         let slice = row_pitch.checked_mul(height);
-        let slice_pitch = if side.slice_pitch == 0 { slice } else { Some(side.slice_pitch) };
+        let slice_pitch = if self.slice_pitch == 0 { slice } else { Some(self.slice_pitch) };
         let settled = slice.zip(slice_pitch);
         ensure!(
-            settled.is_some_and(|(slice, pitch)| pitch >= slice && (side.slice_pitch == 0 || pitch % row_pitch == 0)),
+            settled.is_some_and(|(slice, pitch)| pitch >= slice && (self.slice_pitch == 0 || pitch % row_pitch == 0)),
             InvalidValue,
             "the slice pitch, {}, is less than {height} rows of {row_pitch} bytes or not a multiple of the row pitch",
-            side.slice_pitch
+            self.slice_pitch
         );
         let slice_pitch = slice_pitch.unwrap_or(0);
-        let [x, y, z] = side.origin;
+        let [x, y, z] = self.origin;
         let place =
             |z: u64, y: u64, x: u64| z.checked_mul(slice_pitch)?.checked_add(y.checked_mul(row_pitch)?)?.checked_add(x);
         let start = place(z, y, x);
         let last = (|| start?.checked_add(place(depth - 1, height - 1, width)?))();
-        ensure!(start.is_some() && last.is_some(), InvalidValue, "origin {:?} lies beyond any memory", side.origin);
-        Ok(Rect { start: start.unwrap_or(0), row_pitch, slice_pitch, region, end: last.unwrap_or(0) })
+        ensure!(start.is_some() && last.is_some(), InvalidValue, "origin {:?} lies beyond any memory", self.origin);
+        Ok(Rect { start: start.unwrap_or(0), row_pitch, slice_pitch, region })
     }
+}
 
-    /// A box at the start of memory.
-    pub(crate) fn at_start(region: [u64; 3], row_pitch: u64, slice_pitch: u64) -> Result<Rect> {
-        Rect::new(&RectSide { origin: [0; 3], row_pitch, slice_pitch: 0 }, [region[0], region[1], 1])?;
-        let [width, height, depth] = region;
-        let last = slice_pitch.checked_mul(depth - 1).and_then(|n| n.checked_add(row_pitch * (height - 1) + width));
-        ensure!(last.is_some(), InvalidValue, "a box with slices of {slice_pitch} bytes lies beyond any memory");
-        Ok(Rect { start: 0, row_pitch, slice_pitch, region, end: last.unwrap_or(0) })
-    }
-
-    /// The same bytes of two boxes of one shape in fewer and longer rows, where rows or slices follow one another on
-    /// both sides.
-    pub(crate) fn merged(a: &Rect, b: &Rect) -> (Rect, Rect) {
-        let (mut a, mut b) = (*a, *b);
-        let is_packed = |r: &Rect| r.row_pitch == r.region[0];
-        if is_packed(&a) && is_packed(&b) {
-            for r in [&mut a, &mut b] {
-                r.region = [r.region[0] * r.region[1], r.region[2], 1];
-                (r.row_pitch, r.slice_pitch) = (r.slice_pitch, r.slice_pitch);
-            }
-            if is_packed(&a) && is_packed(&b) {
-                for r in [&mut a, &mut b] {
-                    r.region = [r.region[0] * r.region[1], 1, 1];
-                }
-            }
-        }
-        (a, b)
-    }
-
-    /// The offset of the first byte of each row.
-    pub fn rows(&self) -> impl Iterator<Item = u64> + '_ {
-        let (height, depth) = (self.region[1], self.region[2]);
-        (0..depth).flat_map(move |z| (0..height).map(move |y| self.start + z * self.slice_pitch + y * self.row_pitch))
-    }
-
-    /// Whether two rectangles of equal pitches have a byte in common. Exact: both are sets of rows of one grid, or,
-    /// where rows wrap around, compared row by row.
-    pub fn overlaps(&self, other: &Rect) -> bool {
-        if self.end <= other.start || other.end <= self.start {
-            return false;
-        }
-        let width = self.region[0];
-        // The rows of each side ascend and are disjoint, so one pass over both, as in a merge, finds a common byte.
-        let (mut a, mut b) = (self.rows().peekable(), other.rows().peekable());
-        while let (Some(&x), Some(&y)) = (a.peek(), b.peek()) {
-            if x + width <= y {
-                a.next();
-            } else if y + width <= x {
-                b.next();
-            } else {
-                return true;
-            }
-        }
-        false
-    }
+/// A box at the start of memory, where slices may lie closer than whole rows.
+pub(crate) fn box_at_start(region: [u64; 3], row_pitch: u64, slice_pitch: u64) -> Result<Rect> {
+    let [width, height, depth] = region;
+    let slice = RectSide { origin: [0; 3], row_pitch, slice_pitch: 0 }.settle([width, height, 1])?;
+    let last = slice_pitch.checked_mul(depth - 1).and_then(|n| n.checked_add(slice.end()));
+    ensure!(last.is_some(), InvalidValue, "a box with slices of {slice_pitch} bytes lies beyond any memory");
+    Ok(Rect { slice_pitch, region, ..slice })
 }
 
 #[cfg(test)]
@@ -117,7 +57,7 @@ mod tests {
     use super::*;
 
     fn rect(origin: [u64; 3], row_pitch: u64, slice_pitch: u64, region: [u64; 3]) -> Result<Rect> {
-        Rect::new(&RectSide { origin, row_pitch, slice_pitch }, region)
+        RectSide { origin, row_pitch, slice_pitch }.settle(region)
     }
 
     #[test]
@@ -125,7 +65,7 @@ mod tests {
         let r = rect([1, 2, 1], 10, 0, [3, 2, 2]).unwrap();
         assert_eq!((r.row_pitch, r.slice_pitch), (10, 20));
         assert_eq!(r.rows().collect::<Vec<_>>(), [41, 51, 61, 71]);
-        assert_eq!(r.end, 74);
+        assert_eq!(r.end(), 74);
     }
 
     #[test]
@@ -165,7 +105,7 @@ mod tests {
                 |r: &Rect| r.rows().flat_map(|row| row..row + r.region[0]).collect::<std::collections::BTreeSet<_>>();
             let (x, y) = (bytes(&a), bytes(&b));
             assert_eq!(x.len() as u64, region.iter().product::<u64>(), "rows are disjoint");
-            assert_eq!((x.first(), x.last().map(|l| l + 1)), (Some(&a.start), Some(a.end)));
+            assert_eq!((x.first(), x.last().map(|l| l + 1)), (Some(&a.start), Some(a.end())));
             let wanted = !x.is_disjoint(&y);
             assert_eq!(a.overlaps(&b), wanted, "{a:?} {b:?}");
             *(if wanted { &mut met } else { &mut apart }) += 1;

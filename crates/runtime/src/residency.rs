@@ -146,6 +146,18 @@ impl Residency {
         (copy.map(|memory| &**memory), space)
     }
 
+    /// The memory that has all of a range, if one has.
+    pub fn single(&self, range: Range<u64>) -> Option<&dyn Memory> {
+        let holders = match self.is_tracked() {
+            true => match self.valid.lock().within(range).as_slice() {
+                [(_, holders)] => *holders,
+                _ => return None,
+            },
+            false => Space::HOST.bit(),
+        };
+        self.holder(holders).0
+    }
+
     /// Reads a range from wherever it is valid, part by part: `read` gets the memory and the part. A part that has
     /// never been written has no content, and `read` does not get it.
     pub fn read(
@@ -228,7 +240,7 @@ impl ValidRanges {
 
 impl Context {
     /// Fresh memory in a space.
-    fn allocate(&self, space: Space, size: u64) -> Result<Arc<dyn Memory>> {
+    pub(crate) fn allocate(&self, space: Space, size: u64) -> Result<Arc<dyn Memory>> {
         match self.allocator(space) {
             Some(device) => Ok(device.hal().allocate(size)?),
             None => Ok(Arc::new(HostBlock::allocate(size).ok_or(HalError::OutOfMemory(size))?)),

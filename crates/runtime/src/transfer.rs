@@ -6,7 +6,8 @@
 
 use crate::execute::{CommandType, Job, Progress};
 use crate::host_mem::HostPtr;
-use crate::region::{Rect, RectSide};
+use crate::rect_transfer::{copy_rect_job, write_rect};
+use crate::region::RectSide;
 use crate::residency::{AccessMode, Space};
 use crate::status::{bail, ensure};
 use crate::{Event, MemFlags, MemObject, MigrationFlags, Queue, Result};
@@ -216,13 +217,11 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         self.may_read(buffer)?;
         let to = need(to, "host pointer")?;
-        let (at, host) = (Rect::new(at, region)?, Rect::new(host, region)?);
-        buffer.check_range(at.start, at.end - at.start)?;
+        let (at, host) = (at.settle(region)?, host.settle(region)?);
+        buffer.check_range(at.start, at.span())?;
         let buffer = buffer.clone();
         let work = Box::new(move || {
-            for (from, row) in at.rows().zip(host.rows()) {
-                buffer.read(from, region[0], to, row)?;
-            }
+            buffer.read_rect(&at, to, &host)?;
             Ok(Progress::Done)
         });
         self.enqueue(CommandType::ReadBufferRect, wait, blocking, work)
@@ -242,14 +241,11 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         self.may_write(buffer)?;
         let from = need(from, "host pointer")?;
-        let (at, host) = (Rect::new(at, region)?, Rect::new(host, region)?);
-        buffer.check_range(at.start, at.end - at.start)?;
+        let (at, host) = (at.settle(region)?, host.settle(region)?);
+        buffer.check_range(at.start, at.span())?;
         let (buffer, space) = (buffer.clone(), self.space());
         let work = Box::new(move || {
-            let (memory, start) = buffer.acquire(space, at.start, at.end - at.start, AccessMode::Update)?;
-            for (to, row) in at.rows().zip(host.rows()) {
-                from.read(row, region[0], |bytes| memory.write(start + to - at.start, bytes))?;
-            }
+            write_rect(&buffer, space, &at, from, &host)?;
             Ok(Progress::Done)
         });
         self.enqueue(CommandType::WriteBufferRect, wait, blocking, work)
@@ -281,26 +277,17 @@ impl Queue {
     ) -> Result<impl Job + use<>> {
         self.check_buffer(source)?;
         self.may_change(target)?;
-        let (a, b) = (Rect::new(from, region)?, Rect::new(to, region)?);
-        source.check_range(a.start, a.end - a.start)?;
-        target.check_range(b.start, b.end - b.start)?;
+        let (a, b) = (from.settle(region)?, to.settle(region)?);
+        source.check_range(a.start, a.span())?;
+        target.check_range(b.start, b.span())?;
         if source.same_storage(target) {
             let same = a.row_pitch == b.row_pitch && a.slice_pitch == b.slice_pitch;
             let whole = Arc::ptr_eq(source, target);
             ensure!(same || !whole, InvalidValue, "a copy within one buffer needs equal pitches on both sides");
-            let shift = |r: Rect, by: u64| Rect { start: r.start + by, end: r.end + by, ..r };
-            let overlap = shift(a, source.origin()).overlaps(&shift(b, target.origin()));
+            let overlap = a.at(a.start + source.origin()).overlaps(&b.at(b.start + target.origin()));
             ensure!(!overlap, MemCopyOverlap, "the source box overlaps the destination box");
         }
-        let (source, target, space) = (source.clone(), target.clone(), self.space());
-        Ok(move || {
-            let (from, from_start) = source.acquire(space, a.start, a.end - a.start, AccessMode::Read)?;
-            let (to, to_start) = target.acquire(space, b.start, b.end - b.start, AccessMode::Update)?;
-            for (x, y) in a.rows().zip(b.rows()) {
-                to.copy_from(to_start + y - b.start, from, from_start + x - a.start, region[0])?;
-            }
-            Ok(())
-        })
+        Ok(copy_rect_job(self.space(), (source, a), (target, b)))
     }
 
     // OpenCL 3.0 API, 5.5.4: Migrating Memory Objects.

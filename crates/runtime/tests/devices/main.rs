@@ -2,6 +2,7 @@
 //! (see `stub`). Memory objects migrate, events order commands across queues, and a failure on one device leaves the
 //! other alone.
 
+mod images;
 mod stub;
 
 use cloom_hal::Memory;

@@ -11,6 +11,7 @@ use cloom_compiler::testing::StubBackend;
 use cloom_compiler::{Backend, Compiler, Config, Extensions};
 use cloom_hal::{self as hal, HalError, NdRange, PrintSink};
 use cloom_hal_cpu::CpuDevice;
+use cloom_ir::abi::image as abi;
 use cloom_runtime::{Context, Device, Engine, Hooks, Platform};
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -36,6 +37,11 @@ pub const PROGRAM: &str = "
     kernel void fails(global uint *p) { }
     kernel void breaks(global uint *p) { }
     kernel void hello(uint n) { printf(\"hello\\n\"); }
+    kernel void triple(read_only image3d_t from, write_only image3d_t to)
+    {
+        int4 p = (int4)(get_global_id(0), get_global_id(1), get_global_id(2), 0);
+        write_imageui(to, p, read_imageui(from, p) * 3);
+    }
 ";
 
 /// A kernel on the stub: its arguments, and its work-items.
@@ -58,6 +64,23 @@ const KERNELS: &[(&str, Body)] = &[
     ("fails", |_, _, _| Err(HalError::Device("as the test wants".into()))),
     ("breaks", |_, _, _| panic!("as the test wants")),
     ("hello", |_, _, _| Ok(())),
+    ("triple", |machine, args, range| {
+        // Images of words: where an element is, its descriptor says.
+        let field = |image: u64, at: usize| machine.load(image + at as u64);
+        let long = |image, at| u64::from(field(image, at)) | u64::from(field(image, at + 4)) << 32;
+        let address = |image, [x, y, z]: [u64; 3]| {
+            assert!(x < field(image, abi::WIDTH).into() && y < field(image, abi::HEIGHT).into());
+            assert!(z < field(image, abi::DEPTH).into() && field(image, abi::ELEMENT_SIZE) == 4);
+            let slice = long(image, abi::DATA) + z * long(image, abi::SLICE_PITCH);
+            slice + y * long(image, abi::ROW_PITCH) + 4 * x
+        };
+        for i in 0..range.global.iter().product() {
+            let [width, height, _] = range.global;
+            let at = [i % width, i / width % height, i / width / height];
+            machine.store(address(args[1], at), machine.load(address(args[0], at)).wrapping_mul(3));
+        }
+        Ok(())
+    }),
 ];
 
 /// Memory of the stub.

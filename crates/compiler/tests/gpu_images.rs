@@ -1,0 +1,48 @@
+//! Images in the code of a GPU: specialised on a format, an element is one access, whatever its size.
+
+use cloom_caps::image::{ImageFormat, channel, formats, order};
+use cloom_compiler::{ArgState, Compiler, Config, Source, Variant};
+use cloom_target::Target;
+
+/// The letters of the functions that access elements of a format.
+fn letters(format: ImageFormat) -> &'static str {
+    match format.channel_type {
+        channel::SIGNED_INT8 | channel::SIGNED_INT16 | channel::SIGNED_INT32 => "i",
+        channel::UNSIGNED_INT8
+        | channel::UNSIGNED_INT16
+        | channel::UNSIGNED_INT32
+        | channel::UNSIGNED_INT10X6
+        | channel::UNSIGNED_INT12X4
+        | channel::UNSIGNED_INT14X2 => "ui",
+        _ => "f",
+    }
+}
+
+#[test]
+fn an_element_of_each_format_is_one_access() {
+    let compiler = Compiler::new(Config::default());
+    let target = Target::nvidia("sm_90").unwrap();
+    for format in formats() {
+        let kind = if format.order == order::DEPTH { "image2d_depth_t" } else { "image2d_t" };
+        let letters = letters(format);
+        let source = format!(
+            "kernel void copy(read_only {kind} from, write_only {kind} to)
+             {{
+                 int2 p = (int2)(get_global_id(0), get_global_id(1));
+                 write_image{letters}(to, p, read_image{letters}(from, p));
+             }}"
+        );
+        let source = Source { name: "copy.cl", text: source.as_bytes() };
+        let built = compiler.build(&source, "-cl-std=CL3.0", &target);
+        let program = built.result.unwrap_or_else(|_| panic!("{format:?}\n{}", built.log));
+        let ImageFormat { order, channel_type } = format;
+        let image = ArgState::Image { order, channel_type, is_large: false, is_column: false };
+        let executable = compiler.executable(&program, &target).specialised(vec![(0, image), (1, image)]);
+        let built = executable.kernel("copy", Variant::Vector).unwrap();
+        let code = String::from_utf8_lossy(&built.artifact.code);
+        // What is read of the descriptors never changes, and is read so.
+        let loads = code.lines().filter(|line| line.contains("ld.global") && !line.contains(".nc"));
+        let stores = code.lines().filter(|line| line.contains("st.global"));
+        assert_eq!((loads.count(), stores.count()), (1, 1), "{format:?}\n{code}");
+    }
+}
