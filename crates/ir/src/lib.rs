@@ -19,6 +19,7 @@ pub mod dom;
 pub mod effects;
 pub mod entity;
 pub mod eval;
+pub mod float_range;
 pub mod function;
 pub mod import;
 pub mod inst;

@@ -3,6 +3,7 @@
 use super::NO_NAME;
 use crate::Error;
 use crate::emit::FunctionCx;
+use cloom_ir::float_range::{Bounds, bounds, is_lost_if_small};
 use cloom_ir::{BinOp, CastOp, Flags, InstData, Op, Scalar, Type, UnOp, Value};
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
@@ -20,8 +21,14 @@ impl FunctionCx<'_, '_> {
             // The reciprocal of a square root, within 1 ULP; denormals count.
             Op::Binary(BinOp::Fdiv) if is_f32 && is_near && self.is_one(data.args[0]) => {
                 match self.near_root(data.args[1]) {
-                    Some(root) => {
-                        self.each_lane(ty, &[root], |a| self.pure_assembly("rsqrt.approx.f32 $0, $1;", "=f,f", a))
+                    Some(root) if self.is_normal(root) => {
+                        self.approximate("llvm.nvvm.rsqrt.approx.ftz.f", ty, self.value(root))
+                    }
+                    Some(root) => self.each_lane(ty, &[self.value(root)], |a| {
+                        self.pure_assembly("rsqrt.approx.f32 $0, $1;", "=f,f", a)
+                    }),
+                    None if self.has_normal_reciprocal(data.args[1]) => {
+                        self.approximate("llvm.nvvm.rcp.approx.ftz.f", ty, arg(1))
                     }
                     None => self.each_lane(ty, &[arg(1)], |a| self.pure_assembly("rcp.approx.f32 $0, $1;", "=f,f", a)),
                 }
@@ -33,7 +40,12 @@ impl FunctionCx<'_, '_> {
                 self.each_lane(ty, &[arg(0), arg(1)], |a| self.pure_assembly(text, "=f,f,f", a))
             }
             // At most 1 ULP off.
-            Op::Unary(UnOp::Sqrt) if is_f32 && is_near => self.approximate("llvm.nvvm.sqrt.approx.f", ty, arg(0)),
+            Op::Unary(UnOp::Sqrt) if is_f32 && is_near => {
+                // The root of a denormal is less than 2^-63.
+                let is_lost = || data.result.is_some_and(|root| is_lost_if_small(self.func, root));
+                let ftz = if self.is_normal(data.args[0]) || is_lost() { ".ftz" } else { "" };
+                self.approximate(&format!("llvm.nvvm.sqrt.approx{ftz}.f"), ty, arg(0))
+            }
             // `min` and `max` take the number if the other is NaN, and -0 for less than +0.
             Op::Binary(op @ (BinOp::Fmin | BinOp::Fmax)) if matches!(ty.scalar, Scalar::F32 | Scalar::F64) => {
                 let name = if op == BinOp::Fmin { "llvm.minnum" } else { "llvm.maxnum" };
@@ -61,10 +73,21 @@ impl FunctionCx<'_, '_> {
     }
 
     /// What a value is the square root of, if it need not be correctly rounded.
-    fn near_root(&self, v: Value) -> Option<LLVMValueRef> {
+    fn near_root(&self, v: Value) -> Option<Value> {
         let data = &self.func.insts[self.func.def_inst(v)?];
         let is_near = data.flags.intersects(Flags::FPMATH | Flags::AFN);
-        (data.op == Op::Unary(UnOp::Sqrt) && is_near).then(|| self.value(data.args[0]))
+        (data.op == Op::Unary(UnOp::Sqrt) && is_near).then(|| data.args[0])
+    }
+
+    /// Whether a float is not so small that an instruction which takes denormals for zeros would be wrong.
+    fn is_normal(&self, v: Value) -> bool {
+        bounds(self.func, v).least >= f64::from(f32::MIN_POSITIVE)
+    }
+
+    /// Whether neither a float nor its reciprocal is a denormal.
+    fn has_normal_reciprocal(&self, v: Value) -> bool {
+        let Bounds { least, most } = bounds(self.func, v);
+        least >= f64::from(f32::MIN_POSITIVE) && most <= 1.0 / f64::from(f32::MIN_POSITIVE)
     }
 
     /// An instruction on floats that only computes.

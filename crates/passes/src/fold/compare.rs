@@ -1,6 +1,7 @@
 //! Rules for comparisons; above all, they undo the conversion of a truth value to an `int` and back.
 
 use super::{Folded, Folder};
+use cloom_ir::float_range::bounds;
 use cloom_ir::{CastOp, Flags, FloatCc, IntCc, Op, Scalar, UnOp, Value, eval};
 use smallvec::smallvec;
 
@@ -80,7 +81,7 @@ impl Folder<'_> {
 
     pub(super) fn fcmp(&mut self, cc: FloatCc, a: Value, b: Value) -> Folded {
         if a != b {
-            return Folded::Keep;
+            return if self.is_never_less(cc, a, b) { Folded::Const(0) } else { Folded::Keep };
         }
         match cc {
             FloatCc::Oeq | FloatCc::Ole | FloatCc::Oge => becomes(Op::Fcmp(FloatCc::Ord), smallvec![a, b]),
@@ -88,5 +89,17 @@ impl Folder<'_> {
             FloatCc::One | FloatCc::Olt | FloatCc::Ogt => Folded::Const(0),
             FloatCc::Ord | FloatCc::Uno => Folded::Keep,
         }
+    }
+
+    /// Whether `a` is less than a constant in no case, and that is asked: as of a sum that is not small, whether it is
+    /// a denormal.
+    fn is_never_less(&self, cc: FloatCc, a: Value, b: Value) -> bool {
+        let (Some(_), FloatCc::Olt | FloatCc::Ole) = (self.bits(b), cc) else { return false };
+        let magnitude = match self.def(a) {
+            Some((Op::Unary(UnOp::Fabs), args)) => args[0],
+            _ => a,
+        };
+        let (least, limit) = (bounds(self.func, magnitude).least, bounds(self.func, b).most);
+        least >= 0.0 && (least > limit || least == limit && cc == FloatCc::Olt)
     }
 }
