@@ -21,8 +21,10 @@ pub enum DeviceKind {
 /// Sizes and counts that a program must stay within.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// The largest work-group, in total and in each dimension.
+    /// Work-items of the largest work-group,
     pub max_group_size: u64,
+    /// and of one that is longest in a dimension.
+    pub max_group_sizes: [u64; 3],
     /// Bytes of the arguments of a kernel.
     pub max_parameter_size: u64,
     /// Bytes of the buffer of printf.
@@ -100,6 +102,7 @@ static CPU: DeviceCaps = DeviceCaps {
     c_features: Cow::Borrowed(C_FEATURES),
     limits: Limits {
         max_group_size: limits::MAX_GROUP_SIZE,
+        max_group_sizes: [limits::MAX_GROUP_SIZE; 3],
         max_parameter_size: limits::MAX_PARAMETER_SIZE,
         printf_buffer: limits::PRINTF_BUFFER,
         local_memory: limits::LOCAL_MEMORY,

@@ -6,13 +6,14 @@ use crate::context::Gpu;
 use crate::info::{self, Described};
 use crate::launch;
 use crate::library::{Absent, driver};
+use crate::managed::Managed;
 use crate::memory::{CudaMemory, HostBlock};
 use crate::module::{CudaKernel, LoadFor};
 use crate::print::Printing;
 use crate::transfer::Staging;
 use cloom_artifact::KernelArtifact;
 use cloom_hal::lock::Mutex;
-use cloom_hal::{Completion, Device, DeviceInfo, HalError, Kernel, Launch, Memory, Streams};
+use cloom_hal::{Completion, Device, DeviceInfo, HalError, Kernel, Launch, Memory, Streams, Svm, SvmKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -65,6 +66,7 @@ pub fn devices(cache: Option<Arc<dyn CubinCache>>) -> Found {
 pub struct CudaDevice {
     info: DeviceInfo,
     capability: u32,
+    has_managed: bool,
     gpu: Arc<Gpu>,
     lanes: Mutex<[Option<Arc<Lane>>; LANES]>,
     staging: Arc<Staging>,
@@ -74,11 +76,11 @@ pub struct CudaDevice {
 
 impl CudaDevice {
     fn new(gpu: Gpu, described: Described, cache: Option<Arc<dyn CubinCache>>) -> CudaDevice {
-        let Described { info, capability } = described;
+        let Described { info, capability, has_managed } = described;
         let gpu = Arc::new(gpu);
         let staging = Arc::new(Staging::new(&gpu));
         let printing = Arc::new(Printing::new(&gpu, &staging));
-        CudaDevice { info, capability, gpu, lanes: Mutex::default(), staging, printing, cache }
+        CudaDevice { info, capability, has_managed, gpu, lanes: Mutex::default(), staging, printing, cache }
     }
 
     /// Pinned memory of the host, zeroed. Transfers from and to it run at the full speed of the bus.
@@ -141,6 +143,25 @@ impl Device for CudaDevice {
 
     fn as_streams(&self) -> Option<&dyn Streams> {
         Some(self)
+    }
+
+    fn as_svm(&self) -> Option<&dyn Svm> {
+        self.has_managed.then_some(self)
+    }
+}
+
+impl Svm for CudaDevice {
+    fn kind(&self) -> SvmKind {
+        SvmKind::FineGrainBuffer
+    }
+
+    /// Atomic operations of the host and the GPU see each other on some buses only.
+    fn atomics(&self) -> bool {
+        false
+    }
+
+    fn allocate(&self, size: u64) -> Result<Arc<dyn Memory>, HalError> {
+        Ok(Arc::new(Managed::allocate(&self.gpu, size)?))
     }
 }
 

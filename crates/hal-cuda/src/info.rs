@@ -18,6 +18,7 @@ mod attribute {
     pub const L2_CACHE_SIZE: i32 = 38;
     pub const CAPABILITY_MAJOR: i32 = 75;
     pub const CAPABILITY_MINOR: i32 = 76;
+    pub const CONCURRENT_MANAGED_ACCESS: i32 = 89;
     pub const SHARED_MEMORY: i32 = 8;
     pub const SHARED_MEMORY_OPTIN: i32 = 97;
 }
@@ -32,6 +33,8 @@ pub struct Described {
     pub info: DeviceInfo,
     /// Ten times its compute capability.
     pub capability: u32,
+    /// Whether the host may use managed memory while the GPU does.
+    pub has_managed: bool,
 }
 
 /// How many GPUs the driver has.
@@ -91,6 +94,7 @@ pub fn describe(driver: &Driver, ordinal: i32, device: RawDevice) -> Result<Desc
     }
     // What a group can have when it asks for it; the driver's own reserve is taken off already.
     let local = attribute(attribute::SHARED_MEMORY_OPTIN).or_else(|_: Absent| attribute(attribute::SHARED_MEMORY))?;
+    let has_managed = attribute(attribute::CONCURRENT_MANAGED_ACCESS).is_ok_and(|yes: u32| yes != 0);
     let info = DeviceInfo {
         name,
         vendor: "NVIDIA Corporation".into(),
@@ -103,9 +107,9 @@ pub fn describe(driver: &Driver, ordinal: i32, device: RawDevice) -> Result<Desc
         cache_size: u64::from(attribute(attribute::L2_CACHE_SIZE)?),
         cache_line: 128,
         vector_bits: 32,
-        caps: DeviceCaps::cuda(u64::from(local)),
+        caps: DeviceCaps::cuda(u64::from(local), has_managed),
     };
-    Ok(Described { info, capability })
+    Ok(Described { info, capability, has_managed })
 }
 
 /// What code for a GPU is made for: what it has, or the latest that there is code for.

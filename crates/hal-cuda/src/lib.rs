@@ -11,6 +11,7 @@
 //! | `error` | what errors mean, and which end all |
 //! | `context` | a GPU, its context, streams and events |
 //! | `memory`, `transfer`, `rect` | blocks of memory, moving bytes, moving boxes of bytes |
+//! | `managed` | memory that is shared with the host |
 //! | `module`, `cache` | loading kernels, keeping their machine code |
 //! | `grids`, `launch` | dividing and submitting a launch |
 //! | `gate` | what is submitted together begins together, so that times are right |
@@ -32,6 +33,8 @@ mod info;
 mod launch;
 #[allow(unsafe_code, reason = "it loads the driver")]
 mod library;
+#[allow(unsafe_code, reason = "it calls the driver, and the host uses the memory too")]
+mod managed;
 #[allow(unsafe_code, reason = "it calls the driver")]
 mod memory;
 #[allow(unsafe_code, reason = "it calls the driver")]

@@ -204,6 +204,7 @@ table! {
     ctx_get_current = "cuCtxGetCurrent" (*mut RawContext);
     ctx_set_current = "cuCtxSetCurrent" (RawContext);
     mem_alloc = "cuMemAlloc_v2" (*mut Address, usize);
+    mem_alloc_managed = "cuMemAllocManaged" (*mut Address, usize, c_uint);
     mem_free = "cuMemFree_v2" (Address);
     pool_create = "cuMemPoolCreate" (*mut RawPool, *const PoolProperties);
     pool_destroy = "cuMemPoolDestroy" (RawPool);

@@ -94,7 +94,7 @@ impl Device {
         self.hal.as_svm().map(|svm| (svm.kind(), svm.atomics()))
     }
 
-    /// The largest work-group, in total and in each dimension.
+    /// Work-items of the largest work-group.
     pub fn max_group_size(&self) -> u64 {
         self.caps().limits.max_group_size
     }

@@ -309,8 +309,10 @@ pub(crate) struct GroupRules {
     pub required: Option<[u64; 3]>,
     /// Whether the last group of a dimension may be smaller.
     pub partial: bool,
-    /// Work-items of the largest group, in total and in each dimension.
+    /// Work-items of the largest group,
     pub most: u64,
+    /// and in each dimension.
+    pub each: [u64; 3],
 }
 
 impl GroupRules {
@@ -320,6 +322,7 @@ impl GroupRules {
             required: meta.reqd_group_size.map(|sizes| sizes.map(u64::from)),
             partial: meta.partial_groups,
             most: device.max_group_size(),
+            each: device.caps().limits.max_group_sizes,
         }
     }
 }
@@ -328,7 +331,7 @@ impl GroupRules {
 /// Checks a range; `None` when there is nothing to run. If the local size is chosen, it is for code with the dimensions
 /// in this order.
 pub(crate) fn settle(input: &RangeInput, rules: &GroupRules, dim_order: [u8; 3]) -> Result<Option<hal::NdRange>> {
-    let GroupRules { required, partial, most: max_group } = *rules;
+    let GroupRules { required, partial, most: max_group, each } = *rules;
     let dim = input.work_dim as usize;
     ensure!((1..=3).contains(&dim), InvalidWorkDimension, "work_dim is {dim}, not 1, 2 or 3");
     let padded =
@@ -347,11 +350,11 @@ pub(crate) fn settle(input: &RangeInput, rules: &GroupRules, dim_order: [u8; 3])
             "the local size is {local:?}, the kernel requires {required:?}"
         );
     }
-    let local = given.or(required).unwrap_or_else(|| choose(global, max_group, dim_order));
+    let local = given.or(required).unwrap_or_else(|| choose(global, rules, dim_order));
     let items = local.iter().try_fold(1u64, |a, &b| a.checked_mul(b));
     ensure!(items != Some(0), InvalidWorkGroupSize, "the local size {local:?} is empty");
-    for (d, &l) in local.iter().enumerate() {
-        ensure!(l <= max_group, InvalidWorkItemSize, "the local size in dimension {d} is {l}, more than {max_group}");
+    for (d, (l, most)) in local.into_iter().zip(each).enumerate() {
+        ensure!(l <= most, InvalidWorkItemSize, "the local size in dimension {d} is {l}, more than {most}");
     }
     let fits = items.is_some_and(|n| n <= max_group);
     ensure!(fits, InvalidWorkGroupSize, "the local size {local:?} has more than {max_group} work-items");
@@ -372,11 +375,11 @@ pub(crate) fn settle(input: &RangeInput, rules: &GroupRules, dim_order: [u8; 3])
 
 /// A local size that divides the global size: as near to the preferred number of items as its divisors allow, the
 /// code's innermost dimension first, because neighbours in it touch neighbouring memory.
-fn choose(global: [u64; 3], max_group: u64, dim_order: [u8; 3]) -> [u64; 3] {
-    let mut left = TUNING.preferred_group.min(max_group);
+fn choose(global: [u64; 3], rules: &GroupRules, dim_order: [u8; 3]) -> [u64; 3] {
+    let mut left = TUNING.preferred_group.min(rules.most);
     let mut local = [1; 3];
     for d in dim_order.map(usize::from) {
-        let most = left.min(global[d]).max(1);
+        let most = left.min(global[d]).min(rules.each[d]).max(1);
         local[d] = (1..=most).rev().find(|n| global[d].is_multiple_of(*n)).unwrap_or(1);
         left /= local[d];
     }
@@ -399,7 +402,7 @@ mod tests {
     }
 
     fn rules(required: Option<[u64; 3]>, partial: bool) -> GroupRules {
-        GroupRules { required, partial, most: 64 }
+        GroupRules { required, partial, most: 64, each: [64, 64, 16] }
     }
 
     #[test]
@@ -428,6 +431,7 @@ mod tests {
         assert_eq!(status(range([8, 8, 8], Some([8, 8, 8])), None), Some(Status::InvalidWorkGroupSize));
         assert_eq!(status(range([8, 8, 8], Some([0, 1, 1])), None), Some(Status::InvalidWorkGroupSize));
         assert_eq!(status(range([128, 1, 1], Some([128, 1, 1])), None), Some(Status::InvalidWorkItemSize));
+        assert_eq!(status(range([1, 1, 32], Some([1, 1, 32])), None), Some(Status::InvalidWorkItemSize));
         assert_eq!(status(good, Some([4, 4, 2])), Some(Status::InvalidWorkGroupSize));
         assert_eq!(status(range([8, 8, 8], None), Some([3, 1, 1])), Some(Status::InvalidWorkGroupSize));
         // A required local size has the same limits as that of a launch.
@@ -456,14 +460,15 @@ mod tests {
     fn a_chosen_local_size_divides_and_fits() {
         for global in [[1, 1, 1], [7, 1, 1], [1024, 1024, 1], [100, 30, 7], [64, 64, 64], [1 << 40, 3, 5]] {
             for dim_order in [AS_WRITTEN, [1, 0, 2], [2, 1, 0]] {
-                let local = choose(global, 64, dim_order);
+                let local = choose(global, &rules(None, false), dim_order);
                 assert!((0..3).all(|d| global[d] % local[d] == 0), "{global:?}: {local:?}");
-                assert!(local.iter().product::<u64>() <= 64);
+                assert!(local.iter().product::<u64>() <= 64 && local[2] <= 16);
             }
         }
-        assert_eq!(choose([1024, 1, 1], 64, AS_WRITTEN), [64, 1, 1]);
-        assert_eq!(choose([4, 1024, 1], 64, AS_WRITTEN), [4, 16, 1]);
-        assert_eq!(choose([1024, 1024, 1], 64, [1, 0, 2]), [1, 64, 1], "lanes lie along dimension 1");
-        assert_eq!(choose([30, 4, 8], 64, [2, 1, 0]), [2, 4, 8]);
+        let choose = |global, dim_order| choose(global, &rules(None, false), dim_order);
+        assert_eq!(choose([1024, 1, 1], AS_WRITTEN), [64, 1, 1]);
+        assert_eq!(choose([4, 1024, 1], AS_WRITTEN), [4, 16, 1]);
+        assert_eq!(choose([1024, 1024, 1], [1, 0, 2]), [1, 64, 1], "lanes lie along dimension 1");
+        assert_eq!(choose([30, 4, 8], [2, 1, 0]), [2, 4, 8]);
     }
 }

@@ -96,7 +96,7 @@ fn limit(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_MAX_COMPUTE_UNITS => info.value(hal.compute_units)?,
         cl::DEVICE_MAX_WORK_ITEM_DIMENSIONS => info.value(3u32)?,
         cl::DEVICE_MAX_WORK_GROUP_SIZE => info.value(group)?,
-        cl::DEVICE_MAX_WORK_GROUP_SIZES => info.array(&[group; 3])?,
+        cl::DEVICE_MAX_WORK_GROUP_SIZES => info.array(&limits.max_group_sizes.map(|n| n as usize))?,
         // Preferred vector widths are 1: work-items are vectorised, so kernels are best written with scalars.
         cl::DEVICE_PREFERRED_VECTOR_WIDTH_CHAR
         | cl::DEVICE_PREFERRED_VECTOR_WIDTH_SHORT

@@ -267,7 +267,7 @@ impl StubDevice {
         }
         let mut caps = DeviceCaps { kind: DeviceKind::Accelerator, native_kernels: false, ..DeviceCaps::cpu().clone() };
         caps.extensions.to_mut().push(Named { name: STUB_EXTENSION, version: 1 });
-        caps.limits.max_group_size = 128;
+        (caps.limits.max_group_size, caps.limits.max_group_sizes) = (128, [128; 3]);
         let info = hal::DeviceInfo {
             name: "stub".into(),
             vendor: "none".into(),
