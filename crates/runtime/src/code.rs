@@ -330,7 +330,7 @@ fn variant_for(artifact: &KernelArtifact, range: &hal::NdRange) -> Variant {
         return Variant::Dim0;
     }
     match artifact.long_row_width.map(u64::from) {
-        None if row.saturating_mul(8) <= lanes => Variant::Scalar,
+        None if row < u64::from(artifact.min_row) => Variant::Scalar,
         Some(most) if most >= MIN_LANES && 2 * row <= MIN_LANES => Variant::Scalar,
         Some(most) => match row.min(most).next_power_of_two().clamp(MIN_LANES, most.max(MIN_LANES)) {
             wanted if wanted == lanes || most < MIN_LANES => Variant::Vector,
@@ -389,6 +389,7 @@ mod tests {
                 lanes,
                 max_id: 1 << 30,
                 regroupable: long_row_width.is_none(),
+                min_row: lanes / 8 + 1,
                 long_row_width,
                 ..CpuLaunch::SCALAR
             }),
@@ -444,5 +445,8 @@ mod tests {
         // Groups of a regroupable kernel are merged.
         let free = artifact(16, None);
         assert_eq!([(2, 1), (3, 1), (1000, 1)].map(|(n, row)| chosen(&free, n, row)), [Scalar, Vector, Vector]);
+        let launch = CpuLaunch { min_row: 9, ..*free.cpu().unwrap() };
+        let by_lane = KernelArtifact { launch: LaunchForm::WorkGroup(launch), ..free };
+        assert_eq!([8, 9].map(|n| chosen(&by_lane, n, 1)), [Scalar, Vector]);
     }
 }

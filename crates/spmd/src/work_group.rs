@@ -72,6 +72,7 @@ pub fn run(
             regroupable: is_regroupable(module, &split, &graph),
             column_access: output.width.order[0] == 1,
             write_only_bytes: output.write_only_bytes,
+            min_row: output.width.min_row,
             long_row_width: output.long_row_width,
             scratch_fixed: frame.fixed,
             scratch_per_item: frame.per_item,

@@ -51,6 +51,8 @@ pub struct CpuLaunch {
     pub column_access: bool,
     /// Bytes that each work-item writes to write-only buffers, if the code has non-temporal stores for them; else 0.
     pub write_only_bytes: u32,
+    /// The least number of work-items of a row that vectors are worth their while for.
+    pub min_row: u16,
     /// The vector width of the code for groups with long rows, if groups with short rows have other code.
     pub long_row_width: Option<u16>,
     /// Bytes of scratch of a group, whatever its size,
@@ -71,6 +73,7 @@ impl CpuLaunch {
         regroupable: false,
         column_access: false,
         write_only_bytes: 0,
+        min_row: 1,
         long_row_width: None,
         scratch_fixed: 0,
         scratch_per_item: 0,

@@ -72,12 +72,16 @@ pub fn stores_scattered(items: &[&VectorInput]) -> bool {
     scattered > 0 && simple
 }
 
+/// Whether one of the deepest masked loops updates memory at varying addresses.
+pub fn changes_scattered(item: &VectorInput) -> bool {
+    masked_loops(item, i64::MAX).any(|a| a.changes())
+}
+
 /// Whether one of the deepest masked loops updates memory at varying addresses and computes less than it loads and
 /// stores: rows of small matrices in local memory, for instance. (6 by 6 matrices factorised by six work-items each,
 /// on AVX-512: 0.52 ms with 8 lanes, 0.34 ms scalar.)
 pub fn updates_scattered(item: &VectorInput) -> bool {
-    let changed = |a: &MaskedLoop| a.written.iter().any(|p| a.read.contains(p));
-    masked_loops(item, i64::MAX).any(|a| changed(&a) && a.regular == 0 && a.computes < a.read.len() + a.written.len())
+    masked_loops(item, i64::MAX).any(|a| a.changes() && a.regular == 0 && a.computes < a.read.len() + a.written.len())
 }
 
 /// Whether one of the deepest masked loops gathers from buffers and computes less than it loads: rows of a sparse
@@ -117,6 +121,13 @@ struct MaskedLoop {
     only_global: bool,
     /// How many varying operations it has, address computations left out.
     computes: usize,
+}
+
+impl MaskedLoop {
+    /// Whether it stores where it has loaded.
+    fn changes(&self) -> bool {
+        self.written.iter().any(|p| self.read.contains(p))
+    }
 }
 
 /// The deepest masked loops. Addresses with a stride of `far` bytes or more count as varying, unless accesses are side
