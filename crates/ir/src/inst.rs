@@ -215,7 +215,8 @@ pub enum Op {
         /// Who must see it.
         scope: Scope,
     },
-    /// Orders memory accesses of this work-item.
+    /// Orders memory accesses of this work-item. Of the scope of a sub-group, it is the sub-group's barrier: all its
+    /// work-items come to it, and wait for each other where they do not run in step.
     Fence {
         /// Memory order.
         order: Order,

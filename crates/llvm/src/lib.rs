@@ -208,6 +208,10 @@ fn generate(
     if effort >= Effort::Quick && options.target.gpu().is_none() && masks::widen(&llvm, options.target.features()) {
         llvm.verify()?;
     }
+    if options.target.gpu().is_some() {
+        gpu::legalise::run(&llvm);
+        llvm.verify()?;
+    }
     stage("llvm passes");
     if options.texts {
         stages.push(("llvm-optimised", llvm.text()));

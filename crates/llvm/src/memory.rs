@@ -45,7 +45,12 @@ impl FunctionCx<'_, '_> {
     /// A load. What is or may be read from private memory is frozen: reading a variable before it is written gives some
     /// value, and the same to every use, where LLVM would otherwise be free to take a branch on it anywhere.
     pub fn load(&self, data: &InstData, ty: Type, align: u32) -> LLVMValueRef {
-        let load = self.plain_load(data, ty, align);
+        self.load_at(self.value(data.args[0]), data, ty, align)
+    }
+
+    /// The same from another address, for an instruction that is several loads.
+    pub fn load_at(&self, address: LLVMValueRef, data: &InstData, ty: Type, align: u32) -> LLVMValueRef {
+        let load = self.plain_load_at(address, data, ty, align);
         let space = self.func.ty(data.args[0]).space();
         // SAFETY: (and in all of this file) operands are translated values of the types that the verifier checked.
         unsafe {
@@ -96,9 +101,13 @@ impl FunctionCx<'_, '_> {
     }
 
     fn plain_load(&self, data: &InstData, ty: Type, align: u32) -> LLVMValueRef {
+        self.plain_load_at(self.value(data.args[0]), data, ty, align)
+    }
+
+    fn plain_load_at(&self, address: LLVMValueRef, data: &InstData, ty: Type, align: u32) -> LLVMValueRef {
         // SAFETY: see `load`.
         unsafe {
-            let load = LLVMBuildLoad2(self.builder.0, self.cx.ty(ty), self.value(data.args[0]), c"".as_ptr());
+            let load = LLVMBuildLoad2(self.builder.0, self.cx.ty(ty), address, c"".as_ptr());
             LLVMSetAlignment(load, align);
             LLVMSetVolatile(load, i32::from(data.flags.contains(Flags::VOLATILE)));
             load

@@ -189,6 +189,49 @@ fn a_float_beyond_the_integers_is_the_largest() {
 }
 
 #[test]
+fn bytes_are_loaded_as_they_are_aligned() {
+    let load = |align: u32| {
+        let body = format!("    v1: i8x16 = load v0 align {align}\n    store v0, v1 align 1");
+        ptx(&kernel("", &body))
+    };
+    for align in [1, 2, 4, 8, 16] {
+        let text = load(align);
+        let widest = text.lines().filter(|line| line.contains("ld.global")).map(|line| match line {
+            _ if line.contains(".v4.") => 16,
+            _ if line.contains(".v2.u32") || line.contains("64") => 8,
+            _ if line.contains("32") => 4,
+            _ if line.contains("16") => 2,
+            _ => 1,
+        });
+        assert!(widest.max().is_some_and(|bytes| bytes <= align), "align {align}\n{text}");
+    }
+}
+
+#[test]
+fn truth_values_of_two_short_integers_have_instructions() {
+    for (ty, compare) in [("i16x2", "icmp ult"), ("f16x2", "fcmp olt")] {
+        let text = ptx(&kernel(
+            "",
+            &format!(
+                "    v1: {ty} = load v0 align 4
+    v2: {ty} = load v90 align 4
+    v3: i1x2 = {compare} v1, v2
+    v4: i16x2 = sext v3
+    store v0, v4 align 4"
+            ),
+        ));
+        has(&text, &["setp", "st.global"]);
+    }
+}
+
+#[test]
+fn a_barrier_of_a_sub_group_is_one_of_the_warp() {
+    let text = ptx(&kernel("", "    fence acqrel subgroup\n    fence acqrel group"));
+    has(&text, &["bar.warp.sync", "fence.acq_rel.cta"]);
+    assert_eq!(text.matches("fence").count(), 1, "{text}");
+}
+
+#[test]
 fn what_a_gpu_has_not_is_refused() {
     let text = kernel("", "    v1: i64 = device_call default_queue\n    store v0, v1 align 4");
     let module = cloom_ir::parse(&text).unwrap();

@@ -92,7 +92,8 @@ impl Fn<'_, '_, '_> {
             Op::MemoryBarrier => {
                 let (scope, order) = (self.scope(inst.word(0)?)?, self.order(inst.word(1)?)?);
                 if order != Order::Relaxed {
-                    self.b().fence(order, scope);
+                    // A fence of a sub-group is its barrier.
+                    self.b().fence(order, scope.max(Scope::Group));
                 }
                 Ok(true)
             }
@@ -107,7 +108,12 @@ impl Fn<'_, '_, '_> {
                         }
                         self.b().barrier();
                     }
-                    Scope::SubGroup => self.b().fence(Order::AcqRel, memory.max(Scope::SubGroup)),
+                    Scope::SubGroup => {
+                        if memory > Scope::SubGroup && order != Order::Relaxed {
+                            self.b().fence(order, memory);
+                        }
+                        self.b().fence(Order::AcqRel, Scope::SubGroup);
+                    }
                     _ => bail!("a barrier is of a work-group or of a sub-group"),
                 }
                 Ok(true)

@@ -72,7 +72,8 @@ impl Fn<'_, '_> {
             }
             Special::Fence(Order::Relaxed, _) => self.zero(ty),
             Special::Fence(order, scope) => {
-                self.b().fence(order, scope);
+                // A fence of a sub-group is its barrier.
+                self.b().fence(order, scope.max(Scope::Group));
                 self.zero(ty)
             }
             Special::CmpXchg => {

@@ -19,8 +19,11 @@ fn scope_name(scope: Scope) -> Option<&'static str> {
 }
 
 impl FunctionCx<'_, '_> {
-    /// A fence of its own.
-    pub fn gpu_fence(&self, order: Order, scope: Scope) -> LLVMValueRef {
+    /// A fence of its own. That of a sub-group is its barrier, which also orders memory.
+    pub fn gpu_fence(&mut self, order: Order, scope: Scope) -> LLVMValueRef {
+        if scope == Scope::SubGroup {
+            return self.warp_barrier();
+        }
         let name = match order {
             Order::Relaxed => return std::ptr::null_mut(),
             Order::SeqCst => "sc",

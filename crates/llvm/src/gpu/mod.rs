@@ -10,6 +10,7 @@
 //! | `subgroup` | sub-groups, which are warps |
 //! | `print` | printf into a buffer |
 //! | `math` | instructions that LLVM does not choose by itself |
+//! | `legalise` | what LLVM cannot choose instructions for |
 //!
 //! # Address spaces
 //!
@@ -20,6 +21,7 @@
 
 mod atomic;
 mod entry;
+pub mod legalise;
 mod math;
 mod print;
 mod subgroup;
@@ -136,6 +138,8 @@ impl FunctionCx<'_, '_> {
             Op::DeviceCall(_) => {
                 return Err(Error::Limit("kernels that enqueue kernels do not run on this device".to_owned()));
             }
+            // LLVM 19 loads 16 bytes at once, however they are aligned.
+            Op::Load { align } if align < 16 && ty == Type::vector(Scalar::I8, 16) => self.load_halves(data, align),
             Op::Load { align } if self.is_short_pointer(ty) => {
                 let load = self.load(data, Type::I64, align);
                 // SAFETY: (and in all files of this folder) operands are translated values of the types that the
@@ -152,6 +156,20 @@ impl FunctionCx<'_, '_> {
             _ => return self.gpu_math(data, ty),
         };
         Ok(Some(value))
+    }
+
+    /// 16 bytes as two vectors of 8.
+    fn load_halves(&mut self, data: &InstData, align: u32) -> LLVMValueRef {
+        let half = Type::vector(Scalar::I8, 8);
+        let second = self.offset(self.value(data.args[0]), self.cx.constant(Type::I64, 8));
+        let (low, high) = (self.load(data, half, align), self.load_at(second, data, half, align));
+        let lanes = (0..16).map(|i| self.cx.constant(Type::I32, i));
+        // SAFETY: see above.
+        unsafe {
+            let lanes: Vec<_> = lanes.collect();
+            let mask = LLVMConstVector(lanes.as_ptr().cast_mut(), lanes.len() as u32);
+            LLVMBuildShuffleVector(self.builder.0, low, high, mask, NO_NAME)
+        }
     }
 
     fn is_short_pointer(&self, ty: Type) -> bool {

@@ -8,7 +8,7 @@
 
 use super::{NO_NAME, WARP};
 use crate::emit::FunctionCx;
-use cloom_ir::{BinOp, InstData, Scalar, Type, subgroup};
+use cloom_ir::{BinOp, InstData, Query, Scalar, Type, subgroup};
 use llvm_sys::LLVMIntPredicate as Int;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
@@ -37,6 +37,18 @@ impl FunctionCx<'_, '_> {
     /// This lane's number.
     fn lane_id(&self) -> LLVMValueRef {
         self.nvvm("llvm.nvvm.read.ptx.sreg.laneid", &[])
+    }
+
+    /// Waits for all work-items of the sub-group: 32, or fewer of the last one of a group.
+    pub fn warp_barrier(&mut self) -> LLVMValueRef {
+        let size = self.query(Query::SubgroupSize, 0);
+        // SAFETY: see `gpu_inst`.
+        let mask = unsafe {
+            let size = LLVMBuildTrunc(self.builder.0, size, self.cx.ty(Type::I32), NO_NAME);
+            let missing = LLVMBuildSub(self.builder.0, self.n32(WARP), size, NO_NAME);
+            LLVMBuildLShr(self.builder.0, self.n32(u64::from(u32::MAX)), missing, NO_NAME)
+        };
+        self.nvvm("llvm.nvvm.bar.warp.sync", &[mask])
     }
 
     /// A vote.

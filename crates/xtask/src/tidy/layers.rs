@@ -24,6 +24,8 @@ pub const LAYERS: &[(&str, &[&str])] = &[
     ("hal", &["target", "caps", "artifact"]),
     ("hal-cpu", &["target", "caps", "ir", "artifact", "hal"]),
     ("hal-cuda", &["target", "caps", "ir", "artifact", "hal"]),
+    // In the place of the driver that `hal-cuda` calls.
+    ("cuda-sim", &[]),
     ("runtime", &["target", "caps", "ir", "builtins", "artifact", "compiler", "hal"]),
     ("capi", &["target", "caps", "hal", "hal-cpu", "hal-cuda", "runtime"]),
     ("cloom", &["target", "caps", "hal", "hal-cpu", "hal-cuda", "runtime"]),

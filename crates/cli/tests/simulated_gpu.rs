@@ -1,0 +1,104 @@
+//! Programs on a simulated GPU: the whole way from the ICD loader to PTX, on machines without one. The library in the
+//! place of NVIDIA's driver is the example `cuda` of `cloom-cuda-sim`, which `cargo test --workspace` builds; where it
+//! is missing, the tests say that they were passed over.
+
+mod common;
+
+use common::Bench;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// The library, if it was built.
+fn driver() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_BIN_EXE_cloom")).parent()?;
+    let library = folder.join("examples/libcuda.so");
+    if !library.exists() {
+        println!("passed over: {} is missing; `cargo build -p cloom-cuda-sim --example cuda`", library.display());
+        return None;
+    }
+    Some(library)
+}
+
+/// A folder with the simulated GPU in it, for programs that have no other device.
+fn gpu() -> Option<Bench> {
+    let bench = Bench::new();
+    std::os::unix::fs::symlink(driver()?, bench.path("libcuda.so.1")).unwrap();
+    let folder = bench.path("");
+    Some(bench.set("LD_LIBRARY_PATH", folder).set("CLOOM_DEVICES", "gpu"))
+}
+
+/// The programs of the gallery with their variants.
+fn programs(bench: &Bench) -> Vec<(String, Vec<String>)> {
+    let list = bench.cloom("run -lk").expect(0).out;
+    let program = |line: &str| {
+        let (name, rest) = line.split_once(' ')?;
+        let variants = rest.rsplit("  ").next()?.split(", ").map(str::to_owned);
+        Some((name.to_owned(), variants.collect()))
+    };
+    list.lines().filter_map(program).collect()
+}
+
+#[test]
+fn the_gallery_is_right() {
+    let Some(bench) = gpu() else { return };
+    let all: Vec<(String, String)> = programs(&bench)
+        .into_iter()
+        .flat_map(|(name, variants)| variants.into_iter().map(move |variant| (name.clone(), variant)))
+        .filter(|(name, variant)| !TOO_LONG.contains(&(name, variant)))
+        .collect();
+    assert!(all.len() > 150, "{}", all.len());
+    let (next, wrong) = (Mutex::new(all.iter()), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                loop {
+                    let program = next.lock().unwrap().next();
+                    let Some((name, variant)) = program else { return };
+                    let ran = bench.cloom(&format!("run -k {name} -v {variant} -s 48x32 -i 1 -n"));
+                    if ran.status != 0 {
+                        wrong.lock().unwrap().push(format!("{name} {variant}: {} {}", ran.out, ran.err));
+                    }
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), all.len(), wrong.join("\n"));
+}
+
+/// Variants that take the simulation minutes.
+const TOO_LONG: &[(&str, &str)] = &[];
+
+#[test]
+fn a_fault_is_told_and_ends_the_gpu_alone() {
+    let Some(bench) = gpu() else { return };
+    bench.file("far.cl", "kernel void far(global int *p, int at) { p[at] = 1; }");
+    let ran = bench.cloom("run far.cl --arg 16 --arg 1000000000 --global 1").expect(2);
+    assert!(ran.err.contains("CL_OUT_OF_RESOURCES"), "{ran:?}");
+    let bench = bench.set("CLOOM_LOG", "1");
+    let ran = bench.cloom("run far.cl --arg 16 --arg 1000000000 --global 1");
+    assert!(ran.err.contains("a kernel accessed memory that is not its own"), "{ran:?}");
+    assert!(ran.err.contains("start the program again"), "{ran:?}");
+}
+
+#[test]
+fn an_endless_kernel_is_ended_by_the_driver() {
+    let Some(bench) = gpu() else { return };
+    let bench = bench.set("CUDA_SIM_BUDGET", "1000000").set("CLOOM_LOG", "1");
+    bench.file("endless.cl", "kernel void endless(volatile global int *p) { while (p[0] == 0) p[1] += 1; }");
+    let ran = bench.cloom("run endless.cl --arg 16 --global 1").expect(2);
+    assert!(ran.err.contains("CUDA_ERROR_LAUNCH_TIMEOUT"), "{ran:?}");
+}
+
+#[test]
+fn what_kernels_print_arrives() {
+    let Some(bench) = gpu() else { return };
+    bench.file(
+        "hello.cl",
+        "kernel void hello(int n) { printf(\"item %d of %d: %s\\n\", (int)get_global_id(0), n, \"here\"); }",
+    );
+    let ran = bench.cloom("run hello.cl --arg 7 --global 3 --local 1 -i 1").expect(0);
+    for item in 0..3 {
+        assert!(ran.out.contains(&format!("item {item} of 7: here")), "{ran:?}");
+    }
+}

@@ -1,0 +1,250 @@
+//! Modules and launches. Machine code is the text of PTX, unchanged.
+
+use crate::memory::Memory;
+use crate::stream::Stream;
+use crate::{
+    Code, INVALID_HANDLE, INVALID_VALUE, SUCCESS, driver, handle, lose, object, put, unless_lost, with_memory,
+};
+use cloom_cuda_sim::ptx::{Fault, Grid, Loaded, Module, ParamInfo, launch};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::sync::{Arc, Mutex};
+
+pub const INVALID_PTX: Code = 218;
+pub const NOT_FOUND: Code = 500;
+pub const ILLEGAL_ADDRESS: Code = 700;
+pub const LAUNCH_TIMEOUT: Code = 702;
+pub const MISALIGNED_ADDRESS: Code = 716;
+pub const LAUNCH_FAILED: Code = 719;
+
+/// Instructions of a launch, as `CUDA_SIM_BUDGET` says: who waits for more has an endless kernel.
+const BUDGET: u64 = 20_000_000_000;
+/// Work-items of a group.
+const MAX_THREADS: c_int = 1024;
+/// Bytes of local memory that a group has without asking, and that it can ask for.
+const PLAIN_SHARED: c_int = 48 << 10;
+const MOST_SHARED: c_int = 99 << 10;
+
+/// A kernel of a module.
+struct Function {
+    module: Arc<Loaded>,
+    name: String,
+    params: Vec<ParamInfo>,
+    /// Bytes of dynamic local memory that a group may have.
+    most_shared: Mutex<c_int>,
+}
+
+/// What a linker makes: the text, which ends in a zero.
+struct Linker(Mutex<Vec<u8>>);
+
+/// Where the errors of the compiler go: the option of this number, and its size.
+const ERROR_LOG: c_int = 5;
+const ERROR_LOG_SIZE: c_int = 6;
+
+/// Writes a message into the error log that options name.
+///
+/// # Safety
+/// There are so many options, and the log has the size that they say.
+unsafe fn report(message: &str, count: c_uint, names: *const c_int, values: *const *mut c_void) {
+    // SAFETY: the caller's.
+    let option = |name: c_int| unsafe { (0..count as usize).find(|&i| *names.add(i) == name).map(|i| *values.add(i)) };
+    if let (Some(log), Some(size)) = (option(ERROR_LOG), option(ERROR_LOG_SIZE))
+        && let Some(room) = size.addr().checked_sub(1)
+    {
+        let bytes = &message.as_bytes()[..message.len().min(room)];
+        // SAFETY: the log has room for so many bytes and a zero.
+        unsafe {
+            let log = log.cast::<u8>();
+            log.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+            log.add(bytes.len()).write(0);
+        }
+    }
+}
+
+/// The text of an image, checked.
+///
+/// # Safety
+/// The image ends in a zero.
+unsafe fn parse(image: *const c_void) -> Result<(Module, Vec<u8>), String> {
+    // SAFETY: the caller's.
+    let text = unsafe { CStr::from_ptr(image.cast()) };
+    let module = Module::parse(&text.to_string_lossy()).map_err(|e| e.to_string())?;
+    Ok((module, text.to_bytes_with_nul().to_vec()))
+}
+
+driver! {
+    /// Loads a text.
+    fn cuModuleLoadDataEx(
+        module: *mut *mut c_void,
+        image: *const c_void,
+        count: c_uint,
+        names: *mut c_int,
+        values: *mut *mut c_void,
+    ) {
+        // SAFETY: the caller's.
+        unless_lost(|| match unsafe { parse(image) } {
+            Ok((parsed, _)) => {
+                let loaded = with_memory(|memory: &mut Memory| parsed.load(memory));
+                // SAFETY: the caller's.
+                unsafe { put(module, handle(Arc::new(loaded))) }
+            }
+            Err(error) => {
+                // SAFETY: the caller's.
+                unsafe { report(&error, count, names, values) };
+                INVALID_PTX
+            }
+        })
+    }
+
+    /// It stays, as its kernels may still run.
+    fn cuModuleUnload(_module: *mut c_void) { SUCCESS }
+
+    /// A kernel of it.
+    fn cuModuleGetFunction(function: *mut *mut c_void, module: *mut c_void, name: *const c_char) {
+        // SAFETY: the caller's.
+        let (Some(module), name) = (unsafe { (object::<Arc<Loaded>>(module), CStr::from_ptr(name)) }) else {
+            return INVALID_HANDLE;
+        };
+        let name = name.to_string_lossy().into_owned();
+        let Some(params) = module.module().params(&name).map(<[ParamInfo]>::to_vec) else { return NOT_FOUND };
+        let found = Function { module: module.clone(), name, params, most_shared: Mutex::new(PLAIN_SHARED) };
+        // SAFETY: the caller's.
+        unsafe { put(function, handle(found)) }
+    }
+
+    /// Its properties, those that are asked for.
+    fn cuFuncGetAttribute(value: *mut c_int, attribute: c_int, _function: *mut c_void) {
+        let answer = match attribute {
+            0 => MAX_THREADS,
+            // Static shared memory, and private memory.
+            1 | 3 => 0,
+            _ => return INVALID_VALUE,
+        };
+        // SAFETY: the caller's.
+        unsafe { put(value, answer) }
+    }
+
+    /// Allows more dynamic local memory.
+    fn cuFuncSetAttribute(function: *mut c_void, attribute: c_int, value: c_int) {
+        // SAFETY: the caller's.
+        let Some(function) = (unsafe { object::<Function>(function) }) else { return INVALID_HANDLE };
+        if attribute != 8 || !(0..=MOST_SHARED).contains(&value) {
+            return INVALID_VALUE;
+        }
+        if let Ok(mut most) = function.most_shared.lock() {
+            *most = value;
+        }
+        SUCCESS
+    }
+
+    /// A parameter of it.
+    fn cuFuncGetParamInfo(function: *mut c_void, index: usize, offset: *mut usize, size: *mut usize) {
+        // SAFETY: the caller's.
+        let Some(function) = (unsafe { object::<Function>(function) }) else { return INVALID_HANDLE };
+        let mut at = 0usize;
+        for (i, param) in function.params.iter().enumerate() {
+            at = at.next_multiple_of(param.align.max(1));
+            if i == index {
+                // SAFETY: the caller's.
+                return unsafe { put(offset, at) | put(size, param.size) };
+            }
+            at += param.size;
+        }
+        INVALID_VALUE
+    }
+
+    /// A linker.
+    fn cuLinkCreate_v2(_count: c_uint, _names: *mut c_int, _values: *mut *mut c_void, linker: *mut *mut c_void) {
+        // SAFETY: the caller's.
+        unless_lost(|| unsafe { put(linker, handle(Linker(Mutex::default()))) })
+    }
+
+    /// Takes a text.
+    fn cuLinkAddData_v2(
+        linker: *mut c_void,
+        _kind: c_int,
+        data: *const c_void,
+        _size: usize,
+        _name: *const c_char,
+        _count: c_uint,
+        _names: *mut c_int,
+        _values: *mut *mut c_void,
+    ) {
+        // SAFETY: the caller's.
+        let Some(linker) = (unsafe { object::<Linker>(linker) }) else { return INVALID_HANDLE };
+        // SAFETY: the caller's.
+        match (unsafe { parse(data) }, linker.0.lock()) {
+            (Ok((_, text)), Ok(mut code)) => {
+                *code = text;
+                SUCCESS
+            }
+            _ => INVALID_PTX,
+        }
+    }
+
+    /// Gives it back as machine code.
+    fn cuLinkComplete(linker: *mut c_void, code: *mut *mut c_void, size: *mut usize) {
+        // SAFETY: the caller's.
+        let linker = unsafe { object::<Linker>(linker) };
+        let Some(Ok(mut text)) = linker.map(|linker| linker.0.lock()) else { return INVALID_HANDLE };
+        // SAFETY: the caller's; the text stays where it is, as nothing is linked twice.
+        unsafe { put(code, text.as_mut_ptr().cast()) | put(size, text.len()) }
+    }
+
+    /// It stays.
+    fn cuLinkDestroy(_linker: *mut c_void) { SUCCESS }
+
+    /// Runs a kernel when the stream has come there.
+    fn cuLaunchKernel(
+        function: *mut c_void,
+        groups_x: c_uint,
+        groups_y: c_uint,
+        groups_z: c_uint,
+        threads_x: c_uint,
+        threads_y: c_uint,
+        threads_z: c_uint,
+        shared: c_uint,
+        stream: *mut c_void,
+        params: *const *const c_void,
+        _extra: *mut *mut c_void,
+    ) {
+        // SAFETY: the caller's.
+        let (function, stream) = unsafe { (object::<Function>(function), object::<Stream>(stream)) };
+        let (Some(function), Some(stream)) = (function, stream) else { return INVALID_HANDLE };
+        let grid = Grid {
+            groups: [groups_x, groups_y, groups_z],
+            threads: [threads_x, threads_y, threads_z],
+            dynamic_shared: shared,
+        };
+        let limits = [(groups_x, i32::MAX as u32), (groups_y, 65535), (groups_z, 65535), (threads_x, 1024),
+            (threads_y, 1024), (threads_z, 64), (threads_x * threads_y * threads_z, MAX_THREADS as u32)];
+        let most_shared = function.most_shared.lock().map_or(0, |most| *most);
+        if limits.iter().any(|&(n, most)| n == 0 || n > most) || shared > most_shared as u32 {
+            return INVALID_VALUE;
+        }
+        // SAFETY: the caller's: an address for each parameter, with as many bytes as the parameter has.
+        let bytes = |i: usize, size: usize| unsafe { std::slice::from_raw_parts((*params.add(i)).cast::<u8>(), size) };
+        let values: Vec<Vec<u8>> =
+            function.params.iter().enumerate().map(|(i, param)| bytes(i, param.size).to_vec()).collect();
+        unless_lost(|| {
+            stream.push(Box::new(move || {
+                unless_lost(|| run(function, &grid, &values));
+            }));
+            SUCCESS
+        })
+    }
+}
+
+/// Runs a kernel. A fault ends everything.
+fn run(function: &Function, grid: &Grid, values: &[Vec<u8>]) -> Code {
+    let budget = std::env::var("CUDA_SIM_BUDGET").ok().and_then(|text| text.parse().ok()).unwrap_or(BUDGET);
+    let result = with_memory(|memory| launch(&function.module, &function.name, values, grid, memory, budget));
+    let Err(fault) = result else { return SUCCESS };
+    eprintln!("simulated GPU: kernel {}: {fault}", function.name);
+    lose(match fault {
+        Fault::Access { .. } => ILLEGAL_ADDRESS,
+        Fault::Misaligned { .. } => MISALIGNED_ADDRESS,
+        Fault::TooLong { .. } => LAUNCH_TIMEOUT,
+        _ => LAUNCH_FAILED,
+    });
+    SUCCESS
+}

@@ -1,0 +1,398 @@
+//! A library in the place of NVIDIA's driver, `libcuda.so.1`, for machines without a GPU: the functions that Cloom
+//! calls, on the interpreter of PTX. Put a link of that name into a folder of `LD_LIBRARY_PATH`.
+//!
+//! | module | its room |
+//! |---|---|
+//! | `memory` | allocations, which are the host's memory |
+//! | `stream` | streams and events |
+//! | `transfer` | copies and fills |
+//! | `code` | modules and launches |
+//!
+//! Handles are addresses of boxes that are never freed: a test process is short, and a handle that is used too late is
+//! no accident of memory. A fault of a kernel ends everything, as CUDA has it: from then on each function fails.
+
+#![allow(unsafe_code, reason = "it has the interface of a library in C")]
+
+mod code;
+mod memory;
+mod stream;
+mod transfer;
+
+use memory::{CAPACITY, Kind, Memory};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use stream::{Mark, Stream};
+
+/// `CUresult`
+type Code = c_uint;
+
+const SUCCESS: Code = 0;
+const INVALID_VALUE: Code = 1;
+const OUT_OF_MEMORY: Code = 2;
+const INVALID_DEVICE: Code = 101;
+const INVALID_HANDLE: Code = 400;
+const NOT_READY: Code = 600;
+
+/// The name of the device.
+const NAME: &CStr = c"Simulated GPU";
+/// Its multiprocessors.
+const MULTIPROCESSORS: c_int = 4;
+
+static MEMORY: Mutex<Option<Memory>> = Mutex::new(None);
+/// The error after which nothing works any more.
+static LOST: AtomicU32 = AtomicU32::new(SUCCESS);
+
+/// All memory. The kernel that runs has it, and so kernels run one at a time.
+fn memory() -> MutexGuard<'static, Option<Memory>> {
+    let mut memory = MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
+    memory.get_or_insert_default();
+    memory
+}
+
+/// Calls a function with all memory.
+fn with_memory<R>(call: impl FnOnce(&mut Memory) -> R) -> R {
+    call(memory().get_or_insert_default())
+}
+
+/// Ends everything.
+fn lose(code: Code) {
+    let _ = LOST.compare_exchange(SUCCESS, code, Ordering::Relaxed, Ordering::Relaxed);
+}
+
+/// What a function returns that has nothing to report but that everything has ended.
+fn state() -> Code {
+    LOST.load(Ordering::Relaxed)
+}
+
+/// Does something, unless everything has ended.
+fn unless_lost(call: impl FnOnce() -> Code) -> Code {
+    match state() {
+        SUCCESS => call(),
+        lost => lost,
+    }
+}
+
+/// Writes a result through a pointer of the caller.
+///
+/// # Safety
+/// The pointer is null, or valid for writing.
+unsafe fn put<T>(to: *mut T, value: T) -> Code {
+    if to.is_null() {
+        return INVALID_VALUE;
+    }
+    // SAFETY: the caller's.
+    unsafe { to.write(value) };
+    SUCCESS
+}
+
+/// A handle: the address of a box that stays for ever.
+fn handle<T>(object: T) -> *mut c_void {
+    Box::into_raw(Box::new(object)).cast()
+}
+
+/// The object of a handle.
+///
+/// # Safety
+/// It is null, or made by [`handle`] from such an object.
+unsafe fn object<'a, T>(handle: *mut c_void) -> Option<&'a T> {
+    // SAFETY: the caller's; it is never freed.
+    unsafe { handle.cast::<T>().as_ref() }
+}
+
+/// Declares functions of the driver.
+macro_rules! driver {
+    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// As CUDA's function of this name.
+        #[unsafe(no_mangle)]
+        #[allow(non_snake_case, reason = "the name is CUDA's")]
+        pub unsafe extern "C" fn $name($($arg: $ty),*) -> Code $body
+    )*};
+}
+pub(crate) use driver;
+
+driver! {
+    /// Starts the driver.
+    fn cuInit(_flags: c_uint) { SUCCESS }
+
+    /// 12.8
+    fn cuDriverGetVersion(version: *mut c_int) {
+        // SAFETY: the caller's.
+        unsafe { put(version, 12_080) }
+    }
+
+    /// The name of an error.
+    fn cuGetErrorName(code: Code, name: *mut *const c_char) {
+        let text = match code {
+            SUCCESS => c"CUDA_SUCCESS",
+            INVALID_VALUE => c"CUDA_ERROR_INVALID_VALUE",
+            OUT_OF_MEMORY => c"CUDA_ERROR_OUT_OF_MEMORY",
+            INVALID_DEVICE => c"CUDA_ERROR_INVALID_DEVICE",
+            code::INVALID_PTX => c"CUDA_ERROR_INVALID_PTX",
+            INVALID_HANDLE => c"CUDA_ERROR_INVALID_HANDLE",
+            code::NOT_FOUND => c"CUDA_ERROR_NOT_FOUND",
+            NOT_READY => c"CUDA_ERROR_NOT_READY",
+            code::ILLEGAL_ADDRESS => c"CUDA_ERROR_ILLEGAL_ADDRESS",
+            code::MISALIGNED_ADDRESS => c"CUDA_ERROR_MISALIGNED_ADDRESS",
+            code::LAUNCH_TIMEOUT => c"CUDA_ERROR_LAUNCH_TIMEOUT",
+            code::LAUNCH_FAILED => c"CUDA_ERROR_LAUNCH_FAILED",
+            _ => return INVALID_VALUE,
+        };
+        // SAFETY: the caller's.
+        unsafe { put(name, text.as_ptr()) }
+    }
+
+    /// One.
+    fn cuDeviceGetCount(count: *mut c_int) {
+        // SAFETY: the caller's.
+        unsafe { put(count, 1) }
+    }
+
+    /// The only device has number 0.
+    fn cuDeviceGet(device: *mut c_int, ordinal: c_int) {
+        if ordinal != 0 {
+            return INVALID_DEVICE;
+        }
+        // SAFETY: the caller's.
+        unsafe { put(device, 0) }
+    }
+
+    /// What it is called.
+    fn cuDeviceGetName(name: *mut c_char, room: c_int, _device: c_int) {
+        let bytes = NAME.to_bytes_with_nul();
+        if name.is_null() || (room as usize) < bytes.len() {
+            return INVALID_VALUE;
+        }
+        // SAFETY: the caller's array has so many bytes.
+        unsafe { name.copy_from_nonoverlapping(bytes.as_ptr().cast(), bytes.len()) };
+        SUCCESS
+    }
+
+    /// Its number in all the world.
+    fn cuDeviceGetUuid(uuid: *mut [u8; 16], _device: c_int) {
+        // SAFETY: the caller's.
+        unsafe { put(uuid, *b"simulated gpu 00") }
+    }
+
+    /// Its properties, those that are asked for.
+    fn cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, _device: c_int) {
+        let answer = match attribute {
+            // Shared memory of a block, and of one that asks for more.
+            8 => 48 << 10,
+            97 => 99 << 10,
+            // kHz
+            13 => 1_000_000,
+            16 => MULTIPROCESSORS,
+            // Compute mode: open to all.
+            20 => 0,
+            // The second-level cache.
+            38 => 4 << 20,
+            // Compute capability 9.0.
+            75 => 9,
+            76 => 0,
+            // The host may use managed memory at any time.
+            89 => 1,
+            _ => return INVALID_VALUE,
+        };
+        // SAFETY: the caller's.
+        unsafe { put(value, answer) }
+    }
+
+    /// Its memory.
+    fn cuDeviceTotalMem_v2(bytes: *mut usize, _device: c_int) {
+        // SAFETY: the caller's.
+        unsafe { put(bytes, CAPACITY) }
+    }
+
+    /// The only context.
+    fn cuDevicePrimaryCtxRetain(context: *mut *mut c_void, _device: c_int) {
+        // SAFETY: the caller's.
+        unsafe { put(context, std::ptr::without_provenance_mut(8)) }
+    }
+
+    /// It stays.
+    fn cuDevicePrimaryCtxRelease_v2(_device: c_int) { SUCCESS }
+
+    /// The only context.
+    fn cuCtxGetCurrent(context: *mut *mut c_void) {
+        // SAFETY: the caller's.
+        unsafe { put(context, std::ptr::without_provenance_mut(8)) }
+    }
+
+    /// It is current already.
+    fn cuCtxSetCurrent(_context: *mut c_void) { SUCCESS }
+
+    /// Memory of the device.
+    fn cuMemAlloc_v2(address: *mut u64, size: usize) {
+        // SAFETY: the caller's.
+        unsafe { allocate(address, size, Kind::Device) }
+    }
+
+    /// Memory of both.
+    fn cuMemAllocManaged(address: *mut u64, size: usize, _flags: c_uint) {
+        // SAFETY: the caller's.
+        unsafe { allocate(address, size, Kind::Managed) }
+    }
+
+    /// Frees either.
+    fn cuMemFree_v2(address: u64) {
+        unless_lost(|| if with_memory(|memory| memory.free(address)) { SUCCESS } else { INVALID_VALUE })
+    }
+
+    /// The host's memory, pinned.
+    fn cuMemHostAlloc(pointer: *mut *mut c_void, size: usize, _flags: c_uint) {
+        let mut address = 0;
+        // SAFETY: the caller's.
+        match unsafe { allocate(&mut address, size, Kind::Pinned) } {
+            // SAFETY: the caller's.
+            SUCCESS => unsafe { put(pointer, std::ptr::with_exposed_provenance_mut(address as usize)) },
+            code => code,
+        }
+    }
+
+    /// Frees it.
+    fn cuMemFreeHost(pointer: *mut c_void) {
+        unless_lost(|| match with_memory(|memory| memory.free(pointer.expose_provenance() as u64)) {
+            true => SUCCESS,
+            false => INVALID_VALUE,
+        })
+    }
+
+    /// Memory of pools is any memory.
+    fn cuMemPoolCreate(pool: *mut *mut c_void, _properties: *const c_void) {
+        // SAFETY: the caller's.
+        unsafe { put(pool, std::ptr::without_provenance_mut(16)) }
+    }
+
+    /// There is nothing to it.
+    fn cuMemPoolDestroy(_pool: *mut c_void) { SUCCESS }
+
+    /// There is nothing to set.
+    fn cuMemPoolSetAttribute(_pool: *mut c_void, _attribute: c_int, _value: *mut c_void) { SUCCESS }
+
+    /// Memory of the device, at once.
+    fn cuMemAllocFromPoolAsync(address: *mut u64, size: usize, _pool: *mut c_void, _stream: *mut c_void) {
+        // SAFETY: the caller's.
+        unsafe { allocate(address, size, Kind::Device) }
+    }
+
+    /// Frees when the stream has come there.
+    fn cuMemFreeAsync(address: u64, stream: *mut c_void) {
+        // SAFETY: the caller's.
+        let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return INVALID_HANDLE };
+        unless_lost(|| {
+            stream.push(Box::new(move || {
+                with_memory(|memory| memory.free(address));
+            }));
+            SUCCESS
+        })
+    }
+
+    /// The allocation that an address is in.
+    fn cuMemGetAddressRange_v2(begin: *mut u64, size: *mut usize, address: u64) {
+        let Some((at, bytes, _)) = with_memory(|memory| memory.find(address)) else { return INVALID_VALUE };
+        // SAFETY: the caller's.
+        unsafe { put(begin, at) | put(size, bytes) }
+    }
+
+    /// The type of the memory that an address is in, which is all that is asked.
+    fn cuPointerGetAttribute(value: *mut c_void, attribute: c_int, address: u64) {
+        let Some((_, _, kind)) = with_memory(|memory| memory.find(address)).filter(|_| attribute == 2) else {
+            return INVALID_VALUE;
+        };
+        // SAFETY: the caller's.
+        unsafe { put(value.cast::<u32>(), if kind == Kind::Pinned { 1 } else { 2 }) }
+    }
+
+    /// A stream.
+    fn cuStreamCreate(stream: *mut *mut c_void, _flags: c_uint) {
+        // SAFETY: the caller's.
+        unless_lost(|| unsafe { put(stream, handle(Stream::new())) })
+    }
+
+    /// It goes on to its end.
+    fn cuStreamDestroy_v2(_stream: *mut c_void) { SUCCESS }
+
+    /// Waits.
+    fn cuStreamSynchronize(stream: *mut c_void) {
+        // SAFETY: the caller's.
+        let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return INVALID_HANDLE };
+        stream.synchronize();
+        state()
+    }
+
+    /// The stream waits until a word is at least so large.
+    fn cuStreamWaitValue32_v2(stream: *mut c_void, address: u64, value: u32, flags: c_uint) {
+        // SAFETY: the caller's.
+        let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return INVALID_HANDLE };
+        if flags != 0 || !with_memory(|memory| memory.has(address, 4)) {
+            return INVALID_VALUE;
+        }
+        stream.push(Box::new(move || {
+            // SAFETY: the caller keeps the word, whose other users access it atomically, too.
+            let word = unsafe { AtomicU32::from_ptr(std::ptr::with_exposed_provenance_mut(address as usize)) };
+            while (word.load(Ordering::Acquire).wrapping_sub(value) as i32) < 0 {
+                std::thread::yield_now();
+            }
+        }));
+        SUCCESS
+    }
+
+    /// An event.
+    fn cuEventCreate(event: *mut *mut c_void, _flags: c_uint) {
+        // SAFETY: the caller's.
+        unless_lost(|| unsafe { put(event, handle(Arc::new(Mark::default()))) })
+    }
+
+    /// There is nothing to end.
+    fn cuEventDestroy_v2(_event: *mut c_void) { SUCCESS }
+
+    /// Comes when the stream has come here.
+    fn cuEventRecord(event: *mut c_void, stream: *mut c_void) {
+        // SAFETY: the caller's.
+        let both = unsafe { (object::<Arc<Mark>>(event), object::<Stream>(stream)) };
+        let (Some(event), Some(stream)) = both else { return INVALID_HANDLE };
+        event.record(stream);
+        state()
+    }
+
+    /// Whether it has come.
+    fn cuEventQuery(event: *mut c_void) {
+        // SAFETY: the caller's.
+        let Some(event) = (unsafe { object::<Arc<Mark>>(event) }) else { return INVALID_HANDLE };
+        if event.has_come() { state() } else { NOT_READY }
+    }
+
+    /// Waits for it.
+    fn cuEventSynchronize(event: *mut c_void) {
+        // SAFETY: the caller's.
+        let Some(event) = (unsafe { object::<Arc<Mark>>(event) }) else { return INVALID_HANDLE };
+        event.wait();
+        state()
+    }
+
+    /// Milliseconds between two.
+    fn cuEventElapsedTime(milliseconds: *mut f32, begin: *mut c_void, end: *mut c_void) {
+        // SAFETY: the caller's.
+        let both = unsafe { (object::<Arc<Mark>>(begin), object::<Arc<Mark>>(end)) };
+        let times = both.0.zip(both.1).and_then(|(begin, end)| begin.time().zip(end.time()));
+        let Some((begin, end)) = times else { return INVALID_HANDLE };
+        // SAFETY: the caller's.
+        unsafe { put(milliseconds, end.saturating_duration_since(begin).as_secs_f32() * 1000.0) }
+    }
+}
+
+/// Allocates.
+///
+/// # Safety
+/// The pointer is null, or valid for writing.
+unsafe fn allocate(address: *mut u64, size: usize, kind: Kind) -> Code {
+    unless_lost(|| match with_memory(|memory| memory.allocate(size, kind)) {
+        // SAFETY: the caller's.
+        Some(fresh) => unsafe { put(address, fresh) },
+        None => OUT_OF_MEMORY,
+    })
+}

@@ -1,0 +1,106 @@
+//! The allocations of the simulated driver. All memory is the host's, with its addresses: the host may use what it
+//! pinned or manages, and what it may not is only known by its kind. Kernels are checked against the same table.
+
+use cloom_cuda_sim::ptx::GlobalMemory;
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::collections::BTreeMap;
+
+/// Alignment of allocations.
+const ALIGN: usize = 512;
+/// Bytes behind an allocation that are nobody's, so that an access a little past its end is seen.
+const GAP: usize = 4096;
+/// What is in fresh memory of the device: nobody may rely on zeros.
+const POISON: u8 = 0xCD;
+
+/// Whose memory it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Device,
+    Pinned,
+    Managed,
+}
+
+struct Allocation {
+    size: usize,
+    kind: Kind,
+}
+
+/// All allocations, by address.
+#[derive(Default)]
+pub struct Memory {
+    allocations: BTreeMap<u64, Allocation>,
+    used: usize,
+}
+
+/// Bytes of memory of the device.
+pub const CAPACITY: usize = 2 << 30;
+
+fn layout(size: usize) -> Option<Layout> {
+    Layout::from_size_align(size.checked_add(GAP)?, ALIGN).ok()
+}
+
+impl Memory {
+    /// Fresh memory; `None` if there is none left.
+    pub fn allocate(&mut self, size: usize, kind: Kind) -> Option<u64> {
+        let layout = layout(size).filter(|_| size <= CAPACITY - self.used)?;
+        // SAFETY: the layout has bytes.
+        let pointer = unsafe { alloc_zeroed(layout) };
+        if pointer.is_null() {
+            return None;
+        }
+        if kind == Kind::Device {
+            // SAFETY: so many bytes were just allocated.
+            unsafe { pointer.write_bytes(POISON, size) };
+        }
+        self.used += size;
+        let address = pointer.expose_provenance() as u64;
+        self.allocations.insert(address, Allocation { size, kind });
+        Some(address)
+    }
+
+    /// Frees what begins at an address; false if nothing does.
+    pub fn free(&mut self, address: u64) -> bool {
+        let Some(Allocation { size, .. }) = self.allocations.remove(&address) else { return false };
+        self.used -= size;
+        if let Some(layout) = layout(size) {
+            // SAFETY: allocated by `allocate` with this layout.
+            unsafe { dealloc(std::ptr::with_exposed_provenance_mut(address as usize), layout) };
+        }
+        true
+    }
+
+    /// The allocation that a byte is in: where it begins, its size and its kind.
+    pub fn find(&self, address: u64) -> Option<(u64, usize, Kind)> {
+        let (&begin, Allocation { size, kind }) = self.allocations.range(..=address).next_back()?;
+        (address - begin < *size as u64).then_some((begin, *size, *kind))
+    }
+
+    /// Whether a range lies in one allocation.
+    pub fn has(&self, address: u64, size: usize) -> bool {
+        size == 0 || self.find(address).is_some_and(|(begin, all, _)| (address - begin) as usize + size <= all)
+    }
+}
+
+impl GlobalMemory for Memory {
+    fn bytes(&self, address: u64) -> &[u8] {
+        let Some((begin, size, _)) = self.find(address) else { return &[] };
+        let (pointer, rest) = (std::ptr::with_exposed_provenance(address as usize), size - (address - begin) as usize);
+        // SAFETY: so many bytes are left of a live allocation.
+        unsafe { std::slice::from_raw_parts(pointer, rest) }
+    }
+
+    fn bytes_mut(&mut self, address: u64) -> &mut [u8] {
+        let Some((begin, size, _)) = self.find(address) else { return &mut [] };
+        let pointer = std::ptr::with_exposed_provenance_mut(address as usize);
+        // SAFETY: as above, and the kernel that runs has the whole memory.
+        unsafe { std::slice::from_raw_parts_mut(pointer, size - (address - begin) as usize) }
+    }
+
+    fn add_block(&mut self, bytes: Vec<u8>, _align: u64) -> u64 {
+        let address = self.allocate(bytes.len(), Kind::Device).unwrap_or(0);
+        if address != 0 {
+            self.bytes_mut(address)[..bytes.len()].copy_from_slice(&bytes);
+        }
+        address
+    }
+}

@@ -1,0 +1,177 @@
+//! Copies and fills. They are checked when they are called, and done when their stream has come to them.
+
+use crate::stream::Stream;
+use crate::{Code, INVALID_HANDLE, INVALID_VALUE, SUCCESS, driver, object, unless_lost, with_memory};
+use std::ffi::{c_uint, c_void};
+
+/// A place in memory that a stream uses later.
+#[derive(Clone, Copy)]
+struct Place(*mut u8);
+
+// SAFETY: the caller keeps it until the stream has come there, as CUDA asks.
+unsafe impl Send for Place {}
+
+impl Place {
+    fn at(address: u64) -> Place {
+        Place(std::ptr::with_exposed_provenance_mut(address as usize))
+    }
+
+    /// The place so many bytes further on.
+    fn plus(self, bytes: usize) -> *mut u8 {
+        self.0.wrapping_add(bytes)
+    }
+}
+
+/// Rows to copy.
+#[derive(Clone, Copy)]
+struct Rows {
+    to: Place,
+    from: Place,
+    to_pitch: usize,
+    from_pitch: usize,
+    width: usize,
+    height: usize,
+}
+
+/// Adds a copy to a stream.
+///
+/// # Safety
+/// Both sides are valid until the stream has come there, and the handle is that of a stream.
+unsafe fn copy(stream: *mut c_void, rows: Rows) -> Code {
+    // SAFETY: the caller's.
+    let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return INVALID_HANDLE };
+    unless_lost(|| {
+        stream.push(Box::new(move || {
+            // A transfer that follows a fault does nothing.
+            unless_lost(|| {
+                let Rows { to, from, to_pitch, from_pitch, width, height } = rows;
+                for y in 0..height {
+                    // SAFETY: the caller's.
+                    unsafe { std::ptr::copy(from.plus(y * from_pitch), to.plus(y * to_pitch), width) };
+                }
+                SUCCESS
+            });
+        }));
+        SUCCESS
+    })
+}
+
+fn line(to: Place, from: Place, width: usize) -> Rows {
+    Rows { to, from, to_pitch: 0, from_pitch: 0, width, height: 1 }
+}
+
+fn are_allocated(ranges: &[(u64, usize)]) -> bool {
+    with_memory(|memory| ranges.iter().all(|&(address, size)| memory.has(address, size)))
+}
+
+/// One side of [`Copy2d`].
+#[repr(C)]
+pub struct Side2d {
+    origin: [usize; 2],
+    kind: c_uint,
+    host: *mut c_void,
+    device: u64,
+    array: *mut c_void,
+    pitch: usize,
+}
+
+/// `CUDA_MEMCPY2D`
+#[repr(C)]
+pub struct Copy2d {
+    from: Side2d,
+    to: Side2d,
+    width: usize,
+    height: usize,
+}
+
+/// The longest pitch that a GPU takes.
+const MAX_PITCH: usize = i32::MAX as usize;
+
+driver! {
+    /// From the host.
+    fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, size: usize, stream: *mut c_void) {
+        if !are_allocated(&[(to, size)]) {
+            return INVALID_VALUE;
+        }
+        // SAFETY: the caller's, and the device's side was checked.
+        unsafe { copy(stream, line(Place::at(to), Place(from.cast_mut().cast()), size)) }
+    }
+
+    /// To the host.
+    fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, size: usize, stream: *mut c_void) {
+        if !are_allocated(&[(from, size)]) {
+            return INVALID_VALUE;
+        }
+        // SAFETY: the caller's, and the device's side was checked.
+        unsafe { copy(stream, line(Place(to.cast()), Place::at(from), size)) }
+    }
+
+    /// On the device.
+    fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, size: usize, stream: *mut c_void) {
+        if !are_allocated(&[(to, size), (from, size)]) {
+            return INVALID_VALUE;
+        }
+        // SAFETY: the caller's, and both sides were checked.
+        unsafe { copy(stream, line(Place::at(to), Place::at(from), size)) }
+    }
+
+    /// Rows on the device.
+    fn cuMemcpy2DAsync_v2(what: *const Copy2d, stream: *mut c_void) {
+        // SAFETY: the caller's.
+        let Some(Copy2d { from, to, width, height }) = (unsafe { what.as_ref() }) else { return INVALID_VALUE };
+        let size = |side: &Side2d| side.pitch * height.saturating_sub(1) + width;
+        let is_good = |side: &Side2d| {
+            let plain = side.origin == [0; 2] && side.kind == 2 && side.host.is_null() && side.array.is_null();
+            plain && (*width..=MAX_PITCH).contains(&side.pitch)
+        };
+        if !is_good(from) || !is_good(to) || !are_allocated(&[(from.device, size(from)), (to.device, size(to))]) {
+            return INVALID_VALUE;
+        }
+        let (to_pitch, from_pitch, to, from) = (to.pitch, from.pitch, Place::at(to.device), Place::at(from.device));
+        // SAFETY: the caller's, and both sides were checked.
+        unsafe { copy(stream, Rows { to, from, to_pitch, from_pitch, width: *width, height: *height }) }
+    }
+
+    /// Repeats a byte.
+    fn cuMemsetD8Async(to: u64, value: u8, count: usize, stream: *mut c_void) {
+        // SAFETY: the caller's.
+        unsafe { fill(to, [value], count, stream) }
+    }
+
+    /// Repeats two bytes.
+    fn cuMemsetD16Async(to: u64, value: u16, count: usize, stream: *mut c_void) {
+        // SAFETY: the caller's.
+        unsafe { fill(to, value.to_le_bytes(), count, stream) }
+    }
+
+    /// Repeats four bytes.
+    fn cuMemsetD32Async(to: u64, value: c_uint, count: usize, stream: *mut c_void) {
+        // SAFETY: the caller's.
+        unsafe { fill(to, value.to_le_bytes(), count, stream) }
+    }
+}
+
+/// Adds a fill to a stream.
+///
+/// # Safety
+/// The handle is that of a stream, and the range stays until the stream has come there.
+unsafe fn fill<const N: usize>(to: u64, value: [u8; N], count: usize, stream: *mut c_void) -> Code {
+    // SAFETY: the caller's.
+    let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return INVALID_HANDLE };
+    if !to.is_multiple_of(N as u64) || !are_allocated(&[(to, count * N)]) {
+        return INVALID_VALUE;
+    }
+    let place = Place::at(to);
+    unless_lost(|| {
+        stream.push(Box::new(move || {
+            unless_lost(|| {
+                for i in 0..count {
+                    // SAFETY: the range was checked.
+                    unsafe { place.plus(i * N).copy_from_nonoverlapping(value.as_ptr(), N) };
+                }
+                SUCCESS
+            });
+        }));
+        SUCCESS
+    })
+}

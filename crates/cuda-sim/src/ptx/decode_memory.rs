@@ -1,0 +1,154 @@
+//! Decodes loads, stores, atomic operations and conversions of addresses.
+//!
+//! In: the decoder with an opcode of these families. Out: operations. Orders, scopes and cache hints are dropped:
+//! threads run one at a time, so every access is already ordered and visible to all.
+
+use super::ast::Arg;
+use super::decode::{Decoder, Result};
+use super::op::{Atomic, AtomicOp, Op, Space, Src, Type};
+
+/// Modifiers that only say when an access becomes visible, or where it is cached.
+const ORDERS: &[&str] = &[
+    "weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "sc", "mmio", "cta", "cluster", "gpu", "sys", "nc",
+    "ca", "cg", "cs", "lu", "cv", "wb", "wt",
+];
+
+const SPACES: &[(&str, Space)] = &[
+    ("global", Space::Global),
+    ("shared", Space::Shared),
+    ("shared::cta", Space::Shared),
+    ("local", Space::Local),
+    ("const", Space::Const),
+    ("param", Space::Param),
+    ("param::entry", Space::Param),
+    ("param::func", Space::Param),
+];
+
+impl Decoder<'_, '_, '_> {
+    pub(super) fn memory(&mut self, name: &str) -> Result<Op> {
+        match name {
+            "ld" | "ldu" => self.load(),
+            "st" => self.store(),
+            "atom" => self.atomic(true),
+            "red" => self.atomic(false),
+            "cvta" => {
+                let to_generic = !self.flag("to");
+                let space = self.one_of(SPACES);
+                let ty = self.ty()?;
+                let Some(space) = space else { return self.unknown() };
+                self.expect_args(2, 2)?;
+                Ok(Op::ConvertAddress { to_generic, space, dst: self.dst(0, ty)?, src: self.src(1, ty)? })
+            }
+            "isspacep" => {
+                let Some(space) = self.one_of(SPACES) else { return self.unknown() };
+                self.expect_args(2, 2)?;
+                Ok(Op::IsSpace { space, dst: self.dst(0, Type::PRED)?, src: self.wide_src(1, Type::B32)? })
+            }
+            "prefetch" | "prefetchu" => {
+                self.parts.clear();
+                self.expect_args(1, 1)?;
+                self.address(0)?;
+                Ok(Op::Nop)
+            }
+            _ => {
+                self.ignore(&["sc", "acq_rel", "acquire", "release", "cta", "cluster", "gpu", "sys", "gl"]);
+                self.expect_args(0, 0)?;
+                Ok(Op::Fence)
+            }
+        }
+    }
+
+    /// Drops `L1::evict_last` and its like.
+    fn access_modifiers(&mut self) {
+        self.ignore(ORDERS);
+        self.parts.retain(|part| !part.starts_with("L1::") && !part.starts_with("L2::"));
+    }
+
+    fn vector(&mut self) -> usize {
+        self.one_of(&[("v2", 2), ("v4", 4), ("v8", 8)]).unwrap_or(1)
+    }
+
+    fn load(&mut self) -> Result<Op> {
+        self.access_modifiers();
+        let space = self.one_of(SPACES).unwrap_or(Space::Generic);
+        let count = self.vector();
+        let ty = self.ty()?;
+        self.expect_args(2, 2)?;
+        let mut dst = Vec::new();
+        if let (Arg::Vector(parts), true) = (self.arg(0)?, count > 1) {
+            if parts.len() != count {
+                return self.error("the vector has the wrong number of elements");
+            }
+            for part in parts {
+                dst.push(self.dst_of(part, ty, true)?);
+            }
+        } else if count == 1 {
+            dst.push(self.wide_dst(0, ty)?);
+        } else {
+            return self.error("a vector is needed");
+        }
+        Ok(Op::Load { space, ty, dst: dst.into(), address: self.address(1)? })
+    }
+
+    fn store(&mut self) -> Result<Op> {
+        self.access_modifiers();
+        let space = self.one_of(SPACES).unwrap_or(Space::Generic);
+        let count = self.vector();
+        let ty = self.ty()?;
+        self.expect_args(2, 2)?;
+        let mut src = Vec::new();
+        if let (Arg::Vector(parts), true) = (self.arg(1)?, count > 1) {
+            if parts.len() != count {
+                return self.error("the vector has the wrong number of elements");
+            }
+            for part in parts {
+                src.push(self.src_of(part, ty, true)?);
+            }
+        } else if count == 1 {
+            src.push(self.wide_src(1, ty)?);
+        } else {
+            return self.error("a vector is needed");
+        }
+        if space == Space::Const {
+            return self.error("a store to constant memory");
+        }
+        Ok(Op::Store { space, ty, src: src.into(), address: self.address(0)? })
+    }
+
+    fn atomic(&mut self, result: bool) -> Result<Op> {
+        self.access_modifiers();
+        self.flag("noftz");
+        let space = self.one_of(SPACES).unwrap_or(Space::Generic);
+        let op = self.one_of(&[
+            ("add", AtomicOp::Add),
+            ("min", AtomicOp::Min),
+            ("max", AtomicOp::Max),
+            ("and", AtomicOp::And),
+            ("or", AtomicOp::Or),
+            ("xor", AtomicOp::Xor),
+            ("exch", AtomicOp::Exchange),
+            ("cas", AtomicOp::CompareSwap),
+            ("inc", AtomicOp::Increment),
+            ("dec", AtomicOp::Decrement),
+        ]);
+        let ty = self.ty()?;
+        let Some(op) = op else { return self.unknown() };
+        let possible = match op {
+            AtomicOp::Add => ty.is_float() || ty.bits >= 32,
+            AtomicOp::CompareSwap => ty.bits >= 16 && !ty.is_float(),
+            AtomicOp::Increment | AtomicOp::Decrement => ty == Type::U32,
+            AtomicOp::Min | AtomicOp::Max => ty.bits >= 32 || ty.is_float(),
+            _ => ty.bits >= 32,
+        };
+        if !possible || matches!(space, Space::Const | Space::Param | Space::Local) {
+            return self.unknown();
+        }
+        let first = usize::from(result);
+        let count = first + if op == AtomicOp::CompareSwap { 3 } else { 2 };
+        self.expect_args(count, count)?;
+        let dst = if result { Some(self.dst(0, ty)?) } else { None };
+        let c = if op == AtomicOp::CompareSwap { self.src(first + 2, ty)? } else { Src::Imm(0) };
+        let (address, b) = (self.address(first)?, self.src(first + 1, ty)?);
+        Ok(Op::Atomic(Box::new(Atomic { op, ty, space, address, dst, b, c })))
+    }
+}

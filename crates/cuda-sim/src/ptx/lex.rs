@@ -1,0 +1,191 @@
+//! Splits PTX text into tokens.
+//!
+//! In: the text. Out: tokens, each with the number of its line. A word keeps its dots (`ld.param.u64`, `%tid.x`),
+//! because PTX gives dots no meaning outside of words; so opcodes and special registers come as one token. Comments
+//! vanish here.
+
+use super::fault::ParseError;
+
+/// A literal number. Floats keep their bits, so NaN payloads survive.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Literal {
+    Int(u64),
+    Single(u32),
+    Double(u64),
+    /// A float in decimal notation; the instruction decides the format.
+    Decimal(f64),
+}
+
+impl Literal {
+    /// The negated number.
+    pub(super) fn negate(self) -> Literal {
+        match self {
+            Literal::Int(value) => Literal::Int(value.wrapping_neg()),
+            Literal::Single(bits) => Literal::Single(bits ^ 1 << 31),
+            Literal::Double(bits) => Literal::Double(bits ^ 1 << 63),
+            Literal::Decimal(value) => Literal::Decimal(-value),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kind<'t> {
+    Word(&'t str),
+    Number(Literal),
+    Text(&'t str),
+    Mark(char),
+    End,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Token<'t> {
+    pub(super) line: u32,
+    pub(super) kind: Kind<'t>,
+}
+
+fn is_word_start(letter: char) -> bool {
+    letter.is_ascii_alphabetic() || matches!(letter, '_' | '$' | '%' | '.')
+}
+
+fn is_word_part(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || matches!(letter, '_' | '$' | '%' | '.')
+}
+
+/// The length of the word at the start of a text. A `::` between letters belongs to the word (`shared::cta`).
+fn word_length(text: &str) -> usize {
+    let plain = |text: &str| text.find(|letter| !is_word_part(letter)).unwrap_or(text.len());
+    let mut length = plain(text);
+    while let Some(rest) = text[length..].strip_prefix("::") {
+        if !rest.starts_with(|letter: char| letter.is_ascii_alphabetic()) {
+            break;
+        }
+        length += 2 + plain(rest);
+    }
+    length
+}
+
+fn parse_number(text: &str) -> Option<Literal> {
+    let digits = |from: usize, radix: u32| {
+        let body = text.get(from..)?.trim_end_matches('U');
+        u64::from_str_radix(body, radix).ok().map(Literal::Int)
+    };
+    let lower = text.to_ascii_lowercase();
+    if let Some(hex) = lower.strip_prefix("0x") {
+        u64::from_str_radix(hex.trim_end_matches('u'), 16).ok().map(Literal::Int)
+    } else if let Some(hex) = lower.strip_prefix("0f") {
+        u32::from_str_radix(hex, 16).ok().filter(|_| hex.len() == 8).map(Literal::Single)
+    } else if let Some(hex) = lower.strip_prefix("0d") {
+        u64::from_str_radix(hex, 16).ok().filter(|_| hex.len() == 16).map(Literal::Double)
+    } else if lower.starts_with("0b") {
+        digits(2, 2)
+    } else if lower.contains(['.', 'e']) {
+        lower.parse().ok().map(Literal::Decimal)
+    } else if lower.len() > 1 && lower.starts_with('0') && !lower.starts_with("0u") {
+        digits(1, 8)
+    } else {
+        digits(0, 10)
+    }
+}
+
+/// Splits a text into tokens. The last token is [`Kind::End`].
+pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, ParseError> {
+    let mut out = Vec::with_capacity(text.len() / 4);
+    let mut rest = text;
+    let mut line = 1;
+    while let Some(first) = rest.chars().next() {
+        let error = |what: &str| Err(ParseError { line, what: what.to_owned() });
+        let mut push = |kind| out.push(Token { line, kind });
+        let length = match first {
+            '\n' => {
+                line += 1;
+                1
+            }
+            _ if first.is_whitespace() => first.len_utf8(),
+            _ if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            _ if rest.starts_with("/*") => {
+                let Some(end) = rest.find("*/") else { return error("a comment does not end") };
+                line += rest[..end].matches('\n').count() as u32;
+                end + 2
+            }
+            '"' => {
+                let Some(end) = rest[1..].find('"') else { return error("a string does not end") };
+                push(Kind::Text(&rest[1..=end]));
+                line += rest[1..=end].matches('\n').count() as u32;
+                end + 2
+            }
+            _ if is_word_start(first) => {
+                let length = word_length(rest);
+                push(Kind::Word(&rest[..length]));
+                length
+            }
+            _ if first.is_ascii_digit() => {
+                let part = |letter: char| letter.is_ascii_alphanumeric() || letter == '.';
+                let length = rest.find(|letter| !part(letter)).unwrap_or(rest.len());
+                let Some(number) = parse_number(&rest[..length]) else {
+                    return error(&format!("not a number: {}", &rest[..length]));
+                };
+                push(Kind::Number(number));
+                length
+            }
+            '[' | ']' | '{' | '}' | '(' | ')' | '<' | '>' | ',' | ';' | ':' | '+' | '-' | '|' | '!' | '@' | '=' => {
+                push(Kind::Mark(first));
+                1
+            }
+            _ => return error(&format!("unexpected character {first:?}")),
+        };
+        rest = &rest[length..];
+    }
+    out.push(Token { line, kind: Kind::End });
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<Kind<'_>> {
+        tokens(text).unwrap().into_iter().map(|token| token.kind).collect()
+    }
+
+    #[test]
+    fn numbers() {
+        for (text, expected) in [
+            ("0", Literal::Int(0)),
+            ("42", Literal::Int(42)),
+            ("42U", Literal::Int(42)),
+            ("0x1F", Literal::Int(31)),
+            ("017", Literal::Int(15)),
+            ("0b101", Literal::Int(5)),
+            ("0f3F800000", Literal::Single(0x3F80_0000)),
+            ("0F7fc00001", Literal::Single(0x7FC0_0001)),
+            ("0d3FF0000000000000", Literal::Double(0x3FF0_0000_0000_0000)),
+            ("18446744073709551615", Literal::Int(u64::MAX)),
+            ("1.5", Literal::Decimal(1.5)),
+        ] {
+            assert_eq!(kinds(text), [Kind::Number(expected), Kind::End], "{text}");
+        }
+        for text in ["0f3F8", "09", "12q", "99999999999999999999"] {
+            assert!(tokens(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn words_comments_and_lines() {
+        let text = "ld.param.u64 %rd1, /* two\nlines */ [a$_b+8]; // rest\n@!%p1 shared::cta $L_1:";
+        let all = tokens(text).unwrap();
+        let words: Vec<_> = all
+            .iter()
+            .filter_map(|token| match token.kind {
+                Kind::Word(word) => Some((token.line, word)),
+                _ => None,
+            })
+            .collect();
+        let expected = [(1, "ld.param.u64"), (1, "%rd1"), (2, "a$_b"), (3, "%p1"), (3, "shared::cta"), (3, "$L_1")];
+        assert_eq!(words, expected);
+    }
+
+    #[test]
+    fn bad_characters_name_the_line() {
+        assert_eq!(tokens("a\n\n #").unwrap_err().line, 3);
+    }
+}

@@ -1,0 +1,393 @@
+//! The decoded form of instructions.
+//!
+//! In: nothing; these are the types between the decoder and the machine. Out: enums without strings. Register names,
+//! labels, variables and functions are numbers here, so the machine never looks anything up by name.
+
+pub(super) use super::function::{Combine, Compare, Comparison, Convert, FloatForm, FloatOp, Function, IntOp};
+use super::soft::{self, Format};
+
+/// How the bits of a value are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    Bits,
+    Unsigned,
+    Signed,
+    Float,
+    Brain,
+    Predicate,
+}
+
+/// The type of an instruction. `lanes` is 2 for packed types such as `f16x2`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Type {
+    pub(super) class: Class,
+    pub(super) bits: u32,
+    pub(super) lanes: u32,
+}
+
+impl Type {
+    pub(super) const B32: Type = Type { class: Class::Bits, bits: 32, lanes: 1 };
+    pub(super) const U32: Type = Type { class: Class::Unsigned, bits: 32, lanes: 1 };
+    pub(super) const PRED: Type = Type { class: Class::Predicate, bits: 1, lanes: 1 };
+
+    /// Reads a type name such as `u32`.
+    pub(super) fn parse(name: &str) -> Option<Type> {
+        let (class, bits, lanes) = match name {
+            "pred" => (Class::Predicate, 1, 1),
+            "b8" => (Class::Bits, 8, 1),
+            "b16" => (Class::Bits, 16, 1),
+            "b32" => (Class::Bits, 32, 1),
+            "b64" => (Class::Bits, 64, 1),
+            "u8" => (Class::Unsigned, 8, 1),
+            "u16" => (Class::Unsigned, 16, 1),
+            "u32" => (Class::Unsigned, 32, 1),
+            "u64" => (Class::Unsigned, 64, 1),
+            "s8" => (Class::Signed, 8, 1),
+            "s16" => (Class::Signed, 16, 1),
+            "s32" => (Class::Signed, 32, 1),
+            "s64" => (Class::Signed, 64, 1),
+            "f16" => (Class::Float, 16, 1),
+            "f32" => (Class::Float, 32, 1),
+            "f64" => (Class::Float, 64, 1),
+            "bf16" => (Class::Brain, 16, 1),
+            "f16x2" => (Class::Float, 16, 2),
+            "bf16x2" => (Class::Brain, 16, 2),
+            "u16x2" => (Class::Unsigned, 16, 2),
+            "s16x2" => (Class::Signed, 16, 2),
+            _ => return None,
+        };
+        Some(Type { class, bits, lanes })
+    }
+
+    /// Bytes in memory.
+    pub(super) fn size(self) -> u32 {
+        (self.bits * self.lanes).div_ceil(8)
+    }
+
+    /// Whether it is a floating-point type.
+    pub(super) fn is_float(self) -> bool {
+        matches!(self.class, Class::Float | Class::Brain)
+    }
+
+    pub(super) fn is_signed(self) -> bool {
+        self.class == Class::Signed
+    }
+
+    /// The floating-point format of one lane.
+    pub(super) fn format(self) -> Option<Format> {
+        match (self.class, self.bits) {
+            (Class::Float, 16) => Some(soft::F16),
+            (Class::Float, 32) => Some(soft::F32),
+            (Class::Float, 64) => Some(soft::F64),
+            (Class::Brain, 16) => Some(soft::BF16),
+            _ => None,
+        }
+    }
+
+    /// One lane of the type.
+    pub(super) fn lane(self) -> Type {
+        Type { lanes: 1, ..self }
+    }
+
+    /// Extends the low bits of a register to 64 bits as the type says.
+    pub(super) fn extend(self, value: u64) -> u64 {
+        let spare = 64 - (self.bits * self.lanes).min(64);
+        if self.is_signed() && self.lanes == 1 {
+            ((value << spare) as i64 >> spare) as u64
+        } else {
+            value << spare >> spare
+        }
+    }
+}
+
+/// A register that is written: its slot, and a mask of the bits that it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Dst {
+    pub(super) slot: u32,
+    pub(super) mask: u64,
+}
+
+/// A value that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Src {
+    Reg(u32),
+    Imm(u64),
+    Special(Special),
+    /// The address of a module's global variable plus an offset.
+    Variable(u32, i32),
+    /// An offset in the local memory of the current function.
+    Local(u32),
+    /// An offset behind the static shared variables.
+    DynamicShared(u32),
+}
+
+/// A predicate that is read, negated if `negated`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Test {
+    pub(super) src: Src,
+    pub(super) negated: bool,
+}
+
+/// A special register. The number of `Tid` and its like is the axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Special {
+    Tid(u8),
+    Ntid(u8),
+    Ctaid(u8),
+    Nctaid(u8),
+    LaneId,
+    WarpId,
+    NwarpId,
+    LaneMaskEq,
+    LaneMaskLt,
+    LaneMaskLe,
+    LaneMaskGt,
+    LaneMaskGe,
+    Clock,
+    ClockHi,
+    Time,
+    TimeHi,
+    DynamicSharedSize,
+    TotalSharedSize,
+    WarpSize,
+    Zero,
+    One,
+}
+
+/// A state space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Space {
+    Generic,
+    Global,
+    Shared,
+    Local,
+    Const,
+    Param,
+}
+
+impl Space {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Space::Generic => "generic",
+            Space::Global => "global",
+            Space::Shared => "shared",
+            Space::Local => "local",
+            Space::Const => "const",
+            Space::Param => "param",
+        }
+    }
+}
+
+/// An address operand `[base+offset]`. `narrow` says that the base is a 32-bit register, so the sum wraps there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Address {
+    pub(super) base: Src,
+    pub(super) offset: i64,
+    pub(super) narrow: bool,
+}
+
+/// `setp` and `set`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SetPredicate {
+    pub(super) compare: Compare,
+    pub(super) a: Src,
+    pub(super) b: Src,
+    pub(super) combine: Option<(Combine, Test)>,
+    pub(super) dst: Dst,
+    /// The second result: the negated comparison, or for packed types the upper lane.
+    pub(super) second: Option<Dst>,
+    /// What `set` writes if true; 1 for `setp`.
+    pub(super) truth: u64,
+}
+
+/// Arithmetic with the carry flag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Carry {
+    pub(super) subtract: bool,
+    pub(super) carry_in: bool,
+    pub(super) carry_out: bool,
+    /// Whether the first two operands are multiplied, and whether the high half is taken.
+    pub(super) multiply: Option<bool>,
+    pub(super) ty: Type,
+    pub(super) dst: Dst,
+    pub(super) args: [Src; 3],
+}
+
+/// What an atomic operation does with the old value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AtomicOp {
+    Add,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    Exchange,
+    CompareSwap,
+    Increment,
+    Decrement,
+}
+
+/// `atom` and `red`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Atomic {
+    pub(super) op: AtomicOp,
+    pub(super) ty: Type,
+    pub(super) space: Space,
+    pub(super) address: Address,
+    pub(super) dst: Option<Dst>,
+    pub(super) b: Src,
+    pub(super) c: Src,
+}
+
+/// Bytes of a parameter area.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Slot {
+    pub(super) offset: u32,
+    pub(super) size: u32,
+}
+
+/// Whom a call calls: a function by number, or a value that is the address of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Callee {
+    Function(u32),
+    Address(Src),
+}
+
+/// A call. The slots are in the caller's parameter area.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Call {
+    pub(super) callee: Callee,
+    pub(super) returns: Box<[Slot]>,
+    pub(super) params: Box<[Slot]>,
+}
+
+/// What a barrier does beside waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reduction {
+    Popc,
+    And,
+    Or,
+}
+
+/// `bar` and `barrier`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Barrier {
+    pub(super) id: Src,
+    pub(super) count: Option<Src>,
+    /// Only announces the arrival and does not wait.
+    pub(super) arrive: bool,
+    pub(super) reduce: Option<(Reduction, Dst, Test)>,
+}
+
+/// How `shfl` finds its source lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shuffle {
+    Up,
+    Down,
+    Butterfly,
+    Index,
+}
+
+/// What `vote` computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Vote {
+    All,
+    Any,
+    Uniform,
+    Ballot,
+}
+
+/// What threads of a warp do together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WarpOp {
+    Sync,
+    Shuffle { how: Shuffle, dst: Dst, valid: Option<Dst>, a: Src, b: Src, c: Src },
+    Vote { how: Vote, dst: Dst, a: Test },
+    MatchAny { dst: Dst, a: Src, ty: Type },
+    MatchAll { dst: Dst, same: Option<Dst>, a: Src, ty: Type },
+    Reduce { op: AtomicOp, ty: Type, dst: Dst, a: Src },
+    Elect { dst: Dst, chosen: Option<Dst> },
+}
+
+/// An operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Op {
+    /// Prefetches and hints.
+    Nop,
+    /// Orders nothing, because threads run one at a time; but see `flow.rs`.
+    Fence,
+    Compute {
+        function: Function,
+        dst: Dst,
+        args: [Src; 4],
+    },
+    Move {
+        dst: Dst,
+        src: Src,
+    },
+    /// Builds a value from parts of equal width, the lowest first.
+    Pack {
+        dst: Dst,
+        parts: Box<[Src]>,
+        bits: u32,
+    },
+    Unpack {
+        parts: Box<[Dst]>,
+        src: Src,
+        bits: u32,
+    },
+    SetPredicate(Box<SetPredicate>),
+    Carry(Box<Carry>),
+    Load {
+        space: Space,
+        ty: Type,
+        dst: Box<[Dst]>,
+        address: Address,
+    },
+    Store {
+        space: Space,
+        ty: Type,
+        src: Box<[Src]>,
+        address: Address,
+    },
+    Atomic(Box<Atomic>),
+    /// Converts an address to generic, or from generic to a space.
+    ConvertAddress {
+        to_generic: bool,
+        space: Space,
+        dst: Dst,
+        src: Src,
+    },
+    IsSpace {
+        space: Space,
+        dst: Dst,
+        src: Src,
+    },
+    Branch(u32),
+    BranchIndexed {
+        index: Src,
+        targets: Box<[u32]>,
+    },
+    Call(Box<Call>),
+    Return,
+    Exit,
+    Trap,
+    Barrier(Box<Barrier>),
+    /// Waits for the threads of a warp that a mask names.
+    Warp {
+        op: Box<WarpOp>,
+        mask: Src,
+    },
+    ActiveMask(Dst),
+    /// Waits for the threads of the warp that come here from a divergent branch; made by the analysis of control flow.
+    Converge,
+}
+
+/// An instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Inst {
+    pub(super) line: u32,
+    pub(super) guard: Option<Test>,
+    pub(super) op: Op,
+}

@@ -1,0 +1,172 @@
+//! Parses the statements and operands of a function's body.
+//!
+//! In: tokens. Out: statements. It knows the shape of operands, but no opcode: operands have the same shapes for all
+//! opcodes, so opcodes are left to the decoder.
+
+use super::ast::{Arg, Base, Inst, Statement};
+use super::lex::{Kind, Literal};
+use super::op::Type;
+use super::parse::{Parser, Result};
+
+impl<'t> Parser<'t> {
+    /// The statements of a body up to its closing brace; the opening one was read.
+    pub(super) fn body(&mut self) -> Result<Vec<Statement<'t>>> {
+        let mut out = Vec::new();
+        let mut depth = 0;
+        loop {
+            if self.skip_directive()? || self.take(';') {
+                continue;
+            }
+            match self.peek() {
+                Kind::Mark('{') => {
+                    self.at += 1;
+                    depth += 1;
+                    out.push(Statement::Open);
+                }
+                Kind::Mark('}') => {
+                    self.at += 1;
+                    if depth == 0 {
+                        return Ok(out);
+                    }
+                    depth -= 1;
+                    out.push(Statement::Close);
+                }
+                Kind::Word(".reg") => out.push(self.registers()?),
+                Kind::Word(".local" | ".shared" | ".param" | ".global" | ".const") => {
+                    out.push(Statement::Variable(self.variable()?));
+                    self.expect(';')?;
+                }
+                Kind::Mark('@') | Kind::Word(_) => self.statement(&mut out)?,
+                _ => return self.expected("a statement"),
+            }
+        }
+    }
+
+    fn registers(&mut self) -> Result<Statement<'t>> {
+        let line = self.line();
+        self.at += 1;
+        let name = self.word()?;
+        let Some(ty) = name.strip_prefix('.').and_then(Type::parse) else {
+            return self.error(format!("unknown type of registers {name}"));
+        };
+        let mut names = Vec::new();
+        loop {
+            let name = self.word()?;
+            let mut count = None;
+            if self.take('<') {
+                count = Some(self.int()?);
+                self.expect('>')?;
+                if count > Some(1 << 24) {
+                    return self.error("too many registers");
+                }
+            }
+            names.push((name, count));
+            if !self.take(',') {
+                break;
+            }
+        }
+        self.expect(';')?;
+        Ok(Statement::Registers(line, ty, names))
+    }
+
+    /// A label, or an instruction with its guard.
+    fn statement(&mut self, out: &mut Vec<Statement<'t>>) -> Result<()> {
+        let line = self.line();
+        let mut guard = None;
+        if self.take('@') {
+            let negated = self.take('!');
+            guard = Some((self.word()?, negated));
+        }
+        let word = self.word()?;
+        if guard.is_none() && self.take(':') {
+            return self.labelled(line, word, out);
+        }
+        if word.starts_with('.') {
+            return self.error(format!("unknown directive {word}"));
+        }
+        let mut args = Vec::new();
+        while !self.take(';') {
+            args.push(self.arg(0)?);
+            // A call may have a list without a comma before it.
+            if !self.take(',') && !matches!(self.peek(), Kind::Mark(';')) {
+                return self.expected("',' or ';'");
+            }
+        }
+        out.push(Statement::Inst(Inst { line, guard, opcode: word, args }));
+        Ok(())
+    }
+
+    /// What follows `label:`.
+    fn labelled(&mut self, line: u32, label: &'t str, out: &mut Vec<Statement<'t>>) -> Result<()> {
+        if self.take_word(".branchtargets") {
+            let mut names = vec![self.word()?];
+            while self.take(',') {
+                names.push(self.word()?);
+            }
+            self.expect(';')?;
+            out.push(Statement::Targets(label, names));
+        } else if self.take_word(".callprototype") {
+            self.skip_past(';')?;
+            out.push(Statement::Prototype(label));
+        } else {
+            out.push(Statement::Label(line, label));
+        }
+        Ok(())
+    }
+
+    fn args_until(&mut self, close: char, depth: u32) -> Result<Vec<Arg<'t>>> {
+        let mut args = Vec::new();
+        while !self.take(close) {
+            args.push(self.arg(depth + 1)?);
+            if !self.take(',') && self.peek() != Kind::Mark(close) {
+                return self.expected(&format!("',' or '{close}'"));
+            }
+        }
+        Ok(args)
+    }
+
+    fn arg(&mut self, depth: u32) -> Result<Arg<'t>> {
+        if depth > 4 {
+            return self.error("an operand is nested too deeply");
+        }
+        match self.next() {
+            Kind::Mark('{') => Ok(Arg::Vector(self.args_until('}', depth)?)),
+            Kind::Mark('(') => Ok(Arg::List(self.args_until(')', depth)?)),
+            Kind::Mark('!') => Ok(Arg::Not(self.word()?)),
+            Kind::Mark('[') => {
+                let base = match self.next() {
+                    Kind::Word(word) => Base::Name(word),
+                    Kind::Number(Literal::Int(value)) => Base::Number(value),
+                    _ => {
+                        self.at -= 1;
+                        return self.expected("an address");
+                    }
+                };
+                let offset = self.offset()?;
+                self.expect(']')?;
+                Ok(Arg::Address(base, offset))
+            }
+            Kind::Mark('-') => match self.next() {
+                Kind::Number(number) => Ok(Arg::Literal(number.negate())),
+                _ => {
+                    self.at -= 1;
+                    self.expected("a number")
+                }
+            },
+            Kind::Number(number) => Ok(Arg::Literal(number)),
+            Kind::Word(word) => {
+                if self.take('|') {
+                    return Ok(Arg::Pair(word, self.word()?));
+                }
+                match self.offset()? {
+                    0 => Ok(Arg::Name(word)),
+                    offset => Ok(Arg::Offset(word, offset)),
+                }
+            }
+            _ => {
+                self.at -= 1;
+                self.expected("an operand")
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What LLVM 19 makes no instructions of on these targets: truth values of two lanes as 16-bit integers
+//! ("Cannot select: v2i16 = setcc"). In comes a module that is otherwise done, as earlier passes would bring the
+//! instruction back; out goes the same with each lane extended by itself.
+
+use super::NO_NAME;
+use crate::handles::LlvmModule;
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+use llvm_sys::{LLVMOpcode, LLVMTypeKind};
+
+/// Rewrites what cannot be selected.
+pub fn run(module: &LlvmModule<'_>) {
+    // SAFETY: (and in all of this file) values belong to the live module, and instructions are built where their
+    // operands dominate.
+    unsafe {
+        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.raw));
+        let mut func = LLVMGetFirstFunction(module.raw);
+        while !func.is_null() {
+            let mut block = LLVMGetFirstBasicBlock(func);
+            while !block.is_null() {
+                let mut inst = LLVMGetFirstInstruction(block);
+                while !inst.is_null() {
+                    let next = LLVMGetNextInstruction(inst);
+                    if is_pair_of_signs(inst) {
+                        extend_by_lane(builder, inst);
+                    }
+                    inst = next;
+                }
+                block = LLVMGetNextBasicBlock(block);
+            }
+            func = LLVMGetNextFunction(func);
+        }
+        LLVMDisposeBuilder(builder);
+    }
+}
+
+/// Whether an instruction extends two truth values to 16 bits.
+fn is_pair_of_signs(inst: LLVMValueRef) -> bool {
+    // SAFETY: see `run`.
+    unsafe {
+        LLVMGetInstructionOpcode(inst) == LLVMOpcode::LLVMSExt
+            && lanes_of(LLVMTypeOf(inst)) == Some((2, 16))
+            && lanes_of(LLVMTypeOf(LLVMGetOperand(inst, 0))) == Some((2, 1))
+    }
+}
+
+/// The number of lanes of a vector of integers, and their width.
+fn lanes_of(ty: LLVMTypeRef) -> Option<(u32, u32)> {
+    // SAFETY: see `run`.
+    unsafe {
+        let is_vector = LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMVectorTypeKind;
+        let element = is_vector.then(|| LLVMGetElementType(ty))?;
+        let is_int = LLVMGetTypeKind(element) == LLVMTypeKind::LLVMIntegerTypeKind;
+        is_int.then(|| (LLVMGetVectorSize(ty), LLVMGetIntTypeWidth(element)))
+    }
+}
+
+fn extend_by_lane(builder: LLVMBuilderRef, inst: LLVMValueRef) {
+    // SAFETY: see `run`.
+    unsafe {
+        LLVMPositionBuilderBefore(builder, inst);
+        let (from, ty) = (LLVMGetOperand(inst, 0), LLVMTypeOf(inst));
+        let index = |i: u64| LLVMConstInt(LLVMInt32TypeInContext(LLVMGetTypeContext(ty)), i, 0);
+        let mut all = LLVMGetPoison(ty);
+        for i in 0..2 {
+            let lane = LLVMBuildExtractElement(builder, from, index(i), NO_NAME);
+            let wide = LLVMBuildSExt(builder, lane, LLVMGetElementType(ty), NO_NAME);
+            all = LLVMBuildInsertElement(builder, all, wide, index(i), NO_NAME);
+        }
+        LLVMReplaceAllUsesWith(inst, all);
+        LLVMInstructionEraseFromParent(inst);
+    }
+}
