@@ -191,19 +191,47 @@ fn a_float_beyond_the_integers_is_the_largest() {
 #[test]
 fn bytes_are_loaded_as_they_are_aligned() {
     let load = |align: u32| {
-        let body = format!("    v1: i8x16 = load v0 align {align}\n    store v0, v1 align 1");
+        let body = format!("    v1: i8x16 = load v0 align {align}\n    store v90, v1 align 1");
         ptx(&kernel("", &body))
     };
     for align in [1, 2, 4, 8, 16] {
         let text = load(align);
-        let widest = text.lines().filter(|line| line.contains("ld.global")).map(|line| match line {
-            _ if line.contains(".v4.") => 16,
-            _ if line.contains(".v2.u32") || line.contains("64") => 8,
-            _ if line.contains("32") => 4,
-            _ if line.contains("16") => 2,
-            _ => 1,
+        let opcodes = text.split_whitespace().filter_map(|word| word.strip_prefix("ld.global."));
+        let widest = opcodes.map(|opcode| {
+            let (count, ty) = opcode.strip_prefix('v').and_then(|rest| rest.split_once('.')).unwrap_or(("1", opcode));
+            count.parse::<u32>().unwrap() * ty[1..].parse::<u32>().unwrap() / 8
         });
         assert!(widest.max().is_some_and(|bytes| bytes <= align), "align {align}\n{text}");
+    }
+}
+
+#[test]
+fn halves_are_converted_when_they_are_loaded() {
+    for align in [2, 4, 8, 16, 32] {
+        let text = ptx(&kernel(
+            "",
+            &format!("    v1: f16x16 = load v0 align {align}\n    v2: f32x16 = fext v1\n    store v0, v2 align 4"),
+        ));
+        assert_eq!(text.matches("cvt.f32.f16").count(), 16, "align {align}\n{text}");
+    }
+}
+
+#[test]
+fn a_truth_value_is_minus_one_as_a_float() {
+    for lanes in ["", "x4"] {
+        let text = ptx(&kernel(
+            "",
+            &format!(
+                "    v1: i32{lanes} = load v0 align 4
+    v2: i32{lanes} = load v90 align 4
+    v3: i1{lanes} = icmp ult v1, v2
+    v4: i32{lanes} = sext v3
+    v5: f32{lanes} = stof v4
+    store v0, v5 align 4"
+            ),
+        ));
+        has(&text, &["0fBF800000"]);
+        assert!(!text.contains("1, 0,"), "{text}");
     }
 }
 

@@ -1,6 +1,8 @@
-//! What LLVM 19 makes no instructions of on these targets: truth values of two lanes as 16-bit integers
-//! ("Cannot select: v2i16 = setcc"). In comes a module that is otherwise done, as earlier passes would bring the
-//! instruction back; out goes the same with each lane extended by itself.
+//! What LLVM 19 makes no instructions of on these targets, or wrong ones. In comes a module that is otherwise done, as
+//! earlier passes would bring the instructions back; out goes the same in other words:
+//!
+//! * truth values of two lanes as 16-bit integers ("Cannot select: v2i16 = setcc"): each lane is extended by itself;
+//! * truth values as floats, where true is -1 and comes out as 1: a choice between constants.
 
 use super::NO_NAME;
 use crate::handles::LlvmModule;
@@ -23,6 +25,8 @@ pub fn run(module: &LlvmModule<'_>) {
                     let next = LLVMGetNextInstruction(inst);
                     if is_pair_of_signs(inst) {
                         extend_by_lane(builder, inst);
+                    } else if is_sign_as_float(inst) {
+                        choose_sign(builder, inst);
                     }
                     inst = next;
                 }
@@ -41,6 +45,30 @@ fn is_pair_of_signs(inst: LLVMValueRef) -> bool {
         LLVMGetInstructionOpcode(inst) == LLVMOpcode::LLVMSExt
             && lanes_of(LLVMTypeOf(inst)) == Some((2, 16))
             && lanes_of(LLVMTypeOf(LLVMGetOperand(inst, 0))) == Some((2, 1))
+    }
+}
+
+/// Whether an instruction converts truth values to signed floats.
+fn is_sign_as_float(inst: LLVMValueRef) -> bool {
+    // SAFETY: see `run`.
+    unsafe {
+        let is_truth =
+            |ty: LLVMTypeRef| LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(ty) == 1;
+        LLVMGetInstructionOpcode(inst) == LLVMOpcode::LLVMSIToFP && {
+            let from = LLVMTypeOf(LLVMGetOperand(inst, 0));
+            is_truth(from) || lanes_of(from).is_some_and(|(_, bits)| bits == 1)
+        }
+    }
+}
+
+fn choose_sign(builder: LLVMBuilderRef, inst: LLVMValueRef) {
+    // SAFETY: see `run`.
+    unsafe {
+        LLVMPositionBuilderBefore(builder, inst);
+        let (truth, ty) = (LLVMGetOperand(inst, 0), LLVMTypeOf(inst));
+        let chosen = LLVMBuildSelect(builder, truth, LLVMConstReal(ty, -1.0), LLVMConstReal(ty, 0.0), NO_NAME);
+        LLVMReplaceAllUsesWith(inst, chosen);
+        LLVMInstructionEraseFromParent(inst);
     }
 }
 

@@ -138,8 +138,12 @@ impl FunctionCx<'_, '_> {
             Op::DeviceCall(_) => {
                 return Err(Error::Limit("kernels that enqueue kernels do not run on this device".to_owned()));
             }
-            // LLVM 19 loads 16 bytes at once, however they are aligned.
-            Op::Load { align } if align < 16 && ty == Type::vector(Scalar::I8, 16) => self.load_halves(data, align),
+            // LLVM 19 loads 16 bytes at once, however they are aligned, and 16 `half` to become `float` unconverted.
+            Op::Load { align }
+                if ty == Type::vector(Scalar::F16, 16) || ty == Type::vector(Scalar::I8, 16) && align < 16 =>
+            {
+                self.load_halves(data, ty, align)
+            }
             Op::Load { align } if self.is_short_pointer(ty) => {
                 let load = self.load(data, Type::I64, align);
                 // SAFETY: (and in all files of this folder) operands are translated values of the types that the
@@ -158,15 +162,15 @@ impl FunctionCx<'_, '_> {
         Ok(Some(value))
     }
 
-    /// 16 bytes as two vectors of 8.
-    fn load_halves(&mut self, data: &InstData, align: u32) -> LLVMValueRef {
-        let half = Type::vector(Scalar::I8, 8);
-        let second = self.offset(self.value(data.args[0]), self.cx.constant(Type::I64, 8));
-        let (low, high) = (self.load(data, half, align), self.load_at(second, data, half, align));
-        let lanes = (0..16).map(|i| self.cx.constant(Type::I32, i));
+    /// A vector as its two halves.
+    fn load_halves(&mut self, data: &InstData, ty: Type, align: u32) -> LLVMValueRef {
+        let half = Type::vector(ty.scalar, ty.lanes / 2);
+        let second = self.offset(self.value(data.args[0]), self.cx.constant(Type::I64, half.bytes().into()));
+        let align_of_second = align.min(half.bytes());
+        let (low, high) = (self.load(data, half, align), self.load_at(second, data, half, align_of_second));
+        let lanes: Vec<_> = (0..u64::from(ty.lanes)).map(|i| self.cx.constant(Type::I32, i)).collect();
         // SAFETY: see above.
         unsafe {
-            let lanes: Vec<_> = lanes.collect();
             let mask = LLVMConstVector(lanes.as_ptr().cast_mut(), lanes.len() as u32);
             LLVMBuildShuffleVector(self.builder.0, low, high, mask, NO_NAME)
         }
