@@ -37,6 +37,10 @@ impl Backend for GpuBackend {
         if input.key.tier == Tier::Baseline {
             return Err(CompileError::NoBaseline);
         }
+        let warp = self.target.gpu().map(|gpu| gpu.warp_size);
+        if let Some(size) = input.options.subgroup_size.filter(|&size| Some(size.into()) != warp) {
+            return Err(CompileError::SubgroupSize(size));
+        }
         let passes = pass_options(&input);
         let mut input = KernelInput { passes: &passes, ..input };
         let statistics = input.run_passes(log);

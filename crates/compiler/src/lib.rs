@@ -124,8 +124,8 @@ pub enum CompileError {
     /// The kernel has no code of the baseline tier.
     #[error("the kernel is too large for the baseline tier, or has sub-groups")]
     NoBaseline,
-    /// The vectoriser cannot make the sub-groups that the kernel requires.
-    #[error("the kernel requires sub-groups of {0} work-items, but cannot be vectorised so")]
+    /// The backend cannot make the sub-groups that the kernel requires.
+    #[error("the kernel requires sub-groups of {0} work-items, which its code cannot have on this device")]
     SubgroupSize(u16),
     /// So large a launch runs one work-item at a time.
     #[error("the kernel requires a size of sub-groups, which launches with ids of more than 31 bits do not have")]

@@ -399,7 +399,7 @@ impl MemObject {
         let used = host_ptr.filter(|_| flags.contains(MemFlags::USE_HOST_PTR));
         let fails = |e: Error| Error::new(Status::MemObjectAllocationFailure, e.why);
         let residency = match used {
-            Some(pointer) => Residency::on_host(context, crate::memory::wrap(context, pointer, bytes)),
+            Some(pointer) => crate::memory::of_application(context, pointer, bytes),
             None => Residency::new(context, bytes).map_err(fails)?,
         };
         if let (None, Some(content)) = (used, host_ptr) {

@@ -158,7 +158,7 @@ impl MemObject {
         let used = host_ptr.filter(|_| flags.contains(MemFlags::USE_HOST_PTR));
         let fails = |e: Error| Error::new(Status::MemObjectAllocationFailure, e.why);
         let residency = match (used, host_ptr) {
-            (Some(pointer), _) => Residency::on_host(context, wrap(context, pointer, size)),
+            (Some(pointer), _) => of_application(context, pointer, size),
             (None, None) => Residency::new(context, size).map_err(fails)?,
             (None, Some(content)) => {
                 let residency = Residency::new(context, size).map_err(fails)?;
@@ -386,8 +386,20 @@ impl MemObject {
     }
 }
 
+/// The residency of an object that uses the application's memory (`CL_MEM_USE_HOST_PTR`).
+pub(crate) fn of_application(context: &Context, pointer: HostPtr, size: u64) -> Residency {
+    let memory = wrap(context, pointer, size);
+    // OpenCL 3.0 API, 5.6.1: such a buffer has the shared memory as its storage.
+    let is_shared = context.svm_room(pointer.address()).is_some_and(|room| room >= size);
+    let all_share = || context.devices().iter().all(|d| d.shares_host() || d.svm().is_some());
+    match is_shared && all_share() {
+        true => Residency::everywhere(context, &memory),
+        false => Residency::on_host(context, memory),
+    }
+}
+
 /// The application's memory as the copy on the host.
-pub(crate) fn wrap(context: &Context, pointer: HostPtr, size: u64) -> Arc<dyn Memory> {
+fn wrap(context: &Context, pointer: HostPtr, size: u64) -> Arc<dyn Memory> {
     let sharing = context.devices().iter().find_map(|d| d.hal().as_host_shared());
     match sharing {
         Some(device) => device.wrap(pointer.address(), size),

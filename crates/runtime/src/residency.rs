@@ -58,16 +58,19 @@ pub(crate) struct Residency {
     size: u64,
     /// By space.
     copies: SmallVec<[OnceLock<Arc<dyn Memory>>; 1]>,
-    /// Not used where there is one space.
+    /// Whether spaces have copies of their own: else, all bytes are valid in each.
+    is_tracked: bool,
+    /// Not used if they have not.
     valid: Mutex<ValidRanges>,
 }
 
 impl Residency {
     /// Of an object without content. Where there is one space, it is allocated at once.
     pub fn new(context: &Context, size: u64) -> Result<Residency> {
-        let copies = (0..context.spaces()).map(|_| OnceLock::new()).collect();
-        let residency = Residency { size, copies, valid: Mutex::default() };
-        if !residency.is_tracked() {
+        let copies: SmallVec<_> = (0..context.spaces()).map(|_| OnceLock::new()).collect();
+        let is_tracked = copies.len() > 1;
+        let residency = Residency { size, copies, is_tracked, valid: Mutex::default() };
+        if !residency.is_tracked {
             residency.copy(context, Space::HOST)?;
         }
         Ok(residency)
@@ -77,16 +80,18 @@ impl Residency {
     pub fn on_host(context: &Context, memory: Arc<dyn Memory>) -> Residency {
         let size = memory.size();
         let others = (1..context.spaces()).map(|_| OnceLock::new());
-        let copies = std::iter::once(OnceLock::from(memory)).chain(others).collect();
+        let copies: SmallVec<_> = std::iter::once(OnceLock::from(memory)).chain(others).collect();
         let mut valid = ValidRanges::default();
         if context.has_device_memory() {
             valid.update(0..size, |_| Space::HOST.bit());
         }
-        Residency { size, copies, valid: Mutex::new(valid) }
+        Residency { size, is_tracked: copies.len() > 1, copies, valid: Mutex::new(valid) }
     }
 
-    fn is_tracked(&self) -> bool {
-        self.copies.len() > 1
+    /// Of an object whose memory is the same in all spaces, under one address: shared virtual memory.
+    pub fn everywhere(context: &Context, memory: &Arc<dyn Memory>) -> Residency {
+        let copies = (0..context.spaces()).map(|_| OnceLock::from(memory.clone())).collect();
+        Residency { size: memory.size(), copies, is_tracked: false, valid: Mutex::default() }
     }
 
     /// The copy in a space, valid or not; allocated if there is none.
@@ -109,7 +114,7 @@ impl Residency {
         access: AccessMode,
     ) -> Result<&dyn Memory> {
         let memory = &**self.copy(context, space)?;
-        if self.is_tracked() {
+        if self.is_tracked {
             // Held while bytes are copied: another command that needs them waits, and does not copy them again.
             let mut valid = self.valid.lock();
             if access != AccessMode::Overwrite {
@@ -148,7 +153,7 @@ impl Residency {
 
     /// The memory that has all of a range, if one has.
     pub fn single(&self, range: Range<u64>) -> Option<&dyn Memory> {
-        let holders = match self.is_tracked() {
+        let holders = match self.is_tracked {
             true => match self.valid.lock().within(range).as_slice() {
                 [(_, holders)] => *holders,
                 _ => return None,
@@ -165,7 +170,7 @@ impl Residency {
         range: Range<u64>,
         mut read: impl FnMut(&dyn Memory, Range<u64>) -> std::result::Result<(), HalError>,
     ) -> Result<()> {
-        let parts = match self.is_tracked() {
+        let parts = match self.is_tracked {
             true => self.valid.lock().within(range),
             false => SmallVec::from_iter([(range, Space::HOST.bit())]),
         };

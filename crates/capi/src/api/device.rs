@@ -187,7 +187,9 @@ fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         // Packed vectors, vectors.
         cl::DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES => info.value(1u64 | 2)?,
         // Of device, work-group and sub-group.
-        cl::DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR => info.value(1u64 | 2 | 4)?,
+        cl::DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR if offers.has_extension("cl_khr_kernel_clock") => {
+            info.value(1u64 | 2 | 4)?
+        }
         // A program's own sums of products become the same code: none of the six combinations is accelerated.
         cl::DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_8BIT
         | cl::DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4X8BIT_PACKED => info.array(&[0u32; 6])?,
