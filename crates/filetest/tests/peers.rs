@@ -1,24 +1,29 @@
-//! Compares 200 portable kernels with PoCL, which has another front end and library. Where no PoCL is installed, the
-//! test says how many kernels it passed over; `cargo xtask test` installs it where it can.
+//! Compares portable kernels with other devices: 200 with PoCL, which has another front end and library, and 200 with a
+//! simulated GPU, which runs the code that is made for one. Where PoCL or the simulation is not installed, a test says
+//! how many kernels it passed over; `cargo xtask test` has both where it can.
 //!
-//! Barriers stand in straight code: over conditional ones in loops PoCL 3.1 recurses until its stack is full, or
-//! compiles for minutes.
+//! For PoCL, barriers stand in straight code: over conditional ones in loops PoCL 3.1 recurses until its stack is full,
+//! or compiles for minutes.
 //!
-//! PoCL may crash, so it runs in child processes: this test program once more, on a run of seeds. A child prints each
+//! A peer may crash, so it runs in child processes: this test program once more, on a run of seeds. A child prints each
 //! seed before and its result after; a crash counts as a difference, unless [`CRASHES`] excuses it.
 //!
 //! `CLOOM_TEST_PEERS` says how many kernels run, `CLOOM_TEST_FIRST` the first seed.
 
-use cloom_filetest::generate::generate_straight;
+use cloom_filetest::generate::{Generated, Profile, generate, generate_straight};
 use cloom_filetest::ladder::{Code, Ladder};
 use cloom_filetest::peers::{Comparison, POCL, compare};
 use cloom_gallery::Session;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The seeds of a child: the first and how many, separated by a blank.
+/// What Cloom calls its platform.
+const CLOOM: &str = "Cloom";
+
+/// The peer of a child and its seeds: the first and how many, separated by blanks.
 const CHILD: &str = "CLOOM_TEST_PEERS_CHILD";
 /// What the lines of a child that matter begin with.
 const MARK: &str = "peers: ";
@@ -33,17 +38,52 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|s| s.parse().ok()).unwrap_or(default)
 }
 
-fn pocl() -> Option<Session> {
-    Session::all().ok()?.into_iter().find(|s| s.found.platform == POCL)
+fn session(platform: &str) -> Option<Session> {
+    Session::all().ok()?.into_iter().find(|s| s.found.platform == platform)
 }
+
+/// The kernel of a seed for a platform.
+fn kernel(platform: &str, seed: u64) -> Generated {
+    if platform == POCL { generate_straight(seed) } else { generate(seed, Profile::Portable) }
+}
+
+/// Another device.
+#[derive(Clone, Copy)]
+struct Peer<'a> {
+    /// Its name.
+    name: &'static str,
+    /// The folder of the library in the place of the GPU's driver, if it needs one.
+    driver: Option<&'a Path>,
+}
+
+const SIMULATION: &str = "a simulated GPU";
 
 #[test]
 fn pocl_leaves_what_the_reference_leaves() {
-    let (first, count) = (number("CLOOM_TEST_FIRST", 0), number("CLOOM_TEST_PEERS", 200));
-    if pocl().is_none() {
-        println!("{count} kernels passed over: no platform is called {POCL}; apt-get install pocl-opencl-icd");
+    if session(POCL).is_none() {
+        println!("kernels passed over: no platform is called {POCL}; apt-get install pocl-opencl-icd");
         return;
     }
+    // What PoCL dies on and structures that cannot be passed leave seven of ten.
+    compare_with(&Peer { name: POCL, driver: None }, 65);
+}
+
+#[test]
+fn a_gpu_leaves_what_the_reference_leaves() {
+    // Beside this program's folder, where `cargo test --workspace` puts it.
+    let library = std::env::current_exe().unwrap().parent().unwrap().join("../examples/libcuda.so");
+    if session(CLOOM).is_none() || !library.exists() {
+        println!("kernels passed over: no platform is called {CLOOM}, or {} is missing", library.display());
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(library.canonicalize().unwrap(), folder.path().join("libcuda.so.1")).unwrap();
+    compare_with(&Peer { name: SIMULATION, driver: Some(folder.path()) }, 80);
+}
+
+/// Runs the kernels on a peer. At least so many of a hundred must be compared.
+fn compare_with(peer: &Peer<'_>, least: u64) {
+    let (first, count) = (number("CLOOM_TEST_FIRST", 0), number("CLOOM_TEST_PEERS", 200));
     let (next, results) = (AtomicU64::new(first), Mutex::new((BTreeMap::<String, u64>::new(), Vec::new())));
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
@@ -53,7 +93,7 @@ fn pocl_leaves_what_the_reference_leaves() {
                     if begin >= first + count {
                         return;
                     }
-                    let (counts, wrong) = chunk(begin, (begin + CHUNK).min(first + count));
+                    let (counts, wrong) = chunk(peer, begin, (begin + CHUNK).min(first + count));
                     let mut all = results.lock().unwrap();
                     counts.into_iter().for_each(|(result, n)| *all.0.entry(result).or_default() += n);
                     all.1.extend(wrong);
@@ -62,24 +102,27 @@ fn pocl_leaves_what_the_reference_leaves() {
         }
     });
     let (counts, wrong) = results.into_inner().unwrap();
-    println!("{count} kernels beside {POCL}:");
+    println!("{count} kernels beside {}:", peer.name);
     counts.iter().for_each(|(result, n)| println!("{n:5} {result}"));
     assert!(wrong.is_empty(), "{} of {count} kernels differ:\n{}", wrong.len(), wrong.join("\n"));
     let same = counts.get("the same").copied().unwrap_or_default();
-    // What PoCL dies on and structures that cannot be passed leave seven of ten.
-    assert!(same * 100 >= count * 65, "only {same} of {count} kernels were compared");
+    assert!(same * 100 >= count * least, "only {same} of {count} kernels were compared");
 }
 
 /// Runs the seeds up to `end` in child processes, a new one after each crash. Returns the counts of each result, and
 /// the failures.
-fn chunk(mut next: u64, end: u64) -> (BTreeMap<String, u64>, Vec<String>) {
+fn chunk(peer: &Peer<'_>, mut next: u64, end: u64) -> (BTreeMap<String, u64>, Vec<String>) {
     let (mut counts, mut wrong) = (BTreeMap::<String, u64>::new(), Vec::new());
     while next < end {
-        let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "child", "--include-ignored", "--nocapture"])
-            .env(CHILD, format!("{next} {}", end - next))
-            .output()
-            .unwrap();
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "child", "--include-ignored", "--nocapture"]);
+        let platform = if let Some(folder) = peer.driver {
+            command.env("CLOOM_DEVICES", "gpu").env("LD_LIBRARY_PATH", folder);
+            CLOOM
+        } else {
+            peer.name
+        };
+        let output = command.env(CHILD, format!("{next} {} {platform}", end - next)).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         for line in text.lines().filter_map(|l| l.split_once(MARK)).map(|(_, rest)| rest) {
             let (seed, result) = line.split_once(": ").unwrap();
@@ -94,9 +137,9 @@ fn chunk(mut next: u64, end: u64) -> (BTreeMap<String, u64>, Vec<String>) {
             // It died on the seed after the last one that has a result.
             let words = String::from_utf8_lossy(&output.stderr);
             let last = words.lines().rev().take(3).collect::<Vec<_>>();
-            match CRASHES.iter().find(|c| generate_straight(next).source().contains(c.0)) {
+            match CRASHES.iter().find(|c| peer.name == POCL && kernel(peer.name, next).source().contains(c.0)) {
                 Some((_, why)) => *counts.entry(format!("excused, {why}")).or_default() += 1,
-                None => wrong.push(format!("seed {next}: PoCL's process ends with {}: {last:?}", output.status)),
+                None => wrong.push(format!("seed {next}: the process ends with {}: {last:?}", output.status)),
             }
             next += 1;
         } else {
@@ -106,16 +149,17 @@ fn chunk(mut next: u64, end: u64) -> (BTreeMap<String, u64>, Vec<String>) {
     (counts, wrong)
 }
 
-/// The child process of the test above, and nothing by itself.
+/// The child process of the tests above, and nothing by itself.
 #[test]
-#[ignore = "only a child process of `pocl_leaves_what_the_reference_leaves`"]
+#[ignore = "only a child process of the other tests"]
 fn child() {
-    let Ok(seeds) = std::env::var(CHILD) else { return };
-    let (first, count) = seeds.split_once(' ').map(|(a, b)| (a.parse().unwrap(), b.parse::<u64>().unwrap())).unwrap();
-    let (session, ladder) = (pocl().unwrap(), Ladder::with(Code::None));
+    let Ok(task) = std::env::var(CHILD) else { return };
+    let [first, count, platform] = task.splitn(3, ' ').collect::<Vec<_>>()[..] else { panic!("{task}") };
+    let (first, count) = (first.parse::<u64>().unwrap(), count.parse::<u64>().unwrap());
+    let (session, ladder) = (session(platform).unwrap(), Ladder::with(Code::None));
     for seed in first..first + count {
         println!("{MARK}{seed}: begins");
-        let program = generate_straight(seed);
+        let program = kernel(platform, seed);
         let result = match compare(&ladder, &session, &program, &program.source()) {
             Ok(Comparison::Same) => "the same".into(),
             Ok(Comparison::NotAsked(why)) => format!("not asked, {why}"),
