@@ -2,6 +2,8 @@
 //! place of NVIDIA's driver is the example `cuda` of `cloom-cuda-sim`, which `cargo test --workspace` builds; where it
 //! is missing, the tests say that they were passed over.
 
+#![allow(clippy::print_stdout, reason = "it says what it passes over")]
+
 mod common;
 
 use common::Bench;
@@ -44,7 +46,6 @@ fn the_gallery_is_right() {
     let all: Vec<(String, String)> = programs(&bench)
         .into_iter()
         .flat_map(|(name, variants)| variants.into_iter().map(move |variant| (name.clone(), variant)))
-        .filter(|(name, variant)| !TOO_LONG.contains(&(name, variant)))
         .collect();
     assert!(all.len() > 150, "{}", all.len());
     let (next, wrong) = (Mutex::new(all.iter()), Mutex::new(Vec::new()));
@@ -66,8 +67,18 @@ fn the_gallery_is_right() {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), all.len(), wrong.join("\n"));
 }
 
-/// Variants that take the simulation minutes.
-const TOO_LONG: &[(&str, &str)] = &[];
+#[test]
+fn the_cpu_and_several_gpus_share_the_work() {
+    let Some(bench) = gpu() else { return };
+    let bench = bench.set("CLOOM_DEVICES", "cpu,gpu").set("CUDA_SIM_DEVICES", "2");
+    assert_eq!(bench.cloom("info").expect(0).out.matches("Simulated GPU").count(), 2);
+    for program in ["mandel", "life", "heat3d", "gauss", "sandpile"] {
+        for variant in ["devices_fixed", "devices_adaptive"] {
+            let ran = bench.cloom(&format!("run -k {program} -v {variant} -s 96x64 -i 3 -n"));
+            assert_eq!(ran.status, 0, "{program} {variant}: {ran:?}");
+        }
+    }
+}
 
 #[test]
 fn a_fault_is_told_and_ends_the_gpu_alone() {

@@ -10,6 +10,8 @@
 //!
 //! `CLOOM_TEST_PEERS` says how many kernels run, `CLOOM_TEST_FIRST` the first seed.
 
+#![allow(clippy::print_stdout, reason = "it says how the peers did")]
+
 use cloom_filetest::generate::{Generated, Profile, generate, generate_straight};
 use cloom_filetest::ladder::{Code, Ladder};
 use cloom_filetest::peers::{Comparison, POCL, compare};

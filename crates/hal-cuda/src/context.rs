@@ -95,7 +95,8 @@ impl Gpu {
         if timed { &self.free_timers } else { &self.free_events }
     }
 
-    fn context(&self) -> Result<RawContext, HalError> {
+    /// Its context.
+    pub fn context(&self) -> Result<RawContext, HalError> {
         if let Some(&context) = self.context.get() {
             return Ok(context);
         }

@@ -218,6 +218,7 @@ table! {
     memcpy_to_device = "cuMemcpyHtoDAsync_v2" (Address, *const c_void, usize, RawStream);
     memcpy_to_host = "cuMemcpyDtoHAsync_v2" (*mut c_void, Address, usize, RawStream);
     memcpy_on_device = "cuMemcpyDtoDAsync_v2" (Address, Address, usize, RawStream);
+    memcpy_peer = "cuMemcpyPeerAsync" (Address, RawContext, Address, RawContext, usize, RawStream);
     memcpy_2d = "cuMemcpy2DAsync_v2" (*const Copy2d, RawStream);
     memset_8 = "cuMemsetD8Async" (Address, u8, usize, RawStream);
     memset_16 = "cuMemsetD16Async" (Address, u16, usize, RawStream);

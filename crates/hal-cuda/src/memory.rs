@@ -8,6 +8,7 @@ use crate::library::{Address, RawStream};
 use crate::rect;
 use crate::transfer::Staging;
 use cloom_hal::{HalError, Memory, Rect};
+use std::any::Any;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -203,8 +204,15 @@ impl Memory for CudaMemory {
                 // transfer.
                 self.staging.write(self.gpu(), to, unsafe { std::slice::from_raw_parts(from, size as usize) })
             }
-            None => copy_on_device(self.gpu(), to, source.device_address() + source_offset, size),
+            None => match other_gpu(self.gpu(), source) {
+                Some(other) => copy_from_peer(self.gpu(), to, other, source.device_address() + source_offset, size),
+                None => copy_on_device(self.gpu(), to, source.device_address() + source_offset, size),
+            },
         }
+    }
+
+    fn is_peer_of(&self, source: &dyn Memory) -> bool {
+        other_gpu(self.gpu(), source).is_some()
     }
 
     fn fill(&self, offset: u64, size: u64, pattern: &[u8]) -> Result<(), HalError> {
@@ -238,6 +246,26 @@ impl Memory for CudaMemory {
     fn fill_rect(&self, to: &Rect, pattern: &[u8]) -> Result<(), HalError> {
         rect::fill(self.gpu(), self.rect(to), pattern)
     }
+}
+
+/// The GPU of memory that is another one's.
+fn other_gpu<'a>(gpu: &Arc<Gpu>, source: &'a dyn Memory) -> Option<&'a Arc<Gpu>> {
+    let source: &dyn Any = source;
+    let other = source.downcast_ref::<CudaMemory>()?.gpu();
+    (!Arc::ptr_eq(gpu, other)).then_some(other)
+}
+
+/// Copies from another GPU: over the link between the two if there is one; else the driver goes through the host.
+fn copy_from_peer(gpu: &Gpu, to: Address, other: &Gpu, from: Address, size: u64) -> Result<(), HalError> {
+    let other = other.context()?;
+    let here = gpu.context()?;
+    let current = gpu.enter()?;
+    let stream = current.stream()?;
+    // SAFETY: the callers have checked both ranges, whose memory lives until the stream has been waited for.
+    let code = unsafe { (current.table().memcpy_peer)(to, here, from, other, size as usize, stream.raw) };
+    let begun = current.check("cuMemcpyPeerAsync", code);
+    let ended = current.synchronize(stream.raw);
+    Ok(begun.and(ended)?)
 }
 
 /// A copy on the device, without waiting. The ranges do not overlap.

@@ -5,10 +5,11 @@
 //! thread and synchronises with that; a device in the host's memory just copies.
 
 use crate::{Device, HalError, Rect};
+use std::any::Any;
 use std::sync::Arc;
 
 /// Device memory. Ranges have been checked against its size by the caller.
-pub trait Memory: Send + Sync {
+pub trait Memory: Send + Sync + Any {
     /// Bytes.
     fn size(&self) -> u64;
 
@@ -24,9 +25,16 @@ pub trait Memory: Send + Sync {
     /// Copies bytes in. Panics when out of range.
     fn write(&self, offset: u64, from: &[u8]) -> Result<(), HalError>;
 
-    /// Copies from memory of the same device, where ranges may overlap, from memory with a host address, or into this
-    /// one if it has a host address. Other pairs are copied by [`copy_through_host`]. Panics when out of range.
+    /// Copies from memory of the same device, where ranges may overlap, from memory with a host address, from that of a
+    /// [peer](Self::is_peer_of), or into this one if it has a host address. Other pairs are copied by
+    /// [`copy_through_host`]. Panics when out of range.
     fn copy_from(&self, offset: u64, source: &dyn Memory, source_offset: u64, size: u64) -> Result<(), HalError>;
+
+    /// Whether it copies from memory of another device without the host's help.
+    fn is_peer_of(&self, source: &dyn Memory) -> bool {
+        let _ = source;
+        false
+    }
 
     /// Repeats a pattern; `size` is a multiple of its length.
     fn fill(&self, offset: u64, size: u64, pattern: &[u8]) -> Result<(), HalError>;

@@ -137,7 +137,7 @@ impl Residency {
         let (from, holder) = self.holder(holders);
         let Some(from) = from else { return Ok(()) };
         let size = range.end - range.start;
-        match space == Space::HOST || holder == Space::HOST {
+        match space == Space::HOST || holder == Space::HOST || to.is_peer_of(from) {
             true => to.copy_from(range.start, from, range.start, size)?,
             false => hal::copy_through_host(to, range.start, from, range.start, size)?,
         }

@@ -1,9 +1,9 @@
 //! Modules and launches. Machine code is the text of PTX, unchanged.
 
-use crate::memory::Memory;
+use crate::memory::Seen;
 use crate::stream::Stream;
 use crate::{
-    Code, INVALID_HANDLE, INVALID_VALUE, SUCCESS, driver, handle, lose, object, put, unless_lost, with_memory,
+    Code, INVALID_HANDLE, INVALID_VALUE, SUCCESS, current, driver, handle, lose, object, put, unless_lost, with_memory,
 };
 use cloom_cuda_sim::ptx::{Fault, Grid, Loaded, Module, ParamInfo, launch};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -83,7 +83,8 @@ driver! {
         // SAFETY: the caller's.
         unless_lost(|| match unsafe { parse(image) } {
             Ok((parsed, _)) => {
-                let loaded = with_memory(|memory: &mut Memory| parsed.load(memory));
+                let device = current();
+                let loaded = with_memory(|memory| parsed.load(&mut Seen { memory, device }));
                 // SAFETY: the caller's.
                 unsafe { put(module, handle(Arc::new(loaded))) }
             }
@@ -227,7 +228,7 @@ driver! {
             function.params.iter().enumerate().map(|(i, param)| bytes(i, param.size).to_vec()).collect();
         unless_lost(|| {
             stream.push(Box::new(move || {
-                unless_lost(|| run(function, &grid, &values));
+                unless_lost(|| run(function, stream.device, &grid, &values));
             }));
             SUCCESS
         })
@@ -235,9 +236,11 @@ driver! {
 }
 
 /// Runs a kernel. A fault ends everything.
-fn run(function: &Function, grid: &Grid, values: &[Vec<u8>]) -> Code {
+fn run(function: &Function, device: u32, grid: &Grid, values: &[Vec<u8>]) -> Code {
     let budget = std::env::var("CUDA_SIM_BUDGET").ok().and_then(|text| text.parse().ok()).unwrap_or(BUDGET);
-    let result = with_memory(|memory| launch(&function.module, &function.name, values, grid, memory, budget));
+    let result = with_memory(|memory| {
+        launch(&function.module, &function.name, values, grid, &mut Seen { memory, device }, budget)
+    });
     let Err(fault) = result else { return SUCCESS };
     eprintln!("simulated GPU: kernel {}: {fault}", function.name);
     lose(match fault {

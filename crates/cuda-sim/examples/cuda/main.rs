@@ -19,6 +19,7 @@ mod stream;
 mod transfer;
 
 use memory::{CAPACITY, Kind, Memory};
+use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -38,6 +39,26 @@ const NOT_READY: Code = 600;
 const NAME: &CStr = c"Simulated GPU";
 /// Its multiprocessors.
 const MULTIPROCESSORS: c_int = 4;
+
+thread_local! {
+    /// The device whose context is current, if one is.
+    static CURRENT: Cell<Option<u32>> = const { Cell::new(None) };
+}
+
+/// The device whose context is current.
+fn current() -> u32 {
+    CURRENT.get().unwrap_or(0)
+}
+
+/// How many devices there are: `CUDA_SIM_DEVICES` of them, 1 to 8.
+fn devices() -> u32 {
+    std::env::var("CUDA_SIM_DEVICES").ok().and_then(|n| n.parse().ok()).map_or(1, |n: u32| n.clamp(1, 8))
+}
+
+/// The context of a device.
+fn context_of(device: u32) -> *mut c_void {
+    std::ptr::without_provenance_mut(16 * (device as usize + 1))
+}
 
 static MEMORY: Mutex<Option<Memory>> = Mutex::new(None);
 /// The error after which nothing works any more.
@@ -145,19 +166,19 @@ driver! {
         unsafe { put(name, text.as_ptr()) }
     }
 
-    /// One.
+    /// How many there are.
     fn cuDeviceGetCount(count: *mut c_int) {
         // SAFETY: the caller's.
-        unsafe { put(count, 1) }
+        unsafe { put(count, devices() as c_int) }
     }
 
-    /// The only device has number 0.
+    /// A device's number is its ordinal.
     fn cuDeviceGet(device: *mut c_int, ordinal: c_int) {
-        if ordinal != 0 {
+        if !(0..devices() as c_int).contains(&ordinal) {
             return INVALID_DEVICE;
         }
         // SAFETY: the caller's.
-        unsafe { put(device, 0) }
+        unsafe { put(device, ordinal) }
     }
 
     /// What it is called.
@@ -172,9 +193,11 @@ driver! {
     }
 
     /// Its number in all the world.
-    fn cuDeviceGetUuid(uuid: *mut [u8; 16], _device: c_int) {
+    fn cuDeviceGetUuid(uuid: *mut [u8; 16], device: c_int) {
+        let mut name = *b"simulated gpu 00";
+        name[15] += device as u8;
         // SAFETY: the caller's.
-        unsafe { put(uuid, *b"simulated gpu 00") }
+        unsafe { put(uuid, name) }
     }
 
     /// Its properties, those that are asked for.
@@ -207,28 +230,35 @@ driver! {
         unsafe { put(bytes, CAPACITY) }
     }
 
-    /// The only context.
-    fn cuDevicePrimaryCtxRetain(context: *mut *mut c_void, _device: c_int) {
+    /// The only context of a device.
+    fn cuDevicePrimaryCtxRetain(context: *mut *mut c_void, device: c_int) {
         // SAFETY: the caller's.
-        unsafe { put(context, std::ptr::without_provenance_mut(8)) }
+        unsafe { put(context, context_of(device as u32)) }
     }
 
     /// It stays.
     fn cuDevicePrimaryCtxRelease_v2(_device: c_int) { SUCCESS }
 
-    /// The only context.
+    /// The context of this thread.
     fn cuCtxGetCurrent(context: *mut *mut c_void) {
         // SAFETY: the caller's.
-        unsafe { put(context, std::ptr::without_provenance_mut(8)) }
+        unsafe { put(context, CURRENT.get().map_or(std::ptr::null_mut(), context_of)) }
     }
 
-    /// It is current already.
-    fn cuCtxSetCurrent(_context: *mut c_void) { SUCCESS }
+    /// Makes another one that of this thread.
+    fn cuCtxSetCurrent(context: *mut c_void) {
+        let device = (0..devices()).find(|&device| context_of(device) == context);
+        if device.is_none() && !context.is_null() {
+            return INVALID_VALUE;
+        }
+        CURRENT.set(device);
+        SUCCESS
+    }
 
     /// Memory of the device.
     fn cuMemAlloc_v2(address: *mut u64, size: usize) {
         // SAFETY: the caller's.
-        unsafe { allocate(address, size, Kind::Device) }
+        unsafe { allocate(address, size, Kind::Device(current())) }
     }
 
     /// Memory of both.
@@ -276,7 +306,7 @@ driver! {
     /// Memory of the device, at once.
     fn cuMemAllocFromPoolAsync(address: *mut u64, size: usize, _pool: *mut c_void, _stream: *mut c_void) {
         // SAFETY: the caller's.
-        unsafe { allocate(address, size, Kind::Device) }
+        unsafe { allocate(address, size, Kind::Device(current())) }
     }
 
     /// Frees when the stream has come there.
@@ -310,7 +340,7 @@ driver! {
     /// A stream.
     fn cuStreamCreate(stream: *mut *mut c_void, _flags: c_uint) {
         // SAFETY: the caller's.
-        unless_lost(|| unsafe { put(stream, handle(Stream::new())) })
+        unless_lost(|| unsafe { put(stream, handle(Stream::new(current()))) })
     }
 
     /// It goes on to its end.

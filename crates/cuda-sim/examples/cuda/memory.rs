@@ -15,7 +15,8 @@ const POISON: u8 = 0xCD;
 /// Whose memory it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    Device,
+    /// That of the device with this number.
+    Device(u32),
     Pinned,
     Managed,
 }
@@ -48,7 +49,7 @@ impl Memory {
         if pointer.is_null() {
             return None;
         }
-        if kind == Kind::Device {
+        if matches!(kind, Kind::Device(_)) {
             // SAFETY: so many bytes were just allocated.
             unsafe { pointer.write_bytes(POISON, size) };
         }
@@ -81,23 +82,38 @@ impl Memory {
     }
 }
 
-impl GlobalMemory for Memory {
+/// All memory, as kernels of a device see it.
+pub struct Seen<'a> {
+    pub memory: &'a mut Memory,
+    pub device: u32,
+}
+
+impl Seen<'_> {
+    /// The allocation that a byte is in, unless it is another device's.
+    fn find(&self, address: u64) -> Option<(u64, usize)> {
+        let (begin, size, kind) = self.memory.find(address)?;
+        let is_mine = |owner| owner == self.device;
+        (!matches!(kind, Kind::Device(owner) if !is_mine(owner))).then_some((begin, size))
+    }
+}
+
+impl GlobalMemory for Seen<'_> {
     fn bytes(&self, address: u64) -> &[u8] {
-        let Some((begin, size, _)) = self.find(address) else { return &[] };
+        let Some((begin, size)) = self.find(address) else { return &[] };
         let (pointer, rest) = (std::ptr::with_exposed_provenance(address as usize), size - (address - begin) as usize);
         // SAFETY: so many bytes are left of a live allocation.
         unsafe { std::slice::from_raw_parts(pointer, rest) }
     }
 
     fn bytes_mut(&mut self, address: u64) -> &mut [u8] {
-        let Some((begin, size, _)) = self.find(address) else { return &mut [] };
+        let Some((begin, size)) = self.find(address) else { return &mut [] };
         let pointer = std::ptr::with_exposed_provenance_mut(address as usize);
         // SAFETY: as above, and the kernel that runs has the whole memory.
         unsafe { std::slice::from_raw_parts_mut(pointer, size - (address - begin) as usize) }
     }
 
     fn add_block(&mut self, bytes: Vec<u8>, _align: u64) -> u64 {
-        let address = self.allocate(bytes.len(), Kind::Device).unwrap_or(0);
+        let address = self.memory.allocate(bytes.len(), Kind::Device(self.device)).unwrap_or(0);
         if address != 0 {
             self.bytes_mut(address)[..bytes.len()].copy_from_slice(&bytes);
         }

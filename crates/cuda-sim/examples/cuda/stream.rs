@@ -10,14 +10,16 @@ pub type Work = Box<dyn FnOnce() + Send>;
 /// A stream.
 pub struct Stream {
     work: Sender<Work>,
+    /// The number of its device.
+    pub device: u32,
 }
 
 impl Stream {
     /// A new one, with a thread of its own.
-    pub fn new() -> Stream {
+    pub fn new(device: u32) -> Stream {
         let (work, received) = channel::<Work>();
         std::thread::spawn(move || received.into_iter().for_each(|work| work()));
-        Stream { work }
+        Stream { work, device }
     }
 
     /// Adds work.
