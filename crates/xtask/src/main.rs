@@ -1,5 +1,5 @@
 //! The habits of the workspace:
-//! `cargo xtask demo|test|ci|tidy|bless|pictures|ranks|aarch64|cts|dist|hashcat|sanitize|soak|show`.
+//! `cargo xtask demo|test|ci|tidy|bless|pictures|ranks|gpu|aarch64|cts|dist|hashcat|sanitize|soak|show`.
 //!
 //! Each command first sees to the system packages that building needs, so that a fresh Debian machine with Rust is
 //! enough. Exit codes: 0 fine, 1 findings, 2 wrong use or environment.
@@ -13,6 +13,7 @@ mod cts;
 mod demo;
 mod dist;
 mod driver;
+mod gpu;
 mod hashcat;
 mod packages;
 mod pictures;
@@ -34,6 +35,7 @@ const USAGE: &str = "usage: cargo xtask <command>
   bless         run the tests and accept what golden files would change
   pictures      draw the pictures of docs/gallery.md anew
   ranks         the gallery in several processes, through MPI; and a process that dies
+  gpu           pack: what runs on a machine with a GPU; simulate COMMAND: run it here on a simulated one
   aarch64 [A…]  run the tests that run machine code, made for Arm and emulated; ARGS go to `cargo test`
   cts DIR [S…]  run the conformance tests that were built in DIR, or the suites whose names begin so; `cts` tells its options
   dist          make what users get, a tarball and a Debian package; --check: and try both in a fresh Debian
@@ -68,6 +70,7 @@ fn main() -> ExitCode {
         Some("ci") => ci::run(),
         Some("tidy") => tidy::run(),
         Some("bless") => tests::bless(rest),
+        Some("gpu") => gpu::run(rest),
         Some("aarch64") => aarch64::run(rest),
         Some("cts") => cts::run(rest),
         Some("dist") => dist::run(rest),

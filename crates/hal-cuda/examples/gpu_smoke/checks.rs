@@ -1,7 +1,7 @@
 //! What must be right: ids of every work-item, memory, local memory, prints, callbacks, the end after a fault.
 
 use crate::kernels::{TEXT, artifact};
-use crate::{Outcome, Report, Run};
+use crate::{Outcome, Report, Run, boxes};
 use cloom_artifact::KernelArtifact;
 use cloom_hal::{Device, Finish, HalError, Kernel, Memory, NdRange, Pending, PrintSink};
 use cloom_hal_cuda::CudaDevice;
@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 /// All checks.
 pub fn all(report: &mut Report, device: &CudaDevice) {
     report.check("memory: write, read, copy, fill", || memory(device));
+    report.check("memory: boxes", || boxes::boxes(device));
+    report.check("memory: shared with the host", || boxes::shared(device));
     for (name, range) in ranges() {
         report.check(&format!("ids: {name}"), || ids(device, range));
     }
@@ -28,7 +30,8 @@ pub fn all(report: &mut Report, device: &CudaDevice) {
     report.check("a fault is told and ends CUDA (in a child)", fault_in_child);
 }
 
-fn differs<T: PartialEq + std::fmt::Debug>(what: &str, found: &[T], expected: &[T]) -> Result<(), String> {
+/// An error if two lists differ.
+pub fn differs<T: PartialEq + std::fmt::Debug>(what: &str, found: &[T], expected: &[T]) -> Result<(), String> {
     if found.len() != expected.len() {
         return Err(format!("{what}: {} elements, not {}", found.len(), expected.len()));
     }
@@ -42,14 +45,15 @@ fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
 }
 
-fn contents(memory: &dyn Memory) -> Result<Vec<u8>, HalError> {
+/// All bytes of memory.
+pub fn contents(memory: &dyn Memory) -> Result<Vec<u8>, HalError> {
     let mut bytes = vec![0; memory.size() as usize];
     memory.read(0, &mut bytes)?;
     Ok(bytes)
 }
 
 /// Bytes that look random.
-fn noise(size: usize) -> Vec<u8> {
+pub fn noise(size: usize) -> Vec<u8> {
     let mut seed = 12345u64;
     let mut next = || {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

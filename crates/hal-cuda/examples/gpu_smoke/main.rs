@@ -5,6 +5,7 @@
 
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 
+mod boxes;
 mod checks;
 mod kernels;
 mod timings;
