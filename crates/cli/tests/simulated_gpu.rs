@@ -70,12 +70,17 @@ fn the_gallery_is_right() {
 #[test]
 fn the_cpu_and_several_gpus_share_the_work() {
     let Some(bench) = gpu() else { return };
-    let bench = bench.set("CLOOM_DEVICES", "cpu,gpu").set("CUDA_SIM_DEVICES", "2");
-    assert_eq!(bench.cloom("info").expect(0).out.matches("Simulated GPU").count(), 2);
+    // By the ICD loader, which names devices by their numbers.
+    let library = Path::new(env!("CARGO_BIN_EXE_cloom")).with_file_name("libcloom.so");
+    bench.file("cloom.icd", &format!("{}\n", library.display()));
+    let folder = bench.path("");
+    let bench = bench.set("CLOOM_DEVICES", "cpu,gpu").set("CUDA_SIM_DEVICES", "2").set("OCL_ICD_VENDORS", folder);
     for program in ["mandel", "life", "heat3d", "gauss", "sandpile"] {
         for variant in ["devices_fixed", "devices_adaptive"] {
-            let ran = bench.cloom(&format!("run -k {program} -v {variant} -s 96x64 -i 3 -n"));
+            let devices = "devices=cloom:0+cloom:1+cloom:2";
+            let ran = bench.cloom(&format!("run -k {program} -v {variant} -s 96x64 -i 3 -n -c {devices}"));
             assert_eq!(ran.status, 0, "{program} {variant}: {ran:?}");
+            assert_eq!(ran.out.matches("Simulated GPU").count(), 2, "{program} {variant}: {ran:?}");
         }
     }
 }

@@ -78,6 +78,7 @@ impl Backend for CpuBackend {
             optimise: options.optimise && !is_baseline,
             denorms_are_zero: options.denorms_are_zero,
             texts: log.wants_texts(),
+            lines: false,
             count: options.count,
         };
         let compiled = cloom_llvm::compile(&module, group.func, &llvm)?;

@@ -58,6 +58,7 @@ impl Backend for GpuBackend {
             optimise: options.optimise,
             denorms_are_zero: options.denorms_are_zero,
             texts: log.wants_texts(),
+            lines: options.lines,
             count: false,
         };
         let kernels: Vec<_> = std::iter::once(kernel).chain(coarse.map(|coarse| coarse.func)).collect();

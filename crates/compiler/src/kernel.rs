@@ -58,6 +58,7 @@ impl Request<'_> {
             subgroup_size: meta.and_then(|meta| meta.reqd_subgroup_size),
             optimise: !options.opt_disable,
             denorms_are_zero: options.denorms_are_zero,
+            lines: options.debug_info,
             count: self.compiler.count,
         }
     }

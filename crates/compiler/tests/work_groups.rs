@@ -35,7 +35,14 @@ fn run(text: &str, global: u64, local: u64, passes: bool) -> Vec<i32> {
     let group = work_group_function(&mut module, kernel, VectorOptions::with_lanes(1), &target, &Default::default());
     let group = group.unwrap();
     checked(&module);
-    let options = cloom_llvm::Options { target, optimise: passes, denorms_are_zero: false, texts: false, count: false };
+    let options = cloom_llvm::Options {
+        target,
+        optimise: passes,
+        denorms_are_zero: false,
+        texts: false,
+        lines: false,
+        count: false,
+    };
     let code = cloom_llvm::compile(&module, group.func, &options).unwrap();
     let code = KernelCode {
         target: options.target,

@@ -235,7 +235,14 @@ fn spmd(
 /// The definition of a function in LLVM's IR, without what only says for which machine it is.
 fn llvm(module: &Module, func: FuncRef) -> Result<String, String> {
     let target = "x86_64-unknown-linux-gnu:x86-64-v3".parse().map_err(|e| format!("{e}"))?;
-    let options = cloom_llvm::Options { target, optimise: false, denorms_are_zero: false, texts: true, count: false };
+    let options = cloom_llvm::Options {
+        target,
+        optimise: false,
+        denorms_are_zero: false,
+        texts: true,
+        lines: false,
+        count: false,
+    };
     let compiled = cloom_llvm::compile(module, func, &options).map_err(|e| e.to_string())?;
     let text = compiled.stages.iter().find(|s| s.0 == "llvm").map(|s| s.1.as_str()).ok_or("no text")?;
     let mut inside = false;

@@ -380,6 +380,7 @@ impl Rung for Cpu {
             optimise: self.optimise,
             denorms_are_zero: false,
             texts: false,
+            lines: false,
             count: false,
         };
         let code = cloom_llvm::compile(&module, group.func, &options).map_err(|e| e.to_string())?;

@@ -20,6 +20,8 @@ const JIT_ERROR_LOG: i32 = 5;
 const JIT_ERROR_LOG_SIZE: i32 = 6;
 /// `CU_JIT_OPTIMIZATION_LEVEL`
 const JIT_LEVEL: i32 = 7;
+/// `CU_JIT_GENERATE_LINE_INFO`
+const JIT_LINES: i32 = 13;
 /// `CU_JIT_INPUT_PTX`
 const INPUT_PTX: i32 = 1;
 /// Bytes of the log of errors.
@@ -211,19 +213,20 @@ fn bad(why: &str) -> HalError {
     HalError::BadCode(why.to_owned())
 }
 
-/// Options of the driver's compiler: its errors go to a buffer.
+/// Options of the driver's compiler: its errors go to a buffer, and source lines stay where the text has them.
 struct Options {
     log: Vec<u8>,
-    names: [i32; 3],
-    values: [*mut c_void; 3],
+    names: [i32; 4],
+    values: [*mut c_void; 4],
 }
 
 impl Options {
-    fn new() -> Options {
+    fn new(image: &[u8]) -> Options {
         let mut log = vec![0u8; LOG];
         let number = |n: usize| std::ptr::without_provenance_mut::<c_void>(n);
-        let values = [log.as_mut_ptr().cast(), number(LOG), number(4)];
-        Options { log, names: [JIT_ERROR_LOG, JIT_ERROR_LOG_SIZE, JIT_LEVEL], values }
+        let has_lines = image.windows(6).any(|text| text == b"\t.loc\t");
+        let values = [log.as_mut_ptr().cast(), number(LOG), number(4), number(has_lines.into())];
+        Options { log, names: [JIT_ERROR_LOG, JIT_ERROR_LOG_SIZE, JIT_LEVEL, JIT_LINES], values }
     }
 
     /// The error of a call with these options: what the compiler says, if it has said something.
@@ -243,17 +246,17 @@ impl Options {
 /// Loads PTX, by the cache if there is one.
 fn load(current: &Current<'_>, to: &LoadFor<'_>, ptx: &CString) -> Result<RawModule, HalError> {
     let Some(cache) = to.cache else {
-        let mut options = Options::new();
+        let mut options = Options::new(ptx.as_bytes());
         return load_image(current, ptx.as_bytes_with_nul(), &mut options).map_err(|f| options.explain(f));
     };
     let key = CubinKey::new(ptx.as_bytes(), current.gpu.driver.version, to.capability);
     if let Some(cubin) = cache.get(&key)
-        && let Ok(module) = load_image(current, &cubin, &mut Options::new())
+        && let Ok(module) = load_image(current, &cubin, &mut Options::new(&[]))
     {
         return Ok(module);
     }
     let cubin = link(current, ptx)?;
-    let mut options = Options::new();
+    let mut options = Options::new(&[]);
     let module = load_image(current, &cubin, &mut options).map_err(|f| options.explain(f))?;
     cache.put(&key, &cubin);
     Ok(module)
@@ -282,7 +285,7 @@ fn link(current: &Current<'_>, ptx: &CString) -> Result<Vec<u8>, HalError> {
     }
 
     // Before the linker, which uses it until it ends.
-    let mut options = Options::new();
+    let mut options = Options::new(ptx.as_bytes());
     let table = current.table();
     let count = options.names.len() as u32;
     let mut raw = RawLink::NULL;

@@ -6,10 +6,12 @@
 // Rapids. So a small module's spills have slots of their own. A large one's frame would grow tenfold, beyond the cache.
 
 #include "llvm-c/Core.h"
+#include "llvm-c/DebugInfo.h"
 #include "llvm-c/TargetMachine.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/IR/DIBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
@@ -46,4 +48,12 @@ extern "C" LLVMMemoryBufferRef cloom_llvm_emit(LLVMModuleRef moduleRef, LLVMTarg
   passes.add(createFreeMachineFunctionPass());
   passes.run(module);
   return LLVMCreateMemoryBufferWithMemoryRangeCopy(bytes.data(), bytes.size(), "code");
+}
+
+// The compile unit of a module whose debug information is directives in the text, and no sections.
+extern "C" LLVMMetadataRef cloom_llvm_line_unit(LLVMDIBuilderRef builderRef, LLVMMetadataRef fileRef) {
+  auto &builder = *reinterpret_cast<DIBuilder *>(builderRef);
+  auto *file = cast<DIFile>(unwrap(fileRef));
+  return wrap(builder.createCompileUnit(dwarf::DW_LANG_OpenCL, file, "cloom", true, "", 0, "",
+                                        DICompileUnit::DebugEmissionKind::DebugDirectivesOnly));
 }

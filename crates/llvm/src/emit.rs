@@ -1,9 +1,10 @@
 //! Translates functions: signatures, blocks, block parameters (as phis), terminators. Single operations are in `ops`
 //! and `memory`.
 
-use crate::Error;
 use crate::gpu::{self, Gpu};
 use crate::handles::{Context, IrBuilder, LlvmModule, STACK_REPORT, c_string};
+use crate::lines::Lines;
+use crate::{Error, Options};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Block, Edge, Entity, FuncRef, Function, GlobalRef, Module, Op, Scalar, Space, Term, Type, Value, abi};
 use cloom_target::{Architecture, Target};
@@ -20,9 +21,9 @@ pub fn module(
     reachable: &[FuncRef],
     context: &Context,
     llvm: &LlvmModule<'_>,
-    target: &Target,
-    denorms_are_zero: bool,
+    options: &Options,
 ) -> Result<u64, Error> {
+    let &Options { ref target, denorms_are_zero, lines, .. } = options;
     let mut cx = Cx {
         module,
         context: context.raw,
@@ -37,6 +38,7 @@ pub fn module(
         variables: None,
         fused: HashMap::new(),
         gpu: target.gpu().map(|_| Gpu::new(module, reachable)),
+        lines: lines.then(|| Lines::new(module, context.raw, llvm.raw)),
     };
     for &f in reachable {
         let is_root = roots.contains(&f);
@@ -88,6 +90,8 @@ pub struct Cx<'m> {
     pub fused: HashMap<Type, (LLVMTypeRef, LLVMValueRef)>,
     /// If the target is a GPU.
     pub gpu: Option<Gpu>,
+    /// Source lines, if they are wanted.
+    pub lines: Option<Lines<'m>>,
 }
 
 impl Cx<'_> {
@@ -456,6 +460,9 @@ impl<'a, 'm> FunctionCx<'a, 'm> {
     fn run(mut self) -> Result<(), Error> {
         let func = self.func;
         let cfg = Cfg::new(func);
+        if let Some(lines) = &mut self.cx.lines {
+            lines.define(func, self.llvm);
+        }
         self.position(self.entry);
         let params = match self.cx.gpu {
             Some(_) => self.gpu_parameters(),
@@ -475,6 +482,9 @@ impl<'a, 'm> FunctionCx<'a, 'm> {
         for &b in cfg.rpo() {
             self.position(self.blocks[&b]);
             for &inst in &func.blocks[b].insts {
+                if let Some(lines) = &mut self.cx.lines {
+                    lines.locate(self.llvm, &self.builder, func.insts[inst].span);
+                }
                 let value = self.inst(&func.insts[inst])?;
                 if let Some(r) = func.insts[inst].result {
                     self.values[r.index()] = value;

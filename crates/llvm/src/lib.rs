@@ -24,6 +24,7 @@ mod half;
 mod handles;
 mod interleave;
 mod lanes;
+mod lines;
 mod masks;
 mod memory;
 mod ops;
@@ -50,6 +51,8 @@ pub struct Options {
     pub denorms_are_zero: bool,
     /// Whether to keep the texts of [`Compiled::stages`].
     pub texts: bool,
+    /// Whether the code says which source lines it comes from.
+    pub lines: bool,
     /// Whether the code counts how often each of its basic blocks runs. Only on x86; no effect elsewhere.
     pub count: bool,
 }
@@ -196,8 +199,7 @@ fn generate(
     let context = Context::new();
     let llvm = LlvmModule::new(&context, &module.funcs[funcs[0]].name);
     machine.prepare(&llvm);
-    let local_size =
-        emit::module(module, funcs, reachable, &context, &llvm, &options.target, options.denorms_are_zero)?;
+    let local_size = emit::module(module, funcs, reachable, &context, &llvm, options)?;
     let mut stages = Vec::new();
     if options.texts {
         stages.push(("llvm", llvm.text()));

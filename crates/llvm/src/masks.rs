@@ -616,6 +616,14 @@ bb2:
     /// Whether the pass changed the optimised loop for a target, and the loop afterwards.
     fn widened(target: &str) -> (bool, String) {
         let target: Target = target.parse().unwrap();
+        let options = crate::Options {
+            target: target.clone(),
+            optimise: true,
+            denorms_are_zero: false,
+            texts: false,
+            lines: false,
+            count: false,
+        };
         let module = cloom_ir::parse(LOOP).unwrap();
         let func = module.find("k").unwrap();
         let work = || -> Result<(bool, String), Error> {
@@ -623,7 +631,7 @@ bb2:
             let context = Context::new();
             let llvm = LlvmModule::new(&context, "k");
             machine.prepare(&llvm);
-            emit::module(&module, &[func], &[func], &context, &llvm, &target, false)?;
+            emit::module(&module, &[func], &[func], &context, &llvm, &options)?;
             optimise::run(&llvm, &machine, Effort::Full);
             let changed = widen(&llvm, target.features());
             llvm.verify()?;

@@ -36,7 +36,7 @@ pub fn run() -> Result<(), Error> {
     let module = cloom_ir::parse(LOOP).map_err(|e| wrong(e.to_string()))?;
     let func = module.find("warm_up").ok_or_else(|| wrong("no function".into()))?;
     let target = cloom_caps::cpu::best().ok_or_else(|| wrong("no code is made for this machine".into()))?.target();
-    let options = Options { target, optimise: true, denorms_are_zero: false, texts: false, count: false };
+    let options = Options { target, optimise: true, denorms_are_zero: false, texts: false, lines: false, count: false };
     generate(&module, &[func], &reachable(&module, &[func]), 0, &options).map(drop)
 }
 

@@ -15,6 +15,7 @@ fn compile(target: &str, module: &Module, func: FuncRef, optimise: bool) -> (Vec
         optimise,
         denorms_are_zero: false,
         texts: true,
+        lines: false,
         count: false,
     };
     let compiled = cloom_llvm::compile(module, func, &options).unwrap_or_else(|e| panic!("{e}\n{module}"));

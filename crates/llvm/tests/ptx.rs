@@ -11,7 +11,7 @@ fn ptx(text: &str) -> String {
     assert_eq!(cloom_ir::verify(&module).first(), None);
     let kernels: Vec<FuncRef> = module.kernels().collect();
     let target = "nvptx64-nvidia-cuda:sm_90".parse().unwrap();
-    let options = Options { target, optimise: true, denorms_are_zero: false, texts: false, count: false };
+    let options = Options { target, optimise: true, denorms_are_zero: false, texts: false, lines: false, count: false };
     let compiled = cloom_llvm::compile_kernels(&module, &kernels, &options).unwrap();
     assert_eq!(compiled.symbols.len(), kernels.len());
     let text = String::from_utf8(compiled.object).unwrap();
@@ -260,12 +260,42 @@ fn a_barrier_of_a_sub_group_is_one_of_the_warp() {
 }
 
 #[test]
+fn source_lines_are_directives_if_they_are_wanted() {
+    let text = kernel(
+        "file \"a.cl\"\nfile \"b.h\"",
+        "    v1: i32 = load v0 align 4 !1:7:3\n    v2: i32 = mul v1, v1 !1:8:3\n    store v0, v2 align 4 !2:9:1",
+    );
+    let module = cloom_ir::parse(&text).unwrap();
+    let kernel = module.kernels().next().unwrap();
+    let code = |lines| {
+        let target = "nvptx64-nvidia-cuda:sm_90".parse().unwrap();
+        let options = Options { target, optimise: true, denorms_are_zero: false, texts: false, lines, count: false };
+        String::from_utf8(cloom_llvm::compile(&module, kernel, &options).unwrap().object).unwrap()
+    };
+    let with = code(true);
+    has(
+        &with,
+        &[
+            ".target sm_90\n",
+            ".loc\t1 7 3",
+            "ld.global",
+            ".loc\t2 9 1",
+            "st.global",
+            ".file\t1 \"a.cl\"",
+            ".file\t2 \"b.h\"",
+        ],
+    );
+    assemble(&with);
+    assert!(!code(false).contains(".loc"));
+}
+
+#[test]
 fn what_a_gpu_has_not_is_refused() {
     let text = kernel("", "    v1: i64 = device_call default_queue\n    store v0, v1 align 4");
     let module = cloom_ir::parse(&text).unwrap();
     let kernel = module.kernels().next().unwrap();
     let target = "nvptx64-nvidia-cuda:sm_90".parse().unwrap();
-    let options = Options { target, optimise: true, denorms_are_zero: false, texts: false, count: false };
+    let options = Options { target, optimise: true, denorms_are_zero: false, texts: false, lines: false, count: false };
     let refused = cloom_llvm::compile(&module, kernel, &options);
     assert!(matches!(&refused, Err(Error::Limit(why)) if why.contains("enqueue")), "{refused:?}");
 }

@@ -54,7 +54,7 @@ fn values_that_find_no_register_count_as_private_memory() {
 fn asking_for_texts_does_not_count_twice() {
     let (many, all) = module(VALUES);
     for (_, options) in common::variants() {
-        let with = cloom_llvm::Options { texts: true, ..options.clone() };
+        let with = cloom_llvm::Options { texts: true, lines: false, ..options.clone() };
         let needs = |options| cloom_llvm::compile(&many, all, options).unwrap().private_size;
         assert_eq!(needs(&with), needs(&options), "{}", options.target);
     }

@@ -75,7 +75,14 @@ pub fn variants() -> Vec<(CpuDevice, cloom_llvm::Options)> {
         }
         for optimise in [true, false] {
             let target = target.clone();
-            let options = cloom_llvm::Options { target, optimise, denorms_are_zero: false, texts: false, count: false };
+            let options = cloom_llvm::Options {
+                target,
+                optimise,
+                denorms_are_zero: false,
+                texts: false,
+                lines: false,
+                count: false,
+            };
             list.push((CpuDevice::new(2, Some(&wish)), options));
         }
     }
