@@ -107,6 +107,24 @@ fn an_endless_kernel_is_ended_by_the_driver() {
 }
 
 #[test]
+fn a_call_of_the_driver_that_fails_is_an_error_and_no_crash() {
+    let Some(_) = driver() else { return };
+    let (mut failed, mut right) = (0, 0);
+    for call in 1..400 {
+        let bench = gpu().unwrap().set("CUDA_SIM_FAIL", call.to_string());
+        let ran = bench.cloom("run kernels.cl -k saxpy --arg 4096 --arg 4096:index --arg 2 --local 64 -i 1 --verify");
+        assert!((0..=2).contains(&ran.status) && !ran.err.contains("panicked"), "call {call}: {ran:?}");
+        failed += usize::from(ran.status == 2);
+        right = if ran.status == 0 { right + 1 } else { 0 };
+        // Behind the last call, nothing fails.
+        if right == 20 {
+            break;
+        }
+    }
+    assert!(failed > 10 && right == 20, "{failed} runs failed");
+}
+
+#[test]
 fn what_kernels_print_arrives() {
     let Some(bench) = gpu() else { return };
     bench.file(

@@ -3,7 +3,8 @@
 use crate::memory::Seen;
 use crate::stream::Stream;
 use crate::{
-    Code, INVALID_HANDLE, INVALID_VALUE, SUCCESS, current, driver, handle, lose, object, put, unless_lost, with_memory,
+    Code, INVALID_HANDLE, INVALID_VALUE, SUCCESS, current, driver, fallible, handle, lose, object, put, unless_lost,
+    with_memory,
 };
 use cloom_cuda_sim::ptx::{Fault, Grid, Loaded, Module, ParamInfo, launch};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -81,7 +82,7 @@ driver! {
         values: *mut *mut c_void,
     ) {
         // SAFETY: the caller's.
-        unless_lost(|| match unsafe { parse(image) } {
+        fallible(|| match unsafe { parse(image) } {
             Ok((parsed, _)) => {
                 let device = current();
                 let loaded = with_memory(|memory| parsed.load(&mut Seen { memory, device }));
@@ -156,7 +157,7 @@ driver! {
     /// A linker.
     fn cuLinkCreate_v2(_count: c_uint, _names: *mut c_int, _values: *mut *mut c_void, linker: *mut *mut c_void) {
         // SAFETY: the caller's.
-        unless_lost(|| unsafe { put(linker, handle(Linker(Mutex::default()))) })
+        fallible(|| unsafe { put(linker, handle(Linker(Mutex::default()))) })
     }
 
     /// Takes a text.
@@ -226,7 +227,7 @@ driver! {
         let bytes = |i: usize, size: usize| unsafe { std::slice::from_raw_parts((*params.add(i)).cast::<u8>(), size) };
         let values: Vec<Vec<u8>> =
             function.params.iter().enumerate().map(|(i, param)| bytes(i, param.size).to_vec()).collect();
-        unless_lost(|| {
+        fallible(|| {
             stream.push(Box::new(move || {
                 unless_lost(|| run(function, stream.device, &grid, &values));
             }));

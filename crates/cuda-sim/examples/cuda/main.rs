@@ -21,8 +21,8 @@ mod transfer;
 use memory::{CAPACITY, Kind, Memory};
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use stream::{Mark, Stream};
 
 /// `CUresult`
@@ -92,6 +92,14 @@ fn unless_lost(call: impl FnOnce() -> Code) -> Code {
         SUCCESS => call(),
         lost => lost,
     }
+}
+
+/// The same for a call that may fail: the one with the number `CUDA_SIM_FAIL`, from 1, finds no memory.
+fn fallible(call: impl FnOnce() -> Code) -> Code {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    static FAILS: LazyLock<Option<u64>> = LazyLock::new(|| std::env::var("CUDA_SIM_FAIL").ok()?.parse().ok());
+    let number = CALLS.fetch_add(1, Ordering::Relaxed) + 1;
+    if *FAILS == Some(number) { OUT_OF_MEMORY } else { unless_lost(call) }
 }
 
 /// Writes a result through a pointer of the caller.
@@ -269,7 +277,7 @@ driver! {
 
     /// Frees either.
     fn cuMemFree_v2(address: u64) {
-        unless_lost(|| if with_memory(|memory| memory.free(address)) { SUCCESS } else { INVALID_VALUE })
+        fallible(|| if with_memory(|memory| memory.free(address)) { SUCCESS } else { INVALID_VALUE })
     }
 
     /// The host's memory, pinned.
@@ -285,7 +293,7 @@ driver! {
 
     /// Frees it.
     fn cuMemFreeHost(pointer: *mut c_void) {
-        unless_lost(|| match with_memory(|memory| memory.free(pointer.expose_provenance() as u64)) {
+        fallible(|| match with_memory(|memory| memory.free(pointer.expose_provenance() as u64)) {
             true => SUCCESS,
             false => INVALID_VALUE,
         })
@@ -313,7 +321,7 @@ driver! {
     fn cuMemFreeAsync(address: u64, stream: *mut c_void) {
         // SAFETY: the caller's.
         let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return INVALID_HANDLE };
-        unless_lost(|| {
+        fallible(|| {
             stream.push(Box::new(move || {
                 with_memory(|memory| memory.free(address));
             }));
@@ -340,7 +348,7 @@ driver! {
     /// A stream.
     fn cuStreamCreate(stream: *mut *mut c_void, _flags: c_uint) {
         // SAFETY: the caller's.
-        unless_lost(|| unsafe { put(stream, handle(Stream::new(current()))) })
+        fallible(|| unsafe { put(stream, handle(Stream::new(current()))) })
     }
 
     /// It goes on to its end.
@@ -374,7 +382,7 @@ driver! {
     /// An event.
     fn cuEventCreate(event: *mut *mut c_void, _flags: c_uint) {
         // SAFETY: the caller's.
-        unless_lost(|| unsafe { put(event, handle(Arc::new(Mark::default()))) })
+        fallible(|| unsafe { put(event, handle(Arc::new(Mark::default()))) })
     }
 
     /// There is nothing to end.
@@ -420,7 +428,7 @@ driver! {
 /// # Safety
 /// The pointer is null, or valid for writing.
 unsafe fn allocate(address: *mut u64, size: usize, kind: Kind) -> Code {
-    unless_lost(|| match with_memory(|memory| memory.allocate(size, kind)) {
+    fallible(|| match with_memory(|memory| memory.allocate(size, kind)) {
         // SAFETY: the caller's.
         Some(fresh) => unsafe { put(address, fresh) },
         None => OUT_OF_MEMORY,

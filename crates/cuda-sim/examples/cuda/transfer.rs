@@ -1,7 +1,7 @@
 //! Copies and fills. They are checked when they are called, and done when their stream has come to them.
 
 use crate::stream::Stream;
-use crate::{Code, INVALID_HANDLE, INVALID_VALUE, SUCCESS, driver, object, unless_lost, with_memory};
+use crate::{Code, INVALID_HANDLE, INVALID_VALUE, SUCCESS, driver, fallible, object, unless_lost, with_memory};
 use std::ffi::{c_uint, c_void};
 
 /// A place in memory that a stream uses later.
@@ -40,7 +40,7 @@ struct Rows {
 unsafe fn copy(stream: *mut c_void, rows: Rows) -> Code {
     // SAFETY: the caller's.
     let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return INVALID_HANDLE };
-    unless_lost(|| {
+    fallible(|| {
         stream.push(Box::new(move || {
             // A transfer that follows a fault does nothing.
             unless_lost(|| {
@@ -178,7 +178,7 @@ unsafe fn fill<const N: usize>(to: u64, value: [u8; N], count: usize, stream: *m
         return INVALID_VALUE;
     }
     let place = Place::at(to);
-    unless_lost(|| {
+    fallible(|| {
         stream.push(Box::new(move || {
             unless_lost(|| {
                 for i in 0..count {
