@@ -24,6 +24,10 @@ const LOADER_FOLDER: &str = "/usr/lib/x86_64-linux-gnu";
 /// The self-checking programs.
 const PROGRAMS: &[&str] = &["crates/filetest/run/lang", "crates/filetest/groups"];
 
+/// The examples that check and measure, with their packages.
+const EXAMPLES: &[(&str, &str)] =
+    &[("cloom-filetest", "peers"), ("cloom-hal-cuda", "gpu_smoke"), ("cloom-hal-cuda", "driver_costs")];
+
 /// Runs one of the two.
 pub fn run(args: &[String]) -> Result<Outcome> {
     match args.split_first() {
@@ -37,7 +41,7 @@ pub fn run(args: &[String]) -> Result<Outcome> {
 fn build() -> Result<()> {
     packages::ensure()?;
     must(&mut cargo(&["build", "--release", "-p", "cloom-capi", "-p", "cloom-cli"]))?;
-    for (package, example) in [("cloom-filetest", "peers"), ("cloom-hal-cuda", "gpu_smoke")] {
+    for (package, example) in EXAMPLES {
         must(&mut cargo(&["build", "--release", "-p", package, "--example", example]))?;
     }
     Ok(())
@@ -50,9 +54,10 @@ fn pack() -> Result<Outcome> {
         fs::remove_dir_all(&folder)?;
     }
     fs::create_dir_all(&folder)?;
-    for name in ["cloom", "libcloom.so", "examples/peers", "examples/gpu_smoke"] {
-        let to = folder.join(Path::new(name).file_name().unwrap_or_default());
-        must(Command::new("strip").arg("-o").arg(&to).arg(release.join(name)))?;
+    let examples = EXAMPLES.iter().map(|(_, example)| format!("examples/{example}"));
+    for name in ["cloom".to_owned(), "libcloom.so".to_owned()].into_iter().chain(examples) {
+        let to = folder.join(Path::new(&name).file_name().unwrap_or_default());
+        must(Command::new("strip").arg("-o").arg(&to).arg(release.join(&name)))?;
     }
     let loader = Path::new(LOADER_FOLDER).join(LOADER);
     fs::copy(&loader, folder.join(LOADER)).with_context(|| format!("{} is missing", loader.display()))?;
@@ -116,8 +121,9 @@ mod tests {
 
     #[test]
     fn the_script_names_what_is_packed() {
-        for name in ["$here/cloom", "$here/libcloom.so", "$here/peers", "$here/gpu_smoke", "$here/programs"] {
-            assert!(RUN.contains(name), "{name}");
+        let examples = EXAMPLES.iter().map(|(_, example)| *example);
+        for name in ["cloom", "libcloom.so", "programs"].into_iter().chain(examples) {
+            assert!(RUN.contains(&format!("$here/{name}")), "{name}");
         }
         let syntax = Command::new("bash").args(["-n", "-c", RUN]).status().expect("bash");
         assert!(syntax.success());

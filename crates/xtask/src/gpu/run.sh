@@ -2,7 +2,7 @@
 # Runs what needs a GPU. usage: ./run.sh RESULTS [STEP…]
 #
 #   about     what the machine is, and what Cloom says of it
-#   smoke     the device by itself: memory, launches, faults; latencies and rates
+#   smoke     the driver's costs; the device by itself: memory, launches, faults, latencies and rates
 #   programs  programs that check themselves
 #   kernels   random kernels against the reference interpreter (SEEDS=5000 of them from FIRST=0 on)
 #   gallery   every variant of every program of the gallery, verified
@@ -32,6 +32,7 @@ about() {
 }
 
 smoke() {
+  "$here/driver_costs"
   "$here/gpu_smoke"
 }
 

@@ -1,0 +1,288 @@
+//! What the calls of NVIDIA's driver cost on this machine, beside each other: ways to launch, to learn of an end, and
+//! to launch many at once. The figures decide how launches are submitted. Needs a GPU; without one it says so.
+//!
+//! `cargo run --release --package cloom-hal-cuda --example driver_costs`
+
+#![allow(clippy::print_stdout, reason = "a program that prints")]
+#![allow(unsafe_code, reason = "it calls the driver")]
+
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use std::cell::Cell;
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
+
+type Handle = *mut c_void;
+type Code = c_uint;
+
+/// Declares the functions that are measured.
+macro_rules! driver {
+    ($($name:ident = $symbol:literal ($($arg:ty),*);)*) => {
+        struct Driver { $($name: unsafe extern "C" fn($($arg),*) -> Code,)* }
+
+        impl Driver {
+            fn load() -> Result<Driver, libloading::Error> {
+                // SAFETY: the library's initialisers are the driver's own.
+                let library = unsafe { Library::open(Some("libcuda.so.1"), RTLD_NOW | RTLD_LOCAL) }?;
+                // SAFETY: the signatures are those of the driver's header, and the library stays.
+                let driver = unsafe { Driver { $($name: *library.get(concat!($symbol, "\0").as_bytes())?,)* } };
+                std::mem::forget(library);
+                Ok(driver)
+            }
+        }
+    };
+}
+
+driver! {
+    init = "cuInit" (c_uint);
+    device_get = "cuDeviceGet" (*mut c_int, c_int);
+    retain = "cuDevicePrimaryCtxRetain" (*mut Handle, c_int);
+    set_current = "cuCtxSetCurrent" (Handle);
+    module_load = "cuModuleLoadData" (*mut Handle, *const c_void);
+    get_function = "cuModuleGetFunction" (*mut Handle, Handle, *const c_char);
+    stream_create = "cuStreamCreate" (*mut Handle, c_uint);
+    stream_synchronize = "cuStreamSynchronize" (Handle);
+    stream_query = "cuStreamQuery" (Handle);
+    write_value = "cuStreamWriteValue32_v2" (Handle, u64, u32, c_uint);
+    event_create = "cuEventCreate" (*mut Handle, c_uint);
+    event_record = "cuEventRecord" (Handle, Handle);
+    event_query = "cuEventQuery" (Handle);
+    host_alloc = "cuMemHostAlloc" (*mut Handle, usize, c_uint);
+    launch = "cuLaunchKernel" (
+        Handle, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, Handle, *const *const c_void, *mut *mut c_void
+    );
+    graph_create = "cuGraphCreate" (*mut Handle, c_uint);
+    graph_add = "cuGraphAddKernelNode_v2" (*mut Handle, Handle, *const Handle, usize, *const NodeParams);
+    graph_instantiate = "cuGraphInstantiateWithFlags" (*mut Handle, Handle, u64);
+    graph_launch = "cuGraphLaunch" (Handle, Handle);
+    graph_set = "cuGraphExecKernelNodeSetParams_v2" (Handle, Handle, *const NodeParams);
+}
+
+/// `CUDA_KERNEL_NODE_PARAMS`
+#[repr(C)]
+struct NodeParams {
+    function: Handle,
+    grid: [c_uint; 3],
+    block: [c_uint; 3],
+    shared: c_uint,
+    params: *const *const c_void,
+    extra: *mut *mut c_void,
+    kernel: Handle,
+    context: Handle,
+}
+
+/// A kernel that does nothing, with as many parameters as most have.
+const PTX: &[u8] = b".version 7.8
+.target sm_70
+.address_size 64
+.visible .entry empty(.param .align 8 .b8 a[152], .param .u64 b, .param .u64 c) { ret; }
+\0";
+
+fn check(what: &str, code: Code) {
+    assert_eq!(code, 0, "{what}");
+}
+
+/// The median of so many runs of something that is done `times` times, in microseconds each.
+fn measure(name: &str, times: usize, mut work: impl FnMut()) {
+    let mut all: Vec<f64> = (0..30)
+        .map(|_| {
+            let begin = Instant::now();
+            work();
+            begin.elapsed().as_secs_f64() * 1e6 / times as f64
+        })
+        .collect();
+    all.sort_by(f64::total_cmp);
+    println!("{name:<64} {:8.2} us  [{:.2} to {:.2}]", all[15], all[3], all[26]);
+}
+
+/// A stream with a kernel, and ways to learn of ends.
+struct Bench {
+    driver: Driver,
+    function: Handle,
+    stream: Handle,
+    event: Handle,
+    word: Handle,
+    /// The number that the word has next.
+    number: Cell<u32>,
+}
+
+/// The values of the parameters.
+static VALUES: ([u64; 19], u64, u64) = ([0; 19], 1, 2);
+
+fn params() -> [*const c_void; 3] {
+    [VALUES.0.as_ptr().cast(), (&raw const VALUES.1).cast(), (&raw const VALUES.2).cast()]
+}
+
+impl Bench {
+    fn new(driver: Driver) -> Bench {
+        let (mut device, mut context, mut module) = (0, null_mut(), null_mut());
+        let [mut function, mut stream, mut event, mut word] = [null_mut(); 4];
+        // SAFETY: (and in all of this file) the calls are those of the driver's documentation, in their order, with
+        // handles that it gave and pointers that are valid for the call.
+        unsafe {
+            check("init", (driver.init)(0));
+            check("device", (driver.device_get)(&mut device, 0));
+            check("context", (driver.retain)(&mut context, device));
+            check("current", (driver.set_current)(context));
+            check("module", (driver.module_load)(&mut module, PTX.as_ptr().cast()));
+            check("function", (driver.get_function)(&mut function, module, c"empty".as_ptr()));
+            check("stream", (driver.stream_create)(&mut stream, 1));
+            check("event", (driver.event_create)(&mut event, 2));
+            check("word", (driver.host_alloc)(&mut word, 4096, 1));
+        }
+        Bench { driver, function, stream, event, word, number: Cell::new(0) }
+    }
+
+    fn launch(&self) {
+        let (params, none) = (params(), null_mut());
+        // SAFETY: see `new`.
+        let code =
+            unsafe { (self.driver.launch)(self.function, 1, 1, 1, 1, 1, 1, 0, self.stream, params.as_ptr(), none) };
+        check("launch", code);
+    }
+
+    fn synchronize(&self) {
+        // SAFETY: see `new`.
+        check("synchronize", unsafe { (self.driver.stream_synchronize)(self.stream) });
+    }
+
+    fn record(&self) {
+        // SAFETY: see `new`.
+        check("record", unsafe { (self.driver.event_record)(self.event, self.stream) });
+    }
+
+    /// Lets the stream write the next number into the word.
+    fn write(&self) -> u32 {
+        let number = self.number.get() + 1;
+        self.number.set(number);
+        // SAFETY: see `new`.
+        check("write", unsafe { (self.driver.write_value)(self.stream, self.word as u64, number, 0) });
+        number
+    }
+
+    /// One launch, and ways to wait for its end.
+    fn ends(&self) {
+        measure("launch and cuStreamSynchronize", 1, || {
+            self.launch();
+            self.synchronize();
+        });
+        measure("launch, and cuStreamQuery until it is idle", 1, || {
+            self.launch();
+            // SAFETY: see `new`.
+            while unsafe { (self.driver.stream_query)(self.stream) } != 0 {}
+        });
+        measure("launch, event, and cuEventQuery until it has come", 1, || {
+            self.launch();
+            self.record();
+            // SAFETY: see `new`.
+            while unsafe { (self.driver.event_query)(self.event) } != 0 {}
+        });
+        // SAFETY: the block has a word, which the GPU writes, too.
+        let word = unsafe { AtomicU32::from_ptr(self.word.cast()) };
+        measure("launch, a word that the stream writes, and the host reads", 1, || {
+            self.launch();
+            let number = self.write();
+            while word.load(Ordering::Acquire) != number {
+                std::hint::spin_loop();
+            }
+        });
+    }
+
+    /// Many launches.
+    fn queued(&self) {
+        let many = |name, each: &dyn Fn()| {
+            measure(name, 1000, || {
+                (0..1000).for_each(|_| each());
+                self.synchronize();
+            });
+        };
+        many("1000 launches, each, and one end", &|| self.launch());
+        many("1000 launches with an event, each, and one end", &|| {
+            self.launch();
+            self.record();
+        });
+        many("1000 launches with a word, each, and one end", &|| {
+            self.launch();
+            self.write();
+        });
+    }
+
+    /// Many launches as one graph.
+    fn graphs(&self) {
+        let params = params();
+        let node = NodeParams {
+            function: self.function,
+            grid: [1; 3],
+            block: [1; 3],
+            shared: 0,
+            params: params.as_ptr(),
+            extra: null_mut(),
+            kernel: null_mut(),
+            context: null_mut(),
+        };
+        let build = || {
+            let (mut graph, mut nodes): (Handle, Vec<Handle>) = (null_mut(), Vec::new());
+            // SAFETY: see `new`.
+            check("graph", unsafe { (self.driver.graph_create)(&mut graph, 0) });
+            for i in 0..NODES {
+                let before = if i == 0 { null() } else { &raw const nodes[i - 1] };
+                let mut added = null_mut();
+                // SAFETY: see `new`.
+                let code = unsafe { (self.driver.graph_add)(&mut added, graph, before, usize::from(i > 0), &node) };
+                check("node", code);
+                nodes.push(added);
+            }
+            (graph, nodes)
+        };
+        let instantiate = |graph: Handle| {
+            let mut exec = null_mut();
+            // SAFETY: see `new`.
+            check("instantiate", unsafe { (self.driver.graph_instantiate)(&mut exec, graph, 0) });
+            exec
+        };
+        measure("a graph of 64 kernels: made, each kernel", NODES, || {
+            build();
+        });
+        let (graph, nodes) = build();
+        measure("the same: instantiated, each kernel", NODES, || {
+            instantiate(graph);
+        });
+        let exec = instantiate(graph);
+        // SAFETY: see `new`.
+        let replay = || check("graph launch", unsafe { (self.driver.graph_launch)(exec, self.stream) });
+        measure("the same: launched and waited for, each kernel", NODES, || {
+            replay();
+            self.synchronize();
+        });
+        measure("the same: launched 16 times and waited for, each kernel", NODES * 16, || {
+            (0..16).for_each(|_| replay());
+            self.synchronize();
+        });
+        measure("the same: other parameters for all, then launched 16 times, each", NODES * 16, || {
+            for _ in 0..16 {
+                for &each in &nodes {
+                    // SAFETY: see `new`.
+                    check("set", unsafe { (self.driver.graph_set)(exec, each, &node) });
+                }
+                replay();
+            }
+            self.synchronize();
+        });
+    }
+}
+
+/// Kernels of a graph.
+const NODES: usize = 64;
+
+fn main() {
+    match Driver::load() {
+        Ok(driver) => {
+            let bench = Bench::new(driver);
+            bench.ends();
+            bench.queued();
+            bench.graphs();
+        }
+        Err(why) => println!("no driver: {why}"),
+    }
+}
