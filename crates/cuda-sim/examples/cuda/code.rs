@@ -3,8 +3,8 @@
 use crate::memory::Seen;
 use crate::stream::Stream;
 use crate::{
-    Code, INVALID_HANDLE, INVALID_VALUE, SUCCESS, current, driver, fallible, handle, lose, object, put, unless_lost,
-    with_memory,
+    Code, INVALID_HANDLE, INVALID_VALUE, SUCCESS, current, driver, fallible, handle, lose, number, object, put,
+    unless_lost, with_memory,
 };
 use cloom_cuda_sim::ptx::{Fault, Grid, Loaded, Module, ParamInfo, launch};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -238,7 +238,10 @@ driver! {
 
 /// Runs a kernel. A fault ends everything.
 fn run(function: &Function, device: u32, grid: &Grid, values: &[Vec<u8>]) -> Code {
-    let budget = std::env::var("CUDA_SIM_BUDGET").ok().and_then(|text| text.parse().ok()).unwrap_or(BUDGET);
+    let budget = number("CUDA_SIM_BUDGET").unwrap_or(BUDGET);
+    if number("CUDA_SIM_TRACE") == Some(1) {
+        eprintln!("simulated GPU: {} on {:?} groups of {:?}", function.name, grid.groups, grid.threads);
+    }
     let result = with_memory(|memory| {
         launch(&function.module, &function.name, values, grid, &mut Seen { memory, device }, budget)
     });

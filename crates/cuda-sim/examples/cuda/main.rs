@@ -21,6 +21,7 @@ mod transfer;
 use memory::{CAPACITY, Kind, Memory};
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::str::FromStr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use stream::{Mark, Stream};
@@ -37,7 +38,7 @@ const NOT_READY: Code = 600;
 
 /// The name of the device.
 const NAME: &CStr = c"Simulated GPU";
-/// Its multiprocessors.
+/// Its multiprocessors, unless `CUDA_SIM_MULTIPROCESSORS` says another number.
 const MULTIPROCESSORS: c_int = 4;
 
 thread_local! {
@@ -52,7 +53,12 @@ fn current() -> u32 {
 
 /// How many devices there are: `CUDA_SIM_DEVICES` of them, 1 to 8.
 fn devices() -> u32 {
-    std::env::var("CUDA_SIM_DEVICES").ok().and_then(|n| n.parse().ok()).map_or(1, |n: u32| n.clamp(1, 8))
+    number("CUDA_SIM_DEVICES").map_or(1, |n: u32| n.clamp(1, 8))
+}
+
+/// The number that a variable of the environment has.
+fn number<T: FromStr>(name: &str) -> Option<T> {
+    std::env::var(name).ok()?.parse().ok()
 }
 
 /// The context of a device.
@@ -97,7 +103,7 @@ fn unless_lost(call: impl FnOnce() -> Code) -> Code {
 /// The same for a call that may fail: the one with the number `CUDA_SIM_FAIL`, from 1, finds no memory.
 fn fallible(call: impl FnOnce() -> Code) -> Code {
     static CALLS: AtomicU64 = AtomicU64::new(0);
-    static FAILS: LazyLock<Option<u64>> = LazyLock::new(|| std::env::var("CUDA_SIM_FAIL").ok()?.parse().ok());
+    static FAILS: LazyLock<Option<u64>> = LazyLock::new(|| number("CUDA_SIM_FAIL"));
     let number = CALLS.fetch_add(1, Ordering::Relaxed) + 1;
     if *FAILS == Some(number) { OUT_OF_MEMORY } else { unless_lost(call) }
 }
@@ -216,7 +222,7 @@ driver! {
             97 => 99 << 10,
             // kHz
             13 => 1_000_000,
-            16 => MULTIPROCESSORS,
+            16 => number("CUDA_SIM_MULTIPROCESSORS").unwrap_or(MULTIPROCESSORS),
             // Compute mode: open to all.
             20 => 0,
             // The second-level cache.
