@@ -227,10 +227,16 @@ impl Memory for CudaMemory {
     }
 
     fn read_rect(&self, from: &Rect, to: &mut [u8]) -> Result<(), HalError> {
+        if let [_, 1, 1] = from.region {
+            return self.read(from.start, to);
+        }
         rect::read(self.gpu(), &self.staging, self.rect(from), to)
     }
 
     fn write_rect(&self, to: &Rect, from: &[u8]) -> Result<(), HalError> {
+        if let [_, 1, 1] = to.region {
+            return self.write(to.start, from);
+        }
         rect::write(self.gpu(), &self.staging, self.rect(to), from)
     }
 

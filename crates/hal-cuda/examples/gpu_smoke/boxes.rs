@@ -22,6 +22,7 @@ pub fn boxes(device: &CudaDevice) -> Outcome {
         Rect { start: 3, row_pitch: 100, slice_pitch: 3000, region: [17, 20, 5] },
         Rect { start: 0, row_pitch: 64, slice_pitch: 64, region: [16, 1, 90] },
         Rect { start: 8, row_pitch: 4096, slice_pitch: 1 << 20, region: [4000, 200, 7] },
+        Rect { start: 77, row_pitch: 0, slice_pitch: 0, region: [(5 << 20) + 1, 1, 1] },
         Rect { start: 1, row_pitch: 12345, slice_pitch: 0, region: [12345, 300, 1] },
     ];
     for from in rects {
