@@ -38,7 +38,7 @@ smoke() {
 
 programs() {
   local failed=0
-  for file in "$here"/programs/*/*.cl; do
+  for file in "$here/programs/"*/*.cl; do
     # Those with arguments of their own, and those of what a GPU does not offer, are the test harness's.
     if grep -qE '^// (run|arg):|enqueue_kernel|\^\{' "$file"; then continue; fi
     # It counts on what its buffer holds before, and runs more than once here.
