@@ -5,7 +5,8 @@
 
 use super::ast::Arg;
 use super::decode::{Decoder, Result};
-use super::op::{AtomicOp, Barrier, Call, Callee, Op, Reduction, Shuffle, Slot, Type, Vote, WarpOp};
+use super::decode_memory::REDUCTIONS;
+use super::op::{Barrier, Call, Callee, Op, Reduction, Shuffle, Slot, Type, Vote, WarpOp};
 use super::scope::Symbol;
 
 impl<'t> Decoder<'_, '_, 't> {
@@ -181,15 +182,7 @@ impl<'t> Decoder<'_, '_, 't> {
                 }
             }
             "redux" => {
-                let op = self.one_of(&[
-                    ("add", AtomicOp::Add),
-                    ("min", AtomicOp::Min),
-                    ("max", AtomicOp::Max),
-                    ("and", AtomicOp::And),
-                    ("or", AtomicOp::Or),
-                    ("xor", AtomicOp::Xor),
-                ]);
-                let Some(op) = op else { return self.unknown() };
+                let Some(op) = self.one_of(REDUCTIONS) else { return self.unknown() };
                 let ty = self.ty()?;
                 if ty.bits != 32 || ty.is_float() {
                     return self.unknown();

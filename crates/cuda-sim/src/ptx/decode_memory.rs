@@ -24,7 +24,25 @@ const SPACES: &[(&str, Space)] = &[
     ("param::func", Space::Param),
 ];
 
-impl Decoder<'_, '_, '_> {
+/// The operations that both threads of a warp and accesses to memory combine values with.
+pub(super) const REDUCTIONS: &[(&str, AtomicOp)] = &[
+    ("add", AtomicOp::Add),
+    ("min", AtomicOp::Min),
+    ("max", AtomicOp::Max),
+    ("and", AtomicOp::And),
+    ("or", AtomicOp::Or),
+    ("xor", AtomicOp::Xor),
+];
+
+/// The operations that only accesses to memory have.
+const EXCHANGES: &[(&str, AtomicOp)] = &[
+    ("exch", AtomicOp::Exchange),
+    ("cas", AtomicOp::CompareSwap),
+    ("inc", AtomicOp::Increment),
+    ("dec", AtomicOp::Decrement),
+];
+
+impl<'t> Decoder<'_, '_, 't> {
     pub(super) fn memory(&mut self, name: &str) -> Result<Op> {
         match name {
             "ld" | "ldu" => self.load(),
@@ -64,51 +82,38 @@ impl Decoder<'_, '_, '_> {
         self.parts.retain(|part| !part.starts_with("L1::") && !part.starts_with("L2::"));
     }
 
-    fn vector(&mut self) -> usize {
-        self.one_of(&[("v2", 2), ("v4", 4), ("v8", 8)]).unwrap_or(1)
+    /// The space, the number of elements and their type, of a load or a store with its two operands.
+    fn access(&mut self) -> Result<(Space, usize, Type)> {
+        self.access_modifiers();
+        let space = self.one_of(SPACES).unwrap_or(Space::Generic);
+        let count = self.one_of(&[("v2", 2), ("v4", 4), ("v8", 8)]).unwrap_or(1);
+        let ty = self.ty()?;
+        self.expect_args(2, 2)?;
+        Ok((space, count, ty))
+    }
+
+    /// The elements of an operand: itself, or the parts of a vector.
+    fn elements(&self, index: usize, count: usize) -> Result<&[Arg<'t>]> {
+        match self.arg(index)? {
+            Arg::Vector(parts) if count > 1 && parts.len() == count => Ok(parts),
+            Arg::Vector(_) if count > 1 => self.error("the vector has the wrong number of elements"),
+            one if count == 1 => Ok(std::slice::from_ref(one)),
+            _ => self.error("a vector is needed"),
+        }
     }
 
     fn load(&mut self) -> Result<Op> {
-        self.access_modifiers();
-        let space = self.one_of(SPACES).unwrap_or(Space::Generic);
-        let count = self.vector();
-        let ty = self.ty()?;
-        self.expect_args(2, 2)?;
-        let mut dst = Vec::new();
-        if let (Arg::Vector(parts), true) = (self.arg(0)?, count > 1) {
-            if parts.len() != count {
-                return self.error("the vector has the wrong number of elements");
-            }
-            for part in parts {
-                dst.push(self.dst_of(part, ty, true)?);
-            }
-        } else if count == 1 {
-            dst.push(self.wide_dst(0, ty)?);
-        } else {
-            return self.error("a vector is needed");
-        }
-        Ok(Op::Load { space, ty, dst: dst.into(), address: self.address(1)? })
+        let (space, count, ty) = self.access()?;
+        let elements = self.elements(0, count)?;
+        let dst: Result<Vec<_>> = elements.iter().map(|element| self.dst_of(element, ty, true)).collect();
+        Ok(Op::Load { space, ty, dst: dst?.into(), address: self.address(1)? })
     }
 
     fn store(&mut self) -> Result<Op> {
-        self.access_modifiers();
-        let space = self.one_of(SPACES).unwrap_or(Space::Generic);
-        let count = self.vector();
-        let ty = self.ty()?;
-        self.expect_args(2, 2)?;
-        let mut src = Vec::new();
-        if let (Arg::Vector(parts), true) = (self.arg(1)?, count > 1) {
-            if parts.len() != count {
-                return self.error("the vector has the wrong number of elements");
-            }
-            for part in parts {
-                src.push(self.src_of(part, ty, true)?);
-            }
-        } else if count == 1 {
-            src.push(self.wide_src(1, ty)?);
-        } else {
-            return self.error("a vector is needed");
-        }
+        let (space, count, ty) = self.access()?;
+        let elements = self.elements(1, count)?;
+        let src: Result<Vec<_>> = elements.iter().map(|element| self.src_of(element, ty, true)).collect();
+        let src = src?;
         if space == Space::Const {
             return self.error("a store to constant memory");
         }
@@ -119,18 +124,7 @@ impl Decoder<'_, '_, '_> {
         self.access_modifiers();
         self.flag("noftz");
         let space = self.one_of(SPACES).unwrap_or(Space::Generic);
-        let op = self.one_of(&[
-            ("add", AtomicOp::Add),
-            ("min", AtomicOp::Min),
-            ("max", AtomicOp::Max),
-            ("and", AtomicOp::And),
-            ("or", AtomicOp::Or),
-            ("xor", AtomicOp::Xor),
-            ("exch", AtomicOp::Exchange),
-            ("cas", AtomicOp::CompareSwap),
-            ("inc", AtomicOp::Increment),
-            ("dec", AtomicOp::Decrement),
-        ]);
+        let op = self.one_of(REDUCTIONS).or_else(|| self.one_of(EXCHANGES));
         let ty = self.ty()?;
         let Some(op) = op else { return self.unknown() };
         let possible = match op {
