@@ -1,7 +1,7 @@
 //! Buffers: owned blocks, or the application's memory used in place.
 
 use crate::arena::Block;
-use cloom_hal::{HalError, Memory};
+use cloom_hal::{HalError, Memory, assert_in_range};
 use std::ptr;
 
 /// Memory that kernels address directly.
@@ -26,8 +26,7 @@ impl CpuMemory {
 
     /// The address of a range, after checking that it lies inside.
     fn range(&self, offset: u64, size: u64) -> *mut u8 {
-        let end = offset.checked_add(size).filter(|&end| end <= self.size);
-        assert!(end.is_some(), "bytes {offset}+{size} of a memory of {}", self.size);
+        assert_in_range(offset, size, self.size);
         (self.address + offset as usize) as *mut u8
     }
 }
@@ -62,8 +61,7 @@ impl Memory for CpuMemory {
 
     fn copy_from(&self, offset: u64, source: &dyn Memory, source_offset: u64, size: u64) -> Result<(), HalError> {
         let to = self.range(offset, size);
-        let end = source_offset.checked_add(size).filter(|&end| end <= source.size());
-        assert!(end.is_some(), "bytes {source_offset}+{size} of a memory of {}", source.size());
+        assert_in_range(source_offset, size, source.size());
         match source.host_address() {
             // SAFETY: both ranges were checked; `copy` allows overlap.
             Some(address) => unsafe { ptr::copy((address + source_offset as usize) as *const u8, to, size as usize) },

@@ -3,7 +3,7 @@
 
 use crate::context::Gpu;
 use crate::library::Address;
-use cloom_hal::{HalError, Memory};
+use cloom_hal::{HalError, Memory, assert_in_range};
 use std::sync::Arc;
 
 /// All streams may use it: `CU_MEM_ATTACH_GLOBAL`.
@@ -30,8 +30,7 @@ impl Managed {
 
     /// The host's pointer to a range, after checking that it lies inside.
     fn range(&self, offset: u64, size: u64) -> *mut u8 {
-        let end = offset.checked_add(size).filter(|&end| end <= self.size);
-        assert!(end.is_some(), "bytes {offset}+{size} of a memory of {}", self.size);
+        assert_in_range(offset, size, self.size);
         (self.address + offset) as *mut u8
     }
 }

@@ -7,7 +7,7 @@ use crate::context::{Current, Gpu};
 use crate::library::{Address, RawStream};
 use crate::rect;
 use crate::transfer::Staging;
-use cloom_hal::{HalError, Memory, Rect};
+use cloom_hal::{HalError, Memory, Rect, assert_in_range};
 use std::any::Any;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -54,8 +54,7 @@ impl DeviceBlock {
 
     /// The address of a range, after checking that it lies inside.
     fn range(&self, offset: u64, size: u64) -> Address {
-        let end = offset.checked_add(size).filter(|&end| end <= self.size);
-        assert!(end.is_some(), "bytes {offset}+{size} of a memory of {}", self.size);
+        assert_in_range(offset, size, self.size);
         self.address + offset
     }
 
@@ -192,8 +191,7 @@ impl Memory for CudaMemory {
 
     fn copy_from(&self, offset: u64, source: &dyn Memory, source_offset: u64, size: u64) -> Result<(), HalError> {
         let to = self.block.range(offset, size);
-        let end = source_offset.checked_add(size).filter(|&end| end <= source.size());
-        assert!(end.is_some(), "bytes {source_offset}+{size} of a memory of {}", source.size());
+        assert_in_range(source_offset, size, source.size());
         if size == 0 {
             return Ok(());
         }

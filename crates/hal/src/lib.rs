@@ -30,7 +30,7 @@ mod uuid;
 
 pub use abilities::{Assist, Domain, HostShared, Partition, Streams, Svm, SvmKind, Timestamps};
 pub use launch::{Completion, DeviceCalls, Finish, Kernel, KernelMemory, Launch, Pending, PrintSink, TierUp};
-pub use memory::{Memory, copy_through_host, initialise, initialised};
+pub use memory::{Memory, assert_in_range, copy_through_host, initialise, initialised};
 pub use rect::Rect;
 pub use tuning::{TUNING, Tuning};
 pub use uuid::{UUID_BYTES, uuid};

@@ -8,6 +8,12 @@ use crate::{Device, HalError, Rect};
 use std::any::Any;
 use std::sync::Arc;
 
+/// Panics if a range is not inside a memory of `bytes`.
+pub fn assert_in_range(offset: u64, size: u64, bytes: u64) {
+    let end = offset.checked_add(size).filter(|&end| end <= bytes);
+    assert!(end.is_some(), "bytes {offset}+{size} of a memory of {bytes}");
+}
+
 /// Device memory. Ranges have been checked against its size by the caller.
 pub trait Memory: Send + Sync + Any {
     /// Bytes.

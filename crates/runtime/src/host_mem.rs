@@ -5,7 +5,7 @@
 
 #![allow(unsafe_code, reason = "it reaches memory of the application")]
 
-use cloom_hal::{HalError, Memory};
+use cloom_hal::{HalError, Memory, assert_in_range};
 
 /// The start of memory that the application owns.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -94,8 +94,7 @@ impl HostBlock {
 
     /// The address of a range, after checking that it lies inside.
     fn range(&self, offset: u64, size: u64) -> *mut u8 {
-        let end = offset.checked_add(size).filter(|&end| end <= self.size);
-        assert!(end.is_some(), "bytes {offset}+{size} of a memory of {}", self.size);
+        assert_in_range(offset, size, self.size);
         (self.start.0 + offset as usize) as *mut u8
     }
 }
