@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, Device};
 use opencl3::platform::get_platforms;
+use std::sync::{Mutex, PoisonError};
 
 /// Which device is wanted: a part of a name without regard to case, or an index.
 #[derive(Clone, Debug, Default)]
@@ -51,8 +52,11 @@ pub struct Found {
     pub(super) id: Device,
 }
 
-/// Lists every device of every platform.
+/// Lists every device of every platform, one caller at a time: PoCL 3.1 fills in what it tells of its devices when it is
+/// first asked, without a lock, and crashes if two threads ask.
 pub fn devices() -> Result<Vec<Found>> {
+    static ASKING: Mutex<()> = Mutex::new(());
+    let _asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut found = Vec::new();
     for (platform_index, platform) in get_platforms().map_err(Error::call("clGetPlatformIDs"))?.iter().enumerate() {
         let name = platform.name().map_err(Error::call("clGetPlatformInfo"))?;
