@@ -89,8 +89,7 @@ impl Queue {
     // OpenCL 3.0 API, 5.1: Command-Queues.
     /// `clSetDefaultDeviceCommandQueue`: this queue becomes the default one on a device.
     pub fn make_default(self: &Arc<Queue>, context: &Arc<Context>, device: &Arc<Device>) -> Result<()> {
-        ensure!(context.index_of(device).is_some(), InvalidDevice, "the device is not of this context");
-        ensure!(device.has_device_queues(), InvalidOperation, "the device has no queues of its own");
+        context.may_have_default_queue(device)?;
         if self.on_device().is_none() {
             bail!(InvalidCommandQueue, "the queue is one of the host");
         }
@@ -107,6 +106,13 @@ impl Queue {
 }
 
 impl Context {
+    /// Whether the device may have a default queue of its own in this context.
+    pub fn may_have_default_queue(&self, device: &Arc<Device>) -> Result<()> {
+        ensure!(self.index_of(device).is_some(), InvalidDevice, "the device is not of this context");
+        ensure!(device.has_device_queues(), InvalidOperation, "the device has no queues of its own");
+        Ok(())
+    }
+
     /// The default queue on a device.
     pub(crate) fn default_queue(&self, device: &Arc<Device>) -> Option<Arc<Queue>> {
         default_of(&self.default_queues(), device)

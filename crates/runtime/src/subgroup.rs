@@ -1,11 +1,12 @@
 //! Sub-groups of a kernel on a device: how the code of a launch divides work-groups into sub-groups.
 //!
-//! In comes a local size, or a number of sub-groups of a group; out go sizes and counts. A sub-group is a vector of the
-//! variant that a launch with that local size runs ([`KernelCode::loaded_for`]); of a row of the group, the last may be
-//! smaller.
+//! In comes a local size, or a number of sub-groups of a group; out go sizes and counts. On a CPU, a sub-group is a
+//! vector of the variant that a launch with that local size runs ([`KernelCode::loaded_for`]); of a row of the group, the
+//! last may be smaller. On a GPU, it is a warp: neighbours by local linear id, of which the last warp may have fewer.
 
-use crate::{KernelCode, Result};
+use crate::{Device, KernelCode, Result};
 use cloom_artifact::KernelArtifact;
+use cloom_caps::limits;
 use cloom_hal::NdRange;
 use cloom_ir::KernelMeta;
 
@@ -18,9 +19,12 @@ pub struct Subgroups {
     pub count: u64,
 }
 
-/// The vectorisation dimension, and the size of a whole sub-group.
-fn rows(artifact: &KernelArtifact) -> (usize, u64) {
-    artifact.cpu().map_or((0, 1), |cpu| (usize::from(cpu.dim_order[0]).min(2), u64::from(cpu.lanes)))
+/// Work-items of a whole sub-group.
+fn whole(artifact: &KernelArtifact) -> u64 {
+    match artifact.target.gpu() {
+        Some(gpu) => u64::from(gpu.warp_size),
+        None => artifact.cpu().map_or(1, |cpu| u64::from(cpu.lanes)),
+    }
 }
 
 /// How groups of a size are divided. Dimensions that are not named are 1.
@@ -28,10 +32,15 @@ pub fn of_local_size(code: &KernelCode, sizes: &[u64]) -> Result<Subgroups> {
     let mut local = [1; 3];
     local.iter_mut().zip(sizes).for_each(|(l, &s)| *l = s.max(1));
     let range = NdRange { work_dim: sizes.len().clamp(1, 3) as u32, offset: [0; 3], global: local, local };
-    let (dim, lanes) = rows(code.loaded_for(&range)?.artifact());
-    let row = local[dim];
-    let rows = (0..3).filter(|&d| d != dim).fold(1u64, |n, d| n.saturating_mul(local[d]));
-    Ok(Subgroups { max_size: row.min(lanes), count: row.div_ceil(lanes).saturating_mul(rows) })
+    let loaded = code.loaded_for(&range)?;
+    let lanes = whole(loaded.artifact());
+    let items = |dims: &mut dyn Iterator<Item = usize>| dims.fold(1u64, |n, d| n.saturating_mul(local[d]));
+    let Some(cpu) = loaded.artifact().cpu() else {
+        return Ok(Subgroups { max_size: lanes, count: items(&mut (0..3)).div_ceil(lanes) });
+    };
+    let dim = usize::from(cpu.dim_order[0]).min(2);
+    let rows = items(&mut (0..3).filter(|&d| d != dim));
+    Ok(Subgroups { max_size: local[dim].min(lanes), count: local[dim].div_ceil(lanes).saturating_mul(rows) })
 }
 
 // OpenCL 3.0 API, 5.9.4: Kernel Object Queries.
@@ -48,7 +57,7 @@ pub fn for_count(meta: &KernelMeta, code: &KernelCode, count: u64, dims: usize) 
         let fits = required[dims..].iter().all(|&s| s == 1) && of_local_size(code, &required)?.count == count;
         return Ok(if fits { required } else { none });
     }
-    let (_, lanes) = rows(code.loaded()?.artifact());
+    let lanes = whole(code.loaded()?.artifact());
     let mut candidates = vec![[count.saturating_mul(lanes), 1, 1], [count, 1, 1]];
     if dims > 1 {
         candidates.push([1, count, 1]);
@@ -61,10 +70,26 @@ pub fn for_count(meta: &KernelMeta, code: &KernelCode, count: u64, dims: usize) 
     Ok(none)
 }
 
-/// Sub-groups of a group of any size that a launch may have, at most: each work-item may be one.
+/// Sub-groups of a group of any size that a launch may have, at most.
 pub fn max_count(meta: &KernelMeta, code: &KernelCode) -> Result<u64> {
     match meta.reqd_group_size {
         Some(required) => Ok(of_local_size(code, &required.map(u64::from))?.count),
-        None => Ok(code.device().max_group_size()),
+        None => Ok(code.device().max_subgroups()),
+    }
+}
+
+impl Device {
+    /// Sub-groups of a group, at most: on a CPU, each work-item may be one.
+    pub fn max_subgroups(&self) -> u64 {
+        let smallest = self.info().target.gpu().map_or(1, |gpu| u64::from(gpu.warp_size));
+        self.max_group_size().div_ceil(smallest)
+    }
+
+    /// The numbers of work-items that a kernel may require of its sub-groups.
+    pub fn subgroup_sizes(&self) -> Vec<u64> {
+        match self.info().target.gpu() {
+            Some(gpu) => vec![gpu.warp_size.into()],
+            None => limits::SUB_GROUP_SIZES.iter().map(|&size| size.into()).collect(),
+        }
     }
 }

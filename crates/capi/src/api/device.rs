@@ -90,7 +90,7 @@ fn limit(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
     let hal = device.info();
     let (limits, has_half) = (&device.caps().limits, device.caps().half_fp != 0);
     let group = device.max_group_size() as usize;
-    let lanes = |bytes: u32| info.value(hal.vector_bits / 8 / bytes);
+    let lanes = |bytes: u32| info.value((hal.vector_bits / 8 / bytes).max(1));
     Ok(Some(match name {
         cl::DEVICE_VENDOR_ID => info.value(hal.vendor_id)?,
         cl::DEVICE_MAX_COMPUTE_UNITS => info.value(hal.compute_units)?,
@@ -169,10 +169,9 @@ fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_GLOBAL_MEM_CACHE_TYPE => info.value(2u32)?,
         // CL_LOCAL or CL_GLOBAL.
         cl::DEVICE_LOCAL_MEM_TYPE => info.value(if offers.dedicated_local_memory { 1u32 } else { 2 })?,
-        // Each work-item may be a sub-group.
-        cl::DEVICE_MAX_NUM_SUB_GROUPS => info.value(device.max_group_size() as u32)?,
+        cl::DEVICE_MAX_NUM_SUB_GROUPS => info.value(device.max_subgroups() as u32)?,
         cl::DEVICE_SUB_GROUP_SIZES_INTEL => {
-            info.array(&caps::limits::SUB_GROUP_SIZES.iter().map(|&n| usize::from(n)).collect::<Vec<_>>())?
+            info.array(&device.subgroup_sizes().into_iter().map(|n| n as usize).collect::<Vec<_>>())?
         }
         // Kernels, perhaps native kernels.
         cl::DEVICE_EXECUTION_CAPABILITIES => info.value(1u64 | if offers.native_kernels { 2 } else { 0 })?,

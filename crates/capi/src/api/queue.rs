@@ -90,6 +90,8 @@ pub fn create_with_properties(
 // OpenCL 3.0 API, 5.1: Command-Queues.
 pub fn set_default(context: Handle<Context>, device: Handle<Device>, queue: Handle<Queue>) -> Result<()> {
     let (context, device) = (context.get()?, device.get()?);
+    // Without such queues there is none to be valid.
+    context.may_have_default_queue(&device)?;
     queue.get()?.make_default(&context, &device)
 }
 

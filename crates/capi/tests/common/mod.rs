@@ -17,6 +17,7 @@ mod callbacks;
 mod cases;
 pub mod child;
 pub mod extension;
+pub mod gpu;
 pub mod images;
 pub mod load;
 
