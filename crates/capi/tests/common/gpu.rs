@@ -1,6 +1,9 @@
 //! Tests once more, on a simulated GPU.
 
+#![allow(clippy::print_stdout, reason = "it says what it passes over")]
+
 use super::child;
+
 use std::process::Command;
 
 /// Runs tests of this program in a process of its own, in which a simulated GPU is the only device. Its library is the
