@@ -405,14 +405,11 @@ impl MemObject {
         if let (None, Some(content)) = (used, host_ptr) {
             let first = context.space_of(&context.devices()[0]);
             let memory = residency.acquire(context, first, 0..bytes, AccessMode::Overwrite).map_err(fails)?;
-            // Row by row: what lies behind the last row is not the application's.
-            let row = image.width * image.element_size();
-            for slice in 0..image.slices() {
-                for y in 0..image.height {
-                    let at = slice * image.slice_pitch + y * image.row_pitch;
-                    content.read(at, row, |bytes| memory.write(at, bytes))?;
-                }
-            }
+            // All rows at once, with what lies between them; a device of its own memory takes long for each. What lies
+            // behind the last row may not be the application's.
+            let last = (image.slices() - 1) * image.slice_pitch + (image.height - 1) * image.row_pitch;
+            let size = last + image.width * image.element_size();
+            content.read(0, size, |bytes| memory.write(0, bytes))?;
         }
         let kind = MemKind::Image { image, parent: None };
         Ok(MemObject::of_kind(context, kind, bytes, flags, used, Arc::new(residency), properties))

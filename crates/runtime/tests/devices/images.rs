@@ -6,9 +6,11 @@ use crate::{Random, at_host, program, queue};
 use cloom_caps::image::{ImageFormat, channel, order};
 use cloom_runtime::host_mem::HostPtr;
 use cloom_runtime::{
-    CommandType, ImageBox, ImageDesc, ImageType, MapFlags, MemObject, Pitches, Queue, RangeInput, RectSide,
+    CommandType, Context, ImageBox, ImageDesc, ImageType, MapFlags, MemFlags, MemObject, Pitches, Queue, RangeInput,
+    RectSide,
 };
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Elements of the images, which are words.
 const SIZE: [usize; 3] = [11, 7, 5];
@@ -202,4 +204,35 @@ fn random_commands_on_images_do_what_they_do_to_arrays() {
             assert!((0..WORDS).all(|i| word(&bytes, i) == words[i]), "seed {seed}");
         }
     }
+}
+
+/// A device takes as long for a row as for much of an image.
+#[test]
+fn the_content_of_a_new_image_comes_at_once() {
+    let bench = Bench::new();
+    let context = Context::new(&[bench.stub.clone()], None, None).unwrap();
+    let queue = queue(&context, &bench.stub);
+    let format = ImageFormat { order: order::R, channel_type: channel::UNSIGNED_INT32 };
+    let ([width, height, depth], [w, h, d]) = (wide(SIZE), SIZE);
+    // Rows and slices that are longer than the image's, the last of which ends with its last element.
+    let (row, slice) = (w + 3, (w + 3) * (h + 2));
+    let desc = ImageDesc {
+        image_type: ImageType::D3 as u32,
+        width,
+        height,
+        depth,
+        row_pitch: 4 * row as u64,
+        slice_pitch: 4 * slice as u64,
+        ..ImageDesc::default()
+    };
+    let bytes: Vec<u8> =
+        (0..((d - 1) * slice + (h - 1) * row + w) as u32).flat_map(|word| word.to_le_bytes()).collect();
+    let copy = MemFlags::COPY_HOST_PTR.bits();
+    let image = MemObject::new_image(&context, copy, format, &desc, on_host(&bytes), None).unwrap();
+    assert_eq!(bench.stub_hal.writes.load(Ordering::Relaxed), 1);
+    let wanted = elements(([0; 3], SIZE), [row, h + 2]).into_iter().map(|i| i as u32).collect::<Vec<_>>();
+    let out = on_host(&vec![0; 4 * WORDS]);
+    queue.read_image(&image, true, image_box(([0; 3], SIZE)), pitches(WHOLE), out, &[]).unwrap();
+    let got = bytes_of(&bench, out, 4 * WORDS);
+    assert_eq!((0..WORDS).map(|i| word(&got, i)).collect::<Vec<_>>(), wanted);
 }

@@ -88,6 +88,7 @@ struct StubMemory {
     bytes: Mutex<Vec<u8>>,
     address: u64,
     transferred: Arc<AtomicU64>,
+    writes: Arc<AtomicU64>,
 }
 
 impl StubMemory {
@@ -117,6 +118,7 @@ impl hal::Memory for StubMemory {
 
     fn write(&self, offset: u64, from: &[u8]) -> Result<(), HalError> {
         self.transferred.fetch_add(from.len() as u64, Ordering::Relaxed);
+        self.writes.fetch_add(1, Ordering::Relaxed);
         self.with(offset, from.len() as u64, |bytes| bytes.copy_from_slice(from))
     }
 
@@ -245,6 +247,8 @@ pub struct StubDevice {
     ahead: Arc<AtomicU64>,
     /// Bytes that have come from the host or gone there.
     pub transferred: Arc<AtomicU64>,
+    /// Transfers from the host.
+    pub writes: Arc<AtomicU64>,
     /// Allocations so far.
     pub allocations: AtomicU64,
     /// Whether there is no memory left.
@@ -292,6 +296,7 @@ impl StubDevice {
             most_ahead: Arc::default(),
             ahead: Arc::default(),
             transferred: Arc::default(),
+            writes: Arc::default(),
             allocations: AtomicU64::new(0),
             is_full: AtomicBool::new(false),
         })
@@ -311,7 +316,8 @@ impl hal::Device for StubDevice {
         // Blocks are apart, so that an access past the end is seen.
         let address = self.next_address.fetch_add(size.next_multiple_of(4096) + 4096, Ordering::Relaxed);
         let bytes = Mutex::new(vec![POISON; size as usize]);
-        let memory = Arc::new(StubMemory { bytes, address, transferred: self.transferred.clone() });
+        let (transferred, writes) = (self.transferred.clone(), self.writes.clone());
+        let memory = Arc::new(StubMemory { bytes, address, transferred, writes });
         self.machine.blocks.lock().unwrap().insert(address, Arc::downgrade(&memory));
         Ok(memory)
     }
