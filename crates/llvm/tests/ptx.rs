@@ -206,14 +206,19 @@ fn bytes_are_loaded_as_they_are_aligned() {
 }
 
 #[test]
-fn halves_are_converted_when_they_are_loaded() {
-    for align in [2, 4, 8, 16, 32] {
-        let text = ptx(&kernel(
-            "",
-            &format!("    v1: f16x16 = load v0 align {align}\n    v2: f32x16 = fext v1\n    store v0, v2 align 4"),
-        ));
-        assert_eq!(text.matches("cvt.f32.f16").count(), 16, "align {align}\n{text}");
+fn floats_are_converted_when_they_are_loaded() {
+    for (from, to) in [("f16", "f32"), ("f16", "f64"), ("f32", "f64")] {
+        for (lanes, align) in [2, 4, 8, 16].into_iter().flat_map(|lanes| [(lanes, 2), (lanes, 8), (lanes, 128)]) {
+            let load = format!("    v1: {from}x{lanes} = load v0 align {align}");
+            let text = ptx(&kernel("", &format!("{load}\n    v2: {to}x{lanes} = fext v1\n    store v90, v2 align 4")));
+            let count = text.matches(&format!("cvt.{to}.{from}")).count();
+            assert_eq!(count, lanes, "{from}x{lanes} to {to}, align {align}\n{text}");
+        }
     }
+    // As other numbers, too.
+    let load = "    v1: i32x8 = load v0 align 32\n    v2: f16x16 = bitcast v1\n    v3: f32x16 = fext v2";
+    let text = ptx(&kernel("", &format!("{load}\n    store v90, v3 align 4")));
+    assert_eq!(text.matches("cvt.f32.f16").count(), 16, "{text}");
 }
 
 #[test]

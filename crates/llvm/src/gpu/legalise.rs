@@ -2,6 +2,8 @@
 //! earlier passes would bring the instructions back; out goes the same in other words:
 //!
 //! * truth values of two lanes as 16-bit integers ("Cannot select: v2i16 = setcc"): each lane is extended by itself;
+//! * wider floats from vectors of 8 and more (combined with the load of the vector, which then converts nothing): the
+//!   same;
 //! * truth values as floats, where true is -1 and comes out as 1: a choice between constants.
 
 use super::NO_NAME;
@@ -9,6 +11,10 @@ use crate::handles::LlvmModule;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMOpcode, LLVMTypeKind};
+
+/// The lanes from which on LLVM believes in loads that extend floats: it lists those of up to 4, and some of 8, as what
+/// the targets have not.
+const LONG: u32 = 8;
 
 /// Rewrites what cannot be selected.
 pub fn run(module: &LlvmModule<'_>) {
@@ -23,7 +29,7 @@ pub fn run(module: &LlvmModule<'_>) {
                 let mut inst = LLVMGetFirstInstruction(block);
                 while !inst.is_null() {
                     let next = LLVMGetNextInstruction(inst);
-                    if is_pair_of_signs(inst) {
+                    if is_pair_of_signs(inst) || is_long_float_extension(inst) {
                         extend_by_lane(builder, inst);
                     } else if is_sign_as_float(inst) {
                         choose_sign(builder, inst);
@@ -45,6 +51,17 @@ fn is_pair_of_signs(inst: LLVMValueRef) -> bool {
         LLVMGetInstructionOpcode(inst) == LLVMOpcode::LLVMSExt
             && lanes_of(LLVMTypeOf(inst)) == Some((2, 16))
             && lanes_of(LLVMTypeOf(LLVMGetOperand(inst, 0))) == Some((2, 1))
+    }
+}
+
+/// Whether an instruction makes wider floats of a long vector.
+fn is_long_float_extension(inst: LLVMValueRef) -> bool {
+    // SAFETY: see `run`.
+    unsafe {
+        let ty = LLVMTypeOf(inst);
+        LLVMGetInstructionOpcode(inst) == LLVMOpcode::LLVMFPExt
+            && LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMVectorTypeKind
+            && LLVMGetVectorSize(ty) >= LONG
     }
 }
 
@@ -90,9 +107,9 @@ fn extend_by_lane(builder: LLVMBuilderRef, inst: LLVMValueRef) {
         let (from, ty) = (LLVMGetOperand(inst, 0), LLVMTypeOf(inst));
         let index = |i: u64| LLVMConstInt(LLVMInt32TypeInContext(LLVMGetTypeContext(ty)), i, 0);
         let mut all = LLVMGetPoison(ty);
-        for i in 0..2 {
+        for i in 0..LLVMGetVectorSize(ty).into() {
             let lane = LLVMBuildExtractElement(builder, from, index(i), NO_NAME);
-            let wide = LLVMBuildSExt(builder, lane, LLVMGetElementType(ty), NO_NAME);
+            let wide = LLVMBuildCast(builder, LLVMGetInstructionOpcode(inst), lane, LLVMGetElementType(ty), NO_NAME);
             all = LLVMBuildInsertElement(builder, all, wide, index(i), NO_NAME);
         }
         LLVMReplaceAllUsesWith(inst, all);

@@ -138,12 +138,8 @@ impl FunctionCx<'_, '_> {
             Op::DeviceCall(_) => {
                 return Err(Error::Limit("kernels that enqueue kernels do not run on this device".to_owned()));
             }
-            // LLVM 19 loads 16 bytes at once, however they are aligned, and 16 `half` to become `float` unconverted.
-            Op::Load { align }
-                if ty == Type::vector(Scalar::F16, 16) || ty == Type::vector(Scalar::I8, 16) && align < 16 =>
-            {
-                self.load_halves(data, ty, align)
-            }
+            // LLVM 19 loads 16 bytes at once, however they are aligned.
+            Op::Load { align } if ty == Type::vector(Scalar::I8, 16) && align < 16 => self.load_halves(data, ty, align),
             Op::Load { align } if self.is_short_pointer(ty) => {
                 let load = self.load(data, Type::I64, align);
                 // SAFETY: (and in all files of this folder) operands are translated values of the types that the
