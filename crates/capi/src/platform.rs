@@ -9,7 +9,7 @@ use crate::reserve::RESERVE;
 use cloom_caps::env;
 use cloom_hal::Device;
 use cloom_hal_cpu::{Choice, fpenv};
-use cloom_hal_cuda::{CubinCache, DirectoryCache};
+use cloom_hal_cuda::{DirectoryCache, helper};
 use cloom_runtime::{Compiler, Config, Engine, Hooks, Platform};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Once, OnceLock};
@@ -85,9 +85,14 @@ fn cpu() -> Vec<Arc<dyn Device>> {
 /// The GPUs of this machine. Their machine code is kept beside the compiled kernels.
 fn gpus() -> Vec<Arc<dyn Device>> {
     let folder = Config::from_env().cache_dir.map(|folder| folder.join("cubin"));
-    let cache =
-        folder.map(|folder| Arc::new(DirectoryCache::new(folder, DirectoryCache::BOUND)) as Arc<dyn CubinCache>);
-    let found = cloom_hal_cuda::devices(cache);
+    if let Some(path) = env::GPU_HELPER.get() {
+        // They are only looked at here; the helper keeps the machine code.
+        let found = cloom_hal_cuda::devices(None);
+        let program = helper::Program { path: path.into(), cache: folder };
+        let gpus = helper::helped(&found.devices, program);
+        return gpus.into_iter().map(|gpu| Arc::new(gpu) as Arc<dyn Device>).collect();
+    }
+    let found = cloom_hal_cuda::devices(folder.map(DirectoryCache::shared));
     found.devices.into_iter().map(|gpu| Arc::new(gpu) as Arc<dyn Device>).collect()
 }
 

@@ -1,8 +1,11 @@
 //! What a GPU says of itself, and what it refuses, where that is not what a CPU says.
 
+#![allow(unsafe_code, reason = "a signal is handled as in programs of C")]
+
 mod common;
-use common::gpu::on_the_gpu;
+use common::gpu::{HELPER, on_a_helped_gpu, on_the_gpu};
 use common::*;
+use std::process::Command;
 
 /// Without a GPU, in this process, the device is the CPU, of which this is true, too.
 #[test]
@@ -31,7 +34,112 @@ fn a_default_queue_needs_queues_on_the_device() {
     assert_eq!(t.clSetDefaultDeviceCommandQueue(t.context(), t.device, null_mut()), wanted);
 }
 
+/// A GPU runs 32 work-items together; a CPU of any kind at least 4.
+#[test]
+fn groups_are_best_made_of_whole_vectors() {
+    let t = Session::new();
+    let kernel = t.kernel("kernel void k(global int *p) { *p = 1; }");
+    let of_device: usize =
+        info(|s, v, r| t.clGetDeviceInfo(t.device, CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, s, v, r));
+    let name = CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE;
+    let of_kernel: usize = info(|s, v, r| t.clGetKernelWorkGroupInfo(kernel.h, t.device, name, s, v, r));
+    let kind: u64 = info(|s, v, r| t.clGetDeviceInfo(t.device, CL_DEVICE_TYPE, s, v, r));
+    assert_eq!(of_kernel, of_device);
+    match kind {
+        CL_DEVICE_TYPE_GPU => assert_eq!(of_kernel, 32),
+        _ => assert!(of_kernel >= 4, "{of_kernel}"),
+    }
+}
+
 #[test]
 fn a_gpu_has_them_too() {
-    on_the_gpu(&["vectors_have_at_least_one_element", "a_default_queue_needs_queues_on_the_device"]);
+    on_the_gpu(&[
+        "vectors_have_at_least_one_element",
+        "a_default_queue_needs_queues_on_the_device",
+        "groups_are_best_made_of_whole_vectors",
+    ]);
+}
+
+const FAR: &str = "kernel void k(global uint *p, ulong at) { p[at] = p[0] + 1; }";
+
+/// Adds one to 41, far away, and says what became of that.
+fn one_more(t: &Session, kernel: &Obj, at: u64) -> Result<u32, i32> {
+    let buffer = t.buffer_of(&[41u32, 0]);
+    t.arg_mem(kernel, 0, &buffer);
+    t.arg(kernel, 1, at);
+    let code = t.clEnqueueNDRangeKernel(t.queue(), kernel.h, 1, null(), [1].as_ptr(), null(), 0, null(), null_mut());
+    let code = if code == 0 { t.clFinish(t.queue()) } else { code };
+    let mut values = [0u32; 2];
+    let into = values.as_mut_ptr().cast();
+    let read = t.clEnqueueReadBuffer(t.queue(), buffer.h, 1, 0, 8, into, 0, null(), null_mut());
+    if code == 0 && read == 0 { Ok(values[1]) } else { Err(if code == 0 { read } else { code }) }
+}
+
+/// Only with a helper, whose end is not that of this process.
+#[test]
+fn what_is_made_after_a_fault_works() {
+    if std::env::var_os(HELPER).is_none() {
+        return;
+    }
+    for round in 0..3 {
+        let t = Session::new();
+        let kernel = t.kernel(FAR);
+        let (kept, kept_kernel) = (t.buffer_of(&[7u32; 4]), t.kernel(FAR));
+        assert_eq!(one_more(&t, &kernel, 1), Ok(42), "round {round}");
+        if round == 2 {
+            // The process is killed instead.
+            let own = std::process::id().to_string();
+            let killed = Command::new("pkill").args(["-KILL", "-P", &own, "cloom"]).status();
+            assert!(killed.expect("pkill").success());
+            // SAFETY: what a program in C starts with; one in Rust ignores this signal.
+            unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+        }
+        assert!(one_more(&t, &kernel, 1 << 40).is_err(), "round {round}");
+        // What was there before is lost, and is told so rather than taken for something else.
+        let mut value = 0u32;
+        let into = (&raw mut value).cast();
+        assert_ne!(t.clEnqueueReadBuffer(t.queue(), kept.h, 1, 0, 4, into, 0, null(), null_mut()), 0);
+        // New memory in the same context is in another process, as is the code by now.
+        assert_eq!(one_more(&t, &kernel, 1), Ok(42), "round {round}");
+        t.arg_mem(&kept_kernel, 0, &kept);
+        t.arg(&kept_kernel, 1, 1u64);
+        let (one, mut event) = ([1].as_ptr(), null_mut());
+        ok(t.clEnqueueNDRangeKernel(t.queue(), kept_kernel.h, 1, null(), one, null(), 0, null(), &mut event));
+        let event = Obj::event(event);
+        assert_ne!(t.clWaitForEvents(1, &event.h), 0, "round {round}: it ran on what was lost");
+    }
+}
+
+/// More than goes into one message to a helper, and boxes whose rows are longer than that.
+#[test]
+fn large_transfers_arrive() {
+    const ROW: usize = 9 << 20;
+    let t = Session::new();
+    let values: Vec<u32> = (0..3 * ROW as u32 / 4).map(|i| i.wrapping_mul(2_654_435_761)).collect();
+    let buffer = t.buffer_of(&values);
+    assert!(t.read::<u32>(&buffer, values.len()) == values);
+    let mut rows = vec![0u32; 2 * (ROW - 4) / 4];
+    let (from, region) = ([4, 1, 0], [ROW - 4, 2, 1]);
+    ok(t.clEnqueueReadBufferRect(
+        t.queue(),
+        buffer.h,
+        1,
+        from.as_ptr(),
+        [0; 3].as_ptr(),
+        region.as_ptr(),
+        ROW,
+        0,
+        0,
+        0,
+        rows.as_mut_ptr().cast(),
+        0,
+        null(),
+        null_mut(),
+    ));
+    assert!(rows.chunks(ROW / 4 - 1).zip(values.chunks(ROW / 4).skip(1)).all(|(got, row)| got == &row[1..]));
+}
+
+#[test]
+fn a_program_outlives_the_process_of_its_gpu() {
+    on_a_helped_gpu(&["what_is_made_after_a_fault_works", "large_transfers_arrive"]);
 }

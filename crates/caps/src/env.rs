@@ -53,6 +53,12 @@ pub const DEVICES: Var = Var {
               the library of NVIDIA's driver is not loaded",
     default: "cpu,gpu",
 };
+/// `CLOOM_GPU_HELPER`
+pub const GPU_HELPER: Var = Var {
+    name: "CLOOM_GPU_HELPER",
+    meaning: "the program cloom, by its name or path: a process of it owns the GPUs, so that programs go on after a kernel's fault",
+    default: "none: the program itself owns them",
+};
 /// `CLOOM_CACHE`
 pub const CACHE: Var = Var {
     name: "CLOOM_CACHE",
@@ -104,4 +110,5 @@ pub const COUNTS: Var = Var {
 };
 
 /// Every variable.
-pub const VARS: &[Var] = &[LOG, THREADS, CPU, DEVICES, LANES, DISABLE, REMARKS, QUICK_START, COUNTS, CACHE, CACHE_DIR];
+pub const VARS: &[Var] =
+    &[LOG, THREADS, CPU, DEVICES, GPU_HELPER, LANES, DISABLE, REMARKS, QUICK_START, COUNTS, CACHE, CACHE_DIR];

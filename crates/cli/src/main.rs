@@ -16,6 +16,7 @@ mod cpu;
 mod depend;
 mod doctor;
 mod driver;
+mod gpu_helper;
 mod info;
 mod link;
 mod man;
@@ -76,6 +77,9 @@ enum Cli {
     /// Started by `doctor`: tests drivers in a process of its own
     #[command(hide = true)]
     Probe,
+    /// Started by the driver: owns the GPUs for a program, see CLOOM_GPU_HELPER
+    #[command(hide = true)]
+    GpuHelper(gpu_helper::Options),
 }
 
 impl Cli {
@@ -95,7 +99,8 @@ impl Cli {
             | Cli::Man(_)
             | Cli::FirstLaunch(_)
             | Cli::BenchWorker
-            | Cli::Probe => false,
+            | Cli::Probe
+            | Cli::GpuHelper(_) => false,
         }
     }
 
@@ -116,6 +121,7 @@ impl Cli {
             Cli::FirstLaunch(o) => bench::first::child(o),
             Cli::BenchWorker => bench::worker::work(),
             Cli::Probe => Ok(probe::run()),
+            Cli::GpuHelper(o) => gpu_helper::run(o),
         }
     }
 }

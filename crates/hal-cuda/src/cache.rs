@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
@@ -56,6 +57,11 @@ impl DirectoryCache {
     /// A cache of at most so many bytes. The folder is made when there is something to keep.
     pub fn new(folder: impl Into<PathBuf>, bound: u64) -> DirectoryCache {
         DirectoryCache { folder: folder.into(), bound }
+    }
+
+    /// A cache of the usual bound, as devices take it.
+    pub fn shared(folder: PathBuf) -> Arc<dyn CubinCache> {
+        Arc::new(DirectoryCache::new(folder, DirectoryCache::BOUND))
     }
 
     fn path(&self, key: &CubinKey) -> PathBuf {

@@ -10,7 +10,7 @@ use crate::managed::Managed;
 use crate::memory::{CudaMemory, HostBlock};
 use crate::module::{CudaKernel, LoadFor};
 use crate::print::Printing;
-use crate::transfer::Staging;
+use crate::transfer::{self, Staging};
 use cloom_artifact::KernelArtifact;
 use cloom_hal::lock::Mutex;
 use cloom_hal::{Completion, Device, DeviceInfo, HalError, Kernel, Launch, Memory, Streams, Svm, SvmKind};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Streams of a device: queues share them if there are more.
-const LANES: usize = 32;
+pub const LANES: usize = 32;
 
 /// What there is of NVIDIA in this machine.
 pub struct Found {
@@ -86,6 +86,11 @@ impl CudaDevice {
     /// Pinned memory of the host, zeroed. Transfers from and to it run at the full speed of the bus.
     pub fn host_block(&self, size: usize) -> Result<HostBlock, HalError> {
         HostBlock::allocate(&self.gpu, size)
+    }
+
+    /// The text at an address that a kernel printed.
+    pub(crate) fn text(&self, address: u64) -> Option<Vec<u8>> {
+        transfer::text(&self.gpu, address)
     }
 
     /// The lane of a queue; of the calling thread if it is 0.

@@ -17,6 +17,7 @@
 //! | `gate` | what is submitted together begins together, so that times are right |
 //! | `completion`, `print` | its end, and its output |
 //! | `info`, `device` | what a GPU is, and the device |
+//! | `helper` | GPUs that another process owns |
 
 mod cache;
 mod completion;
@@ -27,6 +28,7 @@ mod error;
 #[allow(unsafe_code, reason = "it calls the driver, and shares a word with the GPU")]
 mod gate;
 mod grids;
+pub mod helper;
 #[allow(unsafe_code, reason = "it calls the driver")]
 mod info;
 #[allow(unsafe_code, reason = "it calls the driver")]

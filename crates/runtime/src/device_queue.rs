@@ -39,11 +39,6 @@ impl Device {
     pub fn has_device_queues(&self) -> bool {
         self.caps().has_feature(feature::DEVICE_ENQUEUE)
     }
-
-    /// The preferred multiple of the local size: groups of a multiple fill the vector registers.
-    pub fn group_multiple(&self) -> u32 {
-        (self.info().vector_bits / 32).max(1)
-    }
 }
 
 impl Queue {

@@ -1,8 +1,8 @@
 //! Sub-groups of a kernel on a device: how the code of a launch divides work-groups into sub-groups.
 //!
 //! In comes a local size, or a number of sub-groups of a group; out go sizes and counts. On a CPU, a sub-group is a
-//! vector of the variant that a launch with that local size runs ([`KernelCode::loaded_for`]); of a row of the group, the
-//! last may be smaller. On a GPU, it is a warp: neighbours by local linear id, of which the last warp may have fewer.
+//! vector of the variant that a launch with that local size runs ([`KernelCode::loaded_for`]); of a row of the group,
+//! the last may be smaller. On a GPU, it is a warp: neighbours by local linear id; the last warp may have fewer.
 
 use crate::{Device, KernelCode, Result};
 use cloom_artifact::KernelArtifact;
@@ -79,6 +79,12 @@ pub fn max_count(meta: &KernelMeta, code: &KernelCode) -> Result<u64> {
 }
 
 impl Device {
+    /// The preferred multiple of the local size: groups of a multiple fill the vector registers, or warps.
+    pub fn group_multiple(&self) -> u32 {
+        let info = self.info();
+        info.target.gpu().map_or((info.vector_bits / 32).max(1), |gpu| gpu.warp_size)
+    }
+
     /// Sub-groups of a group, at most: on a CPU, each work-item may be one.
     pub fn max_subgroups(&self) -> u64 {
         let smallest = self.info().target.gpu().map_or(1, |gpu| u64::from(gpu.warp_size));

@@ -13,6 +13,7 @@ mod cts;
 mod demo;
 mod dist;
 mod driver;
+mod failures;
 mod gpu;
 mod hashcat;
 mod packages;

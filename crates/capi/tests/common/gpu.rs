@@ -6,19 +6,38 @@ use super::child;
 
 use std::process::Command;
 
+/// The variable of the mode in which another process owns the GPUs.
+pub const HELPER: &str = "CLOOM_GPU_HELPER";
+
 /// Runs tests of this program in a process of its own, in which a simulated GPU is the only device. Its library is the
 /// example `cuda` of `cloom-cuda-sim`, which `cargo test --workspace` builds; where it is missing, this says so.
 pub fn on_the_gpu(tests: &[&str]) {
+    run(tests, &[]);
+}
+
+/// The same, with the GPU in a process of the program `cloom`.
+pub fn on_a_helped_gpu(tests: &[&str]) {
+    run(tests, &[(HELPER, "../cloom")]);
+}
+
+/// Runs them with variables whose values are files beside the examples.
+fn run(tests: &[&str], variables: &[(&str, &str)]) {
     let program = std::env::current_exe().expect("the path of the test");
-    let library = program.parent().expect("it is in a folder").join("../examples/libcuda.so");
-    let Ok(library) = library.canonicalize() else {
-        println!("passed over: {} is missing", library.display());
-        return;
+    let folder = program.parent().expect("it is in a folder").join("../examples");
+    let built = |name: &str| {
+        let path = folder.join(name);
+        let found = path.canonicalize();
+        found.inspect_err(|_| println!("passed over: {} is missing", path.display())).ok()
     };
-    let folder = tempfile::tempdir().expect("a folder can be made");
-    std::os::unix::fs::symlink(library, folder.path().join("libcuda.so.1")).expect("a link can be made");
+    let Some(library) = built("libcuda.so") else { return };
+    let own = tempfile::tempdir().expect("a folder can be made");
+    std::os::unix::fs::symlink(library, own.path().join("libcuda.so.1")).expect("a link can be made");
     let mut command = Command::new(program);
-    command.arg("--exact").args(tests).env("LD_LIBRARY_PATH", folder.path()).env("CLOOM_DEVICES", "gpu");
+    command.arg("--exact").args(tests).env("LD_LIBRARY_PATH", own.path()).env("CLOOM_DEVICES", "gpu");
+    for (variable, name) in variables {
+        let Some(path) = built(name) else { return };
+        command.env(variable, path);
+    }
     let output = child::output(&mut command);
     let passed = format!("{} passed", tests.len());
     let said = String::from_utf8_lossy(&output.stdout);

@@ -52,8 +52,8 @@ pub struct Found {
     pub(super) id: Device,
 }
 
-/// Lists every device of every platform, one caller at a time: PoCL 3.1 fills in what it tells of its devices when it is
-/// first asked, without a lock, and crashes if two threads ask.
+/// Lists every device of every platform, one caller at a time: PoCL 3.1 fills in what it tells of its devices when it
+/// is first asked, without a lock, and crashes if two threads ask.
 pub fn devices() -> Result<Vec<Found>> {
     static ASKING: Mutex<()> = Mutex::new(());
     let _asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);

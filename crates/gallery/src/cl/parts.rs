@@ -3,8 +3,7 @@
 use super::{Found, Session};
 use crate::error::{Error, Result};
 use opencl3::command_queue::CL_QUEUE_PROFILING_ENABLE;
-use opencl3::device::{CL_DEVICE_PARTITION_EQUALLY, Device, retain_device};
-use opencl3::error_codes::ClError;
+use opencl3::device::{CL_DEVICE_PARTITION_EQUALLY, Device};
 use std::sync::Arc;
 
 /// The platform whose parts are kept until the process ends. Before version 4.0, neither its contexts nor its queues
@@ -25,14 +24,14 @@ impl Session {
         };
         let open = |(i, part): (usize, opencl3::device::SubDevice)| {
             let id = Device::new(part.id());
-            if found.platform == POCL {
-                // SAFETY: the part is a device, and nothing else counts on its being freed.
-                unsafe { retain_device(part.id()) }.map_err(|e| Error::call("clRetainDevice")(ClError(e)))?;
-            }
             let units = id.max_compute_units().map_err(Error::call("clGetDeviceInfo"))?;
             let device = format!("{}, part {} of {count}", found.device, i + 1);
             let found = Found { device, units, id, ..found.clone() };
-            Ok(Session { part: Some(Arc::new(part)), ..Session::with(&found, CL_QUEUE_PROFILING_ENABLE)? })
+            let part = Arc::new(part);
+            if found.platform == POCL {
+                std::mem::forget(part.clone());
+            }
+            Ok(Session { part: Some(part), ..Session::with(&found, CL_QUEUE_PROFILING_ENABLE)? })
         };
         parts.into_iter().take(count).enumerate().map(open).collect()
     }

@@ -210,7 +210,7 @@ fn random_commands_on_images_do_what_they_do_to_arrays() {
 #[test]
 fn the_content_of_a_new_image_comes_at_once() {
     let bench = Bench::new();
-    let context = Context::new(&[bench.stub.clone()], None, None).unwrap();
+    let context = Context::new(std::slice::from_ref(&bench.stub), None, None).unwrap();
     let queue = queue(&context, &bench.stub);
     let format = ImageFormat { order: order::R, channel_type: channel::UNSIGNED_INT32 };
     let ([width, height, depth], [w, h, d]) = (wide(SIZE), SIZE);
@@ -225,8 +225,7 @@ fn the_content_of_a_new_image_comes_at_once() {
         slice_pitch: 4 * slice as u64,
         ..ImageDesc::default()
     };
-    let bytes: Vec<u8> =
-        (0..((d - 1) * slice + (h - 1) * row + w) as u32).flat_map(|word| word.to_le_bytes()).collect();
+    let bytes: Vec<u8> = (0..((d - 1) * slice + (h - 1) * row + w) as u32).flat_map(u32::to_le_bytes).collect();
     let copy = MemFlags::COPY_HOST_PTR.bits();
     let image = MemObject::new_image(&context, copy, format, &desc, on_host(&bytes), None).unwrap();
     assert_eq!(bench.stub_hal.writes.load(Ordering::Relaxed), 1);

@@ -1,0 +1,174 @@
+//! Kernels and launches of a helper.
+
+use super::memory::HelpedMemory;
+use super::process::Helper;
+use super::wire::{Printed, Reply, Request};
+use cloom_artifact::{KernelArgKind, KernelArtifact};
+use cloom_hal::lock::Mutex;
+use cloom_hal::{Finish, HalError, Kernel, Launch, Memory, Pending, PrintSink};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
+
+/// A kernel. A later helper loads it anew.
+pub struct HelpedKernel {
+    artifact: Arc<KernelArtifact>,
+    device: u32,
+    variables: Option<Arc<dyn Memory>>,
+    loaded: Mutex<Loaded>,
+    max_group: u64,
+}
+
+/// Where it is loaded.
+struct Loaded {
+    helper: Arc<Helper>,
+    number: u64,
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        self.helper.forget(self.number);
+    }
+}
+
+impl HelpedKernel {
+    /// Loads a kernel.
+    pub fn load(
+        helper: Arc<Helper>,
+        device: u32,
+        artifact: Arc<KernelArtifact>,
+        variables: Option<Arc<dyn Memory>>,
+    ) -> Result<HelpedKernel, HalError> {
+        let (number, max_group) = load(&helper, device, &artifact, variables.as_deref())?;
+        let loaded = Mutex::new(Loaded { helper, number });
+        Ok(HelpedKernel { artifact, device, variables, loaded, max_group })
+    }
+
+    /// Its number in this helper.
+    pub fn number_in(&self, helper: &Arc<Helper>) -> Result<u64, HalError> {
+        let mut loaded = self.loaded.lock();
+        if !Arc::ptr_eq(&loaded.helper, helper) {
+            let (number, _) = load(helper, self.device, &self.artifact, self.variables.as_deref())?;
+            *loaded = Loaded { helper: helper.clone(), number };
+        }
+        Ok(loaded.number)
+    }
+
+    /// Refuses arguments that are addresses of what was lost.
+    pub fn check(&self, helper: &Helper, launch: &Launch<'_>) -> Result<(), HalError> {
+        for arg in &self.artifact.args {
+            if !matches!(arg.kind, KernelArgKind::Buffer | KernelArgKind::Image) {
+                continue;
+            }
+            let word = launch.args.get(arg.offset as usize..).and_then(|bytes| bytes.first_chunk());
+            let address = word.map_or(0, |word| u64::from_le_bytes(*word));
+            if address != 0 && !helper.knows(address) {
+                return Err(gone());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Kernel for HelpedKernel {
+    fn artifact(&self) -> &KernelArtifact {
+        &self.artifact
+    }
+
+    fn max_group_size(&self) -> u64 {
+        self.max_group
+    }
+}
+
+fn gone() -> HalError {
+    HalError::Device("memory of the launch was lost in a fault of the GPU; make it anew".into())
+}
+
+fn load(
+    helper: &Arc<Helper>,
+    device: u32,
+    artifact: &KernelArtifact,
+    variables: Option<&dyn Memory>,
+) -> Result<(u64, u64), HalError> {
+    let variables = match variables {
+        None => None,
+        Some(memory) => {
+            let memory: &dyn Any = memory;
+            let own = memory.downcast_ref::<HelpedMemory>().filter(|memory| Arc::ptr_eq(&memory.helper, helper));
+            Some(own.ok_or_else(gone)?.number)
+        }
+    };
+    match helper.call(&Request::Load { device, artifact: artifact.encode(), variables }, &[], &mut [])? {
+        Reply::Kernel(number, max_group) => Ok((number, max_group)),
+        other => Err(HalError::Device(format!("the helper answered {other:?}"))),
+    }
+}
+
+/// A launch on its way.
+pub struct HelpedLaunch {
+    pub helper: Arc<Helper>,
+    pub device: u32,
+    pub number: u64,
+    /// Those that tell the ends of the queue's launches.
+    pub ends: Ends,
+}
+
+impl HelpedLaunch {
+    fn end(&self, sink: &dyn PrintSink) -> Result<Option<Duration>, HalError> {
+        match self.helper.call(&Request::Wait { launch: self.number }, &[], &mut [])? {
+            Reply::Ended(time, printed) => {
+                for Printed { format, item, args } in printed {
+                    sink.print(format, item, &args, &|address| self.text(address));
+                }
+                Ok(time.map(Duration::from_nanos))
+            }
+            other => Err(HalError::Device(format!("the helper answered {other:?}"))),
+        }
+    }
+
+    fn text(&self, address: u64) -> Option<Vec<u8>> {
+        match self.helper.call(&Request::Text { device: self.device, address }, &[], &mut []) {
+            Ok(Reply::Text(text)) => text,
+            _ => None,
+        }
+    }
+}
+
+impl Pending for HelpedLaunch {
+    fn wait(self: Box<Self>, print: &dyn PrintSink) -> Result<(), HalError> {
+        self.end(print).map(drop)
+    }
+
+    fn on_end(self: Box<Self>, finish: Box<dyn Finish>) {
+        let ends = self.ends.clone();
+        if let Err(untold) = ends.0.send((self, finish)) {
+            let (launch, finish) = untold.0;
+            conclude(&launch, finish);
+        }
+    }
+}
+
+/// The thread that tells the ends of a queue's launches, in order.
+#[derive(Clone)]
+pub struct Ends(Sender<(Box<HelpedLaunch>, Box<dyn Finish>)>);
+
+impl Ends {
+    /// Starts it. It ends when nobody can send it launches any more.
+    pub fn new() -> Result<Ends, HalError> {
+        let (sender, receiver) = channel::<(Box<HelpedLaunch>, Box<dyn Finish>)>();
+        let thread = std::thread::Builder::new().name("cloom-gpu".into());
+        let serve = move || receiver.into_iter().for_each(|(launch, finish)| conclude(&launch, finish));
+        thread.spawn(serve).map_err(|e| HalError::Device(format!("no thread for launches: {e}")))?;
+        Ok(Ends(sender))
+    }
+}
+
+/// Waits for a launch and tells its end. A panic of the callback is the callback's: others are told theirs.
+fn conclude(launch: &HelpedLaunch, finish: Box<dyn Finish>) {
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        let result = launch.end(&*finish);
+        finish.finish(result);
+    }));
+}

@@ -1,0 +1,219 @@
+//! A helper, as the application has it: it is started with a listening socket as its standard input, and ends when no
+//! connection is left.
+
+use super::VERSION;
+use super::wire::{self, Fault, Reply, Request};
+use cloom_hal::HalError;
+use cloom_hal::lock::Mutex;
+use std::collections::BTreeMap;
+use std::fs::DirBuilder;
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// The program that becomes a helper.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// `cloom`: a path, or a name that is looked for in `PATH`.
+    pub path: PathBuf,
+    /// The folder of machine code.
+    pub cache: Option<PathBuf>,
+}
+
+/// A running helper.
+pub struct Helper {
+    child: Mutex<Child>,
+    /// The folder of its socket, which nobody else may enter.
+    folder: Folder,
+    /// Connections that no thread uses.
+    idle: Mutex<Vec<UnixStream>>,
+    /// Why it does nothing any more.
+    lost: OnceLock<String>,
+    /// Its memories that are not freed.
+    memories: Mutex<Sizes>,
+    /// Those of helpers that are lost, as long as the application has them.
+    buried: Arc<Mutex<Sizes>>,
+}
+
+/// The sizes of memories, by their addresses.
+pub type Sizes = BTreeMap<u64, u64>;
+
+/// A folder of this process's own, which is removed in the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> io::Result<Folder> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("cloom-gpu-{}-{number}", std::process::id()));
+        // Left by a process that had this number and was killed, or it cannot be removed, and then not made either.
+        let _ = std::fs::remove_dir_all(&path);
+        DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Folder(path))
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.0.join("socket")
+    }
+
+    fn remove(&self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}
+
+impl Helper {
+    /// Starts one. `buried` is what the application still has of earlier ones.
+    pub fn start(program: &Program, buried: &Arc<Mutex<Sizes>>) -> Result<Arc<Helper>, HalError> {
+        let fails = |what: &Path| {
+            let what = what.display().to_string();
+            move |e: io::Error| HalError::Device(format!("no process for the GPU: {what}: {e}"))
+        };
+        let folder = Folder::new().map_err(fails(&std::env::temp_dir()))?;
+        let socket = folder.socket();
+        let listener = UnixListener::bind(&socket).map_err(fails(&socket))?;
+        // The first connection lasts as long as the helper is wanted.
+        let first = UnixStream::connect(&socket).map_err(fails(&socket))?;
+        let mut command = Command::new(&program.path);
+        command
+            .args(["gpu-helper", "--driver", VERSION])
+            .stdin(Stdio::from(OwnedFd::from(listener)))
+            .stdout(Stdio::null());
+        if let Some(cache) = &program.cache {
+            command.arg("--cache").arg(cache);
+        }
+        // Ctrl-C is for the application, which may go on.
+        let child = command.process_group(0).spawn().map_err(fails(&program.path))?;
+        Ok(Arc::new(Helper {
+            child: Mutex::new(child),
+            folder,
+            idle: Mutex::new(vec![first]),
+            lost: OnceLock::new(),
+            memories: Mutex::default(),
+            buried: buried.clone(),
+        }))
+    }
+
+    /// Whether it is of use.
+    pub fn is_lost(&self) -> bool {
+        self.lost.get().is_some()
+    }
+
+    /// Asks for something, with bytes that go there and bytes that come back.
+    pub fn call(&self, request: &Request, bytes: &[u8], into: &mut [u8]) -> Result<Reply, HalError> {
+        if let Some(error) = self.loss() {
+            return Err(error);
+        }
+        match self.exchange(request, bytes, into) {
+            Ok(Reply::Failed(Fault::OutOfMemory(size))) => Err(HalError::OutOfMemory(size)),
+            Ok(Reply::Failed(Fault::BadCode(why))) => Err(HalError::BadCode(why)),
+            Ok(Reply::Failed(Fault::Device(why))) => Err(HalError::Device(why)),
+            Ok(Reply::Failed(Fault::Lost(why))) => Err(self.lose(why)),
+            Ok(reply) => Ok(reply),
+            Err(error) => Err(self.lose(format!("the process that owns the GPU ended: {error}"))),
+        }
+    }
+
+    /// The same, for what has no answer but that it is done.
+    pub fn order(&self, request: &Request, bytes: &[u8], into: &mut [u8]) -> Result<(), HalError> {
+        self.call(request, bytes, into).map(drop)
+    }
+
+    fn exchange(&self, request: &Request, bytes: &[u8], into: &mut [u8]) -> io::Result<Reply> {
+        let idle = self.idle.lock().pop();
+        let mut connection = match idle {
+            Some(connection) => connection,
+            None => UnixStream::connect(self.folder.socket())?,
+        };
+        wire::send(&mut connection, request, bytes)?;
+        let (reply, size) = wire::receive(&mut connection)?;
+        if !matches!(reply, Reply::Failed(_)) {
+            if size != into.len() {
+                return Err(io::Error::other("an answer of another size"));
+            }
+            connection.read_exact(into)?;
+        }
+        self.idle.lock().push(connection);
+        Ok(reply)
+    }
+
+    /// The error of every call since it was lost.
+    fn loss(&self) -> Option<HalError> {
+        let why = self.lost.get()?;
+        Some(HalError::Device(format!("{why}; what was on the GPU is lost, and new contexts work")))
+    }
+
+    /// Ends it. The first reason stays.
+    fn lose(&self, why: String) -> HalError {
+        let why = self.lost.get_or_init(|| why);
+        self.bury();
+        self.end();
+        self.loss().unwrap_or_else(|| HalError::Device(why.clone()))
+    }
+
+    fn end(&self) {
+        self.idle.lock().clear();
+        let mut child = self.child.lock();
+        // A kernel that does not end keeps it from ending by itself.
+        let _ = child.kill();
+        let _ = child.wait();
+        // A helper that was killed did not do it, and what the application still has of it keeps `self`.
+        self.folder.remove();
+    }
+
+    /// Its memories become those of a lost helper.
+    fn bury(&self) {
+        self.buried.lock().append(&mut self.memories.lock());
+    }
+
+    /// Notes memory. Returns whether it can be used: an address of memory that was lost and is not freed cannot,
+    /// because a launch, which has only addresses, could not tell the two apart.
+    pub fn has_memory(&self, address: u64, size: u64) -> bool {
+        let end = address.saturating_add(size.max(1));
+        let below = self.buried.lock().range(..end).next_back().map(|(&start, &size)| start.saturating_add(size));
+        if below.is_some_and(|end_of_lost| end_of_lost > address) {
+            return false;
+        }
+        self.memories.lock().insert(address, size);
+        if self.is_lost() {
+            self.bury();
+        }
+        true
+    }
+
+    /// Frees memory.
+    pub fn free(&self, address: u64, object: u64) {
+        if self.memories.lock().remove(&address).is_none() {
+            self.buried.lock().remove(&address);
+        }
+        self.forget(object);
+    }
+
+    /// Lets go of an object. What is lost is gone already.
+    pub fn forget(&self, object: u64) {
+        let _ = self.call(&Request::Forget { object }, &[], &mut []);
+    }
+
+    /// Whether an address is in memory of this helper.
+    pub fn knows(&self, address: u64) -> bool {
+        let memories = self.memories.lock();
+        memories.range(..=address).next_back().is_some_and(|(start, size)| address - start < *size)
+    }
+}
+
+impl Drop for Helper {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
