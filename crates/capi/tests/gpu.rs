@@ -51,9 +51,34 @@ fn groups_are_best_made_of_whole_vectors() {
     }
 }
 
+/// `cl_nv_device_attribute_query` and `cl_khr_pci_bus_info` are of GPUs alone.
+#[test]
+fn attributes_are_told_where_the_extension_is() {
+    let t = Session::new();
+    let extensions = text(|s, v, r| t.clGetDeviceInfo(t.device, CL_DEVICE_EXTENSIONS, s, v, r));
+    let number = |name: u32| {
+        let (mut value, mut size) = (u32::MAX, 0);
+        let code = t.clGetDeviceInfo(t.device, name, 4, (&raw mut value).cast(), &mut size);
+        (code == 0 && size == 4).then_some(value)
+    };
+    let all: Vec<_> = (0x4000..=0x400A).map(number).collect();
+    if !extensions.contains("cl_nv_device_attribute_query") {
+        assert!(all.iter().all(Option::is_none), "{all:?}");
+        return;
+    }
+    // Capability, registers, warps; overlap, limit, integrated, engines; bus, slot, domain.
+    let all: Vec<u32> = all.into_iter().flatten().collect();
+    assert_eq!(all[..4], [9, 0, 64 << 10, 32]);
+    assert_eq!(all[4..], [1, 0, 0, 2, 1, 0, 0]);
+    assert!(extensions.contains("cl_khr_pci_bus_info"));
+    let bus: Vec<u32> = list(|s, v, r| t.clGetDeviceInfo(t.device, 0x410F, s, v, r));
+    assert_eq!(bus, [0, 1, 0, 0]);
+}
+
 #[test]
 fn a_gpu_has_them_too() {
     on_the_gpu(&[
+        "attributes_are_told_where_the_extension_is",
         "vectors_have_at_least_one_element",
         "a_default_queue_needs_queues_on_the_device",
         "groups_are_best_made_of_whole_vectors",

@@ -2,7 +2,7 @@
 //!
 //! A row stays if kernels need nothing but their code for it, or if the runtime does it on the host for every device.
 
-use crate::{C_FEATURES, DEVICE_EXTENSIONS, DeviceCaps, DeviceKind, Limits, Named, feature, limits};
+use crate::{C_FEATURES, DEVICE_EXTENSIONS, DeviceCaps, DeviceKind, Limits, Named, feature, limits, named, version};
 use std::borrow::Cow;
 
 /// A reason to leave rows out, with their names.
@@ -19,6 +19,10 @@ const NO_EXTENSIONS: &[Without] = &[
 
 /// Those that a CUDA device lacks, too, if host and kernels cannot use the same memory at the same time.
 const NOT_SHARED: &[Without] = &[("memory is not shared with the host", &["cl_intel_unified_shared_memory"])];
+
+/// The extensions that a CUDA device alone has: libraries and tools ask devices of NVIDIA for more than OpenCL says.
+const OWN_EXTENSIONS: &[Named] =
+    &[named("cl_khr_pci_bus_info", version(1, 0, 0)), named("cl_nv_device_attribute_query", version(1, 0, 0))];
 
 /// The features of OpenCL C that a CUDA device does not have.
 const NO_FEATURES: &[Without] = &[
@@ -59,6 +63,7 @@ impl DeviceCaps {
         if !is_shared {
             extensions = without(&extensions, NOT_SHARED);
         }
+        extensions.extend(OWN_EXTENSIONS);
         DeviceCaps {
             kind: DeviceKind::Gpu,
             extensions: Cow::Owned(extensions),

@@ -115,6 +115,7 @@ pub fn detect(threads: usize, target: Target) -> DeviceInfo {
         cache_size: cache_size().unwrap_or(8 << 20),
         cache_line: target.tuning().cache_line,
         caps: DeviceCaps::cpu().clone(),
+        gpu: None,
         target,
     }
 }

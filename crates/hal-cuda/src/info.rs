@@ -2,7 +2,7 @@
 
 use crate::library::{Absent, Code, Driver, RawDevice, error_name};
 use cloom_caps::DeviceCaps;
-use cloom_hal::{DeviceInfo, UUID_BYTES, uuid};
+use cloom_hal::{DeviceInfo, GpuInfo, UUID_BYTES, uuid};
 use cloom_target::Target;
 use std::ffi::CStr;
 
@@ -12,7 +12,14 @@ const MIN_CAPABILITY: u32 = 70;
 const MAX_CAPABILITY: u32 = 90;
 /// The attributes that are asked for: `CU_DEVICE_ATTRIBUTE_…`.
 mod attribute {
+    pub const REGISTERS: i32 = 12;
     pub const CLOCK_RATE: i32 = 13;
+    pub const TIME_LIMIT: i32 = 17;
+    pub const INTEGRATED: i32 = 18;
+    pub const PCI_BUS: i32 = 33;
+    pub const PCI_DEVICE: i32 = 34;
+    pub const COPY_ENGINES: i32 = 40;
+    pub const PCI_DOMAIN: i32 = 50;
     pub const MULTIPROCESSOR_COUNT: i32 = 16;
     pub const COMPUTE_MODE: i32 = 20;
     pub const L2_CACHE_SIZE: i32 = 38;
@@ -95,6 +102,15 @@ pub fn describe(driver: &Driver, ordinal: i32, device: RawDevice) -> Result<Desc
     // What a group can have when it asks for it; the driver's own reserve is taken off already.
     let local = attribute(attribute::SHARED_MEMORY_OPTIN).or_else(|_: Absent| attribute(attribute::SHARED_MEMORY))?;
     let has_managed = attribute(attribute::CONCURRENT_MANAGED_ACCESS).is_ok_and(|yes: u32| yes != 0);
+    let or_zero = |which| attribute(which).unwrap_or(0);
+    let gpu = GpuInfo {
+        capability: (capability / 10, capability % 10),
+        registers: or_zero(attribute::REGISTERS),
+        copy_engines: or_zero(attribute::COPY_ENGINES),
+        has_time_limit: or_zero(attribute::TIME_LIMIT) != 0,
+        is_integrated: or_zero(attribute::INTEGRATED) != 0,
+        pci: [attribute::PCI_DOMAIN, attribute::PCI_BUS, attribute::PCI_DEVICE].map(or_zero),
+    };
     let info = DeviceInfo {
         name,
         vendor: "NVIDIA Corporation".into(),
@@ -108,6 +124,7 @@ pub fn describe(driver: &Driver, ordinal: i32, device: RawDevice) -> Result<Desc
         cache_line: 128,
         vector_bits: 32,
         caps: DeviceCaps::cuda(u64::from(local), has_managed),
+        gpu: Some(gpu),
     };
     Ok(Described { info, capability, has_managed })
 }

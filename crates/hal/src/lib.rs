@@ -82,6 +82,25 @@ pub struct DeviceInfo {
     pub vector_bits: u32,
     /// Its capabilities.
     pub caps: DeviceCaps,
+    /// What only GPUs have.
+    pub gpu: Option<GpuInfo>,
+}
+
+/// What tools and libraries ask of a GPU.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GpuInfo {
+    /// The compute capability: major and minor.
+    pub capability: (u32, u32),
+    /// Registers that a group can have, of 32 bits.
+    pub registers: u32,
+    /// Transfers at a time.
+    pub copy_engines: u32,
+    /// Whether a kernel that runs for long is ended.
+    pub has_time_limit: bool,
+    /// Whether its memory is the host's.
+    pub is_integrated: bool,
+    /// Where it is on the PCI bus: domain, bus and device.
+    pub pci: [u32; 3],
 }
 
 /// A device.

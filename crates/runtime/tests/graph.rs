@@ -46,6 +46,7 @@ fn platform() -> Arc<Platform> {
         cache_line: 64,
         vector_bits: 128,
         caps: cloom_caps::DeviceCaps::cpu().clone(),
+        gpu: None,
     };
     let hooks = Hooks { print: Box::new(|_| ()), enter_float_env: || Box::new(()) };
     let engine = Engine::new(Compiler::new(cloom_compiler::Config::default()), hooks);

@@ -65,7 +65,7 @@ pub fn ids(
 pub fn info(handle: Handle<Device>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
     let device = handle.get()?;
     let info = Info::new(size, value, size_ret);
-    let queries: [&dyn Fn() -> Result<Option<Written>>; 10] = [
+    let queries: [&dyn Fn() -> Result<Option<Written>>; 11] = [
         &|| limit(&device, name, info),
         &|| ability(&device, name, info),
         &|| images(&device, name, info),
@@ -75,6 +75,7 @@ pub fn info(handle: Handle<Device>, name: u32, size: usize, value: OutBytes, siz
         &|| pipe::device_info(&device, name, info),
         &|| il(&device, name, info),
         &|| queues(&device, name, info),
+        &|| gpu(&device, name, info),
         &|| absent(name, info),
     ];
     for query in queries {
@@ -83,6 +84,31 @@ pub fn info(handle: Handle<Device>, name: u32, size: usize, value: OutBytes, siz
         }
     }
     info.unknown(name).map(drop)
+}
+
+// cl_khr_pci_bus_info, cl_nv_device_attribute_query.
+/// What only GPUs have.
+fn gpu(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
+    let hal = device.info();
+    let Some(gpu) = &hal.gpu else { return Ok(None) };
+    let [domain, bus, slot] = gpu.pci;
+    Ok(Some(match name {
+        // The function of a GPU that computes is 0.
+        cl::DEVICE_PCI_BUS_INFO => info.array(&[domain, bus, slot, 0])?,
+        cl::DEVICE_COMPUTE_CAPABILITY_MAJOR_NV => info.value(gpu.capability.0)?,
+        cl::DEVICE_COMPUTE_CAPABILITY_MINOR_NV => info.value(gpu.capability.1)?,
+        cl::DEVICE_REGISTERS_PER_BLOCK_NV => info.value(gpu.registers)?,
+        cl::DEVICE_WARP_SIZE_NV => info.value(device.group_multiple())?,
+        cl::DEVICE_GPU_OVERLAP_NV => info.bool(gpu.copy_engines > 0)?,
+        cl::DEVICE_KERNEL_EXEC_TIMEOUT_NV => info.bool(gpu.has_time_limit)?,
+        cl::DEVICE_INTEGRATED_MEMORY_NV => info.bool(gpu.is_integrated)?,
+        cl::DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT_NV => info.value(gpu.copy_engines)?,
+        cl::DEVICE_PCI_BUS_ID_NV => info.value(bus)?,
+        // Device and function, as the bus has them.
+        cl::DEVICE_PCI_SLOT_ID_NV => info.value(slot << 3)?,
+        cl::DEVICE_PCI_DOMAIN_ID_NV => info.value(domain)?,
+        _ => return Ok(None),
+    }))
 }
 
 /// Sizes and numbers.

@@ -215,14 +215,24 @@ driver! {
     }
 
     /// Its properties, those that are asked for.
-    fn cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, _device: c_int) {
+    fn cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, device: c_int) {
         let answer = match attribute {
             // Shared memory of a block, and of one that asks for more.
             8 => 48 << 10,
             97 => 99 << 10,
+            // Registers of a block.
+            12 => 64 << 10,
             // kHz
             13 => 1_000_000,
             16 => number("CUDA_SIM_MULTIPROCESSORS").unwrap_or(MULTIPROCESSORS),
+            // No limit of time, memory of its own.
+            17 | 18 => 0,
+            // Domain, bus and device on the PCI bus.
+            50 => 0,
+            33 => 1 + device,
+            34 => 0,
+            // Copy engines.
+            40 => 2,
             // Compute mode: open to all.
             20 => 0,
             // The second-level cache.

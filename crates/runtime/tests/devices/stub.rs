@@ -285,6 +285,7 @@ impl StubDevice {
             cache_line: 64,
             vector_bits: 32,
             caps,
+            gpu: None,
         };
         Arc::new(StubDevice {
             info,
