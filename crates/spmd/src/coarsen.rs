@@ -15,7 +15,7 @@
 //! (unroll and jam). They have no order and share nothing but memory without races, so that no result depends on it.
 //! A branch that varies is taken if all agree. If they do not, as at the edge of a guard `if (id < n)`, each runs by
 //! itself, in a call of the function for one work-item; that is right only as long as none has stored anything, so
-//! branches that vary come before all stores, and not in loops.
+//! branches that vary come before all stores, and not in loops. So do comparisons of indices that may wrap.
 
 mod check;
 mod jam;
@@ -83,7 +83,9 @@ fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Apart> {
     if let Some((_, data)) = func.insts_in_layout().find(|(_, data)| !may_join(data)) {
         return Err(Apart { span: data.span, why: "this operation is each work-item's own" });
     }
-    let (item, queries) = item_function(func);
+    let (mut item, queries) = item_function(func);
+    // A branch over next to nothing, `x = x > max ? max : x`, would keep the work-items apart.
+    cloom_passes::select::run_in_loop(&mut item);
     let id = queries.iter().position(|&query| query == (Query::GlobalId, 0));
     let id = id.ok_or_else(|| Apart::new("it does not ask for the global id of dimension 0"))?;
     let id = item.param_values()[func.params.len() + id];
@@ -92,7 +94,7 @@ fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Apart> {
     let facts = |divergence| Ids { item: &item, id, kernel_params: func.params.len(), divergence };
     let guards = facts(&by_data).guards();
     let divergence = divergence::between_agreeing_lanes(&item, &[id], &|b| guards.contains(&b));
-    let accesses = facts(&divergence).check(&guards)?;
+    let (accesses, unwrapped) = facts(&divergence).check(&guards)?;
     let bytes = accesses.values().filter(|a| a.is_consecutive).map(|a| a.bytes).max();
     let factor = bytes.map_or(0, |bytes| (WIDEST / bytes).min(MAX_FACTOR));
     if factor < 2 {
@@ -106,7 +108,7 @@ fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Apart> {
         meta.reqd_group_size = None;
     }
     let item_ref = module.funcs.push(item);
-    let jam = Jam::new((item_ref, &module.funcs[item_ref]), &divergence, &accesses, factor, coarse);
+    let jam = Jam::new((item_ref, &module.funcs[item_ref]), &divergence, (&accesses, &unwrapped), factor, coarse);
     let coarse = jam.run(&queries);
     Ok(Coarse { func: module.funcs.push(coarse), factor })
 }

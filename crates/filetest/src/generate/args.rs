@@ -4,7 +4,7 @@ use super::families::Family;
 use super::{BIG, COLUMNS, Gen, Generated, IN, LOCAL, OUT, Profile, REALS};
 use crate::case::CaseArg;
 use cloom_interp::NdRange;
-use cloom_ir::Module;
+use cloom_ir::{Module, ParamKind};
 
 /// A parameter that only some kernels have, after the nine that all have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,6 +66,7 @@ impl Generated {
             |n: u64, f: &dyn Fn(u32) -> u32| (0..n as u32).flat_map(|i| f(i).to_le_bytes()).collect::<Vec<u8>>();
         let meta = module.find("k").and_then(|k| module.funcs[k].kernel.as_deref());
         let size = |i: usize| meta.and_then(|m| m.params.get(i)).map_or(0, |p| u64::from(p.size));
+        let is_local = |i: usize| meta.and_then(|m| m.params.get(i)).is_none_or(|p| p.kind == ParamKind::Local);
         let random = |i: u32| i.wrapping_mul(0x9e37_79b1).rotate_left(i % 32) ^ i >> 3;
         // Numbers for a structure of anything: small, so that they mean something as any type.
         let bytes: Vec<u8> = (0..size(5)).map(|i| if i % 4 < 2 { (i * 37 + 5) as u8 } else { 0 }).collect();
@@ -78,7 +79,8 @@ impl Generated {
             CaseArg::Bytes(5i32.to_le_bytes().to_vec()),
             CaseArg::Bytes(bytes),
             CaseArg::Bytes(floats),
-            CaseArg::Local(4 * LOCAL),
+            // A number in kernels without local memory.
+            if is_local(7) { CaseArg::Local(4 * LOCAL) } else { CaseArg::Bytes(9u32.to_le_bytes().to_vec()) },
             CaseArg::Buffer(words(items * COLUMNS, &|i| i ^ 0x5a5a)),
         ];
         list.extend(self.params.iter().map(|param| match param {

@@ -15,6 +15,7 @@
 //! * [`families`]: constructs that only some programs have, and their counts; one file for each family; `dispatch`
 //!   chooses the family of a statement.
 //! * `ranges`: the launch ranges.
+//! * `streams`: programs of another kind, whose work-items can be joined.
 
 mod alias;
 pub mod args;
@@ -38,10 +39,12 @@ mod ranges;
 mod records;
 mod rows;
 mod stmt;
+mod streams;
 pub mod tree;
 pub mod types;
 
 pub use group::LOCAL;
+pub use streams::generate_stream;
 
 use args::Param;
 use cloom_interp::NdRange;

@@ -2,6 +2,9 @@
 //!
 //! In comes the function of one work-item with its divergence; out comes how each access whose address varies lies to
 //! the neighbours', or why the work-items stay apart.
+//!
+//! An index of 32 bits, `y * width + x`, may wrap between two neighbours, and its elements then lie apart. That is left
+//! to the coarse kernel, which compares the first index with the last ([`Unwrapped`]).
 
 use super::Apart;
 use crate::analysis::divergence::Divergence;
@@ -9,9 +12,12 @@ use cloom_ir::affine::{Affine, Ext, Facts, Form, Symbol};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
-use cloom_ir::{BinOp, Block, Function, Inst, InstData, IntCc, Op, Space, Term, Type, Value};
+use cloom_ir::{BinOp, Block, Function, Inst, InstData, IntCc, Op, Scalar, Space, Term, Type, Value};
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 
+/// Global ids.
+const IDS: (i64, i64) = (0, i32::MAX as i64);
 /// Bytes from work-item to work-item of an access that is not consecutive: the work-items' numbers lie together still.
 const MAX_STRIDE: i64 = 16;
 /// Bytes that the address of a buffer is a multiple of at least.
@@ -28,6 +34,13 @@ pub(super) struct Access {
     pub(super) align: u32,
 }
 
+/// Values of up to 32 bits, and the reading in which they must rise from the first joined work-item to the last one:
+/// then they have not wrapped, as the accesses take for granted.
+pub(super) type Unwrapped = FxHashMap<Value, Ext>;
+
+/// How far such a value goes from work-item to work-item, at most.
+const MAX_RISE: i64 = 16;
+
 /// The function of one work-item, and how its values depend on the id of dimension 0.
 pub(super) struct Ids<'a> {
     pub(super) item: &'a Function,
@@ -42,7 +55,7 @@ impl Ids<'_> {
         let (item, id) = (self.item, self.id);
         let cfg = Cfg::new(item);
         let loops = Loops::new(item, &cfg, &DomTree::new(item, &cfg));
-        let range = |v: Value| (v == id).then_some((0, i64::from(i32::MAX)));
+        let range = |v: Value| (v == id).then_some(IDS);
         let affine = Affine::new(item, &cfg, &loops, Facts { range: &range, ..Facts::default() });
         ask(&cfg, &loops, &affine)
     }
@@ -74,7 +87,7 @@ impl Ids<'_> {
     }
 
     /// The accesses that vary, if all of them and all branches can be joined.
-    pub(super) fn check(&self, guards: &[Block]) -> Result<FxHashMap<Inst, Access>, Apart> {
+    pub(super) fn check(&self, guards: &[Block]) -> Result<(FxHashMap<Inst, Access>, Unwrapped), Apart> {
         self.with_affine(|cfg, loops, affine| {
             for &b in cfg.rpo().iter().filter(|&&b| self.divergence.is_divergent_branch(b)) {
                 let apart = |why| Apart { span: self.item.blocks[b].term_span, why };
@@ -83,8 +96,54 @@ impl Ids<'_> {
                     return Err(apart("neighbours may take this branch differently"));
                 }
             }
-            self.accesses(affine)
+            let unwrapped = RefCell::default();
+            let no_wrap = |v: Value, ext: Ext| self.may_check(cfg, loops, affine, v, ext, &unwrapped);
+            let range = |v: Value| (v == self.id).then_some(IDS);
+            let facts = Facts { range: &range, no_wrap: &no_wrap, ..Facts::default() };
+            let accesses = self.accesses(&Affine::new(self.item, cfg, loops, facts))?;
+            Ok((accesses, unwrapped.into_inner()))
         })
+    }
+
+    /// Whether a value can be checked to rise, in this reading: it is then in `unwrapped`. Where the check fails, each
+    /// work-item runs by itself, so that none may have stored anything.
+    fn may_check(
+        &self,
+        cfg: &Cfg,
+        loops: &Loops,
+        affine: &Affine<'_>,
+        v: Value,
+        ext: Ext,
+        unwrapped: &RefCell<Unwrapped>,
+    ) -> bool {
+        if let Some(&known) = unwrapped.borrow().get(&v) {
+            return known == ext;
+        }
+        let ty = self.item.ty(v);
+        let is_short = !ty.is_vector() && matches!(ty.scalar, Scalar::I8 | Scalar::I16 | Scalar::I32);
+        if ext == Ext::Own || !is_short || self.divergence.is_uniform(v) {
+            return false;
+        }
+        let Some(inst) = self.item.def_inst(v) else { return false };
+        let home = |&&b: &&Block| self.item.blocks[b].insts.contains(&inst);
+        let Some(&home) = self.item.layout.iter().find(home) else { return false };
+        let before = self.item.blocks[home].insts.iter().take_while(|&&i| i != inst);
+        let stores = before.copied().any(|i| self.is_store(i));
+        if loops.innermost(home).is_some() || stores || cfg.preds(home).iter().any(|&b| self.stores_before(cfg, b)) {
+            return false;
+        }
+        let rises = affine.form(v, Ext::Own).coefficients(|s| self.is_id(s)).is_some_and(|(ids, rest)| {
+            let rise = if let [(_, slope)] = &ids[..] { slope.as_const() } else { None };
+            rise.is_some_and(|rise| (1..=MAX_RISE).contains(&rise)) && self.is_shared(&rest)
+        });
+        if rises {
+            unwrapped.borrow_mut().insert(v, ext);
+        }
+        rises
+    }
+
+    fn is_store(&self, inst: Inst) -> bool {
+        matches!(self.item.insts[inst].op, Op::Store { .. })
     }
 
     /// The accesses that vary.
@@ -139,8 +198,7 @@ impl Ids<'_> {
 
     /// Whether anything is stored before a branch.
     fn stores_before(&self, cfg: &Cfg, branch: Block) -> bool {
-        let item = self.item;
-        let stores = |b: Block| item.blocks[b].insts.iter().any(|&i| matches!(item.insts[i].op, Op::Store { .. }));
+        let stores = |b: Block| self.item.blocks[b].insts.iter().any(|&i| self.is_store(i));
         let (mut before, mut seen) = (vec![branch], vec![branch]);
         while let Some(b) = before.pop() {
             if stores(b) {

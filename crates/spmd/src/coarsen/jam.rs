@@ -1,10 +1,13 @@
 //! The joining: unroll and jam of the function of one work-item.
 
 use super::MAX_FACTOR;
-use super::check::Access;
+use super::check::{Access, Unwrapped};
 use crate::analysis::divergence::Divergence;
+use cloom_ir::affine::Ext;
 use cloom_ir::cfg::Cfg;
-use cloom_ir::{BinOp, Block, Builder, Edge, Flags, FuncRef, Function, Inst, InstData, Op, Query, Term, Type, Value};
+use cloom_ir::{
+    BinOp, Block, Builder, Edge, Flags, FuncRef, Function, Inst, InstData, IntCc, Op, Query, Term, Type, Value,
+};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
@@ -17,6 +20,7 @@ pub(super) struct Jam<'a> {
     item_ref: FuncRef,
     divergence: &'a Divergence,
     accesses: &'a FxHashMap<Inst, Access>,
+    unwrapped: &'a Unwrapped,
     factor: u32,
     out: Function,
     values: FxHashMap<Value, Lanes>,
@@ -28,12 +32,12 @@ impl<'a> Jam<'a> {
     pub(super) fn new(
         (item_ref, item): (FuncRef, &'a Function),
         divergence: &'a Divergence,
-        accesses: &'a FxHashMap<Inst, Access>,
+        (accesses, unwrapped): (&'a FxHashMap<Inst, Access>, &'a Unwrapped),
         factor: u32,
         out: Function,
     ) -> Self {
         let (values, blocks) = (FxHashMap::default(), FxHashMap::default());
-        Jam { item, item_ref, divergence, accesses, factor, out, values, blocks }
+        Jam { item, item_ref, divergence, accesses, unwrapped, factor, out, values, blocks }
     }
 
     /// The function of the joined work-items; `queries` are what the last parameters of `item` stand for.
@@ -52,10 +56,12 @@ impl<'a> Jam<'a> {
             }
         }
         for &b in cfg.rpo() {
+            let mut block = self.blocks[&b];
             for &inst in &item.blocks[b].insts {
-                self.inst(inst, self.blocks[&b]);
+                self.inst(inst, block);
+                block = self.check(inst, block);
             }
-            self.term(b);
+            self.term(b, block);
         }
         self.out
     }
@@ -148,9 +154,32 @@ impl<'a> Jam<'a> {
         Edge::new(self.blocks[&edge.block], args)
     }
 
-    fn term(&mut self, from: Block) {
+    /// Sees to it that the result of an instruction rises, if that is taken for granted: else each work-item runs by
+    /// itself. Returns the block in which it does.
+    fn check(&mut self, inst: Inst, block: Block) -> Block {
+        let checked = self.item.insts[inst].result.and_then(|v| Some((v, *self.unwrapped.get(&v)?)));
+        let Some((v, ext)) = checked else { return block };
+        let (first, last) = (self.lane(v, 0), self.lane(v, self.factor - 1));
+        let (next, apart) = (self.out.add_block(), self.apart());
+        let mut b = self.builder(block, &self.item.insts[inst]);
+        let rises = b.icmp(if ext == Ext::Signed { IntCc::Sle } else { IntCc::Ule }, first, last);
+        b.term(Term::Branch { cond: rises, then: Function::edge(next), els: Function::edge(apart) });
+        next
+    }
+
+    /// A block in which each work-item runs by itself.
+    fn apart(&mut self) -> Block {
+        let apart = self.out.add_block();
+        for k in 0..self.factor {
+            let args: Vec<Value> = self.item.param_values().iter().map(|&p| self.lane(p, k)).collect();
+            Builder::new(&mut self.out, apart).call(self.item_ref, &args, None);
+        }
+        Builder::new(&mut self.out, apart).ret(None);
+        apart
+    }
+
+    fn term(&mut self, from: Block, block: Block) {
         let (term, span) = (&self.item.blocks[from].term, self.item.blocks[from].term_span);
-        let block = self.blocks[&from];
         let new = match term {
             Term::Jump(e) => Term::Jump(self.edge(e)),
             Term::Branch { cond, then, els } => {
@@ -174,7 +203,7 @@ impl<'a> Jam<'a> {
     /// A branch that varies: both ways for all of them, and each by itself.
     fn guard(&mut self, block: Block, cond: Value, then: Edge, els: Edge) {
         let conds = self.values[&cond].clone();
-        let (other, apart) = (self.out.add_block(), self.out.add_block());
+        let (other, apart) = (self.out.add_block(), self.apart());
         let mut b = Builder::new(&mut self.out, block);
         let join =
             |b: &mut Builder<'_>, op| conds.iter().copied().reduce(|x, y| b.binary(op, x, y)).unwrap_or(conds[0]);
@@ -182,10 +211,5 @@ impl<'a> Jam<'a> {
         b.term(Term::Branch { cond: all, then, els: Function::edge(other) });
         b.switch_to(other);
         b.term(Term::Branch { cond: any, then: Function::edge(apart), els });
-        for k in 0..self.factor {
-            let args: Vec<Value> = self.item.param_values().iter().map(|&p| self.lane(p, k)).collect();
-            Builder::new(&mut self.out, apart).call(self.item_ref, &args, None);
-        }
-        Builder::new(&mut self.out, apart).ret(None);
     }
 }
