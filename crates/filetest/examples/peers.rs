@@ -1,30 +1,38 @@
 //! Runs generated programs on every installed OpenCL platform and compares with the reference interpreter: `peers FIRST
-//! COUNT [PLATFORM [straight] [brief]]`. With `straight`, barriers are in straight code only, which PoCL 3.1 needs.
+//! COUNT [PLATFORM [straight] [streams] [brief]]`. With `straight`, barriers are in straight code only, which PoCL 3.1
+//! needs; with `streams`, programs are those whose work-items a GPU joins, on enough of them for that.
 //! What differs is reduced, unless it is to be `brief`. A platform that crashes ends this process; the last line names
 //! the seed.
 
 #![allow(clippy::print_stdout, reason = "it prints what it finds")]
 
-use cloom_filetest::generate::{Profile, generate, generate_straight, tree};
+use cloom_filetest::generate::{Profile, generate, generate_straight, generate_stream, tree};
 use cloom_filetest::ladder::Ladder;
 use cloom_filetest::peers::{Comparison, compare};
 use cloom_filetest::reduce;
 use cloom_gallery::Session;
 use std::collections::BTreeMap;
 
+/// Work-items of streams: four times as many as the threads for which 160 multiprocessors join them.
+const STREAMED: u64 = 4 * 512 * 160;
+
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let number = |i: usize| args.get(i).and_then(|a| a.parse().ok()).unwrap_or(1u64);
     let platform = args.get(2).cloned().unwrap_or_default();
-    let straight = args.get(3).is_some_and(|a| a == "straight");
-    let brief = args.iter().any(|a| a == "brief");
+    let [straight, streams, brief] =
+        ["straight", "streams", "brief"].map(|word| args.iter().skip(3).any(|a| a == word));
     let sessions = Session::all().unwrap_or_else(|e| panic!("{e}"));
     let sessions: Vec<Session> = sessions.into_iter().filter(|s| s.found.platform.contains(&platform)).collect();
     assert!(!sessions.is_empty(), "no such platform");
     let ladder = Ladder::new();
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for seed in number(0)..number(0) + number(1) {
-        let program = if straight { generate_straight(seed) } else { generate(seed, Profile::Portable) };
+        let program = match (straight, streams) {
+            (_, true) => generate_stream(seed, STREAMED),
+            (true, _) => generate_straight(seed),
+            _ => generate(seed, Profile::Portable),
+        };
         for session in &sessions {
             let name = &session.found.platform;
             eprintln!("seed {seed}: {name}");

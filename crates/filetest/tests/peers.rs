@@ -12,7 +12,7 @@
 
 #![allow(clippy::print_stdout, reason = "it says how the peers did")]
 
-use cloom_filetest::generate::{Generated, Profile, generate, generate_straight};
+use cloom_filetest::generate::{Generated, Profile, generate, generate_straight, generate_stream};
 use cloom_filetest::ladder::{Code, Ladder};
 use cloom_filetest::peers::{Comparison, POCL, compare};
 use cloom_gallery::Session;
@@ -44,9 +44,13 @@ fn session(platform: &str) -> Option<Session> {
     Session::all().ok()?.into_iter().find(|s| s.found.platform == platform)
 }
 
-/// The kernel of a seed for a platform.
+/// The kernel of a seed for a platform: half of the GPU's are streams, on enough work-items for it to join them.
 fn kernel(platform: &str, seed: u64) -> Generated {
-    if platform == POCL { generate_straight(seed) } else { generate(seed, Profile::Portable) }
+    match platform {
+        POCL => generate_straight(seed),
+        _ if seed.is_multiple_of(2) => generate_stream(seed, 2048),
+        _ => generate(seed, Profile::Portable),
+    }
 }
 
 /// Another device.
@@ -119,7 +123,8 @@ fn chunk(peer: &Peer<'_>, mut next: u64, end: u64) -> (BTreeMap<String, u64>, Ve
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "child", "--include-ignored", "--nocapture"]);
         let platform = if let Some(folder) = peer.driver {
-            command.env("CLOOM_DEVICES", "gpu").env("LD_LIBRARY_PATH", folder);
+            // So small a GPU that few work-items are enough for several a thread.
+            command.env("CLOOM_DEVICES", "gpu").env("LD_LIBRARY_PATH", folder).env("CUDA_SIM_MULTIPROCESSORS", "1");
             CLOOM
         } else {
             peer.name

@@ -1,5 +1,5 @@
-//! Generated kernels that stream on every rung: those whose work-items are joined for GPUs. `CLOOM_TEST_STREAMS` says how
-//! many, `CLOOM_TEST_FIRST` the first seed.
+//! Generated kernels that stream on every rung: those whose work-items are joined for GPUs. `CLOOM_TEST_STREAMS` says
+//! how many, `CLOOM_TEST_FIRST` the first seed.
 
 #![allow(clippy::print_stdout, reason = "it says how many are joined")]
 
@@ -17,8 +17,7 @@ fn factor(ladder: &Ladder, program: &Generated) -> u32 {
     let mut module = ladder.module(&source, program.options).unwrap_or_else(|e| panic!("{e}\n{source}"));
     let kernel = module.find("k").expect("the kernel");
     cloom_passes::run(&mut module, kernel, |_, _| {});
-    let (coarse, remark) = cloom_spmd::coarsen(&mut module, kernel);
-    println!("REMARK {} {}", remark.why, source.split("kernel void").nth(1).unwrap().replace("\n", " "));
+    let (coarse, _) = cloom_spmd::coarsen(&mut module, kernel);
     coarse.map_or(1, |coarse| coarse.factor)
 }
 
@@ -43,5 +42,5 @@ fn streams_agree_on_every_rung() {
     println!("{count} kernels, by how many work-items are joined: {factors:?}");
     // Both factors that there are, and most kernels.
     let joined = |factor: u32| factors.get(&factor).copied().unwrap_or_default();
-    assert!(joined(2) * 20 >= count && (joined(2) + joined(4)) * 2 >= count, "{factors:?}");
+    assert!(joined(2) * 10 >= count && (joined(2) + joined(4)) * 10 >= count * 7, "{factors:?}");
 }

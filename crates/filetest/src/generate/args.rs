@@ -79,8 +79,11 @@ impl Generated {
             CaseArg::Bytes(5i32.to_le_bytes().to_vec()),
             CaseArg::Bytes(bytes),
             CaseArg::Bytes(floats),
-            // A number in kernels without local memory.
-            if is_local(7) { CaseArg::Local(4 * LOCAL) } else { CaseArg::Bytes(9u32.to_le_bytes().to_vec()) },
+            // Of kernels without local memory, the range: work-items, columns, and the first column.
+            match is_local(7) {
+                true => CaseArg::Local(4 * LOCAL),
+                false => CaseArg::Bytes(words(4, &|i| [items, range.global[0], range.offset[0], 0][i as usize] as u32)),
+            },
             CaseArg::Buffer(words(items * COLUMNS, &|i| i ^ 0x5a5a)),
         ];
         list.extend(self.params.iter().map(|param| match param {

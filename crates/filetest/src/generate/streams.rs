@@ -2,14 +2,15 @@
 //! behind a guard or not. Their work-items can be joined into one thread, which those of the other programs cannot.
 //!
 //! ```c
-//! size_t id = get_global_id(1) * get_global_size(0) + get_global_id(0);
-//! if (id >= items - 3u) return;
+//! size_t id = get_global_id(1) * m.y + get_global_id(0), items = m.x;
+//! if (id >= items - 3) return;
 //! { uint v = as_uint(((const global uchar4 *)cols + 2 * items)[id]); h = h * 31u + v; }
 //! ((global ushort *)out + 4 * items)[id] = (ushort)(h);
 //! ```
 //!
-//! The buffers are those of all programs; there is no local memory, by which work-items share something. A column has an element for each work-item; columns that are written lie apart
-//! in bytes, as they have elements of different sizes.
+//! The buffers are those of all programs. There is no local memory, by which work-items share something; in its place,
+//! `m` has the range. A column has an element for each work-item; columns that are written lie apart in bytes, as they
+//! have elements of different sizes.
 
 use super::families::{Families, Statistics};
 use super::tree::Stmt;
@@ -49,7 +50,7 @@ pub fn generate_stream(seed: u64, least: u64) -> Generated {
     );
     tree.push(Stmt::line("typedef struct { int a; } S0;"));
     let head = "kernel void k(global uint *out, const global uint *in, volatile global uint *counters, \
-                constant int *table, int n, S0 s, float4 f, uint m, global uint *cols) {";
+                constant int *table, int n, S0 s, float4 f, uint4 m, global uint *cols) {";
     tree.push(Stmt::block(head, body));
     let (params, families, statistics) = (Vec::new(), Families::NONE, Statistics::default());
     Generated { seed, tree, options: "", ranges, params, families, statistics }
@@ -88,18 +89,10 @@ impl Stream {
 
     fn body(&mut self, is_flat: bool, starts_at_zero: bool) -> Vec<Stmt> {
         let index = self.rng.pick(&["uint", "size_t", "size_t", "int"]);
-        let column = match starts_at_zero && self.rng.chance(80) {
-            true => "get_global_id(0)",
-            false => "(get_global_id(0) - get_global_offset(0))",
-        };
-        let (id, items) = match is_flat {
-            true => (column.to_owned(), "get_global_size(0)"),
-            false => {
-                (format!("get_global_id(1) * get_global_size(0) + {column}"), "get_global_size(0) * get_global_size(1)")
-            }
-        };
-        let mut body =
-            vec![Stmt::line(format!("{index} id = {id}, items = {items};")), Stmt::line("uint h = (uint)n;")];
+        let column =
+            if starts_at_zero && self.rng.chance(80) { "get_global_id(0)" } else { "(get_global_id(0) - m.z)" };
+        let id = if is_flat { column.to_owned() } else { format!("get_global_id(1) * m.y + {column}") };
+        let mut body = vec![Stmt::line(format!("{index} id = {id}, items = m.x;")), Stmt::line("uint h = (uint)n;")];
         let guard = self.rng.pick(&["items", "items - 3", "items - 5", "items / 2", "n * 9", "2"]);
         let inner = self.statements();
         match self.rng.below(4) {
@@ -130,10 +123,14 @@ impl Stream {
                 1 => Stmt::block("for (int t = 0; t < n; t++) {", body),
                 _ => Stmt::block("{", body),
             });
-            // Work-items that read from anywhere stay apart.
-            if i > 0 && self.rng.chance(8) {
-                let at = self.rng.pick(&["id", "h", "n"]);
-                list.push(Stmt::Line(format!("h += in[{at} & 1023];")));
+            // An index that wraps between two neighbours.
+            let near = self.rng.below(40);
+            match self.rng.below(6) {
+                0 => list.push(Stmt::Line(format!("h += in[(uchar)(id + {})];", 255 - near))),
+                1 => list.push(Stmt::Line(format!("h ^= in[128 + (char)(id + {})];", 127 - near))),
+                // Work-items that read from anywhere stay apart.
+                2 if i > 1 => list.push(Stmt::Line("h += in[h & 1023];".into())),
+                _ => {}
             }
         }
         for _ in 0..1 + self.rng.below(3) {
