@@ -2,9 +2,10 @@
 
 use super::{Finding, Status};
 use crate::stats::bytes;
-use cloom_caps::env::DEVICES;
+use cloom_caps::env::{DEVICES, GPU_HELPER};
 use cloom_hal::{Device, DeviceInfo};
-use cloom_hal_cuda::Absent;
+use cloom_hal_cuda::{Absent, helper};
+use std::process::Command;
 
 const AREA: &str = "gpu";
 
@@ -21,7 +22,22 @@ pub fn look() -> Vec<Finding> {
             format!("unset {} to have GPUs, too", DEVICES.name),
         ));
     }
+    findings.extend(GPU_HELPER.get().map(|program| helper(&program)));
     findings
+}
+
+/// Whether the program that shall own the GPUs can.
+fn helper(program: &str) -> Finding {
+    let (own, version) = (GPU_HELPER.name, helper::VERSION);
+    let why = match Command::new(program).arg("--version").output() {
+        Ok(said) if String::from_utf8_lossy(&said.stdout).trim() == format!("cloom {version}") => {
+            return Finding::ok(AREA, format!("a process of {program} owns the GPUs ({own})"));
+        }
+        Ok(_) => format!("it is not cloom {version}"),
+        Err(e) => e.to_string(),
+    };
+    let advice = format!("set {own} to the program cloom that came with the driver, or unset it");
+    Finding::warning(AREA, format!("{own}={program} cannot own the GPUs: {why}"), advice)
 }
 
 fn described(info: &DeviceInfo) -> Finding {
@@ -45,6 +61,14 @@ mod tests {
         let finding = absent(&Absent::NoLibrary("libcuda.so.1: not found".into()));
         assert_eq!((finding.status, finding.what.contains("libcuda.so.1")), (Status::Info, true), "{finding:?}");
         assert_eq!(absent(&Absent::NoDevice).status, Status::Warning);
+    }
+
+    #[test]
+    fn a_helper_must_be_the_program() {
+        for (program, why) in [("/no/such/cloom", "No such file"), ("true", "it is not cloom")] {
+            let finding = helper(program);
+            assert!(finding.status == Status::Warning && finding.what.contains(why), "{finding:?}");
+        }
     }
 
     #[test]
