@@ -5,7 +5,6 @@
 mod common;
 use common::gpu::{HELPER, on_a_helped_gpu, on_the_gpu};
 use common::*;
-use std::process::Command;
 
 /// Without a GPU, in this process, the device is the CPU, of which this is true, too.
 #[test]
@@ -100,6 +99,18 @@ fn one_more(t: &Session, kernel: &Obj, at: u64) -> Result<u32, i32> {
     if code == 0 && read == 0 { Ok(values[1]) } else { Err(if code == 0 { read } else { code }) }
 }
 
+/// The processes that this one has started.
+fn children() -> Vec<i32> {
+    let own = std::process::id().to_string();
+    let is_child = |pid: &i32| {
+        // `PID (NAME) STATE PARENT …`
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)) == Some(own.as_str())
+    };
+    let processes = std::fs::read_dir("/proc").expect("/proc");
+    processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).filter(is_child).collect()
+}
+
 /// Only with a helper, whose end is not that of this process.
 #[test]
 fn what_is_made_after_a_fault_works() {
@@ -113,9 +124,10 @@ fn what_is_made_after_a_fault_works() {
         assert_eq!(one_more(&t, &kernel, 1), Ok(42), "round {round}");
         if round == 2 {
             // The process is killed instead.
-            let own = std::process::id().to_string();
-            let killed = Command::new("pkill").args(["-KILL", "-P", &own, "cloom"]).status();
-            assert!(killed.expect("pkill").success());
+            let children = children();
+            assert!(!children.is_empty());
+            // SAFETY: they are helpers, of this process alone.
+            children.into_iter().for_each(|child| assert_eq!(unsafe { libc::kill(child, libc::SIGKILL) }, 0));
             // SAFETY: what a program in C starts with; one in Rust ignores this signal.
             unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
         }
