@@ -132,10 +132,7 @@ impl Ids<'_> {
         if loops.innermost(home).is_some() || stores || cfg.preds(home).iter().any(|&b| self.stores_before(cfg, b)) {
             return false;
         }
-        let rises = affine.form(v, Ext::Own).coefficients(|s| self.is_id(s)).is_some_and(|(ids, rest)| {
-            let rise = if let [(_, slope)] = &ids[..] { slope.as_const() } else { None };
-            rise.is_some_and(|rise| (1..=MAX_RISE).contains(&rise)) && self.is_shared(&rest)
-        });
+        let rises = self.slope(affine, v).is_some_and(|(rise, _)| (1..=MAX_RISE).contains(&rise));
         if rises {
             unwrapped.borrow_mut().insert(v, ext);
         }
@@ -167,13 +164,7 @@ impl Ids<'_> {
     fn is_bound(&self, affine: &Affine<'_>, cond: Value) -> bool {
         let Some(inst) = self.item.def_inst(cond) else { return false };
         let InstData { op, args, .. } = &self.item.insts[inst];
-        let grows = |v: Value| {
-            let form = affine.form(v, Ext::Own);
-            let parts = form.coefficients(|s| self.is_id(s));
-            parts.is_some_and(|(ids, rest)| {
-                matches!(&ids[..], [(_, slope)] if slope.as_const().is_some()) && self.is_shared(&rest)
-            })
-        };
+        let grows = |v: Value| self.slope(affine, v).is_some();
         let is_uniform = |v: Value| self.divergence.is_uniform(v);
         match (op, &args[..]) {
             (Op::Icmp(IntCc::Eq | IntCc::Ne), _) => false,
@@ -183,6 +174,13 @@ impl Ids<'_> {
             }
             _ => false,
         }
+    }
+
+    /// How far a value goes from work-item to work-item, modulo its width, and what is the same for neighbours.
+    fn slope(&self, affine: &Affine<'_>, v: Value) -> Option<(i64, Form)> {
+        let (ids, rest) = affine.form(v, Ext::Own).coefficients(|s| self.is_id(s))?;
+        let [(_, slope)] = &ids[..] else { return None };
+        Some((slope.as_const()?, rest)).filter(|(_, rest)| self.is_shared(rest))
     }
 
     fn is_id(&self, symbol: Symbol) -> bool {
@@ -221,12 +219,7 @@ impl Ids<'_> {
             return Err("this access is not one of global memory");
         }
         const SCATTERED: &str = "the neighbours' numbers of this access do not lie together";
-        let form = affine.form(address, Ext::Own);
-        let (ids, rest) = form.coefficients(|s| self.is_id(s)).ok_or(SCATTERED)?;
-        let slope = match &ids[..] {
-            [(_, slope)] if self.is_shared(&rest) => slope.as_const().ok_or(SCATTERED)?,
-            _ => return Err(SCATTERED),
-        };
+        let (slope, rest) = self.slope(affine, address).ok_or(SCATTERED)?;
         let bytes = ty.bytes();
         let is_consecutive = slope == i64::from(bytes) && !ty.is_vector() && !ty.is_ptr();
         if !(is_consecutive || slope >= i64::from(bytes) && slope <= MAX_STRIDE) {
