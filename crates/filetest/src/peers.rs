@@ -15,8 +15,7 @@ use cloom_gallery::cl::Built;
 use cloom_gallery::{Arg, Buffer, Session};
 use cloom_ir::Module;
 
-/// What PoCL calls its platform.
-pub const POCL: &str = "Portable Computing Language";
+pub use cloom_gallery::cl::POCL;
 
 /// How a platform did.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -13,7 +13,7 @@ pub mod parts;
 pub mod queue;
 pub mod relay;
 
-pub use found::{Choice, Found, devices, of_platform};
+pub use found::{Choice, Found, POCL, devices, of_platform};
 
 use crate::error::{Error, Result};
 use crate::pace::Turn;

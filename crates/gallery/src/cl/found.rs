@@ -5,6 +5,9 @@ use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU
 use opencl3::platform::get_platforms;
 use std::sync::{Mutex, PoisonError};
 
+/// What PoCL calls its platform.
+pub const POCL: &str = "Portable Computing Language";
+
 /// Which device is wanted: a part of a name without regard to case, or an index.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {

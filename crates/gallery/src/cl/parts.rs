@@ -1,15 +1,11 @@
 //! Parts of a device as devices of their own: a session for each.
 
+use super::found::POCL;
 use super::{Found, Session};
 use crate::error::{Error, Result};
 use opencl3::command_queue::CL_QUEUE_PROFILING_ENABLE;
 use opencl3::device::{CL_DEVICE_PARTITION_EQUALLY, Device};
 use std::sync::Arc;
-
-/// The platform whose parts are kept until the process ends. Before version 4.0, neither its contexts nor its queues
-/// retain the part that they are on; a thread of it that ends a queue's last command, which the host no longer waits
-/// for, would find the part freed.
-const POCL: &str = "Portable Computing Language";
 
 impl Session {
     /// As many sessions on equal parts of a device. Where the device cannot be divided so, they share it.
@@ -28,6 +24,8 @@ impl Session {
             let device = format!("{}, part {} of {count}", found.device, i + 1);
             let found = Found { device, units, id, ..found.clone() };
             let part = Arc::new(part);
+            // Before version 4.0, neither contexts nor queues of PoCL retain the part that they are on; a thread of it
+            // that ends a queue's last command, which the host no longer waits for, would find the part freed.
             if found.platform == POCL {
                 std::mem::forget(part.clone());
             }
