@@ -89,11 +89,13 @@ fn gpus() -> Vec<Arc<dyn Device>> {
         // They are only looked at here; the helper keeps the machine code.
         let found = cloom_hal_cuda::devices(None);
         let program = helper::Program { path: path.into(), cache: folder };
-        let gpus = helper::helped(&found.devices, program);
-        return gpus.into_iter().map(|gpu| Arc::new(gpu) as Arc<dyn Device>).collect();
+        return shared(helper::helped(&found.devices, program));
     }
-    let found = cloom_hal_cuda::devices(folder.map(DirectoryCache::shared));
-    found.devices.into_iter().map(|gpu| Arc::new(gpu) as Arc<dyn Device>).collect()
+    shared(cloom_hal_cuda::devices(folder.map(DirectoryCache::shared)).devices)
+}
+
+fn shared<D: Device + 'static>(devices: Vec<D>) -> Vec<Arc<dyn Device>> {
+    devices.into_iter().map(|device| Arc::new(device) as Arc<dyn Device>).collect()
 }
 
 /// The platform.

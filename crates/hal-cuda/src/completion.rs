@@ -5,7 +5,7 @@
 //! sleeps, and ends after it had nothing to do for a while. A thread that waits for a launch does the same meanwhile,
 //! so that it need not be woken.
 
-use crate::context::{Event, Gpu, OwnedStream, SPIN};
+use crate::context::{Event, Gpu, OwnedStream, SPIN, spin_until};
 use crate::error::OnItsWay;
 use crate::gate::Gate;
 use crate::library::RawStream;
@@ -87,7 +87,7 @@ impl Lane {
         let Some((running, finish)) = work.launches.pop_front() else { return false };
         work.is_served = true;
         drop(work);
-        conclude(running, finish);
+        conclude(finish, |sink| running.end(sink));
         self.queued.fetch_sub(1, Ordering::Release);
         let mut work = self.work.lock();
         work.is_served = false;
@@ -124,10 +124,7 @@ impl Lane {
 
     /// Waits until there is a launch, or until there was none for long.
     fn is_wanted(&self) -> bool {
-        let begin = Instant::now();
-        while self.queued.load(Ordering::Acquire) == 0 && begin.elapsed() < SPIN {
-            std::hint::spin_loop();
-        }
+        spin_until(|| self.queued.load(Ordering::Acquire) > 0);
         let mut work = self.work.lock();
         loop {
             if !work.launches.is_empty() && !work.is_served {
@@ -146,9 +143,9 @@ impl Lane {
 }
 
 /// Waits for a launch and tells its end. A panic of the callback is the callback's: others are told theirs.
-fn conclude(running: Running, finish: Box<dyn Finish>) {
+pub fn conclude(finish: Box<dyn Finish>, end: impl FnOnce(&dyn PrintSink) -> Result<Option<Duration>, HalError>) {
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        let result = running.end(&*finish);
+        let result = end(&*finish);
         finish.finish(result);
     }));
 }

@@ -30,6 +30,18 @@ const POOL_KEEPS: u64 = 256 << 20;
 /// How long a thread that waits for an event asks for it again and again: about what falling asleep and waking takes.
 pub const SPIN: Duration = Duration::from_micros(50);
 
+/// Spins until something holds, for that long. Returns whether it does.
+pub fn spin_until(done: impl Fn() -> bool) -> bool {
+    let begin = Instant::now();
+    while !done() {
+        if begin.elapsed() >= SPIN {
+            return false;
+        }
+        std::hint::spin_loop();
+    }
+    true
+}
+
 /// A GPU.
 pub struct Gpu {
     /// The driver.
@@ -263,10 +275,7 @@ impl Event {
 
     /// Waits for it: spins for as long as falling asleep and waking would take, then sleeps.
     pub fn wait(&self, current: &Current<'_>) -> Result<(), Failure> {
-        let begin = Instant::now();
-        while !self.has_come(current) && begin.elapsed() < SPIN {
-            std::hint::spin_loop();
-        }
+        spin_until(|| self.has_come(current));
         // SAFETY: the event lives.
         match unsafe { (current.table().event_synchronize)(self.raw) } {
             SUCCESS => Ok(()),

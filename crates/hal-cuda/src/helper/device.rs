@@ -4,7 +4,7 @@ use super::launch::{Ends, HelpedKernel, HelpedLaunch};
 use super::memory::HelpedMemory;
 use super::process::{Helper, Program, Sizes};
 use super::wire::{self, Reply, Request, Submit};
-use crate::context::SPIN;
+use crate::context::spin_until;
 use crate::device::{CudaDevice, LANES};
 use cloom_artifact::KernelArtifact;
 use cloom_caps::DeviceCaps;
@@ -12,7 +12,6 @@ use cloom_hal::lock::Mutex;
 use cloom_hal::{Completion, Device, DeviceInfo, HalError, Kernel, Launch, Memory, Streams};
 use std::any::Any;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// A GPU that another process owns.
 pub struct HelpedDevice {
@@ -116,7 +115,7 @@ impl Device for HelpedDevice {
             Reply::Launch(number) => {
                 Ok(Completion::Pending(Box::new(HelpedLaunch { helper, device: self.device, number, ends })))
             }
-            other => Err(HalError::Device(format!("the helper answered {other:?}"))),
+            other => Err(other.unexpected()),
         }
     }
 
@@ -127,13 +126,6 @@ impl Device for HelpedDevice {
 
 impl Streams for HelpedDevice {
     fn wait(&self, _: u64, done: &dyn Fn() -> bool) -> bool {
-        let begin = Instant::now();
-        while !done() {
-            if begin.elapsed() >= SPIN {
-                return false;
-            }
-            std::hint::spin_loop();
-        }
-        true
+        spin_until(done)
     }
 }

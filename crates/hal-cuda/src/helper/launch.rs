@@ -3,11 +3,11 @@
 use super::memory::HelpedMemory;
 use super::process::Helper;
 use super::wire::{Printed, Reply, Request};
+use crate::completion::conclude;
 use cloom_artifact::{KernelArgKind, KernelArtifact};
 use cloom_hal::lock::Mutex;
 use cloom_hal::{Finish, HalError, Kernel, Launch, Memory, Pending, PrintSink};
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
@@ -102,7 +102,7 @@ fn load(
     };
     match helper.call(&Request::Load { device, artifact: artifact.encode(), variables }, &[], &mut [])? {
         Reply::Kernel(number, max_group) => Ok((number, max_group)),
-        other => Err(HalError::Device(format!("the helper answered {other:?}"))),
+        other => Err(other.unexpected()),
     }
 }
 
@@ -124,7 +124,7 @@ impl HelpedLaunch {
                 }
                 Ok(time.map(Duration::from_nanos))
             }
-            other => Err(HalError::Device(format!("the helper answered {other:?}"))),
+            other => Err(other.unexpected()),
         }
     }
 
@@ -145,7 +145,7 @@ impl Pending for HelpedLaunch {
         let ends = self.ends.clone();
         if let Err(untold) = ends.0.send((self, finish)) {
             let (launch, finish) = untold.0;
-            conclude(&launch, finish);
+            conclude(finish, |sink| launch.end(sink));
         }
     }
 }
@@ -159,16 +159,8 @@ impl Ends {
     pub fn new() -> Result<Ends, HalError> {
         let (sender, receiver) = channel::<(Box<HelpedLaunch>, Box<dyn Finish>)>();
         let thread = std::thread::Builder::new().name("cloom-gpu".into());
-        let serve = move || receiver.into_iter().for_each(|(launch, finish)| conclude(&launch, finish));
+        let serve = move || receiver.into_iter().for_each(|(launch, finish)| conclude(finish, |sink| launch.end(sink)));
         thread.spawn(serve).map_err(|e| HalError::Device(format!("no thread for launches: {e}")))?;
         Ok(Ends(sender))
     }
-}
-
-/// Waits for a launch and tells its end. A panic of the callback is the callback's: others are told theirs.
-fn conclude(launch: &HelpedLaunch, finish: Box<dyn Finish>) {
-    let _ = catch_unwind(AssertUnwindSafe(|| {
-        let result = launch.end(&*finish);
-        finish.finish(result);
-    }));
 }

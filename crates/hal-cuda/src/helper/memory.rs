@@ -26,7 +26,7 @@ impl HelpedMemory {
                 }
                 // What cannot be used stays allocated, so that the next is elsewhere.
                 Reply::Memory(..) => {}
-                other => return Err(HalError::Device(format!("the helper answered {other:?}"))),
+                other => return Err(other.unexpected()),
             }
         }
     }

@@ -112,8 +112,8 @@ impl Helper {
 
     /// Asks for something, with bytes that go there and bytes that come back.
     pub fn call(&self, request: &Request, bytes: &[u8], into: &mut [u8]) -> Result<Reply, HalError> {
-        if let Some(error) = self.loss() {
-            return Err(error);
+        if let Some(why) = self.lost.get() {
+            return Err(loss(why));
         }
         match self.exchange(request, bytes, into) {
             Ok(Reply::Failed(Fault::OutOfMemory(size))) => Err(HalError::OutOfMemory(size)),
@@ -148,18 +148,12 @@ impl Helper {
         Ok(reply)
     }
 
-    /// The error of every call since it was lost.
-    fn loss(&self) -> Option<HalError> {
-        let why = self.lost.get()?;
-        Some(HalError::Device(format!("{why}; what was on the GPU is lost, and new contexts work")))
-    }
-
     /// Ends it. The first reason stays.
     fn lose(&self, why: String) -> HalError {
         let why = self.lost.get_or_init(|| why);
         self.bury();
         self.end();
-        self.loss().unwrap_or_else(|| HalError::Device(why.clone()))
+        loss(why)
     }
 
     fn end(&self) {
@@ -210,6 +204,11 @@ impl Helper {
         let memories = self.memories.lock();
         memories.range(..=address).next_back().is_some_and(|(start, size)| address - start < *size)
     }
+}
+
+/// The error of every call since a helper was lost.
+fn loss(why: &str) -> HalError {
+    HalError::Device(format!("{why}; what was on the GPU is lost, and new contexts work"))
 }
 
 impl Drop for Helper {

@@ -91,6 +91,13 @@ pub enum Reply {
     Failed(Fault),
 }
 
+impl Reply {
+    /// The error of a reply that is none to the request.
+    pub fn unexpected(self) -> HalError {
+        HalError::Device(format!("the helper answered {self:?}"))
+    }
+}
+
 /// One `printf`.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Printed {
