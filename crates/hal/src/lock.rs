@@ -7,6 +7,7 @@
 //! There is no poisoning: what a panic under a lock leaves is whole, because no code that may panic runs between two
 //! changes that belong together.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{self, PoisonError, TryLockError};
 use std::time::Duration;
 
@@ -48,34 +49,62 @@ impl<T> Mutex<T> {
     }
 }
 
-/// A condition variable.
+/// A condition variable. Notifying it is a call of the system only while a thread waits.
+///
+/// What is waited for changes under the lock, so a thread that found it unchanged counts as a waiter before it can
+/// change.
 #[derive(Default, Debug)]
-pub struct Condvar(sync::Condvar);
+pub struct Condvar {
+    inner: sync::Condvar,
+    waiters: AtomicUsize,
+}
+
+/// A thread that waits, as long as this lives.
+struct Waiter<'a>(&'a AtomicUsize);
+
+impl<'a> Waiter<'a> {
+    fn new(waiters: &'a AtomicUsize) -> Waiter<'a> {
+        waiters.fetch_add(1, Ordering::Relaxed);
+        Waiter(waiters)
+    }
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 impl Condvar {
     /// Without waiters.
     pub const fn new() -> Condvar {
-        Condvar(sync::Condvar::new())
+        Condvar { inner: sync::Condvar::new(), waiters: AtomicUsize::new(0) }
     }
 
     /// Wakes one waiter.
     pub fn notify_one(&self) {
-        self.0.notify_one();
+        if self.waiters.load(Ordering::Relaxed) > 0 {
+            self.inner.notify_one();
+        }
     }
 
     /// Wakes all waiters.
     pub fn notify_all(&self) {
-        self.0.notify_all();
+        if self.waiters.load(Ordering::Relaxed) > 0 {
+            self.inner.notify_all();
+        }
     }
 
     /// Sleeps until it is woken, or for no reason, with the lock released meanwhile.
     pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-        self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
+        let _waiter = Waiter::new(&self.waiters);
+        self.inner.wait(guard).unwrap_or_else(PoisonError::into_inner)
     }
 
     /// [`wait`](Self::wait) for at most this time. Returns whether it has passed.
     pub fn wait_for<'a, T>(&self, guard: MutexGuard<'a, T>, time: Duration) -> (MutexGuard<'a, T>, bool) {
-        let (guard, result) = self.0.wait_timeout(guard, time).unwrap_or_else(PoisonError::into_inner);
+        let _waiter = Waiter::new(&self.waiters);
+        let (guard, result) = self.inner.wait_timeout(guard, time).unwrap_or_else(PoisonError::into_inner);
         (guard, result.timed_out())
     }
 }
