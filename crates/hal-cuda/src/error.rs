@@ -8,8 +8,7 @@
 use crate::library::{Code, Driver, error_name};
 use cloom_hal::HalError;
 use cloom_hal::lock::Mutex;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 /// The call succeeded.
@@ -24,28 +23,57 @@ const OUT_OF_RESOURCES: Code = 701;
 /// Why no call reaches the driver any more.
 static LOST: OnceLock<String> = OnceLock::new();
 
-/// The names of kernels that are on their way, by the numbers of their launches.
-static RUNNING: Mutex<BTreeMap<u64, Arc<str>>> = Mutex::new(BTreeMap::new());
+/// The launches that are on their way.
+static RUNNING: Mutex<Running> = Mutex::new(Running { last: 0, kernels: Vec::new(), free: Vec::new() });
+
+struct Running {
+    /// The number of the last one.
+    last: u64,
+    /// The number of each launch and the name of its kernel.
+    kernels: Vec<Option<(u64, Arc<str>)>>,
+    /// The places where none is.
+    free: Vec<usize>,
+}
+
+impl Running {
+    /// The names of the kernels, in the order of their launches.
+    fn names(&self) -> Vec<Arc<str>> {
+        let mut kernels: Vec<_> = self.kernels.iter().flatten().cloned().collect();
+        kernels.sort_unstable_by_key(|&(number, _)| number);
+        kernels.into_iter().map(|(_, name)| name).collect()
+    }
+}
 
 /// Kernels that an error names.
 const MAX_NAMED: usize = 4;
 
 /// A launch is on its way until the value is dropped: a fault meanwhile may be that kernel's.
-pub struct OnItsWay(u64);
+pub struct OnItsWay(usize);
 
 impl OnItsWay {
     /// A launch of this kernel.
     pub fn new(kernel: &Arc<str>) -> OnItsWay {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        RUNNING.lock().insert(number, kernel.clone());
-        OnItsWay(number)
+        let mut running = RUNNING.lock();
+        running.last += 1;
+        let launch = Some((running.last, kernel.clone()));
+        match running.free.pop() {
+            Some(at) => {
+                running.kernels[at] = launch;
+                OnItsWay(at)
+            }
+            None => {
+                running.kernels.push(launch);
+                OnItsWay(running.kernels.len() - 1)
+            }
+        }
     }
 }
 
 impl Drop for OnItsWay {
     fn drop(&mut self) {
-        RUNNING.lock().remove(&self.0);
+        let mut running = RUNNING.lock();
+        running.kernels[self.0] = None;
+        running.free.push(self.0);
     }
 }
 
@@ -96,7 +124,7 @@ impl Failure {
     pub fn new(driver: &Driver, call: &'static str, code: Code) -> Failure {
         let name = error_name(&driver.table, code);
         if is_sticky(code) && !is_lost() {
-            let running = RUNNING.lock().values().cloned().collect();
+            let running = RUNNING.lock().names();
             let _ = LOST.set(lost_because(code, &name, running));
         }
         Failure { call, code, name }
@@ -174,6 +202,23 @@ mod tests {
         assert_eq!(failure(OUT_OF_MEMORY).of_size(7), HalError::OutOfMemory(7));
         assert!(HalError::from(failure(OUT_OF_RESOURCES)).to_string().contains("use smaller groups"));
         assert_eq!(HalError::from(failure(1)), HalError::Device("cuLaunchKernel: CUDA_ERROR_X".into()));
+    }
+
+    #[test]
+    fn launches_on_their_way_are_named_in_their_order() {
+        let ours = || -> Vec<String> {
+            let names = RUNNING.lock().names();
+            names.iter().filter(|name| name.starts_with("of this test")).map(|name| name[13..].to_owned()).collect()
+        };
+        let launch = |name: &str| OnItsWay::new(&format!("of this test {name}").into());
+        let (a, b, c) = (launch("a"), launch("b"), launch("c"));
+        drop(a);
+        let d = launch("d");
+        assert_eq!(ours(), ["b", "c", "d"]);
+        drop((b, c));
+        assert_eq!(ours(), ["d"]);
+        drop(d);
+        assert!(ours().is_empty());
     }
 
     #[test]
