@@ -39,6 +39,7 @@ driver! {
     device_get = "cuDeviceGet" (*mut c_int, c_int);
     retain = "cuDevicePrimaryCtxRetain" (*mut Handle, c_int);
     set_current = "cuCtxSetCurrent" (Handle);
+    get_current = "cuCtxGetCurrent" (*mut Handle);
     module_load = "cuModuleLoadData" (*mut Handle, *const c_void);
     get_function = "cuModuleGetFunction" (*mut Handle, Handle, *const c_char);
     stream_create = "cuStreamCreate" (*mut Handle, c_uint);
@@ -57,6 +58,7 @@ driver! {
     graph_instantiate = "cuGraphInstantiateWithFlags" (*mut Handle, Handle, u64);
     graph_launch = "cuGraphLaunch" (Handle, Handle);
     graph_set = "cuGraphExecKernelNodeSetParams_v2" (Handle, Handle, *const NodeParams);
+    graph_enable = "cuGraphNodeSetEnabled" (Handle, Handle, c_uint);
 }
 
 /// `CUDA_KERNEL_NODE_PARAMS`
@@ -84,12 +86,19 @@ fn check(what: &str, code: Code) {
 }
 
 /// The median of so many runs of something that is done `times` times, in microseconds each.
-fn measure(name: &str, times: usize, mut work: impl FnMut()) {
+fn measure(name: &str, times: usize, work: impl FnMut()) {
+    measure_but(name, times, work, || ());
+}
+
+/// The same, with something after each run that does not count.
+fn measure_but(name: &str, times: usize, mut work: impl FnMut(), mut after: impl FnMut()) {
     let mut all: Vec<f64> = (0..30)
         .map(|_| {
             let begin = Instant::now();
             work();
-            begin.elapsed().as_secs_f64() * 1e6 / times as f64
+            let time = begin.elapsed().as_secs_f64() * 1e6 / times as f64;
+            after();
+            time
         })
         .collect();
     all.sort_by(f64::total_cmp);
@@ -102,6 +111,10 @@ struct Bench {
     function: Handle,
     stream: Handle,
     event: Handle,
+    /// One on which a thread can sleep.
+    sleeper: Handle,
+    /// Others, which are recorded in turn.
+    events: Vec<Handle>,
     word: Handle,
     /// The number that the word has next.
     number: Cell<u32>,
@@ -117,7 +130,8 @@ fn params() -> [*const c_void; 3] {
 impl Bench {
     fn new(driver: Driver) -> Bench {
         let (mut device, mut context, mut module) = (0, null_mut(), null_mut());
-        let [mut function, mut stream, mut event, mut word] = [null_mut(); 4];
+        let [mut function, mut stream, mut event, mut sleeper, mut word] = [null_mut(); 5];
+        let mut events = vec![null_mut(); 64];
         // SAFETY: (and in all of this file) the calls are those of the driver's documentation, in their order, with
         // handles that it gave and pointers that are valid for the call.
         unsafe {
@@ -129,9 +143,11 @@ impl Bench {
             check("function", (driver.get_function)(&mut function, module, c"empty".as_ptr()));
             check("stream", (driver.stream_create)(&mut stream, 1));
             check("event", (driver.event_create)(&mut event, 2));
+            check("event", (driver.event_create)(&mut sleeper, 1 | 2));
+            events.iter_mut().for_each(|event| check("event", (driver.event_create)(event, 2)));
             check("word", (driver.host_alloc)(&mut word, 4096, 1));
         }
-        Bench { driver, function, stream, event, word, number: Cell::new(0) }
+        Bench { driver, function, stream, event, sleeper, events, word, number: Cell::new(0) }
     }
 
     fn launch(&self) {
@@ -147,9 +163,14 @@ impl Bench {
         check("synchronize", unsafe { (self.driver.stream_synchronize)(self.stream) });
     }
 
-    fn record(&self) {
+    fn record(&self, event: Handle) {
         // SAFETY: see `new`.
-        check("record", unsafe { (self.driver.event_record)(self.event, self.stream) });
+        check("record", unsafe { (self.driver.event_record)(event, self.stream) });
+    }
+
+    fn has_come(&self, event: Handle) -> bool {
+        // SAFETY: see `new`.
+        unsafe { (self.driver.event_query)(event) == 0 }
     }
 
     /// Lets the stream write the next number into the word.
@@ -172,12 +193,13 @@ impl Bench {
             // SAFETY: see `new`.
             while unsafe { (self.driver.stream_query)(self.stream) } != 0 {}
         });
-        measure("launch, event, and cuEventQuery until it has come", 1, || {
-            self.launch();
-            self.record();
-            // SAFETY: see `new`.
-            while unsafe { (self.driver.event_query)(self.event) } != 0 {}
-        });
+        for (what, event) in [("event", self.event), ("event to sleep on", self.sleeper)] {
+            measure(&format!("launch, {what}, and cuEventQuery until it has come"), 1, || {
+                self.launch();
+                self.record(event);
+                while !self.has_come(event) {}
+            });
+        }
         // SAFETY: the block has a word, which the GPU writes, too.
         let word = unsafe { AtomicU32::from_ptr(self.word.cast()) };
         measure("launch, a word that the stream writes, and the host reads", 1, || {
@@ -187,6 +209,23 @@ impl Bench {
                 std::hint::spin_loop();
             }
         });
+    }
+
+    /// Calls by themselves, on an idle stream.
+    fn calls(&self) {
+        let many = |name, each: &dyn Fn()| {
+            measure_but(name, 500, || (0..500).for_each(|_| each()), || self.synchronize());
+        };
+        many("cuCtxGetCurrent", &|| {
+            let mut context = null_mut();
+            // SAFETY: see `new`.
+            check("current", unsafe { (self.driver.get_current)(&mut context) });
+        });
+        many("cuEventRecord", &|| self.record(self.event));
+        many("cuEventRecord of an event to sleep on", &|| self.record(self.sleeper));
+        many("cuEventQuery of an event that has come", &|| assert!(self.has_come(self.event)));
+        many("cuStreamWriteValue32", &|| _ = self.write());
+        many("cuLaunchKernel, 500 of them, without the wait", &|| self.launch());
     }
 
     /// Many launches.
@@ -200,7 +239,26 @@ impl Bench {
         many("1000 launches, each, and one end", &|| self.launch());
         many("1000 launches with an event, each, and one end", &|| {
             self.launch();
-            self.record();
+            self.record(self.event);
+        });
+        let turn = Cell::new(0);
+        many("1000 launches with one of 64 events, each, and one end", &|| {
+            self.launch();
+            turn.set((turn.get() + 1) % self.events.len());
+            self.record(self.events[turn.get()]);
+        });
+        many("1000 launches with an event to sleep on, each, and one end", &|| {
+            self.launch();
+            self.record(self.sleeper);
+        });
+        measure("1000 launches, and a word after the last, which the host reads", 1000, || {
+            (0..1000).for_each(|_| self.launch());
+            let number = self.write();
+            // SAFETY: the block has a word, which the GPU writes, too.
+            let word = unsafe { AtomicU32::from_ptr(self.word.cast()) };
+            while word.load(Ordering::Acquire) != number {
+                std::hint::spin_loop();
+            }
         });
         many("1000 launches with a word, each, and one end", &|| {
             self.launch();
@@ -259,14 +317,39 @@ impl Bench {
             (0..16).for_each(|_| replay());
             self.synchronize();
         });
+        let set = |each: Handle| {
+            // SAFETY: see `new`.
+            check("set", unsafe { (self.driver.graph_set)(exec, each, &node) });
+        };
+        let enable = |each: Handle, on: bool| {
+            // SAFETY: see `new`.
+            check("enable", unsafe { (self.driver.graph_enable)(exec, each, on.into()) });
+        };
         measure("the same: other parameters for all, then launched 16 times, each", NODES * 16, || {
             for _ in 0..16 {
-                for &each in &nodes {
-                    // SAFETY: see `new`.
-                    check("set", unsafe { (self.driver.graph_set)(exec, each, &node) });
-                }
+                nodes.iter().for_each(|&each| set(each));
                 replay();
             }
+            self.synchronize();
+        });
+        measure("the same: other parameters, each kernel, without a launch", NODES, || {
+            nodes.iter().for_each(|&each| set(each));
+        });
+        let on = Cell::new(true);
+        measure("the same: disabled or enabled, each kernel, without a launch", NODES, || {
+            on.set(!on.get());
+            nodes.iter().for_each(|&each| enable(each, on.get()));
+        });
+        for count in [32, 8, 1] {
+            nodes.iter().enumerate().for_each(|(i, &each)| enable(each, i < count));
+            let name = format!("the same, all but {count} disabled: launched 16 times, each that runs");
+            measure(&name, count * 16, || {
+                (0..16).for_each(|_| replay());
+                self.synchronize();
+            });
+        }
+        measure("the same, all but 1 disabled: launched and waited for", 1, || {
+            replay();
             self.synchronize();
         });
     }
@@ -279,6 +362,7 @@ fn main() {
     match Driver::load() {
         Ok(driver) => {
             let bench = Bench::new(driver);
+            bench.calls();
             bench.ends();
             bench.queued();
             bench.graphs();
