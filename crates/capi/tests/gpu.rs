@@ -1,10 +1,12 @@
 //! What a GPU says of itself, and what it refuses, where that is not what a CPU says.
 
-#![allow(unsafe_code, reason = "a signal is handled as in programs of C")]
+#![allow(unsafe_code, reason = "a signal is handled as in programs of C, and memory is shared with kernels")]
 
 mod common;
 use common::gpu::{HELPER, on_a_helped_gpu, on_the_gpu};
 use common::*;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 /// Without a GPU, in this process, the device is the CPU, of which this is true, too.
 #[test]
@@ -74,9 +76,91 @@ fn attributes_are_told_where_the_extension_is() {
     assert_eq!(bus, [0, 1, 0, 0]);
 }
 
+/// The next launch of the queue waits for the host, and the first one is waited for: by a thread, a command of another
+/// queue, a callback. A device that told of several ends at once would hang here.
+#[test]
+fn a_launch_has_an_end_of_its_own() {
+    for properties in [0, CL_QUEUE_PROFILING_ENABLE] {
+        let t = Session::with(properties);
+        if t.device_info::<u64>(CL_DEVICE_SVM_CAPABILITIES) & CL_DEVICE_SVM_FINE_GRAIN_BUFFER == 0 {
+            return;
+        }
+        let memory = t.clSVMAlloc(t.context(), CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, 256, 0);
+        assert!(!memory.is_null());
+        // SAFETY: in the allocation, of which the host uses only this word.
+        let flag = unsafe { AtomicU32::from_ptr(memory.cast()) };
+        let first = t.kernel("kernel void k(global uint *p) { p[1]++; }");
+        let second = t.kernel("kernel void k(global volatile uint *p) { while (p[0] == 0) ; }");
+        for kernel in [&first, &second] {
+            ok(t.clSetKernelArgSVMPointer(kernel.h, 0, memory));
+        }
+        let other = t.another_queue(0);
+        for round in 0..60 {
+            flag.store(0, Ordering::SeqCst);
+            let (first, second) = (t.launch(&first, &[1], &[1]), t.launch(&second, &[1], &[1]));
+            match round % 3 {
+                0 => ok(t.clWaitForEvents(1, &first.h)),
+                1 => {
+                    let mut marker = null_mut();
+                    ok(t.clEnqueueMarkerWithWaitList(other.h, 1, &first.h, &mut marker));
+                    let marker = Obj::event(marker);
+                    ok(t.clWaitForEvents(1, &marker.h));
+                }
+                _ => {
+                    let calls = Calls::new();
+                    let sender = calls.sender();
+                    let (call, data) = on_event(move |_, status| _ = sender.send(status));
+                    ok(t.clSetEventCallback(first.h, CL_COMPLETE, call, data));
+                    assert_eq!(calls.next(), 0);
+                }
+            }
+            flag.store(1, Ordering::SeqCst);
+            ok(t.clWaitForEvents(1, &second.h));
+        }
+        t.clSVMFree(t.context(), memory);
+    }
+}
+
+/// Many launches that nobody waits for, beside some that somebody does.
+#[test]
+fn each_of_many_launches_ends() {
+    let t = Session::new();
+    let kernel = t.kernel("kernel void k(global uint *p) { p[0]++; }");
+    let buffer = t.buffer_of(&[0u32]);
+    t.arg_mem(&kernel, 0, &buffer);
+    let calls = Calls::new();
+    let mut events = Vec::new();
+    for i in 0..1000u32 {
+        let event = t.launch(&kernel, &[1], &[1]);
+        if i % 100 == 7 {
+            let sender = calls.sender();
+            let (call, data) = on_event(move |_, status| _ = sender.send((i, status)));
+            ok(t.clSetEventCallback(event.h, CL_COMPLETE, call, data));
+        }
+        if i % 250 == 30 {
+            ok(t.clWaitForEvents(1, &event.h));
+        }
+        events.push(event);
+    }
+    // Nobody waits, and all end.
+    let begin = Instant::now();
+    let status =
+        |event: &Obj| info::<i32>(|s, v, r| t.clGetEventInfo(event.h, CL_EVENT_COMMAND_EXECUTION_STATUS, s, v, r));
+    while events.iter().any(|event| status(event) != 0) {
+        assert!(begin.elapsed() < Duration::from_secs(20));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let mut told: Vec<_> = (0..10).map(|_| calls.next()).collect();
+    told.sort_unstable();
+    assert_eq!(told, Vec::from_iter((0..10).map(|i| (100 * i + 7, 0))));
+    assert_eq!(t.read::<u32>(&buffer, 1), [1000]);
+}
+
 #[test]
 fn a_gpu_has_them_too() {
     on_the_gpu(&[
+        "a_launch_has_an_end_of_its_own",
+        "each_of_many_launches_ends",
         "attributes_are_told_where_the_extension_is",
         "vectors_have_at_least_one_element",
         "a_default_queue_needs_queues_on_the_device",

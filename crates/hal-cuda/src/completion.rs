@@ -1,14 +1,18 @@
 //! How the end of a launch is noticed and told.
 //!
 //! Launches of a queue go to a *lane*: a stream, and a thread that waits for the ends of its launches and tells them in
-//! order. The thread is started when somebody wants to be called back, spins for a moment between launches and then
+//! order. The thread is started when somebody wants to be called back. It spins for a moment after each launch, then
 //! sleeps, and ends after it had nothing to do for a while. A thread that waits for a launch does the same meanwhile,
-//! so that it need not be woken.
+//! so that it need not be woken, and comes first.
+//!
+//! While launches follow each other and nobody waits for one, the thread calls the driver rarely, because its calls
+//! hold up those that launch.
 
-use crate::context::{Event, Gpu, OwnedStream, SPIN, spin_until};
+use crate::context::{Gpu, OwnedStream, SPIN};
 use crate::error::OnItsWay;
 use crate::gate::Gate;
 use crate::library::RawStream;
+use crate::marks::{Marks, Times};
 use crate::memory::DeviceBlock;
 use crate::print::Printing;
 use cloom_hal::lock::{Condvar, Mutex};
@@ -21,15 +25,25 @@ use std::time::{Duration, Instant};
 
 /// A lane's thread ends after so long without work.
 const IDLE: Duration = Duration::from_secs(5);
+/// The thread begins to wait for a launch after this time, in which the one who submitted it may begin to.
+const LEAVES: Duration = Duration::from_micros(1);
+/// If launches follow each other, it waits so long for the next one,
+const FOLLOWS: Duration = Duration::from_micros(10);
+/// and looks for ends only once in this time.
+const LOOK: Duration = Duration::from_micros(100);
 
 /// A stream, and the launches on it whose end is to be told.
 pub struct Lane {
+    /// Of `stream`, and dropped first.
+    marks: Marks,
     stream: OwnedStream,
     /// Of timed launches; made by the first.
     gate: OnceLock<Option<Gate>>,
     work: Mutex<Work>,
-    /// Launches in `work`, for the thread that spins.
+    /// Launches in `work` that no thread serves, for threads that spin.
     queued: AtomicUsize,
+    /// Threads that wait for launches.
+    helpers: AtomicUsize,
     changed: Condvar,
 }
 
@@ -38,15 +52,23 @@ struct Work {
     launches: VecDeque<(Running, Box<dyn Finish>)>,
     has_thread: bool,
     is_asleep: bool,
-    /// A thread tells the end of the launch that was the first.
+    /// A thread tells the ends of the first launches.
     is_served: bool,
 }
 
 impl Lane {
     /// A lane with a stream of its own.
     pub fn new(gpu: &Arc<Gpu>) -> Result<Lane, HalError> {
-        let (work, queued, changed) = (Mutex::default(), AtomicUsize::new(0), Condvar::new());
-        Ok(Lane { stream: OwnedStream::new(gpu)?, gate: OnceLock::new(), work, queued, changed })
+        let stream = OwnedStream::new(gpu)?;
+        Ok(Lane {
+            marks: Marks::new(gpu, stream.raw),
+            stream,
+            gate: OnceLock::new(),
+            work: Mutex::default(),
+            queued: AtomicUsize::new(0),
+            helpers: AtomicUsize::new(0),
+            changed: Condvar::new(),
+        })
     }
 
     /// Its gate; `None` if there is no memory for one.
@@ -59,11 +81,18 @@ impl Lane {
         self.stream.raw
     }
 
+    /// What tells the ends of launches, all of which are submitted through it.
+    pub fn marks(&self) -> &Marks {
+        &self.marks
+    }
+
     /// Calls back when a launch has ended.
     fn tell(self: &Arc<Lane>, running: Running, finish: Box<dyn Finish>) {
         let mut work = self.work.lock();
         work.launches.push_back((running, finish));
-        self.queued.fetch_add(1, Ordering::Release);
+        if !work.is_served {
+            self.queued.store(work.launches.len(), Ordering::Release);
+        }
         if !work.has_thread {
             let lane = self.clone();
             let thread = std::thread::Builder::new().name("cloom-gpu".into());
@@ -71,60 +100,97 @@ impl Lane {
             if !work.has_thread {
                 // Nobody else would: what is here is told by this thread.
                 drop(work);
-                while self.tell_one() {}
+                while self.tell_some(true, &|| false) {}
             }
-        } else if work.is_asleep {
+        } else if work.is_asleep && !work.is_served {
+            work.is_asleep = false;
+            drop(work);
             self.changed.notify_one();
         }
     }
 
-    /// Waits for the first launch and tells its end, unless another thread does or there is none.
-    fn tell_one(&self) -> bool {
+    /// Tells the ends of launches that have ended, until `done` holds; waits for the first one if that is asked for.
+    /// False if another thread does or there is none.
+    fn tell_some(&self, waits: bool, done: &dyn Fn() -> bool) -> bool {
+        let take = |work: &mut Work, waits: bool| {
+            let (first, _) = work.launches.front()?;
+            if waits || self.marks.has_ended(first.number) { work.launches.pop_front() } else { None }
+        };
         let mut work = self.work.lock();
         if work.is_served {
             return false;
         }
-        let Some((running, finish)) = work.launches.pop_front() else { return false };
+        let mut next = take(&mut work, waits);
+        if next.is_none() {
+            return false;
+        }
         work.is_served = true;
+        self.queued.store(0, Ordering::Release);
         drop(work);
-        conclude(finish, |sink| running.end(sink));
-        self.queued.fetch_sub(1, Ordering::Release);
-        let mut work = self.work.lock();
-        work.is_served = false;
-        if !work.launches.is_empty() && work.is_asleep {
-            self.changed.notify_one();
+        while let Some((running, finish)) = next {
+            conclude(finish, |sink| running.end(sink));
+            let mut work = self.work.lock();
+            next = if done() { None } else { take(&mut work, false) };
+            if next.is_none() {
+                work.is_served = false;
+                self.queued.store(work.launches.len(), Ordering::Release);
+                if !work.launches.is_empty() && std::mem::take(&mut work.is_asleep) {
+                    drop(work);
+                    self.changed.notify_one();
+                }
+            }
         }
         true
     }
 
     /// A thread that waits for one of these launches tells their ends meanwhile. Returns whether it waits no more.
     pub fn help(&self, done: &dyn Fn() -> bool) -> bool {
+        self.helpers.fetch_add(1, Ordering::AcqRel);
         let begin = Instant::now();
-        loop {
+        let is_done = loop {
             if done() {
-                return true;
+                break true;
             }
-            if !self.tell_one() {
+            if self.queued.load(Ordering::Acquire) == 0 || !self.tell_some(true, done) {
                 if begin.elapsed() >= SPIN {
-                    return false;
+                    break false;
                 }
                 std::hint::spin_loop();
             }
-        }
+        };
+        self.helpers.fetch_sub(1, Ordering::AcqRel);
+        is_done
     }
 
     /// The thread.
     fn serve(&self) {
+        let mut pause = LEAVES;
+        let is_helped = || self.helpers.load(Ordering::Acquire) > 0;
         while self.is_wanted() {
-            if !self.tell_one() {
-                std::hint::spin_loop();
+            let Some(is_quiet) = self.wait_for_launches(pause) else { continue };
+            let before = self.marks.submitted();
+            if !is_quiet && let Ok(current) = self.marks.gpu().enter() {
+                self.marks.look_for_ends(&current);
             }
+            self.tell_some(is_quiet, &is_helped);
+            pause = if !is_quiet || self.marks.submitted() > before { FOLLOWS } else { LEAVES };
         }
     }
 
-    /// Waits until there is a launch, or until there was none for long.
+    /// Waits until there is a launch that no thread waits for, or until there was none for long.
     fn is_wanted(&self) -> bool {
-        spin_until(|| self.queued.load(Ordering::Acquire) > 0);
+        // Who launches and waits again and again should not have to wake it again and again.
+        let (mut last, mut begin) = (self.marks.submitted(), Instant::now());
+        while begin.elapsed() < SPIN {
+            if self.queued.load(Ordering::Acquire) > 0 {
+                return true;
+            }
+            let now = self.marks.submitted();
+            if now != last {
+                (last, begin) = (now, Instant::now());
+            }
+            std::hint::spin_loop();
+        }
         let mut work = self.work.lock();
         loop {
             if !work.launches.is_empty() && !work.is_served {
@@ -138,6 +204,30 @@ impl Lane {
                 work.has_thread = false;
                 return false;
             }
+        }
+    }
+
+    /// Waits until no launch followed for a while, which is true then, or until it is time to look for ends. `None` if
+    /// another thread waits for launches.
+    fn wait_for_launches(&self, pause: Duration) -> Option<bool> {
+        let ended = self.marks.ended();
+        let begin = Instant::now();
+        let (mut last, mut since) = (self.marks.submitted(), begin);
+        loop {
+            if self.helpers.load(Ordering::Acquire) > 0 || self.queued.load(Ordering::Acquire) == 0 {
+                return None;
+            }
+            let (number, now) = (self.marks.submitted(), Instant::now());
+            if number != last {
+                (last, since) = (number, now);
+            }
+            if now - since >= pause {
+                return Some(true);
+            }
+            if now - begin >= LOOK || self.marks.ended() > ended {
+                return Some(false);
+            }
+            std::hint::spin_loop();
         }
     }
 }
@@ -156,10 +246,10 @@ pub struct Running {
     pub gpu: Arc<Gpu>,
     /// Where it runs.
     pub lane: Arc<Lane>,
-    /// Its beginning, if it is timed.
-    pub begin: Option<Event>,
-    /// Its end.
-    pub event: Event,
+    /// Its number there.
+    pub number: u64,
+    /// Its beginning and its end, if it is timed.
+    pub times: Times,
     /// Names the kernel as long as it runs.
     pub on_its_way: Option<OnItsWay>,
     /// What it prints into.
@@ -167,12 +257,22 @@ pub struct Running {
 }
 
 impl Running {
+    fn wait(&self) -> Result<(), HalError> {
+        match self.lane.marks.has_ended(self.number) {
+            true => Ok(()),
+            false => self.lane.marks.wait(&self.gpu.enter()?, self.number),
+        }
+    }
+
     fn end(mut self, sink: &dyn PrintSink) -> Result<Option<Duration>, HalError> {
+        self.wait()?;
+        self.on_its_way = None;
+        if self.times.is_none() && self.print.is_none() {
+            return Ok(None);
+        }
         let gpu = self.gpu.clone();
         let current = gpu.enter()?;
-        self.event.wait(&current)?;
-        self.on_its_way = None;
-        let time = self.begin.as_ref().and_then(|begin| begin.time_to(&current, &self.event));
+        let time = self.times.as_ref().and_then(|(begin, end)| begin.time_to(&current, end));
         if let Some((printing, block)) = self.print.take() {
             printing.deliver(&current, block, sink)?;
         }
@@ -183,10 +283,8 @@ impl Running {
 impl Drop for Running {
     /// The buffer of a launch that nobody waits for is still written.
     fn drop(&mut self) {
-        if self.print.is_some()
-            && let Ok(current) = self.gpu.enter()
-        {
-            let _ = self.event.wait(&current);
+        if self.print.is_some() {
+            let _ = self.wait();
         }
     }
 }

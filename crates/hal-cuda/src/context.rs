@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 
 /// A stream that does not wait for the stream of other users of the context.
 const STREAM_NON_BLOCKING: u32 = 1;
-/// Who waits for the event sleeps,
+/// Who waits for the event sleeps.
 const EVENT_BLOCKING_SYNC: u32 = 1;
-/// and it has no time.
+/// It has no time.
 const EVENT_DISABLE_TIMING: u32 = 2;
 
 /// `CU_MEMPOOL_ATTR_RELEASE_THRESHOLD`
@@ -57,9 +57,8 @@ pub struct Gpu {
     /// None where the driver has no pools.
     pool: OnceLock<Option<RawPool>>,
     free_streams: Mutex<Vec<RawStream>>,
-    free_events: Mutex<Vec<RawEvent>>,
-    /// Those that have times.
-    free_timers: Mutex<Vec<RawEvent>>,
+    /// Events that nobody uses, by their kind.
+    free_events: [Mutex<Vec<RawEvent>>; 3],
 }
 
 impl Gpu {
@@ -74,8 +73,7 @@ impl Gpu {
             retaining: Mutex::new(()),
             pool: OnceLock::new(),
             free_streams: Mutex::default(),
-            free_events: Mutex::default(),
-            free_timers: Mutex::default(),
+            free_events: Default::default(),
         }
     }
 
@@ -100,11 +98,6 @@ impl Gpu {
             current.before = (before != RawContext::NULL).then_some(before);
         }
         Ok(current)
-    }
-
-    /// Events that nobody uses.
-    fn events(&self, timed: bool) -> &Mutex<Vec<RawEvent>> {
-        if timed { &self.free_timers } else { &self.free_events }
     }
 
     /// Its context.
@@ -142,8 +135,8 @@ impl Drop for Gpu {
             // SAFETY: it is nobody's any more.
             self.release("cuStreamDestroy", |table| unsafe { (table.stream_destroy)(stream) });
         }
-        let timers = std::mem::take(self.free_timers.get_mut());
-        for event in std::mem::take(self.free_events.get_mut()).into_iter().chain(timers) {
+        let events = self.free_events.each_mut().map(|events| std::mem::take(events.get_mut()));
+        for event in events.into_iter().flatten() {
             // SAFETY: as above.
             self.release("cuEventDestroy", |table| unsafe { (table.event_destroy)(event) });
         }
@@ -229,39 +222,57 @@ impl<'a> Current<'a> {
     }
 
     /// An event for the caller alone.
-    fn new_event(&self, timed: bool) -> Result<RawEvent, Failure> {
-        let free = self.gpu.events(timed).lock().pop();
+    fn new_event(&self, kind: EventKind) -> Result<RawEvent, Failure> {
+        let free = self.gpu.free_events[kind as usize].lock().pop();
         if let Some(event) = free {
             return Ok(event);
         }
         let mut raw = RawEvent::NULL;
-        let flags = if timed { EVENT_BLOCKING_SYNC } else { EVENT_BLOCKING_SYNC | EVENT_DISABLE_TIMING };
+        let flags = match kind {
+            EventKind::Plain => EVENT_DISABLE_TIMING,
+            EventKind::Sleeper => EVENT_BLOCKING_SYNC | EVENT_DISABLE_TIMING,
+            EventKind::Timer => 0,
+        };
         // SAFETY: it writes a handle.
         self.check("cuEventCreate", unsafe { (self.table().event_create)(&mut raw, flags) })?;
         Ok(raw)
     }
 }
 
+/// What an event is for.
+#[derive(Clone, Copy)]
+pub enum EventKind {
+    /// It is asked for.
+    Plain,
+    /// A thread sleeps until it comes. The GPU interrupts the host for it.
+    Sleeper,
+    /// It is asked for, and has a time.
+    Timer,
+}
+
 /// The end of what a stream has so far. The event goes back when it is dropped.
 pub struct Event {
     gpu: Arc<Gpu>,
     raw: RawEvent,
-    timed: bool,
+    kind: EventKind,
 }
 
 impl Event {
     /// The end of everything that is on a stream now.
-    pub fn record(gpu: &Arc<Gpu>, current: &Current<'_>, stream: RawStream, timed: bool) -> Result<Event, Failure> {
-        let event = Event { gpu: gpu.clone(), raw: current.new_event(timed)?, timed };
+    pub fn record(gpu: &Arc<Gpu>, current: &Current<'_>, stream: RawStream, kind: EventKind) -> Result<Event, Failure> {
+        let event = Event { gpu: gpu.clone(), raw: current.new_event(kind)?, kind };
         // SAFETY: event and stream live; nobody waits for the event any more that it was before.
         current.check("cuEventRecord", unsafe { (current.table().event_record)(event.raw, stream) })?;
         Ok(event)
     }
 
-    /// Whether it has come. An error counts as its coming, and `wait` returns it.
-    pub fn has_come(&self, current: &Current<'_>) -> bool {
+    /// Whether it has come.
+    pub fn has_come(&self, current: &Current<'_>) -> Result<bool, Failure> {
         // SAFETY: the event lives.
-        unsafe { (current.table().event_query)(self.raw) != NOT_READY }
+        match unsafe { (current.table().event_query)(self.raw) } {
+            NOT_READY => Ok(false),
+            code => current.check("cuEventQuery", code).map(|()| true),
+        }
     }
 
     /// The time from this one to another one, both of which have come and have times.
@@ -273,20 +284,16 @@ impl Event {
         Duration::try_from_secs_f32(milliseconds / 1000.0).ok()
     }
 
-    /// Waits for it: spins for as long as falling asleep and waking would take, then sleeps.
+    /// Sleeps until it comes.
     pub fn wait(&self, current: &Current<'_>) -> Result<(), Failure> {
-        spin_until(|| self.has_come(current));
         // SAFETY: the event lives.
-        match unsafe { (current.table().event_synchronize)(self.raw) } {
-            SUCCESS => Ok(()),
-            code => Err(Failure::new(current.gpu.driver, "cuEventSynchronize", code)),
-        }
+        current.check("cuEventSynchronize", unsafe { (current.table().event_synchronize)(self.raw) })
     }
 }
 
 impl Drop for Event {
     fn drop(&mut self) {
-        self.gpu.events(self.timed).lock().push(self.raw);
+        self.gpu.free_events[self.kind as usize].lock().push(self.raw);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Launches: checks what the driver would not, and submits each grid with its descriptor.
 
 use crate::completion::{Lane, Running};
-use crate::context::{Current, Event, Gpu};
+use crate::context::{Current, Event, EventKind, Gpu};
 use crate::error::OnItsWay;
 use crate::grids::{Descriptor, GRID_LIMITS, GROUP_LIMITS, Grid, coarse, grids};
 use crate::library::RawFunction;
@@ -33,17 +33,22 @@ pub fn submit(
     let variables = kernel.variables.as_ref().map_or(0, |memory| memory.device_address());
     let buffer = print.as_ref().map_or(0, |(_, block)| block.address());
     let on_its_way = Some(OnItsWay::new(&kernel.name));
-    let record = || Event::record(gpu, &current, lane.stream(), launch.timed);
-    let gate = if kernel.may_be_gated() && launch.timed { lane.gate(gpu) } else { None };
-    let closed = gate.and_then(|gate| gate.close(&current, lane.stream()));
-    let start = if launch.timed { Some(record()?) } else { None };
-    let begun = begin(&current, lane, kernel, launch, Descriptor::new(range, variables, buffer), parts)
-        .and_then(|()| Ok(record()?));
-    drop(closed);
+    let descriptor = Descriptor::new(range, variables, buffer);
+    let begun = lane.marks().submit(&current, || {
+        if !launch.timed {
+            return begin(&current, lane, kernel, launch, descriptor, parts).map(|()| None);
+        }
+        let record = || Event::record(gpu, &current, lane.stream(), EventKind::Timer);
+        let gate = if kernel.may_be_gated() { lane.gate(gpu) } else { None };
+        let _closed = gate.and_then(|gate| gate.close(&current, lane.stream()));
+        let start = record()?;
+        begin(&current, lane, kernel, launch, descriptor, parts)?;
+        Ok(Some((start, Arc::new(record()?))))
+    });
     match begun {
-        Ok(event) => {
+        Ok((times, number)) => {
             let (gpu, lane) = (gpu.clone(), lane.clone());
-            Ok(Completion::Pending(Box::new(Running { gpu, lane, begin: start, event, on_its_way, print })))
+            Ok(Completion::Pending(Box::new(Running { gpu, lane, number, times, on_its_way, print })))
         }
         Err(error) => {
             // Grids that have begun use what the caller is about to give up.

@@ -15,7 +15,8 @@
 //! | `module`, `cache` | loading kernels, keeping their machine code |
 //! | `grids`, `launch` | dividing and submitting a launch |
 //! | `gate` | what is submitted together begins together, so that times are right |
-//! | `completion`, `print` | its end, and its output |
+//! | `marks` | how the host learns of ends |
+//! | `completion`, `print` | telling them, and the output |
 //! | `info`, `device` | what a GPU is, and the device |
 //! | `helper` | GPUs that another process owns |
 
@@ -37,6 +38,8 @@ mod launch;
 mod library;
 #[allow(unsafe_code, reason = "it calls the driver, and the host uses the memory too")]
 mod managed;
+#[allow(unsafe_code, reason = "it calls the driver, and shares a word with the GPU")]
+mod marks;
 #[allow(unsafe_code, reason = "it calls the driver")]
 mod memory;
 #[allow(unsafe_code, reason = "it calls the driver")]

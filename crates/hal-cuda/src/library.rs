@@ -226,6 +226,7 @@ table! {
     stream_create = "cuStreamCreate" (*mut RawStream, c_uint);
     stream_destroy = "cuStreamDestroy_v2" (RawStream);
     stream_synchronize = "cuStreamSynchronize" (RawStream);
+    stream_write_value = "cuStreamWriteValue64_v2" (RawStream, u64, u64, c_uint);
     stream_wait_value = "cuStreamWaitValue32_v2" (RawStream, u64, u32, c_uint);
     event_create = "cuEventCreate" (*mut RawEvent, c_uint);
     event_destroy = "cuEventDestroy_v2" (RawEvent);

@@ -395,6 +395,29 @@ driver! {
         SUCCESS
     }
 
+    /// The stream writes a word.
+    fn cuStreamWriteValue64_v2(stream: *mut c_void, address: u64, value: u64, flags: c_uint) {
+        // SAFETY: the caller's.
+        let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return INVALID_HANDLE };
+        if flags != 0 || !address.is_multiple_of(8) {
+            return INVALID_VALUE;
+        }
+        stream.push(Box::new(move || {
+            // What follows a fault does nothing. Asked now, because a kernel that runs has all memory.
+            unless_lost(|| {
+                if !with_memory(|memory| memory.has(address, 8)) {
+                    lose(code::ILLEGAL_ADDRESS);
+                    return state();
+                }
+                // SAFETY: the caller keeps the word, whose other users access it atomically, too.
+                let word = unsafe { AtomicU64::from_ptr(std::ptr::with_exposed_provenance_mut(address as usize)) };
+                word.store(value, Ordering::Release);
+                SUCCESS
+            });
+        }));
+        state()
+    }
+
     /// An event.
     fn cuEventCreate(event: *mut *mut c_void, _flags: c_uint) {
         // SAFETY: the caller's.
