@@ -32,6 +32,11 @@ const FOLLOWS: Duration = Duration::from_micros(10);
 /// and looks for ends only once in this time.
 const LOOK: Duration = Duration::from_micros(100);
 
+/// A thread that looks at what other threads write pauses between, so that it does not hold them up.
+fn pause() {
+    (0..8).for_each(|_| std::hint::spin_loop());
+}
+
 /// A stream, and the launches on it whose end is to be told.
 pub struct Lane {
     /// Of `stream`, and dropped first.
@@ -164,16 +169,16 @@ impl Lane {
 
     /// The thread.
     fn serve(&self) {
-        let mut pause = LEAVES;
+        let mut quiet = LEAVES;
         let is_helped = || self.helpers.load(Ordering::Acquire) > 0;
         while self.is_wanted() {
-            let Some(is_quiet) = self.wait_for_launches(pause) else { continue };
+            let Some(is_quiet) = self.wait_for_launches(quiet) else { continue };
             let before = self.marks.submitted();
             if !is_quiet && let Ok(current) = self.marks.gpu().enter() {
                 self.marks.look_for_ends(&current);
             }
             self.tell_some(is_quiet, &is_helped);
-            pause = if !is_quiet || self.marks.submitted() > before { FOLLOWS } else { LEAVES };
+            quiet = if !is_quiet || self.marks.submitted() > before { FOLLOWS } else { LEAVES };
         }
     }
 
@@ -189,7 +194,7 @@ impl Lane {
             if now != last {
                 (last, begin) = (now, Instant::now());
             }
-            std::hint::spin_loop();
+            pause();
         }
         let mut work = self.work.lock();
         loop {
@@ -209,7 +214,7 @@ impl Lane {
 
     /// Waits until no launch followed for a while, which is true then, or until it is time to look for ends. `None` if
     /// another thread waits for launches.
-    fn wait_for_launches(&self, pause: Duration) -> Option<bool> {
+    fn wait_for_launches(&self, quiet: Duration) -> Option<bool> {
         let ended = self.marks.ended();
         let begin = Instant::now();
         let (mut last, mut since) = (self.marks.submitted(), begin);
@@ -221,13 +226,13 @@ impl Lane {
             if number != last {
                 (last, since) = (number, now);
             }
-            if now - since >= pause {
+            if now - since >= quiet {
                 return Some(true);
             }
             if now - begin >= LOOK || self.marks.ended() > ended {
                 return Some(false);
             }
-            std::hint::spin_loop();
+            pause();
         }
     }
 }

@@ -73,6 +73,8 @@ pub struct Queue {
     /// Of a queue on the device.
     on_device: Option<DeviceQueue>,
     state: Mutex<State>,
+    /// In order: the numbers of the commands that `state` knows as the last and as the last slow one, or knew.
+    known: [AtomicU64; 2],
     ready: Mutex<VecDeque<Arc<Command>>>,
     /// The number of threads that will look for ready commands, so that no worker has to be woken.
     active_waiters: AtomicUsize,
@@ -108,6 +110,7 @@ impl Queue {
             properties,
             on_device,
             state: Mutex::default(),
+            known: Default::default(),
             ready: Mutex::default(),
             active_waiters: AtomicUsize::new(0),
         });
@@ -252,8 +255,10 @@ impl Queue {
                     let edge = if streams && last.streams { Edge::Stream } else { Edge::Order };
                     command.wait_for(edge, &last);
                 }
+                self.known[0].store(event.id, Ordering::Release);
                 if policy != ExecPolicy::Inline || !ended(wait) {
                     state.slow = Some(event.clone());
+                    self.known[1].store(event.id, Ordering::Release);
                 }
             } else {
                 let all = matches!(kind, CommandType::Marker | CommandType::Barrier) && wait.is_empty();
@@ -357,6 +362,10 @@ impl Queue {
 
     /// Forgets a command that is done.
     pub(crate) fn retire(&self, event: &Arc<Event>) {
+        // A launch that others have followed is known no more; who enqueues the next need not wait for this.
+        if event.streams && self.known.iter().all(|known| known.load(Ordering::Acquire) != event.id) {
+            return;
+        }
         let mut state = self.state.lock();
         let State { last, slow, barrier, .. } = &mut *state;
         let dropped = [last, slow, barrier].map(|known| known.take_if(|e| Arc::ptr_eq(e, event)));
