@@ -125,12 +125,18 @@ fn a_launch_has_an_end_of_its_own() {
 #[test]
 fn each_of_many_launches_ends() {
     let t = Session::new();
-    let kernel = t.kernel("kernel void k(global uint *p) { p[0]++; }");
+    let kernel = t.kernel("kernel void k(global uint *p, uint i) { p[0] = p[0] * 3 + i; }");
     let buffer = t.buffer_of(&[0u32]);
     t.arg_mem(&kernel, 0, &buffer);
+    t.arg(&kernel, 1, 0u32);
+    for _ in 0..3 {
+        drop(t.launch(&kernel, &[1], &[1]));
+        t.finish();
+    }
     let calls = Calls::new();
     let mut events = Vec::new();
     for i in 0..1000u32 {
+        t.arg(&kernel, 1, i);
         let event = t.launch(&kernel, &[1], &[1]);
         if i % 100 == 7 {
             let sender = calls.sender();
@@ -153,7 +159,8 @@ fn each_of_many_launches_ends() {
     let mut told: Vec<_> = (0..10).map(|_| calls.next()).collect();
     told.sort_unstable();
     assert_eq!(told, Vec::from_iter((0..10).map(|i| (100 * i + 7, 0))));
-    assert_eq!(t.read::<u32>(&buffer, 1), [1000]);
+    let expected = (0..1000u32).fold(0u32, |value, i| value.wrapping_mul(3).wrapping_add(i));
+    assert_eq!(t.read::<u32>(&buffer, 1), [expected]);
 }
 
 #[test]
@@ -262,5 +269,5 @@ fn large_transfers_arrive() {
 
 #[test]
 fn a_program_outlives_the_process_of_its_gpu() {
-    on_a_helped_gpu(&["what_is_made_after_a_fault_works", "large_transfers_arrive"]);
+    on_a_helped_gpu(&["what_is_made_after_a_fault_works", "large_transfers_arrive", "each_of_many_launches_ends"]);
 }

@@ -19,7 +19,7 @@ use cloom_hal::lock::{Condvar, Mutex};
 use cloom_hal::{Finish, HalError, Pending, PrintSink};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -36,6 +36,11 @@ const LOOK: Duration = Duration::from_micros(100);
 fn pause() {
     (0..8).for_each(|_| std::hint::spin_loop());
 }
+
+/// A launch whose end is told after this time is a quick one.
+const QUICK: Duration = Duration::from_micros(200);
+/// If it is told only after this time, the kernel may be none any more, or the GPU is busy anyway.
+const SLOW: Duration = Duration::from_millis(20);
 
 /// A stream, and the launches on it whose end is to be told.
 pub struct Lane {
@@ -172,6 +177,7 @@ impl Lane {
         let mut quiet = LEAVES;
         let is_helped = || self.helpers.load(Ordering::Acquire) > 0;
         while self.is_wanted() {
+            self.submit_deferred();
             let Some(is_quiet) = self.wait_for_launches(quiet) else { continue };
             let before = self.marks.submitted();
             if !is_quiet && let Ok(current) = self.marks.gpu().enter() {
@@ -182,11 +188,21 @@ impl Lane {
         }
     }
 
+    /// Puts on the stream what was deferred.
+    fn submit_deferred(&self) {
+        if self.marks.deferred() > 0
+            && let Ok(current) = self.marks.gpu().enter()
+        {
+            self.marks.try_submit_deferred(&current);
+        }
+    }
+
     /// Waits until there is a launch that no thread waits for, or until there was none for long.
     fn is_wanted(&self) -> bool {
         // Who launches and waits again and again should not have to wake it again and again.
         let (mut last, mut begin) = (self.marks.submitted(), Instant::now());
         while begin.elapsed() < SPIN {
+            self.submit_deferred();
             if self.queued.load(Ordering::Acquire) > 0 {
                 return true;
             }
@@ -222,6 +238,7 @@ impl Lane {
             if self.helpers.load(Ordering::Acquire) > 0 || self.queued.load(Ordering::Acquire) == 0 {
                 return None;
             }
+            self.submit_deferred();
             let (number, now) = (self.marks.submitted(), Instant::now());
             if number != last {
                 (last, since) = (number, now);
@@ -259,6 +276,8 @@ pub struct Running {
     pub on_its_way: Option<OnItsWay>,
     /// What it prints into.
     pub print: Option<(Arc<Printing>, DeviceBlock)>,
+    /// When it was submitted, and the number of work-items with which its kernel was seen to be quick.
+    pub quick: (Instant, u64, Arc<AtomicU64>),
 }
 
 impl Running {
@@ -269,9 +288,24 @@ impl Running {
         }
     }
 
+    /// Learns whether the kernel is quick.
+    fn learn(&self) {
+        let (begin, items, quick) = &self.quick;
+        let (known, time) = (quick.load(Ordering::Relaxed), begin.elapsed());
+        if *items > known && time < QUICK {
+            quick.store(*items, Ordering::Relaxed);
+        } else if known > 0 && time > SLOW {
+            quick.store(0, Ordering::Relaxed);
+        }
+    }
+
     fn end(mut self, sink: &dyn PrintSink) -> Result<Option<Duration>, HalError> {
         self.wait()?;
         self.on_its_way = None;
+        if let Some(failure) = self.lane.marks.take_failure(self.number) {
+            return Err(failure);
+        }
+        self.learn();
         if self.times.is_none() && self.print.is_none() {
             return Ok(None);
         }
@@ -286,10 +320,16 @@ impl Running {
 }
 
 impl Drop for Running {
-    /// The buffer of a launch that nobody waits for is still written.
+    /// The buffer of a launch that nobody waits for is still written, and its kernel may go now.
     fn drop(&mut self) {
         if self.print.is_some() {
             let _ = self.wait();
+        }
+        if !self.lane.marks.has_ended(self.number)
+            && self.lane.marks.deferred() > 0
+            && let Ok(current) = self.gpu.enter()
+        {
+            self.lane.marks.submit_deferred(&current);
         }
     }
 }

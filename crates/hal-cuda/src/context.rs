@@ -12,6 +12,7 @@ use crate::library::{
 };
 use cloom_hal::HalError;
 use cloom_hal::lock::Mutex;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -52,6 +53,8 @@ pub struct Gpu {
     pub threads_of_coarse: u64,
     /// Opens gates.
     pub keeper: Keeper,
+    /// Blocks that kernels and the host may use at the same time.
+    pub shared: AtomicUsize,
     context: OnceLock<RawContext>,
     retaining: Mutex<()>,
     /// None where the driver has no pools.
@@ -69,6 +72,7 @@ impl Gpu {
             device,
             threads_of_coarse: u64::from(multiprocessors) * COARSE_THREADS,
             keeper: Keeper::default(),
+            shared: AtomicUsize::new(0),
             context: OnceLock::new(),
             retaining: Mutex::new(()),
             pool: OnceLock::new(),

@@ -1,5 +1,6 @@
 //! Launches: checks what the driver would not, and submits each grid with its descriptor.
 
+use crate::batch::{Deferred, GridLaunch};
 use crate::completion::{Lane, Running};
 use crate::context::{Current, Event, EventKind, Gpu};
 use crate::error::OnItsWay;
@@ -10,8 +11,9 @@ use crate::print::Printing;
 use cloom_artifact::KernelArgKind;
 use cloom_hal::{Completion, HalError, Launch, NdRange};
 use std::any::Any;
-use std::ffi::c_void;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 /// Starts a launch on a lane.
 pub fn submit(
@@ -23,7 +25,8 @@ pub fn submit(
     let kernel = kernel_of(gpu, launch)?;
     check(kernel, launch)?;
     let range = &launch.range;
-    let parts = parts(kernel, range, gpu.threads_of_coarse)?;
+    let mut grids = grids_of(parts(kernel, range, gpu.threads_of_coarse)?);
+    let (first, second) = (grids.next(), grids.next());
     let current = gpu.enter()?;
     kernel.allow_local(&current, launch.local_size)?;
     let print = match kernel.artifact.printf_formats.is_empty() {
@@ -34,21 +37,36 @@ pub fn submit(
     let buffer = print.as_ref().map_or(0, |(_, block)| block.address());
     let on_its_way = Some(OnItsWay::new(&kernel.name));
     let descriptor = Descriptor::new(range, variables, buffer);
+    let items = range.global.iter().fold(1u64, |items, &n| items.saturating_mul(n));
+    let quick = (Instant::now(), items, kernel.quick.clone());
+    // A kernel that shares memory with the host may wait for what the host does at the end of the launch before.
+    let is_quick = items <= kernel.quick.load(Ordering::Relaxed) && gpu.shared.load(Ordering::Relaxed) == 0;
+    if is_quick
+        && !launch.timed
+        && print.is_none()
+        && let (Some(only), None) = (first, second)
+        && let Some(number) = defer(lane, kernel, launch, descriptor, only)
+    {
+        let (gpu, lane) = (gpu.clone(), lane.clone());
+        let running = Running { gpu, lane, number, times: None, on_its_way, print, quick };
+        return Ok(Completion::Pending(Box::new(running)));
+    }
+    let grids = first.into_iter().chain(second).chain(grids);
     let begun = lane.marks().submit(&current, || {
         if !launch.timed {
-            return begin(&current, lane, kernel, launch, descriptor, parts).map(|()| None);
+            return begin(&current, lane, kernel, launch, descriptor, grids).map(|()| None);
         }
         let record = || Event::record(gpu, &current, lane.stream(), EventKind::Timer);
         let gate = if kernel.may_be_gated() { lane.gate(gpu) } else { None };
         let _closed = gate.and_then(|gate| gate.close(&current, lane.stream()));
         let start = record()?;
-        begin(&current, lane, kernel, launch, descriptor, parts)?;
+        begin(&current, lane, kernel, launch, descriptor, grids)?;
         Ok(Some((start, Arc::new(record()?))))
     });
     match begun {
         Ok((times, number)) => {
             let (gpu, lane) = (gpu.clone(), lane.clone());
-            Ok(Completion::Pending(Box::new(Running { gpu, lane, number, times, on_its_way, print })))
+            Ok(Completion::Pending(Box::new(Running { gpu, lane, number, times, on_its_way, print, quick })))
         }
         Err(error) => {
             // Grids that have begun use what the caller is about to give up.
@@ -123,38 +141,38 @@ fn begin(
     kernel: &CudaKernel,
     launch: &Launch<'_>,
     mut descriptor: Descriptor,
-    parts: SmallParts,
+    grids: impl Iterator<Item = (RawFunction, Grid)>,
 ) -> Result<(), HalError> {
-    let args = kernel.artifact.args.iter().map(|arg| launch.args[arg.offset as usize..].as_ptr().cast());
-    let mut parameters: Vec<*const c_void> = std::iter::once(std::ptr::null()).chain(args).collect();
-    // The driver took the local memory of the largest group when the kernel was allowed it.
-    let local_size = u32::try_from(launch.local_size).unwrap_or(u32::MAX);
-    let grids = parts.into_iter().flatten().flat_map(|(function, grids)| grids.map(move |grid| (function, grid)));
+    let (artifact, args, local_size) = (&*kernel.artifact, launch.args, local_size(launch));
     for (function, grid) in grids {
         descriptor.set_grid(&grid);
-        parameters[0] = (&raw const descriptor).cast();
-        let ([gx, gy, gz], [lx, ly, lz]) = (grid.groups, grid.local);
-        // SAFETY: the function's parameters are those of the artifact, as far as the driver tells (`check_parameters`);
-        // `check` found that each lies in the argument block. The driver copies them before it returns. What they point
-        // to is the kernel's to vouch for, and the caller keeps it until the end.
-        let code = unsafe {
-            let parameters = parameters.as_ptr();
-            let extra = std::ptr::null_mut();
-            (current.table().launch_kernel)(
-                function,
-                gx,
-                gy,
-                gz,
-                lx,
-                ly,
-                lz,
-                local_size,
-                lane.stream(),
-                parameters,
-                extra,
-            )
-        };
-        current.check("cuLaunchKernel", code)?;
+        let (grid, descriptor) = (&grid, &descriptor);
+        GridLaunch { function, grid, local_size, descriptor, artifact, args }.launch(current, lane.stream())?;
     }
     Ok(())
+}
+
+/// Each grid with what it runs.
+fn grids_of(parts: SmallParts) -> impl Iterator<Item = (RawFunction, Grid)> {
+    parts.into_iter().flatten().flat_map(|(function, grids)| grids.map(move |grid| (function, grid)))
+}
+
+/// Bytes of local memory. The driver took that of the largest group when the kernel was allowed it.
+fn local_size(launch: &Launch<'_>) -> u32 {
+    u32::try_from(launch.local_size).unwrap_or(u32::MAX)
+}
+
+/// Leaves a launch to the thread of its lane, if others are on their way and it is quick. Returns its number.
+fn defer(
+    lane: &Lane,
+    kernel: &CudaKernel,
+    launch: &Launch<'_>,
+    mut descriptor: Descriptor,
+    (function, grid): (RawFunction, Grid),
+) -> Option<u64> {
+    lane.marks().defer(|| {
+        descriptor.set_grid(&grid);
+        let (artifact, args) = (kernel.artifact.clone(), launch.args.into());
+        Deferred { function, grid, local_size: local_size(launch), descriptor, artifact, args }
+    })
 }

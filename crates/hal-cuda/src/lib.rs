@@ -14,12 +14,15 @@
 //! | `managed` | memory that is shared with the host |
 //! | `module`, `cache` | loading kernels, keeping their machine code |
 //! | `grids`, `launch` | dividing and submitting a launch |
+//! | `batch` | submitting many launches by one call |
 //! | `gate` | what is submitted together begins together, so that times are right |
 //! | `marks` | how the host learns of ends |
 //! | `completion`, `print` | telling them, and the output |
 //! | `info`, `device` | what a GPU is, and the device |
 //! | `helper` | GPUs that another process owns |
 
+#[allow(unsafe_code, reason = "it calls the driver")]
+mod batch;
 mod cache;
 mod completion;
 #[allow(unsafe_code, reason = "it calls the driver")]
@@ -32,7 +35,6 @@ mod grids;
 pub mod helper;
 #[allow(unsafe_code, reason = "it calls the driver")]
 mod info;
-#[allow(unsafe_code, reason = "it calls the driver")]
 mod launch;
 #[allow(unsafe_code, reason = "it loads the driver")]
 mod library;

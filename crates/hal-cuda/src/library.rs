@@ -51,6 +51,33 @@ handles! {
     RawLink
     /// A pool of memory.
     RawPool
+    /// A graph.
+    RawGraph
+    /// A graph that can be launched.
+    RawGraphExec
+    /// A node of a graph.
+    RawGraphNode
+}
+
+/// A kernel of a graph: `CUDA_KERNEL_NODE_PARAMS`.
+#[repr(C)]
+pub struct KernelNode {
+    /// What runs.
+    pub function: RawFunction,
+    /// Groups of the grid.
+    pub groups: [c_uint; 3],
+    /// Work-items of a group.
+    pub local: [c_uint; 3],
+    /// Bytes of local memory.
+    pub local_size: c_uint,
+    /// The addresses of the arguments.
+    pub parameters: *const *const c_void,
+    /// Null.
+    pub extra: *mut *mut c_void,
+    /// Null, as there is a function.
+    pub kernel: *mut c_void,
+    /// Null: the current one.
+    pub context: *mut c_void,
 }
 
 /// What a pool's memory is: `CUmemPoolProps`.
@@ -250,6 +277,43 @@ table! {
     );
     @optional
     func_get_param_info = "cuFuncGetParamInfo" (RawFunction, usize, *mut usize, *mut usize);
+    graph_create = "cuGraphCreate" (*mut RawGraph, c_uint);
+    graph_add_kernel = "cuGraphAddKernelNode_v2"
+        (*mut RawGraphNode, RawGraph, *const RawGraphNode, usize, *const KernelNode);
+    graph_instantiate = "cuGraphInstantiateWithFlags" (*mut RawGraphExec, RawGraph, u64);
+    graph_set_kernel = "cuGraphExecKernelNodeSetParams_v2" (RawGraphExec, RawGraphNode, *const KernelNode);
+    graph_launch = "cuGraphLaunch" (RawGraphExec, RawStream);
+    graph_destroy = "cuGraphDestroy" (RawGraph);
+    graph_destroy_exec = "cuGraphExecDestroy" (RawGraphExec);
+}
+
+/// The functions for graphs, which drivers have from 12.0 on.
+#[derive(Clone, Copy)]
+#[allow(missing_docs, reason = "they are the driver's, under its names")]
+pub struct GraphCalls {
+    pub create: unsafe extern "C" fn(*mut RawGraph, c_uint) -> Code,
+    pub add_kernel:
+        unsafe extern "C" fn(*mut RawGraphNode, RawGraph, *const RawGraphNode, usize, *const KernelNode) -> Code,
+    pub instantiate: unsafe extern "C" fn(*mut RawGraphExec, RawGraph, u64) -> Code,
+    pub set_kernel: unsafe extern "C" fn(RawGraphExec, RawGraphNode, *const KernelNode) -> Code,
+    pub launch: unsafe extern "C" fn(RawGraphExec, RawStream) -> Code,
+    pub destroy: unsafe extern "C" fn(RawGraph) -> Code,
+    pub destroy_exec: unsafe extern "C" fn(RawGraphExec) -> Code,
+}
+
+impl Table {
+    /// All of those for graphs, if the driver has them.
+    pub fn graphs(&self) -> Option<GraphCalls> {
+        Some(GraphCalls {
+            create: self.graph_create?,
+            add_kernel: self.graph_add_kernel?,
+            instantiate: self.graph_instantiate?,
+            set_kernel: self.graph_set_kernel?,
+            launch: self.graph_launch?,
+            destroy: self.graph_destroy?,
+            destroy_exec: self.graph_destroy_exec?,
+        })
+    }
 }
 
 /// The initialised driver.

@@ -5,6 +5,7 @@ use crate::context::Gpu;
 use crate::library::Address;
 use cloom_hal::{HalError, Memory, assert_in_range};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// All streams may use it: `CU_MEM_ATTACH_GLOBAL`.
 const ATTACH_GLOBAL: u32 = 1;
@@ -25,6 +26,7 @@ impl Managed {
         // SAFETY: it writes an address.
         let code = unsafe { (current.table().mem_alloc_managed)(&mut address, bytes, ATTACH_GLOBAL) };
         current.check("cuMemAllocManaged", code).map_err(|failure| failure.of_size(size))?;
+        gpu.shared.fetch_add(1, Ordering::Relaxed);
         Ok(Managed { gpu: gpu.clone(), address, size })
     }
 
@@ -37,6 +39,7 @@ impl Managed {
 
 impl Drop for Managed {
     fn drop(&mut self) {
+        self.gpu.shared.fetch_sub(1, Ordering::Relaxed);
         let address = self.address;
         // SAFETY: allocated by `allocate`; whoever used it has waited for that.
         self.gpu.release("cuMemFree", |table| unsafe { (table.mem_free)(address) });

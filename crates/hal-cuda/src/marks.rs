@@ -9,15 +9,19 @@
 //!   be waited for alone. A launch that is waited for at once has none.
 //!
 //! Events on which a thread can sleep interrupt the host, and are recorded only for a thread that has to.
+//!
+//! Launches that follow others may wait in the host's memory ([`Marks::defer`]) until the lane's thread or one that
+//! waits for them puts them on the stream, so that the thread which makes them need not call the driver.
 
+use crate::batch::{BATCH, Deferred, Graph};
 use crate::context::{Current, Event, EventKind, Gpu, SPIN};
 use crate::library::RawStream;
 use crate::memory::HostBlock;
 use cloom_hal::HalError;
 use cloom_hal::lock::Mutex;
-use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// The driver is asked for an event once in this time, as other threads call it meanwhile.
@@ -25,6 +29,10 @@ const ASK: Duration = Duration::from_micros(2);
 /// A thread that cannot sleep until a launch ends looks for it after a sixteenth of the time that it has waited, but
 /// between these.
 const NAPS: [Duration; 2] = [Duration::from_micros(30), Duration::from_micros(500)];
+/// Launches that have not ended before others are deferred,
+const BUSY: u64 = 16;
+/// and launches that are deferred at most.
+const MOST_DEFERRED: usize = 1024;
 /// Ends are looked for when there are so many events, so that their number is bounded.
 const MANY: usize = 64;
 
@@ -37,26 +45,38 @@ pub struct Marks {
     stream: RawStream,
     /// None if there is no memory for it.
     word: Option<HostBlock>,
-    /// The number of the last launch.
+    /// The number of the last launch, which changes under the lock of `waiting`.
     submitted: AtomicU64,
     /// That of the last one whose end an event told.
     told: AtomicU64,
     /// Who has the lock may put something on the stream.
     order: Mutex<Order>,
+    /// The last launches, which are not on the stream.
+    waiting: Mutex<VecDeque<Deferred>>,
+    /// How many these are.
+    deferred: AtomicUsize,
+    /// Those that could not be put there, by their numbers.
+    failed: Mutex<BTreeMap<u64, HalError>>,
+    has_failed: AtomicBool,
+    /// None if the driver has none.
+    graph: OnceLock<Option<Graph>>,
 }
 
 #[derive(Default)]
 struct Order {
     /// Those of launches whose end is not known, by their numbers.
     events: VecDeque<(u64, Arc<Event>)>,
+    /// The last launch on the stream.
+    placed: u64,
     /// The last launch behind which the word is written.
     written: u64,
 }
 
 impl Order {
+    /// The first event behind a launch, if there is one.
     fn event_of(&self, number: u64) -> Option<Arc<Event>> {
-        let at = self.events.binary_search_by_key(&number, |&(number, _)| number).ok()?;
-        Some(self.events[at].1.clone())
+        let at = self.events.partition_point(|&(before, _)| before < number);
+        self.events.get(at).map(|(_, event)| event.clone())
     }
 }
 
@@ -65,7 +85,19 @@ impl Marks {
     pub fn new(gpu: &Arc<Gpu>, stream: RawStream) -> Marks {
         let (submitted, told) = (AtomicU64::new(0), AtomicU64::new(0));
         let word = HostBlock::allocate(gpu, size_of::<u64>()).ok();
-        Marks { gpu: gpu.clone(), stream, word, submitted, told, order: Mutex::default() }
+        Marks {
+            gpu: gpu.clone(),
+            stream,
+            word,
+            submitted,
+            told,
+            order: Mutex::default(),
+            waiting: Mutex::default(),
+            deferred: AtomicUsize::new(0),
+            failed: Mutex::default(),
+            has_failed: AtomicBool::new(false),
+            graph: OnceLock::new(),
+        }
     }
 
     /// Puts a launch on the stream. Returns its times and its number.
@@ -75,24 +107,111 @@ impl Marks {
         submit: impl FnOnce() -> Result<Times, HalError>,
     ) -> Result<(Times, u64), HalError> {
         let mut order = self.order.lock();
-        let last = self.submitted();
+        let number = loop {
+            self.flush(current, &mut order);
+            let waiting = self.waiting.lock();
+            if waiting.is_empty() {
+                break self.submitted.fetch_add(1, Ordering::Release) + 1;
+            }
+        };
+        self.close(current, &mut order)?;
+        order.placed = number;
+        let times = submit()?;
+        if let Some((_, end)) = &times {
+            order.events.push_back((number, end.clone()));
+        }
+        Ok((times, number))
+    }
+
+    /// Keeps a launch for later, if others are on their way. Returns its number.
+    pub fn defer(&self, launch: impl FnOnce() -> Deferred) -> Option<u64> {
+        if self.submitted().saturating_sub(self.ended()) < BUSY {
+            return None;
+        }
+        let launch = launch();
+        let mut waiting = self.waiting.lock();
+        if waiting.len() >= MOST_DEFERRED {
+            return None;
+        }
+        waiting.push_back(launch);
+        self.deferred.store(waiting.len(), Ordering::Release);
+        Some(self.submitted.fetch_add(1, Ordering::Release) + 1)
+    }
+
+    /// How many launches are not on the stream.
+    pub fn deferred(&self) -> usize {
+        self.deferred.load(Ordering::Acquire)
+    }
+
+    /// Puts on the stream what was deferred.
+    pub fn submit_deferred(&self, current: &Current<'_>) {
+        self.flush(current, &mut self.order.lock());
+    }
+
+    /// The same, for a thread that comes again: not if another one is at the stream now, which would have to wake it.
+    pub fn try_submit_deferred(&self, current: &Current<'_>) {
+        if let Some(mut order) = self.order.try_lock() {
+            self.flush(current, &mut order);
+        }
+    }
+
+    /// Why a launch could not be put on the stream. It is told once.
+    pub fn take_failure(&self, number: u64) -> Option<HalError> {
+        if !self.has_failed.load(Ordering::Acquire) {
+            return None;
+        }
+        self.failed.lock().remove(&number)
+    }
+
+    /// Puts on the stream what was deferred.
+    fn flush(&self, current: &Current<'_>, order: &mut Order) {
+        while self.deferred() > 0 {
+            let (batch, first) = {
+                let mut waiting = self.waiting.lock();
+                let first = self.submitted() + 1 - waiting.len() as u64;
+                let count = waiting.len().min(BATCH);
+                let batch: Vec<Deferred> = waiting.drain(..count).collect();
+                self.deferred.store(waiting.len(), Ordering::Release);
+                (batch, first)
+            };
+            if self.put_together(current, order, first, &batch) {
+                continue;
+            }
+            for (launch, number) in batch.iter().zip(first..) {
+                let put = self.close(current, order).and_then(|()| Ok(launch.grid().launch(current, self.stream)?));
+                order.placed = number;
+                if let Err(error) = put {
+                    self.failed.lock().insert(number, error);
+                    self.has_failed.store(true, Ordering::Release);
+                }
+            }
+        }
+    }
+
+    /// Puts launches on the stream as one graph, if they make one.
+    fn put_together(&self, current: &Current<'_>, order: &mut Order, first: u64, batch: &[Deferred]) -> bool {
+        if batch.len() != BATCH {
+            return false;
+        }
+        let graph = self.graph.get_or_init(|| Graph::new(&self.gpu, current, &batch[0].grid()));
+        let Some(graph) = graph else { return false };
+        let put = self.close(current, order).is_ok() && graph.launch(current, self.stream, batch).is_ok();
+        if put {
+            order.placed = first + BATCH as u64 - 1;
+        }
+        put
+    }
+
+    /// Puts an event behind what is on the stream, before something else follows.
+    fn close(&self, current: &Current<'_>, order: &mut Order) -> Result<(), HalError> {
         if order.events.len() >= MANY {
-            self.look(current, &mut order);
+            self.look(current, order);
         }
         let ended = self.ended();
         while order.events.front().is_some_and(|&(number, _)| number <= ended) {
             order.events.pop_front();
         }
-        if last > ended {
-            self.record(current, &mut order)?;
-        }
-        let times = submit()?;
-        let number = last + 1;
-        if let Some((_, end)) = &times {
-            order.events.push_back((number, end.clone()));
-        }
-        self.submitted.store(number, Ordering::Release);
-        Ok((times, number))
+        if order.placed > ended { self.record(current, order) } else { Ok(()) }
     }
 
     /// Its GPU.
@@ -127,8 +246,9 @@ impl Marks {
             if self.has_ended(number) {
                 return Ok(());
             }
+            self.flush(current, &mut order);
             self.write(current, &mut order);
-            if order.written < number && self.submitted() == number {
+            if order.written < number && order.event_of(number).is_none() {
                 self.record(current, &mut order)?;
             }
             order.event_of(number)
@@ -164,26 +284,26 @@ impl Marks {
             if self.has_ended(number) {
                 return Ok(());
             }
-            if self.submitted() == number {
+            let event = order.event_of(number).filter(|_| order.placed > number);
+            let Some(event) = event else {
+                // The end of the stream is where it ends.
                 let event = Event::record(&self.gpu, current, self.stream, EventKind::Sleeper)?;
                 drop(order);
                 event.wait(current)?;
                 self.note_end(number);
                 return Ok(());
-            }
-            // It has one, as another launch has followed.
-            let event = order.event_of(number);
+            };
             drop(order);
-            match event {
-                Some(event) if event.has_come(current)? => self.note_end(number),
-                _ => std::thread::sleep((begin.elapsed() / 16).clamp(NAPS[0], NAPS[1])),
+            match event.has_come(current)? {
+                true => self.note_end(number),
+                false => std::thread::sleep((begin.elapsed() / 16).clamp(NAPS[0], NAPS[1])),
             }
         }
     }
 
     /// Puts an event behind the last launch, if there is none.
     fn record(&self, current: &Current<'_>, order: &mut Order) -> Result<(), HalError> {
-        let last = self.submitted();
+        let last = order.placed;
         if order.events.back().is_none_or(|&(number, _)| number != last) {
             let event = Event::record(&self.gpu, current, self.stream, EventKind::Plain)?;
             order.events.push_back((last, Arc::new(event)));
@@ -193,7 +313,7 @@ impl Marks {
 
     /// Lets the GPU write the word behind the last launch. Where it cannot, there are events.
     fn write(&self, current: &Current<'_>, order: &mut Order) {
-        let number = self.submitted();
+        let number = order.placed;
         let Some(word) = self.word.as_ref().filter(|_| order.written < number) else { return };
         // SAFETY: the word lives until it was written, and the host's memory has the same address on the GPU.
         let code = unsafe { (current.table().stream_write_value)(self.stream, word.address(), number, 0) };

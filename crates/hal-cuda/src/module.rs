@@ -12,7 +12,7 @@ use cloom_hal::{HalError, Kernel, Memory};
 use cloom_ir::abi::gpu;
 use std::ffi::{CString, c_void};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// `CU_JIT_ERROR_LOG_BUFFER`
 const JIT_ERROR_LOG: i32 = 5;
@@ -63,6 +63,8 @@ pub struct CudaKernel {
     pub(crate) max_group: u64,
     /// Bytes of local memory of the largest group.
     local_memory: u64,
+    /// The most work-items of a launch that was seen to be quick.
+    pub(crate) quick: Arc<AtomicU64>,
     /// Whether it has run.
     is_known: AtomicBool,
     /// Whether a thread has private memory beside its registers.
@@ -118,6 +120,7 @@ impl CudaKernel {
             coarse: None,
             max_group: 0,
             local_memory: 0,
+            quick: Arc::default(),
             is_known: AtomicBool::new(false),
             has_private: true,
             has_local_memory: AtomicBool::new(false),

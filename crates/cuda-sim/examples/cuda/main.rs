@@ -6,7 +6,7 @@
 //! | `memory` | allocations, which are the host's memory |
 //! | `stream` | streams and events |
 //! | `transfer` | copies and fills |
-//! | `code` | modules and launches |
+//! | `code` | modules, launches, graphs |
 //!
 //! Handles are addresses of boxes that are never freed: a test process is short, and a handle that is used too late is
 //! no accident of memory. A fault of a kernel ends everything, as CUDA has it: from then on each function fails.
