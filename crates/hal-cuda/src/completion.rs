@@ -6,7 +6,7 @@
 //! so that it need not be woken, and comes first.
 //!
 //! While launches follow each other and nobody waits for one, the thread calls the driver rarely, because its calls
-//! hold up those that launch.
+//! hold up those that launch. The ends of timed launches are told as soon as they have come.
 
 use crate::context::{Gpu, OwnedStream, SPIN};
 use crate::error::OnItsWay;
@@ -19,7 +19,7 @@ use cloom_hal::lock::{Condvar, Mutex};
 use cloom_hal::{Finish, HalError, Pending, PrintSink};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -52,6 +52,8 @@ pub struct Lane {
     work: Mutex<Work>,
     /// Launches in `work` that no thread serves, for threads that spin.
     queued: AtomicUsize,
+    /// Whether the last launch is timed.
+    is_timed: AtomicBool,
     /// Threads that wait for launches.
     helpers: AtomicUsize,
     changed: Condvar,
@@ -76,6 +78,7 @@ impl Lane {
             gate: OnceLock::new(),
             work: Mutex::default(),
             queued: AtomicUsize::new(0),
+            is_timed: AtomicBool::new(false),
             helpers: AtomicUsize::new(0),
             changed: Condvar::new(),
         })
@@ -99,6 +102,7 @@ impl Lane {
     /// Calls back when a launch has ended.
     fn tell(self: &Arc<Lane>, running: Running, finish: Box<dyn Finish>) {
         let mut work = self.work.lock();
+        self.is_timed.store(running.times.is_some(), Ordering::Release);
         work.launches.push_back((running, finish));
         if !work.is_served {
             self.queued.store(work.launches.len(), Ordering::Release);
@@ -243,7 +247,7 @@ impl Lane {
             if number != last {
                 (last, since) = (number, now);
             }
-            if now - since >= quiet {
+            if now - since >= quiet || self.is_timed.load(Ordering::Acquire) {
                 return Some(true);
             }
             if now - begin >= LOOK || self.marks.ended() > ended {

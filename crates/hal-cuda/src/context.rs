@@ -235,7 +235,7 @@ impl<'a> Current<'a> {
         let flags = match kind {
             EventKind::Plain => EVENT_DISABLE_TIMING,
             EventKind::Sleeper => EVENT_BLOCKING_SYNC | EVENT_DISABLE_TIMING,
-            EventKind::Timer => 0,
+            EventKind::Timer => EVENT_BLOCKING_SYNC,
         };
         // SAFETY: it writes a handle.
         self.check("cuEventCreate", unsafe { (self.table().event_create)(&mut raw, flags) })?;
@@ -250,7 +250,7 @@ pub enum EventKind {
     Plain,
     /// A thread sleeps until it comes. The GPU interrupts the host for it.
     Sleeper,
-    /// It is asked for, and has a time.
+    /// The same, and it has a time.
     Timer,
 }
 
@@ -268,6 +268,11 @@ impl Event {
         // SAFETY: event and stream live; nobody waits for the event any more that it was before.
         current.check("cuEventRecord", unsafe { (current.table().event_record)(event.raw, stream) })?;
         Ok(event)
+    }
+
+    /// Whether a thread can sleep until it comes.
+    pub fn can_be_slept_on(&self) -> bool {
+        !matches!(self.kind, EventKind::Plain)
     }
 
     /// Whether it has come.

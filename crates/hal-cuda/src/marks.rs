@@ -10,6 +10,9 @@
 //!
 //! Events on which a thread can sleep interrupt the host, and are recorded only for a thread that has to.
 //!
+//! The end of a timed launch is the moment at which it is noticed, so it has an event of that kind, which is asked for
+//! all the time.
+//!
 //! Launches that follow others may wait in the host's memory ([`Marks::defer`]) until the lane's thread or one that
 //! waits for them puts them on the stream, so that the thread which makes them need not call the driver.
 
@@ -261,7 +264,7 @@ impl Marks {
             }
             let now = begin.elapsed();
             if let Some(event) = &event
-                && asked.is_none_or(|asked| now - asked >= ASK)
+                && (event.can_be_slept_on() || asked.is_none_or(|asked| now - asked >= ASK))
             {
                 asked = Some(now);
                 if event.has_come(current)? {
@@ -284,19 +287,19 @@ impl Marks {
             if self.has_ended(number) {
                 return Ok(());
             }
-            let event = order.event_of(number).filter(|_| order.placed > number);
-            let Some(event) = event else {
+            let event = match order.event_of(number) {
+                Some(event) if order.placed > number || event.can_be_slept_on() => event,
                 // The end of the stream is where it ends.
-                let event = Event::record(&self.gpu, current, self.stream, EventKind::Sleeper)?;
-                drop(order);
-                event.wait(current)?;
-                self.note_end(number);
-                return Ok(());
+                _ => Arc::new(Event::record(&self.gpu, current, self.stream, EventKind::Sleeper)?),
             };
             drop(order);
-            match event.has_come(current)? {
-                true => self.note_end(number),
-                false => std::thread::sleep((begin.elapsed() / 16).clamp(NAPS[0], NAPS[1])),
+            if event.can_be_slept_on() {
+                event.wait(current)?;
+                self.note_end(number);
+            } else if event.has_come(current)? {
+                self.note_end(number);
+            } else {
+                std::thread::sleep((begin.elapsed() / 16).clamp(NAPS[0], NAPS[1]));
             }
         }
     }
