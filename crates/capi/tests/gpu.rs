@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "a signal is handled as in programs of C, and memory is shared with kernels")]
 
 mod common;
-use common::gpu::{HELPER, on_a_helped_gpu, on_the_gpu};
+use common::gpu::{HELPER, on_a_gpu_for_groups_of, on_a_helped_gpu, on_the_gpu};
 use common::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -50,6 +50,33 @@ fn groups_are_best_made_of_whole_vectors() {
         CL_DEVICE_TYPE_GPU => assert_eq!(of_kernel, 32),
         _ => assert!(of_kernel >= 4, "{of_kernel}"),
     }
+}
+
+/// A GPU has as many registers for a group as it has: what programs are told to launch is what runs at full speed, and
+/// larger groups run, too.
+#[test]
+fn groups_are_as_large_as_registers_allow() {
+    let t = Session::new();
+    let source = "kernel void k(global uint *p) { p[get_global_id(0)] = get_local_size(0) * 2 + get_local_id(0); }";
+    let kernel = t.kernel(source);
+    let most: usize =
+        info(|s, v, r| t.clGetKernelWorkGroupInfo(kernel.h, t.device, CL_KERNEL_WORK_GROUP_SIZE, s, v, r));
+    let of_device: usize = info(|s, v, r| t.clGetDeviceInfo(t.device, CL_DEVICE_MAX_WORK_GROUP_SIZE, s, v, r));
+    let told = std::env::var("CUDA_SIM_THREADS").map_or(of_device, |n| n.parse().unwrap());
+    assert_eq!(most, told);
+    let buffer = t.buffer_of(&vec![0u32; 4096]);
+    t.arg_mem(&kernel, 0, &buffer);
+    for local in [most, of_device.min(1024)] {
+        t.wait(&[&t.launch(&kernel, &[4096], &[local])]);
+        let found: Vec<u32> = t.read(&buffer, 4096);
+        let right = |(i, &n): (usize, &u32)| n as usize == local * 2 + i % local;
+        assert!(found.iter().enumerate().all(right), "groups of {local}");
+    }
+}
+
+#[test]
+fn a_gpu_with_few_registers_runs_large_groups() {
+    on_a_gpu_for_groups_of(256, &["groups_are_as_large_as_registers_allow"]);
 }
 
 /// `cl_nv_device_attribute_query` and `cl_khr_pci_bus_info` are of GPUs alone.

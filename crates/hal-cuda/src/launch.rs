@@ -6,7 +6,7 @@ use crate::context::{Current, Event, EventKind, Gpu};
 use crate::error::OnItsWay;
 use crate::grids::{Descriptor, GRID_LIMITS, GROUP_LIMITS, Grid, coarse, grids};
 use crate::library::RawFunction;
-use crate::module::CudaKernel;
+use crate::module::{CudaKernel, Function};
 use crate::print::Printing;
 use cloom_artifact::KernelArgKind;
 use cloom_hal::{Completion, HalError, Launch, NdRange};
@@ -25,10 +25,11 @@ pub fn submit(
     let kernel = kernel_of(gpu, launch)?;
     check(kernel, launch)?;
     let range = &launch.range;
-    let mut grids = grids_of(parts(kernel, range, gpu.threads_of_coarse)?);
-    let (first, second) = (grids.next(), grids.next());
     let current = gpu.enter()?;
-    kernel.allow_local(&current, launch.local_size)?;
+    let function = kernel.function_for(&current, group_of(range).iter().product())?;
+    kernel.allow_local(&current, function, launch.local_size)?;
+    let mut grids = grids_of(parts(kernel, function, range, gpu.threads_of_coarse)?);
+    let (first, second) = (grids.next(), grids.next());
     let print = match kernel.artifact.printf_formats.is_empty() {
         true => None,
         false => Some((printing.clone(), printing.buffer(&current, lane.stream())?)),
@@ -79,19 +80,27 @@ pub fn submit(
 /// A function, and the grids that it runs.
 type Part = (RawFunction, Box<dyn Iterator<Item = Grid>>);
 
-/// What runs a range: the kernel, or the coarse one and, at the ends of rows, the kernel.
-fn parts(kernel: &CudaKernel, range: &NdRange, least: u64) -> Result<SmallParts, HalError> {
+/// What runs a range: the function, or the coarse kernel and, at the ends of rows, the function.
+fn parts(kernel: &CudaKernel, function: &Function, range: &NdRange, least: u64) -> Result<SmallParts, HalError> {
     let part = |function: RawFunction, range: &NdRange| -> Result<Part, HalError> {
         let too_many = || HalError::Device(format!("a GPU takes {:?} groups in too many parts", range.groups()));
         Ok((function, Box::new(grids(range, GRID_LIMITS).ok_or_else(too_many)?)))
     };
-    let joined = kernel.coarse.and_then(|(function, factor)| Some((function, coarse(range, factor.into(), least)?)));
+    let joined = kernel.coarse.as_ref().and_then(|(function, factor)| {
+        let (joined, apart) = coarse(range, (*factor).into(), least)?;
+        (group_of(&joined).iter().product::<u64>() <= function.most).then_some((function, joined, apart))
+    });
     Ok(match joined {
-        None => [Some(part(kernel.function, range)?), None],
-        Some((function, (joined, apart))) => {
-            [Some(part(function, &joined)?), apart.map(|apart| part(kernel.function, &apart)).transpose()?]
+        None => [Some(part(function.raw, range)?), None],
+        Some((coarse, joined, apart)) => {
+            [Some(part(coarse.raw, &joined)?), apart.map(|apart| part(function.raw, &apart)).transpose()?]
         }
     })
+}
+
+/// The largest group of a range; it is not larger than the range.
+fn group_of(range: &NdRange) -> [u64; 3] {
+    std::array::from_fn(|d| range.local[d].min(range.global[d]))
 }
 
 /// At most two parts.
@@ -119,17 +128,10 @@ fn check(kernel: &CudaKernel, launch: &Launch<'_>) -> Result<(), HalError> {
     if launch.zero_local && launch.local_size > 0 {
         return fails("a GPU does not clear local memory before a group".into());
     }
-    let (local, global) = (launch.range.local, launch.range.global);
-    // A group is not larger than the range.
-    let local: [u64; 3] = std::array::from_fn(|d| local[d].min(global[d]));
+    let local = group_of(&launch.range);
     if let Some(d) = (0..3).find(|&d| local[d] > GROUP_LIMITS[d]) {
         let most = GROUP_LIMITS[d];
         return fails(format!("a group has {} work-items in dimension {d}, and a GPU takes {most}", local[d]));
-    }
-    let (items, most) = (local.iter().product::<u64>(), kernel.max_group);
-    if items > most {
-        let name = &artifact.name;
-        return fails(format!("a group has {items} work-items, and there are registers for {most} of kernel `{name}`"));
     }
     Ok(())
 }

@@ -11,9 +11,11 @@ use cloom_artifact::KernelArtifact;
 use cloom_hal::{HalError, Kernel, Memory};
 use cloom_ir::abi::gpu;
 use std::ffi::{CString, c_void};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
+/// `CU_JIT_MAX_REGISTERS`
+const JIT_REGISTERS: i32 = 0;
 /// `CU_JIT_ERROR_LOG_BUFFER`
 const JIT_ERROR_LOG: i32 = 5;
 /// `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`
@@ -37,6 +39,9 @@ const PRIVATE: i32 = 3;
 const MAX_DYNAMIC_SHARED: i32 = 8;
 /// Bytes of local memory that a group has without asking.
 const PLAIN_LOCAL: u64 = 48 << 10;
+/// Threads of the largest group, and the registers that each can have then: a group has 64 K of them.
+const LARGEST_GROUP: u64 = 1024;
+const REGISTERS_OF_LARGEST: usize = 64;
 
 /// What a kernel is loaded for.
 pub struct LoadFor<'a> {
@@ -56,11 +61,13 @@ pub struct CudaKernel {
     /// Its name, for errors of launches that outlive the borrow of the kernel.
     pub(crate) name: Arc<str>,
     pub(crate) gpu: Arc<Gpu>,
-    module: RawModule,
-    pub(crate) function: RawFunction,
+    /// That of the functions; it is unloaded with the kernel.
+    _module: Module,
+    pub(crate) function: Function,
     /// The coarse kernel and its factor.
-    pub(crate) coarse: Option<(RawFunction, u32)>,
-    pub(crate) max_group: u64,
+    pub(crate) coarse: Option<(Function, u32)>,
+    /// The kernel once more for groups that are too large for it, from the first of them on.
+    large: OnceLock<Result<(Module, Function), HalError>>,
     /// Bytes of local memory of the largest group.
     local_memory: u64,
     /// The most work-items of a launch that was seen to be quick.
@@ -69,8 +76,6 @@ pub struct CudaKernel {
     is_known: AtomicBool,
     /// Whether a thread has private memory beside its registers.
     has_private: bool,
-    /// Whether a group may have as much.
-    has_local_memory: AtomicBool,
     /// Kept as long as the kernel.
     pub(crate) variables: Option<Arc<dyn Memory>>,
 }
@@ -81,7 +86,46 @@ impl Kernel for CudaKernel {
     }
 
     fn max_group_size(&self) -> u64 {
-        self.max_group
+        LARGEST_GROUP
+    }
+
+    fn best_group_size(&self) -> u64 {
+        self.function.most
+    }
+}
+
+/// A function of the driver.
+pub struct Function {
+    pub(crate) raw: RawFunction,
+    /// Threads of the largest group for which there are registers.
+    pub(crate) most: u64,
+    /// Whether a group may have as much local memory as there is.
+    has_local_memory: AtomicBool,
+}
+
+/// A module of the driver, until it is dropped; kernels are kept until their launches have ended.
+struct Module {
+    gpu: Arc<Gpu>,
+    raw: RawModule,
+}
+
+impl Module {
+    fn function(&self, current: &Current<'_>, entry: &str) -> Result<Function, HalError> {
+        let name = CString::new(entry).map_err(|_| bad("a symbol has a zero"))?;
+        let mut raw = RawFunction::NULL;
+        // SAFETY: the module is loaded, the name ends in a zero, and it writes a handle.
+        let code = unsafe { (current.table().module_get_function)(&mut raw, self.raw, name.as_ptr()) };
+        current.check("cuModuleGetFunction", code).map_err(|_| bad(&format!("no function {entry}")))?;
+        let most = u64::from(attribute_of(current, raw, MAX_THREADS)?);
+        Ok(Function { raw, most, has_local_memory: AtomicBool::new(false) })
+    }
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        let raw = self.raw;
+        // SAFETY: loaded by `load`.
+        self.gpu.release("cuModuleUnload", |table| unsafe { (table.module_unload)(raw) });
     }
 }
 
@@ -99,51 +143,59 @@ impl CudaKernel {
         if artifact.enqueues {
             return Err(bad("it enqueues kernels, which a GPU does not"));
         }
-        let entry = CString::new(artifact.entry.as_str()).map_err(|_| bad("its symbol has a zero"))?;
-        let ptx = CString::new(artifact.code.strip_suffix(b"\0").unwrap_or(&artifact.code));
-        let ptx = ptx.map_err(|_| bad("its text has a zero"))?;
+        let ptx = text_of(&artifact)?;
         let current = to.gpu.enter()?;
-        let module = load(&current, to, &ptx)?;
-        let function = |entry: &CString| {
-            let mut function = RawFunction::NULL;
-            // SAFETY: the module is loaded, the name ends in a zero, and it writes a handle.
-            let code = unsafe { (current.table().module_get_function)(&mut function, module, entry.as_ptr()) };
-            let found = current.check("cuModuleGetFunction", code);
-            found.map(|()| function).map_err(|_| bad(&format!("no function {}", entry.to_string_lossy())))
+        let module = Module { gpu: to.gpu.clone(), raw: load(&current, to, &ptx)? };
+        let function = module.function(&current, &artifact.entry)?;
+        let coarse = match coarse {
+            Some(coarse) => Some((module.function(&current, &coarse.entry)?, coarse.factor.max(1))),
+            None => None,
         };
-        let mut kernel = CudaKernel {
+        let functions = std::iter::once(&function).chain(coarse.iter().map(|(function, _)| function));
+        let private = functions.map(|function| attribute_of(&current, function.raw, PRIVATE));
+        let has_private = private.collect::<Result<Vec<_>, _>>()?.into_iter().any(|bytes| bytes > 0);
+        let static_shared = u64::from(attribute_of(&current, function.raw, STATIC_SHARED)?);
+        let kernel = CudaKernel {
             name: artifact.name.as_str().into(),
             artifact,
             gpu: to.gpu.clone(),
-            module,
-            function: RawFunction::NULL,
-            coarse: None,
-            max_group: 0,
-            local_memory: 0,
+            _module: module,
+            function,
+            coarse,
+            large: OnceLock::new(),
+            local_memory: to.local_memory.saturating_sub(static_shared),
             quick: Arc::default(),
             is_known: AtomicBool::new(false),
-            has_private: true,
-            has_local_memory: AtomicBool::new(false),
+            has_private,
             variables,
         };
-        // From here on, dropping the kernel unloads the module.
-        kernel.function = function(&entry)?;
-        if let Some(coarse) = coarse {
-            let entry = CString::new(coarse.entry).map_err(|_| bad("a symbol has a zero"))?;
-            kernel.coarse = Some((function(&entry)?, coarse.factor.max(1)));
-        }
         kernel.check_parameters(&current)?;
-        kernel.max_group = u64::from(kernel.attribute(&current, MAX_THREADS)?);
-        let functions = std::iter::once(kernel.function).chain(kernel.coarse.map(|(function, _)| function));
-        let private = functions.map(|function| attribute_of(&current, function, PRIVATE));
-        kernel.has_private = private.collect::<Result<Vec<_>, _>>()?.into_iter().any(|bytes| bytes > 0);
-        let static_shared = u64::from(kernel.attribute(&current, STATIC_SHARED)?);
-        kernel.local_memory = to.local_memory.saturating_sub(static_shared);
         Ok(kernel)
     }
 
-    fn attribute(&self, current: &Current<'_>, attribute: i32) -> Result<u32, Failure> {
-        attribute_of(current, self.function, attribute)
+    /// The function for groups of so many threads: the kernel, or one with fewer registers, whose values are in memory
+    /// instead.
+    pub fn function_for(&self, current: &Current<'_>, threads: u64) -> Result<&Function, HalError> {
+        if threads <= self.function.most {
+            return Ok(&self.function);
+        }
+        let large = self.large.get_or_init(|| {
+            let ptx = text_of(&self.artifact)?;
+            let mut options = Options::new(ptx.as_bytes());
+            options.set(JIT_REGISTERS, REGISTERS_OF_LARGEST);
+            let raw = load_image(current, ptx.as_bytes_with_nul(), &mut options).map_err(|f| options.explain(f))?;
+            let module = Module { gpu: self.gpu.clone(), raw };
+            let function = module.function(current, &self.artifact.entry)?;
+            Ok((module, function))
+        });
+        let (_, function) = large.as_ref().map_err(Clone::clone)?;
+        if threads > function.most {
+            let (name, most) = (&self.name, function.most);
+            let why =
+                format!("a group has {threads} work-items, and there are registers for {most} of kernel `{name}`");
+            return Err(HalError::Device(why));
+        }
+        Ok(function)
     }
 
     /// Compares the function's parameters with the artifact, if the driver says what they are (from 12.4 on): it reads
@@ -157,14 +209,14 @@ impl CudaKernel {
         for (i, room) in rooms.enumerate() {
             let (mut offset, mut size) = (0, 0);
             // SAFETY: it writes two numbers.
-            if unsafe { info(self.function, i, &mut offset, &mut size) } != 0 || size > room {
+            if unsafe { info(self.function.raw, i, &mut offset, &mut size) } != 0 || size > room {
                 return Err(bad(&format!("parameter {i} of {} is not that of the kernel", self.artifact.entry)));
             }
             count += 1;
         }
         let (mut offset, mut size) = (0, 0);
         // SAFETY: as above.
-        match unsafe { info(self.function, count, &mut offset, &mut size) } {
+        match unsafe { info(self.function.raw, count, &mut offset, &mut size) } {
             0 => Err(bad(&format!("{} has more parameters than the kernel", self.artifact.entry))),
             _ => Ok(()),
         }
@@ -176,31 +228,23 @@ impl CudaKernel {
         self.is_known.swap(true, Ordering::Relaxed) && !self.has_private
     }
 
-    /// Makes sure that a group may have so many bytes of local memory.
-    pub fn allow_local(&self, current: &Current<'_>, size: u64) -> Result<(), HalError> {
+    /// Makes sure that a group of a function may have so many bytes of local memory.
+    pub fn allow_local(&self, current: &Current<'_>, function: &Function, size: u64) -> Result<(), HalError> {
         if size > self.local_memory {
             let most = self.local_memory;
             return Err(HalError::Device(format!(
                 "a group asks for {size} bytes of local memory, and {most} are there"
             )));
         }
-        if size <= PLAIN_LOCAL || self.has_local_memory.load(Ordering::Relaxed) {
+        if size <= PLAIN_LOCAL || function.has_local_memory.load(Ordering::Relaxed) {
             return Ok(());
         }
         let most = i32::try_from(self.local_memory).unwrap_or(i32::MAX);
         // SAFETY: the function is that of the module.
-        let code = unsafe { (current.table().func_set_attribute)(self.function, MAX_DYNAMIC_SHARED, most) };
+        let code = unsafe { (current.table().func_set_attribute)(function.raw, MAX_DYNAMIC_SHARED, most) };
         current.check("cuFuncSetAttribute", code)?;
-        self.has_local_memory.store(true, Ordering::Relaxed);
+        function.has_local_memory.store(true, Ordering::Relaxed);
         Ok(())
-    }
-}
-
-impl Drop for CudaKernel {
-    fn drop(&mut self) {
-        let module = self.module;
-        // SAFETY: loaded by `load`; kernels are kept until their launches have ended.
-        self.gpu.release("cuModuleUnload", |table| unsafe { (table.module_unload)(module) });
     }
 }
 
@@ -212,6 +256,11 @@ fn attribute_of(current: &Current<'_>, function: RawFunction, attribute: i32) ->
     Ok(u32::try_from(value).unwrap_or(0))
 }
 
+/// The text of a kernel's code.
+fn text_of(artifact: &KernelArtifact) -> Result<CString, HalError> {
+    CString::new(artifact.code.strip_suffix(b"\0").unwrap_or(&artifact.code)).map_err(|_| bad("its text has a zero"))
+}
+
 fn bad(why: &str) -> HalError {
     HalError::BadCode(why.to_owned())
 }
@@ -219,17 +268,26 @@ fn bad(why: &str) -> HalError {
 /// Options of the driver's compiler: its errors go to a buffer, and source lines stay where the text has them.
 struct Options {
     log: Vec<u8>,
-    names: [i32; 4],
-    values: [*mut c_void; 4],
+    names: Vec<i32>,
+    values: Vec<*mut c_void>,
 }
 
 impl Options {
     fn new(image: &[u8]) -> Options {
         let mut log = vec![0u8; LOG];
-        let number = |n: usize| std::ptr::without_provenance_mut::<c_void>(n);
         let has_lines = image.windows(6).any(|text| text == b"\t.loc\t");
-        let values = [log.as_mut_ptr().cast(), number(LOG), number(4), number(has_lines.into())];
-        Options { log, names: [JIT_ERROR_LOG, JIT_ERROR_LOG_SIZE, JIT_LEVEL, JIT_LINES], values }
+        let (names, values) = (vec![JIT_ERROR_LOG], vec![log.as_mut_ptr().cast()]);
+        let mut options = Options { log, names, values };
+        options.set(JIT_ERROR_LOG_SIZE, LOG);
+        options.set(JIT_LEVEL, 4);
+        options.set(JIT_LINES, has_lines.into());
+        options
+    }
+
+    /// Sets an option that is a number.
+    fn set(&mut self, name: i32, value: usize) {
+        self.names.push(name);
+        self.values.push(std::ptr::without_provenance_mut(value));
     }
 
     /// The error of a call with these options: what the compiler says, if it has said something.

@@ -15,6 +15,11 @@ pub trait Kernel: Send + Sync + Any {
     fn max_group_size(&self) -> u64 {
         u64::MAX
     }
+
+    /// The largest work-group that runs at full speed: a larger one may need code with fewer registers.
+    fn best_group_size(&self) -> u64 {
+        self.max_group_size()
+    }
 }
 
 /// Receives the output of `printf`. Called from many threads.

@@ -217,16 +217,19 @@ impl KernelCode {
         Ok(code.artifact().cpu().map_or([0, 1, 2], |cpu| cpu.dim_order))
     }
 
-    /// The largest work-group that can be launched. Few kernels keep so much across barriers that it is smaller than
-    /// the device's: only for these is it read from the existing code, or else from baseline code (the caller will
-    /// launch soon and should not wait for optimised code).
+    /// The largest work-group that programs should launch. On devices that can tell from what the kernel keeps across
+    /// barriers, few kernels keep so much that it is smaller than the device's: only for these is it read from the
+    /// existing code, or else from baseline code (the caller will launch soon and should not wait for optimised code).
+    /// On others, registers decide, and so the code.
     pub fn max_group(&self) -> u64 {
         let most = self.device.max_group_size();
-        let limit = self.executable.kept_across_barriers(&self.name).and_then(|n| self.device.hal().group_limit(n));
-        if limit.is_some_and(|limit| limit >= most) {
-            return most;
-        }
-        most.min(self.made_or_baseline().map_or(u64::MAX, |code| code.max_group_size()))
+        let kept = self.executable.kept_across_barriers(&self.name);
+        let code = match kept.and_then(|bytes| self.device.hal().group_limit(bytes)) {
+            Some(limit) if limit >= most => return most,
+            Some(_) => self.made_or_baseline(),
+            None => self.made_or_baseline().or_else(|| self.loaded().ok().cloned()),
+        };
+        most.min(code.map_or(u64::MAX, |code| code.best_group_size()))
     }
 
     /// The code for most launches if it is there, or else baseline code.

@@ -12,16 +12,21 @@ pub const HELPER: &str = "CLOOM_GPU_HELPER";
 /// Runs tests of this program in a process of its own, in which a simulated GPU is the only device. Its library is the
 /// example `cuda` of `cloom-cuda-sim`, which `cargo test --workspace` builds; where it is missing, this says so.
 pub fn on_the_gpu(tests: &[&str]) {
-    run(tests, &[]);
+    run(tests, &[], &[]);
+}
+
+/// The same, on a GPU that has registers for groups of so many work-items.
+pub fn on_a_gpu_for_groups_of(work_items: u32, tests: &[&str]) {
+    run(tests, &[], &[("CUDA_SIM_THREADS", &work_items.to_string())]);
 }
 
 /// The same, with the GPU in a process of the program `cloom`.
 pub fn on_a_helped_gpu(tests: &[&str]) {
-    run(tests, &[(HELPER, "../cloom")]);
+    run(tests, &[(HELPER, "../cloom")], &[]);
 }
 
-/// Runs them with variables whose values are files beside the examples.
-fn run(tests: &[&str], variables: &[(&str, &str)]) {
+/// Runs them with variables whose values are files beside the examples, and with others.
+fn run(tests: &[&str], files: &[(&str, &str)], others: &[(&str, &str)]) {
     let program = std::env::current_exe().expect("the path of the test");
     let folder = program.parent().expect("it is in a folder").join("../examples");
     let built = |name: &str| {
@@ -34,7 +39,8 @@ fn run(tests: &[&str], variables: &[(&str, &str)]) {
     std::os::unix::fs::symlink(library, own.path().join("libcuda.so.1")).expect("a link can be made");
     let mut command = Command::new(program);
     command.arg("--exact").args(tests).env("LD_LIBRARY_PATH", own.path()).env("CLOOM_DEVICES", "gpu");
-    for (variable, name) in variables {
+    command.envs(others.iter().copied());
+    for (variable, name) in files {
         let Some(path) = built(name) else { return };
         command.env(variable, path);
     }

@@ -14,14 +14,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub const INVALID_PTX: Code = 218;
 pub const NOT_FOUND: Code = 500;
 pub const ILLEGAL_ADDRESS: Code = 700;
+pub const OUT_OF_RESOURCES: Code = 701;
 pub const LAUNCH_TIMEOUT: Code = 702;
 pub const MISALIGNED_ADDRESS: Code = 716;
 pub const LAUNCH_FAILED: Code = 719;
 
 /// Instructions of a launch, as `CUDA_SIM_BUDGET` says: who waits for more has an endless kernel.
 const BUDGET: u64 = 20_000_000_000;
-/// Work-items of a group.
+/// Threads of a group.
 const MAX_THREADS: c_int = 1024;
+/// Registers of a group.
+const REGISTERS: usize = 64 << 10;
 /// Bytes of local memory that a group has without asking, and that it can ask for.
 const PLAIN_SHARED: c_int = 48 << 10;
 const MOST_SHARED: c_int = 99 << 10;
@@ -31,6 +34,8 @@ struct Function {
     module: Arc<Loaded>,
     name: String,
     params: Vec<ParamInfo>,
+    /// Threads of the largest group.
+    most_threads: c_int,
     /// Bytes of dynamic local memory that a group may have.
     most_shared: Mutex<c_int>,
 }
@@ -38,9 +43,30 @@ struct Function {
 /// What a linker makes: the text, which ends in a zero.
 struct Linker(Mutex<Vec<u8>>);
 
+/// The option that says how many registers a thread may have.
+const REGISTERS_OF_THREAD: c_int = 0;
 /// Where the errors of the compiler go: the option of this number, and its size.
 const ERROR_LOG: c_int = 5;
 const ERROR_LOG_SIZE: c_int = 6;
+
+/// The value of an option.
+///
+/// # Safety
+/// There are so many options.
+unsafe fn option(name: c_int, count: c_uint, names: *const c_int, values: *const *mut c_void) -> Option<*mut c_void> {
+    // SAFETY: the caller's.
+    unsafe { (0..count as usize).find(|&i| *names.add(i) == name).map(|i| *values.add(i)) }
+}
+
+/// Threads of the largest group of a module's kernels: registers are not counted, but `CUDA_SIM_THREADS` says for how
+/// many threads there are, unless the module was loaded for fewer registers.
+fn most_threads(registers: Option<*mut c_void>) -> c_int {
+    let most = match registers {
+        Some(registers) => Some((REGISTERS / registers.addr().max(1)) as c_int),
+        None => number("CUDA_SIM_THREADS"),
+    };
+    most.unwrap_or(MAX_THREADS).clamp(1, MAX_THREADS)
+}
 
 /// Writes a message into the error log that options name.
 ///
@@ -48,8 +74,8 @@ const ERROR_LOG_SIZE: c_int = 6;
 /// There are so many options, and the log has the size that they say.
 unsafe fn report(message: &str, count: c_uint, names: *const c_int, values: *const *mut c_void) {
     // SAFETY: the caller's.
-    let option = |name: c_int| unsafe { (0..count as usize).find(|&i| *names.add(i) == name).map(|i| *values.add(i)) };
-    if let (Some(log), Some(size)) = (option(ERROR_LOG), option(ERROR_LOG_SIZE))
+    let found = |name: c_int| unsafe { option(name, count, names, values) };
+    if let (Some(log), Some(size)) = (found(ERROR_LOG), found(ERROR_LOG_SIZE))
         && let Some(room) = size.addr().checked_sub(1)
     {
         let bytes = &message.as_bytes()[..message.len().min(room)];
@@ -88,7 +114,9 @@ driver! {
                 let device = current();
                 let loaded = with_memory(|memory| parsed.load(&mut Seen { memory, device }));
                 // SAFETY: the caller's.
-                unsafe { put(module, handle(Arc::new(loaded))) }
+                let registers = unsafe { option(REGISTERS_OF_THREAD, count, names, values) };
+                // SAFETY: the caller's.
+                unsafe { put(module, handle((Arc::new(loaded), most_threads(registers)))) }
             }
             Err(error) => {
                 // SAFETY: the caller's.
@@ -104,20 +132,23 @@ driver! {
     /// A kernel of it.
     fn cuModuleGetFunction(function: *mut *mut c_void, module: *mut c_void, name: *const c_char) {
         // SAFETY: the caller's.
-        let (Some(module), name) = (unsafe { (object::<Arc<Loaded>>(module), CStr::from_ptr(name)) }) else {
+        let (Some((module, most_threads)), name) = (unsafe { (object::<(Arc<Loaded>, c_int)>(module), CStr::from_ptr(name)) }) else {
             return INVALID_HANDLE;
         };
         let name = name.to_string_lossy().into_owned();
         let Some(params) = module.module().params(&name).map(<[ParamInfo]>::to_vec) else { return NOT_FOUND };
-        let found = Function { module: module.clone(), name, params, most_shared: Mutex::new(PLAIN_SHARED) };
+        let (module, most_threads, most_shared) = (module.clone(), *most_threads, Mutex::new(PLAIN_SHARED));
+        let found = Function { module, name, params, most_threads, most_shared };
         // SAFETY: the caller's.
         unsafe { put(function, handle(found)) }
     }
 
     /// Its properties, those that are asked for.
-    fn cuFuncGetAttribute(value: *mut c_int, attribute: c_int, _function: *mut c_void) {
+    fn cuFuncGetAttribute(value: *mut c_int, attribute: c_int, function: *mut c_void) {
+        // SAFETY: the caller's.
+        let Some(function) = (unsafe { object::<Function>(function) }) else { return INVALID_HANDLE };
         let answer = match attribute {
-            0 => MAX_THREADS,
+            0 => function.most_threads,
             // Static shared memory, and private memory.
             1 | 3 => 0,
             _ => return INVALID_VALUE,
@@ -247,11 +278,14 @@ impl Ready {
         // SAFETY: the caller's; it is never freed.
         let Some(function) = (unsafe { object::<Function>(function) }) else { return Err(INVALID_HANDLE) };
         let grid = Grid { groups, threads, dynamic_shared: shared };
-        let most = [i32::MAX as u32, 65535, 65535, 1024, 1024, 64, MAX_THREADS as u32];
-        let sizes = groups.into_iter().chain(threads).chain([threads.iter().product()]);
+        let most = [i32::MAX as u32, 65535, 65535, 1024, 1024, 64];
+        let sizes = groups.into_iter().chain(threads);
         let most_shared = function.most_shared.lock().map_or(0, |most| *most);
         if sizes.zip(most).any(|(n, most)| n == 0 || n > most) || shared > most_shared as u32 {
             return Err(INVALID_VALUE);
+        }
+        if threads.iter().product::<u32>() > function.most_threads as u32 {
+            return Err(OUT_OF_RESOURCES);
         }
         // SAFETY: the caller's.
         let bytes = |i: usize, size: usize| unsafe { std::slice::from_raw_parts((*params.add(i)).cast::<u8>(), size) };

@@ -18,7 +18,7 @@ pub struct HelpedKernel {
     device: u32,
     variables: Option<Arc<dyn Memory>>,
     loaded: Mutex<Loaded>,
-    max_group: u64,
+    best_group: u64,
 }
 
 /// Where it is loaded.
@@ -41,9 +41,9 @@ impl HelpedKernel {
         artifact: Arc<KernelArtifact>,
         variables: Option<Arc<dyn Memory>>,
     ) -> Result<HelpedKernel, HalError> {
-        let (number, max_group) = load(&helper, device, &artifact, variables.as_deref())?;
+        let (number, best_group) = load(&helper, device, &artifact, variables.as_deref())?;
         let loaded = Mutex::new(Loaded { helper, number });
-        Ok(HelpedKernel { artifact, device, variables, loaded, max_group })
+        Ok(HelpedKernel { artifact, device, variables, loaded, best_group })
     }
 
     /// Its number in this helper.
@@ -77,8 +77,8 @@ impl Kernel for HelpedKernel {
         &self.artifact
     }
 
-    fn max_group_size(&self) -> u64 {
-        self.max_group
+    fn best_group_size(&self) -> u64 {
+        self.best_group
     }
 }
 
@@ -101,7 +101,7 @@ fn load(
         }
     };
     match helper.call(&Request::Load { device, artifact: artifact.encode(), variables }, &[], &mut [])? {
-        Reply::Kernel(number, max_group) => Ok((number, max_group)),
+        Reply::Kernel(number, best_group) => Ok((number, best_group)),
         other => Err(other.unexpected()),
     }
 }

@@ -112,8 +112,8 @@ impl Server {
                 let artifact = KernelArtifact::decode(&artifact).map_err(|e| HalError::BadCode(e.to_string()))?;
                 let variables = variables.map(|number| self.memory(number)).transpose()?;
                 let kernel = self.device(device)?.load(Arc::new(artifact), variables)?;
-                let max_group = kernel.max_group_size();
-                Reply::Kernel(self.keep(Object::Kernel(kernel)), max_group)
+                let best_group = kernel.best_group_size();
+                Reply::Kernel(self.keep(Object::Kernel(kernel)), best_group)
             }
             Request::Submit(submit) => self.submit(&submit)?,
             Request::Wait { launch } => {
