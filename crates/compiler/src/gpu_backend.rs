@@ -4,7 +4,7 @@ use crate::CompileError;
 use crate::backend::{Backend, Capabilities, Explanation, Generated, KernelInput, StageLog};
 use crate::key::Tier;
 use cloom_artifact::{CoarseEntry, GpuLaunch, KernelArtifact, KernelCode, LaunchForm};
-use cloom_passes::PassOptions;
+use cloom_passes::{FINISH_GPU, PassManager, PassOptions};
 use cloom_target::Target;
 
 /// Code generation for a GPU.
@@ -43,7 +43,7 @@ impl Backend for GpuBackend {
         }
         let passes = pass_options(&input);
         let mut input = KernelInput { passes: &passes, ..input };
-        let statistics = input.run_passes(log);
+        let mut statistics = input.run_passes(log);
         let KernelInput { mut module, kernel, options, .. } = input;
         let (coarse, remark) = match options.optimise {
             true => cloom_spmd::coarsen(&mut module, kernel),
@@ -62,6 +62,14 @@ impl Backend for GpuBackend {
             count: false,
         };
         let kernels: Vec<_> = std::iter::once(kernel).chain(coarse.map(|coarse| coarse.func)).collect();
+        if options.optimise {
+            let manager = PassManager::new(&passes);
+            for &kernel in &kernels {
+                FINISH_GPU.iter().for_each(|&pass| manager.in_module(&mut module, kernel, pass));
+            }
+            statistics.merge(&manager.statistics());
+            log.stage("gpu", || module.function_text(&module.funcs[kernel]));
+        }
         let compiled = cloom_llvm::compile_kernels(&module, &kernels, &llvm)?;
         let launch = GpuLaunch {
             coarse: coarse.and_then(|coarse| {

@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod address_recurrences;
 pub mod compact;
 pub mod const_arrays;
 pub mod cse;
@@ -23,6 +24,7 @@ pub mod manager;
 pub mod mem2reg;
 pub mod merge_branches;
 pub mod narrow_loads;
+pub mod near_addresses;
 pub mod reducible;
 pub mod redundant_params;
 pub mod select;
@@ -78,6 +80,12 @@ pub const SELECT: Pass = Pass::new("select", "if-conversion of branches to next 
 /// [`narrow_loads`]
 pub const NARROW_LOADS: Pass =
     Pass::new("narrow-loads", "bytes of what was loaded are loaded where they are used", narrow_loads::run);
+/// [`near_addresses`]
+pub const NEAR_ADDRESSES: Pass =
+    Pass::new("near-addresses", "addresses a constant apart are made of one", near_addresses::run);
+/// [`address_recurrences`]
+pub const ADDRESS_RECURRENCES: Pass =
+    Pass::new("address-recurrences", "addresses in loops go in steps", address_recurrences::run);
 /// [`reducible`]
 pub const REDUCIBLE: Pass = Pass::new("reducible", "cycles with several entries get one", reducible::run);
 /// [`compact`]
@@ -99,6 +107,8 @@ pub const PASSES: &[Pass] = &[
     MERGE_BRANCHES,
     SELECT,
     NARROW_LOADS,
+    NEAR_ADDRESSES,
+    ADDRESS_RECURRENCES,
     REDUCIBLE,
     COMPACT,
 ];
@@ -125,6 +135,9 @@ const FINISH: &[Pass] = &[
 ];
 /// What follows for any other function: few passes, as a callee is optimised again after inlining.
 const FINISH_CALLEE: &[Pass] = &[COMPACT];
+
+/// What follows for the kernels of a GPU, after coarsening.
+pub const FINISH_GPU: &[Pass] = &[NEAR_ADDRESSES, ADDRESS_RECURRENCES];
 
 /// The name under which [`run`] reports its work on functions other than the kernel.
 pub const CALLEES: &str = "callees";

@@ -1,0 +1,151 @@
+//! Addresses in loops become recurrences: parameters of the loop's header to which each iteration adds a step.
+//!
+//! ```text
+//! for (int j = 0; j < n; j++)            p = a + 4·sext(i·n)
+//!     sum += a[i * n + j];        ▸      for (int j = 0; j < n; j++, p += 4)
+//!                                            sum += *p;
+//! ```
+//!
+//! Strength reduction of addresses is LLVM's work, but for those behind an extension: `sext(i·n + j)` goes in steps
+//! only if the sum does not wrap, as the affine analysis knows by promises of the source that LLVM does not get. It is
+//! for machines on which extensions, and sums of 64 bits, are instructions that take time, as on a GPU: unrolled,
+//! accesses are then of one register and constants.
+//!
+//! Innermost loops, after [`crate::near_addresses`], which leaves one of the addresses that are a constant apart.
+
+use crate::util::{self, Renames};
+use cloom_ir::affine::{Affine, Ext, Facts, Form, Symbol};
+use cloom_ir::cfg::Cfg;
+use cloom_ir::dom::DomTree;
+use cloom_ir::loops::{Loop, Loops};
+use cloom_ir::{Block, Builder, Entity, Function, Op, Type, Value};
+
+/// At most so many addresses of a loop: each takes two registers.
+const MOST: usize = 8;
+
+/// Starts of more terms are not worth their computation.
+const TERMS: usize = 6;
+
+/// The most operations between an address and an extension.
+const DEPTH: usize = 16;
+
+/// A loop and what becomes of its addresses.
+struct Plan {
+    header: Block,
+    before: Block,
+    latches: Vec<Block>,
+    addresses: Vec<(Value, Form, Form)>,
+}
+
+/// Runs the pass. Returns how often it changed something.
+pub fn run(func: &mut Function) -> usize {
+    let cfg = Cfg::new(func);
+    let dom = DomTree::new(func, &cfg);
+    let loops = Loops::new(func, &cfg, &dom);
+    let home = util::homes(func);
+    let innermost = |l: usize| !loops.loops.iter().any(|inner| inner.parent == Some(l));
+    let found = (0..loops.loops.len()).filter(|&l| innermost(l));
+    let plans: Vec<Plan> = found.filter_map(|l| plan(func, &cfg, &loops, l, &home)).collect();
+    let mut renames = Renames::default();
+    let changed = plans.iter().map(|plan| carry_out(func, plan, &mut renames)).sum();
+    renames.apply(func);
+    changed
+}
+
+fn plan(func: &Function, cfg: &Cfg, loops: &Loops, number: usize, home: &[Option<Block>]) -> Option<Plan> {
+    let l = &loops.loops[number];
+    let is_inside = |v: Value| home[v.index()].is_some_and(|b| loops.innermost(b) == Some(number));
+    let candidates = candidates(func, l, &is_inside);
+    if candidates.is_empty() {
+        return None;
+    }
+    let mut outside = cfg.preds(l.header).iter().copied().filter(|p| !l.latches.contains(p));
+    let (Some(before), None) = (outside.next(), outside.next()) else { return None };
+    // What comes from outside stays whole: it has a value there.
+    let facts = Facts { is_symbol: &|v| !is_inside(v), ..Facts::default() };
+    let affine = Affine::new(func, cfg, loops, facts);
+    let is_computable = |form: &Form| form.symbols().all(|s| matches!(s, Symbol::Value(v, _) if !is_inside(v)));
+    let recurrence = |&p: &Value| {
+        let (first, step) = (affine.first(number, p)?, affine.slope(number, p)?);
+        let is_worth_it = step.as_const() != Some(0) && first.terms().count() <= TERMS && step.terms().count() == 1;
+        (is_worth_it && is_computable(&first) && is_computable(&step)).then_some((p, first, step))
+    };
+    let addresses: Vec<_> = candidates.iter().filter_map(recurrence).take(MOST).collect();
+    let (header, latches) = (l.header, l.latches.clone());
+    (!addresses.is_empty()).then_some(Plan { header, before, latches, addresses })
+}
+
+/// The addresses of a loop that have an extension of something that the loop computes.
+fn candidates(func: &Function, l: &Loop, is_inside: &dyn Fn(Value) -> bool) -> Vec<Value> {
+    let is_extended = |p: Value| {
+        let mut stack = vec![(p, DEPTH)];
+        while let Some((v, left)) = stack.pop() {
+            let Some(data) = func.def_inst(v).filter(|_| is_inside(v)).map(|i| &func.insts[i]) else { continue };
+            match data.op {
+                Op::Cast(_) => return data.args.iter().any(|&x| is_inside(x) && func.ty(x).is_int()),
+                Op::Binary(_) | Op::PtrAdd if left > 0 => stack.extend(data.args.iter().map(|&x| (x, left - 1))),
+                _ => {}
+            }
+        }
+        false
+    };
+    let mut found: Vec<Value> = Vec::new();
+    for (_, data) in func.insts_in(&l.blocks) {
+        let address = match data.op {
+            Op::Load { .. } | Op::Store { .. } => data.args[0],
+            _ => continue,
+        };
+        // The one that others are a constant from.
+        let mut base = address;
+        while let Some(Op::PtrAdd) = func.def_op(base)
+            && let Some(i) = func.def_inst(base)
+            && func.const_bits(func.insts[i].args[1]).is_some()
+        {
+            base = func.insts[i].args[0];
+        }
+        if matches!(func.def_op(base), Some(Op::PtrAdd)) && !found.contains(&base) && is_extended(base) {
+            found.push(base);
+        }
+    }
+    found
+}
+
+fn carry_out(func: &mut Function, plan: &Plan, renames: &mut Renames) -> usize {
+    let value = |_: &mut Builder<'_>, s: Symbol| if let Symbol::Value(v, _) = s { Some(v) } else { None };
+    let mut changed = 0;
+    for (address, first, step) in &plan.addresses {
+        let ty = func.ty(*address);
+        let mut b = Builder::new(func, plan.before);
+        let (Some(first), Some(step)) = (first_address(&mut b, first, ty), step.emit(&mut b, value)) else { continue };
+        let parameter = func.add_block_param(plan.header, ty);
+        pass(func, plan.before, plan.header, first);
+        for &latch in &plan.latches {
+            let next = Builder::new(func, latch).ptr_add(parameter, step);
+            pass(func, latch, plan.header, next);
+        }
+        renames.set(*address, parameter);
+        changed += 1;
+    }
+    changed
+}
+
+/// The address that a form is: its pointer, and the rest in bytes.
+fn first_address(b: &mut Builder<'_>, form: &Form, ty: Type) -> Option<Value> {
+    let is_base = |s: Symbol| matches!(s, Symbol::Value(v, Ext::Own) if b.ty(v) == ty);
+    let (bases, bytes) = form.coefficients(is_base)?;
+    let &[(Symbol::Value(base, _), ref factor)] = &bases[..] else { return None };
+    if factor.as_const() != Some(1) {
+        return None;
+    }
+    let bytes = bytes.emit(b, |_, s| if let Symbol::Value(v, _) = s { Some(v) } else { None })?;
+    Some(b.ptr_add(base, bytes))
+}
+
+/// Adds an argument to the edges from one block to another.
+fn pass(func: &mut Function, from: Block, to: Block, argument: Value) {
+    for edge in func.blocks[from].term.edges_mut() {
+        if edge.block == to {
+            edge.args.push(argument);
+        }
+    }
+}
