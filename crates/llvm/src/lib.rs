@@ -219,7 +219,9 @@ fn generate(
         stages.push(("llvm-optimised", llvm.text()));
         // Code generation changes the module: the text is made from a copy.
         let text = machine.emit(&llvm.copy(), target::Output::Assembly)?;
-        stages.push(("asm", String::from_utf8_lossy(&text).into_owned()));
+        let text = String::from_utf8_lossy(&text);
+        let text = if options.target.gpu().is_some() { gpu::frame::fold_casts(&text) } else { text.into_owned() };
+        stages.push(("asm", text));
         stage("llvm texts");
     }
     context.take_frames();
@@ -228,6 +230,9 @@ fn generate(
     let output = if is_text { target::Output::Assembly } else { target::Output::Object };
     let mut object = machine.emit(&llvm, output)?;
     context.check()?;
+    if options.target.gpu().is_some() {
+        object = gpu::frame::fold_casts(&String::from_utf8_lossy(&object)).into_bytes();
+    }
     let mut frames = context.take_frames();
     if counts {
         let text = count::instrument(&String::from_utf8_lossy(&object));

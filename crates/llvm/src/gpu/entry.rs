@@ -4,7 +4,7 @@ use super::{GLOBAL, NO_NAME, SHARED, WARP};
 use crate::emit::{Cx, FunctionCx};
 use crate::handles::c_string;
 use cloom_ir::abi::{self, gpu};
-use cloom_ir::{FuncRef, GlobalRef, KernelParam, ParamKind, Query, Scalar, Space, Type};
+use cloom_ir::{FuncRef, GlobalRef, KernelParam, ParamKind, Query, Space, Type};
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage};
@@ -310,14 +310,14 @@ impl FunctionCx<'_, '_> {
         unsafe { LLVMBuildMul(self.builder.0, a, b, NO_NAME) }
     }
 
-    /// A pointer in another address space. A null pointer stays null, which addresses of local memory do not by
-    /// themselves.
+    /// A pointer in another address space. A null pointer stays null, which addresses of local and private memory do
+    /// not by themselves.
     pub fn space_cast(&self, from: Type, to: Type, p: LLVMValueRef) -> LLVMValueRef {
         // SAFETY: see `gpu_inst`.
         unsafe {
             let cast = self.to_space(p, to);
-            let locals = [from, to].iter().filter(|ty| ty.scalar == Scalar::Ptr(Space::Local)).count();
-            if locals != 1 {
+            let is_short = [from, to].map(|ty| self.is_short_pointer(ty));
+            if is_short[0] == is_short[1] {
                 return cast;
             }
             let is_null = LLVMBuildIsNull(self.builder.0, p, NO_NAME);

@@ -11,16 +11,17 @@
 //! | `print` | printf into a buffer |
 //! | `math` | instructions that LLVM does not choose by itself |
 //! | `legalise` | what LLVM cannot choose instructions for |
+//! | `frame` | addresses of private variables, in the text |
 //!
 //! # Address spaces
 //!
-//! Global memory is LLVM's space 1, local memory 3. All other pointers are generic addresses (0): LLVM turns accesses
-//! to private variables into those of local frames, and a structure that is a parameter, which a pointer to constant
-//! memory may point to, is read where the driver puts it. Pointers to local memory have 32 bits; they are kept in
-//! memory as 64, as the IR says.
+//! Global memory is LLVM's space 1, local memory 3, private memory 5. All other pointers are generic addresses (0): a
+//! structure that is a parameter, which a pointer to constant memory may point to, is read where the driver puts it.
+//! Pointers to local and private memory have 32 bits; they are kept in memory as 64, as the IR says.
 
 mod atomic;
 mod entry;
+pub mod frame;
 pub mod legalise;
 mod math;
 mod print;
@@ -29,9 +30,9 @@ mod subgroup;
 use crate::Error;
 use crate::emit::{Cx, FunctionCx};
 use cloom_ir::{FuncRef, GlobalRef, InstData, Module, Op, Scalar, Space, Type};
-use llvm_sys::LLVMInlineAsmDialect;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
+use llvm_sys::{LLVMAttributeFunctionIndex, LLVMInlineAsmDialect};
 use std::collections::{HashMap, HashSet};
 
 pub use entry::kernel_symbol;
@@ -40,6 +41,11 @@ pub use entry::kernel_symbol;
 pub const GLOBAL: u32 = 1;
 /// LLVM's number of local memory.
 pub const SHARED: u32 = 3;
+/// LLVM's number of private memory.
+pub const FRAME: u32 = 5;
+
+/// Bytes that an access can have.
+const FRAME_ALIGN: u32 = 16;
 
 const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
 
@@ -103,6 +109,7 @@ impl Cx<'_> {
         match space {
             Space::Global if self.gpu.is_some() => GLOBAL,
             Space::Local if self.gpu.is_some() => SHARED,
+            Space::Private if self.gpu.is_some() => FRAME,
             _ => 0,
         }
     }
@@ -120,6 +127,12 @@ impl FunctionCx<'_, '_> {
                 Space::Local => self.local_variable(g),
                 _ => return Ok(None),
             },
+            Op::Alloca { size, align } => {
+                // LLVM has it in the generic space. Aligned, accesses to neighbours become one.
+                let align = if size >= FRAME_ALIGN.into() { align.max(FRAME_ALIGN) } else { align };
+                let frame = self.alloca(size, align);
+                self.to_space(frame, ty)
+            }
             Op::Barrier => self.nvvm("llvm.nvvm.barrier0", &[]),
             Op::Clock => self.nvvm("llvm.nvvm.read.ptx.sreg.globaltimer", &[]),
             // The address may be invalid, which the instruction does not forgive.
@@ -172,8 +185,9 @@ impl FunctionCx<'_, '_> {
         }
     }
 
+    /// Whether pointers of this type have 32 bits.
     fn is_short_pointer(&self, ty: Type) -> bool {
-        ty.scalar == Scalar::Ptr(Space::Local)
+        matches!(ty.scalar, Scalar::Ptr(Space::Local | Space::Private))
     }
 
     /// Calls an intrinsic that is not overloaded.
@@ -210,7 +224,14 @@ impl FunctionCx<'_, '_> {
                 LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
                 0,
             );
-            LLVMBuildCall2(self.builder.0, ty, asm, args.as_mut_ptr(), args.len() as u32, NO_NAME)
+            let call = LLVMBuildCall2(self.builder.0, ty, asm, args.as_mut_ptr(), args.len() as u32, NO_NAME);
+            if !has_effects {
+                // Of all memory nothing is read or written. Without this, no load is the same as one before it.
+                for name in ["memory", "nounwind", "willreturn"] {
+                    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, self.cx.attribute(name));
+                }
+            }
+            call
         }
     }
 
