@@ -12,6 +12,7 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/MemorySSA.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/Analysis/PostDominators.h"
 #include "llvm/Analysis/ProfileSummaryInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScopedNoAliasAA.h"
@@ -19,10 +20,13 @@
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/TypeBasedAliasAnalysis.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/DeadStoreElimination.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/InferAddressSpaces.h"
 #include "llvm/Transforms/Scalar/LICM.h"
@@ -31,7 +35,9 @@
 #include "llvm/Transforms/Scalar/LoopUnrollPass.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
+#include "llvm/Transforms/Utils/UnrollLoop.h"
 
 using namespace llvm;
 
@@ -82,6 +88,61 @@ struct UnrollSearches : PassInfoMixin<UnrollSearches> {
   }
 };
 
+// How often loops with barriers are unrolled, and the most instructions of such a loop. (A table of a longest common
+// subsequence, row by row: a fifth less time.)
+constexpr unsigned MEETING_COUNT = 4, MEETING_SIZE = 120;
+
+// Unrolls loops with barriers whose number of iterations only running them shows. LLVM leaves them alone, because what
+// work-items meet in must not depend on more than it did, and the iterations that are left over do. But all work-items
+// of a group come to a barrier equally often, so that they agree on that number.
+struct UnrollMeetings : PassInfoMixin<UnrollMeetings> {
+  static bool isMeeting(const Instruction &instruction) {
+    auto *call = dyn_cast<IntrinsicInst>(&instruction);
+    return call && call->getIntrinsicID() == Intrinsic::nvvm_barrier0;
+  }
+
+  static bool isWanted(const Loop &loop, ScalarEvolution &evolution) {
+    unsigned size = 0, meetings = 0;
+    for (BasicBlock *block : loop.blocks())
+      for (Instruction &instruction : *block) {
+        ++size;
+        auto *call = dyn_cast<CallBase>(&instruction);
+        if (isMeeting(instruction))
+          ++meetings;
+        else if (call && call->isConvergent())
+          return false;
+      }
+    return meetings && size <= MEETING_SIZE && loop.isInnermost() && loop.getExitingBlock() &&
+           !evolution.getSmallConstantTripCount(&loop) &&
+           !isa<SCEVCouldNotCompute>(evolution.getBackedgeTakenCount(&loop));
+  }
+
+  PreservedAnalyses run(Function &function, FunctionAnalysisManager &analyses) {
+    auto &info = analyses.getResult<LoopAnalysis>(function);
+    auto &evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
+    SmallVector<Loop *, 4> wanted;
+    for (Loop *loop : info.getLoopsInPreorder())
+      if (isWanted(*loop, evolution))
+        wanted.push_back(loop);
+    if (wanted.empty())
+      return PreservedAnalyses::all();
+    auto &tree = analyses.getResult<DominatorTreeAnalysis>(function);
+    auto &assumptions = analyses.getResult<AssumptionAnalysis>(function);
+    auto &target = analyses.getResult<TargetIRAnalysis>(function);
+    auto &remarks = analyses.getResult<OptimizationRemarkEmitterAnalysis>(function);
+    for (Loop *loop : wanted) {
+      simplifyLoop(loop, &tree, &info, &evolution, &assumptions, nullptr, /*PreserveLCSSA=*/false);
+      formLCSSARecursively(*loop, tree, &info, &evolution);
+      UnrollLoopOptions options{};
+      options.Count = MEETING_COUNT;
+      options.Runtime = true;
+      options.AllowExpensiveTripCount = true;
+      UnrollLoop(loop, options, &info, &evolution, &tree, &assumptions, &target, &remarks, /*PreserveLCSSA=*/true);
+    }
+    return PreservedAnalyses::none();
+  }
+};
+
 // What a pass may ask about a function. Only what the passes below ask for is here: a question without an answer ends
 // the process, in the first test that runs the pass.
 void registerAnalyses(FunctionAnalysisManager &functions, TargetMachine &machine) {
@@ -105,6 +166,7 @@ void registerAnalyses(FunctionAnalysisManager &functions, TargetMachine &machine
   functions.registerPass([] { return LoopAnalysis(); });
   functions.registerPass([] { return MemorySSAAnalysis(); });
   functions.registerPass([] { return OptimizationRemarkEmitterAnalysis(); });
+  functions.registerPass([] { return PostDominatorTreeAnalysis(); });
   functions.registerPass([] { return PassInstrumentationAnalysis(); });
   functions.registerPass([] { return ScalarEvolutionAnalysis(); });
   functions.registerPass([&] { return machine.getTargetIRAnalysis(); });
@@ -145,12 +207,19 @@ void addGpu(FunctionPassManager &passes) {
   passes.addPass(SimplifyCFGPass(SimplifyCFGOptions()));
   passes.addPass(createFunctionToLoopPassAdaptor(LoopRotatePass()));
   passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
+  // Of nested loops the outer ones too, whose counters are the bounds of the inner ones.
+  passes.addPass(createFunctionToLoopPassAdaptor(LoopFullUnrollPass(/*OptLevel=*/3)));
+  passes.addPass(UnrollMeetings());
   passes.addPass(UnrollSearches());
   passes.addPass(LoopUnrollPass(LoopUnrollOptions(/*OptLevel=*/3)));
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(instCombine());
   passes.addPass(SimplifyCFGPass(SimplifyCFGOptions().convertSwitchRangeToICmp(true)));
+  // Of an array that stays in memory: what an unrolled iteration left there, the next ones have in registers.
+  passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(DSEPass());
+  passes.addPass(instCombine());
 }
 
 } // namespace
