@@ -16,7 +16,8 @@
 // another one made progress.
 //
 // The work-items of a sub-group that come here together reserve all their packets by one atomic operation, and one of
-// them moves `DONE` for all. Each has a reservation of its own nevertheless.
+// them moves `DONE` for all. Each has a reservation of its own nevertheless. Where work-items may part between two
+// operations of their sub-group (`WORK_ITEMS_PART`: on GPUs, behind a branch), each acts for itself instead.
 
 #define FN __attribute__((overloadable))
 
@@ -28,6 +29,13 @@
 #define WRITE 16
 #define READ 32
 #define MARKS 48
+#ifdef WORK_ITEMS_PART
+#define ACTS_FOR_ALL true
+#define MEET sub_group_barrier(0)
+#else
+#define ACTS_FOR_ALL sub_group_elect()
+#define MEET
+#endif
 // Words from the first counter of a side (`RESERVED`) to the second.
 #define DONE 8
 
@@ -86,6 +94,9 @@ static ulong reserve_alone(global ulong *p, uint side, uint n, uint size)
 // tries to get its own.
 static ulong reserve(global ulong *p, uint side, uint n, uint size)
 {
+#ifdef WORK_ITEMS_PART
+    return reserve_alone(p, side, n, size);
+#else
     if (!is_possible(p, n, size))
         return 0;
     ulong before = sub_group_non_uniform_scan_exclusive_add((ulong)n);
@@ -97,6 +108,7 @@ static ulong reserve(global ulong *p, uint side, uint n, uint size)
     id = id != 0 ? id + before : take(p, side, n);
     set_length(p, side, id, n);
     return id;
+#endif
 }
 
 // Bytes from the header to a packet of a reservation; 0 if there is no such packet.
@@ -136,7 +148,7 @@ static void commit(global ulong *p, uint side, ulong id)
         return;
     atomic_store_explicit((global atomic_ulong *)mark(p, side, id - 1), id, memory_order_release);
     // The one that is elected comes after the stores of all that are here.
-    if (sub_group_elect()) {
+    if (ACTS_FOR_ALL) {
         atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_seq_cst, memory_scope_device);
         advance(p, side);
     }
@@ -166,6 +178,7 @@ static bool is_first(void)
         ulong id = 0;                                                                              \
         if (sub_group_elect())                                                                     \
             id = reserve_alone(p, side, n, size);                                                  \
+        MEET;                                                                                      \
         return sub_group_broadcast_first(id);                                                      \
     }                                                                                              \
     void FN __pipe_sub_group_commit_##name(global ulong *p, ulong id)                              \

@@ -6,6 +6,12 @@
 
 #define FN __attribute__((overloadable))
 #define POWF_MAGIC 0x1.8p+23f
+// A quotient that need not be the nearest number; b is neither small nor large.
+#ifdef RECIPROCALS_ARE_FAST
+#define POWF_QUOTIENT(a, b) ((a) * native_recip(b))
+#else
+#define POWF_QUOTIENT(a, b) ((a) / (b))
+#endif
 
 // log2(a) of a positive finite a, as result + *low.
 static float powf_log2(float a, float *low)
@@ -19,8 +25,9 @@ static float powf_log2(float a, float *low)
     float num = m - 1.0f;
     float den = m + 1.0f;
     float den_low = m - (den - 1.0f);
-    float s = num / den;
-    float s_low = (__cl_fma(-s, den, num) - s * den_low) / den;
+    // Neither quotient need be the nearest: the second has what the first lacks, to half its digits.
+    float s = POWF_QUOTIENT(num, den);
+    float s_low = POWF_QUOTIENT(__cl_fma(-s, den, num) - s * den_low, den);
     float z = s * s;
     float q = __cl_fma(0x1.58b838p-2f, z, 0x1.a5cea4p-2f);
     q = __cl_fma(q, z, 0x1.2776e2p-1f);

@@ -35,4 +35,7 @@ pub const FILES: &[(&str, &str)] = &[
 pub const GPU_FILES: &[(&str, &str)] = &[
     ("gpu_f32.cl", include_str!("../lib/gpu_f32.cl")),
     ("image_format.cl", concat!("#define ELEMENTS_ARE_ALIGNED\n#line 1\n", include_str!("../lib/image_format.cl"))),
+    ("pipe.cl", concat!("#define WORK_ITEMS_PART\n#line 1\n", include_str!("../lib/pipe.cl"))),
+    // A GPU has an instruction for reciprocals 1 ULP off; the nearest quotient takes a dozen.
+    ("pow_f32.cl", concat!("#define RECIPROCALS_ARE_FAST\n#line 1\n", include_str!("../lib/pow_f32.cl"))),
 ];

@@ -4,6 +4,7 @@ use crate::CompileError;
 use crate::backend::{Backend, Capabilities, Explanation, Generated, KernelInput, StageLog};
 use crate::key::Tier;
 use cloom_artifact::{CoarseEntry, GpuLaunch, KernelArtifact, KernelCode, LaunchForm};
+use cloom_passes::inline::Budget;
 use cloom_passes::{FINISH_GPU, PassManager, PassOptions};
 use cloom_target::Target;
 
@@ -19,9 +20,9 @@ impl GpuBackend {
     }
 }
 
-/// The passes that were asked for, on a target that has generic pointers.
+/// The passes that were asked for, as a GPU has them.
 fn pass_options(input: &KernelInput<'_>) -> PassOptions {
-    PassOptions { native_generic: true, ..input.passes.clone() }
+    PassOptions { native_generic: true, budget: Budget::GPU, ..input.passes.clone() }
 }
 
 impl Backend for GpuBackend {

@@ -62,6 +62,9 @@ struct SpaceAAAnalysis : AnalysisInfoMixin<SpaceAAAnalysis> {
 
 AnalysisKey SpaceAAAnalysis::Key;
 
+// The number of private memory.
+constexpr unsigned FRAME = 5;
+
 // How often loops are unrolled whose number of iterations only running them shows, and the most instructions of such a
 // loop. (Mandelbrot on an H200: a tenth less time than without.)
 constexpr unsigned SEARCH_COUNT = 4, SEARCH_SIZE = 40;
@@ -83,6 +86,37 @@ struct UnrollSearches : PassInfoMixin<UnrollSearches> {
         }
       if (loop->isInnermost() && exits.size() > 1 && size <= SEARCH_SIZE && !meets)
         addStringMetadataToLoop(loop, "llvm.loop.unroll.count", SEARCH_COUNT);
+    }
+    return PreservedAnalyses::all();
+  }
+};
+
+// Instructions of an unrolled loop over an array in private memory. In registers it costs nothing, in memory hundreds of
+// cycles an access, and indices that are known put it there. (Dependent numbers of a work-item, 128 of them: 40 times as
+// long in memory.)
+constexpr unsigned ARRAY_SIZE = 4000;
+
+// Asks for the full unrolling of loops of known length whose iterations access other elements of private arrays.
+struct UnrollArrays : PassInfoMixin<UnrollArrays> {
+  static bool goesOverArray(Loop &loop, ScalarEvolution &evolution) {
+    for (BasicBlock *block : loop.blocks())
+      for (Instruction &instruction : *block) {
+        auto *address = getLoadStorePointerOperand(&instruction);
+        if (address && address->getType()->getPointerAddressSpace() == FRAME &&
+            !evolution.isLoopInvariant(evolution.getSCEV(const_cast<Value *>(address)), &loop))
+          return true;
+      }
+    return false;
+  }
+
+  PreservedAnalyses run(Function &function, FunctionAnalysisManager &analyses) {
+    auto &evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
+    for (Loop *loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder()) {
+      uint64_t count = evolution.getSmallConstantTripCount(loop), size = 0;
+      for (BasicBlock *block : loop->blocks())
+        size += block->size();
+      if (count && count * size <= ARRAY_SIZE && goesOverArray(*loop, evolution))
+        addStringMetadataToLoop(loop, "llvm.loop.unroll.full");
     }
     return PreservedAnalyses::all();
   }
@@ -207,6 +241,7 @@ void addGpu(FunctionPassManager &passes) {
   passes.addPass(SimplifyCFGPass(SimplifyCFGOptions()));
   passes.addPass(createFunctionToLoopPassAdaptor(LoopRotatePass()));
   passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
+  passes.addPass(UnrollArrays());
   // Of nested loops the outer ones too, whose counters are the bounds of the inner ones.
   passes.addPass(createFunctionToLoopPassAdaptor(LoopFullUnrollPass(/*OptLevel=*/3)));
   passes.addPass(UnrollMeetings());

@@ -32,6 +32,8 @@ pub struct Budget {
     pub small: usize,
     /// Instructions of a library function that stays a call.
     pub large: usize,
+    /// Instructions of a library function with a loop, or of a slow path, that is inlined nevertheless.
+    pub slow: usize,
     /// Instructions of library functions inlined into one caller; of what exceeds it, the longest stay calls.
     pub library: usize,
     /// Whether the caller and its internal callees are of the library.
@@ -40,15 +42,21 @@ pub struct Budget {
 
 impl Budget {
     /// Inlines only what must be.
-    pub const NONE: Budget = Budget { caller: 0, small: 0, large: usize::MAX, library: usize::MAX, in_library: false };
+    pub const NONE: Budget =
+        Budget { caller: 0, small: 0, large: usize::MAX, slow: 0, library: usize::MAX, in_library: false };
 }
 
 impl Budget {
     /// What a caller has by default.
-    const DEFAULT: Budget = Budget { caller: 20_000, small: 24, large: 125, library: 500, in_library: false };
+    const DEFAULT: Budget = Budget { caller: 20_000, small: 24, large: 125, slow: 0, library: 500, in_library: false };
 
     /// For functions of the library itself.
     pub const LIBRARY: Budget = Budget { in_library: true, ..Budget::DEFAULT };
+
+    /// On a GPU, which has one copy of a kernel. A call takes its arguments and its caller's values through registers
+    /// and memory that a convention names, also if it is hardly ever executed: beside it, a power of 150 instructions is
+    /// short.
+    pub const GPU: Budget = Budget { large: 400, slow: 200, library: 4000, ..Budget::DEFAULT };
 }
 
 impl Default for Budget {
@@ -123,7 +131,9 @@ pub fn keep_library_calls(module: &mut Module, root: FuncRef, budget: Budget) {
             calls.push((i, f));
         }
     }
-    let is_long = |f: &Function| f.noinline || budget.large < usize::MAX && (f.size() >= budget.large || has_loop(f));
+    let is_slow = |f: &Function| f.noinline || budget.large < usize::MAX && has_loop(f);
+    let is_long =
+        |f: &Function| budget.large < usize::MAX && f.size() >= budget.large || is_slow(f) && f.size() > budget.slow;
     let mut stay: FxHashSet<FuncRef> = calls.iter().map(|c| c.1).filter(|&f| is_long(&module.funcs[f])).collect();
     // By callee, so that equal calls have equal code; the longest stay, as a call costs them the least.
     let size = |f: FuncRef| module.funcs[f].size();
@@ -166,6 +176,10 @@ pub fn inline_calls(module: &mut Module, root: FuncRef, must: &[bool], budget: B
             Op::Call(f) if f != root && !(budget.in_library && waits_for_others(module, f)) => {
                 wanted(&module.funcs[f], must[f.index()], size, budget).then_some((at, i, f))
             }
+            // Those that the library kept.
+            Op::PureCall(f) if module.funcs[f].size() <= budget.slow && may_stay(&module.funcs[f], budget) => {
+                Some((at, i, f))
+            }
             _ => None,
         });
         let Some((at, call, f)) = found else { continue };
@@ -201,7 +215,8 @@ fn wanted(callee: &Function, must: bool, size: usize, budget: Budget) -> bool {
         return false;
     }
     let own = callee.size();
-    must || own <= budget.small && !callee.noinline || size + own <= budget.caller && !callee.noinline
+    let is_kept = callee.noinline && !(own <= budget.slow && may_stay(callee, budget));
+    must || !is_kept && (own <= budget.small || size + own <= budget.caller)
 }
 
 /// Splits a block at a call: the instructions after it go to a new block, whose parameter is the call's result. The

@@ -173,7 +173,7 @@ pub fn run_with(
     manager: &PassManager<'_>,
     mut observe: impl FnMut(&str, &Module),
 ) {
-    let budget = if manager.is_on(INLINE) { inline::Budget::default() } else { inline::Budget::NONE };
+    let budget = if manager.is_on(INLINE) { manager.options().budget } else { inline::Budget::NONE };
     let order = inline::bottom_up(module, kernel);
     let must = inline::must_inline(module, &order, manager.options().native_generic);
     for &f in &order {

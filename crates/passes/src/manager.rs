@@ -14,6 +14,7 @@
 //! The vectoriser uses the same manager for its transformations, whose inputs differ: [`PassManager::step`] takes any
 //! of them.
 
+use crate::inline::Budget;
 use cloom_ir::{Function, Module};
 use std::cell::RefCell;
 use std::fmt;
@@ -134,6 +135,8 @@ pub struct PassOptions {
     pub planted: Option<(PassId, Pass)>,
     /// The target has generic pointers and tells where one points to: they need no tags.
     pub native_generic: bool,
+    /// How much is inlined.
+    pub budget: Budget,
 }
 
 impl PassOptions {
