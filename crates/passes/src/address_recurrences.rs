@@ -62,7 +62,7 @@ fn plan(func: &Function, cfg: &Cfg, loops: &Loops, number: usize, home: &[Option
     let mut outside = cfg.preds(l.header).iter().copied().filter(|p| !l.latches.contains(p));
     let (Some(before), None) = (outside.next(), outside.next()) else { return None };
     // What comes from outside stays whole: it has a value there.
-    let facts = Facts { is_symbol: &|v| !is_inside(v), ..Facts::default() };
+    let facts = Facts { is_symbol: &|v| !is_inside(v) && func.const_bits(v).is_none(), ..Facts::default() };
     let affine = Affine::new(func, cfg, loops, facts);
     let is_computable = |form: &Form| form.symbols().all(|s| matches!(s, Symbol::Value(v, _) if !is_inside(v)));
     let recurrence = |&p: &Value| {

@@ -30,6 +30,7 @@ pub mod redundant_params;
 pub mod select;
 pub mod simplify_cfg;
 pub mod unroll;
+pub mod unwrapped_loops;
 mod util;
 
 use cloom_ir::{Entity, FuncRef, Module};
@@ -86,6 +87,9 @@ pub const NEAR_ADDRESSES: Pass =
 /// [`address_recurrences`]
 pub const ADDRESS_RECURRENCES: Pass =
     Pass::new("address-recurrences", "addresses in loops go in steps", address_recurrences::run);
+/// [`unwrapped_loops`]
+pub const UNWRAPPED_LOOPS: Pass =
+    Pass::new("unwrapped-loops", "unsigned indices of loops are checked not to wrap", unwrapped_loops::run);
 /// [`reducible`]
 pub const REDUCIBLE: Pass = Pass::new("reducible", "cycles with several entries get one", reducible::run);
 /// [`compact`]
@@ -107,6 +111,7 @@ pub const PASSES: &[Pass] = &[
     MERGE_BRANCHES,
     SELECT,
     NARROW_LOADS,
+    UNWRAPPED_LOOPS,
     NEAR_ADDRESSES,
     ADDRESS_RECURRENCES,
     REDUCIBLE,
@@ -137,7 +142,7 @@ const FINISH: &[Pass] = &[
 const FINISH_CALLEE: &[Pass] = &[COMPACT];
 
 /// What follows for the kernels of a GPU, after coarsening.
-pub const FINISH_GPU: &[Pass] = &[NEAR_ADDRESSES, ADDRESS_RECURRENCES];
+pub const FINISH_GPU: &[Pass] = &[UNWRAPPED_LOOPS, NEAR_ADDRESSES, ADDRESS_RECURRENCES];
 
 /// The name under which [`run`] reports its work on functions other than the kernel.
 pub const CALLEES: &str = "callees";
