@@ -20,6 +20,8 @@ use std::cell::RefCell;
 const IDS: (i64, i64) = (0, i32::MAX as i64);
 /// Bytes from work-item to work-item of an access that is not consecutive: the work-items' numbers lie together still.
 const MAX_STRIDE: i64 = 16;
+/// Bytes between accesses of a work-item some of which are its neighbours'.
+const SHARED: i64 = 64;
 /// Bytes that the address of a buffer is a multiple of at least.
 const BUFFER_ALIGN: i64 = 256;
 
@@ -100,7 +102,11 @@ impl Ids<'_> {
             let no_wrap = |v: Value, ext: Ext| self.may_check(cfg, loops, affine, v, ext, &unwrapped);
             let range = |v: Value| (v == self.id).then_some(IDS);
             let facts = Facts { range: &range, no_wrap: &no_wrap, ..Facts::default() };
-            let accesses = self.accesses(&Affine::new(self.item, cfg, loops, facts))?;
+            let affine = Affine::new(self.item, cfg, loops, facts);
+            let accesses = self.accesses(&affine)?;
+            if !self.pays(loops, &affine, &accesses) {
+                return Err(Apart::new("most of its accesses in loops would neither be wider nor shared by neighbours"));
+            }
             Ok((accesses, unwrapped.into_inner()))
         })
     }
@@ -158,6 +164,36 @@ impl Ids<'_> {
             accesses.insert(inst, access.map_err(|why| Apart { span: data.span, why })?);
         }
         Ok(accesses)
+    }
+
+    /// Whether joined work-items gain by most accesses of consecutive numbers in loops. Those of a known alignment become
+    /// wide. Others become one for each work-item, whose neighbours' then lie apart; they are fewer if one work-item
+    /// reads what its neighbour does, as in sums along a row. (Sums down columns, of an unknown pitch: half as long
+    /// again. A few such accesses without a loop cost nothing.)
+    fn pays(&self, loops: &Loops, affine: &Affine<'_>, accesses: &FxHashMap<Inst, Access>) -> bool {
+        let item = self.item;
+        let consecutive = |inst: &Inst| accesses.get(inst).filter(|access| access.is_consecutive);
+        let address = |inst: Inst| affine.form(item.insts[inst].args[0], Ext::Own);
+        let all: Vec<(Inst, Form)> =
+            item.insts_in_layout().filter(|(i, _)| consecutive(i).is_some()).map(|(i, _)| (i, address(i))).collect();
+        let (mut gain, mut loss) = (0u32, 0u32);
+        for &b in &item.layout {
+            let Some(innermost) = loops.innermost(b) else { continue };
+            let weight = 8u32.pow(loops.depth(b).min(3));
+            for inst in &item.blocks[b].insts {
+                let Some(access) = consecutive(inst) else { continue };
+                let bytes = i64::from(access.bytes);
+                let step = affine.const_slope(innermost, item.insts[*inst].args[0]);
+                let is_near = |(other, form): &(Inst, Form)| {
+                    let distance = form.minus(&address(*inst)).as_const();
+                    other != inst && distance.is_some_and(|d| d != 0 && d % bytes == 0 && d.abs() <= SHARED)
+                };
+                let is_shared = step.is_some_and(|step| step.abs() == bytes) || all.iter().any(is_near);
+                let is_wide = i64::from(access.align) >= 2 * bytes;
+                *(if is_wide || is_shared { &mut gain } else { &mut loss }) += weight;
+            }
+        }
+        gain >= loss
     }
 
     /// Whether a condition compares something that grows with the id with a bound: neighbours agree but at one place.
