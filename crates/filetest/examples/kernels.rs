@@ -1,4 +1,4 @@
-//! Runs generated programs on every rung: `kernels FIRST COUNT [print|straight|portable|count]`. Says each seed before
+//! Runs generated programs on every rung: `kernels FIRST COUNT [print|straight|count] [portable]`. Says each seed before
 //! it runs it, so that a crash is known by its last line; `print` only prints the sources, `straight` those of the test
 //! beside peers, `count` only how often each construct of each family occurs.
 
@@ -12,10 +12,11 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let number = |i: usize| args.get(i).and_then(|a| a.parse().ok()).unwrap_or(1u64);
     let word = args.get(2).map(String::as_str);
+    let is_portable = args.iter().skip(2).any(|word| word == "portable");
     let ladder = Ladder::new();
     let mut statistics = Statistics::default();
     for seed in number(0)..number(0) + number(1) {
-        let profile = if word == Some("portable") { Profile::Portable } else { Profile::of(seed) };
+        let profile = if is_portable { Profile::Portable } else { Profile::of(seed) };
         let program = generate(seed, profile);
         if word == Some("straight") {
             println!("{}", generate_straight(seed).source());

@@ -54,8 +54,8 @@ impl Budget {
     pub const LIBRARY: Budget = Budget { in_library: true, ..Budget::DEFAULT };
 
     /// On a GPU, which has one copy of a kernel. A call takes its arguments and its caller's values through registers
-    /// and memory that a convention names, also if it is hardly ever executed: beside it, a power of 150 instructions is
-    /// short.
+    /// and memory that a convention names, also if it is hardly ever executed: beside it, a power of 150 instructions
+    /// is short.
     pub const GPU: Budget = Budget { large: 400, slow: 200, library: 4000, ..Budget::DEFAULT };
 }
 

@@ -9,6 +9,7 @@ use super::fault::{Fault, ParseError};
 use super::lower::{self, Code, Data, Function, ParamInfo, Relocation, Target};
 use super::memory::{GlobalMemory, SHARED_START, align_up};
 use super::parse;
+use super::thread::GARBAGE;
 use super::thread::{Common, Context, Thread};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -154,7 +155,7 @@ pub fn launch(
             };
             Block {
                 threads: (0..threads).map(thread).collect(),
-                common: Common { group, shared: vec![0; shared], arrived: [0; 16] },
+                common: Common { group, shared: vec![GARBAGE; shared], arrived: [0; 16] },
             }
         };
         if !block.run(&mut cx, QUANTUM)? {

@@ -12,6 +12,9 @@ use super::op::{Call, Callee, Combine, Dst, FloatForm, Function as Compute, Inst
 use super::op::{Test, Type};
 use super::{alu_float, alu_int, convert, decode};
 
+/// What is in memory and registers that nobody has written: no code may rely on zeros.
+pub(super) const GARBAGE: u8 = 0xCD;
+
 /// Local memory and calls of one thread may not need more than this.
 const STACK_LIMIT: usize = 1 << 26;
 const DEPTH_LIMIT: usize = 1 << 14;
@@ -100,9 +103,9 @@ impl Thread {
             at: 0,
             callers: Vec::new(),
             patience: 0,
-            registers: vec![0; function.registers as usize],
+            registers: vec![u64::from_ne_bytes([GARBAGE; 8]); function.registers as usize],
             base: 0,
-            local: vec![0; function.local_size as usize],
+            local: vec![GARBAGE; function.local_size as usize],
             local_base: 0,
             params: area,
             param_base: 0,
@@ -414,9 +417,9 @@ impl Thread {
         }
         self.param_base = params;
         self.base = self.registers.len();
-        self.registers.resize(self.base + function.registers as usize, 0);
+        self.registers.resize(self.base + function.registers as usize, u64::from_ne_bytes([GARBAGE; 8]));
         self.local_base = local_base;
-        self.local.resize(local_base + function.local_size as usize, 0);
+        self.local.resize(local_base + function.local_size as usize, GARBAGE);
         self.function = index;
         self.at = 0;
         Ok(())

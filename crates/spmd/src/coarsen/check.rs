@@ -105,7 +105,9 @@ impl Ids<'_> {
             let affine = Affine::new(self.item, cfg, loops, facts);
             let accesses = self.accesses(&affine)?;
             if !self.pays(loops, &affine, &accesses) {
-                return Err(Apart::new("most of its accesses in loops would neither be wider nor shared by neighbours"));
+                return Err(Apart::new(
+                    "most of its accesses in loops would neither be wider nor shared by neighbours",
+                ));
             }
             Ok((accesses, unwrapped.into_inner()))
         })
@@ -166,10 +168,10 @@ impl Ids<'_> {
         Ok(accesses)
     }
 
-    /// Whether joined work-items gain by most accesses of consecutive numbers in loops. Those of a known alignment become
-    /// wide. Others become one for each work-item, whose neighbours' then lie apart; they are fewer if one work-item
-    /// reads what its neighbour does, as in sums along a row. (Sums down columns, of an unknown pitch: half as long
-    /// again. A few such accesses without a loop cost nothing.)
+    /// Whether joined work-items gain by most accesses of consecutive numbers in loops. Those of a known alignment
+    /// become wide. Others become one for each work-item, whose neighbours' then lie apart; they are fewer if one
+    /// work-item reads what its neighbour does, as in sums along a row. (Sums down columns, of an unknown pitch: half
+    /// as long again. A few such accesses without a loop cost nothing.)
     fn pays(&self, loops: &Loops, affine: &Affine<'_>, accesses: &FxHashMap<Inst, Access>) -> bool {
         let item = self.item;
         let consecutive = |inst: &Inst| accesses.get(inst).filter(|access| access.is_consecutive);

@@ -162,7 +162,8 @@ fn atomics() {
         );
         assert_eq!(run_grid("", &body, 2, (1, 1)).unwrap(), [old, expected], "{inst}");
     }
-    let body = "atom.shared.add.u32 %r10, [s], 1; bar.sync 0; ld.shared.u32 %r11, [s];
+    let body =
+        "st.shared.u32 [s], 0; bar.sync 0; atom.shared.add.u32 %r10, [s], 1; bar.sync 0; ld.shared.u32 %r11, [s];
         add.s32 %r10, %r10, %r11; st.global.u32 [%rd1], %r10;";
     assert_eq!(run_grid(".shared .align 4 .u32 s;", body, 1, (1, 3)).unwrap(), [3, 4, 5]);
 }

@@ -129,7 +129,7 @@ fn the_active_threads_are_those_that_run_together() {
           next: add.s32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 2; @%p3 bra l;", [1315, 15, 1315, 1315]),
         ("setp.eq.u32 %p1, %r1, 3; @%p1 ret; activemask.b32 %r5;", [7, 7, 7, 0]),
     ] {
-        assert_eq!(run(&format!("{body} st.global.u32 [%rd1], %r5;"), 4), expected, "{body}");
+        assert_eq!(run(&format!("mov.b32 %r5, 0; {body} st.global.u32 [%rd1], %r5;"), 4), expected, "{body}");
     }
 }
 
