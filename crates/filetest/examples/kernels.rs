@@ -1,6 +1,7 @@
-//! Runs generated programs on every rung: `kernels FIRST COUNT [print|straight|count] [portable]`. Says each seed before
-//! it runs it, so that a crash is known by its last line; `print` only prints the sources, `straight` those of the test
-//! beside peers, `count` only how often each construct of each family occurs.
+//! Runs generated programs on every rung: `kernels FIRST COUNT [print|straight|count] [portable]`. Says each seed
+//! before it runs it, so that a crash is known by its last line; `print` only prints the sources, `straight` those of
+//! the test beside peers, `count` only how often each construct of each family occurs; `portable`: programs that mean
+//! the same on every platform, as the comparison with peers has them.
 
 #![allow(clippy::print_stdout, reason = "it prints what it finds")]
 
