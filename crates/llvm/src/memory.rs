@@ -154,11 +154,15 @@ impl FunctionCx<'_, '_> {
         self.intrinsic("llvm.prefetch", &[ty], &[p, read, often, data])
     }
 
-    /// Whether only this thread can access the memory of an atomic operation: local memory, as one thread runs a group.
-    /// Then no locked instruction is needed, and program order is enough.
+    /// Whether only this thread can access the memory of an atomic operation: local memory, as one thread runs a group,
+    /// and on a GPU private memory, on which it has no atomic instructions. Then no locked instruction is needed, and
+    /// program order is enough.
     fn is_own(&self, data: &InstData) -> bool {
         let (p, x) = (self.func.ty(data.args[0]), data.args.get(1).map(|&x| self.func.ty(x).scalar));
-        self.cx.gpu.is_none() && p.space() == Some(Space::Local) && x != Some(Scalar::F16)
+        match self.cx.gpu {
+            Some(_) => p.space() == Some(Space::Private),
+            None => p.space() == Some(Space::Local) && x != Some(Scalar::F16),
+        }
     }
 
     /// Atomic read-modify-write; returns the old value.
@@ -246,6 +250,7 @@ impl FunctionCx<'_, '_> {
             }
             let (success, failure) = (ordering(order, Access::ReadWrite), ordering(order, Access::Load));
             let pair = LLVMBuildAtomicCmpXchg(b, p, old, new, success, failure, 0);
+            self.keep_generic(data, pair);
             let (found, done) =
                 (LLVMBuildExtractValue(b, pair, 0, c"".as_ptr()), LLVMBuildExtractValue(b, pair, 1, c"".as_ptr()));
             LLVMBuildCondBr(b, done, end, again);
@@ -263,6 +268,7 @@ impl FunctionCx<'_, '_> {
     /// A relaxed read-modify-write on a GPU, where local memory is shared by threads.
     pub fn gpu_rmw(&self, data: &InstData, op: RmwOp) -> LLVMValueRef {
         match op {
+            _ if self.is_own(data) => self.own_rmw(data, op),
             RmwOp::Fmin | RmwOp::Fmax => self.float_extremum(data, op == RmwOp::Fmin, Order::Relaxed),
             _ => self.locked_rmw(data, op, Order::Relaxed),
         }
@@ -301,7 +307,18 @@ impl FunctionCx<'_, '_> {
         };
         let (p, x) = (self.value(data.args[0]), self.value(data.args[1]));
         // SAFETY: see `load`.
-        unsafe { LLVMBuildAtomicRMW(self.builder.0, op, p, x, ordering(order, Access::ReadWrite), 0) }
+        let update = unsafe { LLVMBuildAtomicRMW(self.builder.0, op, p, x, ordering(order, Access::ReadWrite), 0) };
+        self.keep_generic(data, update);
+        update
+    }
+
+    /// Keeps LLVM from finding out on a GPU that a generic pointer is one to private memory, where it then has no
+    /// instruction for an atomic operation: what is volatile stays as it is.
+    fn keep_generic(&self, data: &InstData, update: LLVMValueRef) {
+        if self.cx.gpu.is_some() && self.func.ty(data.args[0]).space() == Some(Space::Generic) {
+            // SAFETY: see `load`.
+            unsafe { LLVMSetVolatile(update, 1) }
+        }
     }
 
     pub fn cmpxchg(&self, data: &InstData, order: Order) -> LLVMValueRef {
@@ -328,6 +345,7 @@ impl FunctionCx<'_, '_> {
                 ordering(order, Access::Load),
                 0,
             );
+            self.keep_generic(data, pair);
             LLVMBuildExtractValue(self.builder.0, pair, 0, c"".as_ptr())
         }
     }
