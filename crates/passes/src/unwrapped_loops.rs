@@ -77,11 +77,12 @@ fn plan(func: &Function, cfg: &Cfg, l: &Loop, home: &[Option<Block>]) -> Option<
     }
     let mut outside = cfg.preds(l.header).iter().copied().filter(|p| !l.latches.contains(p));
     let (Some(before), None) = (outside.next(), outside.next()) else { return None };
+    let ways_in = func.blocks[before].term.edges().iter().filter(|e| e.block == l.header).count();
     let exit = test.exit;
     let has_one_exit =
         l.exits.iter().all(|&(_, to)| to == exit) && cfg.preds(exit).iter().all(|p| l.blocks.contains(p));
     let indices = indices(func, l, &test, &is_inside);
-    if !has_one_exit || indices.is_empty() || indices.len() > CHECKS {
+    if ways_in != 1 || !has_one_exit || indices.is_empty() || indices.len() > CHECKS {
         return None;
     }
     let used = used_outside(func, l, &is_inside);
