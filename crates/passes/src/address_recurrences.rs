@@ -26,8 +26,8 @@ const MOST: usize = 8;
 /// Starts of more terms are not worth their computation.
 const TERMS: usize = 6;
 
-/// The most operations between an address and an extension.
-const DEPTH: usize = 16;
+/// The most operations of an address that are looked at for an extension.
+const VISITED: usize = 32;
 
 /// A loop and what becomes of its addresses.
 struct Plan {
@@ -78,12 +78,15 @@ fn plan(func: &Function, cfg: &Cfg, loops: &Loops, number: usize, home: &[Option
 /// The addresses of a loop that have an extension of something that the loop computes.
 fn candidates(func: &Function, l: &Loop, is_inside: &dyn Fn(Value) -> bool) -> Vec<Value> {
     let is_extended = |p: Value| {
-        let mut stack = vec![(p, DEPTH)];
-        while let Some((v, left)) = stack.pop() {
+        let (mut stack, mut left) = (vec![p], VISITED);
+        while let Some(v) = stack.pop()
+            && left > 0
+        {
+            left -= 1;
             let Some(data) = func.def_inst(v).filter(|_| is_inside(v)).map(|i| &func.insts[i]) else { continue };
             match data.op {
                 Op::Cast(_) => return data.args.iter().any(|&x| is_inside(x) && func.ty(x).is_int()),
-                Op::Binary(_) | Op::PtrAdd if left > 0 => stack.extend(data.args.iter().map(|&x| (x, left - 1))),
+                Op::Binary(_) | Op::PtrAdd => stack.extend(data.args.iter().copied()),
                 _ => {}
             }
         }
