@@ -6,7 +6,6 @@ mod common;
 use common::gpu::{HELPER, on_a_gpu_for_groups_of, on_a_helped_gpu, on_the_gpu};
 use common::*;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
 
 /// Without a GPU, in this process, the device is the CPU, of which this is true, too.
 #[test]
@@ -21,7 +20,7 @@ fn vectors_have_at_least_one_element() {
         CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE,
         CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF,
     ] {
-        let width: u32 = info(|s, v, r| t.clGetDeviceInfo(t.device, name, s, v, r));
+        let width: u32 = t.device_info(name);
         assert!(width > 0, "{name:#x}");
     }
 }
@@ -30,7 +29,7 @@ fn vectors_have_at_least_one_element() {
 #[test]
 fn a_default_queue_needs_queues_on_the_device() {
     let t = Session::new();
-    let able: u64 = info(|s, v, r| t.clGetDeviceInfo(t.device, CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES, s, v, r));
+    let able: u64 = t.device_info(CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES);
     let wanted = if able == 0 { CL_INVALID_OPERATION } else { CL_INVALID_COMMAND_QUEUE };
     assert_eq!(t.clSetDefaultDeviceCommandQueue(t.context(), t.device, null_mut()), wanted);
 }
@@ -40,11 +39,10 @@ fn a_default_queue_needs_queues_on_the_device() {
 fn groups_are_best_made_of_whole_vectors() {
     let t = Session::new();
     let kernel = t.kernel("kernel void k(global int *p) { *p = 1; }");
-    let of_device: usize =
-        info(|s, v, r| t.clGetDeviceInfo(t.device, CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, s, v, r));
+    let of_device: usize = t.device_info(CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);
     let name = CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE;
     let of_kernel: usize = info(|s, v, r| t.clGetKernelWorkGroupInfo(kernel.h, t.device, name, s, v, r));
-    let kind: u64 = info(|s, v, r| t.clGetDeviceInfo(t.device, CL_DEVICE_TYPE, s, v, r));
+    let kind: u64 = t.device_info(CL_DEVICE_TYPE);
     assert_eq!(of_kernel, of_device);
     match kind {
         CL_DEVICE_TYPE_GPU => assert_eq!(of_kernel, 32),
@@ -61,7 +59,7 @@ fn groups_are_as_large_as_registers_allow() {
     let kernel = t.kernel(source);
     let most: usize =
         info(|s, v, r| t.clGetKernelWorkGroupInfo(kernel.h, t.device, CL_KERNEL_WORK_GROUP_SIZE, s, v, r));
-    let of_device: usize = info(|s, v, r| t.clGetDeviceInfo(t.device, CL_DEVICE_MAX_WORK_GROUP_SIZE, s, v, r));
+    let of_device: usize = t.device_info(CL_DEVICE_MAX_WORK_GROUP_SIZE);
     let told = std::env::var("CUDA_SIM_THREADS").map_or(of_device, |n| n.parse().unwrap());
     assert_eq!(most, told);
     let buffer = t.buffer_of(&vec![0u32; 4096]);
@@ -176,13 +174,7 @@ fn each_of_many_launches_ends() {
         events.push(event);
     }
     // Nobody waits, and all end.
-    let begin = Instant::now();
-    let status =
-        |event: &Obj| info::<i32>(|s, v, r| t.clGetEventInfo(event.h, CL_EVENT_COMMAND_EXECUTION_STATUS, s, v, r));
-    while events.iter().any(|event| status(event) != 0) {
-        assert!(begin.elapsed() < Duration::from_secs(20));
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    t.until("every launch ends", || events.iter().all(|event| t.status(event) == 0));
     let mut told: Vec<_> = (0..10).map(|_| calls.next()).collect();
     told.sort_unstable();
     assert_eq!(told, Vec::from_iter((0..10).map(|i| (100 * i + 7, 0))));

@@ -28,6 +28,13 @@ pub struct Loop {
 }
 
 impl Loop {
+    /// The one block outside of the loop that goes to its header, by one edge.
+    pub fn predecessor(&self, cfg: &Cfg) -> Option<Block> {
+        let mut outside = cfg.preds(self.header).iter().copied().filter(|p| !self.latches.contains(p));
+        let first = outside.next()?;
+        outside.next().is_none().then_some(first)
+    }
+
     /// The two blocks of a loop of a header and a body that jumps back to it.
     pub fn header_and_body(&self, func: &Function) -> Option<(Block, Block)> {
         match (&self.blocks[..], &self.latches[..]) {

@@ -59,8 +59,7 @@ fn plan(func: &Function, cfg: &Cfg, loops: &Loops, number: usize, home: &[Option
     if candidates.is_empty() {
         return None;
     }
-    let mut outside = cfg.preds(l.header).iter().copied().filter(|p| !l.latches.contains(p));
-    let (Some(before), None) = (outside.next(), outside.next()) else { return None };
+    let before = l.predecessor(cfg)?;
     // What comes from outside stays whole: it has a value there.
     let facts = Facts { is_symbol: &|v| !is_inside(v) && func.const_bits(v).is_none(), ..Facts::default() };
     let affine = Affine::new(func, cfg, loops, facts);

@@ -1,7 +1,7 @@
 //! Loops whose unsigned indices are checked not to wrap, once, in front of a copy of the loop that may rely on it.
 //!
 //! ```text
-//! for (uint j = 0; j < n; j++)           if (7·n - 1 < 2^32)     // in 64 bits
+//! for (uint j = 0; j < n; j++)           if (7·n + 6 < 2^32)     // in 64 bits
 //!     sum += a[j * 7 + 6];        ▸          for (…) sum += a[j *nuw 7 +nuw 6];
 //!                                        else
 //!                                            for (…) sum += a[j * 7 + 6];
@@ -75,14 +75,12 @@ fn plan(func: &Function, cfg: &Cfg, l: &Loop, home: &[Option<Block>]) -> Option<
     if test.cc != IntCc::Ult || func.ty(test.counter) != Type::I32 || !counts_by_one || size > SIZE {
         return None;
     }
-    let mut outside = cfg.preds(l.header).iter().copied().filter(|p| !l.latches.contains(p));
-    let (Some(before), None) = (outside.next(), outside.next()) else { return None };
-    let ways_in = func.blocks[before].term.edges().iter().filter(|e| e.block == l.header).count();
+    let before = l.predecessor(cfg)?;
     let exit = test.exit;
     let has_one_exit =
         l.exits.iter().all(|&(_, to)| to == exit) && cfg.preds(exit).iter().all(|p| l.blocks.contains(p));
     let indices = indices(func, l, &test, &is_inside);
-    if ways_in != 1 || !has_one_exit || indices.is_empty() || indices.len() > CHECKS {
+    if !has_one_exit || indices.is_empty() || indices.len() > CHECKS {
         return None;
     }
     let used = used_outside(func, l, &is_inside);
