@@ -81,7 +81,8 @@ pub fn test(compiler: &Compiler, text: &str, cpu: &Cpu) -> Result<(), String> {
     Ok(())
 }
 
-/// Makes PTX of each kernel of a file. If a header names kernels, it is built without options, as they are.
+/// Makes PTX of each kernel of a file, which the simulated GPU must take. If a header names kernels, it is built
+/// without options, as they are.
 pub fn ptx(compiler: &Arc<Compiler>, text: &str) -> Result<(), String> {
     let options = if header::parse(text, "//")?.runs.is_empty() { "-cl-std=CL3.0" } else { "" };
     let target = Target::nvidia("sm_90").map_err(|e| e.to_string())?;
@@ -89,9 +90,11 @@ pub fn ptx(compiler: &Arc<Compiler>, text: &str) -> Result<(), String> {
     let executable = compiler.executable(&program, &target);
     for (kernel, _) in program.kernels() {
         let built = executable.kernel(kernel, Variant::Vector).map_err(|e| format!("{kernel}: {e}"))?;
-        if !String::from_utf8_lossy(&built.artifact.code).contains(&format!(".entry {kernel}(")) {
+        let text = String::from_utf8_lossy(&built.artifact.code);
+        if !text.contains(&format!(".entry {kernel}(")) {
             return Err(format!("{kernel} is not in its PTX"));
         }
+        cloom_cuda_sim::ptx::Module::parse(&text).map_err(|e| format!("{kernel}: {e}"))?;
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use llvm_sys::target_machine::LLVMTargetMachineRef;
 
 unsafe extern "C" {
     /// Of `src/passes.cpp`.
-    fn cloom_llvm_run_passes(module: LLVMModuleRef, machine: LLVMTargetMachineRef, full: std::ffi::c_int);
+    fn cloom_llvm_run_passes(module: LLVMModuleRef, machine: LLVMTargetMachineRef, effort: std::ffi::c_int);
 }
 
 /// So many loops are too many for strength reduction.
@@ -52,15 +52,15 @@ impl Effort {
     }
 }
 
-/// Optimises a verified module in place.
+/// Optimises a verified module in place. For a GPU, its control flow is reducible afterwards, whatever the effort.
 pub fn run(module: &LlvmModule<'_>, machine: &Machine, effort: Effort) {
-    let full = match effort {
-        Effort::None | Effort::Plain => return,
-        Effort::Quick => 0,
-        Effort::Full => 1,
+    let effort = match effort {
+        Effort::None | Effort::Plain => 0,
+        Effort::Quick => 1,
+        Effort::Full => 2,
     };
     // SAFETY: module and machine are valid, and the module is used by this thread alone.
-    unsafe { cloom_llvm_run_passes(module.raw, machine.raw, full) }
+    unsafe { cloom_llvm_run_passes(module.raw, machine.raw, effort) }
 }
 
 #[cfg(test)]

@@ -6,9 +6,12 @@
 // called by their types, and the linker drops the others.
 
 #include "llvm-c/TargetMachine.h"
+#include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/BasicAliasAnalysis.h"
+#include "llvm/Analysis/CFG.h"
+#include "llvm/Analysis/LazyValueInfo.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/MemorySSA.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
@@ -21,6 +24,7 @@
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/TypeBasedAliasAnalysis.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -37,8 +41,10 @@
 #include "llvm/Transforms/Scalar/LoopUnrollPass.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/FixIrreducible.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
+#include "llvm/Transforms/Utils/LowerSwitch.h"
 #include "llvm/Transforms/Utils/UnrollLoop.h"
 
 using namespace llvm;
@@ -197,6 +203,31 @@ struct UnrollMeetings : PassInfoMixin<UnrollMeetings> {
   }
 };
 
+// Gives every cycle one entry, as `goto` into a loop does not, nor what passes make of some loops. NVIDIA's compiler
+// (13.0) does not let the threads of a warp wait for each other behind a cycle with several entries, but takes them to
+// be together there: it keeps a counter of a loop around it once a warp, and each part of the warp counts.
+struct MakeReducible : PassInfoMixin<MakeReducible> {
+  PreservedAnalyses run(Function &function, FunctionAnalysisManager &analyses) {
+    ReversePostOrderTraversal<const Function *> order(&function);
+    if (!containsIrreducibleCFG<const BasicBlock *>(order, analyses.getResult<LoopAnalysis>(function)))
+      return PreservedAnalyses::all();
+    // It knows edges of branches only.
+    analyses.invalidate(function, LowerSwitchPass().run(function, analyses));
+    SmallPtrSet<BasicBlock *, 32> old;
+    for (BasicBlock &block : function)
+      old.insert(&block);
+    FixIrreduciblePass().run(function, analyses);
+    // The new blocks only choose the entry. Code generation would put copies of them where the choice is known.
+    auto *type = FunctionType::get(Type::getVoidTy(function.getContext()), false);
+    for (BasicBlock &block : function)
+      if (!old.contains(&block)) {
+        auto *mark = InlineAsm::get(type, "", "", /*hasSideEffects=*/true);
+        CallInst::Create(mark, "", block.getFirstInsertionPt())->setConvergent();
+      }
+    return PreservedAnalyses::none();
+  }
+};
+
 // What a pass may ask about a function. Only what the passes below ask for is here: a question without an answer ends
 // the process, in the first test that runs the pass.
 void registerAnalyses(FunctionAnalysisManager &functions, TargetMachine &machine) {
@@ -217,6 +248,7 @@ void registerAnalyses(FunctionAnalysisManager &functions, TargetMachine &machine
   functions.registerPass([] { return AssumptionAnalysis(); });
   functions.registerPass([] { return SpaceAAAnalysis(); });
   functions.registerPass([] { return DominatorTreeAnalysis(); });
+  functions.registerPass([] { return LazyValueAnalysis(); });
   functions.registerPass([] { return LoopAnalysis(); });
   functions.registerPass([] { return MemorySSAAnalysis(); });
   functions.registerPass([] { return OptimizationRemarkEmitterAnalysis(); });
@@ -277,8 +309,8 @@ void addGpu(FunctionPassManager &passes) {
 
 } // namespace
 
-// `full`: 0 for the quick passes, anything else for all.
-extern "C" void cloom_llvm_run_passes(LLVMModuleRef moduleRef, LLVMTargetMachineRef machineRef, int full) {
+// `effort`: 0 for what a target needs to be right, 1 for the quick passes too, 2 for all.
+extern "C" void cloom_llvm_run_passes(LLVMModuleRef moduleRef, LLVMTargetMachineRef machineRef, int effort) {
   Module &module = *unwrap(moduleRef);
   // The C interface's pointer is the machine itself.
   TargetMachine &machine = *reinterpret_cast<TargetMachine *>(machineRef);
@@ -294,13 +326,17 @@ extern "C" void cloom_llvm_run_passes(LLVMModuleRef moduleRef, LLVMTargetMachine
   functions.registerPass([&] { return ModuleAnalysisManagerFunctionProxy(modules); });
   functions.registerPass([&] { return LoopAnalysisManagerFunctionProxy(loops); });
   loops.registerPass([&] { return FunctionAnalysisManagerLoopProxy(functions); });
+  bool isGpu = machine.getTargetTriple().isNVPTX();
   FunctionPassManager passes;
-  if (full && machine.getTargetTriple().isNVPTX())
+  if (effort == 2 && isGpu)
     addGpu(passes);
-  else if (full)
+  else if (effort == 2)
     addFull(passes);
-  else
+  else if (effort == 1)
     addQuick(passes);
+  // The last one, as others would bring the second entry back.
+  if (isGpu)
+    passes.addPass(MakeReducible());
   ModulePassManager pipeline;
   pipeline.addPass(createModuleToFunctionPassAdaptor(std::move(passes)));
   pipeline.run(module, modules);

@@ -6,6 +6,9 @@
 //! branch. The machine runs threads one after another, so it needs these points to know which threads would run
 //! together.
 //!
+//! Out too: whether a cycle has two entries ([`Flow::second_entry`]). `ptxas` 13.0 may compile that wrongly: it does
+//! not join the threads of a warp behind the cycle, yet keeps values in registers of the warp there.
+//!
 //! Without an `activemask` in the module nobody can tell the difference, and nothing is inserted. Nothing else counts
 //! on threads that run in step: PTX does not promise it.
 
@@ -41,49 +44,98 @@ fn targets(inst: &Inst) -> &[u32] {
     }
 }
 
-impl Flow {
-    /// Analyses a function whose branch targets are positions.
-    pub(super) fn new(code: &[Inst]) -> Flow {
-        let mut first = vec![false; code.len()];
-        for (at, inst) in code.iter().enumerate() {
-            first[at] |= at == 0;
-            for &target in targets(inst) {
-                if let Some(first) = first.get_mut(target as usize) {
-                    *first = true;
-                }
-            }
-            if let (true, Some(first)) = (leaves(inst).0, first.get_mut(at + 1)) {
+/// The block of each instruction, the first instruction of each block, and what follows each block.
+fn blocks(code: &[Inst]) -> (Vec<u32>, Vec<u32>, Vec<Vec<u32>>) {
+    let mut first = vec![false; code.len()];
+    for (at, inst) in code.iter().enumerate() {
+        first[at] |= at == 0;
+        for &target in targets(inst) {
+            if let Some(first) = first.get_mut(target as usize) {
                 *first = true;
             }
         }
-        let mut start = Vec::new();
-        let block: Vec<u32> = first
-            .iter()
-            .enumerate()
-            .map(|(at, first)| {
-                if *first {
-                    start.push(at as u32);
-                }
-                start.len() as u32 - 1
-            })
-            .collect();
-        let successors: Vec<Vec<u32>> = (0..start.len())
-            .map(|index| {
-                let end = start.get(index + 1).map_or(code.len(), |next| *next as usize);
-                let last = &code[end - 1];
-                let mut next: Vec<u32> =
-                    targets(last).iter().map(|target| block.get(*target as usize).copied().unwrap_or(END)).collect();
-                if leaves(last).1 {
-                    next.push(block.get(end).copied().unwrap_or(END));
-                }
-                if matches!(last.op, Op::Return | Op::Exit | Op::Trap) {
-                    next.push(END);
-                }
-                next
-            })
-            .collect();
+        if let (true, Some(first)) = (leaves(inst).0, first.get_mut(at + 1)) {
+            *first = true;
+        }
+    }
+    let mut start = Vec::new();
+    let block: Vec<u32> = first
+        .iter()
+        .enumerate()
+        .map(|(at, first)| {
+            if *first {
+                start.push(at as u32);
+            }
+            start.len() as u32 - 1
+        })
+        .collect();
+    let successors: Vec<Vec<u32>> = (0..start.len())
+        .map(|index| {
+            let end = start.get(index + 1).map_or(code.len(), |next| *next as usize);
+            let last = &code[end - 1];
+            let mut next: Vec<u32> =
+                targets(last).iter().map(|target| block.get(*target as usize).copied().unwrap_or(END)).collect();
+            if leaves(last).1 {
+                next.push(block.get(end).copied().unwrap_or(END));
+            }
+            if matches!(last.op, Op::Return | Op::Exit | Op::Trap) {
+                next.push(END);
+            }
+            next
+        })
+        .collect();
+    (block, start, successors)
+}
+
+impl Flow {
+    /// Analyses a function whose branch targets are positions.
+    pub(super) fn new(code: &[Inst]) -> Flow {
+        let (block, start, successors) = blocks(code);
         let after = post_dominators(&successors);
         Flow { block, after, start }
+    }
+
+    /// The position of a block in a cycle that control also enters elsewhere, if there is one.
+    pub(super) fn second_entry(code: &[Inst]) -> Option<u32> {
+        let (_, start, successors) = blocks(code);
+        // Dominators are the post-dominators of the reversed graph.
+        let mut predecessors = vec![Vec::new(); start.len()];
+        if let Some(entry) = predecessors.first_mut() {
+            entry.push(END);
+        }
+        for (block, next) in successors.iter().enumerate() {
+            next.iter().filter(|next| **next != END).for_each(|next| predecessors[*next as usize].push(block as u32));
+        }
+        let before = post_dominators(&predecessors);
+        let dominates = |block: u32, mut of: u32| {
+            while of != block && of != END {
+                of = before[of as usize];
+            }
+            of == block
+        };
+        // A graph is reducible if all that leads back to the path of a depth-first search leads to a dominator.
+        let (mut seen, mut on_path) = (vec![false; start.len()], vec![false; start.len()]);
+        let mut stack: Vec<(u32, usize)> = start.first().map(|_| (0, 0)).into_iter().collect();
+        while let Some((block, child)) = stack.pop() {
+            let at = block as usize;
+            (seen[at], on_path[at]) = (true, true);
+            match successors.get(at)?.get(child) {
+                Some(&next) => {
+                    stack.push((block, child + 1));
+                    if next == END {
+                        continue;
+                    }
+                    if on_path[next as usize] && !dominates(next, block) {
+                        return Some(start[next as usize]);
+                    }
+                    if !seen[next as usize] {
+                        stack.push((next, 0));
+                    }
+                }
+                None => on_path[at] = false,
+            }
+        }
+        None
     }
 
     /// Whether every way from `from` that ends goes through `at`, which must be another position.
@@ -253,6 +305,18 @@ mod tests {
         let (code, _) = insert_meeting_points(code);
         let places: Vec<usize> = (0..code.len()).filter(|at| code[*at].op == Op::Converge).collect();
         assert_eq!(places, [3, 5]);
+    }
+
+    #[test]
+    fn a_cycle_with_two_entries_is_found() {
+        // 0: @p bra 3;  1: nop;  2: nop;  3: @q bra 2;  4: ret
+        let two = [guarded(Op::Branch(3)), inst(Op::Nop), inst(Op::Nop), guarded(Op::Branch(2)), inst(Op::Return)];
+        assert!(matches!(Flow::second_entry(&two), Some(2 | 3)));
+        // 0: @p bra 2;  1: nop;  2: @q bra 2;  3: @r bra 0;  4: ret
+        let one =
+            [guarded(Op::Branch(2)), inst(Op::Nop), guarded(Op::Branch(2)), guarded(Op::Branch(0)), inst(Op::Return)];
+        assert_eq!(Flow::second_entry(&one), None);
+        assert_eq!(Flow::second_entry(&[]), None);
     }
 
     #[test]

@@ -121,6 +121,15 @@ pub(super) fn lower(items: &[Item<'_>]) -> Result<Code> {
             module.define(function, body)?;
         }
     }
+    for function in &module.code.functions {
+        if let Some(at) = Flow::second_entry(&function.code) {
+            let line = function.code[at as usize].line;
+            return error(
+                line,
+                format!("a cycle of {} has two entries, which ptxas may compile wrongly", function.name),
+            );
+        }
+    }
     let converge = |inst: &op::Inst| matches!(inst.op, Op::ActiveMask(_));
     if module.code.functions.iter().any(|function| function.code.iter().any(converge)) {
         for function in &mut module.code.functions {

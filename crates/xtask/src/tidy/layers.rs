@@ -42,7 +42,7 @@ pub const LAYERS: &[(&str, &[&str])] = &[
         "filetest",
         &[
             "target", "caps", "ir", "builtins", "clc", "spirv", "passes", "spmd", "interp", "llvm", "artifact",
-            "compiler", "hal", "hal-cpu", "hal-cuda", "gallery",
+            "compiler", "hal", "hal-cpu", "hal-cuda", "cuda-sim", "gallery",
         ],
     ),
     (
