@@ -158,10 +158,16 @@ fn each_of_many_launches_ends() {
         drop(t.launch(&kernel, &[1], &[1]));
         t.finish();
     }
+    // Each differs from the one before, then some are as launches long before, then all are alike.
+    let value = |i: u32| match i / 350 {
+        0 => i,
+        1 => i % 3,
+        _ => 7,
+    };
     let calls = Calls::new();
     let mut events = Vec::new();
     for i in 0..1000u32 {
-        t.arg(&kernel, 1, i);
+        t.arg(&kernel, 1, value(i));
         let event = t.launch(&kernel, &[1], &[1]);
         if i % 100 == 7 {
             let sender = calls.sender();
@@ -178,7 +184,7 @@ fn each_of_many_launches_ends() {
     let mut told: Vec<_> = (0..10).map(|_| calls.next()).collect();
     told.sort_unstable();
     assert_eq!(told, Vec::from_iter((0..10).map(|i| (100 * i + 7, 0))));
-    let expected = (0..1000u32).fold(0u32, |value, i| value.wrapping_mul(3).wrapping_add(i));
+    let expected = (0..1000u32).fold(0u32, |sum, i| sum.wrapping_mul(3).wrapping_add(value(i)));
     assert_eq!(t.read::<u32>(&buffer, 1), [expected]);
 }
 

@@ -2,12 +2,14 @@
 //!
 //! A small launch takes the driver longer than the GPU. A *graph* of kernels, one after the other, is made once; then
 //! each of its nodes is set to a launch, and all are submitted together, in a third of the time that single launches
-//! take. Only the end of the whole can be noticed.
+//! take. A node that is set to the same launch already stays as it is, which takes half of the rest: programs repeat
+//! themselves. Only the end of the whole can be noticed.
 
 use crate::context::{Current, Gpu};
 use crate::error::Failure;
 use crate::grids::{Descriptor, Grid};
-use crate::library::{GraphCalls, KernelNode, RawFunction, RawGraph, RawGraphExec, RawGraphNode, RawStream};
+use crate::library::{GraphCalls, KernelNode, RawGraph, RawGraphExec, RawGraphNode, RawStream};
+use crate::module::Handle;
 use cloom_artifact::KernelArtifact;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -18,7 +20,7 @@ pub const BATCH: usize = 32;
 /// One grid with its arguments.
 pub struct GridLaunch<'a> {
     /// What runs.
-    pub function: RawFunction,
+    pub function: Handle,
     /// Its groups.
     pub grid: &'a Grid,
     /// Bytes of local memory beside those that the function declares.
@@ -47,7 +49,7 @@ impl GridLaunch<'_> {
         // to is the kernel's to vouch for, and the caller keeps it until the end.
         let code = unsafe {
             let (launch, parameters) = (current.table().launch_kernel, parameters.as_ptr());
-            launch(self.function, gx, gy, gz, lx, ly, lz, self.local_size, stream, parameters, none)
+            launch(self.function.raw, gx, gy, gz, lx, ly, lz, self.local_size, stream, parameters, none)
         };
         current.check("cuLaunchKernel", code)
     }
@@ -57,7 +59,7 @@ impl GridLaunch<'_> {
         let parameters = self.parameters();
         let (extra, kernel, context) = (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
         call(&KernelNode {
-            function: self.function,
+            function: self.function.raw,
             groups: self.grid.groups,
             local: self.grid.local,
             local_size: self.local_size,
@@ -72,7 +74,7 @@ impl GridLaunch<'_> {
 /// A launch that waits to be submitted.
 pub struct Deferred {
     /// What runs; its kernel is kept until the launch has ended.
-    pub function: RawFunction,
+    pub function: Handle,
     /// Its groups.
     pub grid: Grid,
     /// Bytes of local memory.
@@ -86,6 +88,13 @@ pub struct Deferred {
 }
 
 impl Deferred {
+    /// Whether the GPU would do the same.
+    fn is_same(&self, other: &Deferred) -> bool {
+        let Deferred { function, grid, local_size, descriptor, artifact: _, args } = self;
+        let same_shape = (function, grid, local_size) == (&other.function, &other.grid, &other.local_size);
+        same_shape && args == &other.args && descriptor == &other.descriptor
+    }
+
     /// The grid, to submit it.
     pub fn grid(&self) -> GridLaunch<'_> {
         let Deferred { function, ref grid, local_size, ref descriptor, ref artifact, ref args } = *self;
@@ -100,6 +109,8 @@ pub struct Graph {
     graph: RawGraph,
     exec: RawGraphExec,
     nodes: Vec<RawGraphNode>,
+    /// What each node is set to, if that is known.
+    set: Vec<Option<Deferred>>,
 }
 
 impl Graph {
@@ -109,7 +120,8 @@ impl Graph {
         let mut graph = RawGraph::NULL;
         // SAFETY: it writes a handle.
         current.check("cuGraphCreate", unsafe { (calls.create)(&mut graph, 0) }).ok()?;
-        let mut made = Graph { gpu: gpu.clone(), calls, graph, exec: RawGraphExec::NULL, nodes: Vec::new() };
+        let mut made =
+            Graph { gpu: gpu.clone(), calls, graph, exec: RawGraphExec::NULL, nodes: Vec::new(), set: Vec::new() };
         for _ in 0..BATCH {
             let (mut node, before) = (RawGraphNode::NULL, made.nodes.last());
             let count = usize::from(before.is_some());
@@ -119,6 +131,7 @@ impl Graph {
                 first.as_node(|new| unsafe { (made.calls.add_kernel)(&mut node, made.graph, before, count, new) });
             current.check("cuGraphAddKernelNode", code).ok()?;
             made.nodes.push(node);
+            made.set.push(None);
         }
         // SAFETY: it writes a handle; the graph lives.
         let code = unsafe { (made.calls.instantiate)(&mut made.exec, made.graph, 0) };
@@ -126,17 +139,41 @@ impl Graph {
         Some(made)
     }
 
-    /// Puts launches on a stream, [`BATCH`] of them. If it fails, none was.
-    pub fn launch(&self, current: &Current<'_>, stream: RawStream, launches: &[Deferred]) -> Result<(), Failure> {
+    /// Puts launches on a stream, [`BATCH`] of them. If it fails, none was, and they come back.
+    pub fn launch(
+        &mut self,
+        current: &Current<'_>,
+        stream: RawStream,
+        launches: Vec<Deferred>,
+    ) -> Result<(), Vec<Deferred>> {
         debug_assert_eq!(launches.len(), self.nodes.len());
-        for (&node, launch) in self.nodes.iter().zip(launches) {
+        let launched = self.set_nodes(current, &launches).and_then(|()| {
+            // SAFETY: graph and stream live.
+            current.check("cuGraphLaunch", unsafe { (self.calls.launch)(self.exec, stream) })
+        });
+        if launched.is_err() {
+            self.set.fill_with(|| None);
+            return Err(launches);
+        }
+        for (set, launch) in self.set.iter_mut().zip(launches) {
+            set.get_or_insert(launch);
+        }
+        Ok(())
+    }
+
+    /// Sets the nodes that are to do something else than before; these have nothing in `set` then.
+    fn set_nodes(&mut self, current: &Current<'_>, launches: &[Deferred]) -> Result<(), Failure> {
+        for ((&node, set), launch) in self.nodes.iter().zip(&mut self.set).zip(launches) {
+            if set.as_ref().is_some_and(|set| set.is_same(launch)) {
+                continue;
+            }
+            *set = None;
             // SAFETY: the node is of the graph. The parameters are as for a launch, and copied. What was submitted
             // before does not change.
             let code = launch.grid().as_node(|new| unsafe { (self.calls.set_kernel)(self.exec, node, new) });
             current.check("cuGraphExecKernelNodeSetParams", code)?;
         }
-        // SAFETY: graph and stream live.
-        current.check("cuGraphLaunch", unsafe { (self.calls.launch)(self.exec, stream) })
+        Ok(())
     }
 }
 

@@ -5,8 +5,7 @@ use crate::completion::{Lane, Running};
 use crate::context::{Current, Event, EventKind, Gpu};
 use crate::error::OnItsWay;
 use crate::grids::{Descriptor, GRID_LIMITS, GROUP_LIMITS, Grid, coarse, grids};
-use crate::library::RawFunction;
-use crate::module::{CudaKernel, Function};
+use crate::module::{CudaKernel, Function, Handle};
 use crate::print::Printing;
 use cloom_artifact::KernelArgKind;
 use cloom_hal::{Completion, HalError, Launch, NdRange};
@@ -78,11 +77,11 @@ pub fn submit(
 }
 
 /// A function, and the grids that it runs.
-type Part = (RawFunction, Box<dyn Iterator<Item = Grid>>);
+type Part = (Handle, Box<dyn Iterator<Item = Grid>>);
 
 /// What runs a range: the function, or the coarse kernel and, at the ends of rows, the function.
 fn parts(kernel: &CudaKernel, function: &Function, range: &NdRange, least: u64) -> Result<SmallParts, HalError> {
-    let part = |function: RawFunction, range: &NdRange| -> Result<Part, HalError> {
+    let part = |function: Handle, range: &NdRange| -> Result<Part, HalError> {
         let too_many = || HalError::Device(format!("a GPU takes {:?} groups in too many parts", range.groups()));
         Ok((function, Box::new(grids(range, GRID_LIMITS).ok_or_else(too_many)?)))
     };
@@ -91,9 +90,9 @@ fn parts(kernel: &CudaKernel, function: &Function, range: &NdRange, least: u64) 
         (group_of(&joined).iter().product::<u64>() <= function.most).then_some((function, joined, apart))
     });
     Ok(match joined {
-        None => [Some(part(function.raw, range)?), None],
+        None => [Some(part(function.handle, range)?), None],
         Some((coarse, joined, apart)) => {
-            [Some(part(coarse.raw, &joined)?), apart.map(|apart| part(function.raw, &apart)).transpose()?]
+            [Some(part(coarse.handle, &joined)?), apart.map(|apart| part(function.handle, &apart)).transpose()?]
         }
     })
 }
@@ -143,7 +142,7 @@ fn begin(
     kernel: &CudaKernel,
     launch: &Launch<'_>,
     mut descriptor: Descriptor,
-    grids: impl Iterator<Item = (RawFunction, Grid)>,
+    grids: impl Iterator<Item = (Handle, Grid)>,
 ) -> Result<(), HalError> {
     let (artifact, args, local_size) = (&*kernel.artifact, launch.args, local_size(launch));
     for (function, grid) in grids {
@@ -155,7 +154,7 @@ fn begin(
 }
 
 /// Each grid with what it runs.
-fn grids_of(parts: SmallParts) -> impl Iterator<Item = (RawFunction, Grid)> {
+fn grids_of(parts: SmallParts) -> impl Iterator<Item = (Handle, Grid)> {
     parts.into_iter().flatten().flat_map(|(function, grids)| grids.map(move |grid| (function, grid)))
 }
 
@@ -170,7 +169,7 @@ fn defer(
     kernel: &CudaKernel,
     launch: &Launch<'_>,
     mut descriptor: Descriptor,
-    (function, grid): (RawFunction, Grid),
+    (function, grid): (Handle, Grid),
 ) -> Option<u64> {
     lane.marks().defer(|| {
         descriptor.set_grid(&grid);

@@ -4,7 +4,8 @@
 //!
 //! * A word of the host's memory, into which the GPU writes the number of the last launch before. Reading it takes no
 //!   call of the driver, but each writing costs the GPU as much as half a launch. So it is put behind the last launch
-//!   when somebody begins to wait.
+//!   when somebody begins to wait, and at once behind a launch if the one before it was waited for: who launches and
+//!   waits again and again should not have to come back for it.
 //! * An event, which costs little to record. It is put behind a launch when another one follows, so that the launch can
 //!   be waited for alone. A launch that is waited for at once has none.
 //!
@@ -23,8 +24,8 @@ use crate::memory::HostBlock;
 use cloom_hal::HalError;
 use cloom_hal::lock::Mutex;
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// The driver is asked for an event once in this time, as other threads call it meanwhile.
@@ -61,8 +62,6 @@ pub struct Marks {
     /// Those that could not be put there, by their numbers.
     failed: Mutex<BTreeMap<u64, HalError>>,
     has_failed: AtomicBool,
-    /// None if the driver has none.
-    graph: OnceLock<Option<Graph>>,
 }
 
 #[derive(Default)]
@@ -73,9 +72,19 @@ struct Order {
     placed: u64,
     /// The last launch behind which the word is written.
     written: u64,
+    /// Whether somebody waits or waited for the last launch.
+    is_awaited: bool,
+    /// Made by the first launches that it is for; none inside if the driver makes none.
+    graph: Option<Option<Graph>>,
 }
 
 impl Order {
+    /// Notes the last launch on the stream. Returns whether the one before it was waited for.
+    fn place(&mut self, number: u64) -> bool {
+        self.placed = number;
+        std::mem::take(&mut self.is_awaited)
+    }
+
     /// The first event behind a launch, if there is one.
     fn event_of(&self, number: u64) -> Option<Arc<Event>> {
         let at = self.events.partition_point(|&(before, _)| before < number);
@@ -99,7 +108,6 @@ impl Marks {
             deferred: AtomicUsize::new(0),
             failed: Mutex::default(),
             has_failed: AtomicBool::new(false),
-            graph: OnceLock::new(),
         }
     }
 
@@ -118,10 +126,12 @@ impl Marks {
             }
         };
         self.close(current, &mut order)?;
-        order.placed = number;
+        let was_awaited = order.place(number);
         let times = submit()?;
-        if let Some((_, end)) = &times {
-            order.events.push_back((number, end.clone()));
+        match &times {
+            Some((_, end)) => order.events.push_back((number, end.clone())),
+            None if was_awaited => self.write(current, &mut order),
+            None => {}
         }
         Ok((times, number))
     }
@@ -177,12 +187,10 @@ impl Marks {
                 self.deferred.store(waiting.len(), Ordering::Release);
                 (batch, first)
             };
-            if self.put_together(current, order, first, &batch) {
-                continue;
-            }
+            let Err(batch) = self.put_together(current, order, first, batch) else { continue };
             for (launch, number) in batch.iter().zip(first..) {
                 let put = self.close(current, order).and_then(|()| Ok(launch.grid().launch(current, self.stream)?));
-                order.placed = number;
+                order.place(number);
                 if let Err(error) = put {
                     self.failed.lock().insert(number, error);
                     self.has_failed.store(true, Ordering::Release);
@@ -191,18 +199,22 @@ impl Marks {
         }
     }
 
-    /// Puts launches on the stream as one graph, if they make one.
-    fn put_together(&self, current: &Current<'_>, order: &mut Order, first: u64, batch: &[Deferred]) -> bool {
-        if batch.len() != BATCH {
-            return false;
+    /// Puts launches on the stream as one graph; they come back if they make none.
+    fn put_together(
+        &self,
+        current: &Current<'_>,
+        order: &mut Order,
+        first: u64,
+        batch: Vec<Deferred>,
+    ) -> Result<(), Vec<Deferred>> {
+        if batch.len() != BATCH || self.close(current, order).is_err() {
+            return Err(batch);
         }
-        let graph = self.graph.get_or_init(|| Graph::new(&self.gpu, current, &batch[0].grid()));
-        let Some(graph) = graph else { return false };
-        let put = self.close(current, order).is_ok() && graph.launch(current, self.stream, batch).is_ok();
-        if put {
-            order.placed = first + BATCH as u64 - 1;
-        }
-        put
+        let graph = order.graph.get_or_insert_with(|| Graph::new(&self.gpu, current, &batch[0].grid()));
+        let Some(graph) = graph else { return Err(batch) };
+        graph.launch(current, self.stream, batch)?;
+        order.place(first + BATCH as u64 - 1);
+        Ok(())
     }
 
     /// Puts an event behind what is on the stream, before something else follows.
@@ -251,6 +263,7 @@ impl Marks {
             }
             self.flush(current, &mut order);
             self.write(current, &mut order);
+            order.is_awaited = true;
             if order.written < number && order.event_of(number).is_none() {
                 self.record(current, &mut order)?;
             }

@@ -94,9 +94,25 @@ impl Kernel for CudaKernel {
     }
 }
 
+/// What a launch names a function by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Handle {
+    /// The driver's own, which may be that of another function when this one is unloaded.
+    pub(crate) raw: RawFunction,
+    /// No other function that was ever loaded has the same.
+    number: u64,
+}
+
+impl Handle {
+    fn new(raw: RawFunction) -> Handle {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Handle { raw, number: NEXT.fetch_add(1, Ordering::Relaxed) }
+    }
+}
+
 /// A function of the driver.
 pub struct Function {
-    pub(crate) raw: RawFunction,
+    pub(crate) handle: Handle,
     /// Threads of the largest group for which there are registers.
     pub(crate) most: u64,
     /// Whether a group may have as much local memory as there is.
@@ -117,7 +133,7 @@ impl Module {
         let code = unsafe { (current.table().module_get_function)(&mut raw, self.raw, name.as_ptr()) };
         current.check("cuModuleGetFunction", code).map_err(|_| bad(&format!("no function {entry}")))?;
         let most = u64::from(attribute_of(current, raw, MAX_THREADS)?);
-        Ok(Function { raw, most, has_local_memory: AtomicBool::new(false) })
+        Ok(Function { handle: Handle::new(raw), most, has_local_memory: AtomicBool::new(false) })
     }
 }
 
@@ -152,9 +168,9 @@ impl CudaKernel {
             None => None,
         };
         let functions = std::iter::once(&function).chain(coarse.iter().map(|(function, _)| function));
-        let private = functions.map(|function| attribute_of(&current, function.raw, PRIVATE));
+        let private = functions.map(|function| attribute_of(&current, function.handle.raw, PRIVATE));
         let has_private = private.collect::<Result<Vec<_>, _>>()?.into_iter().any(|bytes| bytes > 0);
-        let static_shared = u64::from(attribute_of(&current, function.raw, STATIC_SHARED)?);
+        let static_shared = u64::from(attribute_of(&current, function.handle.raw, STATIC_SHARED)?);
         let kernel = CudaKernel {
             name: artifact.name.as_str().into(),
             artifact,
@@ -209,14 +225,14 @@ impl CudaKernel {
         for (i, room) in rooms.enumerate() {
             let (mut offset, mut size) = (0, 0);
             // SAFETY: it writes two numbers.
-            if unsafe { info(self.function.raw, i, &mut offset, &mut size) } != 0 || size > room {
+            if unsafe { info(self.function.handle.raw, i, &mut offset, &mut size) } != 0 || size > room {
                 return Err(bad(&format!("parameter {i} of {} is not that of the kernel", self.artifact.entry)));
             }
             count += 1;
         }
         let (mut offset, mut size) = (0, 0);
         // SAFETY: as above.
-        match unsafe { info(self.function.raw, count, &mut offset, &mut size) } {
+        match unsafe { info(self.function.handle.raw, count, &mut offset, &mut size) } {
             0 => Err(bad(&format!("{} has more parameters than the kernel", self.artifact.entry))),
             _ => Ok(()),
         }
@@ -241,7 +257,7 @@ impl CudaKernel {
         }
         let most = i32::try_from(self.local_memory).unwrap_or(i32::MAX);
         // SAFETY: the function is that of the module.
-        let code = unsafe { (current.table().func_set_attribute)(function.raw, MAX_DYNAMIC_SHARED, most) };
+        let code = unsafe { (current.table().func_set_attribute)(function.handle.raw, MAX_DYNAMIC_SHARED, most) };
         current.check("cuFuncSetAttribute", code)?;
         function.has_local_memory.store(true, Ordering::Relaxed);
         Ok(())
