@@ -132,6 +132,9 @@ impl Request<'_> {
     }
 
     fn generate(&self, mut module: Module, key: &SpecializationKey, mut log: StageLog) -> Result<Built, CompileError> {
+        if let Some(call) = self.compiler.before_code.get() {
+            call(self.backend.target());
+        }
         if let Some(kernel) = module.find(self.name) {
             images::specialise(&mut module, kernel, &key.states)?;
         }

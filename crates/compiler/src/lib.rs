@@ -58,8 +58,8 @@ use kernel::Request;
 use passes::{Disabled, PassOptions};
 use queue::Queue;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// How a compiler behaves.
@@ -207,7 +207,11 @@ pub struct Compiler {
     hooks: Vec<Arc<dyn IrHook>>,
     cache: Option<Cache>,
     queue: Arc<Queue>,
+    before_code: OnceLock<BeforeCode>,
 }
+
+/// Is told that code for a target is about to be made.
+type BeforeCode = Box<dyn Fn(&Target) + Send + Sync>;
 
 impl Compiler {
     /// A compiler for CPUs.
@@ -237,7 +241,14 @@ impl Compiler {
             hooks: extensions.hooks,
             cache: config.cache_dir.and_then(Cache::open),
             queue: Queue::new(config.background_threads, config.cores),
+            before_code: OnceLock::new(),
         })
+    }
+
+    /// Calls back whenever code that no cache has is about to be made, on the thread that makes it. Only the first call
+    /// has an effect.
+    pub fn before_code(&self, call: impl Fn(&Target) + Send + Sync + 'static) {
+        let _ = self.before_code.set(Box::new(call));
     }
 
     /// Compiles a source and links it alone (`clBuildProgram`). It is preprocessed for the device of the target;

@@ -8,14 +8,14 @@ use crate::launch;
 use crate::library::{Absent, driver};
 use crate::managed::Managed;
 use crate::memory::{CudaMemory, HostBlock};
-use crate::module::{CudaKernel, LoadFor};
+use crate::module::{self, CudaKernel, LoadFor};
 use crate::print::Printing;
 use crate::transfer::{self, Staging};
 use cloom_artifact::KernelArtifact;
 use cloom_hal::lock::Mutex;
 use cloom_hal::{Completion, Device, DeviceInfo, HalError, Kernel, Launch, Memory, Streams, Svm, SvmKind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Once};
 
 /// Streams of a device: queues share them if there are more.
 pub const LANES: usize = 32;
@@ -139,6 +139,17 @@ impl Device for CudaDevice {
             cache: self.cache.as_deref(),
         };
         Ok(Arc::new(CudaKernel::load(&to, artifact, variables)?))
+    }
+
+    fn expect_code(&self) {
+        // All GPUs have one compiler.
+        static STARTED: Once = Once::new();
+        STARTED.call_once(|| {
+            let gpu = self.gpu.clone();
+            let thread = std::thread::Builder::new().name("cloom-gpu-start".into());
+            // Without the thread, the first kernel takes longer.
+            let _ = thread.spawn(move || module::prepare(&gpu));
+        });
     }
 
     fn submit(&self, launch: &Launch<'_>) -> Result<Completion, HalError> {

@@ -17,6 +17,7 @@
 //! | `batch` | submitting many launches by one call |
 //! | `gate` | what is submitted together begins together, so that times are right |
 //! | `marks` | how the host learns of ends |
+//! | `exit` | what the end of the process waits for |
 //! | `completion`, `print` | telling them, and the output |
 //! | `info`, `device` | what a GPU is, and the device |
 //! | `helper` | GPUs that another process owns |
@@ -29,6 +30,8 @@ mod completion;
 mod context;
 mod device;
 mod error;
+#[allow(unsafe_code, reason = "it registers a handler of the C library")]
+mod exit;
 #[allow(unsafe_code, reason = "it calls the driver, and shares a word with the GPU")]
 mod gate;
 mod grids;

@@ -6,11 +6,12 @@
 use crate::cache::{CubinCache, CubinKey};
 use crate::context::{Current, Gpu};
 use crate::error::Failure;
+use crate::exit::Load;
 use crate::library::{RawFunction, RawLink, RawModule};
 use cloom_artifact::KernelArtifact;
 use cloom_hal::{HalError, Kernel, Memory};
 use cloom_ir::abi::gpu;
-use std::ffi::{CString, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -320,8 +321,21 @@ impl Options {
     }
 }
 
+/// Starts the driver's compiler, which takes as long as compiling a small kernel. (An H100's: 15 ms for the first empty
+/// kernel of a process, 8 for the next one.)
+pub fn prepare(gpu: &Gpu) {
+    if let (Ok(current), Some(_load)) = (gpu.enter(), Load::begin()) {
+        // Not by a load, for which the driver may have a cache. The first kernel tells what goes wrong.
+        let _ = link(&current, EMPTY);
+    }
+}
+
+/// A kernel for all GPUs.
+const EMPTY: &CStr = c".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry empty() { ret; }\n";
+
 /// Loads PTX, by the cache if there is one.
 fn load(current: &Current<'_>, to: &LoadFor<'_>, ptx: &CString) -> Result<RawModule, HalError> {
+    let Some(_load) = Load::begin() else { return Err(HalError::Device("the process ends".into())) };
     let Some(cache) = to.cache else {
         let mut options = Options::new(ptx.as_bytes());
         return load_image(current, ptx.as_bytes_with_nul(), &mut options).map_err(|f| options.explain(f));
@@ -350,7 +364,7 @@ fn load_image(current: &Current<'_>, image: &[u8], options: &mut Options) -> Res
 }
 
 /// Translates PTX to machine code.
-fn link(current: &Current<'_>, ptx: &CString) -> Result<Vec<u8>, HalError> {
+fn link(current: &Current<'_>, ptx: &CStr) -> Result<Vec<u8>, HalError> {
     /// Ends the linker.
     struct Linker<'a>(&'a Current<'a>, RawLink);
 
@@ -362,7 +376,7 @@ fn link(current: &Current<'_>, ptx: &CString) -> Result<Vec<u8>, HalError> {
     }
 
     // Before the linker, which uses it until it ends.
-    let mut options = Options::new(ptx.as_bytes());
+    let mut options = Options::new(ptx.to_bytes());
     let table = current.table();
     let count = options.names.len() as u32;
     let mut raw = RawLink::NULL;
@@ -370,7 +384,7 @@ fn link(current: &Current<'_>, ptx: &CString) -> Result<Vec<u8>, HalError> {
     let code = unsafe { (table.link_create)(count, options.names.as_mut_ptr(), options.values.as_mut_ptr(), &mut raw) };
     current.check("cuLinkCreate", code).map_err(|f| options.explain(f))?;
     let linker = Linker(current, raw);
-    let (text, none) = (ptx.as_bytes_with_nul(), std::ptr::null_mut());
+    let (text, none) = (ptx.to_bytes_with_nul(), std::ptr::null_mut());
     // SAFETY: the text ends in a zero and has this size with it; there are no options.
     let code = unsafe {
         let (data, name) = (text.as_ptr().cast(), c"kernel".as_ptr());

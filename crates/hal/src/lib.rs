@@ -119,6 +119,10 @@ pub trait Device: Send + Sync {
         variables: Option<Arc<dyn Memory>>,
     ) -> Result<Arc<dyn Kernel>, HalError>;
 
+    /// Code for it is being made: what the first [`load`](Device::load) would wait for may be done meanwhile. Returns
+    /// at once.
+    fn expect_code(&self) {}
+
     /// The largest work-group that there is memory for if each work-item keeps so many bytes across barriers. `None` if
     /// that depends on the code alone ([`Kernel::max_group_size`]).
     fn group_limit(&self, bytes_per_item: u64) -> Option<u64> {

@@ -1,7 +1,7 @@
 //! The code of a kernel on a device: which variant a launch runs, and the expected time of a launch.
 //!
 //! In come artifacts of the compiler, when a launch needs them; out go loaded kernels. A kernel has several variants:
-//! vector code for most launches, compiled in the background as soon as there is a kernel object; scalar code for
+//! vector code for most launches, made in the background as soon as there is a kernel object; scalar code for
 //! launches that it cannot run; vector code for groups with short rows, or vectorised along dimension 0, compiled in
 //! the background when a launch would profit; and code of the baseline tier, which is compiled fast and replaced during
 //! the launch (tier-up).
@@ -117,10 +117,8 @@ impl KernelCode {
         variables: Option<Arc<dyn hal::Memory>>,
         blocks: Option<Arc<Blocks>>,
     ) -> Arc<KernelCode> {
-        if !executable.is_open(name) {
-            device.engine().compile(|_| executable.prefetch_kernel(name, Variant::Vector));
-        }
-        Arc::new(KernelCode {
+        let is_open = executable.is_open(name);
+        let code = Arc::new(KernelCode {
             name: name.to_owned(),
             device,
             executable,
@@ -132,7 +130,28 @@ impl KernelCode {
             others: Mutex::default(),
             special: Mutex::default(),
             cost: Cost::default(),
-        })
+        });
+        if !is_open {
+            code.make_ahead();
+        }
+        code
+    }
+
+    /// Has the code for most launches made in the background. Where the device runs on the host, loading it takes no
+    /// time, and launches may begin with baseline code; on others the driver compiles once more when it is loaded.
+    fn make_ahead(self: &Arc<Self>) {
+        if self.device.runs_on_host() {
+            self.compiling(|e| e.prefetch_kernel(&self.name, Variant::Vector));
+            return;
+        }
+        let (engine, code) = (self.device.engine(), Arc::downgrade(self));
+        engine.activate();
+        engine.builds.submit(Box::new(move || {
+            if let Some(code) = code.upgrade() {
+                // What goes wrong is told to the launch.
+                let _ = code.loaded();
+            }
+        }));
     }
 
     /// The blocks of its program, if there are any; those of a block's kernel are the enqueuing command's.

@@ -1,0 +1,69 @@
+//! The end of the process waits for the driver's compiler.
+//!
+//! Kernels are loaded by threads in the background too. If the process ends meanwhile, the driver's library tears down
+//! what its compiler uses. So a handler, registered after the driver's own and therefore called before them, waits for
+//! the loads that have begun and lets no other begin.
+
+use crate::library::is_forked;
+use std::ffi::{c_int, c_void};
+use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
+use std::time::Duration;
+
+/// Most loads take less. A process that hangs is worse than one that crashes at its end.
+const LIMIT: Duration = Duration::from_secs(10);
+
+struct Loads {
+    running: usize,
+    /// The process ends.
+    is_over: bool,
+}
+
+static LOADS: Mutex<Loads> = Mutex::new(Loads { running: 0, is_over: false });
+static NONE_LEFT: Condvar = Condvar::new();
+
+fn loads() -> MutexGuard<'static, Loads> {
+    LOADS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A load for which the end of the process waits.
+pub struct Load(());
+
+impl Load {
+    /// One that begins; none if the process ends. The driver must have been initialised.
+    pub fn begin() -> Option<Load> {
+        static REGISTERED: Once = Once::new();
+        REGISTERED.call_once(|| {
+            // Not `atexit`, whose calls do not reach the C library from everywhere that LLVM is linked to.
+            // SAFETY: a function that is always there, since what contains it is never unloaded.
+            unsafe { on_exit(at_end, std::ptr::null_mut()) };
+        });
+        let mut loads = loads();
+        if loads.is_over {
+            return None;
+        }
+        loads.running += 1;
+        Some(Load(()))
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        loads().running -= 1;
+        NONE_LEFT.notify_all();
+    }
+}
+
+unsafe extern "C" {
+    /// Of the C library: like `atexit`.
+    fn on_exit(call: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
+}
+
+extern "C" fn at_end(_: c_int, _: *mut c_void) {
+    // The threads of its parent are not there.
+    if is_forked() {
+        return;
+    }
+    let mut loads = loads();
+    loads.is_over = true;
+    drop(NONE_LEFT.wait_timeout_while(loads, LIMIT, |loads| loads.running > 0));
+}
