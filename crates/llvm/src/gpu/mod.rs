@@ -11,7 +11,7 @@
 //! | `print` | printf into a buffer |
 //! | `math` | instructions that LLVM does not choose by itself |
 //! | `legalise` | what LLVM cannot choose instructions for |
-//! | `frame` | addresses of private variables, in the text |
+//! | `peephole` | optimisations of the text |
 //!
 //! # Address spaces
 //!
@@ -21,9 +21,9 @@
 
 mod atomic;
 mod entry;
-pub mod frame;
 pub mod legalise;
 mod math;
+pub mod peephole;
 mod print;
 mod subgroup;
 
