@@ -114,6 +114,20 @@ fn ids_are_registers_and_the_descriptor() {
 }
 
 #[test]
+fn halves_that_are_no_numbers_are_found_among_floats() {
+    let text = ptx(&kernel(
+        "",
+        "    v1: f16 = load v0 align 2
+    v2: i1 = fcmp uno v1, v1
+    v3: i32 = const 0x1
+    v4: i32 = const 0x2
+    v5: i32 = select v2, v3, v4
+    store v0, v5 align 4",
+    ));
+    has(&text, &["cvt.f32.f16", "setp.nan.f32"]);
+}
+
+#[test]
 fn static_local_memory_lies_in_the_block() {
     let globals = "global @a local size 12 align 4\nglobal @b local size 64 align 16";
     let text = ptx(&kernel(
