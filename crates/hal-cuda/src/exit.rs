@@ -46,6 +46,13 @@ impl Load {
     }
 }
 
+impl Load {
+    /// Whether no other runs.
+    pub fn is_only() -> bool {
+        loads().running <= 1
+    }
+}
+
 impl Drop for Load {
     fn drop(&mut self) {
         loads().running -= 1;

@@ -1,7 +1,8 @@
 //! Loads kernels: PTX in, a function of the driver out.
 //!
-//! The driver translates PTX to machine code. With a cache, its linker does, so that the code can be kept. Bytes that
-//! do not load, and kernels whose parameters are not those of the artifact, are errors.
+//! The driver translates PTX to machine code. With a cache, its linker does, so that the code can be kept; and if
+//! several threads load kernels, of which the linker translates as many at a time as there are cores, but loading one.
+//! Bytes that do not load, and kernels whose parameters are not those of the artifact, are errors.
 
 use crate::cache::{CubinCache, CubinKey};
 use crate::context::{Current, Gpu};
@@ -198,9 +199,11 @@ impl CudaKernel {
         }
         let large = self.large.get_or_init(|| {
             let ptx = text_of(&self.artifact)?;
-            let mut options = Options::new(ptx.as_bytes());
-            options.set(JIT_REGISTERS, REGISTERS_OF_LARGEST);
-            let raw = load_image(current, ptx.as_bytes_with_nul(), &mut options).map_err(|f| options.explain(f))?;
+            let raw = compile(&self.gpu, |current| {
+                let mut options = Options::new(ptx.as_bytes());
+                options.set(JIT_REGISTERS, REGISTERS_OF_LARGEST);
+                load_ptx(current, &mut options, &ptx)
+            })?;
             let module = Module { gpu: self.gpu.clone(), raw };
             let function = module.function(current, &self.artifact.entry)?;
             Ok((module, function))
@@ -324,33 +327,63 @@ impl Options {
 /// Starts the driver's compiler, which takes as long as compiling a small kernel. (An H100's: 15 ms for the first empty
 /// kernel of a process, 8 for the next one.)
 pub fn prepare(gpu: &Gpu) {
-    if let (Ok(current), Some(_load)) = (gpu.enter(), Load::begin()) {
-        // Not by a load, for which the driver may have a cache. The first kernel tells what goes wrong.
-        let _ = link(&current, EMPTY);
-    }
+    // Not by a load, for which the driver may have a cache. The first kernel tells what goes wrong.
+    let _ = compile(gpu, |current| link(current, EMPTY));
 }
 
 /// A kernel for all GPUs.
 const EMPTY: &CStr = c".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry empty() { ret; }\n";
 
+/// Bytes of stack for the driver's compiler, which dies if it has too little: 256 KiB for a kernel of 128,000 lines.
+/// The application's thread may have no more.
+const STACK: usize = 16 << 20;
+
+/// Compiles by the driver, on a thread with a stack for it, which has the context. The end of the process waits.
+fn compile<T: Send>(gpu: &Gpu, work: impl FnOnce(&Current<'_>) -> Result<T, HalError> + Send) -> Result<T, HalError> {
+    let Some(_load) = Load::begin() else { return Err(HalError::Device("the process ends".into())) };
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("cloom-gpu-load".into()).stack_size(STACK);
+        let spawned = thread.spawn_scoped(scope, || work(&gpu.enter()?));
+        let thread = spawned.map_err(|e| HalError::Device(format!("no thread to compile on: {e}")))?;
+        thread
+            .join()
+            .unwrap_or_else(|_| Err(HalError::Device("a load failed inside Cloom; this is a bug of Cloom".into())))
+    })
+}
+
 /// Loads PTX, by the cache if there is one.
 fn load(current: &Current<'_>, to: &LoadFor<'_>, ptx: &CString) -> Result<RawModule, HalError> {
-    let Some(_load) = Load::begin() else { return Err(HalError::Device("the process ends".into())) };
     let Some(cache) = to.cache else {
-        let mut options = Options::new(ptx.as_bytes());
-        return load_image(current, ptx.as_bytes_with_nul(), &mut options).map_err(|f| options.explain(f));
+        return compile(to.gpu, |current| {
+            // One after the other, but a bit faster than the linker.
+            if Load::is_only() {
+                load_ptx(current, &mut Options::new(ptx.as_bytes()), ptx)
+            } else {
+                link(current, ptx).and_then(|cubin| load_cubin(current, &cubin))
+            }
+        });
     };
     let key = CubinKey::new(ptx.as_bytes(), current.gpu.driver.version, to.capability);
     if let Some(cubin) = cache.get(&key)
-        && let Ok(module) = load_image(current, &cubin, &mut Options::new(&[]))
+        && let Ok(module) = load_cubin(current, &cubin)
     {
         return Ok(module);
     }
-    let cubin = link(current, ptx)?;
-    let mut options = Options::new(&[]);
-    let module = load_image(current, &cubin, &mut options).map_err(|f| options.explain(f))?;
+    let cubin = compile(to.gpu, |current| link(current, ptx))?;
+    let module = load_cubin(current, &cubin)?;
     cache.put(&key, &cubin);
     Ok(module)
+}
+
+/// Loads PTX. Of several threads that do, the driver lets one compile at a time.
+fn load_ptx(current: &Current<'_>, options: &mut Options, ptx: &CStr) -> Result<RawModule, HalError> {
+    load_image(current, ptx.to_bytes_with_nul(), options).map_err(|f| options.explain(f))
+}
+
+/// Loads machine code.
+fn load_cubin(current: &Current<'_>, cubin: &[u8]) -> Result<RawModule, HalError> {
+    let mut options = Options::new(&[]);
+    load_image(current, cubin, &mut options).map_err(|f| options.explain(f))
 }
 
 /// Loads PTX that ends in a zero, or machine code.
