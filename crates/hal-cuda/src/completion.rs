@@ -32,6 +32,9 @@ const FOLLOWS: Duration = Duration::from_micros(10);
 /// and looks for ends only once in this time.
 const LOOK: Duration = Duration::from_micros(100);
 
+/// Launches whose ends are told at a time.
+const MOST_TOLD: usize = 64;
+
 /// A thread that looks at what other threads write pauses between, so that it does not hold them up.
 fn pause() {
     (0..8).for_each(|_| std::hint::spin_loop());
@@ -124,28 +127,34 @@ impl Lane {
     }
 
     /// Tells the ends of launches that have ended, until `done` holds; waits for the first one if that is asked for.
-    /// False if another thread does or there is none.
+    /// False if another thread does or there is none. Many are taken at a time, so that those who launch find the list
+    /// free.
     fn tell_some(&self, waits: bool, done: &dyn Fn() -> bool) -> bool {
         let take = |work: &mut Work, waits: bool| {
-            let (first, _) = work.launches.front()?;
-            if waits || self.marks.has_ended(first.number) { work.launches.pop_front() } else { None }
+            let ended = self.marks.ended();
+            let count = work.launches.iter().take(MOST_TOLD).take_while(|(running, _)| running.number <= ended).count();
+            let count = if waits { count.max(1) } else { count };
+            work.launches.drain(..count.min(work.launches.len())).collect::<Vec<_>>()
         };
         let mut work = self.work.lock();
         if work.is_served {
             return false;
         }
-        let mut next = take(&mut work, waits);
-        if next.is_none() {
+        let mut taken = take(&mut work, waits);
+        if taken.is_empty() {
             return false;
         }
         work.is_served = true;
         self.queued.store(0, Ordering::Release);
         drop(work);
-        while let Some((running, finish)) = next {
-            conclude(finish, |sink| running.end(sink));
+        while !taken.is_empty() {
+            for (running, finish) in taken {
+                conclude(finish, |sink| running.end(sink));
+            }
+            let is_done = done();
             let mut work = self.work.lock();
-            next = if done() { None } else { take(&mut work, false) };
-            if next.is_none() {
+            taken = if is_done { Vec::new() } else { take(&mut work, false) };
+            if taken.is_empty() {
                 work.is_served = false;
                 self.queued.store(work.launches.len(), Ordering::Release);
                 if !work.launches.is_empty() && std::mem::take(&mut work.is_asleep) {
