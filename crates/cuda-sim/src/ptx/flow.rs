@@ -6,8 +6,7 @@
 //! branch. The machine runs threads one after another, so it needs these points to know which threads would run
 //! together.
 //!
-//! Out too: whether a cycle has two entries ([`Flow::second_entry`]). `ptxas` 13.0 may compile that wrongly: it does
-//! not join the threads of a warp behind the cycle, yet keeps values in registers of the warp there.
+//! Out too: whether a cycle has two entries ([`Flow::second_entry`]).
 //!
 //! Without an `activemask` in the module nobody can tell the difference, and nothing is inserted. Nothing else counts
 //! on threads that run in step: PTX does not promise it.

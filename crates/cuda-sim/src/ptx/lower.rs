@@ -6,6 +6,7 @@
 
 use super::ast::{self, Init, Item, Place, Statement, Variable};
 use super::decode::{self, FUNCTION_STRIDE, Result};
+use super::errata;
 use super::fault::ParseError;
 use super::flow::{self, Flow};
 use super::lex::Literal;
@@ -122,12 +123,8 @@ pub(super) fn lower(items: &[Item<'_>]) -> Result<Code> {
         }
     }
     for function in &module.code.functions {
-        if let Some(at) = Flow::second_entry(&function.code) {
-            let line = function.code[at as usize].line;
-            return error(
-                line,
-                format!("a cycle of {} has two entries, which ptxas may compile wrongly", function.name),
-            );
+        if let Some((line, what)) = errata::first(&function.code) {
+            return error(line, format!("{what} in {}, which NVIDIA's compiler may compile wrongly", function.name));
         }
     }
     let converge = |inst: &op::Inst| matches!(inst.op, Op::ActiveMask(_));

@@ -59,6 +59,7 @@ mod decode;
 mod decode_alu;
 mod decode_control;
 mod decode_memory;
+mod errata;
 mod fault;
 mod flow;
 mod function;

@@ -4,15 +4,13 @@
 //! * truth values of two lanes as 16-bit integers ("Cannot select: v2i16 = setcc"): each lane is extended by itself;
 //! * wider floats from vectors of 8 and more (combined with the load of the vector, which then converts nothing): the
 //!   same;
-//! * truth values as floats, where true is -1 and comes out as 1: a choice between constants;
-//! * whether a half is not a number, at which NVIDIA's compiler (12.9 and 13.0) now and then dies in a kernel of 1,400
-//!   lines, and the process with it: the same of a float.
+//! * truth values as floats, where true is -1 and comes out as 1: a choice between constants.
 
 use super::NO_NAME;
 use crate::handles::LlvmModule;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
-use llvm_sys::{LLVMOpcode, LLVMRealPredicate, LLVMTypeKind};
+use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
 /// The lanes from which on LLVM believes in loads that extend floats: it lists those of up to 4, and some of 8, as what
 /// the targets have not.
@@ -35,8 +33,6 @@ pub fn run(module: &LlvmModule<'_>) {
                         extend_by_lane(builder, inst);
                     } else if is_sign_as_float(inst) {
                         choose_sign(builder, inst);
-                    } else if is_nan_test_of_half(inst) {
-                        test_float(builder, inst);
                     }
                     inst = next;
                 }
@@ -79,28 +75,6 @@ fn is_sign_as_float(inst: LLVMValueRef) -> bool {
             let from = LLVMTypeOf(LLVMGetOperand(inst, 0));
             is_truth(from) || lanes_of(from).is_some_and(|(_, bits)| bits == 1)
         }
-    }
-}
-
-/// Whether an instruction tests if one of two halves is not a number, or neither.
-fn is_nan_test_of_half(inst: LLVMValueRef) -> bool {
-    // SAFETY: see `run`.
-    unsafe {
-        LLVMGetInstructionOpcode(inst) == LLVMOpcode::LLVMFCmp
-            && matches!(LLVMGetFCmpPredicate(inst), LLVMRealPredicate::LLVMRealUNO | LLVMRealPredicate::LLVMRealORD)
-            && LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(inst, 0))) == LLVMTypeKind::LLVMHalfTypeKind
-    }
-}
-
-fn test_float(builder: LLVMBuilderRef, inst: LLVMValueRef) {
-    // SAFETY: see `run`.
-    unsafe {
-        LLVMPositionBuilderBefore(builder, inst);
-        let float = LLVMFloatTypeInContext(LLVMGetTypeContext(LLVMTypeOf(inst)));
-        let [a, b] = [0, 1].map(|i| LLVMBuildFPExt(builder, LLVMGetOperand(inst, i), float, NO_NAME));
-        let test = LLVMBuildFCmp(builder, LLVMGetFCmpPredicate(inst), a, b, NO_NAME);
-        LLVMReplaceAllUsesWith(inst, test);
-        LLVMInstructionEraseFromParent(inst);
     }
 }
 

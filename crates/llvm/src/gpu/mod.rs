@@ -12,6 +12,7 @@
 //! | `math` | instructions that LLVM does not choose by itself |
 //! | `legalise` | what LLVM cannot choose instructions for |
 //! | `peephole` | optimisations of the text |
+//! | `errata` | what NVIDIA's compiler cannot be given, in the text |
 //!
 //! # Address spaces
 //!
@@ -21,9 +22,10 @@
 
 mod atomic;
 mod entry;
+mod errata;
 pub mod legalise;
 mod math;
-pub mod peephole;
+mod peephole;
 mod print;
 mod subgroup;
 
@@ -46,6 +48,11 @@ pub const FRAME: u32 = 5;
 
 /// Bytes that an access can have.
 const FRAME_ALIGN: u32 = 16;
+
+/// The text of PTX as NVIDIA's compiler is to get it.
+pub fn finish(text: &str) -> String {
+    errata::avoid(&peephole::optimise(text))
+}
 
 const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
 

@@ -72,7 +72,7 @@ fn shift_of(operation: &str, first: &str, count: Option<&str>) -> Option<&'stati
 }
 
 /// The operation of a line and its operands.
-fn operands(line: &str) -> impl Iterator<Item = &str> {
+pub fn operands(line: &str) -> impl Iterator<Item = &str> {
     line.split([' ', '\t', ',', ';', '\n']).filter(|word| !word.is_empty())
 }
 

@@ -1,0 +1,65 @@
+//! What NVIDIA's compiler makes wrong machine code of, or dies of, as seen with `ptxas` 12.9 and 13.0.
+//!
+//! In: the instructions of a function. Out: the first one that no module should have, and why. Code that has none of
+//! these works on hardware as it does here, so that tests need none.
+
+use super::flow::Flow;
+use super::op::{Comparison, Function, Inst, IntOp, Op, Src};
+
+/// The line of an instruction to avoid, and what it is.
+pub(super) fn first(code: &[Inst]) -> Option<(u32, &'static str)> {
+    if let Some(at) = Flow::second_entry(code) {
+        // Threads of a warp are not joined behind the cycle, yet values are kept in registers of the warp there.
+        return Some((code[at as usize].line, "a cycle with two entries"));
+    }
+    code.iter().find_map(|inst| Some((inst.line, erratum(&inst.op)?)))
+}
+
+fn erratum(op: &Op) -> Option<&'static str> {
+    match op {
+        // Compared with the constant, it becomes one instruction for both halves of a register, and the answer is that
+        // of the upper half.
+        Op::Compute { function: Function::Int(IntOp::Min | IntOp::Max, ty), args, .. }
+            if ty.bits == 16 && ty.lanes == 1 && args[..2].iter().any(|arg| matches!(arg, Src::Imm(_))) =>
+        {
+            Some("an extremum of a constant and 16 bits")
+        }
+        // It dies of some.
+        Op::SetPredicate(set)
+            if set.compare.ty.is_float()
+                && set.compare.ty.bits == 16
+                && matches!(set.compare.how, Comparison::Nan | Comparison::Num) =>
+        {
+            Some("a test of a half for NaN")
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ptx::Module;
+
+    fn refused(body: &str) -> bool {
+        let registers = ".reg .pred %p<3>;\n.reg .b16 %h<4>;\n.reg .b32 %r<4>;\n";
+        let module =
+            format!(".version 7.8\n.target sm_90\n.address_size 64\n.entry k() {{\n{registers}{body}\nret;\n}}\n");
+        match Module::parse(&module) {
+            Ok(_) => false,
+            Err(error) => {
+                assert!(error.to_string().contains("NVIDIA's compiler"), "{error}");
+                true
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_compiled_wrongly_is_refused() {
+        assert!(refused("min.u16 %h1, %h2, 127;"));
+        assert!(refused("max.s16 %h1, %h2, -1;"));
+        assert!(refused("setp.nan.f16 %p1, %h1, %h1;"));
+        assert!(refused("@%p1 bra A;\nB: mov.u32 %r1, 1;\nA: @%p2 bra B;"));
+        assert!(!refused("min.u16 %h1, %h2, %h3;\nmin.u32 %r1, %r2, 127;\nsetp.lt.f16 %p1, %h1, %h1;"));
+        assert!(!refused("setp.nan.f32 %p1, %r1, %r1;\nA: @%p1 bra A;"));
+    }
+}

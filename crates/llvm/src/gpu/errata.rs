@@ -1,0 +1,106 @@
+//! Instructions of which NVIDIA's compiler makes wrong machine code, or of which it dies (seen with 12.9 and 13.0), in
+//! other words, in the text of PTX: code generation makes them of many things.
+//!
+//! # Extrema of a constant and 16 bits
+//!
+//! Of `min(x, 127) == 127` it makes one instruction for both halves of a register, and takes the answer for the upper
+//! half, in which there is nothing. It does not do so to 32 bits:
+//!
+//! ```text
+//! min.u16 %rs2, %rs1, 127;      ▸      { .reg .b32 %wide;
+//!                                        cvt.u32.u16 %wide, %rs1;
+//!                                        min.u32 %wide, %wide, 127;
+//!                                        cvt.u16.u32 %rs2, %wide; }
+//! ```
+//!
+//! # Whether a half is no number
+//!
+//! Now and then the compiler dies of that in a kernel of 1,400 lines, and the process with it. The same of a float is
+//! no slower, as the value is mostly needed as a float too.
+
+use super::peephole::operands;
+
+/// The text without such instructions.
+pub fn avoid(text: &str) -> String {
+    let mut avoided = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        match in_other_words(line) {
+            Some(other) => avoided.push_str(&other),
+            None => avoided.push_str(line),
+        }
+    }
+    avoided
+}
+
+fn in_other_words(line: &str) -> Option<String> {
+    let mut words = operands(line);
+    let (operation, to, a, b) = (words.next()?, words.next()?, words.next()?, words.next()?);
+    let (name, ty) = operation.rsplit_once('.')?;
+    match (name, ty) {
+        ("min" | "max", "u16" | "s16") => {
+            let constant = b.parse::<i64>().ok()?;
+            let (sign, constant) = match ty {
+                "u16" => ('u', i64::from(constant as u16)),
+                _ => ('s', i64::from(constant as i16)),
+            };
+            Some(format!(
+                "\t{{ .reg .b32 %wide;\n\
+                 \t  cvt.{sign}32.{sign}16 \t%wide, {a};\n\
+                 \t  {name}.{sign}32 \t%wide, %wide, {constant};\n\
+                 \t  cvt.u16.u32 \t{to}, %wide; }}\n"
+            ))
+        }
+        ("setp.nan" | "setp.num", "f16") => Some(format!(
+            "\t{{ .reg .f32 %wide<2>;\n\
+             \t  cvt.f32.f16 \t%wide0, {a};\n\
+             \t  cvt.f32.f16 \t%wide1, {b};\n\
+             \t  {name}.f32 \t{to}, %wide0, %wide1; }}\n"
+        )),
+        ("setp.nan" | "setp.num", "f16x2") => {
+            let (low, high) = to.split_once('|')?;
+            let halves = [("a", a), ("b", b)].map(|(name, from)| {
+                format!(
+                    "\t  mov.b32 \t{{%low, %high}}, {from};\n\
+                     \t  cvt.f32.f16 \t%{name}0, %low;\n\
+                     \t  cvt.f32.f16 \t%{name}1, %high;\n"
+                )
+            });
+            Some(format!(
+                "\t{{ .reg .b16 %low, %high;\n\
+                 \t  .reg .f32 %a<2>, %b<2>;\n\
+                 {}\
+                 \t  {name}.f32 \t{low}, %a0, %b0;\n\
+                 \t  {name}.f32 \t{high}, %a1, %b1; }}\n",
+                halves.concat()
+            ))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::avoid;
+
+    #[test]
+    fn extrema_of_constants_have_32_bits() {
+        let text = avoid("\tmin.u16 \t%rs2, %rs1, -5;\n");
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        let [extended, least] = ["cvt.u32.u16 \t%wide, %rs1;", "min.u32 \t%wide, %wide, 65531;"];
+        assert_eq!(lines, ["{ .reg .b32 %wide;", extended, least, "cvt.u16.u32 \t%rs2, %wide; }"]);
+        assert!(avoid("\tmax.s16 \t%rs2, %rs1, 65531;\n").contains("max.s32 \t%wide, %wide, -5;"));
+        for other in ["min.u16 \t%rs2, %rs1, %rs3;", "min.u32 \t%r2, %r1, 5;", "sub.s16 \t%rs2, %rs1, 5;"] {
+            assert_eq!(avoid(other), other);
+        }
+    }
+
+    #[test]
+    fn halves_are_numbers_if_floats_are() {
+        let one = avoid("\tsetp.nan.f16 \t%p1, %rs1, %rs2;\n");
+        assert!(one.contains("cvt.f32.f16 \t%wide1, %rs2;") && one.contains("setp.nan.f32 \t%p1, %wide0, %wide1;"));
+        let two = avoid("\tsetp.num.f16x2 \t%p1|%p2, %r1, %r1;\n");
+        assert!(two.contains("setp.num.f32 \t%p1, %a0, %b0;") && two.contains("setp.num.f32 \t%p2, %a1, %b1;"));
+        let other = "\tsetp.lt.f16 \t%p1, %rs1, %rs2;\n";
+        assert_eq!(avoid(other), other);
+    }
+}
