@@ -50,6 +50,11 @@ impl FunctionCx<'_, '_> {
 
     /// The same from another address, for an instruction that is several loads.
     pub fn load_at(&self, address: LLVMValueRef, data: &InstData, ty: Type, align: u32) -> LLVMValueRef {
+        if self.is_by_element(ty, align) {
+            let elements = self.elements_at(address, ty);
+            let loads: Vec<_> = elements.map(|at| self.load_at(at, data, ty.lane(), align)).collect();
+            return self.build(ty, &loads);
+        }
         let load = self.plain_load_at(address, data, ty, align);
         let space = self.func.ty(data.args[0]).space();
         // SAFETY: (and in all of this file) operands are translated values of the types that the verifier checked.
@@ -120,9 +125,37 @@ impl FunctionCx<'_, '_> {
 
     /// A store of this value in place of the instruction's own.
     pub fn store_value(&self, data: &InstData, value: LLVMValueRef, align: u32) -> LLVMValueRef {
+        let (address, ty) = (self.value(data.args[0]), self.func.ty(data.args[1]));
+        if !self.is_by_element(ty, align) {
+            return self.store_at(address, data, value, align);
+        }
+        let mut last = address;
+        for (i, at) in self.elements_at(address, ty).enumerate() {
+            let lane = self.cx.constant(Type::I32, i as u64);
+            // SAFETY: see `load`.
+            let element = unsafe { LLVMBuildExtractElement(self.builder.0, value, lane, c"".as_ptr()) };
+            last = self.store_at(at, data, element, align);
+        }
+        last
+    }
+
+    /// Whether a vector is loaded and stored by its elements: on a GPU, one that is aligned as these are. LLVM would put
+    /// what it loads together to 32 bits, and then take them apart again.
+    fn is_by_element(&self, ty: Type, align: u32) -> bool {
+        let bytes = ty.scalar.bytes();
+        self.cx.gpu.is_some() && ty.is_vector() && ty.scalar != Scalar::I1 && bytes < 4 && align <= bytes
+    }
+
+    /// The addresses of a vector's elements.
+    fn elements_at(&self, address: LLVMValueRef, ty: Type) -> impl Iterator<Item = LLVMValueRef> {
+        let bytes = u64::from(ty.scalar.bytes());
+        (0..u64::from(ty.lanes)).map(move |i| self.offset(address, self.cx.constant(Type::I64, i * bytes)))
+    }
+
+    fn store_at(&self, address: LLVMValueRef, data: &InstData, value: LLVMValueRef, align: u32) -> LLVMValueRef {
         // SAFETY: see `load`.
         unsafe {
-            let store = LLVMBuildStore(self.builder.0, value, self.value(data.args[0]));
+            let store = LLVMBuildStore(self.builder.0, value, address);
             LLVMSetAlignment(store, align);
             LLVMSetVolatile(store, i32::from(data.flags.contains(Flags::VOLATILE)));
             if data.flags.contains(Flags::NONTEMPORAL) {
