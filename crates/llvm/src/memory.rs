@@ -139,8 +139,8 @@ impl FunctionCx<'_, '_> {
         last
     }
 
-    /// Whether a vector is loaded and stored by its elements: on a GPU, one that is aligned as these are. LLVM would put
-    /// what it loads together to 32 bits, and then take them apart again.
+    /// Whether a vector is loaded and stored by its elements: on a GPU, one that is aligned as these are. LLVM would
+    /// put what it loads together to 32 bits, and then take them apart again.
     fn is_by_element(&self, ty: Type, align: u32) -> bool {
         let bytes = ty.scalar.bytes();
         self.cx.gpu.is_some() && ty.is_vector() && ty.scalar != Scalar::I1 && bytes < 4 && align <= bytes

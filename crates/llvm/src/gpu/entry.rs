@@ -4,7 +4,7 @@ use super::{GLOBAL, NO_NAME, SHARED, WARP};
 use crate::emit::{Cx, FunctionCx};
 use crate::handles::c_string;
 use cloom_ir::abi::{self, gpu};
-use cloom_ir::{FuncRef, GlobalRef, KernelParam, ParamKind, Query, Space, Type};
+use cloom_ir::{CastOp, FuncRef, GlobalRef, InstData, KernelParam, Op, ParamKind, Query, Space, Type, Value};
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage};
@@ -270,6 +270,30 @@ impl FunctionCx<'_, '_> {
                 self.warps(add(size, self.cx.constant(Type::I64, WARP - 1)))
             }
         }
+    }
+
+    /// The dimension of a global id of which only the lower half is used. LLVM does not see that it needs no product of
+    /// 64 bits then.
+    pub fn truncated_id(&self, id: Value) -> Option<u8> {
+        let Op::Query { what: Query::GlobalId, dim } = self.func.insts[self.func.def_inst(id)?].op else { return None };
+        let blocks = self.func.layout.iter().map(|&b| &self.func.blocks[b]);
+        let is_whole = blocks.into_iter().any(|block| {
+            let mut is_used = false;
+            block.term.for_each_use(|v| is_used |= v == id);
+            let insts = block.insts.iter().map(|&i| &self.func.insts[i]);
+            let is_trunc = |data: &InstData| data.op == Op::Cast(CastOp::Trunc);
+            is_used || insts.filter(|data| !is_trunc(data)).any(|data| data.args.contains(&id))
+        });
+        (!is_whole).then_some(dim)
+    }
+
+    /// The lower half of a global id.
+    pub fn low_global_id(&self, dim: u8) -> LLVMValueRef {
+        // SAFETY: see `gpu_inst`.
+        let low = |v| unsafe { LLVMBuildTrunc(self.builder.0, v, self.cx.ty(Type::I32), NO_NAME) };
+        let first = self.descriptor(gpu::FIRST_ID + 8 * u64::from(dim), Type::I64);
+        let group = self.product_of(low(self.grid_id(dim)), low(self.local_size(dim)));
+        self.sum(low(first), self.sum(group, low(self.local_id(dim))))
     }
 
     fn enqueued_size(&self, dim: u8) -> LLVMValueRef {

@@ -31,7 +31,7 @@ mod subgroup;
 
 use crate::Error;
 use crate::emit::{Cx, FunctionCx};
-use cloom_ir::{FuncRef, GlobalRef, InstData, Module, Op, Scalar, Space, Type};
+use cloom_ir::{CastOp, FuncRef, GlobalRef, InstData, Module, Op, Scalar, Space, Type};
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMAttributeFunctionIndex, LLVMInlineAsmDialect};
@@ -130,6 +130,10 @@ impl FunctionCx<'_, '_> {
         }
         let value = match data.op {
             Op::Query { what, dim } => self.query(what, dim),
+            Op::Cast(CastOp::Trunc) if ty == Type::I32 => match self.truncated_id(data.args[0]) {
+                Some(dim) => self.low_global_id(dim),
+                None => return Ok(None),
+            },
             Op::GlobalAddr(g) if self.cx.module.globals[g].place.is_none() => match self.cx.module.globals[g].space {
                 Space::Local => self.local_variable(g),
                 _ => return Ok(None),
