@@ -4,7 +4,7 @@
 //! these works on hardware as it does here, so that tests need none.
 
 use super::flow::Flow;
-use super::op::{Comparison, Function, Inst, IntOp, Op, Src};
+use super::op::{Comparison, Function, Inst, IntOp, Op};
 
 /// The line of an instruction to avoid, and what it is.
 pub(super) fn first(code: &[Inst]) -> Option<(u32, &'static str)> {
@@ -17,12 +17,10 @@ pub(super) fn first(code: &[Inst]) -> Option<(u32, &'static str)> {
 
 fn erratum(op: &Op) -> Option<&'static str> {
     match op {
-        // Compared with the constant, it becomes one instruction for both halves of a register, and the answer is that
-        // of the upper half.
-        Op::Compute { function: Function::Int(IntOp::Min | IntOp::Max, ty), args, .. }
-            if ty.bits == 16 && ty.lanes == 1 && args[..2].iter().any(|arg| matches!(arg, Src::Imm(_))) =>
-        {
-            Some("an extremum of a constant and 16 bits")
+        // Of a constant, and compared with it, it becomes one instruction for both halves of a register, and the answer
+        // is that of the upper half.
+        Op::Compute { function: Function::Int(IntOp::Min | IntOp::Max, ty), .. } if ty.bits == 16 => {
+            Some("an extremum of 16 bits")
         }
         // It dies of some.
         Op::SetPredicate(set)
@@ -59,7 +57,8 @@ mod tests {
         assert!(refused("max.s16 %h1, %h2, -1;"));
         assert!(refused("setp.nan.f16 %p1, %h1, %h1;"));
         assert!(refused("@%p1 bra A;\nB: mov.u32 %r1, 1;\nA: @%p2 bra B;"));
-        assert!(!refused("min.u16 %h1, %h2, %h3;\nmin.u32 %r1, %r2, 127;\nsetp.lt.f16 %p1, %h1, %h1;"));
+        assert!(refused("min.s16 %h1, %h2, %h3;"));
+        assert!(!refused("min.u32 %r1, %r2, 127;\nsetp.lt.f16 %p1, %h1, %h1;"));
         assert!(!refused("setp.nan.f32 %p1, %r1, %r1;\nA: @%p1 bra A;"));
     }
 }

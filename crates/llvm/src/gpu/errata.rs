@@ -1,16 +1,18 @@
 //! Instructions of which NVIDIA's compiler makes wrong machine code, or of which it dies (seen with 12.9 and 13.0), in
 //! other words, in the text of PTX: code generation makes them of many things.
 //!
-//! # Extrema of a constant and 16 bits
+//! # Extrema of 16 bits
 //!
 //! Of `min(x, 127) == 127` it makes one instruction for both halves of a register, and takes the answer for the upper
-//! half, in which there is nothing. It does not do so to 32 bits:
+//! half, in which there is nothing; also if it finds out by itself that a register holds a constant. It does not do so
+//! to 32 bits:
 //!
 //! ```text
-//! min.u16 %rs2, %rs1, 127;      ▸      { .reg .b32 %wide;
-//!                                        cvt.u32.u16 %wide, %rs1;
-//!                                        min.u32 %wide, %wide, 127;
-//!                                        cvt.u16.u32 %rs2, %wide; }
+//! min.u16 %rs2, %rs1, 127;      ▸      { .reg .b32 %wide<2>;
+//!                                        cvt.u32.u16 %wide0, %rs1;
+//!                                        mov.u32 %wide1, 127;
+//!                                        min.u32 %wide0, %wide0, %wide1;
+//!                                        cvt.u16.u32 %rs2, %wide0; }
 //! ```
 //!
 //! # Whether a half is no number
@@ -36,18 +38,21 @@ fn in_other_words(line: &str) -> Option<String> {
     let mut words = operands(line);
     let (operation, to, a, b) = (words.next()?, words.next()?, words.next()?, words.next()?);
     let (name, ty) = operation.rsplit_once('.')?;
+    // Where denormal numbers are zeros; those of halves are normal floats.
+    let name = name.strip_suffix(".ftz").unwrap_or(name);
     match (name, ty) {
         ("min" | "max", "u16" | "s16") => {
-            let constant = b.parse::<i64>().ok()?;
-            let (sign, constant) = match ty {
-                "u16" => ('u', i64::from(constant as u16)),
-                _ => ('s', i64::from(constant as i16)),
+            let sign = &ty[..1];
+            let wide = |operand: &str, into: &str| match operand.parse::<i64>() {
+                Ok(n) if sign == "u" => format!("\t  mov.u32 \t{into}, {};\n", n as u16),
+                Ok(n) => format!("\t  mov.s32 \t{into}, {};\n", n as i16),
+                Err(_) => format!("\t  cvt.{sign}32.{sign}16 \t{into}, {operand};\n"),
             };
+            let (a, b) = (wide(a, "%wide0"), wide(b, "%wide1"));
             Some(format!(
-                "\t{{ .reg .b32 %wide;\n\
-                 \t  cvt.{sign}32.{sign}16 \t%wide, {a};\n\
-                 \t  {name}.{sign}32 \t%wide, %wide, {constant};\n\
-                 \t  cvt.u16.u32 \t{to}, %wide; }}\n"
+                "\t{{ .reg .b32 %wide<2>;\n{a}{b}\
+                 \t  {name}.{sign}32 \t%wide0, %wide0, %wide1;\n\
+                 \t  cvt.u16.u32 \t{to}, %wide0; }}\n"
             ))
         }
         ("setp.nan" | "setp.num", "f16") => Some(format!(
@@ -83,13 +88,15 @@ mod tests {
     use super::avoid;
 
     #[test]
-    fn extrema_of_constants_have_32_bits() {
+    fn extrema_have_32_bits() {
         let text = avoid("\tmin.u16 \t%rs2, %rs1, -5;\n");
         let lines: Vec<&str> = text.lines().map(str::trim).collect();
-        let [extended, least] = ["cvt.u32.u16 \t%wide, %rs1;", "min.u32 \t%wide, %wide, 65531;"];
-        assert_eq!(lines, ["{ .reg .b32 %wide;", extended, least, "cvt.u16.u32 \t%rs2, %wide; }"]);
-        assert!(avoid("\tmax.s16 \t%rs2, %rs1, 65531;\n").contains("max.s32 \t%wide, %wide, -5;"));
-        for other in ["min.u16 \t%rs2, %rs1, %rs3;", "min.u32 \t%r2, %r1, 5;", "sub.s16 \t%rs2, %rs1, 5;"] {
+        let [first, constant] = ["cvt.u32.u16 \t%wide0, %rs1;", "mov.u32 \t%wide1, 65531;"];
+        let least = "min.u32 \t%wide0, %wide0, %wide1;";
+        assert_eq!(lines, ["{ .reg .b32 %wide<2>;", first, constant, least, "cvt.u16.u32 \t%rs2, %wide0; }"]);
+        assert!(avoid("\tmax.s16 \t%rs2, %rs1, 65531;\n").contains("mov.s32 \t%wide1, -5;"));
+        assert!(avoid("\tmax.s16 \t%rs2, %rs1, %rs3;\n").contains("cvt.s32.s16 \t%wide1, %rs3;"));
+        for other in ["min.u32 \t%r2, %r1, 5;", "sub.s16 \t%rs2, %rs1, 5;"] {
             assert_eq!(avoid(other), other);
         }
     }
@@ -98,6 +105,8 @@ mod tests {
     fn halves_are_numbers_if_floats_are() {
         let one = avoid("\tsetp.nan.f16 \t%p1, %rs1, %rs2;\n");
         assert!(one.contains("cvt.f32.f16 \t%wide1, %rs2;") && one.contains("setp.nan.f32 \t%p1, %wide0, %wide1;"));
+        let flushed = avoid("\tsetp.nan.ftz.f16 \t%p1, %rs1, %rs1;\n");
+        assert!(flushed.contains("setp.nan.f32 \t%p1, %wide0, %wide1;"));
         let two = avoid("\tsetp.num.f16x2 \t%p1|%p2, %r1, %r1;\n");
         assert!(two.contains("setp.num.f32 \t%p1, %a0, %b0;") && two.contains("setp.num.f32 \t%p2, %a1, %b1;"));
         let other = "\tsetp.lt.f16 \t%p1, %rs1, %rs2;\n";
