@@ -71,8 +71,9 @@ impl GridLaunch<'_> {
     }
 }
 
-/// A launch that waits to be submitted.
-pub struct Deferred {
+/// What the GPU does in a launch that waits to be submitted.
+#[derive(PartialEq, Eq)]
+pub struct Call {
     /// What runs; its kernel is kept until the launch has ended.
     pub function: Handle,
     /// Its groups.
@@ -81,23 +82,23 @@ pub struct Deferred {
     pub local_size: u32,
     /// The first argument.
     pub descriptor: Descriptor,
-    /// Where the others are in `args`.
-    pub artifact: Arc<KernelArtifact>,
     /// The argument block.
     pub args: Box<[u8]>,
 }
 
-impl Deferred {
-    /// Whether the GPU would do the same.
-    fn is_same(&self, other: &Deferred) -> bool {
-        let Deferred { function, grid, local_size, descriptor, artifact: _, args } = self;
-        let same_shape = (function, grid, local_size) == (&other.function, &other.grid, &other.local_size);
-        same_shape && args == &other.args && descriptor == &other.descriptor
-    }
+/// A launch that waits to be submitted.
+pub struct Deferred {
+    /// What it does.
+    pub call: Call,
+    /// Where the arguments are in `call.args`.
+    pub artifact: Arc<KernelArtifact>,
+}
 
+impl Deferred {
     /// The grid, to submit it.
     pub fn grid(&self) -> GridLaunch<'_> {
-        let Deferred { function, ref grid, local_size, ref descriptor, ref artifact, ref args } = *self;
+        let Deferred { ref call, ref artifact } = *self;
+        let Call { function, ref grid, local_size, ref descriptor, ref args } = *call;
         GridLaunch { function, grid, local_size, descriptor, artifact, args }
     }
 }
@@ -110,7 +111,7 @@ pub struct Graph {
     exec: RawGraphExec,
     nodes: Vec<RawGraphNode>,
     /// What each node is set to, if that is known.
-    set: Vec<Option<Deferred>>,
+    set: Vec<Option<Call>>,
 }
 
 impl Graph {
@@ -156,7 +157,7 @@ impl Graph {
             return Err(launches);
         }
         for (set, launch) in self.set.iter_mut().zip(launches) {
-            set.get_or_insert(launch);
+            set.get_or_insert(launch.call);
         }
         Ok(())
     }
@@ -164,7 +165,7 @@ impl Graph {
     /// Sets the nodes that are to do something else than before; these have nothing in `set` then.
     fn set_nodes(&mut self, current: &Current<'_>, launches: &[Deferred]) -> Result<(), Failure> {
         for ((&node, set), launch) in self.nodes.iter().zip(&mut self.set).zip(launches) {
-            if set.as_ref().is_some_and(|set| set.is_same(launch)) {
+            if set.as_ref() == Some(&launch.call) {
                 continue;
             }
             *set = None;

@@ -5,6 +5,7 @@
 //! the loads that have begun and lets no other begin.
 
 use crate::library::is_forked;
+use cloom_hal::HalError;
 use std::ffi::{c_int, c_void};
 use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
@@ -29,28 +30,36 @@ fn loads() -> MutexGuard<'static, Loads> {
 pub struct Load(());
 
 impl Load {
-    /// One that begins; none if the process ends. The driver must have been initialised.
-    pub fn begin() -> Option<Load> {
+    /// One that begins; an error if the process ends. The driver must have been initialised.
+    pub fn begin() -> Result<Load, HalError> {
         static REGISTERED: Once = Once::new();
-        REGISTERED.call_once(|| {
-            // Not `atexit`, whose calls do not reach the C library from everywhere that LLVM is linked to.
-            // SAFETY: a function that is always there, since what contains it is never unloaded.
-            unsafe { on_exit(at_end, std::ptr::null_mut()) };
-        });
+        REGISTERED.call_once(wait_at_end);
         let mut loads = loads();
         if loads.is_over {
-            return None;
+            return Err(HalError::Device("the process ends".into()));
         }
         loads.running += 1;
-        Some(Load(()))
+        Ok(Load(()))
+    }
+
+    /// Whether no other runs.
+    pub fn is_only(&self) -> bool {
+        loads().running <= 1
+    }
+
+    /// The driver's compiler, a library of its own, is there: what it registered is called after our handler only if
+    /// that is registered once more.
+    pub fn has_compiled(&self) {
+        static REGISTERED: Once = Once::new();
+        REGISTERED.call_once(wait_at_end);
     }
 }
 
-impl Load {
-    /// Whether no other runs.
-    pub fn is_only() -> bool {
-        loads().running <= 1
-    }
+/// Lets the end of the process wait for loads. Handlers are called in the reverse order.
+fn wait_at_end() {
+    // Not `atexit`, whose calls do not reach the C library from everywhere that LLVM is linked to.
+    // SAFETY: a function that is always there, since what contains it is never unloaded.
+    unsafe { on_exit(at_end, std::ptr::null_mut()) };
 }
 
 impl Drop for Load {

@@ -1,6 +1,6 @@
 //! Launches: checks what the driver would not, and submits each grid with its descriptor.
 
-use crate::batch::{Deferred, GridLaunch};
+use crate::batch::{Call, Deferred, GridLaunch};
 use crate::completion::{Lane, Running};
 use crate::context::{Current, Event, EventKind, Gpu};
 use crate::error::OnItsWay;
@@ -174,6 +174,7 @@ fn defer(
     lane.marks().defer(|| {
         descriptor.set_grid(&grid);
         let (artifact, args) = (kernel.artifact.clone(), launch.args.into());
-        Deferred { function, grid, local_size: local_size(launch), descriptor, artifact, args }
+        let call = Call { function, grid, local_size: local_size(launch), descriptor, args };
+        Deferred { call, artifact }
     })
 }

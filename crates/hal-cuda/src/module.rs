@@ -164,6 +164,7 @@ impl CudaKernel {
         let ptx = text_of(&artifact)?;
         let current = to.gpu.enter()?;
         let module = Module { gpu: to.gpu.clone(), raw: load(&current, to, &ptx)? };
+        let _load = Load::begin()?;
         let function = module.function(&current, &artifact.entry)?;
         let coarse = match coarse {
             Some(coarse) => Some((module.function(&current, &coarse.entry)?, coarse.factor.max(1))),
@@ -199,7 +200,7 @@ impl CudaKernel {
         }
         let large = self.large.get_or_init(|| {
             let ptx = text_of(&self.artifact)?;
-            let raw = compile(&self.gpu, |current| {
+            let raw = compile(&self.gpu, |current, _| {
                 let mut options = Options::new(ptx.as_bytes());
                 options.set(JIT_REGISTERS, REGISTERS_OF_LARGEST);
                 load_ptx(current, &mut options, &ptx)
@@ -328,7 +329,7 @@ impl Options {
 /// kernel of a process, 8 for the next one.)
 pub fn prepare(gpu: &Gpu) {
     // Not by a load, for which the driver may have a cache. The first kernel tells what goes wrong.
-    let _ = compile(gpu, |current| link(current, EMPTY));
+    let _ = compile(gpu, |current, _| link(current, EMPTY));
 }
 
 /// A kernel for all GPUs.
@@ -338,12 +339,20 @@ const EMPTY: &CStr = c".version 7.0\n.target sm_75\n.address_size 64\n.visible .
 /// The application's thread may have no more.
 const STACK: usize = 16 << 20;
 
-/// Compiles by the driver, on a thread with a stack for it, which has the context. The end of the process waits.
-fn compile<T: Send>(gpu: &Gpu, work: impl FnOnce(&Current<'_>) -> Result<T, HalError> + Send) -> Result<T, HalError> {
-    let Some(_load) = Load::begin() else { return Err(HalError::Device("the process ends".into())) };
+/// Compiles by the driver, on a thread with a stack for it, which has the context. The end of the process waits for
+/// that thread, not for the caller, which a handler of a signal may have interrupted to end the process.
+fn compile<T: Send>(
+    gpu: &Gpu,
+    work: impl FnOnce(&Current<'_>, &Load) -> Result<T, HalError> + Send,
+) -> Result<T, HalError> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("cloom-gpu-load".into()).stack_size(STACK);
-        let spawned = thread.spawn_scoped(scope, || work(&gpu.enter()?));
+        let spawned = thread.spawn_scoped(scope, || {
+            let load = Load::begin()?;
+            let result = work(&gpu.enter()?, &load);
+            load.has_compiled();
+            result
+        });
         let thread = spawned.map_err(|e| HalError::Device(format!("no thread to compile on: {e}")))?;
         thread
             .join()
@@ -354,9 +363,9 @@ fn compile<T: Send>(gpu: &Gpu, work: impl FnOnce(&Current<'_>) -> Result<T, HalE
 /// Loads PTX, by the cache if there is one.
 fn load(current: &Current<'_>, to: &LoadFor<'_>, ptx: &CString) -> Result<RawModule, HalError> {
     let Some(cache) = to.cache else {
-        return compile(to.gpu, |current| {
+        return compile(to.gpu, |current, load| {
             // One after the other, but a bit faster than the linker.
-            if Load::is_only() {
+            if load.is_only() {
                 load_ptx(current, &mut Options::new(ptx.as_bytes()), ptx)
             } else {
                 link(current, ptx).and_then(|cubin| load_cubin(current, &cubin))
@@ -364,12 +373,14 @@ fn load(current: &Current<'_>, to: &LoadFor<'_>, ptx: &CString) -> Result<RawMod
         });
     };
     let key = CubinKey::new(ptx.as_bytes(), current.gpu.driver.version, to.capability);
-    if let Some(cubin) = cache.get(&key)
-        && let Ok(module) = load_cubin(current, &cubin)
-    {
-        return Ok(module);
+    if let Some(cubin) = cache.get(&key) {
+        let _load = Load::begin()?;
+        if let Ok(module) = load_cubin(current, &cubin) {
+            return Ok(module);
+        }
     }
-    let cubin = compile(to.gpu, |current| link(current, ptx))?;
+    let cubin = compile(to.gpu, |current, _| link(current, ptx))?;
+    let _load = Load::begin()?;
     let module = load_cubin(current, &cubin)?;
     cache.put(&key, &cubin);
     Ok(module)

@@ -146,7 +146,7 @@ impl KernelCode {
         }
         let (engine, code) = (self.device.engine(), Arc::downgrade(self));
         engine.activate();
-        engine.builds.submit(Box::new(move || {
+        engine.loads.submit(Box::new(move || {
             if let Some(code) = code.upgrade() {
                 // What goes wrong is told to the launch.
                 let _ = code.loaded();

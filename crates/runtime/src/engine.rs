@@ -13,6 +13,9 @@ const NATIVE_THREADS: usize = 64;
 /// Callbacks that run at a time. Large, because they may block.
 const CALLBACK_THREADS: usize = 64;
 
+/// Kernels that are made ahead at a time at most: cores are for those that somebody waits for.
+const MOST_LOADS: usize = 8;
+
 /// A fork waits at most so long for kernels that are being compiled: most take less. A child that can use its parent's
 /// kernels profits.
 const MAX_FORK_DELAY: Duration = Duration::from_secs(2);
@@ -45,6 +48,8 @@ pub struct Engine {
     pub(crate) callbacks: Tasks,
     /// Compiles.
     pub(crate) builds: Tasks,
+    /// Makes and loads kernels ahead.
+    pub(crate) loads: Tasks,
     compiler: Arc<Compiler>,
     pub(crate) hooks: Hooks,
     epoch: Instant,
@@ -64,6 +69,7 @@ impl Engine {
             natives: tasks("cloom-native", NATIVE_THREADS),
             callbacks: tasks("cloom-callback", CALLBACK_THREADS),
             builds: tasks("cloom-build", cores),
+            loads: tasks("cloom-load", (cores / 2).clamp(1, MOST_LOADS)),
             compiler,
             hooks,
             epoch: Instant::now(),
