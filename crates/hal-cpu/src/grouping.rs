@@ -62,7 +62,8 @@ pub fn regroup(mut range: NdRange, threads: u64, lanes: u16, item_time: u64, tie
         range.local[0] = local * merged.max(1);
         return range;
     }
-    let most = share.next_multiple_of(u64::from(lanes.max(1)));
+    let long = picos(TUNING.max_chunk_time).checked_div(item_time.saturating_mul(rows)).unwrap_or(u64::MAX);
+    let most = share.min(long).max(1).next_multiple_of(u64::from(lanes.max(1)));
     let wished = if global <= TUNING.whole_row && !tiers_up {
         global
     } else if little {

@@ -299,7 +299,9 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     let left = count - running.first;
     if left > 0 && !running.out_of_memory.load(Ordering::Relaxed) {
         // Chunks long enough to be worth a claim, but at least one for each thread if there are as many groups.
-        let enough = (left / (threads * TUNING.chunks_per_thread)).max(groups_in(TUNING.min_chunk_time, group_time));
+        let share = left / (threads * TUNING.chunks_per_thread);
+        let share = if group_time.is_zero() { share } else { share.min(groups_in(TUNING.max_chunk_time, group_time)) };
+        let enough = share.max(groups_in(TUNING.min_chunk_time, group_time));
         let unit = enough.clamp(1, left.div_ceil(threads));
         running.division = Division::new(running.first, count, unit, code.batch, threads);
         let expected = if group_time.is_zero() { Duration::MAX } else { times(group_time, left) };

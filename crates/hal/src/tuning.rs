@@ -63,6 +63,8 @@ pub struct Tuning {
     pub chunks_per_thread: u64,
     /// No chunk takes less than this if there are enough groups: taking one costs a tenth of it.
     pub min_chunk_time: Duration,
+    /// Nor more than this if its groups take less: at the end, threads wait for the last one.
+    pub max_chunk_time: Duration,
 
     // Groups of regroupable kernels.
     /// Work-items of a row of a group that fill the vectors of every target.
@@ -146,6 +148,7 @@ pub const TUNING: Tuning = Tuning {
 
     chunks_per_thread: 16,
     min_chunk_time: Duration::from_nanos(1500),
+    max_chunk_time: Duration::from_micros(100),
 
     full_row: 64,
     whole_row: 1024,
