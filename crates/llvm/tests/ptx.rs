@@ -114,6 +114,28 @@ fn ids_are_registers_and_the_descriptor() {
 }
 
 #[test]
+fn computed_elements_of_local_vectors_are_read_from_local_memory() {
+    let text = ptx(&kernel(
+        "global @a local size 512 align 32",
+        "    v1: i32 = load v0 align 4
+    v2: ptr<local> = globaladdr @a
+    v3: i64 = zext v1
+    v4: i64 = const 0xe0
+    v5: i64 = and v3, v4
+    v6: ptr<local> = ptradd v2, v5
+    v7: f32x8 = load v6 align 32
+    v8: i64 = const 0x7
+    v9: i64 = and v3, v8
+    v10: f32 = extract v7, v9
+    store v0, v10 align 4",
+    ));
+    has(&text, &["ld.shared.v4.f32"]);
+    // Addresses of 32 bits are of a space, and those of the frame have 64 here.
+    let is_lost = |line: &str| line.trim().starts_with("ld.f32") && !line.contains("[%rd") && !line.contains("[%SP");
+    assert!(!text.lines().any(is_lost), "{text}");
+}
+
+#[test]
 fn halves_that_are_no_numbers_are_found_among_floats() {
     let text = ptx(&kernel(
         "",

@@ -4,9 +4,11 @@
 //! * truth values of two lanes as 16-bit integers ("Cannot select: v2i16 = setcc"): each lane is extended by itself;
 //! * wider floats from vectors of 8 and more (combined with the load of the vector, which then converts nothing): the
 //!   same;
-//! * truth values as floats, where true is -1 and comes out as 1: a choice between constants.
+//! * truth values as floats, where true is -1 and comes out as 1: a choice between constants;
+//! * an element, at a place that is computed, of a vector in local or private memory (one access of the element, which
+//!   has lost its address space): it is of the vector's frozen value.
 
-use super::NO_NAME;
+use super::{FRAME, NO_NAME, SHARED};
 use crate::handles::LlvmModule;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
@@ -33,6 +35,8 @@ pub fn run(module: &LlvmModule<'_>) {
                         extend_by_lane(builder, inst);
                     } else if is_sign_as_float(inst) {
                         choose_sign(builder, inst);
+                    } else if is_element_in_space(inst) {
+                        freeze_vector(builder, inst);
                     }
                     inst = next;
                 }
@@ -75,6 +79,30 @@ fn is_sign_as_float(inst: LLVMValueRef) -> bool {
             let from = LLVMTypeOf(LLVMGetOperand(inst, 0));
             is_truth(from) || lanes_of(from).is_some_and(|(_, bits)| bits == 1)
         }
+    }
+}
+
+/// Whether an instruction reads or replaces an element, at a place that is computed, of a vector that was just loaded
+/// from local or private memory.
+fn is_element_in_space(inst: LLVMValueRef) -> bool {
+    // SAFETY: see `run`.
+    unsafe {
+        let place = match LLVMGetInstructionOpcode(inst) {
+            LLVMOpcode::LLVMExtractElement => LLVMGetOperand(inst, 1),
+            LLVMOpcode::LLVMInsertElement => LLVMGetOperand(inst, 2),
+            _ => return false,
+        };
+        let load = LLVMIsALoadInst(LLVMGetOperand(inst, 0));
+        let space = || LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(load, 0)));
+        LLVMIsConstant(place) == 0 && !load.is_null() && matches!(space(), SHARED | FRAME)
+    }
+}
+
+fn freeze_vector(builder: LLVMBuilderRef, inst: LLVMValueRef) {
+    // SAFETY: see `run`.
+    unsafe {
+        LLVMPositionBuilderBefore(builder, inst);
+        LLVMSetOperand(inst, 0, LLVMBuildFreeze(builder, LLVMGetOperand(inst, 0), NO_NAME));
     }
 }
 
