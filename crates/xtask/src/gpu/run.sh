@@ -74,14 +74,17 @@ gallery() {
 }
 
 devices() {
-  local program variant all=cloom:0 gpus i
+  local program variant size all=cloom:0 gpus i
   gpus=$(nvidia-smi -L | grep -c '^GPU')
   for ((i = 1; i <= gpus; i++)); do all+="+cloom:$i"; done
   for program in mandel life heat3d gauss sandpile; do
+    size=4096
+    # It takes no larger meshes.
+    if [ "$program" = heat3d ]; then size=2048; fi
     for variant in devices_fixed devices_adaptive; do
       # The first GPU alone, all GPUs, and the CPU too.
       for set in "cloom:1" "${all#cloom:0+}" "$all"; do
-        CLOOM_DEVICES=cpu,gpu "$here/cloom" run -k "$program" -v "$variant" -s 4096 -i 10 -n -c "devices=$set"
+        CLOOM_DEVICES=cpu,gpu "$here/cloom" run -k "$program" -v "$variant" -s "$size" -i 10 -n -c "devices=$set"
       done
     done
   done
