@@ -58,6 +58,7 @@ mod tests {
         assert!(refused("setp.nan.f16 %p1, %h1, %h1;"));
         assert!(refused("@%p1 bra A;\nB: mov.u32 %r1, 1;\nA: @%p2 bra B;"));
         assert!(refused("min.s16 %h1, %h2, %h3;"));
+        assert!(refused("max.s16x2 %r1, %r2, %r3;"));
         assert!(!refused("min.u32 %r1, %r2, 127;\nsetp.lt.f16 %p1, %h1, %h1;"));
         assert!(!refused("setp.nan.f32 %p1, %r1, %r1;\nA: @%p1 bra A;"));
     }
