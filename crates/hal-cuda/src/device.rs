@@ -144,12 +144,7 @@ impl Device for CudaDevice {
     fn expect_code(&self) {
         // All GPUs have one compiler.
         static STARTED: Once = Once::new();
-        STARTED.call_once(|| {
-            let gpu = self.gpu.clone();
-            let thread = std::thread::Builder::new().name("cloom-gpu-start".into());
-            // Without the thread, the first kernel takes longer.
-            let _ = thread.spawn(move || module::prepare(&gpu));
-        });
+        STARTED.call_once(|| module::prepare(self.gpu.clone()));
     }
 
     fn submit(&self, launch: &Launch<'_>) -> Result<Completion, HalError> {

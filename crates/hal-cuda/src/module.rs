@@ -15,6 +15,7 @@ use cloom_ir::abi::gpu;
 use std::ffi::{CStr, CString, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::thread::Builder;
 
 /// `CU_JIT_MAX_REGISTERS`
 const JIT_REGISTERS: i32 = 0;
@@ -325,11 +326,12 @@ impl Options {
     }
 }
 
-/// Starts the driver's compiler, which takes as long as compiling a small kernel. (An H100's: 15 ms for the first empty
-/// kernel of a process, 8 for the next one.)
-pub fn prepare(gpu: &Gpu) {
-    // Not by a load, for which the driver may have a cache. The first kernel tells what goes wrong.
-    let _ = compile(gpu, |current, _| link(current, EMPTY));
+/// Starts the driver's compiler, on a thread of its own, which takes as long as compiling a small kernel. (An H100's:
+/// 15 ms for the first empty kernel of a process, 8 for the next one.)
+pub fn prepare(gpu: Arc<Gpu>) {
+    // Not by a load, for which the driver may have a cache. The first kernel tells what goes wrong, and takes longer
+    // without the thread.
+    let _ = compiler_thread().spawn(move || translating(&gpu, |current, _| link(current, EMPTY)));
 }
 
 /// A kernel for all GPUs.
@@ -339,20 +341,27 @@ const EMPTY: &CStr = c".version 7.0\n.target sm_75\n.address_size 64\n.visible .
 /// The application's thread may have no more.
 const STACK: usize = 16 << 20;
 
-/// Compiles by the driver, on a thread with a stack for it, which has the context. The end of the process waits for
-/// that thread, not for the caller, which a handler of a signal may have interrupted to end the process.
+/// A thread for the driver's compiler.
+fn compiler_thread() -> Builder {
+    Builder::new().name("cloom-gpu-load".into()).stack_size(STACK)
+}
+
+/// Works with the driver's compiler on this thread. The end of the process waits for it.
+fn translating<T>(gpu: &Gpu, work: impl FnOnce(&Current<'_>, &Load) -> Result<T, HalError>) -> Result<T, HalError> {
+    let load = Load::begin()?;
+    let result = work(&gpu.enter()?, &load);
+    load.has_compiled();
+    result
+}
+
+/// Works with the driver's compiler on a thread for it, and waits. The end of the process waits for that thread, not
+/// for the caller, which a handler of a signal may have interrupted to end the process.
 fn compile<T: Send>(
     gpu: &Gpu,
     work: impl FnOnce(&Current<'_>, &Load) -> Result<T, HalError> + Send,
 ) -> Result<T, HalError> {
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().name("cloom-gpu-load".into()).stack_size(STACK);
-        let spawned = thread.spawn_scoped(scope, || {
-            let load = Load::begin()?;
-            let result = work(&gpu.enter()?, &load);
-            load.has_compiled();
-            result
-        });
+        let spawned = compiler_thread().spawn_scoped(scope, || translating(gpu, work));
         let thread = spawned.map_err(|e| HalError::Device(format!("no thread to compile on: {e}")))?;
         thread
             .join()

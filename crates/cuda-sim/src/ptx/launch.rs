@@ -9,8 +9,7 @@ use super::fault::{Fault, ParseError};
 use super::lower::{self, Code, Data, Function, ParamInfo, Relocation, Target};
 use super::memory::{GlobalMemory, SHARED_START, align_up};
 use super::parse;
-use super::thread::GARBAGE;
-use super::thread::{Common, Context, Thread};
+use super::thread::{Common, Context, GARBAGE, Thread};
 use std::collections::VecDeque;
 use std::sync::Arc;
 

@@ -276,8 +276,8 @@ impl FunctionCx<'_, '_> {
     /// 64 bits then.
     pub fn truncated_id(&self, id: Value) -> Option<u8> {
         let Op::Query { what: Query::GlobalId, dim } = self.func.insts[self.func.def_inst(id)?].op else { return None };
-        let blocks = self.func.layout.iter().map(|&b| &self.func.blocks[b]);
-        let is_whole = blocks.into_iter().any(|block| {
+        let mut blocks = self.func.layout.iter().map(|&b| &self.func.blocks[b]);
+        let is_whole = blocks.any(|block| {
             let mut is_used = false;
             block.term.for_each_use(|v| is_used |= v == id);
             let insts = block.insts.iter().map(|&i| &self.func.insts[i]);

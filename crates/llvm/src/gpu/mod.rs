@@ -49,15 +49,15 @@ pub const FRAME: u32 = 5;
 /// Bytes that an access can have.
 const FRAME_ALIGN: u32 = 16;
 
-/// The text of PTX as NVIDIA's compiler is to get it.
-pub fn finish(text: &str) -> String {
-    errata::avoid(&peephole::optimise(text))
-}
-
 const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
 
 /// The work-items of a warp, which is a sub-group.
 pub const WARP: u64 = 32;
+
+/// The text of PTX as NVIDIA's compiler is to get it.
+pub fn finish(text: &str) -> String {
+    errata::avoid(&peephole::optimise(text))
+}
 
 /// What a module for a GPU has beside its functions.
 pub struct Gpu {
