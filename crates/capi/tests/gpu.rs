@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "a signal is handled as in programs of C, and memory is shared with kernels")]
 
 mod common;
-use common::gpu::{HELPER, on_a_gpu_for_groups_of, on_a_helped_gpu, on_the_gpu};
+use common::gpu::{HELPER, on_a_gpu_for_groups_of, on_a_helped_gpu, on_the_gpu, traced_on_the_gpu};
 use common::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -75,6 +75,33 @@ fn groups_are_as_large_as_registers_allow() {
 #[test]
 fn a_gpu_with_few_registers_runs_large_groups() {
     on_a_gpu_for_groups_of(256, &["groups_are_as_large_as_registers_allow"]);
+}
+
+#[test]
+fn first_launches_follow_the_making_of_kernels() {
+    let t = Session::new();
+    for i in 0..8 {
+        let kernel = t.kernel(&format!("kernel void k(global uint *p) {{ p[get_global_id(0)] += {i}; }}"));
+        let buffer = t.buffer_of(&vec![1u32; 4096]);
+        t.arg_mem(&kernel, 0, &buffer);
+        // The first launch of each may begin with other code than the second one.
+        for round in 1..3 {
+            drop(t.launch(&kernel, &[4096], &[64]));
+            assert_eq!(t.read::<u32>(&buffer, 4096), vec![1 + round * i; 4096], "kernel {i}, launch {round}");
+        }
+    }
+}
+
+#[test]
+fn a_small_launch_begins_with_baseline_code() {
+    for quick in [true, false] {
+        let Some(trace) = traced_on_the_gpu(quick, &["first_launches_follow_the_making_of_kernels"]) else { return };
+        // One more is compiled when the device is made.
+        let count = |level| trace.matches(level).count();
+        assert_eq!(count("at level 4"), 8, "{trace}");
+        // On a busy machine, the optimised code may be there sooner.
+        assert_eq!(count("at level 1") > 1, quick, "{trace}");
+    }
 }
 
 /// `cl_nv_device_attribute_query` and `cl_khr_pci_bus_info` are of GPUs alone.

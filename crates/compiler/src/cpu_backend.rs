@@ -4,6 +4,7 @@ use crate::CompileError;
 use crate::backend::{Backend, Capabilities, Explanation, Generated, KernelInput, StageLog};
 use crate::key::{CodeOptions, MAX_ROW, SpecializationKey, Tier, Variant};
 use cloom_artifact::{KernelArtifact, KernelCode, LaunchForm};
+use cloom_llvm::OptLevel;
 use cloom_spmd::VectorOptions;
 use cloom_target::Target;
 
@@ -75,7 +76,7 @@ impl Backend for CpuBackend {
         log.stage("spmd", || module.function_text(&module.funcs[group.func]));
         let llvm = cloom_llvm::Options {
             target: self.target.clone(),
-            optimise: options.optimise && !is_baseline,
+            level: if options.optimise && !is_baseline { OptLevel::Default } else { OptLevel::None },
             denorms_are_zero: options.denorms_are_zero,
             texts: log.wants_texts(),
             lines: false,

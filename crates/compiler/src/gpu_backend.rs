@@ -4,6 +4,7 @@ use crate::CompileError;
 use crate::backend::{Backend, Capabilities, Explanation, Generated, KernelInput, StageLog};
 use crate::key::Tier;
 use cloom_artifact::{CoarseEntry, GpuLaunch, KernelArtifact, KernelCode, LaunchForm};
+use cloom_llvm::OptLevel;
 use cloom_passes::inline::Budget;
 use cloom_passes::{FINISH_GPU, PassManager, PassOptions};
 use cloom_target::Target;
@@ -31,13 +32,10 @@ impl Backend for GpuBackend {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { baseline_tier: false, variants: false }
+        Capabilities { baseline_tier: true, variants: false }
     }
 
     fn compile(&self, input: KernelInput<'_>, log: &mut StageLog) -> Result<Generated, CompileError> {
-        if input.key.tier == Tier::Baseline {
-            return Err(CompileError::NoBaseline);
-        }
         let warp = self.target.gpu().map(|gpu| gpu.warp_size);
         if let Some(size) = input.options.subgroup_size.filter(|&size| Some(size.into()) != warp) {
             return Err(CompileError::SubgroupSize(size));
@@ -45,10 +43,15 @@ impl Backend for GpuBackend {
         let passes = pass_options(&input);
         let mut input = KernelInput { passes: &passes, ..input };
         let mut statistics = input.run_passes(log);
-        let KernelInput { mut module, kernel, options, .. } = input;
-        let (coarse, remark) = match options.optimise {
-            true => cloom_spmd::coarsen(&mut module, kernel),
-            false => (None, cloom_spmd::remarks::not_optimised()),
+        let KernelInput { mut module, kernel, key, options, .. } = input;
+        let level = match key.tier {
+            _ if !options.optimise => OptLevel::None,
+            Tier::Baseline => OptLevel::Less,
+            Tier::Optimised => OptLevel::Default,
+        };
+        let (coarse, remark) = match level {
+            OptLevel::Default => cloom_spmd::coarsen(&mut module, kernel),
+            OptLevel::Less | OptLevel::None => (None, cloom_spmd::remarks::not_optimised()),
         };
         if let Some(coarse) = coarse {
             debug_assert_eq!(cloom_ir::verify(&module).first(), None, "after coarsening\n{module}");
@@ -56,14 +59,14 @@ impl Backend for GpuBackend {
         }
         let llvm = cloom_llvm::Options {
             target: self.target.clone(),
-            optimise: options.optimise,
+            level,
             denorms_are_zero: options.denorms_are_zero,
             texts: log.wants_texts(),
             lines: options.lines,
             count: false,
         };
         let kernels: Vec<_> = std::iter::once(kernel).chain(coarse.map(|coarse| coarse.func)).collect();
-        if options.optimise {
+        if level == OptLevel::Default {
             let manager = PassManager::new(&passes);
             for &kernel in &kernels {
                 FINISH_GPU.iter().for_each(|&pass| manager.in_module(&mut module, kernel, pass));
@@ -77,6 +80,7 @@ impl Backend for GpuBackend {
                 let entry = compiled.symbols.get(1)?.clone();
                 Some(CoarseEntry { entry, factor: coarse.factor })
             }),
+            baseline: key.tier == Tier::Baseline,
         };
         log.extend(&compiled.times, compiled.stages);
         let code = KernelCode {

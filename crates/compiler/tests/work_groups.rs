@@ -5,6 +5,7 @@ use cloom_artifact::{KernelArtifact, KernelCode, LaunchForm};
 use cloom_hal::{Device, Launch, NdRange, PrintSink};
 use cloom_hal_cpu::CpuDevice;
 use cloom_ir::{Module, parse, verify};
+use cloom_llvm::OptLevel;
 use cloom_spmd::{VectorOptions, work_group_function};
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ fn run(text: &str, global: u64, local: u64, passes: bool) -> Vec<i32> {
     checked(&module);
     let options = cloom_llvm::Options {
         target,
-        optimise: passes,
+        level: if passes { OptLevel::Default } else { OptLevel::None },
         denorms_are_zero: false,
         texts: false,
         lines: false,

@@ -1,6 +1,7 @@
-//! Runs generated programs on every installed OpenCL platform and compares with the reference interpreter: `peers FIRST
-//! COUNT [PLATFORM [straight] [streams] [brief]]`. With `straight`, barriers are in straight code only, which PoCL 3.1
-//! needs; with `streams`, programs are those whose work-items a GPU joins, on enough of them for that.
+//! Runs generated programs on every installed OpenCL platform and compares with the reference interpreter:
+//! `peers FIRST COUNT [PLATFORM [straight] [streams] [quick] [brief]]`. With `straight`, barriers are in straight code
+//! only, which PoCL 3.1 needs; with `streams`, programs are those whose work-items a GPU joins, on enough of them for
+//! that; with `quick`, queues keep no times, so that Cloom may launch code of the baseline tier.
 //! What differs is reduced, unless it is to be `brief`. A platform that crashes ends this process; the last line names
 //! the seed.
 
@@ -11,6 +12,7 @@ use cloom_filetest::ladder::Ladder;
 use cloom_filetest::peers::{Comparison, compare};
 use cloom_filetest::reduce;
 use cloom_gallery::Session;
+use cloom_gallery::cl::devices;
 use std::collections::BTreeMap;
 
 /// Work-items of streams: four times as many as the threads for which 160 multiprocessors join them.
@@ -20,10 +22,12 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let number = |i: usize| args.get(i).and_then(|a| a.parse().ok()).unwrap_or(1u64);
     let platform = args.get(2).cloned().unwrap_or_default();
-    let [straight, streams, brief] =
-        ["straight", "streams", "brief"].map(|word| args.iter().skip(3).any(|a| a == word));
-    let sessions = Session::all().unwrap_or_else(|e| panic!("{e}"));
-    let sessions: Vec<Session> = sessions.into_iter().filter(|s| s.found.platform.contains(&platform)).collect();
+    let [straight, streams, quick, brief] =
+        ["straight", "streams", "quick", "brief"].map(|word| args.iter().skip(3).any(|a| a == word));
+    let open = if quick { Session::without_clock } else { Session::on };
+    let found = devices().unwrap_or_else(|e| panic!("{e}"));
+    let found = found.iter().filter(|found| found.platform.contains(&platform));
+    let sessions: Vec<Session> = found.map(|found| open(found).unwrap_or_else(|e| panic!("{e}"))).collect();
     assert!(!sessions.is_empty(), "no such platform");
     let ladder = Ladder::new();
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();

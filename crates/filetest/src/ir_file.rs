@@ -237,7 +237,7 @@ fn llvm(module: &Module, func: FuncRef) -> Result<String, String> {
     let target = "x86_64-unknown-linux-gnu:x86-64-v3".parse().map_err(|e| format!("{e}"))?;
     let options = cloom_llvm::Options {
         target,
-        optimise: false,
+        level: cloom_llvm::OptLevel::None,
         denorms_are_zero: false,
         texts: true,
         lines: false,

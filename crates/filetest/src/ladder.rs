@@ -30,6 +30,7 @@ use crate::rungs::{Cpu, Interpreter, Ready, Rung, Stage};
 use crate::{program, reduce};
 use cloom_compiler::{Compiler, Config};
 use cloom_ir::Module;
+use cloom_llvm::OptLevel;
 use cloom_passes::{PassId, PassManager, PassOptions};
 use std::fmt;
 use std::sync::Arc;
@@ -166,7 +167,7 @@ impl Ladder {
     /// With so much machine code.
     pub fn with(code: Code) -> Self {
         let mut levels = Cpu::levels(2);
-        levels.push(Cpu::new(2, false));
+        levels.push(Cpu::new(2, OptLevel::None));
         let lanes = |threads| LANES.map(move |lanes| Cpu::with_lanes(threads, lanes).passed());
         Self {
             compiler: Compiler::new(Config::default()),

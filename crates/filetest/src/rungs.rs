@@ -9,6 +9,7 @@ use cloom_hal_cpu::CpuDevice;
 use cloom_interp::observe::Log;
 use cloom_interp::{Arg, Machine, Options, Program, WorkGroupLayout};
 use cloom_ir::{FuncRef, Function, Module, Op, Query, abi};
+use cloom_llvm::OptLevel;
 use cloom_passes::{PassManager, PassOptions};
 use cloom_spmd::{Coarse, NotVectorised, VectorOptions, WorkGroup};
 use cloom_target::{Architecture, Target};
@@ -294,21 +295,21 @@ pub fn prepare(
 /// The CPU device, through code generation.
 pub struct Cpu {
     device: CpuDevice,
-    optimise: bool,
+    level: OptLevel,
     lanes: Option<u16>,
     stage: Stage,
 }
 
 impl Cpu {
-    /// A device with this many threads; `optimise` as of the code generator.
-    pub fn new(threads: usize, optimise: bool) -> Self {
-        Self { device: cpu(threads), optimise, lanes: None, stage: Stage::Group }
+    /// A device with this many threads; optimised so much.
+    pub fn new(threads: usize, level: OptLevel) -> Self {
+        Self { device: cpu(threads), level, lanes: None, stage: Stage::Group }
     }
 
     /// The optimising device, for vectors of so many work-items, with non-temporal stores.
     pub fn with_lanes(threads: usize, lanes: u16) -> Self {
         let device = cpu(threads).with_cache(0);
-        Self { device, optimise: true, lanes: Some(lanes), stage: Stage::Group }
+        Self { device, level: OptLevel::Default, lanes: Some(lanes), stage: Stage::Group }
     }
 
     /// The target of its code.
@@ -323,12 +324,12 @@ impl Cpu {
 
     /// The same device with code that is not optimised.
     pub fn plain(self) -> Self {
-        Self { optimise: false, ..self }
+        Self { level: OptLevel::None, ..self }
     }
 
     /// A device that keeps to an instruction set, such as `sse4.2`, or to the best below it that there is.
     pub fn with_isa(isa: &str) -> Self {
-        Self { device: CpuDevice::new(1, Some(isa)), optimise: true, lanes: None, stage: Stage::Group }
+        Self { device: CpuDevice::new(1, Some(isa)), level: OptLevel::Default, lanes: None, stage: Stage::Group }
     }
 
     /// The optimising devices for every set of instructions that the machine has, best last.
@@ -337,7 +338,7 @@ impl Cpu {
         for wish in names() {
             let device = CpuDevice::new(threads, Some(&wish));
             if list.iter().all(|cpu| cpu.device.info().target != device.info().target) {
-                list.push(Self { device, optimise: true, lanes: None, stage: Stage::Group });
+                list.push(Self { device, level: OptLevel::Default, lanes: None, stage: Stage::Group });
             }
         }
         list
@@ -358,7 +359,7 @@ impl Rung for Cpu {
     fn name(&self) -> String {
         let level = self.device.info().target.cpu_and_tuning();
         let lanes = self.lanes.map_or("chosen lanes".into(), |l| format!("{l} lanes"));
-        format!("CPU ({level}, {}, {lanes})", if self.optimise { "optimised" } else { "not optimised" })
+        format!("CPU ({level}, {}, {lanes})", if self.level == OptLevel::None { "not optimised" } else { "optimised" })
     }
 
     fn after_passes(&self) -> bool {
@@ -377,7 +378,7 @@ impl Rung for Cpu {
         }
         let options = cloom_llvm::Options {
             target: self.device.info().target.clone(),
-            optimise: self.optimise,
+            level: self.level,
             denorms_are_zero: false,
             texts: false,
             lines: false,

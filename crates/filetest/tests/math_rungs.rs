@@ -9,6 +9,7 @@ use cloom_filetest::case::NdRange;
 use cloom_filetest::device::{Bench, Data};
 use cloom_filetest::rungs::{Cpu, Interpreter, Rung, Stage};
 use cloom_filetest::{Case, CaseArg, program};
+use cloom_llvm::OptLevel;
 
 const ITEMS: usize = 96;
 
@@ -22,7 +23,8 @@ fn without_nans(p: Precision, bytes: &[u8]) -> Vec<u64> {
 fn every_math_function_gives_the_same_bits_on_every_rung() {
     let compiler = Compiler::new(Config::default());
     // The oldest instruction set has no fused operations: they are functions there.
-    let cpus = [Cpu::new(1, true), Cpu::new(1, false), Cpu::with_isa("avx2"), Cpu::with_isa("sse4.2")];
+    let cpus =
+        [Cpu::new(1, OptLevel::Default), Cpu::new(1, OptLevel::None), Cpu::with_isa("avx2"), Cpu::with_isa("sse4.2")];
     let group = Interpreter::on(Stage::Group);
     let mut rungs: Vec<&dyn Rung> = vec![&Interpreter::REFERENCE, &group];
     rungs.extend(cpus.iter().map(|cpu| cpu as &dyn Rung));

@@ -42,11 +42,6 @@ impl Load {
         Ok(Load(()))
     }
 
-    /// Whether no other runs.
-    pub fn is_only(&self) -> bool {
-        loads().running <= 1
-    }
-
     /// The driver's compiler, a library of its own, is there: what it registered is called after our handler only if
     /// that is registered once more.
     pub fn has_compiled(&self) {

@@ -158,13 +158,13 @@ impl CudaKernel {
         let Some(launch) = artifact.gpu() else {
             return Err(bad("it runs a work-group, and a GPU runs work-items"));
         };
-        let coarse = launch.coarse.clone();
+        let (coarse, effort) = (launch.coarse.clone(), Effort::of(launch.baseline));
         if artifact.enqueues {
             return Err(bad("it enqueues kernels, which a GPU does not"));
         }
         let ptx = text_of(&artifact)?;
         let current = to.gpu.enter()?;
-        let module = Module { gpu: to.gpu.clone(), raw: load(&current, to, &ptx)? };
+        let module = Module { gpu: to.gpu.clone(), raw: load(&current, to, &ptx, effort)? };
         let _load = Load::begin()?;
         let function = module.function(&current, &artifact.entry)?;
         let coarse = match coarse {
@@ -201,8 +201,8 @@ impl CudaKernel {
         }
         let large = self.large.get_or_init(|| {
             let ptx = text_of(&self.artifact)?;
-            let raw = compile(&self.gpu, |current, _| {
-                let mut options = Options::new(ptx.as_bytes());
+            let raw = compile(&self.gpu, |current| {
+                let mut options = Options::new(ptx.as_bytes(), Effort::Full);
                 options.set(JIT_REGISTERS, REGISTERS_OF_LARGEST);
                 load_ptx(current, &mut options, &ptx)
             })?;
@@ -287,6 +287,28 @@ fn bad(why: &str) -> HalError {
     HalError::BadCode(why.to_owned())
 }
 
+/// How much time the driver's compiler spends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effort {
+    /// Little, on code that is soon replaced. (Mandelbrot's of the baseline tier: 14 ms instead of 16.)
+    Baseline,
+    Full,
+}
+
+impl Effort {
+    fn of(baseline: bool) -> Effort {
+        if baseline { Effort::Baseline } else { Effort::Full }
+    }
+
+    /// The driver's level.
+    fn level(self) -> usize {
+        match self {
+            Effort::Baseline => 1,
+            Effort::Full => 4,
+        }
+    }
+}
+
 /// Options of the driver's compiler: its errors go to a buffer, and source lines stay where the text has them.
 struct Options {
     log: Vec<u8>,
@@ -295,13 +317,13 @@ struct Options {
 }
 
 impl Options {
-    fn new(image: &[u8]) -> Options {
+    fn new(image: &[u8], effort: Effort) -> Options {
         let mut log = vec![0u8; LOG];
         let has_lines = image.windows(6).any(|text| text == b"\t.loc\t");
         let (names, values) = (vec![JIT_ERROR_LOG], vec![log.as_mut_ptr().cast()]);
         let mut options = Options { log, names, values };
         options.set(JIT_ERROR_LOG_SIZE, LOG);
-        options.set(JIT_LEVEL, 4);
+        options.set(JIT_LEVEL, effort.level());
         options.set(JIT_LINES, has_lines.into());
         options
     }
@@ -331,7 +353,7 @@ impl Options {
 pub fn prepare(gpu: Arc<Gpu>) {
     // Not by a load, for which the driver may have a cache. The first kernel tells what goes wrong, and takes longer
     // without the thread.
-    let _ = compiler_thread().spawn(move || translating(&gpu, |current, _| link(current, EMPTY)));
+    let _ = compiler_thread().spawn(move || translating(&gpu, |current| link(current, EMPTY, Effort::Baseline)));
 }
 
 /// A kernel for all GPUs.
@@ -347,19 +369,16 @@ fn compiler_thread() -> Builder {
 }
 
 /// Works with the driver's compiler on this thread. The end of the process waits for it.
-fn translating<T>(gpu: &Gpu, work: impl FnOnce(&Current<'_>, &Load) -> Result<T, HalError>) -> Result<T, HalError> {
+fn translating<T>(gpu: &Gpu, work: impl FnOnce(&Current<'_>) -> Result<T, HalError>) -> Result<T, HalError> {
     let load = Load::begin()?;
-    let result = work(&gpu.enter()?, &load);
+    let result = work(&gpu.enter()?);
     load.has_compiled();
     result
 }
 
 /// Works with the driver's compiler on a thread for it, and waits. The end of the process waits for that thread, not
 /// for the caller, which a handler of a signal may have interrupted to end the process.
-fn compile<T: Send>(
-    gpu: &Gpu,
-    work: impl FnOnce(&Current<'_>, &Load) -> Result<T, HalError> + Send,
-) -> Result<T, HalError> {
+fn compile<T: Send>(gpu: &Gpu, work: impl FnOnce(&Current<'_>) -> Result<T, HalError> + Send) -> Result<T, HalError> {
     std::thread::scope(|scope| {
         let spawned = compiler_thread().spawn_scoped(scope, || translating(gpu, work));
         let thread = spawned.map_err(|e| HalError::Device(format!("no thread to compile on: {e}")))?;
@@ -369,17 +388,11 @@ fn compile<T: Send>(
     })
 }
 
-/// Loads PTX, by the cache if there is one.
-fn load(current: &Current<'_>, to: &LoadFor<'_>, ptx: &CString) -> Result<RawModule, HalError> {
-    let Some(cache) = to.cache else {
-        return compile(to.gpu, |current, load| {
-            // One after the other, but a bit faster than the linker.
-            if load.is_only() {
-                load_ptx(current, &mut Options::new(ptx.as_bytes()), ptx)
-            } else {
-                link(current, ptx).and_then(|cubin| load_cubin(current, &cubin))
-            }
-        });
+/// Loads PTX, by the cache if there is one, which does not get what will be replaced. By the linker, as the driver
+/// otherwise lets one thread compile at a time, and launches wait for it.
+fn load(current: &Current<'_>, to: &LoadFor<'_>, ptx: &CString, effort: Effort) -> Result<RawModule, HalError> {
+    let Some(cache) = to.cache.filter(|_| effort == Effort::Full) else {
+        return compile(to.gpu, |current| load_cubin(current, &link(current, ptx, effort)?));
     };
     let key = CubinKey::new(ptx.as_bytes(), current.gpu.driver.version, to.capability);
     if let Some(cubin) = cache.get(&key) {
@@ -388,7 +401,7 @@ fn load(current: &Current<'_>, to: &LoadFor<'_>, ptx: &CString) -> Result<RawMod
             return Ok(module);
         }
     }
-    let cubin = compile(to.gpu, |current, _| link(current, ptx))?;
+    let cubin = compile(to.gpu, |current| link(current, ptx, effort))?;
     let _load = Load::begin()?;
     let module = load_cubin(current, &cubin)?;
     cache.put(&key, &cubin);
@@ -402,7 +415,7 @@ fn load_ptx(current: &Current<'_>, options: &mut Options, ptx: &CStr) -> Result<
 
 /// Loads machine code.
 fn load_cubin(current: &Current<'_>, cubin: &[u8]) -> Result<RawModule, HalError> {
-    let mut options = Options::new(&[]);
+    let mut options = Options::new(&[], Effort::Full);
     load_image(current, cubin, &mut options).map_err(|f| options.explain(f))
 }
 
@@ -417,7 +430,7 @@ fn load_image(current: &Current<'_>, image: &[u8], options: &mut Options) -> Res
 }
 
 /// Translates PTX to machine code.
-fn link(current: &Current<'_>, ptx: &CStr) -> Result<Vec<u8>, HalError> {
+fn link(current: &Current<'_>, ptx: &CStr, effort: Effort) -> Result<Vec<u8>, HalError> {
     /// Ends the linker.
     struct Linker<'a>(&'a Current<'a>, RawLink);
 
@@ -429,7 +442,7 @@ fn link(current: &Current<'_>, ptx: &CStr) -> Result<Vec<u8>, HalError> {
     }
 
     // Before the linker, which uses it until it ends.
-    let mut options = Options::new(ptx.to_bytes());
+    let mut options = Options::new(ptx.to_bytes(), effort);
     let table = current.table();
     let count = options.names.len() as u32;
     let mut raw = RawLink::NULL;

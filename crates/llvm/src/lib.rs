@@ -44,8 +44,8 @@ use std::time::{Duration, Instant};
 pub struct Options {
     /// The target of the code.
     pub target: Target,
-    /// Whether to optimise (`-cl-opt-disable` says no).
-    pub optimise: bool,
+    /// How much is optimised.
+    pub level: OptLevel,
     /// Whether the code runs where denormal operands and results count as zeros: a comparison must then not become a
     /// test of bits.
     pub denorms_are_zero: bool,
@@ -55,6 +55,17 @@ pub struct Options {
     pub lines: bool,
     /// Whether the code counts how often each of its basic blocks runs. Only on x86; no effect elsewhere.
     pub count: bool,
+}
+
+/// How much is optimised, for the time that it takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OptLevel {
+    /// Nothing (`-cl-opt-disable`).
+    None,
+    /// What takes little time.
+    Less,
+    /// Everything that pays.
+    Default,
 }
 
 /// An object, or the text of a GPU's code.
@@ -125,8 +136,8 @@ pub fn compile_kernels(module: &Module, funcs: &[FuncRef], options: &Options) ->
     };
     match attempt(options) {
         // Its passes may turn valid code into what it has no instructions for. Without them the code stays as it was.
-        Err(Error::Internal(why)) if options.optimise && why.starts_with(CANNOT_SELECT) => {
-            attempt(&Options { optimise: false, ..options.clone() }).map_err(|_| Error::Internal(why))
+        Err(Error::Internal(why)) if options.level != OptLevel::None && why.starts_with(CANNOT_SELECT) => {
+            attempt(&Options { level: OptLevel::None, ..options.clone() }).map_err(|_| Error::Internal(why))
         }
         result => result,
     }
@@ -181,9 +192,11 @@ fn generate(
         return Err(Error::Limit(format!("{insts} instructions, {MAX_INSTS} are the limit")));
     }
     let most = |count: fn(&Function) -> usize| functions().map(count).max().unwrap_or(0);
-    let mut effort = match options.optimise {
-        true => Effort::of(most(|f| f.layout.len()), most(loops), insts),
-        false => Effort::None,
+    let most_effort = || Effort::of(most(|f| f.layout.len()), most(loops), insts);
+    let mut effort = match options.level {
+        OptLevel::Default => most_effort(),
+        OptLevel::Less => most_effort().min(Effort::Quick),
+        OptLevel::None => Effort::None,
     };
     if effort == Effort::None && functions().any(|f| f.values.values().any(|v| v.ty.is_vector())) {
         effort = Effort::of_vectors(most(loops));

@@ -618,7 +618,7 @@ bb2:
         let target: Target = target.parse().unwrap();
         let options = crate::Options {
             target: target.clone(),
-            optimise: true,
+            level: crate::OptLevel::Default,
             denorms_are_zero: false,
             texts: false,
             lines: false,

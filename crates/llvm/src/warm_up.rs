@@ -3,7 +3,7 @@
 //! LLVM makes many of its tables when they are first used. The loop is made for this machine, as most kernels will be,
 //! so that the first of them finds the tables of instruction selection too.
 
-use crate::{Error, Options, generate, reachable};
+use crate::{Error, OptLevel, Options, generate, reachable};
 
 /// With the parameters of a work-group function.
 const LOOP: &str = "func external @warm_up(ptr<context>, ptr<constant>, ptr<context>, ptr<local>, ptr<context>) {
@@ -36,7 +36,8 @@ pub fn run() -> Result<(), Error> {
     let module = cloom_ir::parse(LOOP).map_err(|e| wrong(e.to_string()))?;
     let func = module.find("warm_up").ok_or_else(|| wrong("no function".into()))?;
     let target = cloom_caps::cpu::best().ok_or_else(|| wrong("no code is made for this machine".into()))?.target();
-    let options = Options { target, optimise: true, denorms_are_zero: false, texts: false, lines: false, count: false };
+    let options =
+        Options { target, level: OptLevel::Default, denorms_are_zero: false, texts: false, lines: false, count: false };
     generate(&module, &[func], &reachable(&module, &[func]), 0, &options).map(drop)
 }
 

@@ -4,15 +4,16 @@
 mod common;
 
 use cloom_ir::{BinOp, Builder, CastOp, Flags, FloatCc, FuncRef, IntCc, Module, Scalar, Space, Type, UnOp};
+use cloom_llvm::OptLevel;
 
 const AARCH64: &str = "aarch64-unknown-linux-gnu:generic";
 const AVX512: &str = "x86_64-unknown-linux-gnu:x86-64-v4";
 
 /// The object, and the instructions as text.
-fn compile(target: &str, module: &Module, func: FuncRef, optimise: bool) -> (Vec<u8>, String) {
+fn compile(target: &str, module: &Module, func: FuncRef, level: OptLevel) -> (Vec<u8>, String) {
     let options = cloom_llvm::Options {
         target: target.parse().unwrap(),
-        optimise,
+        level,
         denorms_are_zero: false,
         texts: true,
         lines: false,
@@ -79,13 +80,16 @@ fn every_type_of_lane_compiles() {
             let (module, func) = kernel(s, lanes);
             // Unoptimised, vectors of many lanes take long.
             let plain = lanes <= 16;
-            for (target, machine, optimise) in
-                [(AARCH64, 183, true), (AARCH64, 183, false), (AVX512, 62, true), (AVX512, 62, false)]
-            {
-                if !optimise && !plain {
+            for (target, machine, level) in [
+                (AARCH64, 183, OptLevel::Default),
+                (AARCH64, 183, OptLevel::None),
+                (AVX512, 62, OptLevel::Default),
+                (AVX512, 62, OptLevel::None),
+            ] {
+                if level == OptLevel::None && !plain {
                     continue;
                 }
-                let (object, asm) = compile(target, &module, func, optimise);
+                let (object, asm) = compile(target, &module, func, level);
                 // An ELF object for the machine with this number.
                 assert_eq!((&object[..4], object[18], object[19]), (&b"\x7fELF"[..], machine, 0));
                 assert_eq!(calls(&asm), [""; 0], "{s}x{lanes}\n{asm}");
@@ -123,7 +127,7 @@ fn loops_stay_in_vector_registers() {
         b.store(to, x1, 4, Flags::empty());
         b.ret(None);
     });
-    let (_, asm) = compile(AARCH64, &module, func, true);
+    let (_, asm) = compile(AARCH64, &module, func, OptLevel::Default);
     assert!(asm.contains("fmla\tv") && asm.contains("fcmge\tv"), "{asm}");
     // No instruction packs or unpacks a mask.
     assert!(!asm.contains("sshll") && !asm.contains("ushll"), "{asm}");
@@ -152,7 +156,7 @@ fn gathers_take_short_indices_and_rows_take_masks() {
         b.scatter(p, x, mask, 4, Flags::empty());
         b.ret(None);
     });
-    let (_, asm) = compile(AVX512, &module, func, true);
+    let (_, asm) = compile(AVX512, &module, func, OptLevel::Default);
     assert!(asm.contains("vgatherdps\t4(%r") && asm.contains("vscatterdps\t%zmm"), "{asm}");
     let masked_store = |l: &str| l.contains("%zmm") && l.contains("vmovups") && l.contains("{%k");
     assert!(asm.lines().any(masked_store), "{asm}");

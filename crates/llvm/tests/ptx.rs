@@ -1,7 +1,7 @@
 //! PTX: what kernels become on a GPU, as text. Where NVIDIA's assembler `ptxas` is found, it must accept each of them.
 
 use cloom_ir::FuncRef;
-use cloom_llvm::{Error, Options};
+use cloom_llvm::{Error, OptLevel, Options};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -11,7 +11,8 @@ fn ptx(text: &str) -> String {
     assert_eq!(cloom_ir::verify(&module).first(), None);
     let kernels: Vec<FuncRef> = module.kernels().collect();
     let target = "nvptx64-nvidia-cuda:sm_90".parse().unwrap();
-    let options = Options { target, optimise: true, denorms_are_zero: false, texts: false, lines: false, count: false };
+    let options =
+        Options { target, level: OptLevel::Default, denorms_are_zero: false, texts: false, lines: false, count: false };
     let compiled = cloom_llvm::compile_kernels(&module, &kernels, &options).unwrap();
     assert_eq!(compiled.symbols.len(), kernels.len());
     let text = String::from_utf8(compiled.object).unwrap();
@@ -310,7 +311,8 @@ fn source_lines_are_directives_if_they_are_wanted() {
     let kernel = module.kernels().next().unwrap();
     let code = |lines| {
         let target = "nvptx64-nvidia-cuda:sm_90".parse().unwrap();
-        let options = Options { target, optimise: true, denorms_are_zero: false, texts: false, lines, count: false };
+        let options =
+            Options { target, level: OptLevel::Default, denorms_are_zero: false, texts: false, lines, count: false };
         String::from_utf8(cloom_llvm::compile(&module, kernel, &options).unwrap().object).unwrap()
     };
     let with = code(true);
@@ -336,7 +338,8 @@ fn what_a_gpu_has_not_is_refused() {
     let module = cloom_ir::parse(&text).unwrap();
     let kernel = module.kernels().next().unwrap();
     let target = "nvptx64-nvidia-cuda:sm_90".parse().unwrap();
-    let options = Options { target, optimise: true, denorms_are_zero: false, texts: false, lines: false, count: false };
+    let options =
+        Options { target, level: OptLevel::Default, denorms_are_zero: false, texts: false, lines: false, count: false };
     let refused = cloom_llvm::compile(&module, kernel, &options);
     assert!(matches!(&refused, Err(Error::Limit(why)) if why.contains("enqueue")), "{refused:?}");
 }

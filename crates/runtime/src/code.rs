@@ -3,8 +3,8 @@
 //! In come artifacts of the compiler, when a launch needs them; out go loaded kernels. A kernel has several variants:
 //! vector code for most launches, made in the background as soon as there is a kernel object; scalar code for
 //! launches that it cannot run; vector code for groups with short rows, or vectorised along dimension 0, compiled in
-//! the background when a launch would profit; and code of the baseline tier, which is compiled fast and replaced during
-//! the launch (tier-up).
+//! the background when a launch would profit; and code of the baseline tier, which is compiled fast and replaced: on
+//! the host's cores during the launch (tier-up), on other devices for the next one.
 
 use crate::blocks::Blocks;
 use crate::{Device, Error, Result, Status};
@@ -15,7 +15,7 @@ use cloom_hal::{self as hal, TUNING};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -37,6 +37,8 @@ pub struct KernelCode {
     scalar: OnceLock<Loaded>,
     /// Made fast, for the beginning of a launch.
     baseline: OnceLock<Loaded>,
+    /// Whether a launch has asked for baseline code that it would not leave any more.
+    began: AtomicBool,
     /// Other code that has been asked for; a cell is empty while its code is made, perhaps in the background.
     others: Mutex<FxHashMap<Variant, Arc<OnceLock<Loaded>>>>,
     /// The code for each combination of image formats and samplers that a launch had.
@@ -127,6 +129,7 @@ impl KernelCode {
             vector: OnceLock::new(),
             scalar: OnceLock::new(),
             baseline: OnceLock::new(),
+            began: AtomicBool::new(false),
             others: Mutex::default(),
             special: Mutex::default(),
             cost: Cost::default(),
@@ -137,8 +140,8 @@ impl KernelCode {
         code
     }
 
-    /// Has the code for most launches made in the background. Where the device runs on the host, loading it takes no
-    /// time, and launches may begin with baseline code; on others the driver compiles once more when it is loaded.
+    /// Has the code for most launches made in the background, and loaded where that takes time: on devices other than
+    /// the host's cores the driver compiles once more.
     fn make_ahead(self: &Arc<Self>) {
         if self.device.runs_on_host() {
             self.compiling(|e| e.prefetch_kernel(&self.name, Variant::Vector));
@@ -229,6 +232,9 @@ impl KernelCode {
 
     /// The dimension order of the existing code, or else of baseline code.
     pub(crate) fn dim_order(&self) -> Result<[u8; 3]> {
+        if !self.device.runs_on_host() {
+            return Ok([0, 1, 2]);
+        }
         let code = match self.made_or_baseline() {
             Some(code) => code,
             None => self.loaded()?.clone(),
@@ -239,14 +245,14 @@ impl KernelCode {
     /// The largest work-group that programs should launch. On devices that can tell from what the kernel keeps across
     /// barriers, few kernels keep so much that it is smaller than the device's: only for these is it read from the
     /// existing code, or else from baseline code (the caller will launch soon and should not wait for optimised code).
-    /// On others, registers decide, and so the code.
+    /// On others, registers decide, and so the optimised code.
     pub fn max_group(&self) -> u64 {
         let most = self.device.max_group_size();
         let kept = self.executable.kept_across_barriers(&self.name);
         let code = match kept.and_then(|bytes| self.device.hal().group_limit(bytes)) {
             Some(limit) if limit >= most => return most,
             Some(_) => self.made_or_baseline(),
-            None => self.made_or_baseline().or_else(|| self.loaded().ok().cloned()),
+            None => self.loaded().ok().cloned(),
         };
         most.min(code.map_or(u64::MAX, |code| code.best_group_size()))
     }
@@ -266,14 +272,26 @@ impl KernelCode {
         cell.get_or_init(|| self.make(variant)).clone()
     }
 
-    /// Code with which a launch can begin although that for the range is not made yet; from [`KernelCode::made_for`] it
-    /// gets that later. Nothing if there is no need, or few groups: each ends with the code that it began with, which
-    /// may be thirty times slower.
+    /// Code with which a launch can begin although that for the range is not made yet. Nothing if there is no need, or
+    /// if the launch might take much longer with it:
+    ///
+    /// * On the host's cores a launch gets the other code later, from [`KernelCode::made_for`], but not its first
+    ///   groups: each ends with the code that it began with, which may be thirty times slower.
+    /// * On other devices it ends with it. So it is a small launch, and the first one: behind it, a program may enqueue
+    ///   any number of them at once.
     pub(crate) fn baseline_for(&self, range: &hal::NdRange) -> Option<Arc<dyn hal::Kernel>> {
-        if self.vector.get().is_some() || range.groups().iter().fold(1u64, |a, &b| a.saturating_mul(b)) < FEW_GROUPS {
+        let product = |sizes: [u64; 3]| sizes.iter().fold(1u64, |a, &b| a.saturating_mul(b));
+        let is_made = || self.executable.try_kernel(&self.name, Variant::Vector).is_some();
+        if self.vector.get().is_some() {
             return None;
         }
-        self.baseline().filter(|_| self.executable.try_kernel(&self.name, Variant::Vector).is_none())
+        if self.device.runs_on_host() {
+            let pays = product(range.groups()) >= FEW_GROUPS;
+            return pays.then(|| self.baseline()).flatten().filter(|_| !is_made());
+        }
+        // What is made and not loaded yet has most of the way before it, but the driver is at it.
+        let pays = product(range.global) <= FEW_ITEMS && !is_made() && !self.began.swap(true, Ordering::Relaxed);
+        pays.then(|| self.baseline()).flatten().filter(|_| self.vector.get().is_none())
     }
 
     fn baseline(&self) -> Option<Arc<dyn hal::Kernel>> {
@@ -321,8 +339,12 @@ impl KernelCode {
     }
 }
 
-/// A launch of fewer groups does not begin with baseline code.
+/// On the host's cores, a launch of fewer groups does not begin with baseline code.
 const FEW_GROUPS: u64 = 4;
+
+/// On other devices, a launch of more work-items does not begin with baseline code: as many as a large GPU runs at
+/// once.
+const FEW_ITEMS: u64 = 1 << 18;
 
 /// Vectors of fewer lanes than this are not worth a variant.
 const MIN_LANES: u64 = 4;

@@ -25,8 +25,15 @@ pub fn on_a_helped_gpu(tests: &[&str]) {
     run(tests, &[(HELPER, "../cloom")], &[]);
 }
 
-/// Runs them with variables whose values are files beside the examples, and with others.
-fn run(tests: &[&str], files: &[(&str, &str)], others: &[(&str, &str)]) {
+/// On a GPU, with or without a quick start. Returns what the driver tells of its doing.
+pub fn traced_on_the_gpu(quick_start: bool, tests: &[&str]) -> Option<String> {
+    let quick_start = if quick_start { "1" } else { "0" };
+    run(tests, &[], &[("CLOOM_QUICK_START", quick_start), ("CLOOM_CACHE", "0"), ("CUDA_SIM_TRACE", "1")])
+}
+
+/// Runs them with variables whose values are files beside the examples, and with others. Returns the standard error;
+/// nothing if such a file is missing.
+fn run(tests: &[&str], files: &[(&str, &str)], others: &[(&str, &str)]) -> Option<String> {
     let program = std::env::current_exe().expect("the path of the test");
     let folder = program.parent().expect("it is in a folder").join("../examples");
     let built = |name: &str| {
@@ -34,18 +41,18 @@ fn run(tests: &[&str], files: &[(&str, &str)], others: &[(&str, &str)]) {
         let found = path.canonicalize();
         found.inspect_err(|_| println!("passed over: {} is missing", path.display())).ok()
     };
-    let Some(library) = built("libcuda.so") else { return };
+    let library = built("libcuda.so")?;
     let own = tempfile::tempdir().expect("a folder can be made");
     std::os::unix::fs::symlink(library, own.path().join("libcuda.so.1")).expect("a link can be made");
     let mut command = Command::new(program);
     command.arg("--exact").args(tests).env("LD_LIBRARY_PATH", own.path()).env("CLOOM_DEVICES", "gpu");
     command.envs(others.iter().copied());
     for (variable, name) in files {
-        let Some(path) = built(name) else { return };
-        command.env(variable, path);
+        command.env(variable, built(name)?);
     }
     let output = child::output(&mut command);
     let passed = format!("{} passed", tests.len());
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(said.contains(&passed), "{tests:?}: {said}");
+    Some(String::from_utf8_lossy(&output.stderr).into_owned())
 }

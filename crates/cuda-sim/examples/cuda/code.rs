@@ -43,6 +43,9 @@ struct Function {
 /// What a linker makes: the text, which ends in a zero.
 struct Linker(Mutex<Vec<u8>>);
 
+/// The option that says how much is optimised.
+const LEVEL: c_int = 7;
+
 /// The option that says how many registers a thread may have.
 const REGISTERS_OF_THREAD: c_int = 0;
 /// Where the errors of the compiler go: the option of this number, and its size.
@@ -187,7 +190,11 @@ driver! {
     }
 
     /// A linker.
-    fn cuLinkCreate_v2(_count: c_uint, _names: *mut c_int, _values: *mut *mut c_void, linker: *mut *mut c_void) {
+    fn cuLinkCreate_v2(count: c_uint, names: *mut c_int, values: *mut *mut c_void, linker: *mut *mut c_void) {
+        // SAFETY: the caller's.
+        if let (true, Some(level)) = (traces(), unsafe { option(LEVEL, count, names, values) }) {
+            eprintln!("simulated GPU: compiles at level {}", level.addr());
+        }
         // SAFETY: the caller's.
         fallible(|| unsafe { put(linker, handle(Linker(Mutex::default()))) })
     }
@@ -302,10 +309,15 @@ impl Ready {
     }
 }
 
+/// Whether it tells what it does.
+fn traces() -> bool {
+    number("CUDA_SIM_TRACE") == Some(1)
+}
+
 /// Runs a kernel. A fault ends everything.
 fn run(function: &Function, device: u32, grid: &Grid, values: &[Vec<u8>]) -> Code {
     let budget = number("CUDA_SIM_BUDGET").unwrap_or(BUDGET);
-    if number("CUDA_SIM_TRACE") == Some(1) {
+    if traces() {
         eprintln!("simulated GPU: {} on {:?} groups of {:?}", function.name, grid.groups, grid.threads);
     }
     let result = with_memory(|memory| {

@@ -29,6 +29,8 @@ use serde::{Deserialize, Serialize};
 pub struct GpuLaunch {
     /// A coarse kernel beside the ordinary one.
     pub coarse: Option<CoarseEntry>,
+    /// Code of the baseline tier: the driver's compiler, too, spends little time on it.
+    pub baseline: bool,
 }
 
 /// A kernel with the same parameters, one work-item of which does the work of several neighbours of dimension 0. It

@@ -6,6 +6,7 @@ use cloom_artifact::{CpuLaunch, KernelArg, KernelArgKind, KernelArtifact, Launch
 use cloom_hal::{Device, Kernel, Launch, NdRange, PrintSink};
 use cloom_hal_cpu::CpuDevice;
 use cloom_ir::{BinOp, Builder, Flags, FuncRef, Function, Linkage, Module, Space, Type, Value, verify};
+use cloom_llvm::OptLevel;
 use std::sync::{Arc, Mutex};
 
 /// The parameters of a work-group function.
@@ -73,11 +74,11 @@ pub fn variants() -> Vec<(CpuDevice, cloom_llvm::Options)> {
         if list.iter().any(|(_, o)| o.target == target) {
             continue;
         }
-        for optimise in [true, false] {
+        for level in [OptLevel::Default, OptLevel::None] {
             let target = target.clone();
             let options = cloom_llvm::Options {
                 target,
-                optimise,
+                level,
                 denorms_are_zero: false,
                 texts: false,
                 lines: false,
