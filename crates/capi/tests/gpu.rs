@@ -215,9 +215,58 @@ fn each_of_many_launches_ends() {
     assert_eq!(t.read::<u32>(&buffer, 1), [expected]);
 }
 
+/// Launches whose events nobody asks for, of several queues, with kernels and buffers that are released at once, while
+/// other threads wait for the queues.
+#[test]
+fn launches_without_events_run_in_order() {
+    let t = Session::new();
+    let program = t.program(
+        "kernel void a(global uint *p, uint i) { p[0] = p[0] * 3 + i; }
+         kernel void b(global uint *p, uint i) { p[0] = p[0] * 5 - i; }",
+    );
+    let queues: Vec<_> = (0..3).map(|_| t.another_queue(0)).collect();
+    std::thread::scope(|scope| {
+        for (q, queue) in queues.iter().enumerate() {
+            let (t, program) = (&t, &program);
+            scope.spawn(move || {
+                let launch = |kernel: &Obj, value: u32| {
+                    t.arg(kernel, 1, value);
+                    let one = [1].as_ptr();
+                    ok(t.clEnqueueNDRangeKernel(queue.h, kernel.h, 1, null(), one, one, 0, null(), null_mut()));
+                };
+                let kernels = [t.kernel_of(program, "a"), t.kernel_of(program, "b")];
+                let mut buffer = t.buffer_of(&[0u32]);
+                let mut expected = 0u32;
+                for i in 0..1500u32 {
+                    let which = (i / 3 % 2) as usize;
+                    t.arg_mem(&kernels[which], 0, &buffer);
+                    launch(&kernels[which], i % 200 + q as u32);
+                    expected = match which {
+                        0 => expected.wrapping_mul(3).wrapping_add(i % 200 + q as u32),
+                        _ => expected.wrapping_mul(5).wrapping_sub(i % 200 + q as u32),
+                    };
+                    if i % 400 == 399 {
+                        let mut found = 0u32;
+                        let into = (&raw mut found).cast();
+                        ok(t.clEnqueueReadBuffer(queue.h, buffer.h, 1, 0, 4, into, 0, null(), null_mut()));
+                        assert_eq!(found, expected, "queue {q}, launch {i}");
+                    }
+                    if i % 500 == 250 {
+                        // Launches that have not ended have the last reference.
+                        buffer = t.buffer_of(&[0u32]);
+                        expected = 0;
+                    }
+                }
+            });
+            scope.spawn(move || (0..50).for_each(|_| ok(t.clFinish(queue.h))));
+        }
+    });
+}
+
 #[test]
 fn a_gpu_has_them_too() {
     on_the_gpu(&[
+        "launches_without_events_run_in_order",
         "a_launch_has_an_end_of_its_own",
         "each_of_many_launches_ends",
         "attributes_are_told_where_the_extension_is",

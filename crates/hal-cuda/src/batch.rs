@@ -11,6 +11,7 @@ use crate::grids::{Descriptor, Grid};
 use crate::library::{GraphCalls, KernelNode, RawGraph, RawGraphExec, RawGraphNode, RawStream};
 use crate::module::Handle;
 use cloom_artifact::KernelArtifact;
+use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -83,7 +84,7 @@ pub struct Call {
     /// The first argument.
     pub descriptor: Descriptor,
     /// The argument block.
-    pub args: Box<[u8]>,
+    pub args: SmallVec<[u8; 64]>,
 }
 
 /// A launch that waits to be submitted.

@@ -5,6 +5,9 @@
 //! sleeps, and ends after it had nothing to do for a while. A thread that waits for a launch does the same meanwhile,
 //! so that it need not be woken, and comes first.
 //!
+//! A launch that nobody asks about alone is appended to the last one of its queue ([`Lane::append`]): they have one
+//! end, which is told once.
+//!
 //! While launches follow each other and nobody waits for one, the thread calls the driver rarely, because its calls
 //! hold up those that launch. The ends of timed launches are told as soon as they have come.
 
@@ -17,7 +20,9 @@ use crate::memory::DeviceBlock;
 use crate::print::Printing;
 use cloom_hal::lock::{Condvar, Mutex};
 use cloom_hal::{Finish, HalError, Pending, PrintSink};
+use smallvec::SmallVec;
 use std::collections::VecDeque;
+use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -126,13 +131,27 @@ impl Lane {
         }
     }
 
+    /// Makes a launch of a queue, which `defer` defers and numbers, a part of the queue's last one. False if that is
+    /// not the last of the lane whose end is to be told, or if the launch is not deferred.
+    pub fn append(&self, queue: u64, kernel: &Arc<str>, defer: impl FnOnce() -> Option<u64>) -> bool {
+        // Under the lock, so that nobody tells the end of the last one meanwhile.
+        let mut work = self.work.lock();
+        let Some((last, _)) = work.launches.back_mut() else { return false };
+        if last.queue != queue || last.times.is_some() || last.print.is_some() {
+            return false;
+        }
+        let Some(number) = defer() else { return false };
+        last.append(number, kernel);
+        true
+    }
+
     /// Tells the ends of launches that have ended, until `done` holds; waits for the first one if that is asked for.
     /// False if another thread does or there is none. Many are taken at a time, so that those who launch find the list
     /// free.
     fn tell_some(&self, waits: bool, done: &dyn Fn() -> bool) -> bool {
         let take = |work: &mut Work, waits: bool| {
             let ended = self.marks.ended();
-            let count = work.launches.iter().take(MOST_TOLD).take_while(|(running, _)| running.number <= ended).count();
+            let count = work.launches.iter().take(MOST_TOLD).take_while(|(running, _)| running.last() <= ended).count();
             let count = if waits { count.max(1) } else { count };
             work.launches.drain(..count.min(work.launches.len())).collect::<Vec<_>>()
         };
@@ -275,18 +294,20 @@ pub fn conclude(finish: Box<dyn Finish>, end: impl FnOnce(&dyn PrintSink) -> Res
     }));
 }
 
-/// A launch on its way.
+/// A launch on its way, with those that were appended to it.
 pub struct Running {
     /// The GPU.
     pub gpu: Arc<Gpu>,
     /// Where it runs.
     pub lane: Arc<Lane>,
-    /// Its number there.
-    pub number: u64,
+    /// The queue that it comes from.
+    pub queue: u64,
+    /// Their numbers there. Those between may be another queue's.
+    pub numbers: SmallVec<[RangeInclusive<u64>; 1]>,
     /// Its beginning and its end, if it is timed.
     pub times: Times,
-    /// Names the kernel as long as it runs.
-    pub on_its_way: Option<OnItsWay>,
+    /// Names the kernels as long as they run.
+    pub kernels: Vec<OnItsWay>,
     /// What it prints into.
     pub print: Option<(Arc<Printing>, DeviceBlock)>,
     /// When it was submitted, and the number of work-items with which its kernel was seen to be quick.
@@ -295,9 +316,25 @@ pub struct Running {
 
 impl Running {
     fn wait(&self) -> Result<(), HalError> {
-        match self.lane.marks.has_ended(self.number) {
+        match self.lane.marks.has_ended(self.last()) {
             true => Ok(()),
-            false => self.lane.marks.wait(&self.gpu.enter()?, self.number),
+            false => self.lane.marks.wait(&self.gpu.enter()?, self.last()),
+        }
+    }
+
+    /// The last of its numbers.
+    fn last(&self) -> u64 {
+        self.numbers.last().map_or(0, |numbers| *numbers.end())
+    }
+
+    /// The end is that of one more launch.
+    fn append(&mut self, number: u64, kernel: &Arc<str>) {
+        match self.numbers.last_mut() {
+            Some(last) if *last.end() + 1 == number => *last = *last.start()..=number,
+            _ => self.numbers.push(number..=number),
+        }
+        if self.kernels.last().is_none_or(|last| !last.is_of(kernel)) {
+            self.kernels.push(OnItsWay::new(kernel));
         }
     }
 
@@ -305,7 +342,8 @@ impl Running {
     fn learn(&self) {
         let (begin, items, quick) = &self.quick;
         let (known, time) = (quick.load(Ordering::Relaxed), begin.elapsed());
-        if *items > known && time < QUICK {
+        let is_alone = self.numbers.first().is_some_and(|first| *first.start() == self.last());
+        if *items > known && time < QUICK && is_alone {
             quick.store(*items, Ordering::Relaxed);
         } else if known > 0 && time > SLOW {
             quick.store(0, Ordering::Relaxed);
@@ -314,8 +352,8 @@ impl Running {
 
     fn end(mut self, sink: &dyn PrintSink) -> Result<Option<Duration>, HalError> {
         self.wait()?;
-        self.on_its_way = None;
-        if let Some(failure) = self.lane.marks.take_failure(self.number) {
+        self.kernels.clear();
+        if let Some(failure) = self.lane.marks.take_failure(&self.numbers) {
             return Err(failure);
         }
         self.learn();
@@ -338,7 +376,7 @@ impl Drop for Running {
         if self.print.is_some() {
             let _ = self.wait();
         }
-        if !self.lane.marks.has_ended(self.number)
+        if !self.lane.marks.has_ended(self.last())
             && self.lane.marks.deferred() > 0
             && let Ok(current) = self.gpu.enter()
         {

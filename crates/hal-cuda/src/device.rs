@@ -181,6 +181,10 @@ impl Streams for CudaDevice {
         let lane = self.lanes.lock()[(queue % LANES as u64) as usize].clone();
         lane.map_or_else(done, |lane| lane.help(done))
     }
+
+    fn append(&self, launch: &Launch<'_>) -> bool {
+        self.lane(launch.queue).is_ok_and(|lane| launch::append(&self.gpu, &lane, launch))
+    }
 }
 
 #[cfg(test)]

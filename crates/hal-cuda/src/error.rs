@@ -48,7 +48,11 @@ impl Running {
 const MAX_NAMED: usize = 4;
 
 /// A launch is on its way until the value is dropped: a fault meanwhile may be that kernel's.
-pub struct OnItsWay(usize);
+pub struct OnItsWay {
+    kernel: Arc<str>,
+    /// Its place among those that run.
+    at: usize,
+}
 
 impl OnItsWay {
     /// A launch of this kernel.
@@ -56,24 +60,30 @@ impl OnItsWay {
         let mut running = RUNNING.lock();
         running.last += 1;
         let launch = Some((running.last, kernel.clone()));
-        match running.free.pop() {
+        let at = match running.free.pop() {
             Some(at) => {
                 running.kernels[at] = launch;
-                OnItsWay(at)
+                at
             }
             None => {
                 running.kernels.push(launch);
-                OnItsWay(running.kernels.len() - 1)
+                running.kernels.len() - 1
             }
-        }
+        };
+        OnItsWay { kernel: kernel.clone(), at }
+    }
+
+    /// Whether it is of this kernel.
+    pub fn is_of(&self, kernel: &Arc<str>) -> bool {
+        Arc::ptr_eq(&self.kernel, kernel)
     }
 }
 
 impl Drop for OnItsWay {
     fn drop(&mut self) {
         let mut running = RUNNING.lock();
-        running.kernels[self.0] = None;
-        running.free.push(self.0);
+        running.kernels[self.at] = None;
+        running.free.push(self.at);
     }
 }
 

@@ -9,10 +9,45 @@ use crate::module::{CudaKernel, Function, Handle};
 use crate::print::Printing;
 use cloom_artifact::KernelArgKind;
 use cloom_hal::{Completion, HalError, Launch, NdRange};
+use smallvec::smallvec;
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
+
+/// A launch that was checked, in its grids.
+struct Checked<'a, I> {
+    kernel: &'a CudaKernel,
+    /// The first two grids with what they run, and the others.
+    first: [Option<(Handle, Grid)>; 2],
+    rest: I,
+    /// Its work-items.
+    items: u64,
+    /// Whether it may wait in the host's memory: it is short, and nobody asks for its time.
+    may_wait: bool,
+}
+
+/// Checks a launch.
+fn checked<'a>(
+    gpu: &Arc<Gpu>,
+    current: &Current<'_>,
+    launch: &Launch<'a>,
+) -> Result<Checked<'a, impl Iterator<Item = (Handle, Grid)> + use<>>, HalError> {
+    let kernel = kernel_of(gpu, launch)?;
+    check(kernel, launch)?;
+    let range = &launch.range;
+    let function = kernel.function_for(current, group_of(range).iter().product())?;
+    kernel.allow_local(current, function, launch.local_size)?;
+    let mut rest = parts(kernel, function, range, gpu.threads_of_coarse)?;
+    let first = [rest.next(), rest.next()];
+    let items = range.global.iter().fold(1u64, |items, &n| items.saturating_mul(n));
+    let may_wait = items <= kernel.quick.load(Ordering::Relaxed)
+        // A kernel that shares memory with the host may wait for what the host does at the end of the launch before.
+        && gpu.shared.load(Ordering::Relaxed) == 0
+        && !launch.timed
+        && kernel.artifact.printf_formats.is_empty();
+    Ok(Checked { kernel, first, rest, items, may_wait })
+}
 
 /// Starts a launch on a lane.
 pub fn submit(
@@ -21,37 +56,29 @@ pub fn submit(
     printing: &Arc<Printing>,
     launch: &Launch<'_>,
 ) -> Result<Completion, HalError> {
-    let kernel = kernel_of(gpu, launch)?;
-    check(kernel, launch)?;
-    let range = &launch.range;
     let current = gpu.enter()?;
-    let function = kernel.function_for(&current, group_of(range).iter().product())?;
-    kernel.allow_local(&current, function, launch.local_size)?;
-    let mut grids = grids_of(parts(kernel, function, range, gpu.threads_of_coarse)?);
-    let (first, second) = (grids.next(), grids.next());
+    let Checked { kernel, first, rest, items, may_wait } = checked(gpu, &current, launch)?;
     let print = match kernel.artifact.printf_formats.is_empty() {
         true => None,
         false => Some((printing.clone(), printing.buffer(&current, lane.stream())?)),
     };
-    let variables = kernel.variables.as_ref().map_or(0, |memory| memory.device_address());
     let buffer = print.as_ref().map_or(0, |(_, block)| block.address());
-    let on_its_way = Some(OnItsWay::new(&kernel.name));
-    let descriptor = Descriptor::new(range, variables, buffer);
-    let items = range.global.iter().fold(1u64, |items, &n| items.saturating_mul(n));
-    let quick = (Instant::now(), items, kernel.quick.clone());
-    // A kernel that shares memory with the host may wait for what the host does at the end of the launch before.
-    let is_quick = items <= kernel.quick.load(Ordering::Relaxed) && gpu.shared.load(Ordering::Relaxed) == 0;
-    if is_quick
-        && !launch.timed
-        && print.is_none()
-        && let (Some(only), None) = (first, second)
+    let descriptor = descriptor(kernel, launch, buffer);
+    let on_its_way = OnItsWay::new(&kernel.name);
+    let running = |number, times| {
+        let quick = (Instant::now(), items, kernel.quick.clone());
+        let (gpu, lane, queue) = (gpu.clone(), lane.clone(), launch.queue);
+        let kernels = vec![on_its_way];
+        let running = Running { gpu, lane, queue, numbers: smallvec![number..=number], times, kernels, print, quick };
+        Ok(Completion::Pending(Box::new(running)))
+    };
+    if may_wait
+        && let [Some(only), None] = first
         && let Some(number) = defer(lane, kernel, launch, descriptor, only)
     {
-        let (gpu, lane) = (gpu.clone(), lane.clone());
-        let running = Running { gpu, lane, number, times: None, on_its_way, print, quick };
-        return Ok(Completion::Pending(Box::new(running)));
+        return running(number, None);
     }
-    let grids = first.into_iter().chain(second).chain(grids);
+    let grids = first.into_iter().flatten().chain(rest);
     let begun = lane.marks().submit(&current, || {
         if !launch.timed {
             return begin(&current, lane, kernel, launch, descriptor, grids).map(|()| None);
@@ -64,10 +91,7 @@ pub fn submit(
         Ok(Some((start, Arc::new(record()?))))
     });
     match begun {
-        Ok((times, number)) => {
-            let (gpu, lane) = (gpu.clone(), lane.clone());
-            Ok(Completion::Pending(Box::new(Running { gpu, lane, number, times, on_its_way, print, quick })))
-        }
+        Ok((times, number)) => running(number, times),
         Err(error) => {
             // Grids that have begun use what the caller is about to give up.
             let _ = current.synchronize(lane.stream());
@@ -76,34 +100,50 @@ pub fn submit(
     }
 }
 
-/// A function, and the grids that it runs.
-type Part = (Handle, Box<dyn Iterator<Item = Grid>>);
+/// Makes a launch a part of the last one of its queue. False if that cannot be, or if it is to be refused.
+pub fn append(gpu: &Arc<Gpu>, lane: &Lane, launch: &Launch<'_>) -> bool {
+    let Ok(current) = gpu.enter() else { return false };
+    let Ok(Checked { kernel, first: [Some(only), None], may_wait: true, .. }) = checked(gpu, &current, launch) else {
+        return false;
+    };
+    lane.append(launch.queue, &kernel.name, || defer(lane, kernel, launch, descriptor(kernel, launch, 0), only))
+}
 
-/// What runs a range: the function, or the coarse kernel and, at the ends of rows, the function.
-fn parts(kernel: &CudaKernel, function: &Function, range: &NdRange, least: u64) -> Result<SmallParts, HalError> {
-    let part = |function: Handle, range: &NdRange| -> Result<Part, HalError> {
+/// The descriptor of a launch, with the address of a buffer for what it prints.
+fn descriptor(kernel: &CudaKernel, launch: &Launch<'_>, print: u64) -> Descriptor {
+    let variables = kernel.variables.as_ref().map_or(0, |memory| memory.device_address());
+    Descriptor::new(&launch.range, variables, print)
+}
+
+/// What runs a range, grid by grid: the function, or the coarse kernel and, at the ends of rows, the function.
+fn parts(
+    kernel: &CudaKernel,
+    function: &Function,
+    range: &NdRange,
+    least: u64,
+) -> Result<impl Iterator<Item = (Handle, Grid)> + use<>, HalError> {
+    let part = |function: Handle, range: &NdRange| {
         let too_many = || HalError::Device(format!("a GPU takes {:?} groups in too many parts", range.groups()));
-        Ok((function, Box::new(grids(range, GRID_LIMITS).ok_or_else(too_many)?)))
+        let grids = grids(range, GRID_LIMITS).ok_or_else(too_many)?;
+        Ok::<_, HalError>(grids.map(move |grid| (function, grid)))
     };
     let joined = kernel.coarse.as_ref().and_then(|(function, factor)| {
         let (joined, apart) = coarse(range, (*factor).into(), least)?;
         (group_of(&joined).iter().product::<u64>() <= function.most).then_some((function, joined, apart))
     });
-    Ok(match joined {
+    let parts = match joined {
         None => [Some(part(function.handle, range)?), None],
         Some((coarse, joined, apart)) => {
             [Some(part(coarse.handle, &joined)?), apart.map(|apart| part(function.handle, &apart)).transpose()?]
         }
-    })
+    };
+    Ok(parts.into_iter().flatten().flatten())
 }
 
 /// The largest group of a range; it is not larger than the range.
 fn group_of(range: &NdRange) -> [u64; 3] {
     std::array::from_fn(|d| range.local[d].min(range.global[d]))
 }
-
-/// At most two parts.
-type SmallParts = [Option<Part>; 2];
 
 /// The kernel, if it is one of this GPU.
 fn kernel_of<'a>(gpu: &Arc<Gpu>, launch: &Launch<'a>) -> Result<&'a CudaKernel, HalError> {
@@ -151,11 +191,6 @@ fn begin(
         GridLaunch { function, grid, local_size, descriptor, artifact, args }.launch(current, lane.stream())?;
     }
     Ok(())
-}
-
-/// Each grid with what it runs.
-fn grids_of(parts: SmallParts) -> impl Iterator<Item = (Handle, Grid)> {
-    parts.into_iter().flatten().flat_map(|(function, grids)| grids.map(move |grid| (function, grid)))
 }
 
 /// Bytes of local memory. The driver took that of the largest group when the kernel was allowed it.

@@ -24,6 +24,7 @@ use crate::memory::HostBlock;
 use cloom_hal::HalError;
 use cloom_hal::lock::Mutex;
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -168,12 +169,20 @@ impl Marks {
         }
     }
 
-    /// Why a launch could not be put on the stream. It is told once.
-    pub fn take_failure(&self, number: u64) -> Option<HalError> {
+    /// Why one of these launches could not be put on the stream: the first one that could not. It is told once.
+    pub fn take_failure(&self, numbers: &[RangeInclusive<u64>]) -> Option<HalError> {
         if !self.has_failed.load(Ordering::Acquire) {
             return None;
         }
-        self.failed.lock().remove(&number)
+        let mut first = None;
+        self.failed.lock().retain(|number, error| {
+            let is_one = numbers.iter().any(|numbers| numbers.contains(number));
+            if is_one {
+                first.get_or_insert_with(|| error.clone());
+            }
+            !is_one
+        });
+        first
     }
 
     /// Puts on the stream what was deferred.

@@ -1,6 +1,6 @@
 //! Abilities: traits for what only some devices can do. See `Device::as_…`.
 
-use crate::{Device, HalError, Memory};
+use crate::{Device, HalError, Launch, Memory};
 use std::sync::Arc;
 
 /// Kernels address the host's memory: what the device allocates has a host address, and memory of the application is
@@ -37,6 +37,15 @@ pub trait Streams {
     /// The calling thread has nothing to do until `done` holds: it tells the ends of launches of a queue, unless
     /// another thread does, and spins for a moment. Returns whether `done` holds.
     fn wait(&self, queue: u64, done: &dyn Fn() -> bool) -> bool;
+
+    /// Submits a launch as a part of the last one of its queue, which takes less than a launch with an end of its own:
+    /// the end of both is told together, with the error of either. Until then, the caller keeps what both need alive.
+    /// False if nothing was submitted, because the last one may have ended, or because the launch needs an end of its
+    /// own.
+    fn append(&self, launch: &Launch<'_>) -> bool {
+        let _ = launch;
+        false
+    }
 }
 
 /// A clock of the device's own.

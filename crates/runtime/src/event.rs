@@ -5,9 +5,11 @@
 //! own, so that they may call the interface and block.
 
 use crate::execute::{Command, CommandType, Dependents, finish, notify_dependents};
+use crate::kernel::Buffers;
 use crate::status::{bail, ensure};
 use crate::thread_exit;
-use crate::{Context, Error, ExternalSlot, Queue, QueueFlags, Result, Status};
+use crate::{Context, Error, ExternalSlot, MemObject, Queue, QueueFlags, Result, Status};
+use cloom_hal::Kernel;
 use cloom_hal::lock::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -57,6 +59,10 @@ struct State {
     dependents: Dependents,
     /// The launch was submitted to a device that keeps the order.
     in_stream: bool,
+    /// How many launches were appended to it,
+    appended: usize,
+    /// and what they need until the end.
+    kept: Vec<Kept>,
     /// How long the launch ran, if the device measured it.
     time: Option<Duration>,
 }
@@ -77,11 +83,35 @@ impl State {
         self.must_deliver()
     }
 
+    /// Whether launches can be appended.
+    fn takes_more(&self) -> bool {
+        self.in_stream && self.status > COMPLETE && self.appended < MOST_APPENDED
+    }
+
     /// Whether callbacks are due that no thread delivers yet. Then the caller delivers them.
     fn must_deliver(&mut self) -> bool {
         let must = !self.delivering && !self.due.is_empty();
         self.delivering |= must;
         must
+    }
+}
+
+/// Launches that are appended to one at most: what they need is kept until the last of them ends.
+const MOST_APPENDED: usize = 64;
+
+/// What a launch needs until its end.
+pub(crate) struct Kept {
+    kernel: Arc<dyn Kernel>,
+    buffers: Buffers,
+}
+
+impl Kept {
+    /// Whether it is of this kernel with these buffers.
+    fn is_of(&self, kernel: &Arc<dyn Kernel>, buffers: &Buffers) -> bool {
+        let are_same = |(one, other): (&(Arc<MemObject>, _), &(Arc<MemObject>, _))| Arc::ptr_eq(&one.0, &other.0);
+        Arc::ptr_eq(&self.kernel, kernel)
+            && self.buffers.len() == buffers.len()
+            && self.buffers.iter().zip(buffers).all(are_same)
     }
 }
 
@@ -95,6 +125,8 @@ pub struct Event {
     command: CommandType,
     /// Whether the command only submits a launch to a device that keeps the order.
     pub(crate) streams: bool,
+    /// Whether launches may be appended to that launch, because nobody asks about it alone.
+    is_open: bool,
     state: Mutex<State>,
     /// Whether the final status is set: a waiting thread tests it before it sleeps.
     done: AtomicBool,
@@ -111,17 +143,22 @@ fn queued_now(context: &Context, queue: Option<&Arc<Queue>>) -> Profiling {
 impl Event {
     pub(crate) fn new(context: &Arc<Context>, queue: Option<&Arc<Queue>>, command: CommandType) -> Arc<Event> {
         let status = if command == CommandType::User { SUBMITTED } else { QUEUED };
-        Event::with(context, queue, command, status, queued_now(context, queue), false)
+        Event::with(context, queue, command, status, queued_now(context, queue), (false, false))
     }
 
-    /// The event of a launch on a device that keeps the order of launches.
-    pub(crate) fn streamed(context: &Arc<Context>, queue: &Arc<Queue>, command: CommandType) -> Arc<Event> {
-        Event::with(context, Some(queue), command, QUEUED, queued_now(context, Some(queue)), true)
+    /// The event of a launch on a device that keeps the order of launches; `is_open` if others may be appended to it.
+    pub(crate) fn streamed(
+        context: &Arc<Context>,
+        queue: &Arc<Queue>,
+        command: CommandType,
+        is_open: bool,
+    ) -> Arc<Event> {
+        Event::with(context, Some(queue), command, QUEUED, queued_now(context, Some(queue)), (true, is_open))
     }
 
     /// The event of a command that has ended with this status; `times` are zeros where the queue does not profile.
     pub(crate) fn ended(queue: &Arc<Queue>, command: CommandType, status: i32, times: Profiling) -> Arc<Event> {
-        Event::with(queue.context(), Some(queue), command, status, times, false)
+        Event::with(queue.context(), Some(queue), command, status, times, (false, false))
     }
 
     fn with(
@@ -130,11 +167,11 @@ impl Event {
         command: CommandType,
         status: i32,
         times: Profiling,
-        streams: bool,
+        (streams, is_open): (bool, bool),
     ) -> Arc<Event> {
-        let (callbacks, due, dependents) = Default::default();
-        let state =
-            State { status, times, callbacks, due, delivering: false, dependents, in_stream: false, time: None };
+        let (callbacks, due, dependents, kept) = Default::default();
+        let (delivering, in_stream, appended, time) = (false, false, 0, None);
+        let state = State { status, times, callbacks, due, delivering, dependents, in_stream, appended, kept, time };
         Arc::new(Event {
             external: ExternalSlot::default(),
             id: context.engine().id(),
@@ -142,6 +179,7 @@ impl Event {
             queue: queue.cloned(),
             command,
             streams,
+            is_open,
             state: Mutex::new(state),
             done: AtomicBool::new(status <= COMPLETE),
             changed: Condvar::new(),
@@ -268,6 +306,34 @@ impl Event {
         state.dependents = rest;
         drop(state);
         notify_dependents(next, RUNNING, None);
+    }
+
+    /// Whether launches can be appended to the launch, as far as is known without the device.
+    pub(crate) fn takes_more(&self) -> bool {
+        self.is_open && self.state.lock().takes_more()
+    }
+
+    /// Appends a launch of a kernel with these buffers, which `append` submits as a part of this one, unless that
+    /// cannot be.
+    pub(crate) fn append(&self, kernel: &Arc<dyn Kernel>, buffers: &Buffers, append: impl FnOnce() -> bool) -> bool {
+        if !self.is_open {
+            return false;
+        }
+        // Under the lock, so that what is kept is there before the device tells the end.
+        let mut state = self.state.lock();
+        if !state.takes_more() || !append() {
+            return false;
+        }
+        state.appended += 1;
+        if state.kept.last().is_none_or(|last| !last.is_of(kernel, buffers)) {
+            state.kept.push(Kept { kernel: kernel.clone(), buffers: buffers.clone() });
+        }
+        true
+    }
+
+    /// What appended launches needed, which have ended.
+    pub(crate) fn take_kept(&self) -> Vec<Kept> {
+        if self.is_open { std::mem::take(&mut self.state.lock().kept) } else { Vec::new() }
     }
 
     /// Sets the final status with its time; returns the dependent commands. `None` if the event was done already.

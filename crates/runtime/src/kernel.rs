@@ -562,6 +562,9 @@ impl Display for ArgName<'_> {
     }
 }
 
+/// The memory objects among the arguments of a launch.
+pub(crate) type Buffers = SmallVec<[(Arc<MemObject>, AccessMode); 4]>;
+
 /// The arguments of a launch.
 #[derive(Default)]
 pub(crate) struct Packed {
@@ -572,7 +575,7 @@ pub(crate) struct Packed {
     /// Whether local memory begins as zeros.
     pub zero_local: bool,
     /// The buffers among the arguments, which must live until the kernel is done, and how it accesses them.
-    pub buffers: SmallVec<[(Arc<MemObject>, AccessMode); 4]>,
+    pub buffers: Buffers,
     /// Where the kernel runs.
     pub space: Space,
     /// Whether they may have to be copied there.

@@ -144,13 +144,23 @@ impl Queue {
         }
         let policy = match here {
             true => ExecPolicy::Inline,
-            false if self.streams() => ExecPolicy::Stream,
-            false => ExecPolicy::Worker,
+            false if !self.streams() => ExecPolicy::Worker,
+            false if wanted => ExecPolicy::Stream,
+            false => ExecPolicy::OpenStream,
         };
+        if policy == ExecPolicy::OpenStream
+            && !is_baseline
+            && !packed.shares
+            && !measures
+            && wait.is_empty()
+            && append(self, &loaded, range, &packed)
+        {
+            return Ok(None);
+        }
         let (device, kernel, queue) = (self.device().clone(), loaded.clone(), self.id());
         let tier_up = is_baseline.then(|| code.clone());
-        // What baseline code takes says nothing of later launches.
-        let measured = (!is_baseline).then(|| (code.clone(), items));
+        // What baseline code takes says nothing of later launches, and only the host's cores run short ones at once.
+        let measured = (!is_baseline && self.device().runs_on_host()).then(|| (code.clone(), items));
         let work = Box::new(move || {
             let (pending, printed) = submit(&device, &*kernel, range, &packed, tier_up.as_deref(), queue, measures)?;
             // Kernel and buffers are held until it is done.
@@ -164,6 +174,25 @@ impl Queue {
         });
         self.enqueue_as(kind, wait, policy, measured, work).map(Some)
     }
+}
+
+/// Appends a launch to the last one of its queue. False if that cannot be.
+fn append(queue: &Queue, kernel: &Arc<dyn hal::Kernel>, range: hal::NdRange, packed: &Packed) -> bool {
+    let device = queue.device();
+    let printer = Printer { device, kernel: &**kernel, printed: Printed::default() };
+    let launch = hal::Launch {
+        kernel: &**kernel,
+        range,
+        args: &packed.block,
+        local_size: packed.local_size,
+        zero_local: packed.zero_local,
+        print: &printer,
+        device: None,
+        tier_up: None,
+        queue: queue.id(),
+        timed: false,
+    };
+    queue.append(kernel, packed, &launch)
 }
 
 /// What becomes of a launch that was submitted.

@@ -55,6 +55,7 @@ impl Tail {
         self.printed.flush(&self.device, &*self.kernel);
         // Before the event: after waiting for it, the application may rely on the buffers being released.
         self.packed = None;
+        drop(self.command.event.take_kept());
         self.command.conclude(outcome(result.map(drop)), self.begin, None);
     }
 }

@@ -12,12 +12,13 @@ use crate::KernelCode;
 use crate::device_queue::DeviceQueue;
 use crate::event::{COMPLETE, Edge, Event};
 use crate::execute::{Command, CommandType, Job, Progress, Work, start, start_here};
+use crate::kernel::Packed;
 use crate::residency::Space;
 use crate::status::{bail, ensure};
 use crate::thread_exit;
 use crate::{Context, Device, ExternalSlot, QueueFlags, Result};
-use cloom_hal::TUNING;
 use cloom_hal::lock::Mutex;
+use cloom_hal::{self as hal, TUNING};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -50,6 +51,8 @@ pub(crate) enum ExecPolicy {
     Blocking,
     /// The calling thread: the command only submits a launch to a device that keeps their order ([`Queue::streams`]).
     Stream,
+    /// The same, and launches that follow may be appended to it, as nobody asks for its event.
+    OpenStream,
 }
 
 /// Whether nothing has to be waited for.
@@ -244,9 +247,9 @@ impl Queue {
         {
             let mut state = self.state.lock();
             // Here, so that events are numbered in the order of the queue.
-            let streams = policy == ExecPolicy::Stream;
+            let streams = matches!(policy, ExecPolicy::Stream | ExecPolicy::OpenStream);
             event = match streams {
-                true => Event::streamed(&self.context, self, kind),
+                true => Event::streamed(&self.context, self, kind, policy == ExecPolicy::OpenStream),
                 false => Event::new(&self.context, Some(self), kind),
             };
             command = Command::new(event.clone(), work, measured);
@@ -277,10 +280,9 @@ impl Queue {
         wait.iter().for_each(|e| command.wait_for(Edge::Wait, e));
         if command.release() {
             match policy {
-                ExecPolicy::Inline | ExecPolicy::Blocking | ExecPolicy::Stream if !thread_exit::is_exiting() => {
-                    start_here(command);
-                }
-                _ => start(command),
+                ExecPolicy::Worker => start(command),
+                _ if thread_exit::is_exiting() => start(command),
+                _ => start_here(command),
             }
         }
         if policy == ExecPolicy::Blocking {
@@ -325,6 +327,22 @@ impl Queue {
         let result = run();
         drop(state);
         Ok(Some(result))
+    }
+
+    /// Appends a launch to the last command, if that is an open launch on a device that keeps their order. It has then
+    /// been enqueued, without a command and an event of its own, which are most of its cost.
+    pub(crate) fn append(&self, kernel: &Arc<dyn hal::Kernel>, packed: &Packed, launch: &hal::Launch<'_>) -> bool {
+        let Some(streams) = self.device.hal().as_streams().filter(|_| !thread_exit::is_exiting()) else { return false };
+        let Some(last) = self.state.lock().last.clone().filter(|last| last.takes_more()) else { return false };
+        // What goes wrong is told by a command of its own. Not under the lock, as it may wait for commands.
+        if packed.make_resident().is_err() {
+            return false;
+        }
+        let state = self.state.lock();
+        if !state.last.as_ref().is_some_and(|now| Arc::ptr_eq(now, &last)) {
+            return false;
+        }
+        last.append(kernel, &packed.buffers, || streams.append(launch))
     }
 
     /// A marker: done when its wait list, or everything before, is done.

@@ -232,6 +232,10 @@ impl hal::Kernel for StubKernel {
 
 type Job = Box<dyn FnOnce() + Send>;
 
+/// What was appended to a launch; none when that has ended.
+type Appended = Arc<Mutex<Option<Vec<Appendix>>>>;
+type Appendix = Box<dyn FnOnce() -> Result<(), HalError> + Send>;
+
 /// The device.
 pub struct StubDevice {
     info: hal::DeviceInfo,
@@ -242,6 +246,10 @@ pub struct StubDevice {
     pub has_streams: AtomicBool,
     /// The thread of each queue, then.
     streams: Mutex<BTreeMap<u64, Sender<Job>>>,
+    /// What is appended to the last launch of each queue.
+    last: Mutex<BTreeMap<u64, Appended>>,
+    /// Launches that were appended.
+    pub appended: AtomicU64,
     /// The most launches of one queue that were on their way at once.
     pub most_ahead: Arc<AtomicU64>,
     ahead: Arc<AtomicU64>,
@@ -294,6 +302,8 @@ impl StubDevice {
             jobs: Mutex::new(send),
             has_streams: AtomicBool::new(false),
             streams: Mutex::default(),
+            last: Mutex::default(),
+            appended: AtomicU64::new(0),
             most_ahead: Arc::default(),
             ahead: Arc::default(),
             transferred: Arc::default(),
@@ -334,20 +344,15 @@ impl hal::Device for StubDevice {
     }
 
     fn submit(&self, launch: &hal::Launch<'_>) -> Result<hal::Completion, HalError> {
-        let kernel: &dyn Any = launch.kernel;
-        let kernel = kernel.downcast_ref::<StubKernel>().ok_or_else(|| HalError::BadCode("not the stub's".into()))?;
-        let word = |arg: &KernelArg| {
-            let mut word = [0; 8];
-            word[..arg.size as usize].copy_from_slice(&launch.args[arg.offset as usize..][..arg.size as usize]);
-            u64::from_le_bytes(word)
-        };
-        let words: Vec<u64> = kernel.artifact.args.iter().map(word).collect();
+        let (kernel, words) = words(launch)?;
         let (body, range, machine, end) = (kernel.body, launch.range, self.machine.clone(), Arc::new(End::default()));
         let pending = StubPending { end: end.clone(), prints: kernel.artifact.entry == "hello" };
         let breaks = kernel.artifact.entry == "breaks";
         let now = self.ahead.fetch_add(1, Ordering::Relaxed) + 1;
         self.most_ahead.fetch_max(now, Ordering::Relaxed);
         let ahead = self.ahead.clone();
+        let appended: Appended = Arc::new(Mutex::new(Some(Vec::new())));
+        self.last.lock().unwrap().insert(launch.queue, appended.clone());
         let job = move || {
             std::thread::sleep(Duration::from_micros(words.iter().sum::<u64>() % 50));
             if breaks {
@@ -357,7 +362,20 @@ impl hal::Device for StubDevice {
                 }
                 return;
             }
-            let result = body(&machine, &words, &range);
+            let mut result = body(&machine, &words, &range);
+            loop {
+                let mut more = appended.lock().unwrap();
+                match more.as_mut().map(std::mem::take) {
+                    Some(jobs) if !jobs.is_empty() => {
+                        drop(more);
+                        jobs.into_iter().for_each(|job| result = result.clone().and(job()));
+                    }
+                    _ => {
+                        *more = None;
+                        break;
+                    }
+                }
+            }
             ahead.fetch_sub(1, Ordering::Relaxed);
             let mut state = end.state.lock().unwrap();
             match state.finish.take() {
@@ -388,6 +406,18 @@ impl hal::Device for StubDevice {
     }
 }
 
+/// The kernel of a launch, and its arguments.
+fn words<'a>(launch: &hal::Launch<'a>) -> Result<(&'a StubKernel, Vec<u64>), HalError> {
+    let kernel: &dyn Any = launch.kernel;
+    let kernel = kernel.downcast_ref::<StubKernel>().ok_or_else(|| HalError::BadCode("not the stub's".into()))?;
+    let word = |arg: &KernelArg| {
+        let mut word = [0; 8];
+        word[..arg.size as usize].copy_from_slice(&launch.args[arg.offset as usize..][..arg.size as usize]);
+        u64::from_le_bytes(word)
+    };
+    Ok((kernel, kernel.artifact.args.iter().map(word).collect()))
+}
+
 /// A thread that runs jobs in order.
 fn stream() -> Sender<Job> {
     let (send, receive) = channel::<Job>();
@@ -398,6 +428,18 @@ fn stream() -> Sender<Job> {
 impl hal::Streams for StubDevice {
     fn wait(&self, _: u64, done: &dyn Fn() -> bool) -> bool {
         done()
+    }
+
+    fn append(&self, launch: &hal::Launch<'_>) -> bool {
+        let Ok((kernel, words)) = words(launch) else { return false };
+        let (body, range, machine) = (kernel.body, launch.range, self.machine.clone());
+        let last = self.last.lock().unwrap();
+        let Some(appended) = last.get(&launch.queue) else { return false };
+        let mut appended = appended.lock().unwrap();
+        let Some(more) = appended.as_mut() else { return false };
+        more.push(Box::new(move || body(&machine, &words, &range)));
+        self.appended.fetch_add(1, Ordering::Relaxed);
+        true
     }
 }
 
