@@ -148,8 +148,12 @@ impl Executable {
                 return Err(CompileError::NoBaseline);
             }
             let begin = Instant::now();
-            let rests = self.compiler.queue.hurry(self, i, self.canonical(i, Variant::Vector.into()));
+            let hurry = || self.compiler.queue.hurry(self, i, self.canonical(i, Variant::Vector.into()));
+            // The backend's first use is one at a time. The baseline code must not wait until the optimised code is
+            // made.
+            let hurried = request.backend.is_prepared().then(hurry);
             let baseline = request.compile(&key).map(Arc::new);
+            let rests = hurried.unwrap_or_else(hurry);
             // Only the thread that makes the baseline code is here.
             let _ = self.kernels[i].tier_up.set(TierUp { begin, baseline: begin.elapsed(), rests });
             baseline

@@ -106,11 +106,11 @@ impl Backend for GpuBackend {
     }
 
     fn prepare_meanwhile(&self, work: &mut dyn FnMut()) {
-        cloom_llvm::prepare_meanwhile(work);
+        cloom_llvm::prepare_meanwhile(&self.target, work);
     }
 
     fn prepare(&self) {
-        cloom_llvm::prepare();
+        cloom_llvm::prepare(&self.target);
     }
 
     fn is_prepared(&self) -> bool {

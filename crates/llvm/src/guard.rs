@@ -10,6 +10,7 @@
 
 use crate::Error;
 use crate::target::IdleGuard;
+use cloom_target::Target;
 use llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_char, c_void};
@@ -145,13 +146,13 @@ pub fn run<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T,
 
 /// Does `work` on this thread and initialises LLVM on another. It waits for both: the process must not exit during
 /// LLVM's first use.
-pub fn prepare_meanwhile<T>(work: impl FnOnce() -> T) -> T {
+pub fn prepare_meanwhile<T>(target: &Target, work: impl FnOnce() -> T) -> T {
     if FIRST.is_completed() || users().torn {
         return work();
     }
     thread::scope(|scope| {
         // Without a thread, the first code generation prepares.
-        let _ = thread::Builder::new().name("cloom-prepare".into()).spawn_scoped(scope, prepare);
+        let _ = thread::Builder::new().name("cloom-prepare".into()).spawn_scoped(scope, || prepare(target));
         work()
     })
 }
@@ -161,15 +162,15 @@ pub fn is_prepared() -> bool {
     FIRST.is_completed()
 }
 
-/// Uses LLVM for the first time, if nobody has.
-pub fn prepare() {
+/// Uses LLVM for the first time, if nobody has, for this target.
+pub fn prepare(target: &Target) {
     if users().torn {
         return;
     }
     FIRST.call_once(|| {
         install();
         // If it fails, so will what comes after it, and that is reported.
-        let _ = run_apart_for(crate::warm_up::run, true);
+        let _ = run_apart_for(|| crate::warm_up::run(target), true);
         wait_at_end();
     });
 }

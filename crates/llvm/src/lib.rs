@@ -143,14 +143,14 @@ pub fn compile_kernels(module: &Module, funcs: &[FuncRef], options: &Options) ->
     }
 }
 
-/// Does `work` on this thread and meanwhile initialises LLVM on another.
-pub fn prepare_meanwhile<T>(work: impl FnOnce() -> T) -> T {
-    guard::prepare_meanwhile(work)
+/// Does `work` on this thread and meanwhile initialises LLVM on another, for a target.
+pub fn prepare_meanwhile<T>(target: &Target, work: impl FnOnce() -> T) -> T {
+    guard::prepare_meanwhile(target, work)
 }
 
-/// Initialises LLVM, so that the first kernel does not wait for it.
-pub fn prepare() {
-    guard::prepare();
+/// Initialises LLVM for a target, so that the first kernel does not wait for it.
+pub fn prepare(target: &Target) {
+    guard::prepare(target);
 }
 
 /// Whether LLVM has been used in this process, so that code can be made without delay.
