@@ -40,9 +40,10 @@ const LOOK: Duration = Duration::from_micros(100);
 /// Launches whose ends are told at a time.
 const MOST_TOLD: usize = 64;
 
-/// A thread that looks at what other threads write pauses between, so that it does not hold them up.
+/// A thread that looks at what other threads write pauses for about a microsecond between, so that it does not hold
+/// them up.
 fn pause() {
-    (0..8).for_each(|_| std::hint::spin_loop());
+    (0..32).for_each(|_| std::hint::spin_loop());
 }
 
 /// A launch whose end is told after this time is a quick one.
