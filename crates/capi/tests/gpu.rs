@@ -96,11 +96,11 @@ fn first_launches_follow_the_making_of_kernels() {
 fn a_small_launch_begins_with_baseline_code() {
     for quick in [true, false] {
         let Some(trace) = traced_on_the_gpu(quick, &["first_launches_follow_the_making_of_kernels"]) else { return };
-        // One more is compiled when the device is made.
         let count = |level| trace.matches(level).count();
-        assert_eq!(count("at level 4"), 8, "{trace}");
-        // On a busy machine, the optimised code may be there sooner.
+        // One more is compiled to start the compiler. On a busy machine, the optimised code may be there sooner; or the
+        // kernel is released before that is made.
         assert_eq!(count("at level 1") > 1, quick, "{trace}");
+        assert!(quick || count("at level 4") == 8, "{trace}");
     }
 }
 

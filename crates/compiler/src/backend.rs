@@ -56,6 +56,8 @@ pub trait Backend: Send + Sync {
 pub struct Capabilities {
     /// Whether it makes code of the baseline tier, much sooner than optimised code.
     pub baseline_tier: bool,
+    /// Whether a launch can go over from it to optimised code, which is then made at the same time.
+    pub tier_up: bool,
     /// Whether its code differs by the sizes of launches ([`Variant`](crate::Variant)).
     pub variants: bool,
 }

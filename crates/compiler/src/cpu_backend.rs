@@ -48,7 +48,7 @@ impl Backend for CpuBackend {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { baseline_tier: true, variants: true }
+        Capabilities { baseline_tier: true, tier_up: true, variants: true }
     }
 
     fn compile(&self, mut input: KernelInput<'_>, log: &mut StageLog) -> Result<Generated, CompileError> {

@@ -147,6 +147,9 @@ impl Executable {
                 let _ = self.cell(i, Variant::Vector.into()).set(Ok(Arc::new(built)));
                 return Err(CompileError::NoBaseline);
             }
+            if !request.backend.capabilities().tier_up {
+                return request.compile(&key).map(Arc::new);
+            }
             let begin = Instant::now();
             let hurry = || self.compiler.queue.hurry(self, i, self.canonical(i, Variant::Vector.into()));
             // The backend's first use is one at a time. The baseline code must not wait until the optimised code is

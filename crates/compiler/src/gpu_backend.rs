@@ -32,7 +32,7 @@ impl Backend for GpuBackend {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { baseline_tier: true, variants: false }
+        Capabilities { baseline_tier: true, tier_up: false, variants: false }
     }
 
     fn compile(&self, input: KernelInput<'_>, log: &mut StageLog) -> Result<Generated, CompileError> {

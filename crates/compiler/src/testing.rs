@@ -37,7 +37,7 @@ impl Backend for StubBackend {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { baseline_tier: false, variants: false }
+        Capabilities { baseline_tier: false, tier_up: false, variants: false }
     }
 
     fn compile(&self, mut input: KernelInput<'_>, log: &mut StageLog) -> Result<Generated, CompileError> {

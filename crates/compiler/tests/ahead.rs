@@ -24,7 +24,7 @@ impl Backend for Counting {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { baseline_tier: true, variants: true }
+        Capabilities { baseline_tier: true, tier_up: true, variants: true }
     }
 
     fn compile(&self, input: KernelInput<'_>, log: &mut StageLog) -> Result<Generated, CompileError> {

@@ -33,6 +33,8 @@ pub trait CubinCache: Send + Sync {
     fn get(&self, key: &CubinKey) -> Option<Vec<u8>>;
     /// Keeps code, if that is possible.
     fn put(&self, key: &CubinKey, code: &[u8]);
+    /// Whether there is no code.
+    fn is_empty(&self) -> bool;
 }
 
 /// The first bytes of an entry; then the hash of the code, then the code.
@@ -133,6 +135,10 @@ impl CubinCache for DirectoryCache {
             let _ = self.make_room();
         }
     }
+
+    fn is_empty(&self) -> bool {
+        fs::read_dir(&self.folder).map_or(true, |entries| !entries.flatten().any(|e| has_suffix(&e.path(), SUFFIX)))
+    }
 }
 
 #[cfg(test)]
@@ -152,10 +158,10 @@ mod tests {
     #[test]
     fn what_was_put_is_found_under_its_key_only() {
         let (_folder, cache) = cache(1 << 20);
-        assert_eq!(cache.get(&key(1)), None);
+        assert!(cache.get(&key(1)).is_none() && cache.is_empty());
         cache.put(&key(1), b"code");
         assert_eq!(cache.get(&key(1)).as_deref(), Some(b"code".as_slice()));
-        assert_eq!(cache.get(&key(2)), None);
+        assert!(cache.get(&key(2)).is_none() && !cache.is_empty());
         let all = [CubinKey::new(b"a", 1, 2), CubinKey::new(b"a", 1, 3), CubinKey::new(b"a", 2, 2)];
         assert!(all[0] != all[1] && all[0] != all[2] && all[1] != all[2]);
     }

@@ -348,12 +348,15 @@ impl Options {
     }
 }
 
-/// Starts the driver's compiler, on a thread of its own, which takes as long as compiling a small kernel. (An H100's:
-/// 15 ms for the first empty kernel of a process, 8 for the next one.)
-pub fn prepare(gpu: Arc<Gpu>) {
+/// Starts the driver's compiler, on a thread of its own, which takes as long as compiling a small kernel, and then does
+/// something else there. (An H100's: 15 ms for the first empty kernel of a process, 8 for the next one.)
+pub fn prepare(gpu: Arc<Gpu>, then: impl FnOnce() + Send + 'static) {
     // Not by a load, for which the driver may have a cache. The first kernel tells what goes wrong, and takes longer
     // without the thread.
-    let _ = compiler_thread().spawn(move || translating(&gpu, |current| link(current, EMPTY, Effort::Baseline)));
+    let _ = compiler_thread().spawn(move || {
+        let _ = translating(&gpu, |current| link(current, EMPTY, Effort::Baseline));
+        then();
+    });
 }
 
 /// A kernel for all GPUs.

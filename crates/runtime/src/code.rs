@@ -7,7 +7,8 @@
 //! the host's cores during the launch (tier-up), on other devices for the next one.
 
 use crate::blocks::Blocks;
-use crate::{Device, Error, Result, Status};
+use crate::event::COMPLETE;
+use crate::{Device, Error, Event, Result, Status};
 use cloom_artifact::KernelArtifact;
 use cloom_compiler::{ArgStates, CompileError, Executable, Variant};
 use cloom_hal::lock::Mutex;
@@ -15,8 +16,8 @@ use cloom_hal::{self as hal, TUNING};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 /// A kernel in the device, or why there is none.
@@ -37,8 +38,8 @@ pub struct KernelCode {
     scalar: OnceLock<Loaded>,
     /// Made fast, for the beginning of a launch.
     baseline: OnceLock<Loaded>,
-    /// Whether a launch has asked for baseline code that it would not leave any more.
-    began: AtomicBool,
+    /// The last launch of baseline code.
+    begun: Mutex<Weak<Event>>,
     /// Other code that has been asked for; a cell is empty while its code is made, perhaps in the background.
     others: Mutex<FxHashMap<Variant, Arc<OnceLock<Loaded>>>>,
     /// The code for each combination of image formats and samplers that a launch had.
@@ -129,7 +130,7 @@ impl KernelCode {
             vector: OnceLock::new(),
             scalar: OnceLock::new(),
             baseline: OnceLock::new(),
-            began: AtomicBool::new(false),
+            begun: Mutex::default(),
             others: Mutex::default(),
             special: Mutex::default(),
             cost: Cost::default(),
@@ -150,10 +151,14 @@ impl KernelCode {
         let (engine, code) = (self.device.engine(), Arc::downgrade(self));
         engine.activate();
         engine.loads.submit(Box::new(move || {
-            if let Some(code) = code.upgrade() {
-                // What goes wrong is told to the launch.
-                let _ = code.loaded();
-            }
+            let Some(code) = code.upgrade() else { return };
+            // A launch that follows at once makes baseline code.
+            let urgent = &code.device.engine().urgent;
+            urgent.make_way(SOON);
+            let _ = code.compiling(|e| e.kernel(&code.name, Variant::Vector));
+            urgent.make_way(Duration::ZERO);
+            // What goes wrong is told to the launch.
+            let _ = code.loaded();
         }));
     }
 
@@ -264,12 +269,7 @@ impl KernelCode {
     }
 
     fn make(&self, variant: Variant) -> Loaded {
-        let built = self.compiling(|e| e.kernel(&self.name, variant));
-        // A launch waits for the baseline code, and two loads at a time take longer.
-        if self.began.load(Ordering::Relaxed) {
-            let _ = self.baseline();
-        }
-        self.load(built.map(|built| built.artifact.clone()))
+        self.load(self.compiling(|e| e.kernel(&self.name, variant)).map(|built| built.artifact.clone()))
     }
 
     fn other(&self, variant: Variant) -> Loaded {
@@ -282,8 +282,8 @@ impl KernelCode {
     ///
     /// * On the host's cores a launch gets the other code later, from [`KernelCode::made_for`], but not its first
     ///   groups: each ends with the code that it began with, which may be thirty times slower.
-    /// * On other devices it ends with it. So it is a small launch, and the first one: behind it, a program may enqueue
-    ///   any number of them at once.
+    /// * On other devices it ends with it. So it is a small launch, and the last one of baseline code has ended: a
+    ///   program may enqueue any number of them at once.
     pub(crate) fn baseline_for(&self, range: &hal::NdRange) -> Option<Arc<dyn hal::Kernel>> {
         let product = |sizes: [u64; 3]| sizes.iter().fold(1u64, |a, &b| a.saturating_mul(b));
         let is_made = || self.executable.try_kernel(&self.name, Variant::Vector).is_some();
@@ -294,9 +294,19 @@ impl KernelCode {
             let pays = product(range.groups()) >= FEW_GROUPS;
             return pays.then(|| self.baseline()).flatten().filter(|_| !is_made());
         }
+        let last = self.begun.lock().clone();
+        if product(range.global) > FEW_ITEMS || last.upgrade().is_some_and(|last| last.status() > COMPLETE) {
+            return None;
+        }
         // What is made and not loaded yet has most of the way before it, but the driver is at it.
-        let pays = product(range.global) <= FEW_ITEMS && !is_made() && !self.began.swap(true, Ordering::Relaxed);
-        pays.then(|| self.baseline()).flatten().filter(|_| self.vector.get().is_none())
+        let make = || if is_made() { None } else { self.device.engine().urgent.run(|| self.baseline()) };
+        let there = self.baseline.get().map(|loaded| loaded.as_ref().ok().cloned());
+        there.unwrap_or_else(make).filter(|_| self.vector.get().is_none())
+    }
+
+    /// A launch of baseline code was enqueued.
+    pub(crate) fn note_begun(&self, event: &Arc<Event>) {
+        *self.begun.lock() = Arc::downgrade(event);
     }
 
     fn baseline(&self) -> Option<Arc<dyn hal::Kernel>> {
@@ -343,6 +353,9 @@ impl KernelCode {
         Ok(self.device.hal().load(artifact.map_err(failed)?, self.variables.clone())?)
     }
 }
+
+/// A launch that comes so soon after its kernel was made counts as following at once.
+const SOON: Duration = Duration::from_millis(1);
 
 /// On the host's cores, a launch of fewer groups does not begin with baseline code.
 const FEW_GROUPS: u64 = 4;

@@ -2,6 +2,7 @@
 //! process.
 
 use crate::tasks::Tasks;
+use crate::urgent::Urgent;
 use cloom_compiler::Compiler;
 use std::any::Any;
 use std::sync::Arc;
@@ -50,6 +51,8 @@ pub struct Engine {
     pub(crate) builds: Tasks,
     /// Makes and loads kernels ahead.
     pub(crate) loads: Tasks,
+    /// What these make way for.
+    pub(crate) urgent: Urgent,
     compiler: Arc<Compiler>,
     pub(crate) hooks: Hooks,
     epoch: Instant,
@@ -70,6 +73,7 @@ impl Engine {
             callbacks: tasks("cloom-callback", CALLBACK_THREADS),
             builds: tasks("cloom-build", cores),
             loads: tasks("cloom-load", (cores / 2).clamp(1, MOST_LOADS)),
+            urgent: Urgent::default(),
             compiler,
             hooks,
             epoch: Instant::now(),

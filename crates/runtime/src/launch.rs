@@ -172,7 +172,11 @@ impl Queue {
                 }
             })
         });
-        self.enqueue_as(kind, wait, policy, measured, work).map(Some)
+        let event = self.enqueue_as(kind, wait, policy, measured, work)?;
+        if is_baseline {
+            code.note_begun(&event);
+        }
+        Ok(Some(event))
     }
 }
 

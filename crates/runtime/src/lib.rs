@@ -52,6 +52,7 @@ mod svm;
 mod tasks;
 mod thread_exit;
 mod transfer;
+mod urgent;
 mod usm;
 mod variables;
 
