@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 /// A lane's thread ends after so long without work.
 const IDLE: Duration = Duration::from_secs(5);
 /// The thread begins to wait for a launch after this time, in which the one who submitted it may begin to.
-const LEAVES: Duration = Duration::from_micros(1);
+const LEAVES: Duration = Duration::from_micros(4);
 /// If launches follow each other, it waits so long for the next one,
 const FOLLOWS: Duration = Duration::from_micros(10);
 /// and looks for ends only once in this time.
