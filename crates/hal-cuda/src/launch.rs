@@ -9,6 +9,7 @@ use crate::module::{CudaKernel, Function, Handle};
 use crate::print::Printing;
 use cloom_artifact::KernelArgKind;
 use cloom_hal::{Completion, HalError, Launch, NdRange};
+use cloom_ir::abi::gpu as gpu_abi;
 use smallvec::smallvec;
 use std::any::Any;
 use std::sync::Arc;
@@ -38,7 +39,8 @@ fn checked<'a>(
     let range = &launch.range;
     let function = kernel.function_for(current, group_of(range).iter().product())?;
     kernel.allow_local(current, function, launch.local_size)?;
-    let mut rest = parts(kernel, function, range, gpu.threads_of_coarse)?;
+    let coarse = kernel.coarse.as_ref().filter(|_| has_aligned_buffers(kernel, launch));
+    let mut rest = parts(coarse, function, range, gpu.threads_of_coarse)?;
     let first = [rest.next(), rest.next()];
     let items = range.global.iter().fold(1u64, |items, &n| items.saturating_mul(n));
     let may_wait = items <= kernel.quick.load(Ordering::Relaxed)
@@ -115,9 +117,17 @@ fn descriptor(kernel: &CudaKernel, launch: &Launch<'_>, print: u64) -> Descripto
     Descriptor::new(&launch.range, variables, print)
 }
 
-/// What runs a range, grid by grid: the function, or the coarse kernel and, at the ends of rows, the function.
+/// Whether a coarse kernel may have these arguments.
+fn has_aligned_buffers(kernel: &CudaKernel, launch: &Launch<'_>) -> bool {
+    let buffers = kernel.artifact.args.iter().filter(|arg| arg.kind == KernelArgKind::Buffer);
+    let mut addresses = buffers.filter_map(|arg| launch.args[arg.offset as usize..].first_chunk());
+    addresses.all(|&address| u64::from_le_bytes(address).is_multiple_of(gpu_abi::COARSE_ALIGN))
+}
+
+/// What runs a range, grid by grid: the function, or the coarse kernel with its factor and, at the ends of rows, the
+/// function.
 fn parts(
-    kernel: &CudaKernel,
+    coarse_kernel: Option<&(Function, u32)>,
     function: &Function,
     range: &NdRange,
     least: u64,
@@ -127,7 +137,7 @@ fn parts(
         let grids = grids(range, GRID_LIMITS).ok_or_else(too_many)?;
         Ok::<_, HalError>(grids.map(move |grid| (function, grid)))
     };
-    let joined = kernel.coarse.as_ref().and_then(|(function, factor)| {
+    let joined = coarse_kernel.and_then(|(function, factor)| {
         let (joined, apart) = coarse(range, (*factor).into(), least)?;
         (group_of(&joined).iter().product::<u64>() <= function.most).then_some((function, joined, apart))
     });

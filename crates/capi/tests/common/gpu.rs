@@ -20,6 +20,11 @@ pub fn on_a_gpu_for_groups_of(work_items: u32, tests: &[&str]) {
     run(tests, &[], &[("CUDA_SIM_THREADS", &work_items.to_string())]);
 }
 
+/// The same, on a GPU that few work-items keep busy.
+pub fn on_a_small_gpu(tests: &[&str]) {
+    run(tests, &[], &[("CUDA_SIM_MULTIPROCESSORS", "1")]);
+}
+
 /// The same, with the GPU in a process of the program `cloom`.
 pub fn on_a_helped_gpu(tests: &[&str]) {
     run(tests, &[(HELPER, "../cloom")], &[]);

@@ -35,7 +35,7 @@ pub struct GpuLaunch {
 
 /// A kernel with the same parameters, one work-item of which does the work of several neighbours of dimension 0. It
 /// does not matter how they are grouped, and its global ids of dimension 0 are those of the first neighbours divided by
-/// the factor. For ids of at most 31 bits.
+/// the factor. For ids of at most 31 bits, and arguments that are addresses of buffers aligned to [`COARSE_ALIGN`].
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CoarseEntry {
     /// The symbol of the kernel.
@@ -43,6 +43,9 @@ pub struct CoarseEntry {
     /// How many neighbours.
     pub factor: u32,
 }
+
+/// Bytes to which the buffers of a coarse kernel are aligned. A pointer to shared virtual memory may be to any element.
+pub const COARSE_ALIGN: u64 = 16;
 
 /// `[3]`: the global id of the grid's first work-item, offset included.
 pub const FIRST_ID: u64 = 0;

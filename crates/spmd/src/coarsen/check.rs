@@ -8,6 +8,7 @@
 
 use super::Apart;
 use crate::analysis::divergence::Divergence;
+use cloom_ir::abi::gpu::COARSE_ALIGN;
 use cloom_ir::affine::{Affine, Ext, Facts, Form, Symbol};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
@@ -23,7 +24,7 @@ const MAX_STRIDE: i64 = 16;
 /// Bytes between accesses of a work-item some of which are its neighbours'.
 const SHARED: i64 = 64;
 /// Bytes that the address of a buffer is a multiple of at least.
-const BUFFER_ALIGN: i64 = 256;
+const BUFFER_ALIGN: i64 = COARSE_ALIGN as i64;
 
 /// An access whose address varies.
 #[derive(Clone, Copy)]
@@ -263,7 +264,7 @@ impl Ids<'_> {
         if !(is_consecutive || slope >= i64::from(bytes) && slope <= MAX_STRIDE) {
             return Err(SCATTERED);
         }
-        // The address but for the id: buffers lie at large powers of two, and every other term counts by its factor.
+        // The address but for the id: buffers are aligned, and every other term counts by its factor.
         let buffers = &item.param_values()[..self.kernel_params];
         let is_buffer = |s: Symbol| matches!(s, Symbol::Value(v, _) if buffers.contains(&v) && item.ty(v).is_ptr());
         let mut known = BUFFER_ALIGN;
@@ -272,7 +273,7 @@ impl Ids<'_> {
                 [symbol] if is_buffer(symbol) => BUFFER_ALIGN,
                 _ => factor,
             };
-            known = known.min(1 << unit.trailing_zeros().min(8));
+            known = known.min(1 << unit.trailing_zeros().min(BUFFER_ALIGN.trailing_zeros()));
         }
         Ok(Access { bytes, is_consecutive, align: align.max(known as u32) })
     }
