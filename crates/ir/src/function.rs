@@ -122,6 +122,9 @@ pub struct KernelParam {
     pub is_volatile: bool,
     /// Access qualifier of an image or pipe: 0 none, 1 read_only, 2 write_only, 3 read_write.
     pub access: u8,
+    /// What a pointer to global or constant memory is aligned to, for which the application vouches; 1: nothing is
+    /// known.
+    pub pointee_align: u32,
 }
 
 /// What the host passes for a parameter.

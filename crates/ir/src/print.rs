@@ -297,6 +297,9 @@ fn print_kernel(f: &mut impl Write, meta: &KernelMeta) -> fmt::Result {
         if p.access != 0 {
             write!(f, " access {}", p.access)?;
         }
+        if p.pointee_align > 1 {
+            write!(f, " pointee {}", p.pointee_align)?;
+        }
         writeln!(f)?;
     }
     for (word, size) in [("reqd_group_size", meta.reqd_group_size), ("group_size_hint", meta.group_size_hint)] {

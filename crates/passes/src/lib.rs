@@ -17,6 +17,7 @@ pub mod cse;
 pub mod dce;
 pub mod fold;
 pub mod hoist;
+pub mod infer_alignment;
 pub mod infer_spaces;
 pub mod inline;
 pub mod licm;
@@ -90,6 +91,9 @@ pub const ADDRESS_RECURRENCES: Pass =
 /// [`unwrapped_loops`]
 pub const UNWRAPPED_LOOPS: Pass =
     Pass::new("unwrapped-loops", "unsigned indices of loops are checked not to wrap", unwrapped_loops::run);
+/// [`infer_alignment`]
+pub const INFER_ALIGNMENT: Pass =
+    Pass::new("infer-alignment", "accesses are aligned as the kernel's buffers are", infer_alignment::run);
 /// [`reducible`]
 pub const REDUCIBLE: Pass = Pass::new("reducible", "cycles with several entries get one", reducible::run);
 /// [`compact`]
@@ -114,6 +118,7 @@ pub const PASSES: &[Pass] = &[
     UNWRAPPED_LOOPS,
     NEAR_ADDRESSES,
     ADDRESS_RECURRENCES,
+    INFER_ALIGNMENT,
     REDUCIBLE,
     COMPACT,
 ];
@@ -142,7 +147,7 @@ const FINISH: &[Pass] = &[
 const FINISH_CALLEE: &[Pass] = &[COMPACT];
 
 /// What follows for the kernels of a GPU, after coarsening.
-pub const FINISH_GPU: &[Pass] = &[UNWRAPPED_LOOPS, NEAR_ADDRESSES, ADDRESS_RECURRENCES];
+pub const FINISH_GPU: &[Pass] = &[UNWRAPPED_LOOPS, INFER_ALIGNMENT, NEAR_ADDRESSES, ADDRESS_RECURRENCES];
 
 /// The name under which [`run`] reports its work on functions other than the kernel.
 pub const CALLEES: &str = "callees";

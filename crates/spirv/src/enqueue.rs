@@ -165,6 +165,7 @@ impl Context<'_, '_> {
             is_restrict: false,
             is_volatile: false,
             access: 0,
+            pointee_align: 1,
         };
         meta.params = vec![param(ParamKind::Local, "void*", 8, 8); locals];
         meta.params.extend((size > 0).then(|| param(ParamKind::Struct, "struct", size, align)));

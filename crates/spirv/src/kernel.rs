@@ -109,6 +109,7 @@ impl<'a, 'w> Context<'a, 'w> {
                 || self.module.decoration(id, Decoration::Restrict).is_some(),
             is_volatile: self.module.decoration(id, Decoration::Volatile).is_some(),
             access: 0,
+            pointee_align: 1,
         };
         let record = Type::ptr(Space::Constant);
         let ir = match data.kind {

@@ -382,6 +382,7 @@ impl Sema<'_> {
                     TyKind::Image(_, access) => access.number(),
                     _ => 0,
                 },
+                pointee_align: 1,
             });
             let local = LocalId(i as u32);
             locals.push(LocalVar { name: None, ty: param, align: align.max(1) });

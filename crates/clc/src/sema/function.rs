@@ -291,11 +291,14 @@ impl<'s> Sema<'s> {
             is_restrict: qty.is_restrict,
             is_volatile: false,
             access: 0,
+            pointee_align: 1,
         };
         match self.types.kind(qty.ty).clone() {
             TyKind::Pointer(to) => {
                 out.is_const = to.is_const || to.space == Space::Constant;
                 out.is_volatile = to.is_volatile;
+                // Of a type without a size, nothing.
+                out.pointee_align = self.types.layout(to.ty).map_or(1, |(_, align)| align.clamp(1, 128) as u32);
                 out.kind = match to.space {
                     Space::Global => ParamKind::Global,
                     Space::Constant => ParamKind::Constant,

@@ -425,8 +425,19 @@ impl<'t> Parser<'t> {
             let is_restrict = self.eat_word("restrict");
             let is_volatile = self.eat_word("volatile");
             let access = if self.eat_word("access") { self.small()? } else { 0 };
-            let param = KernelParam { name, type_name, kind, size, align, is_const, is_restrict, is_volatile, access };
-            meta.params.push(param);
+            let pointee_align = if self.eat_word("pointee") { self.small()? } else { 1 };
+            meta.params.push(KernelParam {
+                name,
+                type_name,
+                kind,
+                size,
+                align,
+                is_const,
+                is_restrict,
+                is_volatile,
+                access,
+                pointee_align,
+            });
         }
         let mut triple = |word: &str| -> Result<Option<[u32; 3]>> {
             let found = self.eat_word(word);

@@ -101,6 +101,7 @@ fn param(name: &str, type_name: &str, kind: ParamKind, size: u32) -> KernelParam
         is_restrict: false,
         is_volatile: false,
         access: 0,
+        pointee_align: 1,
     }
 }
 

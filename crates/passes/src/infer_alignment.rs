@@ -1,0 +1,129 @@
+//! Alignments of accesses, from those of the kernel's buffers: `vload_half4(i, (global const half *)p)` reads eight
+//! bytes at a multiple of eight if `p` is a kernel's argument of type `ushort4 *`.
+//!
+//! For a machine whose wide accesses must be aligned, as a GPU's. An argument that points to a type is aligned for it:
+//! the application vouches for that (OpenCL C 3.0, 6.3.5: "Alignment of Types"). The address is the argument and
+//! terms, each of which counts by its factor; the affine analysis knows them. (LLVM's `infer-alignment` does the same
+//! with what it knows, which is not what the host passes.)
+
+use cloom_ir::affine::{Affine, Ext, Facts, Form, Symbol};
+use cloom_ir::cfg::Cfg;
+use cloom_ir::dom::DomTree;
+use cloom_ir::loops::Loops;
+use cloom_ir::{Function, Inst, Op, ParamKind, Type, Value};
+use rustc_hash::FxHashMap;
+
+/// More is of no use to an access.
+const MOST: u64 = 16;
+
+/// Runs the pass. Returns how often it changed something.
+pub fn run(func: &mut Function) -> usize {
+    let found = find(func);
+    for &(i, known) in &found {
+        match &mut func.insts[i].op {
+            Op::Load { align } | Op::Store { align } => *align = known,
+            _ => {}
+        }
+    }
+    found.len()
+}
+
+/// The accesses of numbers that are better aligned than they say, with their alignments.
+fn find(func: &Function) -> Vec<(Inst, u32)> {
+    let Some(meta) = &func.kernel else { return Vec::new() };
+    let buffers = func.param_values().iter().zip(&meta.params);
+    let buffers = buffers.filter(|(_, param)| matches!(param.kind, ParamKind::Global | ParamKind::Constant));
+    let aligns: FxHashMap<Value, u64> = buffers.map(|(&v, param)| (v, param.pointee_align.into())).collect();
+    // More of one with three lanes would let the code generator read a fourth one.
+    let wide = |ty: Type, align: u32| {
+        ty.is_vector() && ty.bytes().is_power_of_two() && u64::from(align) < MOST.min(ty.bytes().into())
+    };
+    let accesses = func.insts_in_layout().filter_map(|(i, data)| match data.op {
+        Op::Load { align } => Some((i, data.args[0], func.ty(data.result?), align)),
+        Op::Store { align } => Some((i, data.args[0], func.ty(data.args[1]), align)),
+        _ => None,
+    });
+    let accesses: Vec<_> = accesses.filter(|&(.., ty, align)| wide(ty, align)).collect();
+    if accesses.is_empty() || aligns.values().all(|&align| align <= 1) {
+        return Vec::new();
+    }
+    let cfg = Cfg::new(func);
+    let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
+    let affine = Affine::new(func, &cfg, &loops, Facts::default());
+    let better = |(i, address, ty, align): (Inst, Value, Type, u32)| {
+        let known = alignment(&affine.form(address, Ext::Own), &aligns).min(ty.bytes().into());
+        (known > align.into()).then_some((i, known as u32))
+    };
+    accesses.into_iter().filter_map(better).collect()
+}
+
+/// What an address is a multiple of, up to [`MOST`].
+fn alignment(form: &Form, aligns: &FxHashMap<Value, u64>) -> u64 {
+    let of_symbol = |symbol: &Symbol| match symbol {
+        Symbol::Value(v, _) => aligns.get(v).copied().unwrap_or(1),
+        _ => 1,
+    };
+    let of_factor = |factor: i64| 1 << factor.trailing_zeros().min(MOST.trailing_zeros());
+    let products = form.terms().map(|(monomial, factor)| {
+        monomial.iter().fold(of_factor(factor), |product: u64, symbol| product.saturating_mul(of_symbol(symbol)))
+    });
+    products.fold(MOST, u64::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use cloom_ir::parse;
+
+    /// The text of a kernel of two buffers after the pass.
+    fn after(body: &str) -> String {
+        let text = format!(
+            "func external @k(ptr<global>, ptr<global>, i32) kernel {{
+               param \"a\" \"ushort4*\" global size 8 align 8 pointee 8
+               param \"b\" \"ushort*\" global size 8 align 8 pointee 2
+               param \"n\" \"int\" value size 4 align 4
+             }} {{
+             bb0(v0: ptr<global>, v1: ptr<global>, v2: i32):
+                 v3: i64 = sext v2
+                 v4: i64 = const 0x8
+                 v5: i64 = const 0x4
+                 {body}
+                 ret
+             }}"
+        );
+        let mut module = parse(&text).unwrap();
+        let kernel = module.find("k").unwrap();
+        super::run(&mut module.funcs[kernel]);
+        module.function_text(&module.funcs[kernel])
+    }
+
+    #[test]
+    fn accesses_are_aligned_as_buffers_and_factors_say() {
+        let at = |buffer: &str, factor: &str, ty: &str| {
+            after(&format!(
+                "v6: i64 = mul v3, {factor}\n v7: ptr<global> = ptradd {buffer}, v6\n v8: {ty} = load v7 align 2
+                 store v7, v8 align 2"
+            ))
+        };
+        for (buffer, factor, ty, align) in [
+            ("v0", "v4", "f16x4", 8),
+            ("v0", "v4", "f16x8", 8),
+            ("v0", "v5", "f16x4", 4),
+            ("v1", "v4", "f16x4", 2),
+            ("v0", "v4", "f16x2", 4),
+            ("v0", "v4", "f16", 2),
+            ("v0", "v4", "f16x3", 2),
+            ("v0", "v3", "f16x4", 2),
+        ] {
+            let text = at(buffer, factor, ty);
+            for access in ["load v7", "store v7, v8"] {
+                assert!(text.contains(&format!("{access} align {align}\n")), "{buffer} {factor} {ty}\n{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_constant_counts() {
+        let text = after("v7: ptr<global> = ptradd v0, v5\n v8: f16x4 = load v7 align 2");
+        assert!(text.contains("align 4\n    ret"), "{text}");
+    }
+}
