@@ -368,44 +368,36 @@ fn large_transfers_arrive() {
     assert!(rows.chunks(ROW / 4 - 1).zip(values.chunks(ROW / 4).skip(1)).all(|(got, row)| got == &row[1..]));
 }
 
-/// On enough work-items that a GPU joins them, for pointers to any element.
+/// Kernels whose accesses a GPU makes wider where buffers are aligned, with pointers to any element.
 #[test]
 fn streams_run_from_any_element_on() {
     const N: usize = 8192;
     let t = Session::new();
-    let kernel = t.kernel(
-        "kernel void k(global uint *b, global const uint *a) { size_t i = get_global_id(0); b[i] = a[i] + 1; }",
+    let program = t.program(
+        "kernel void scalar(global uint *b, global const uint *a) { size_t i = get_global_id(0); b[i] = a[i] + 1; }
+         kernel void wide(global uint *b, global const uint *a) {
+             size_t i = get_global_id(0);
+             vstore4(vload4(i, a) + 1, i, b);
+         }",
     );
     let memory = t.clSVMAlloc(t.context(), CL_MEM_READ_WRITE, 8 * (N + 8), 0);
     assert!(!memory.is_null());
-    let element = |i: usize| memory.cast::<u32>().wrapping_add(i);
-    for (to, from) in [(0, N + 4), (1, N + 4), (4, N + 5), (3, N + 7)] {
-        let values: Vec<u32> = (0..N as u32).map(|i| i * 3).collect();
-        ok(t.clEnqueueSVMMemcpy(
-            t.queue(),
-            1,
-            element(from).cast(),
-            values.as_ptr().cast(),
-            4 * N,
-            0,
-            null(),
-            null_mut(),
-        ));
-        ok(t.clSetKernelArgSVMPointer(kernel.h, 0, element(to).cast()));
-        ok(t.clSetKernelArgSVMPointer(kernel.h, 1, element(from).cast()));
-        t.wait(&[&t.launch(&kernel, &[N], &[64])]);
-        let mut found = vec![0u32; N];
-        ok(t.clEnqueueSVMMemcpy(
-            t.queue(),
-            1,
-            found.as_mut_ptr().cast(),
-            element(to).cast(),
-            4 * N,
-            0,
-            null(),
-            null_mut(),
-        ));
-        assert!(found.iter().zip(&values).all(|(found, value)| *found == value + 1), "{to} {from}");
+    let element = |i: usize| -> Handle { memory.cast::<u32>().wrapping_add(i).cast() };
+    let copy = |to: Handle, from: Handle| {
+        ok(t.clEnqueueSVMMemcpy(t.queue(), 1, to, from, 4 * N, 0, null(), null_mut()));
+    };
+    let values: Vec<u32> = (0..N as u32).map(|i| i * 3).collect();
+    for (name, items) in [("scalar", N), ("wide", N / 4)] {
+        let kernel = t.kernel_of(&program, name);
+        for (to, from) in [(0, N + 4), (1, N + 4), (4, N + 5), (3, N + 7)] {
+            copy(element(from), values.as_ptr().cast_mut().cast());
+            ok(t.clSetKernelArgSVMPointer(kernel.h, 0, element(to)));
+            ok(t.clSetKernelArgSVMPointer(kernel.h, 1, element(from)));
+            t.wait(&[&t.launch(&kernel, &[items], &[64])]);
+            let mut found = vec![0u32; N];
+            copy(found.as_mut_ptr().cast(), element(to));
+            assert!(found.iter().zip(&values).all(|(found, value)| *found == value + 1), "{name} {to} {from}");
+        }
     }
     t.clSVMFree(t.context(), memory);
 }

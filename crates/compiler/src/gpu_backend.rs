@@ -4,9 +4,13 @@ use crate::CompileError;
 use crate::backend::{Backend, Capabilities, Explanation, Generated, KernelInput, StageLog};
 use crate::key::Tier;
 use cloom_artifact::{CoarseEntry, GpuLaunch, KernelArtifact, KernelCode, LaunchForm};
+use cloom_ir::abi::gpu::COARSE_ALIGN;
+use cloom_ir::{FuncRef, Module};
 use cloom_llvm::OptLevel;
+use cloom_passes::infer_alignment;
 use cloom_passes::inline::Budget;
 use cloom_passes::{FINISH_GPU, PassManager, PassOptions};
+use cloom_spmd::Coarse;
 use cloom_target::Target;
 
 /// Code generation for a GPU.
@@ -24,6 +28,13 @@ impl GpuBackend {
 /// The passes that were asked for, as a GPU has them.
 fn pass_options(input: &KernelInput<'_>) -> PassOptions {
     PassOptions { native_generic: true, budget: Budget::GPU, ..input.passes.clone() }
+}
+
+/// The kernel once more, for buffers that are aligned, as they are but for pointers into shared virtual memory.
+fn aligned(module: &mut Module, kernel: FuncRef) -> Option<Coarse> {
+    let mut func = infer_alignment::for_aligned_buffers(&module.funcs[kernel], COARSE_ALIGN as u32)?;
+    func.name += ".aligned";
+    Some(Coarse { func: module.funcs.push(func), factor: 1 })
 }
 
 impl Backend for GpuBackend {
@@ -49,10 +60,13 @@ impl Backend for GpuBackend {
             Tier::Baseline => OptLevel::Less,
             Tier::Optimised => OptLevel::Default,
         };
-        let (coarse, remark) = match level {
+        let (mut coarse, remark) = match level {
             OptLevel::Default => cloom_spmd::coarsen(&mut module, kernel),
             OptLevel::Less | OptLevel::None => (None, cloom_spmd::remarks::not_optimised()),
         };
+        if level == OptLevel::Default && coarse.is_none() {
+            coarse = aligned(&mut module, kernel);
+        }
         if let Some(coarse) = coarse {
             debug_assert_eq!(cloom_ir::verify(&module).first(), None, "after coarsening\n{module}");
             log.stage("coarse", || module.function_text(&module.funcs[coarse.func]));

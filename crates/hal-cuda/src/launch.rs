@@ -37,9 +37,14 @@ fn checked<'a>(
     let kernel = kernel_of(gpu, launch)?;
     check(kernel, launch)?;
     let range = &launch.range;
-    let function = kernel.function_for(current, group_of(range).iter().product())?;
-    kernel.allow_local(current, function, launch.local_size)?;
+    let threads = group_of(range).iter().product();
     let coarse = kernel.coarse.as_ref().filter(|_| has_aligned_buffers(kernel, launch));
+    let function = match coarse {
+        Some((aligned, 1)) if threads <= aligned.most => aligned,
+        _ => kernel.function_for(current, threads)?,
+    };
+    kernel.allow_local(current, function, launch.local_size)?;
+    let coarse = coarse.filter(|(_, factor)| *factor > 1);
     let mut rest = parts(coarse, function, range, gpu.threads_of_coarse)?;
     let first = [rest.next(), rest.next()];
     let items = range.global.iter().fold(1u64, |items, &n| items.saturating_mul(n));

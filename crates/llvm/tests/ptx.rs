@@ -243,6 +243,28 @@ fn bytes_are_loaded_as_they_are_aligned() {
 }
 
 #[test]
+fn aligned_bytes_are_one_access() {
+    for (lanes, load, store) in
+        [(8, "ld.global.v2.u32", "st.global.v2.u32"), (16, "ld.global.v4.u32", "st.global.v4.u32")]
+    {
+        let text = ptx(&format!(
+            "func external @k(ptr<global>, ptr<global>) kernel {{
+               param \"a\" \"uchar16*\" global size 8 align 8
+               param \"b\" \"uchar16*\" global size 8 align 8
+             }} {{
+             bb0(v0: ptr<global>, v1: ptr<global>):
+                 v2: i8x{lanes} = load v0 align {lanes}
+                 v3: i8x{lanes} = add v2, v2
+                 store v1, v3 align {lanes}
+                 ret
+             }}"
+        ));
+        assert!(text.matches("ld.global").count() == 1 && text.contains(load), "{text}");
+        assert!(text.matches("st.global").count() == 1 && text.contains(store), "{text}");
+    }
+}
+
+#[test]
 fn floats_are_converted_when_they_are_loaded() {
     for (from, to) in [("f16", "f32"), ("f16", "f64"), ("f32", "f64")] {
         for (lanes, align) in [2, 4, 8, 16].into_iter().flat_map(|lanes| [(lanes, 2), (lanes, 8), (lanes, 128)]) {

@@ -3,18 +3,34 @@
 //!
 //! For a machine whose wide accesses must be aligned, as a GPU's. An argument that points to a type is aligned for it:
 //! the application vouches for that (OpenCL C 3.0, 6.3.5: "Alignment of Types"). The address is the argument and
-//! terms, each of which counts by its factor; the affine analysis knows them. (LLVM's `infer-alignment` does the same
-//! with what it knows, which is not what the host passes.)
+//! terms, each of which counts by its factor; the affine analysis knows them. A term that it does not look into, as it
+//! may wrap, still has the zeros in its low bits that its operands have: `(int)id * 16`. (LLVM's `infer-alignment`
+//! does the same with what it knows, which is not what the host passes.)
 
 use cloom_ir::affine::{Affine, Ext, Facts, Form, Symbol};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
-use cloom_ir::{Function, Inst, Op, ParamKind, Type, Value};
+use cloom_ir::{BinOp, CastOp, Function, Inst, Op, ParamKind, Type, Value};
 use rustc_hash::FxHashMap;
 
 /// More is of no use to an access.
 const MOST: u64 = 16;
+
+/// How far back operands are looked at.
+const DEPTH: u32 = 6;
+
+/// The function for buffers that are all aligned to so many bytes, if some accesses are wider there.
+pub fn for_aligned_buffers(func: &Function, align: u32) -> Option<Function> {
+    let mut aligned = func.clone();
+    for param in &mut aligned.kernel.as_mut()?.params {
+        param.pointee_align = param.pointee_align.max(align);
+    }
+    (find(&aligned).len() > find(func).len()).then(|| {
+        run(&mut aligned);
+        aligned
+    })
+}
 
 /// Runs the pass. Returns how often it changed something.
 pub fn run(func: &mut Function) -> usize {
@@ -51,16 +67,16 @@ fn find(func: &Function) -> Vec<(Inst, u32)> {
     let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
     let affine = Affine::new(func, &cfg, &loops, Facts::default());
     let better = |(i, address, ty, align): (Inst, Value, Type, u32)| {
-        let known = alignment(&affine.form(address, Ext::Own), &aligns).min(ty.bytes().into());
+        let known = alignment(func, &affine.form(address, Ext::Own), &aligns).min(ty.bytes().into());
         (known > align.into()).then_some((i, known as u32))
     };
     accesses.into_iter().filter_map(better).collect()
 }
 
 /// What an address is a multiple of, up to [`MOST`].
-fn alignment(form: &Form, aligns: &FxHashMap<Value, u64>) -> u64 {
+fn alignment(func: &Function, form: &Form, aligns: &FxHashMap<Value, u64>) -> u64 {
     let of_symbol = |symbol: &Symbol| match symbol {
-        Symbol::Value(v, _) => aligns.get(v).copied().unwrap_or(1),
+        Symbol::Value(v, _) => aligns.get(v).copied().unwrap_or_else(|| 1 << low_zeros(func, *v, DEPTH)),
         _ => 1,
     };
     let of_factor = |factor: i64| 1 << factor.trailing_zeros().min(MOST.trailing_zeros());
@@ -68,6 +84,24 @@ fn alignment(form: &Form, aligns: &FxHashMap<Value, u64>) -> u64 {
         monomial.iter().fold(of_factor(factor), |product: u64, symbol| product.saturating_mul(of_symbol(symbol)))
     });
     products.fold(MOST, u64::min)
+}
+
+/// How many of the lowest bits of a number are zeros at least, up to those that matter here.
+fn low_zeros(func: &Function, v: Value, depth: u32) -> u32 {
+    let most = MOST.trailing_zeros();
+    let inst = func.def_inst(v).filter(|_| depth > 0 && !func.ty(v).is_vector());
+    let Some(data) = inst.map(|i| &func.insts[i]) else { return 0 };
+    let of = |k: usize| low_zeros(func, data.args[k], depth - 1);
+    let zeros = match data.op {
+        Op::Const(bits) => bits.trailing_zeros(),
+        Op::Binary(BinOp::Add | BinOp::Sub | BinOp::Or | BinOp::Xor) => of(0).min(of(1)),
+        Op::Binary(BinOp::And) => of(0).max(of(1)),
+        Op::Binary(BinOp::Mul) => of(0) + of(1),
+        Op::Cast(CastOp::Trunc | CastOp::Sext | CastOp::Zext) => of(0),
+        Op::Select => of(1).min(of(2)),
+        _ => 0,
+    };
+    zeros.min(most)
 }
 
 #[cfg(test)]
@@ -118,6 +152,21 @@ mod tests {
             for access in ["load v7", "store v7, v8"] {
                 assert!(text.contains(&format!("{access} align {align}\n")), "{buffer} {factor} {ty}\n{text}");
             }
+        }
+    }
+
+    #[test]
+    fn what_may_wrap_has_its_low_zeros() {
+        for (index, align) in [
+            ("v11: i32 = trunc v10\n v6: i64 = sext v11", 8),
+            ("v11: i32 = trunc v3\n v6: i64 = sext v11", 2),
+            ("v11: i64 = add v10, v3\n v6: i64 = or v11, v10", 2),
+            ("v11: i64 = const 0x18\n v6: i64 = and v3, v11", 8),
+        ] {
+            let text = after(&format!(
+                "v10: i64 = mul v3, v4\n {index}\n v7: ptr<global> = ptradd v0, v6\n v8: f16x4 = load v7 align 2"
+            ));
+            assert!(text.contains(&format!(" align {align}\n    ret")), "{index}\n{text}");
         }
     }
 

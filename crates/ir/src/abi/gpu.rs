@@ -36,6 +36,8 @@ pub struct GpuLaunch {
 /// A kernel with the same parameters, one work-item of which does the work of several neighbours of dimension 0. It
 /// does not matter how they are grouped, and its global ids of dimension 0 are those of the first neighbours divided by
 /// the factor. For ids of at most 31 bits, and arguments that are addresses of buffers aligned to [`COARSE_ALIGN`].
+///
+/// If the factor is 1, it differs from the ordinary kernel by the alignment alone, and is launched like that one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CoarseEntry {
     /// The symbol of the kernel.

@@ -6,13 +6,15 @@
 //!   same;
 //! * truth values as floats, where true is -1 and comes out as 1: a choice between constants;
 //! * an element, at a place that is computed, of a vector in local or private memory (one access of the element, which
-//!   has lost its address space): it is of the vector's frozen value.
+//!   has lost its address space): it is of the vector's frozen value;
+//! * accesses of 8 or 16 bytes as such, aligned to all of them (one for each four): they are of words, frozen ones or
+//!   moved ones, as it would make them accesses of bytes again.
 
 use super::{FRAME, NO_NAME, SHARED};
 use crate::handles::LlvmModule;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
-use llvm_sys::{LLVMOpcode, LLVMTypeKind};
+use llvm_sys::{LLVMInlineAsmDialect, LLVMOpcode, LLVMTypeKind};
 
 /// The lanes from which on LLVM believes in loads that extend floats: it lists those of up to 4, and some of 8, as what
 /// the targets have not.
@@ -37,6 +39,8 @@ pub fn run(module: &LlvmModule<'_>) {
                         choose_sign(builder, inst);
                     } else if is_element_in_space(inst) {
                         freeze_vector(builder, inst);
+                    } else if let Some(words) = words_of_bytes(inst) {
+                        access_words(builder, inst, words);
                     }
                     inst = next;
                 }
@@ -95,6 +99,73 @@ fn is_element_in_space(inst: LLVMValueRef) -> bool {
         let load = LLVMIsALoadInst(LLVMGetOperand(inst, 0));
         let space = || LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(load, 0)));
         LLVMIsConstant(place) == 0 && !load.is_null() && matches!(space(), SHARED | FRAME)
+    }
+}
+
+/// If an instruction loads or stores 8 or 16 bytes at once, aligned to all of them: how many words that is.
+fn words_of_bytes(inst: LLVMValueRef) -> Option<u32> {
+    // SAFETY: see `run`.
+    unsafe {
+        let ty = match LLVMGetInstructionOpcode(inst) {
+            LLVMOpcode::LLVMLoad => LLVMTypeOf(inst),
+            LLVMOpcode::LLVMStore => LLVMTypeOf(LLVMGetOperand(inst, 0)),
+            _ => return None,
+        };
+        match lanes_of(ty)? {
+            (bytes @ (8 | 16), 8) if LLVMGetAlignment(inst) >= bytes => Some(bytes / 4),
+            _ => None,
+        }
+    }
+}
+
+fn access_words(builder: LLVMBuilderRef, inst: LLVMValueRef, words: u32) {
+    // SAFETY: see `run`.
+    unsafe {
+        LLVMPositionBuilderBefore(builder, inst);
+        let is_load = LLVMGetInstructionOpcode(inst) == LLVMOpcode::LLVMLoad;
+        let word = LLVMInt32TypeInContext(LLVMGetTypeContext(LLVMTypeOf(inst)));
+        let ty = LLVMVectorType(word, words);
+        let access = if is_load {
+            LLVMBuildLoad2(builder, ty, LLVMGetOperand(inst, 0), NO_NAME)
+        } else {
+            let value = LLVMBuildBitCast(builder, LLVMGetOperand(inst, 0), ty, NO_NAME);
+            LLVMBuildStore(builder, moved_words(builder, value, words), LLVMGetOperand(inst, 1))
+        };
+        LLVMSetAlignment(access, LLVMGetAlignment(inst));
+        LLVMSetVolatile(access, LLVMGetVolatile(inst));
+        if is_load {
+            let value = LLVMBuildFreeze(builder, access, NO_NAME);
+            LLVMReplaceAllUsesWith(inst, LLVMBuildBitCast(builder, value, LLVMTypeOf(inst), NO_NAME));
+        }
+        LLVMInstructionEraseFromParent(inst);
+    }
+}
+
+/// A vector of words, each of which went through an instruction that LLVM does not look into.
+fn moved_words(builder: LLVMBuilderRef, vector: LLVMValueRef, words: u32) -> LLVMValueRef {
+    let (text, constraints) = (c"mov.b32 $0, $1;", c"=r,r");
+    // SAFETY: see `run`; the texts are given with their lengths.
+    unsafe {
+        let ty = LLVMTypeOf(vector);
+        let mut word = LLVMGetElementType(ty);
+        let function = LLVMFunctionType(word, &mut word, 1, 0);
+        let asm = LLVMGetInlineAsm(
+            function,
+            text.as_ptr(),
+            text.count_bytes(),
+            constraints.as_ptr(),
+            constraints.count_bytes(),
+            0,
+            0,
+            LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
+            0,
+        );
+        (0..u64::from(words)).fold(LLVMGetPoison(ty), |all, i| {
+            let index = LLVMConstInt(LLVMInt32TypeInContext(LLVMGetTypeContext(ty)), i, 0);
+            let mut one = LLVMBuildExtractElement(builder, vector, index, NO_NAME);
+            let moved = LLVMBuildCall2(builder, function, asm, &mut one, 1, NO_NAME);
+            LLVMBuildInsertElement(builder, all, moved, index, NO_NAME)
+        })
     }
 }
 
