@@ -30,8 +30,15 @@ fn pass_options(input: &KernelInput<'_>) -> PassOptions {
     PassOptions { native_generic: true, budget: Budget::GPU, ..input.passes.clone() }
 }
 
+/// Instructions of a kernel that is made twice at most: the driver's compiler takes long for large ones, whose accesses
+/// are not what they spend their time on.
+const MAX_ALIGNED: usize = 1000;
+
 /// The kernel once more, for buffers that are aligned, as they are but for pointers into shared virtual memory.
 fn aligned(module: &mut Module, kernel: FuncRef) -> Option<Coarse> {
+    if module.funcs[kernel].size() > MAX_ALIGNED {
+        return None;
+    }
     let mut func = infer_alignment::for_aligned_buffers(&module.funcs[kernel], COARSE_ALIGN as u32)?;
     func.name += ".aligned";
     Some(Coarse { func: module.funcs.push(func), factor: 1 })

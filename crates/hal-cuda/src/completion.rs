@@ -308,7 +308,7 @@ pub struct Running {
     /// Its beginning and its end, if it is timed.
     pub times: Times,
     /// Names the kernels as long as they run.
-    pub kernels: Vec<OnItsWay>,
+    pub kernels: SmallVec<[OnItsWay; 1]>,
     /// What it prints into.
     pub print: Option<(Arc<Printing>, DeviceBlock)>,
     /// When it was submitted, and the number of work-items with which its kernel was seen to be quick.

@@ -75,7 +75,7 @@ pub fn submit(
     let running = |number, times| {
         let quick = (Instant::now(), items, kernel.quick.clone());
         let (gpu, lane, queue) = (gpu.clone(), lane.clone(), launch.queue);
-        let kernels = vec![on_its_way];
+        let kernels = smallvec![on_its_way];
         let running = Running { gpu, lane, queue, numbers: smallvec![number..=number], times, kernels, print, quick };
         Ok(Completion::Pending(Box::new(running)))
     };

@@ -119,7 +119,7 @@ pub trait Device: Send + Sync {
         variables: Option<Arc<dyn Memory>>,
     ) -> Result<Arc<dyn Kernel>, HalError>;
 
-    /// A queue for it is being made, so that programs and launches will follow: the same. Returns at once.
+    /// A queue for it is being made, so that programs will follow: what takes long may begin. Returns at once.
     fn expect_use(&self) {}
 
     /// Code for it is being made: what the first [`load`](Device::load) would wait for may be done meanwhile. Returns
