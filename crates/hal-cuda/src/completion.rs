@@ -37,6 +37,12 @@ const FOLLOWS: Duration = Duration::from_micros(10);
 /// and looks for ends only once in this time.
 const LOOK: Duration = Duration::from_micros(100);
 
+/// If threads waited themselves for so many launches in a row, the lane's thread naps between looking for others: it
+/// would only take time from them, all the more on a core that it shares with one.
+const HELPED: u32 = 8;
+/// A nap; the system adds as much.
+const NAP: Duration = Duration::from_micros(50);
+
 /// Launches whose ends are told at a time.
 const MOST_TOLD: usize = 64;
 
@@ -207,11 +213,15 @@ impl Lane {
 
     /// The thread.
     fn serve(&self) {
-        let mut quiet = LEAVES;
+        let (mut quiet, mut helped) = (LEAVES, 0u32);
         let is_helped = || self.helpers.load(Ordering::Acquire) > 0;
-        while self.is_wanted() {
+        while self.is_wanted(helped >= HELPED) {
             self.submit_deferred();
-            let Some(is_quiet) = self.wait_for_launches(quiet) else { continue };
+            let Some(is_quiet) = self.wait_for_launches(quiet) else {
+                helped = helped.saturating_add(1);
+                continue;
+            };
+            helped = 0;
             let before = self.marks.submitted();
             if !is_quiet && let Ok(current) = self.marks.gpu().enter() {
                 self.marks.look_for_ends(&current);
@@ -231,7 +241,7 @@ impl Lane {
     }
 
     /// Waits until there is a launch that no thread waits for, or until there was none for long.
-    fn is_wanted(&self) -> bool {
+    fn is_wanted(&self, naps: bool) -> bool {
         // Who launches and waits again and again should not have to wake it again and again.
         let (mut last, mut begin) = (self.marks.submitted(), Instant::now());
         while begin.elapsed() < SPIN {
@@ -239,11 +249,15 @@ impl Lane {
             if self.queued.load(Ordering::Acquire) > 0 {
                 return true;
             }
+            if naps {
+                std::thread::sleep(NAP);
+            } else {
+                pause();
+            }
             let now = self.marks.submitted();
             if now != last {
                 (last, begin) = (now, Instant::now());
             }
-            pause();
         }
         let mut work = self.work.lock();
         loop {
