@@ -61,7 +61,7 @@ pub struct Gpu {
     pool: OnceLock<Option<RawPool>>,
     free_streams: Mutex<Vec<RawStream>>,
     /// Events that nobody uses, by their kind.
-    free_events: [Mutex<Vec<RawEvent>>; 3],
+    free_events: [Mutex<Vec<RawEvent>>; 4],
 }
 
 impl Gpu {
@@ -235,6 +235,7 @@ impl<'a> Current<'a> {
         let flags = match kind {
             EventKind::Plain => EVENT_DISABLE_TIMING,
             EventKind::Sleeper => EVENT_BLOCKING_SYNC | EVENT_DISABLE_TIMING,
+            EventKind::Begin => 0,
             EventKind::Timer => EVENT_BLOCKING_SYNC,
         };
         // SAFETY: it writes a handle.
@@ -250,7 +251,9 @@ pub enum EventKind {
     Plain,
     /// A thread sleeps until it comes. The GPU interrupts the host for it.
     Sleeper,
-    /// The same, and it has a time.
+    /// It has a time, and nobody waits for it.
+    Begin,
+    /// A sleeper that has a time.
     Timer,
 }
 
@@ -272,7 +275,7 @@ impl Event {
 
     /// Whether a thread can sleep until it comes.
     pub fn can_be_slept_on(&self) -> bool {
-        !matches!(self.kind, EventKind::Plain)
+        matches!(self.kind, EventKind::Sleeper | EventKind::Timer)
     }
 
     /// Whether it has come.

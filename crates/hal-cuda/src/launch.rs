@@ -90,12 +90,12 @@ pub fn submit(
         if !launch.timed {
             return begin(&current, lane, kernel, launch, descriptor, grids).map(|()| None);
         }
-        let record = || Event::record(gpu, &current, lane.stream(), EventKind::Timer);
+        let record = |kind| Event::record(gpu, &current, lane.stream(), kind);
         let gate = if kernel.may_be_gated() { lane.gate(gpu) } else { None };
         let _closed = gate.and_then(|gate| gate.close(&current, lane.stream()));
-        let start = record()?;
+        let start = record(EventKind::Begin)?;
         begin(&current, lane, kernel, launch, descriptor, grids)?;
-        Ok(Some((start, Arc::new(record()?))))
+        Ok(Some((start, Arc::new(record(EventKind::Timer)?))))
     });
     match begun {
         Ok((times, number)) => running(number, times),

@@ -271,7 +271,10 @@ impl Marks {
                 return Ok(());
             }
             self.flush(current, &mut order);
-            self.write(current, &mut order);
+            // The event of a timed launch is asked for all the time.
+            if !order.event_of(number).is_some_and(|event| event.can_be_slept_on()) {
+                self.write(current, &mut order);
+            }
             order.is_awaited = true;
             if order.written < number && order.event_of(number).is_none() {
                 self.record(current, &mut order)?;
