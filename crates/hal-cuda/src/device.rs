@@ -148,10 +148,13 @@ impl Device for CudaDevice {
     }
 
     fn expect_use(&self) {
-        // Where there is code, that of the program may be.
-        if self.cache.as_ref().is_none_or(|cache| cache.is_empty()) {
-            self.expect_code();
-        }
+        // Once, as all queues of the process look into one folder. Where there is code, that of the program may be.
+        static LOOKED: Once = Once::new();
+        LOOKED.call_once(|| {
+            if self.cache.as_ref().is_none_or(|cache| cache.is_empty()) {
+                self.expect_code();
+            }
+        });
     }
 
     fn expect_code(&self) {
