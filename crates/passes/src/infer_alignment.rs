@@ -7,7 +7,7 @@
 //! may wrap, still has the zeros in its low bits that its operands have: `(int)id * 16`. (LLVM's `infer-alignment`
 //! does the same with what it knows, which is not what the host passes.)
 
-use cloom_ir::affine::{Affine, Ext, Facts, Form, Symbol};
+use cloom_ir::affine::{Affine, Ext, Facts, Symbol};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
@@ -22,34 +22,43 @@ const DEPTH: u32 = 6;
 
 /// The function for buffers that are all aligned to so many bytes, if some accesses are wider there.
 pub fn for_aligned_buffers(func: &Function, align: u32) -> Option<Function> {
+    let found = find(func, align);
+    if found.is_empty() || found.len() <= find(func, 1).len() {
+        return None;
+    }
     let mut aligned = func.clone();
+    apply(&mut aligned, &found);
+    // For what other passes make clear.
     for param in &mut aligned.kernel.as_mut()?.params {
         param.pointee_align = param.pointee_align.max(align);
     }
-    (find(&aligned).len() > find(func).len()).then(|| {
-        run(&mut aligned);
-        aligned
-    })
+    Some(aligned)
 }
 
 /// Runs the pass. Returns how often it changed something.
 pub fn run(func: &mut Function) -> usize {
-    let found = find(func);
-    for &(i, known) in &found {
+    let found = find(func, 1);
+    apply(func, &found);
+    found.len()
+}
+
+/// Gives accesses their alignments.
+fn apply(func: &mut Function, found: &[(Inst, u32)]) {
+    for &(i, known) in found {
         match &mut func.insts[i].op {
             Op::Load { align } | Op::Store { align } => *align = known,
             _ => {}
         }
     }
-    found.len()
 }
 
-/// The accesses of numbers that are better aligned than they say, with their alignments.
-fn find(func: &Function) -> Vec<(Inst, u32)> {
+/// The accesses of numbers that are better aligned than they say, with their alignments. Each buffer is aligned to
+/// `least` bytes.
+fn find(func: &Function, least: u32) -> Vec<(Inst, u32)> {
     let Some(meta) = &func.kernel else { return Vec::new() };
     let buffers = func.param_values().iter().zip(&meta.params);
     let buffers = buffers.filter(|(_, param)| matches!(param.kind, ParamKind::Global | ParamKind::Constant));
-    let aligns: FxHashMap<Value, u64> = buffers.map(|(&v, param)| (v, param.pointee_align.into())).collect();
+    let aligns: FxHashMap<Value, u64> = buffers.map(|(&v, param)| (v, param.pointee_align.max(least).into())).collect();
     // More of one with three lanes would let the code generator read a fourth one.
     let wide = |ty: Type, align: u32| {
         ty.is_vector() && ty.bytes().is_power_of_two() && u64::from(align) < MOST.min(ty.bytes().into())
@@ -66,24 +75,15 @@ fn find(func: &Function) -> Vec<(Inst, u32)> {
     let cfg = Cfg::new(func);
     let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
     let affine = Affine::new(func, &cfg, &loops, Facts::default());
+    let of_symbol = |symbol| match symbol {
+        Symbol::Value(v, _) => aligns.get(&v).copied().unwrap_or_else(|| 1 << low_zeros(func, v, DEPTH)),
+        _ => 1,
+    };
     let better = |(i, address, ty, align): (Inst, Value, Type, u32)| {
-        let known = alignment(func, &affine.form(address, Ext::Own), &aligns).min(ty.bytes().into());
+        let known = affine.form(address, Ext::Own).power_of_two(MOST, of_symbol).min(ty.bytes().into());
         (known > align.into()).then_some((i, known as u32))
     };
     accesses.into_iter().filter_map(better).collect()
-}
-
-/// What an address is a multiple of, up to [`MOST`].
-fn alignment(func: &Function, form: &Form, aligns: &FxHashMap<Value, u64>) -> u64 {
-    let of_symbol = |symbol: &Symbol| match symbol {
-        Symbol::Value(v, _) => aligns.get(v).copied().unwrap_or_else(|| 1 << low_zeros(func, *v, DEPTH)),
-        _ => 1,
-    };
-    let of_factor = |factor: i64| 1 << factor.trailing_zeros().min(MOST.trailing_zeros());
-    let products = form.terms().map(|(monomial, factor)| {
-        monomial.iter().fold(of_factor(factor), |product: u64, symbol| product.saturating_mul(of_symbol(symbol)))
-    });
-    products.fold(MOST, u64::min)
 }
 
 /// How many of the lowest bits of a number are zeros at least, up to those that matter here.

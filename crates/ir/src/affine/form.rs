@@ -97,6 +97,15 @@ impl Form {
         self.terms.first().filter(|(m, _)| m.is_empty()).map_or(0, |(_, c)| *c)
     }
 
+    /// A power of two, `most` at most, that the number is a multiple of; `of` says so of a symbol.
+    pub fn power_of_two(&self, most: u64, of: impl Fn(Symbol) -> u64) -> u64 {
+        let of_factor = |factor: i64| 1 << factor.trailing_zeros().min(most.trailing_zeros());
+        let products = self.terms().map(|(monomial, factor)| {
+            monomial.iter().fold(of_factor(factor), |product: u64, &symbol| product.saturating_mul(of(symbol)))
+        });
+        products.fold(most, u64::min)
+    }
+
     /// Coefficient and symbol, if the form is a multiple of one symbol.
     pub fn as_symbol(&self) -> Option<(i64, Symbol)> {
         match self.terms.as_slice() {

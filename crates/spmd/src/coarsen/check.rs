@@ -23,8 +23,6 @@ const IDS: (i64, i64) = (0, i32::MAX as i64);
 const MAX_STRIDE: i64 = 16;
 /// Bytes between accesses of a work-item some of which are its neighbours'.
 const SHARED: i64 = 64;
-/// Bytes that the address of a buffer is a multiple of at least.
-const BUFFER_ALIGN: i64 = COARSE_ALIGN as i64;
 
 /// An access whose address varies.
 #[derive(Clone, Copy)]
@@ -267,14 +265,7 @@ impl Ids<'_> {
         // The address but for the id: buffers are aligned, and every other term counts by its factor.
         let buffers = &item.param_values()[..self.kernel_params];
         let is_buffer = |s: Symbol| matches!(s, Symbol::Value(v, _) if buffers.contains(&v) && item.ty(v).is_ptr());
-        let mut known = BUFFER_ALIGN;
-        for (monomial, factor) in rest.terms() {
-            let unit = match monomial[..] {
-                [symbol] if is_buffer(symbol) => BUFFER_ALIGN,
-                _ => factor,
-            };
-            known = known.min(1 << unit.trailing_zeros().min(BUFFER_ALIGN.trailing_zeros()));
-        }
+        let known = rest.power_of_two(COARSE_ALIGN, |s| if is_buffer(s) { COARSE_ALIGN } else { 1 });
         Ok(Access { bytes, is_consecutive, align: align.max(known as u32) })
     }
 }
