@@ -243,6 +243,22 @@ fn bytes_are_loaded_as_they_are_aligned() {
 }
 
 #[test]
+fn packed_parameters_are_read_as_they_are_aligned() {
+    let text = ptx("func external @k(ptr<global>, ptr<constant>) kernel {
+          param \"p\" \"uint4*\" global size 8 align 8
+          param \"s\" \"S\" struct size 68 align 1
+        } {
+        bb0(v0: ptr<global>, v1: ptr<constant>):
+            v2: i64 = const 0x30
+            v3: ptr<constant> = ptradd v1, v2
+            v4: i32x4 = load v3 align 1
+            store v0, v4 align 16
+            ret
+        }");
+    assert!(!text.contains("ld.param.v") && text.contains("ld.param.u8"), "{text}");
+}
+
+#[test]
 fn aligned_bytes_are_one_access() {
     for (lanes, load, store) in
         [(8, "ld.global.v2.u32", "st.global.v2.u32"), (16, "ld.global.v4.u32", "st.global.v4.u32")]

@@ -7,6 +7,7 @@
 //! * truth values as floats, where true is -1 and comes out as 1: a choice between constants;
 //! * an element, at a place that is computed, of a vector in local or private memory (one access of the element, which
 //!   has lost its address space): it is of the vector's frozen value;
+//! * loads of 16 bytes as such that are not so aligned (of a parameter, one access that faults): two of 8 bytes;
 //! * accesses of 8 or 16 bytes as such, aligned to all of them (one for each four): they are of words, frozen ones or
 //!   moved ones, as it would make them accesses of bytes again.
 
@@ -41,6 +42,8 @@ pub fn run(module: &LlvmModule<'_>) {
                         freeze_vector(builder, inst);
                     } else if let Some(words) = words_of_bytes(inst) {
                         access_words(builder, inst, words);
+                    } else if is_unaligned_load_of_bytes(inst) {
+                        load_halves(builder, inst);
                     }
                     inst = next;
                 }
@@ -115,6 +118,42 @@ fn words_of_bytes(inst: LLVMValueRef) -> Option<u32> {
             (bytes @ (8 | 16), 8) if LLVMGetAlignment(inst) >= bytes => Some(bytes / 4),
             _ => None,
         }
+    }
+}
+
+/// Whether an instruction loads 16 bytes at once that may lie anywhere.
+fn is_unaligned_load_of_bytes(inst: LLVMValueRef) -> bool {
+    // SAFETY: see `run`.
+    unsafe {
+        LLVMGetInstructionOpcode(inst) == LLVMOpcode::LLVMLoad
+            && lanes_of(LLVMTypeOf(inst)) == Some((16, 8))
+            && LLVMGetAlignment(inst) < 16
+    }
+}
+
+fn load_halves(builder: LLVMBuilderRef, inst: LLVMValueRef) {
+    // SAFETY: see `run`.
+    unsafe {
+        LLVMPositionBuilderBefore(builder, inst);
+        let context = LLVMGetTypeContext(LLVMTypeOf(inst));
+        let int = |bits| LLVMIntTypeInContext(context, bits);
+        let ty = LLVMVectorType(int(8), 8);
+        let halves = [0u64, 8].map(|at| {
+            let mut offset = LLVMConstInt(int(64), at, 0);
+            let address = LLVMBuildGEP2(builder, int(8), LLVMGetOperand(inst, 0), &mut offset, 1, NO_NAME);
+            let half = LLVMBuildLoad2(builder, ty, address, NO_NAME);
+            LLVMSetAlignment(half, LLVMGetAlignment(inst).min(8));
+            LLVMSetVolatile(half, LLVMGetVolatile(inst));
+            half
+        });
+        let mut order: [LLVMValueRef; 16] = std::array::from_fn(|i| LLVMConstInt(int(32), i as u64, 0));
+        let mask = LLVMConstVector(order.as_mut_ptr(), 16);
+        let value = LLVMBuildShuffleVector(builder, halves[0], halves[1], mask, NO_NAME);
+        LLVMReplaceAllUsesWith(inst, value);
+        LLVMInstructionEraseFromParent(inst);
+        halves.into_iter().filter_map(|half| Some((half, words_of_bytes(half)?))).for_each(|(half, words)| {
+            access_words(builder, half, words);
+        });
     }
 }
 
