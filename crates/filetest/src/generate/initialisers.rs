@@ -1,5 +1,5 @@
 //! Private arrays and structures with a list of initial values: long ones, of constants or not, in part, nested; read
-//! and written at varying indices, and as bytes.
+//! and written at varying indices, and as bytes; arrays that a nest of loops sorts.
 //!
 //! The compiler makes tables of constant ones, and lays the lanes' copies of the others out by the accesses to them.
 
@@ -23,10 +23,11 @@ fn mask(count: u64) -> u64 {
 impl Gen {
     /// Declares such an object, and perhaps uses it at once.
     pub fn initialised(&mut self, at: At, out: &mut Vec<Stmt>) {
-        match self.rng.below(6) {
+        match self.rng.below(8) {
             0 | 1 => self.initialised_array(at, out),
             2 => self.partly_initialised(out),
             3 => self.initialised_in_loop(out),
+            4 | 5 if at.kernel => self.elements_chosen_by_data(out),
             _ => self.initialised_structure(out),
         }
     }
@@ -85,6 +86,40 @@ impl Gen {
     }
 
     /// Designators, ranges, and zeros between them.
+    /// Sorts the rows of an array by a column: a nest of loops in which the lengths of inner ones depend on the outer
+    /// one, and data chooses rows.
+    fn elements_chosen_by_data(&mut self, out: &mut Vec<Stmt>) {
+        self.count(Initialisers, "elements chosen by data");
+        let (t, ty) = (self.name("t"), self.rng.pick(&["uint", "ushort", "short", "uchar", "ulong"]));
+        let (rows, columns) = (2 + self.rng.below(9), self.rng.pick(&[1u64, 1, 2, 3]));
+        let (seed, column) = (self.expr(Ty::UINT, 2), self.rng.below(columns));
+        let factor = self.rng.pick(&["7u", "0x9e3779b9u", "0xffffff31u"]);
+        let first = format!("{t}[q / {columns}][q % {columns}] = ({ty})(({seed}) * (uint)(q + 1) * {factor} >> 3);");
+        // The loops may leave rows alone.
+        let step = self.rng.pick(&["k++", "k++", "k += 2"]);
+        let from = self.rng.pick(&["k + 1", "k + 1", "0"]);
+        let less = self.rng.pick(&["<", ">", "<="]);
+        let change = match self.rng.below(3) {
+            0 => format!("{t}[best][j] += ({ty})k;"),
+            1 => format!("{ty} x = {t}[k][j]; {t}[k][j] = {t}[best][j]; {t}[best][j] = x;"),
+            _ => format!("{t}[k][j] ^= {t}[best][j]; if (best != k) {t}[best][j] -= {t}[k][j];"),
+        };
+        let line = |text: String| Stmt::Line(text);
+        out.push(line(format!("{ty} {t}[{rows}][{columns}];")));
+        out.push(Stmt::block(format!("for (int q = 0; q < {}; q++) {{", rows * columns), vec![line(first)]));
+        let body = vec![
+            line("int best = k;".into()),
+            line(format!(
+                "for (int i = {from}; i < {rows}; i++) if ({t}[i][{column}] {less} {t}[best][{column}]) best = i;"
+            )),
+            line(format!("for (int j = 0; j < {columns}; j++) {{ {change} }}")),
+            line("h = h * 31u + (uint)best;".into()),
+        ];
+        out.push(Stmt::block(format!("for (int k = 0; k < {rows}; {step}) {{"), body));
+        let all = line(format!("h = h * 31u + (uint){t}[q / {columns}][q % {columns}];"));
+        out.push(Stmt::block(format!("for (int q = 0; q < {}; q++) {{", rows * columns), vec![all]));
+    }
+
     fn partly_initialised(&mut self, out: &mut Vec<Stmt>) {
         self.count(Initialisers, "array in part");
         let ty = element(self);

@@ -108,7 +108,7 @@ impl Gen {
         let c = 1 + self.rng.below(40);
         let q = self.name("q");
         let mix = |e: String| Stmt::Line(format!("h = h * 31u + {e};"));
-        match self.rng.below(17) {
+        match self.rng.below(19) {
             0..=3 => out.push(mix(format!("in[{i}]"))),
             4 => {
                 let ty = self.rng.pick(&["uchar", "char", "ushort", "short", "uint"]);
@@ -153,8 +153,36 @@ impl Gen {
                 out.push(Stmt::block(format!("if ({a}) {{"), vec![Stmt::Line(format!("{q} = {b};"))]));
                 out.push(mix(format!("in[{q}]")));
             }
+            14 | 15 => self.guarded(out),
             _ => self.row(out),
         }
+    }
+
+    /// Loads around a place, each behind a bound of its own; what they leave outside is zero, a sum, or something else.
+    fn guarded(&mut self, out: &mut Vec<Stmt>) {
+        let (x, r, sum) = (self.name("q"), self.name("q"), self.name("sum"));
+        let ty = self.rng.pick(&["uint", "uint", "int", "uchar", "short"]);
+        let (width, pitch) = (self.rng.pick(&["8", "(n + 3)", "(int)items"]), 1 + self.rng.below(3));
+        out.push(Stmt::Line(format!("const int {x} = (int)lid - {}, {r} = {width};", self.rng.below(4))));
+        out.push(Stmt::Line(format!("uint {sum} = 0;")));
+        for _ in 0..2 + self.rng.below(4) {
+            let at = format!("({x} + {})", self.rng.below(4) as i64 - 1);
+            let load = format!("(({ty} const global *)in)[{at} * {pitch}]");
+            let load = match self.rng.below(4) {
+                0 => format!("({load} >> 3)"),
+                1 => format!("(uint)({load} & 3)"),
+                2 => format!("((uint){load} * {sum})"),
+                _ => load,
+            };
+            let inside = format!("{at} >= 0 && {at} < {r}");
+            out.push(Stmt::Line(match self.rng.below(4) {
+                0 => format!("{sum} += {inside} ? {load} : 0;"),
+                1 => format!("if ({inside}) {sum} += {load};"),
+                2 => format!("if ({inside}) {sum} = {sum} * 5u - {load}; else {sum} ^= 9u;"),
+                _ => format!("if ({inside}) {{ const uint v = {load}; {sum} = v > 99u ? {sum} - v : {sum} * 3u; }}"),
+            }));
+        }
+        out.push(Stmt::Line(format!("h = h * 31u + {sum};")));
     }
 
     /// A loop in which each work-item reads its own row; the last row may end with the buffer.
