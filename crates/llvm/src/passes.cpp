@@ -5,6 +5,8 @@
 // between procedures, sanitizers, coroutines. They were a fourth of the driver. Here the few passes that run are
 // called by their types, and the linker drops the others.
 
+#include "promote_arrays.h"
+
 #include "llvm-c/TargetMachine.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -18,7 +20,6 @@
 #include "llvm/Analysis/PostDominators.h"
 #include "llvm/Analysis/ProfileSummaryInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
-#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/ScopedNoAliasAA.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
@@ -70,9 +71,6 @@ struct SpaceAAAnalysis : AnalysisInfoMixin<SpaceAAAnalysis> {
 
 AnalysisKey SpaceAAAnalysis::Key;
 
-// The number of private memory.
-constexpr unsigned FRAME = 5;
-
 // Instructions of an unrolled loop whose number of iterations only running it shows, the most instructions of such a
 // loop, and how often it is unrolled at most. (Mandelbrot on an H200: a tenth less time with 4 than without. NVIDIA's
 // own compiler unrolls it 16 times, which is another twentieth.)
@@ -95,54 +93,6 @@ struct UnrollSearches : PassInfoMixin<UnrollSearches> {
         }
       if (loop->isInnermost() && exits.size() > 1 && size <= SEARCH_SIZE && !meets)
         addStringMetadataToLoop(loop, "llvm.loop.unroll.count", std::min(SEARCH_COUNT, SEARCH_UNROLLED / size));
-    }
-    return PreservedAnalyses::all();
-  }
-};
-
-// Instructions of an unrolled loop over an array in private memory. In registers it costs nothing, in memory hundreds of
-// cycles an access, and indices that are known put it there. (Dependent numbers of a work-item, 128 of them: 40 times as
-// long in memory.)
-constexpr unsigned ARRAY_SIZE = 4000;
-
-// Asks for the full unrolling of loops of known length whose iterations access other elements of private arrays, if
-// all accesses to private memory are at places that loops determine: an element that data chooses keeps its array in
-// memory. (Of lu, which searches for a pivot, such code took four times as long.)
-struct UnrollArrays : PassInfoMixin<UnrollArrays> {
-  // The address of an access to private memory.
-  static const SCEV *addressOf(Instruction &instruction, ScalarEvolution &evolution) {
-    auto *address = getLoadStorePointerOperand(&instruction);
-    bool isPrivate = address && address->getType()->getPointerAddressSpace() == FRAME;
-    return isPrivate ? evolution.getSCEV(const_cast<Value *>(address)) : nullptr;
-  }
-
-  static bool isChosenByData(const SCEV *address) {
-    return SCEVExprContains(address, [](const SCEV *part) {
-      return isa<SCEVUnknown>(part) && !part->getType()->isPointerTy();
-    });
-  }
-
-  static bool goesOverArray(Loop &loop, ScalarEvolution &evolution) {
-    for (BasicBlock *block : loop.blocks())
-      for (Instruction &instruction : *block)
-        if (auto *address = addressOf(instruction, evolution))
-          if (!evolution.isLoopInvariant(address, &loop))
-            return true;
-    return false;
-  }
-
-  PreservedAnalyses run(Function &function, FunctionAnalysisManager &analyses) {
-    auto &evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
-    for (Instruction &instruction : instructions(function))
-      if (auto *address = addressOf(instruction, evolution))
-        if (isChosenByData(address))
-          return PreservedAnalyses::all();
-    for (Loop *loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder()) {
-      uint64_t count = evolution.getSmallConstantTripCount(loop), size = 0;
-      for (BasicBlock *block : loop->blocks())
-        size += block->size();
-      if (count && count * size <= ARRAY_SIZE && goesOverArray(*loop, evolution))
-        addStringMetadataToLoop(loop, "llvm.loop.unroll.full");
     }
     return PreservedAnalyses::all();
   }
@@ -293,7 +243,7 @@ void addGpu(FunctionPassManager &passes) {
   passes.addPass(SimplifyCFGPass(SimplifyCFGOptions()));
   passes.addPass(createFunctionToLoopPassAdaptor(LoopRotatePass()));
   passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
-  passes.addPass(UnrollArrays());
+  passes.addPass(PromoteArrays());
   passes.addPass(UnrollMeetings());
   passes.addPass(UnrollSearches());
   passes.addPass(LoopUnrollPass(LoopUnrollOptions(/*OptLevel=*/3)));

@@ -242,6 +242,99 @@ fn bytes_are_loaded_as_they_are_aligned() {
     }
 }
 
+/// A kernel that sorts so many numbers in private memory: a triangular nest of loops, in which data chooses elements.
+fn sort(count: u64) -> String {
+    let bytes = count * 4;
+    let text = format!(
+        "func external @k(ptr<global>) kernel {{
+  param \"p\" \"int*\" global size 8 align 8
+}} {{
+bb0(v0: ptr<global>):
+    v1: i32 = const 0x0
+    v2: i32 = const {count:#x}
+    v3: i64 = const 0x4
+    v4: i32 = const 0x1
+    v5: ptr<private> = alloca {bytes} align 4
+    jump bb1(v1)
+bb1(v6: i32):
+    v7: i1 = icmp slt v6, v2
+    br v7, bb2, bb3(v1)
+bb2:
+    v8: i64 = sext v6
+    v9: i64 = mul nsw v8, v3
+    v10: ptr<global> = ptradd v0, v9
+    v11: i32 = load v10 align 4
+    v12: ptr<private> = ptradd v5, v9
+    store v12, v11 align 4
+    v13: i32 = add nsw v6, v4
+    jump bb1(v13)
+bb3(v14: i32):
+    v15: i1 = icmp slt v14, v2
+    br v15, bb4, bb9(v1)
+bb4:
+    v16: i32 = add nsw v14, v4
+    jump bb5(v14, v16)
+bb5(v17: i32, v18: i32):
+    v19: i1 = icmp slt v18, v2
+    br v19, bb6, bb8
+bb6:
+    v20: i64 = sext v18
+    v21: i64 = mul nsw v20, v3
+    v22: ptr<private> = ptradd v5, v21
+    v23: i32 = load v22 align 4
+    v24: i64 = sext v17
+    v25: i64 = mul nsw v24, v3
+    v26: ptr<private> = ptradd v5, v25
+    v27: i32 = load v26 align 4
+    v28: i1 = icmp slt v23, v27
+    br v28, bb7(v18), bb7(v17)
+bb7(v29: i32):
+    v30: i32 = add nsw v18, v4
+    jump bb5(v29, v30)
+bb8:
+    v31: i64 = sext v14
+    v32: i64 = mul nsw v31, v3
+    v33: ptr<private> = ptradd v5, v32
+    v34: i32 = load v33 align 4
+    v35: i64 = sext v17
+    v36: i64 = mul nsw v35, v3
+    v37: ptr<private> = ptradd v5, v36
+    v38: i32 = load v37 align 4
+    store v33, v38 align 4
+    store v37, v34 align 4
+    jump bb3(v16)
+bb9(v39: i32):
+    v40: i1 = icmp slt v39, v2
+    br v40, bb10, bb11
+bb10:
+    v41: i64 = sext v39
+    v42: i64 = mul nsw v41, v3
+    v43: ptr<private> = ptradd v5, v42
+    v44: i32 = load v43 align 4
+    v45: ptr<global> = ptradd v0, v42
+    store v45, v44 align 4
+    v46: i32 = add nsw v39, v4
+    jump bb9(v46)
+bb11:
+    ret
+}}"
+    );
+    ptx(&text)
+}
+
+#[test]
+fn an_array_that_data_indexes_is_in_registers() {
+    let text = sort(6);
+    assert!(!text.contains("local"), "{text}");
+    assert_eq!(text.matches("ld.global").count() + text.matches("st.global").count(), 12, "{text}");
+}
+
+#[test]
+fn an_array_that_is_too_long_for_that_stays_in_loops() {
+    let text = sort(24);
+    assert!(text.contains("ld.local") && text.lines().count() < 300, "{text}");
+}
+
 #[test]
 fn packed_parameters_are_read_as_they_are_aligned() {
     let text = ptx("func external @k(ptr<global>, ptr<constant>) kernel {

@@ -1,0 +1,416 @@
+// Prepares private arrays for registers, which have no addresses. In comes a function of a GPU's kernel after loop
+// rotation; out goes the same where the elements that are accessed are known, so that SROA makes values of them.
+//
+// In registers an array costs nothing, in memory hundreds of cycles an access. (Dependent numbers of a work-item, 128 of
+// them: 40 times as long in memory.) Two things put it into memory:
+// * Loops over its elements. They are fully unrolled, and the loops that say how long those are: in a triangular nest
+//   the outer one first, after which the inner ones are of known length.
+// * Elements that data chooses from few, such as the row of a pivot. After unrolling the index is a choice among
+//   constants. A load from it becomes loads of all the places that it can be, and selects; a store becomes stores
+//   there, of the new value or the old one.
+//
+// Code that is unrolled in vain is slow: the function stays as it was if that happens.
+
+#include "promote_arrays.h"
+
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/ConstantFolding.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Analysis/Utils/Local.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+#include "llvm/Transforms/Utils/UnrollLoop.h"
+
+using namespace llvm;
+
+namespace {
+
+// The most instructions of the unrolled loops of a function, and of the selects.
+constexpr uint64_t MAX_INSTRUCTIONS = 6000;
+
+// The most places among which an access chooses.
+constexpr size_t MAX_PLACES = 8;
+
+// The longest chain of operations that make an address.
+constexpr unsigned MAX_DEPTH = 200;
+
+// An array, and all that is done with it.
+struct Array {
+  AllocaInst *slot;
+  // Loads and stores of elements.
+  SmallVector<Instruction *, 16> accesses;
+  // Addresses that the slot's is in, other than itself, in the order of their uses.
+  SmallSetVector<Instruction *, 16> pointers;
+};
+
+// Nothing if the array's address is used for more than accesses.
+std::optional<Array> usesOf(AllocaInst &slot) {
+  Array array{&slot, {}, {}};
+  SmallVector<Instruction *, 16> open{&slot};
+  while (!open.empty()) {
+    Instruction *pointer = open.pop_back_val();
+    for (Use &use : pointer->uses()) {
+      auto *user = cast<Instruction>(use.getUser());
+      auto *load = dyn_cast<LoadInst>(user);
+      auto *store = dyn_cast<StoreInst>(user);
+      if ((load && load->isSimple()) || (store && store->isSimple() && store->getPointerOperand() == pointer &&
+                                         store->getValueOperand() != pointer)) {
+        array.accesses.push_back(user);
+      } else if (isa<GetElementPtrInst, AddrSpaceCastInst, PHINode, SelectInst>(user)) {
+        if (array.pointers.insert(user))
+          open.push_back(user);
+      } else if (!user->isLifetimeStartOrEnd()) {
+        return std::nullopt;
+      }
+    }
+  }
+  // A choice between this array and something else.
+  for (Instruction *pointer : array.pointers)
+    if (isa<PHINode, SelectInst>(pointer))
+      for (Value *operand : pointer->operands())
+        if (operand->getType()->isPointerTy() && operand != &slot && !isa<UndefValue>(operand) &&
+            !(isa<Instruction>(operand) && array.pointers.contains(cast<Instruction>(operand))))
+          return std::nullopt;
+  return array;
+}
+
+// What the loops around accesses have to do with the elements that are accessed.
+class Elements {
+  ScalarEvolution &evolution;
+  LoopInfo &info;
+
+public:
+  // Loops whose iterations access other elements, and those that say how many iterations these have.
+  SmallSetVector<Loop *, 8> loops;
+
+  Elements(ScalarEvolution &evolution, LoopInfo &info) : evolution(evolution), info(info) {}
+
+  // Adds the accesses of an array. False, and nothing changed, if its elements would not be constants or choices among
+  // constants after unrolling, or if that were too much code.
+  bool add(const Array &array) {
+    Elements more(*this);
+    SmallPtrSet<const SCEV *, 16> seen;
+    for (Instruction *access : array.accesses)
+      if (!more.addLoops(evolution.getSCEV(getLoadStorePointerOperand(access)), seen))
+        return false;
+    for (size_t at = 0; at < more.loops.size(); ++at) {
+      Loop *loop = more.loops[at];
+      const SCEV *last = evolution.getBackedgeTakenCount(loop);
+      if (!evolution.getSmallConstantMaxTripCount(loop) || isa<SCEVCouldNotCompute>(last) || !more.addLoops(last, seen))
+        return false;
+    }
+    if (more.size() > MAX_INSTRUCTIONS)
+      return false;
+    loops = more.loops;
+    return true;
+  }
+
+private:
+  // Adds the loops that a value depends on. False if it depends on anything else.
+  bool addLoops(const SCEV *value, SmallPtrSet<const SCEV *, 16> &seen) {
+    SmallVector<const SCEV *, 8> open{value};
+    while (!open.empty()) {
+      const SCEV *part = open.pop_back_val();
+      if (!seen.insert(part).second)
+        continue;
+      if (auto *recurrence = dyn_cast<SCEVAddRecExpr>(part))
+        loops.insert(const_cast<Loop *>(recurrence->getLoop()));
+      append_range(open, part->operands());
+      auto *unknown = dyn_cast<SCEVUnknown>(part);
+      if (!unknown || isa<AllocaInst>(unknown->getValue()))
+        continue;
+      // A condition chooses between two elements.
+      if (part->getType()->isIntegerTy(1))
+        continue;
+      auto *instruction = dyn_cast<Instruction>(unknown->getValue());
+      if (!instruction || !isa<PHINode, SelectInst, BinaryOperator, CastInst, FreezeInst>(instruction))
+        return false;
+      if (isa<PHINode>(instruction) && info.isLoopHeader(instruction->getParent()))
+        loops.insert(info.getLoopFor(instruction->getParent()));
+      // It does not matter who chooses.
+      size_t first = isa<SelectInst>(instruction);
+      for (Value *operand : drop_begin(instruction->operands(), first)) {
+        if (!evolution.isSCEVable(operand->getType()))
+          return false;
+        open.push_back(evolution.getSCEV(operand));
+      }
+    }
+    return true;
+  }
+
+  // Instructions of the unrolled loops, at most.
+  uint64_t size() const {
+    uint64_t sum = 0;
+    for (Loop *top : info)
+      for (BasicBlock *block : top->blocks()) {
+        uint64_t copies = 1;
+        for (Loop *loop = info.getLoopFor(block); loop; loop = loop->getParentLoop())
+          if (loops.contains(loop))
+            copies = SaturatingMultiply<uint64_t>(copies, evolution.getSmallConstantMaxTripCount(loop));
+        if (copies > 1)
+          sum = SaturatingMultiplyAdd<uint64_t>(copies, block->size(), sum);
+      }
+    return sum;
+  }
+};
+
+// Makes choices among elements of accesses to an array at places that are not constants.
+class Chooser {
+  const DataLayout &layout;
+  const Array &array;
+  DenseMap<Value *, Value *> offsets;
+  using Places = std::optional<SmallSetVector<Constant *, 8>>;
+  const Places NOWHERE;
+  DenseMap<Value *, Places> places;
+
+public:
+  explicit Chooser(const Array &array) : layout(array.slot->getModule()->getDataLayout()), array(array) {}
+
+  // False if an access may be at too many places; then the array is still what it was. `budget` is the number of
+  // instructions that may be added.
+  bool run(uint64_t &budget) {
+    auto bytes = array.slot->getAllocationSize(layout);
+    if (!bytes)
+      return false;
+    SmallVector<std::pair<Value *, SmallVector<Constant *, 8>>, 16> chosen;
+    for (Instruction *access : array.accesses) {
+      Value *offset = offsetOf(getLoadStorePointerOperand(access), MAX_DEPTH);
+      const Places &all = offset ? placesOf(offset, MAX_DEPTH) : NOWHERE;
+      if (!all)
+        return false;
+      // Elsewhere the access would be undefined.
+      uint64_t size = layout.getTypeStoreSize(getLoadStoreType(access));
+      SmallVector<Constant *, 8> inside;
+      copy_if(*all, std::back_inserter(inside), [&](Constant *place) {
+        auto *number = dyn_cast<ConstantInt>(place);
+        return number && number->getZExtValue() + size <= bytes->getFixedValue();
+      });
+      if (inside.empty() || inside.size() > MAX_PLACES || budget < 4 * inside.size())
+        return false;
+      budget -= 4 * inside.size();
+      chosen.push_back({offset, inside});
+    }
+    for (auto [access, choice] : zip(array.accesses, chosen))
+      expand(access, choice.first, choice.second);
+    return true;
+  }
+
+private:
+  // The offset of an address in the array. Null if it has more steps than `depth`.
+  Value *offsetOf(Value *pointer, unsigned depth) {
+    auto *type = Type::getInt32Ty(pointer->getContext());
+    if (pointer == array.slot)
+      return ConstantInt::get(type, 0);
+    if (isa<UndefValue>(pointer))
+      return PoisonValue::get(type);
+    if (Value *known = offsets.lookup(pointer))
+      return known;
+    if (depth == 0)
+      return nullptr;
+    auto *instruction = cast<Instruction>(pointer);
+    IRBuilder<> builder(instruction);
+    if (auto *phi = dyn_cast<PHINode>(instruction)) {
+      PHINode *copy = builder.CreatePHI(type, phi->getNumIncomingValues());
+      offsets[pointer] = copy;
+      bool isWhole = true;
+      for (auto [block, value] : zip(phi->blocks(), phi->incoming_values())) {
+        Value *offset = offsetOf(value, depth - 1);
+        isWhole &= offset != nullptr;
+        copy->addIncoming(offset ? offset : PoisonValue::get(type), block);
+      }
+      return isWhole ? copy : nullptr;
+    }
+    Value *offset = nullptr;
+    if (auto *select = dyn_cast<SelectInst>(instruction)) {
+      Value *yes = offsetOf(select->getTrueValue(), depth - 1), *no = offsetOf(select->getFalseValue(), depth - 1);
+      if (yes && no)
+        offset = builder.CreateSelect(select->getCondition(), yes, no);
+    } else if (auto *step = dyn_cast<GetElementPtrInst>(instruction)) {
+      if (Value *before = offsetOf(step->getPointerOperand(), depth - 1)) {
+        Value *more = builder.CreateSExtOrTrunc(emitGEPOffset(&builder, layout, step), type);
+        offset = builder.CreateAdd(before, more);
+      }
+    } else {
+      offset = offsetOf(cast<AddrSpaceCastInst>(instruction)->getPointerOperand(), depth - 1);
+    }
+    return offsets[pointer] = offset;
+  }
+
+  // The constants that a value can be. Nothing if it may be something else, or one of many, or of more operations than
+  // `depth`.
+  const Places &placesOf(Value *value, unsigned depth) {
+    if (depth == 0)
+      return NOWHERE;
+    auto [at, isNew] = places.try_emplace(value);
+    if (!isNew)
+      // Of a cycle: nothing yet.
+      return at->second;
+    Places found = find(value, depth - 1);
+    return places[value] = std::move(found);
+  }
+
+  Places find(Value *value, unsigned depth) {
+    SmallSetVector<Constant *, 8> found;
+    if (auto *constant = dyn_cast<Constant>(value)) {
+      found.insert(constant);
+      return found;
+    }
+    if (value->getType()->isIntegerTy(1)) {
+      found.insert(ConstantInt::getFalse(value->getContext()));
+      found.insert(ConstantInt::getTrue(value->getContext()));
+      return found;
+    }
+    auto *instruction = dyn_cast<Instruction>(value);
+    if (!instruction)
+      return std::nullopt;
+    if (isa<PHINode, SelectInst, FreezeInst>(instruction)) {
+      for (Value *operand : drop_begin(instruction->operands(), isa<SelectInst>(instruction))) {
+        const Places &some = placesOf(operand, depth);
+        if (!some)
+          return std::nullopt;
+        found.insert(some->begin(), some->end());
+      }
+    } else if (auto *conversion = dyn_cast<CastInst>(instruction)) {
+      const Places &some = placesOf(conversion->getOperand(0), depth);
+      if (!some)
+        return std::nullopt;
+      for (Constant *constant : *some)
+        found.insert(ConstantFoldCastOperand(conversion->getOpcode(), constant, conversion->getType(), layout));
+    } else if (isa<BinaryOperator>(instruction)) {
+      // Copied, as the second question may move the answer to the first.
+      const Places left = placesOf(instruction->getOperand(0), depth);
+      const Places &right = placesOf(instruction->getOperand(1), depth);
+      if (!left || !right)
+        return std::nullopt;
+      for (Constant *l : *left)
+        for (Constant *r : *right)
+          found.insert(ConstantFoldBinaryOpOperands(instruction->getOpcode(), l, r, layout));
+    } else {
+      return std::nullopt;
+    }
+    if (found.contains(nullptr) || found.size() > 2 * MAX_PLACES)
+      return std::nullopt;
+    return found;
+  }
+
+  void expand(Instruction *access, Value *offset, ArrayRef<Constant *> places) {
+    IRBuilder<> builder(access);
+    auto *type = getLoadStoreType(access);
+    auto *store = dyn_cast<StoreInst>(access);
+    Value *base = builder.CreateAddrSpaceCast(array.slot, getLoadStorePointerOperand(access)->getType());
+    Value *result = nullptr;
+    for (Constant *place : places) {
+      Value *address = builder.CreateGEP(builder.getInt8Ty(), base, place);
+      Align align = commonAlignment(array.slot->getAlign(), cast<ConstantInt>(place)->getZExtValue());
+      bool isOnly = places.size() == 1;
+      Value *here = isOnly ? nullptr : builder.CreateICmpEQ(offset, place);
+      if (!store) {
+        Value *element = builder.CreateAlignedLoad(type, address, align);
+        result = result ? builder.CreateSelect(here, element, result) : element;
+      } else {
+        Value *value = store->getValueOperand();
+        if (!isOnly)
+          value = builder.CreateSelect(here, value, builder.CreateAlignedLoad(type, address, align));
+        builder.CreateAlignedStore(value, address, align);
+      }
+    }
+    if (result)
+      access->replaceAllUsesWith(result);
+    access->eraseFromParent();
+  }
+};
+
+// The arrays of a function with accesses that are not at constant places.
+SmallVector<Array, 2> arraysOf(Function &function) {
+  SmallVector<Array, 2> arrays;
+  const DataLayout &layout = function.getParent()->getDataLayout();
+  for (Instruction &instruction : function.getEntryBlock())
+    if (auto *slot = dyn_cast<AllocaInst>(&instruction))
+      if (auto array = usesOf(*slot))
+        if (any_of(array->accesses, [&](Instruction *access) {
+              int64_t offset = 0;
+              Value *address = getLoadStorePointerOperand(access);
+              return GetPointerBaseWithConstantOffset(address, offset, layout)->stripPointerCasts() != slot;
+            }))
+          arrays.push_back(std::move(*array));
+  return arrays;
+}
+
+// Unrolls one level of the loops that keep arrays in memory, and adds these arrays' slots. False if there are none.
+bool unroll(Function &function, FunctionAnalysisManager &analyses, SmallPtrSetImpl<AllocaInst *> &slots) {
+  auto &info = analyses.getResult<LoopAnalysis>(function);
+  auto &evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
+  Elements elements(evolution, info);
+  for (const Array &array : arraysOf(function))
+    if (elements.add(array))
+      slots.insert(array.slot);
+  SmallVector<Loop *, 4> outermost;
+  copy_if(elements.loops, std::back_inserter(outermost), [&](Loop *loop) {
+    return none_of(elements.loops, [&](Loop *other) { return other != loop && other->contains(loop); });
+  });
+  if (outermost.empty())
+    return false;
+  auto &tree = analyses.getResult<DominatorTreeAnalysis>(function);
+  auto &assumptions = analyses.getResult<AssumptionAnalysis>(function);
+  auto &target = analyses.getResult<TargetIRAnalysis>(function);
+  auto &remarks = analyses.getResult<OptimizationRemarkEmitterAnalysis>(function);
+  bool changed = false;
+  for (Loop *loop : outermost) {
+    simplifyLoop(loop, &tree, &info, &evolution, &assumptions, nullptr, /*PreserveLCSSA=*/false);
+    formLCSSARecursively(*loop, tree, &info, &evolution);
+    UnrollLoopOptions options{};
+    options.Count = evolution.getSmallConstantMaxTripCount(loop);
+    options.Force = true;
+    changed |= UnrollLoop(loop, options, &info, &evolution, &tree, &assumptions, &target, &remarks,
+                          /*PreserveLCSSA=*/true) != LoopUnrollResult::Unmodified;
+  }
+  analyses.invalidate(function, PreservedAnalyses::none());
+  // Which inner loops there are, and how long they are.
+  analyses.invalidate(function, InstCombinePass(InstCombineOptions().setVerifyFixpoint(false)).run(function, analyses));
+  analyses.invalidate(function, SimplifyCFGPass().run(function, analyses));
+  return changed;
+}
+
+// Puts the body of a copy back.
+void restore(Function &function, Function &copy) {
+  auto linkage = function.getLinkage();
+  function.deleteBody();
+  function.setLinkage(linkage);
+  function.splice(function.begin(), &copy);
+  function.copyMetadata(&copy, 0);
+  for (auto [to, from] : zip(function.args(), copy.args()))
+    from.replaceAllUsesWith(&to);
+}
+
+} // namespace
+
+PreservedAnalyses PromoteArrays::run(Function &function, FunctionAnalysisManager &analyses) {
+  if (arraysOf(function).empty())
+    return PreservedAnalyses::all();
+  ValueToValueMapTy map;
+  Function *copy = CloneFunction(&function, map);
+  SmallPtrSet<AllocaInst *, 4> slots;
+  while (unroll(function, analyses, slots)) {
+  }
+  uint64_t budget = MAX_INSTRUCTIONS;
+  bool isInVain = false;
+  for (const Array &array : arraysOf(function))
+    isInVain |= slots.contains(array.slot) && !Chooser(array).run(budget);
+  if (isInVain)
+    restore(function, *copy);
+  copy->eraseFromParent();
+  return PreservedAnalyses::none();
+}
