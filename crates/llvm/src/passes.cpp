@@ -5,6 +5,7 @@
 // between procedures, sanitizers, coroutines. They were a fourth of the driver. Here the few passes that run are
 // called by their types, and the linker drops the others.
 
+#include "flatten_guards.h"
 #include "promote_arrays.h"
 
 #include "llvm-c/TargetMachine.h"
@@ -239,6 +240,8 @@ void addGpu(FunctionPassManager &passes) {
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(InferAddressSpacesPass());
+  // Before `instcombine`, which moves loads behind branches to their users: those that may become selects do so.
+  passes.addPass(SimplifyCFGPass(SimplifyCFGOptions()));
   passes.addPass(instCombine());
   passes.addPass(SimplifyCFGPass(SimplifyCFGOptions()));
   passes.addPass(createFunctionToLoopPassAdaptor(LoopRotatePass()));
@@ -255,6 +258,8 @@ void addGpu(FunctionPassManager &passes) {
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(DSEPass());
   passes.addPass(instCombine());
+  // Behind the last `instcombine`, which moves what is made of a choice into its arms.
+  passes.addPass(FlattenGuards());
 }
 
 } // namespace

@@ -336,6 +336,47 @@ fn an_array_that_is_too_long_for_that_stays_in_loops() {
 }
 
 #[test]
+fn only_loads_are_behind_bounds() {
+    let text = ptx("func external @k(ptr<global>, ptr<global>, i32) kernel {
+          param \"in\" \"uint*\" global size 8 align 8
+          param \"out\" \"uint*\" global size 8 align 8
+          param \"n\" \"int\" value size 4 align 4
+        } {
+        bb0(v0: ptr<global>, v1: ptr<global>, v2: i32):
+            v3: i64 = query global_id 0
+            v4: i32 = trunc v3
+            v5: i64 = sext v4
+            v6: i64 = const 0x4
+            v7: i64 = mul v5, v6
+            v8: ptr<global> = ptradd v0, v7
+            v9: i32 = const 0x0
+            v10: i32 = const 0x7
+            v11: i1 = icmp slt v4, v2
+            br v11, bb1, bb2(v9)
+        bb1:
+            v12: i32 = load v8 align 4
+            v13: i32 = lshr v12, v10
+            jump bb2(v13)
+        bb2(v14: i32):
+            v15: ptr<global> = ptradd v8, v6
+            v16: i1 = icmp sgt v4, v2
+            br v16, bb3, bb4(v14)
+        bb3:
+            v17: i32 = load v15 align 4
+            v18: i32 = mul v17, v17
+            v19: i32 = add v14, v18
+            jump bb4(v19)
+        bb4(v20: i32):
+            store v1, v20 align 4
+            ret
+        }");
+    let blocks: Vec<&str> = text.split("$L__").filter(|block| block.contains("ld.global")).collect();
+    assert_eq!(blocks.len(), 2, "{text}");
+    assert!(blocks.iter().all(|block| !block.contains("shr") && !block.contains("mul.lo")), "{text}");
+    assert!(!text.contains("selp"), "what is zero needs no choice\n{text}");
+}
+
+#[test]
 fn packed_parameters_are_read_as_they_are_aligned() {
     let text = ptx("func external @k(ptr<global>, ptr<constant>) kernel {
           param \"p\" \"uint4*\" global size 8 align 8
