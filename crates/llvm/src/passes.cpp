@@ -77,24 +77,43 @@ AnalysisKey SpaceAAAnalysis::Key;
 // own compiler unrolls it 16 times, which is another twentieth.)
 constexpr unsigned SEARCH_UNROLLED = 256, SEARCH_SIZE = 40, SEARCH_COUNT = 16;
 
-// Asks for the unrolling of short innermost loops with several exits, which LLVM leaves alone: what one iteration hands
-// to the next then stays where it is, and a branch is saved.
-struct UnrollSearches : PassInfoMixin<UnrollSearches> {
+// How often a loop with loads is unrolled, and its cost: at least what LLVM does not unroll.
+constexpr unsigned STREAM_COUNT = 4;
+constexpr uint64_t STREAM_LEAST = 38, STREAM_MOST = 64;
+
+// Asks for the unrolling of innermost loops that LLVM leaves alone:
+// * short ones with several exits: what one iteration hands to the next then stays where it is, and a branch is saved;
+// * those with loads, whose loads are then in flight together. LLVM's limit counts the instructions only.
+struct UnrollInnermost : PassInfoMixin<UnrollInnermost> {
+  // How often, or 0.
+  static unsigned count(const Loop &loop, ScalarEvolution &evolution, const TargetTransformInfo &target) {
+    unsigned size = 0;
+    bool loads = false;
+    for (BasicBlock *block : loop.blocks())
+      for (Instruction &instruction : *block) {
+        ++size;
+        loads |= isa<LoadInst>(instruction);
+        auto *call = dyn_cast<CallBase>(&instruction);
+        if (call && call->isConvergent())
+          return 0;
+      }
+    if (!loop.getExitingBlock())
+      return size <= SEARCH_SIZE ? std::min(SEARCH_COUNT, SEARCH_UNROLLED / size) : 0;
+    SmallPtrSet<const Value *, 1> none;
+    uint64_t cost = UnrollCostEstimator(&loop, target, none, /*BEInsns=*/2).getRolledLoopSize();
+    bool isStream = loads && cost >= STREAM_LEAST && cost <= STREAM_MOST &&
+                    !evolution.getSmallConstantTripCount(&loop) &&
+                    !isa<SCEVCouldNotCompute>(evolution.getBackedgeTakenCount(&loop));
+    return isStream ? STREAM_COUNT : 0;
+  }
+
   PreservedAnalyses run(Function &function, FunctionAnalysisManager &analyses) {
-    for (Loop *loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder()) {
-      SmallVector<BasicBlock *, 4> exits;
-      loop->getExitingBlocks(exits);
-      unsigned size = 0;
-      bool meets = false;
-      for (BasicBlock *block : loop->blocks())
-        for (Instruction &instruction : *block) {
-          ++size;
-          auto *call = dyn_cast<CallBase>(&instruction);
-          meets |= call && call->isConvergent();
-        }
-      if (loop->isInnermost() && exits.size() > 1 && size <= SEARCH_SIZE && !meets)
-        addStringMetadataToLoop(loop, "llvm.loop.unroll.count", std::min(SEARCH_COUNT, SEARCH_UNROLLED / size));
-    }
+    auto &evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
+    auto &target = analyses.getResult<TargetIRAnalysis>(function);
+    for (Loop *loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder())
+      if (loop->isInnermost())
+        if (unsigned times = count(*loop, evolution, target))
+          addStringMetadataToLoop(loop, "llvm.loop.unroll.count", times);
     return PreservedAnalyses::all();
   }
 };
@@ -151,6 +170,25 @@ struct UnrollMeetings : PassInfoMixin<UnrollMeetings> {
       UnrollLoop(loop, options, &info, &evolution, &tree, &assumptions, &target, &remarks, /*PreserveLCSSA=*/true);
     }
     return PreservedAnalyses::none();
+  }
+};
+
+// Lets the branch at the end of a loop lead back if its condition is true, not if it is false, as `instcombine` leaves
+// it: NVIDIA's compiler does not unroll such loops.
+struct LoopBackIfTrue : PassInfoMixin<LoopBackIfTrue> {
+  PreservedAnalyses run(Function &function, FunctionAnalysisManager &analyses) {
+    for (Loop *loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder()) {
+      BasicBlock *latch = loop->getLoopLatch();
+      auto *branch = latch ? dyn_cast<BranchInst>(latch->getTerminator()) : nullptr;
+      if (!branch || branch->isUnconditional() || branch->getSuccessor(1) != loop->getHeader())
+        continue;
+      auto *compare = dyn_cast<CmpInst>(branch->getCondition());
+      if (compare && compare->hasOneUse()) {
+        compare->setPredicate(compare->getInversePredicate());
+        branch->swapSuccessors();
+      }
+    }
+    return PreservedAnalyses::all();
   }
 };
 
@@ -248,7 +286,7 @@ void addGpu(FunctionPassManager &passes) {
   passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
   passes.addPass(PromoteArrays());
   passes.addPass(UnrollMeetings());
-  passes.addPass(UnrollSearches());
+  passes.addPass(UnrollInnermost());
   passes.addPass(LoopUnrollPass(LoopUnrollOptions(/*OptLevel=*/3)));
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
@@ -260,6 +298,7 @@ void addGpu(FunctionPassManager &passes) {
   passes.addPass(instCombine());
   // Behind the last `instcombine`, which moves what is made of a choice into its arms.
   passes.addPass(FlattenGuards());
+  passes.addPass(LoopBackIfTrue());
 }
 
 } // namespace

@@ -377,6 +377,33 @@ fn only_loads_are_behind_bounds() {
 }
 
 #[test]
+fn loops_go_back_if_their_condition_is_true() {
+    let text = ptx("func external @k(ptr<global>, i32) kernel {
+          param \"p\" \"uint*\" global size 8 align 8
+          param \"n\" \"int\" value size 4 align 4
+        } {
+        bb0(v0: ptr<global>, v1: i32):
+            v2: i32 = const 0x0
+            v3: i32 = const 0x1
+            v4: i64 = const 0x4
+            jump bb1(v2, v2, v0)
+        bb1(v5: i32, v6: i32, v7: ptr<global>):
+            v8: i1 = icmp slt v6, v1
+            br v8, bb2, bb3
+        bb2:
+            v9: i32 = load v7 align 4
+            v10: i32 = add v5, v9
+            v11: i32 = add nsw v6, v3
+            v12: ptr<global> = ptradd v7, v4
+            jump bb1(v10, v11, v12)
+        bb3:
+            store v0, v5 align 4
+            ret
+        }");
+    assert!(text.contains("ld.global") && !text.contains("bra.uni"), "{text}");
+}
+
+#[test]
 fn packed_parameters_are_read_as_they_are_aligned() {
     let text = ptx("func external @k(ptr<global>, ptr<constant>) kernel {
           param \"p\" \"uint4*\" global size 8 align 8
