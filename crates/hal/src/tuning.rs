@@ -127,6 +127,8 @@ pub struct Tuning {
     /// Work-items of a group where the application leaves the local size open: large enough to fill vectors, small
     /// enough that there are groups to share out and that they stay in the caches.
     pub preferred_group: u64,
+    /// The same where there are too few work-items for all compute units: a warp of a GPU.
+    pub smallest_group: u64,
 }
 
 /// The values in use. They are the same on all machines.
@@ -173,6 +175,7 @@ pub const TUNING: Tuning = Tuning {
     inline_per_measured: 16,
     outlier_factor: 2,
     preferred_group: 64,
+    smallest_group: 32,
 };
 
 // Relations between the values.
