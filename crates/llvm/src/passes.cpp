@@ -77,16 +77,36 @@ AnalysisKey SpaceAAAnalysis::Key;
 // own compiler unrolls it 16 times, which is another twentieth.)
 constexpr unsigned SEARCH_UNROLLED = 256, SEARCH_SIZE = 40, SEARCH_COUNT = 16;
 
-// How often a loop with loads is unrolled, and its cost: at least what LLVM does not unroll.
+// How often a loop with loads is unrolled, and its cost: more than what LLVM unrolls at all.
 constexpr unsigned STREAM_COUNT = 4;
 constexpr uint64_t STREAM_LEAST = 38, STREAM_MOST = 64;
 
-// Asks for the unrolling of innermost loops that LLVM leaves alone:
+// The cost of a loop with loads that NVIDIA's compiler unrolls, too: it does not if LLVM did so 8 times, which makes more
+// than 32 instructions of such a loop, but 4 times if LLVM did so 4 times.
+constexpr uint64_t AGAIN_LEAST = 7, AGAIN_MOST = 9;
+
+// The mark of such a loop, and of what is left over of it.
+constexpr const char *AGAIN = "cloom.unroll.again";
+
+uint64_t costOf(const Loop &loop, const TargetTransformInfo &target) {
+  SmallPtrSet<const Value *, 1> none;
+  return UnrollCostEstimator(&loop, target, none, /*BEInsns=*/2).getRolledLoopSize();
+}
+
+// Asks for the unrolling of innermost loops that LLVM would leave alone, or not unroll as they should be:
 // * short ones with several exits: what one iteration hands to the next then stays where it is, and a branch is saved;
 // * those with loads, whose loads are then in flight together. LLVM's limit counts the instructions only.
 struct UnrollInnermost : PassInfoMixin<UnrollInnermost> {
-  // How often, or 0.
-  static unsigned count(const Loop &loop, ScalarEvolution &evolution, const TargetTransformInfo &target) {
+  PreservedAnalyses run(Function &function, FunctionAnalysisManager &analyses) {
+    auto &evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
+    auto &target = analyses.getResult<TargetIRAnalysis>(function);
+    for (Loop *loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder())
+      if (loop->isInnermost())
+        ask(*loop, evolution, target);
+    return PreservedAnalyses::all();
+  }
+
+  static void ask(Loop &loop, ScalarEvolution &evolution, const TargetTransformInfo &target) {
     unsigned size = 0;
     bool loads = false;
     for (BasicBlock *block : loop.blocks())
@@ -95,25 +115,33 @@ struct UnrollInnermost : PassInfoMixin<UnrollInnermost> {
         loads |= isa<LoadInst>(instruction);
         auto *call = dyn_cast<CallBase>(&instruction);
         if (call && call->isConvergent())
-          return 0;
+          return;
       }
-    if (!loop.getExitingBlock())
-      return size <= SEARCH_SIZE ? std::min(SEARCH_COUNT, SEARCH_UNROLLED / size) : 0;
-    SmallPtrSet<const Value *, 1> none;
-    uint64_t cost = UnrollCostEstimator(&loop, target, none, /*BEInsns=*/2).getRolledLoopSize();
-    bool isStream = loads && cost >= STREAM_LEAST && cost <= STREAM_MOST &&
-                    !evolution.getSmallConstantTripCount(&loop) &&
-                    !isa<SCEVCouldNotCompute>(evolution.getBackedgeTakenCount(&loop));
-    return isStream ? STREAM_COUNT : 0;
+    auto unroll = [&](unsigned times) { addStringMetadataToLoop(&loop, "llvm.loop.unroll.count", times); };
+    if (!loop.getExitingBlock()) {
+      if (size <= SEARCH_SIZE)
+        unroll(std::min(SEARCH_COUNT, SEARCH_UNROLLED / size));
+      return;
+    }
+    if (!loads || evolution.getSmallConstantTripCount(&loop) ||
+        isa<SCEVCouldNotCompute>(evolution.getBackedgeTakenCount(&loop)))
+      return;
+    uint64_t cost = costOf(loop, target);
+    bool again = cost >= AGAIN_LEAST && cost <= AGAIN_MOST;
+    if (again)
+      addStringMetadataToLoop(&loop, AGAIN);
+    if (again || (cost >= STREAM_LEAST && cost <= STREAM_MOST))
+      unroll(STREAM_COUNT);
   }
+};
 
+// Allows NVIDIA's compiler to unroll the marked loops, but not what is left over of them.
+struct AllowUnrolling : PassInfoMixin<AllowUnrolling> {
   PreservedAnalyses run(Function &function, FunctionAnalysisManager &analyses) {
-    auto &evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
     auto &target = analyses.getResult<TargetIRAnalysis>(function);
     for (Loop *loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder())
-      if (loop->isInnermost())
-        if (unsigned times = count(*loop, evolution, target))
-          addStringMetadataToLoop(loop, "llvm.loop.unroll.count", times);
+      if (findStringMetadataForLoop(loop, AGAIN) && costOf(*loop, target) > 2 * AGAIN_MOST)
+        loop->getLoopLatch()->getTerminator()->setMetadata(LLVMContext::MD_loop, nullptr);
     return PreservedAnalyses::all();
   }
 };
@@ -288,6 +316,7 @@ void addGpu(FunctionPassManager &passes) {
   passes.addPass(UnrollMeetings());
   passes.addPass(UnrollInnermost());
   passes.addPass(LoopUnrollPass(LoopUnrollOptions(/*OptLevel=*/3)));
+  passes.addPass(AllowUnrolling());
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(instCombine());
