@@ -3,7 +3,7 @@
 use crate::CompileError;
 use crate::backend::{Backend, Capabilities, Explanation, Generated, KernelInput, StageLog};
 use crate::key::Tier;
-use cloom_artifact::{CoarseEntry, GpuLaunch, KernelArtifact, KernelCode, LaunchForm};
+use cloom_artifact::{CoarseEntry, GpuLaunch, KernelArtifact, KernelCode, LaunchForm, WarpShape};
 use cloom_ir::abi::gpu::COARSE_ALIGN;
 use cloom_ir::{FuncRef, Module};
 use cloom_llvm::OptLevel;
@@ -67,6 +67,10 @@ impl Backend for GpuBackend {
             Tier::Baseline => OptLevel::Less,
             Tier::Optimised => OptLevel::Default,
         };
+        let (warp, of_warp) = match level {
+            OptLevel::Default => cloom_spmd::warp_shape(&module, kernel),
+            OptLevel::Less | OptLevel::None => (WarpShape::AsGrouped, None),
+        };
         let (mut coarse, remark) = match level {
             OptLevel::Default => cloom_spmd::coarsen(&mut module, kernel),
             OptLevel::Less | OptLevel::None => (None, cloom_spmd::remarks::not_optimised()),
@@ -102,6 +106,7 @@ impl Backend for GpuBackend {
                 Some(CoarseEntry { entry, factor: coarse.factor })
             }),
             baseline: key.tier == Tier::Baseline,
+            warp,
         };
         log.extend(&compiled.times, compiled.stages);
         let code = KernelCode {
@@ -114,7 +119,12 @@ impl Backend for GpuBackend {
             launch: LaunchForm::WorkItem(launch),
         };
         let artifact = KernelArtifact::new(&module, kernel, code)?;
-        Ok(Generated { artifact, remarks: vec![remark], statistics, internal_error: None })
+        Ok(Generated {
+            artifact,
+            remarks: std::iter::once(remark).chain(of_warp).collect(),
+            statistics,
+            internal_error: None,
+        })
     }
 
     fn explain(&self, input: KernelInput<'_>) -> Result<Explanation, CompileError> {
@@ -122,8 +132,11 @@ impl Backend for GpuBackend {
         let mut input = KernelInput { passes: &passes, ..input };
         input.run_passes(&mut StageLog::new(false));
         let KernelInput { mut module, kernel, .. } = input;
+        let (_, of_warp) = cloom_spmd::warp_shape(&module, kernel);
         let (_, remark) = cloom_spmd::coarsen(&mut module, kernel);
-        Ok(Explanation { summary: remark.what.clone(), remarks: vec![remark], files: module.files })
+        let summary = remark.what.clone();
+        let remarks = std::iter::once(remark).chain(of_warp).collect();
+        Ok(Explanation { summary, remarks, files: module.files })
     }
 
     fn prepare_meanwhile(&self, work: &mut dyn FnMut()) {

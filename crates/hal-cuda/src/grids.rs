@@ -4,6 +4,7 @@
 //! dimension the whole groups, in pieces if there are many, and then the group at the edge, which is smaller. Each grid
 //! has the descriptor that `cloom_ir::abi::gpu` describes. Nothing here needs a GPU.
 
+use cloom_artifact::WarpShape;
 use cloom_hal::NdRange;
 use cloom_ir::abi::gpu;
 
@@ -109,6 +110,24 @@ pub fn coarse(range: &NdRange, factor: u64, least: u64) -> Option<(NdRange, Opti
     Some((joined, apart))
 }
 
+/// Threads of a group whose warps have a shape of their own.
+const SHAPED_GROUP: u64 = 256;
+/// Threads of a warp.
+const WARP: u64 = 32;
+
+/// A range in groups whose warps have this shape, of at most so many threads. None if it should be as it is: the groups
+/// would not divide it.
+pub fn shaped(range: &NdRange, shape: WarpShape, most: u64) -> Option<NdRange> {
+    let row = match shape {
+        WarpShape::AsGrouped => return None,
+        WarpShape::Column => 1,
+        WarpShape::Tile => 8,
+    };
+    let [x, y, _] = range.global;
+    let column = (1 << y.trailing_zeros().min(SHAPED_GROUP.ilog2())).min(SHAPED_GROUP.min(most) / row);
+    (x.is_multiple_of(row) && row * column >= WARP).then(|| NdRange { local: [row, column, 1], ..*range })
+}
+
 /// A launch descriptor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C, align(8))]
@@ -187,6 +206,27 @@ mod tests {
             }
         }
         items
+    }
+
+    #[test]
+    fn groups_of_another_shape_have_the_same_work_items() {
+        let range = |global| NdRange { work_dim: 2, offset: [3, 5, 0], global, local: [64, 2, 1] };
+        for shape in [WarpShape::Column, WarpShape::Tile] {
+            for global in [[64, 64, 1], [8, 4, 1], [24, 96, 2], [512, 36, 1]] {
+                let range = range(global);
+                let Some(other) = shaped(&range, shape, 1024) else {
+                    assert!(shape == WarpShape::Column && global[1] % WARP != 0, "{shape:?} {global:?}");
+                    continue;
+                };
+                assert!(other.local.iter().product::<u64>() <= SHAPED_GROUP && other.local[0] <= 8);
+                let ids = |range| by_grids(range, GRID_LIMITS).into_keys().collect::<Vec<_>>();
+                assert_eq!(ids(&other), ids(&range), "{shape:?} {global:?}");
+            }
+            assert_eq!(shaped(&range([8, 7, 1]), shape, 1024), None, "a column of 7");
+        }
+        assert_eq!(shaped(&range([9, 32, 1]), WarpShape::Tile, 1024), None, "a row of 9");
+        assert_eq!(shaped(&range([64, 64, 1]), WarpShape::Tile, 64).unwrap().local, [8, 8, 1], "registers for 64");
+        assert_eq!(shaped(&range([64, 64, 1]), WarpShape::AsGrouped, 1024), None);
     }
 
     #[test]

@@ -4,10 +4,10 @@ use crate::batch::{Call, Deferred, GridLaunch};
 use crate::completion::{Lane, Running};
 use crate::context::{Current, Event, EventKind, Gpu};
 use crate::error::OnItsWay;
-use crate::grids::{Descriptor, GRID_LIMITS, GROUP_LIMITS, Grid, coarse, grids};
+use crate::grids::{Descriptor, GRID_LIMITS, GROUP_LIMITS, Grid, coarse, grids, shaped};
 use crate::module::{CudaKernel, Function, Handle};
 use crate::print::Printing;
-use cloom_artifact::KernelArgKind;
+use cloom_artifact::{KernelArgKind, WarpShape};
 use cloom_hal::{Completion, HalError, Launch, NdRange};
 use cloom_ir::abi::gpu as gpu_abi;
 use smallvec::smallvec;
@@ -36,7 +36,8 @@ fn checked<'a>(
 ) -> Result<Checked<'a, impl Iterator<Item = (Handle, Grid)> + use<>>, HalError> {
     let kernel = kernel_of(gpu, launch)?;
     check(kernel, launch)?;
-    let range = &launch.range;
+    let shaped = shaped(&launch.range, kernel.warp, kernel.function.most);
+    let range = shaped.as_ref().unwrap_or(&launch.range);
     let threads = group_of(range).iter().product();
     let coarse = kernel.coarse.as_ref().filter(|_| has_aligned_buffers(kernel, launch));
     let function = match coarse {
@@ -45,7 +46,7 @@ fn checked<'a>(
     };
     kernel.allow_local(current, function, launch.local_size)?;
     let coarse = coarse.filter(|(_, factor)| *factor > 1);
-    let mut rest = parts(coarse, function, range, gpu.threads_of_coarse)?;
+    let mut rest = parts(coarse, function, range, kernel.warp, gpu.threads_of_coarse)?;
     let first = [rest.next(), rest.next()];
     let items = range.global.iter().fold(1u64, |items, &n| items.saturating_mul(n));
     let may_wait = items <= kernel.quick.load(Ordering::Relaxed)
@@ -135,6 +136,7 @@ fn parts(
     coarse_kernel: Option<&(Function, u32)>,
     function: &Function,
     range: &NdRange,
+    warp: WarpShape,
     least: u64,
 ) -> Result<impl Iterator<Item = (Handle, Grid)> + use<>, HalError> {
     let part = |function: Handle, range: &NdRange| {
@@ -144,6 +146,7 @@ fn parts(
     };
     let joined = coarse_kernel.and_then(|(function, factor)| {
         let (joined, apart) = coarse(range, (*factor).into(), least)?;
+        let joined = shaped(&joined, warp, function.most).unwrap_or(joined);
         (group_of(&joined).iter().product::<u64>() <= function.most).then_some((function, joined, apart))
     });
     let parts = match joined {

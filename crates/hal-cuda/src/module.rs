@@ -9,7 +9,7 @@ use crate::context::{Current, Gpu};
 use crate::error::Failure;
 use crate::exit::Load;
 use crate::library::{RawFunction, RawLink, RawModule};
-use cloom_artifact::KernelArtifact;
+use cloom_artifact::{KernelArtifact, WarpShape};
 use cloom_hal::{HalError, Kernel, Memory};
 use cloom_ir::abi::gpu;
 use std::ffi::{CStr, CString, c_void};
@@ -69,6 +69,7 @@ pub struct CudaKernel {
     pub(crate) function: Function,
     /// The coarse kernel and its factor.
     pub(crate) coarse: Option<(Function, u32)>,
+    pub(crate) warp: WarpShape,
     /// The kernel once more for groups that are too large for it, from the first of them on.
     large: OnceLock<Result<(Module, Function), HalError>>,
     /// Bytes of local memory of the largest group.
@@ -158,7 +159,7 @@ impl CudaKernel {
         let Some(launch) = artifact.gpu() else {
             return Err(bad("it runs a work-group, and a GPU runs work-items"));
         };
-        let (coarse, effort) = (launch.coarse.clone(), Effort::of(launch.baseline));
+        let (coarse, warp, effort) = (launch.coarse.clone(), launch.warp, Effort::of(launch.baseline));
         if artifact.enqueues {
             return Err(bad("it enqueues kernels, which a GPU does not"));
         }
@@ -182,6 +183,7 @@ impl CudaKernel {
             _module: module,
             function,
             coarse,
+            warp,
             large: OnceLock::new(),
             local_memory: to.local_memory.saturating_sub(static_shared),
             quick: Arc::default(),

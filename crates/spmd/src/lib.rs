@@ -11,7 +11,8 @@
 //! | [`split`] | barriers: the kernel split into continuations, and the frame for values that live across barriers |
 //! | `transform` | rewrites of a continuation, still for one work-item; each can be switched off ([`passes`]) |
 //! | `cost` | the cost model: how many lanes a vector has |
-//! | `coarsen` | neighbouring work-items joined into one thread, for GPUs, which need nothing else of this |
+//! | `coarsen` | neighbouring work-items joined into one thread, for GPUs |
+//! | `warp_shape` | which work-items should be a warp, for GPUs, which need nothing else of this |
 //! | `emit` | widening to vector code, and the loops over the vectors of a group |
 //! | [`remarks`] | decisions and their reasons, for people |
 //!
@@ -37,6 +38,7 @@ mod pipeline;
 pub mod remarks;
 pub mod split;
 mod transform;
+mod warp_shape;
 mod work_group;
 
 pub use analysis::dim_order::DimOrder;
@@ -50,6 +52,7 @@ use cost::Vectors;
 use error::BugPolicy;
 pub use error::{Error, InternalError, NotVectorised};
 pub use remarks::{Remark, RemarkCode};
+pub use warp_shape::warp_shape;
 
 /// What the launcher must know about a work-group function.
 #[derive(Clone, PartialEq, Debug)]

@@ -55,6 +55,8 @@ pub enum RemarkCode {
     NoWrap,
     /// How many work-items a thread of a GPU is.
     Coarse,
+    /// Which work-items a warp of a GPU is.
+    WarpShape,
 }
 
 impl RemarkCode {
@@ -81,6 +83,7 @@ impl RemarkCode {
             RemarkCode::Narrow => "narrow",
             RemarkCode::NoWrap => "no-wrap",
             RemarkCode::Coarse => "coarse",
+            RemarkCode::WarpShape => "warp-shape",
         }
     }
 }

@@ -31,6 +31,21 @@ pub struct GpuLaunch {
     pub coarse: Option<CoarseEntry>,
     /// Code of the baseline tier: the driver's compiler, too, spends little time on it.
     pub baseline: bool,
+    /// What its accesses want the warps to be.
+    pub warp: WarpShape,
+}
+
+/// Which work-items of a plane should be a warp. A kernel whose work-items cannot tell how they are grouped may be
+/// launched in other groups than the program asks for, which have such warps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum WarpShape {
+    /// Those of the program's groups: neighbours of dimension 0.
+    #[default]
+    AsGrouped,
+    /// Neighbours of dimension 1.
+    Column,
+    /// Neighbours of both, as for a transposition: it reads along one dimension and writes along the other.
+    Tile,
 }
 
 /// A kernel with the same parameters, one work-item of which does the work of several neighbours of dimension 0. It

@@ -1,0 +1,174 @@
+//! Which work-items should be a warp of a GPU, by how they access memory.
+//!
+//! In comes a kernel after the scalar passes; out goes the shape. The accesses of a warp are one for each sector of 32
+//! bytes that they touch. Neighbours of dimension 0 touch as few as there are if they access neighbouring elements, as
+//! most kernels are written. In a transposition,
+//!
+//! ```text
+//! out[x * height + y] = in[y * width + x]
+//! ```
+//!
+//! they write 32 sectors of which each is an eighth. A warp of 8 by 4 work-items touches 4 sectors to read and 8 to
+//! write. That is for the launcher to choose, where the work-items cannot tell how they are grouped.
+
+use crate::analysis::grouping::depends_on_groups;
+use crate::remarks::{Remark, RemarkCode};
+use cloom_ir::abi::gpu::WarpShape;
+use cloom_ir::affine::{Affine, Ext, Facts, Form, Symbol};
+use cloom_ir::cfg::Cfg;
+use cloom_ir::dom::DomTree;
+use cloom_ir::loops::Loops;
+use cloom_ir::{BinOp, FuncRef, Function, Module, Op, Query, Space, Span, Value};
+
+/// Operations that clamp a coordinate.
+const CLAMPS: u32 = 4;
+/// Bytes between the accesses of neighbours that share a sector.
+const NEAR: i64 = 16;
+
+/// The shape for a kernel, with a remark if it is not that of its groups. A guess: every shape is right.
+pub fn warp_shape(module: &Module, kernel: FuncRef) -> (WarpShape, Option<Remark>) {
+    let shape = shape_of(module, kernel);
+    let what = match shape {
+        WarpShape::AsGrouped => return (shape, None),
+        WarpShape::Column => "a warp is 32 work-items of dimension 1",
+        WarpShape::Tile => "a warp is 8 by 4 work-items",
+    };
+    let why = "neighbours of dimension 1 access neighbouring elements, and groups are the launcher's to choose";
+    let remark = Remark { code: RemarkCode::WarpShape, span: Span::NONE, what: what.into(), why: why.into() };
+    (shape, Some(remark))
+}
+
+fn shape_of(module: &Module, kernel: FuncRef) -> WarpShape {
+    let func = &module.funcs[kernel];
+    let is_fixed = func.kernel.as_deref().is_some_and(|meta| meta.reqd_group_size.is_some());
+    if is_fixed || depends_on_groups(module, func) {
+        return WarpShape::AsGrouped;
+    }
+    let cfg = Cfg::new(func);
+    let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
+    let is_id =
+        |v| func.def_inst(v).is_some_and(|i| matches!(func.insts[i].op, Op::Query { what: Query::GlobalId, .. }));
+    // A guess may take for granted that ids and indices are small.
+    let range = |v: Value| is_id(v).then_some((0, i32::MAX.into()));
+    let known = |v: Value| Some(Form::symbol(64, Symbol::Query(Query::GlobalId, clamped_id(func, v, CLAMPS)?)));
+    let facts = Facts { range: &range, known: &known, no_wrap: &|_, _| true, ..Facts::default() };
+    let affine = Affine::new(func, &cfg, &loops, facts);
+    let (mut rows, mut columns) = (0, 0);
+    for &i in cfg.rpo().iter().flat_map(|&b| &func.blocks[b].insts) {
+        let data = &func.insts[i];
+        let address = match data.op {
+            Op::Load { .. } | Op::Store { .. } => data.args[0],
+            _ => continue,
+        };
+        if !matches!(func.ty(address).space(), Some(Space::Global | Space::Constant)) {
+            continue;
+        }
+        match strides(&affine.form(address, Ext::Own)) {
+            Some([Stride::Near, Stride::Far]) => rows += 1,
+            Some([Stride::Far, Stride::Near]) => columns += 1,
+            _ => {}
+        }
+    }
+    match (rows, columns) {
+        (_, 0) => WarpShape::AsGrouped,
+        (0, _) => WarpShape::Column,
+        _ => WarpShape::Tile,
+    }
+}
+
+/// The dimension of the id that a coordinate of an image is: it is clamped to the edge.
+fn clamped_id(func: &Function, v: Value, depth: u32) -> Option<u8> {
+    let data = &func.insts[func.def_inst(v)?];
+    match (&data.op, &data.args[..], depth) {
+        (Op::Query { what: Query::GlobalId, dim }, ..) => Some(*dim),
+        (_, _, 0) => None,
+        (Op::Cast(_), &[v], _) => clamped_id(func, v, depth - 1),
+        (Op::Binary(BinOp::Smin | BinOp::Smax), &[a, b], _) => {
+            clamped_id(func, a, depth - 1).or_else(|| clamped_id(func, b, depth - 1))
+        }
+        _ => None,
+    }
+}
+
+/// How far apart neighbours access.
+#[derive(Clone, Copy)]
+enum Stride {
+    /// At one place.
+    Same,
+    /// In one sector.
+    Near,
+    Far,
+}
+
+/// The distances between neighbours of dimensions 0 and 1, if the address is affine in their ids.
+fn strides(address: &Form) -> Option<[Stride; 2]> {
+    let id = |dim| Symbol::Query(Query::GlobalId, dim);
+    let (found, _) = address.coefficients(|s| s == id(0) || s == id(1))?;
+    Some([0, 1].map(|dim| match found.iter().find(|(s, _)| *s == id(dim)).map(|(_, by)| by.as_const()) {
+        None | Some(Some(0)) => Stride::Same,
+        Some(Some(bytes)) if bytes.abs() <= NEAR => Stride::Near,
+        Some(_) => Stride::Far,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The shape for a kernel that loads at an offset from one buffer and stores there in another, with ids `x`, `y`, a
+    /// number `n` and more before.
+    fn shape(before: &str, load: &str, store: &str) -> WarpShape {
+        let text = format!(
+            "func external @k(ptr<global>, ptr<global>, i64) kernel {{
+               param \"a\" \"float*\" global size 8 align 8
+               param \"b\" \"float*\" global size 8 align 8
+               param \"n\" \"long\" value size 8 align 8
+             }} {{
+             bb0(v0: ptr<global>, v1: ptr<global>, v2: i64):
+                 v10: i64 = query global_id 0
+                 v11: i64 = query global_id 1
+                 v12: i64 = const 0x4
+                 v13: i64 = mul v10, v2
+                 v14: i64 = add v13, v11
+                 v15: i64 = mul v14, v12
+                 v16: i64 = mul v11, v2
+                 v17: i64 = add v16, v10
+                 v18: i64 = mul v17, v12
+                 v30: i32 = trunc v10
+                 v31: i32 = trunc v11
+                 v32: i32 = trunc v2
+                 v33: i32 = mul v30, v32
+                 v34: i32 = add v33, v31
+                 v35: i64 = sext v34
+                 v36: i64 = mul v35, v12
+                 v37: i32 = const 0x0
+                 v38: i32 = smax v31, v37
+                 v39: i32 = smin v38, v32
+                 v40: i32 = add v33, v39
+                 v41: i64 = sext v40
+                 v42: i64 = mul v41, v12
+                 {before}
+                 v20: ptr<global> = ptradd v0, {load}
+                 v21: f32 = load v20 align 4
+                 v22: ptr<global> = ptradd v1, {store}
+                 store v22, v21 align 4
+                 ret
+             }}"
+        );
+        let module = cloom_ir::parse(&text).unwrap();
+        let kernel = module.kernels().next().unwrap();
+        warp_shape(&module, kernel).0
+    }
+
+    #[test]
+    fn warps_are_as_the_accesses_lie() {
+        let (column, row) = ("v15", "v18");
+        assert_eq!(shape("", row, row), WarpShape::AsGrouped);
+        assert_eq!(shape("", column, row), WarpShape::Tile);
+        assert_eq!(shape("", row, column), WarpShape::Tile);
+        assert_eq!(shape("", row, "v36"), WarpShape::Tile, "with indices of 32 bits");
+        assert_eq!(shape("", row, "v42"), WarpShape::Tile, "clamped to the edge of an image");
+        assert_eq!(shape("", column, column), WarpShape::Column);
+        assert_eq!(shape("v19: i64 = query local_id 0", row, column), WarpShape::AsGrouped, "it can tell its group");
+    }
+}
