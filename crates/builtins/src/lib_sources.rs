@@ -21,6 +21,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("log_f32.cl", include_str!("../lib/log_f32.cl")),
     ("log_f64.cl", include_str!("../lib/log_f64.cl")),
     ("math_f16.cl", include_str!("../lib/math_f16.cl")),
+    ("native_f32.cl", include_str!("../lib/native_f32.cl")),
     ("pipe.cl", include_str!("../lib/pipe.cl")),
     ("pow_f32.cl", include_str!("../lib/pow_f32.cl")),
     ("pow_f64.cl", include_str!("../lib/pow_f64.cl")),
@@ -36,6 +37,8 @@ pub const GPU_FILES: &[(&str, &str)] = &[
     ("gpu_f32.cl", include_str!("../lib/gpu_f32.cl")),
     ("image_format.cl", concat!("#define ELEMENTS_ARE_ALIGNED\n#line 1\n", include_str!("../lib/image_format.cl"))),
     ("pipe.cl", concat!("#define WORK_ITEMS_PART\n#line 1\n", include_str!("../lib/pipe.cl"))),
-    // A GPU has an instruction for reciprocals 1 ULP off; the nearest quotient takes a dozen.
-    ("pow_f32.cl", concat!("#define RECIPROCALS_ARE_FAST\n#line 1\n", include_str!("../lib/pow_f32.cl"))),
+    ("native_f32.cl", concat!("#define HAS_INSTRUCTIONS\n#line 1\n", include_str!("../lib/native_f32.cl"))),
+    // A GPU has instructions for reciprocals 1 ULP off, where the nearest quotient takes a dozen, and for powers of
+    // two and binary logarithms.
+    ("pow_f32.cl", concat!("#define HAS_INSTRUCTIONS\n#line 1\n", include_str!("../lib/pow_f32.cl"))),
 ];

@@ -88,7 +88,9 @@ mod tests {
     #[test]
     fn every_function_of_the_library_has_a_limit() {
         let own = |name: &&str| lookup(name).iter().any(|row| row.lower == Lower::Each(None));
-        let mut want: Vec<&str> = names().filter(own).filter(|&n| n != "nan").collect();
+        // The errors of native functions are the machine's affair.
+        let has_limit = |name: &&str| *name != "nan" && !name.starts_with("native_");
+        let mut want: Vec<&str> = names().filter(own).filter(has_limit).collect();
         want.sort_unstable();
         let have: Vec<&str> = LIMITS.iter().map(|l| l.name).collect();
         assert_eq!(have, want);

@@ -104,6 +104,43 @@ fn a_small_launch_begins_with_baseline_code() {
     }
 }
 
+/// Native functions, and `powr`, which a GPU has instructions for or for parts of.
+#[test]
+fn native_functions_are_near() {
+    let t = Session::new();
+    let source = "kernel void k(global float *p) {
+        const uint i = get_global_id(0);
+        const float x = p[i];
+        const float found[] = { native_exp2(x), native_exp(x), native_exp10(x), native_log2(x), native_log(x),
+            native_log10(x), native_sin(x), native_cos(x), native_tan(x), native_powr(x, 1.75f), powr(x, 1.75f),
+            powr(x * 1e-42f, 0.5f), powr(x, INFINITY) };
+        for (uint j = 0; j < 13; j++)
+            p[(j + 1) * 1000 + i] = found[j];
+    }";
+    let kernel = t.kernel(source);
+    let xs: Vec<f32> = (0..1000).map(|i| 0.002f32.mul_add(i as f32, 0.003)).collect();
+    let buffer = t.buffer_of(&[&xs[..], &[0.0; 13_000]].concat());
+    t.arg_mem(&kernel, 0, &buffer);
+    t.wait(&[&t.launch(&kernel, &[1000], &[100])]);
+    let found: Vec<f32> = t.read(&buffer, 14_000);
+    for (i, x) in xs.iter().map(|&x| f64::from(x)).enumerate() {
+        let denormal = f64::from(xs[i] * 1e-42);
+        let far = if x > 1.0 { f64::INFINITY } else { 0.0 };
+        let logs = [x.log2(), x.ln(), x.log10()];
+        let turns = [x.sin(), x.cos(), x.tan()];
+        let powers = [x.powf(1.75), x.powf(1.75), denormal.sqrt(), far];
+        let want = [&[x.exp2(), x.exp(), 10f64.powf(x)][..], &logs, &turns, &powers].concat();
+        for (j, want) in want.into_iter().enumerate() {
+            let found = f64::from(found[(j + 1) * 1000 + i]);
+            // Relative to what is large, as near the zero of a logarithm or a cosine.
+            let error = (found - want).abs() / want.abs().max(if j < 10 { 0.1 } else { 0.0 });
+            // The tangent of nearly a right angle.
+            let most = if j == 8 { 1e-5 * want.abs().max(1.0) } else { [4e-6, 5e-7][usize::from(j >= 10)] };
+            assert!(found == want || error <= most, "function {j} of {x}: {found} instead of {want}");
+        }
+    }
+}
+
 /// `cl_nv_device_attribute_query` and `cl_khr_pci_bus_info` are of GPUs alone.
 #[test]
 fn attributes_are_told_where_the_extension_is() {
@@ -269,6 +306,7 @@ fn a_gpu_has_them_too() {
         "launches_without_events_run_in_order",
         "a_launch_has_an_end_of_its_own",
         "each_of_many_launches_ends",
+        "native_functions_are_near",
         "attributes_are_told_where_the_extension_is",
         "vectors_have_at_least_one_element",
         "a_default_queue_needs_queues_on_the_device",

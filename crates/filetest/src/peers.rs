@@ -52,7 +52,7 @@ pub const EXCUSES: &[Excuse] = &[
     Excuse { platform: POCL, construct: "**w", reason: POINTER_IN_MEMORY },
     // `atomic_sub(&c[g & 3u], 5u); switch (h & 3) { case 1: … case 0: … case 2: case 3: … }` behind a barrier.
     Excuse { platform: POCL, construct: "case 2: case 3: {", reason: "atomics before a switch count twice" },
-    // `switch (x & 3) { case 3: case 0: … case 1: for (…) … case 2: }` before a barrier: without the barrier it is right.
+    // `switch (x & 3) { case 3: case 0: … case 1: for (…) … case 2: }` before a barrier; right without that.
     Excuse { platform: POCL, construct: "case 3: case 0: {", reason: "a loop in a case is left out before a barrier" },
     // `vstorea_half3_rtp((double3)(1, 2, 3), 0, p)` alone shows it.
     Excuse { platform: POCL, construct: "vstorea_half3", reason: "a fourth element is overwritten by 0" },

@@ -78,6 +78,10 @@ pub fn unary(op: UnOp, ty: Scalar, a: u64) -> u64 {
         // In doubles the second rounding is far below the promised error.
         UnOp::RsqrtNear => from_f64(ty, 1.0 / to_f64(ty, a).sqrt()),
         UnOp::RecipNear => from_f64(ty, 1.0 / to_f64(ty, a)),
+        UnOp::Exp2Near => from_f64(ty, to_f64(ty, a).exp2()),
+        UnOp::Log2Near => from_f64(ty, to_f64(ty, a).log2()),
+        UnOp::SinNear => from_f64(ty, to_f64(ty, a).sin()),
+        UnOp::CosNear => from_f64(ty, to_f64(ty, a).cos()),
         UnOp::Floor => from_f64(ty, to_f64(ty, a).floor()),
         UnOp::Ceil => from_f64(ty, to_f64(ty, a).ceil()),
         UnOp::Trunc => from_f64(ty, to_f64(ty, a).trunc()),

@@ -356,6 +356,16 @@ named! {
         RsqrtNear "rsqrt_near",
         /// An estimate of the reciprocal of an `f32`, with the same error. Denormal results may be zeros.
         RecipNear "recip_near",
+        /// A GPU's own instruction for 2 to the power of an `f32`, with a relative error of at most 2⁻²². Denormal
+        /// operands and results count as zeros. Only a GPU has this one and the next three.
+        Exp2Near "exp2_near",
+        /// The same for the binary logarithm, with an absolute error of at most 2⁻²² between 1/2 and 2, and a relative
+        /// one elsewhere.
+        Log2Near "log2_near",
+        /// The same for the sine, with an absolute error of at most 2⁻²⁰ between -π and π, which grows beyond.
+        SinNear "sin_near",
+        /// The same for the cosine.
+        CosNear "cos_near",
         /// To an integer, down.
         Floor "floor",
         /// To an integer, up.

@@ -158,6 +158,11 @@ impl FunctionCx<'_, '_> {
             UnOp::Fabs => self.intrinsic("llvm.fabs", &[llvm], &[a]),
             UnOp::Sqrt => self.intrinsic("llvm.sqrt", &[llvm], &[a]),
             UnOp::RsqrtNear | UnOp::RecipNear => self.near(op, ty, a),
+            // The library of a CPU has none of these. They would be functions that its loader does not know.
+            UnOp::Exp2Near => self.intrinsic("llvm.exp2", &[llvm], &[a]),
+            UnOp::Log2Near => self.intrinsic("llvm.log2", &[llvm], &[a]),
+            UnOp::SinNear => self.intrinsic("llvm.sin", &[llvm], &[a]),
+            UnOp::CosNear => self.intrinsic("llvm.cos", &[llvm], &[a]),
             UnOp::Floor => self.intrinsic("llvm.floor", &[llvm], &[a]),
             UnOp::Ceil => self.intrinsic("llvm.ceil", &[llvm], &[a]),
             UnOp::Trunc => self.intrinsic("llvm.trunc", &[llvm], &[a]),

@@ -253,7 +253,9 @@ impl Check<'_, '_> {
             UnOp::Fneg | UnOp::Fabs | UnOp::Sqrt | UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint => {
                 self.need(a == r && r.is_float(), Rule::FloatArith);
             }
-            UnOp::RsqrtNear | UnOp::RecipNear => self.need(a == r && r.scalar == Scalar::F32, Rule::Near),
+            UnOp::RsqrtNear | UnOp::RecipNear | UnOp::Exp2Near | UnOp::Log2Near | UnOp::SinNear | UnOp::CosNear => {
+                self.need(a == r && r.scalar == Scalar::F32, Rule::Near);
+            }
         }
     }
 

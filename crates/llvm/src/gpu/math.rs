@@ -18,6 +18,10 @@ impl FunctionCx<'_, '_> {
         Ok(Some(match data.op {
             Op::Unary(UnOp::RsqrtNear) => self.approximate("llvm.nvvm.rsqrt.approx.ftz.f", ty, arg(0)),
             Op::Unary(UnOp::RecipNear) => self.approximate("llvm.nvvm.rcp.approx.ftz.f", ty, arg(0)),
+            Op::Unary(UnOp::Exp2Near) => self.approximate("llvm.nvvm.ex2.approx.ftz.f", ty, arg(0)),
+            Op::Unary(UnOp::Log2Near) => self.approximate("llvm.nvvm.lg2.approx.ftz.f", ty, arg(0)),
+            Op::Unary(UnOp::SinNear) => self.approximate("llvm.nvvm.sin.approx.ftz.f", ty, arg(0)),
+            Op::Unary(UnOp::CosNear) => self.approximate("llvm.nvvm.cos.approx.ftz.f", ty, arg(0)),
             // The reciprocal of a square root, within 1 ULP; denormals count.
             Op::Binary(BinOp::Fdiv) if is_f32 && is_near && self.is_one(data.args[0]) => {
                 match self.near_root(data.args[1]) {
