@@ -125,7 +125,7 @@ pub fn shaped(range: &NdRange, shape: WarpShape, most: u64) -> Option<NdRange> {
     };
     let [x, y, _] = range.global;
     let column = (1 << y.trailing_zeros().min(SHAPED_GROUP.ilog2())).min(SHAPED_GROUP.min(most) / row);
-    (x.is_multiple_of(row) && row * column >= WARP).then(|| NdRange { local: [row, column, 1], ..*range })
+    (x.is_multiple_of(row) && row * column >= WARP).then_some(NdRange { local: [row, column, 1], ..*range })
 }
 
 /// A launch descriptor.
