@@ -38,7 +38,7 @@ struct Known {
 /// What the pass will change.
 #[derive(Default)]
 struct Plan {
-    /// Operations that move to the end of an earlier block, operands first.
+    /// Operations that move to the end of an earlier block, operands first. Of one that is here twice, the last counts.
     moved: Vec<(Inst, Block)>,
     /// Additions to addresses that become an earlier address and a constant.
     near: FxHashMap<Inst, (Value, i64)>,
@@ -46,15 +46,16 @@ struct Plan {
 
 /// Runs the pass. Returns how often it changed something.
 pub fn run(func: &mut Function) -> usize {
-    let Plan { moved, near: mut at } = Finder::new(func).find();
+    let Plan { moved, near: mut at } = find(func);
     let changed = at.len();
-    let leaving: FxHashSet<Inst> = moved.iter().map(|m| m.0).collect();
+    let mut leaving = FxHashSet::default();
+    let last: Vec<(Inst, Block)> = moved.into_iter().rev().filter(|&(i, _)| leaving.insert(i)).collect();
     if !leaving.is_empty() {
         for b in func.layout.clone() {
             func.blocks[b].insts.retain(|i| !leaving.contains(i));
         }
     }
-    for (i, b) in moved {
+    for (i, b) in last.into_iter().rev() {
         func.blocks[b].insts.push(i);
     }
     let mut renames = Renames::default();
@@ -84,65 +85,59 @@ pub fn run(func: &mut Function) -> usize {
 }
 
 /// Looks for addresses that are a constant apart.
-struct Finder<'a> {
+fn find(func: &Function) -> Plan {
+    let cfg = Cfg::new(func);
+    let dom = DomTree::new(func, &cfg);
+    let loops = Loops::new(func, &cfg, &dom);
+    let affine = Affine::new(func, &cfg, &loops, Facts::default());
+    let mut mover = Mover { func, dom: &dom, loops: &loops, home: util::homes(func), plan: Plan::default() };
+    let mut known: FxHashMap<(Type, Form), SmallVec<[Known; 1]>> = FxHashMap::default();
+    for &home in cfg.rpo() {
+        for &i in &func.blocks[home].insts {
+            let data = &func.insts[i];
+            let (Op::PtrAdd, Some(address)) = (&data.op, data.result) else { continue };
+            let form = affine.form(address, Ext::Own);
+            let constant = form.constant_part();
+            let rest = form.minus(&Form::constant(form.bits(), constant));
+            if rest.as_symbol().is_some() {
+                continue;
+            }
+            let same = known.entry((func.ty(address), rest)).or_default();
+            let distance = |k: &Known| constant.wrapping_sub(k.constant);
+            let is_near = |k: &Known| NEAR.contains(&distance(k));
+            let mut nearest = same.iter().rposition(|k| dom.dominates(k.home, home) && is_near(k));
+            if nearest.is_none()
+                && let Some(latest) = same.iter().rposition(is_near)
+                && let Some(up) = mover.raise(&same[latest], home)
+            {
+                same[latest].home = up;
+                nearest = Some(latest);
+            }
+            match nearest.map(|n| &same[n]) {
+                Some(k) => {
+                    let is_so_already = data.args[0] == k.address && func.const_bits(data.args[1]).is_some();
+                    if !is_so_already {
+                        mover.plan.near.insert(i, (k.address, distance(k)));
+                    }
+                }
+                None => same.push(Known { home, address, constant }),
+            }
+        }
+    }
+    mover.plan
+}
+
+/// Moves addresses up.
+struct Mover<'a> {
     func: &'a Function,
-    cfg: Cfg,
-    dom: DomTree,
-    loops: Loops,
+    dom: &'a DomTree,
+    loops: &'a Loops,
     /// Where each value is, after the moves so far.
     home: Vec<Option<Block>>,
     plan: Plan,
 }
 
-impl<'a> Finder<'a> {
-    fn new(func: &'a Function) -> Finder<'a> {
-        let cfg = Cfg::new(func);
-        let dom = DomTree::new(func, &cfg);
-        let loops = Loops::new(func, &cfg, &dom);
-        Finder { func, cfg, dom, loops, home: util::homes(func), plan: Plan::default() }
-    }
-
-    fn find(mut self) -> Plan {
-        let func = self.func;
-        let cfg = self.cfg.clone();
-        let loops = self.loops.clone();
-        let affine = Affine::new(func, &cfg, &loops, Facts::default());
-        let mut known: FxHashMap<(Type, Form), SmallVec<[Known; 1]>> = FxHashMap::default();
-        for &home in cfg.rpo() {
-            for &i in &func.blocks[home].insts {
-                let data = &func.insts[i];
-                let (Op::PtrAdd, Some(address)) = (&data.op, data.result) else { continue };
-                let form = affine.form(address, Ext::Own);
-                let constant = form.constant_part();
-                let rest = form.minus(&Form::constant(form.bits(), constant));
-                if rest.as_symbol().is_some() {
-                    continue;
-                }
-                let same = known.entry((func.ty(address), rest)).or_default();
-                let distance = |k: &Known| constant.wrapping_sub(k.constant);
-                let is_near = |k: &Known| NEAR.contains(&distance(k));
-                let mut nearest = same.iter().rposition(|k| self.dom.dominates(k.home, home) && is_near(k));
-                if nearest.is_none()
-                    && let Some(latest) = same.iter().rposition(is_near)
-                    && let Some(up) = self.raise(&same[latest], home)
-                {
-                    same[latest].home = up;
-                    nearest = Some(latest);
-                }
-                match nearest.map(|n| &same[n]) {
-                    Some(k) => {
-                        let is_so_already = data.args[0] == k.address && func.const_bits(data.args[1]).is_some();
-                        if !is_so_already {
-                            self.plan.near.insert(i, (k.address, distance(k)));
-                        }
-                    }
-                    None => same.push(Known { home, address, constant }),
-                }
-            }
-        }
-        self.plan
-    }
-
+impl Mover<'_> {
     /// Moves an address, with what it is made of, up to a block that dominates `user`, too. Returns the block; `None`
     /// if the address is to stay.
     fn raise(&mut self, known: &Known, user: Block) -> Option<Block> {
@@ -161,8 +156,6 @@ impl<'a> Finder<'a> {
                 self.home[r.index()] = Some(up);
             }
         }
-        // What moved before moves on.
-        self.plan.moved.retain(|m| !moved.iter().any(|n| n.0 == m.0));
         self.plan.moved.extend(moved);
         Some(up)
     }
