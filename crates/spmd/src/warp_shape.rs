@@ -23,7 +23,7 @@ use cloom_ir::{BinOp, FuncRef, Function, Module, Op, Query, Space, Span, Value};
 /// Operations that clamp a coordinate.
 const CLAMPS: u32 = 4;
 /// Bytes between the accesses of neighbours that share a sector.
-const NEAR: i64 = 16;
+const NEAR: u64 = 16;
 
 /// The shape for a kernel, with a remark if it is not that of its groups. A guess: every shape is right.
 pub fn warp_shape(module: &Module, kernel: FuncRef) -> (WarpShape, Option<Remark>) {
@@ -106,7 +106,7 @@ fn strides(address: &Form) -> Option<[Stride; 2]> {
     let (found, _) = address.coefficients(|s| s == id(0) || s == id(1))?;
     Some([0, 1].map(|dim| match found.iter().find(|(s, _)| *s == id(dim)).map(|(_, by)| by.as_const()) {
         None | Some(Some(0)) => Stride::Same,
-        Some(Some(bytes)) if bytes.abs() <= NEAR => Stride::Near,
+        Some(Some(bytes)) if bytes.unsigned_abs() <= NEAR => Stride::Near,
         Some(_) => Stride::Far,
     }))
 }
