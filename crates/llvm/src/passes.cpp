@@ -88,9 +88,11 @@ constexpr uint64_t AGAIN_LEAST = 7, AGAIN_MOST = 9;
 // The mark of such a loop, and of what is left over of it.
 constexpr const char *AGAIN = "cloom.unroll.again";
 
+// What an iteration costs; 0 if it cannot be copied.
 uint64_t costOf(const Loop &loop, const TargetTransformInfo &target) {
   SmallPtrSet<const Value *, 1> none;
-  return UnrollCostEstimator(&loop, target, none, /*BEInsns=*/2).getRolledLoopSize();
+  UnrollCostEstimator estimator(&loop, target, none, /*BEInsns=*/2);
+  return estimator.canUnroll() ? estimator.getRolledLoopSize() : 0;
 }
 
 // Asks for the unrolling of innermost loops that LLVM would leave alone, or not unroll as they should be:
@@ -140,8 +142,9 @@ struct AllowUnrolling : PassInfoMixin<AllowUnrolling> {
   PreservedAnalyses run(Function &function, FunctionAnalysisManager &analyses) {
     auto &target = analyses.getResult<TargetIRAnalysis>(function);
     for (Loop *loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder())
-      if (findStringMetadataForLoop(loop, AGAIN) && costOf(*loop, target) > 2 * AGAIN_MOST)
-        loop->getLoopLatch()->getTerminator()->setMetadata(LLVMContext::MD_loop, nullptr);
+      if (BasicBlock *latch = loop->getLoopLatch())
+        if (findStringMetadataForLoop(loop, AGAIN) && costOf(*loop, target) > 2 * AGAIN_MOST)
+          latch->getTerminator()->setMetadata(LLVMContext::MD_loop, nullptr);
     return PreservedAnalyses::all();
   }
 };
