@@ -1,9 +1,9 @@
 // Powers and roots of float: pow powr pown rootn cbrt.
 //
 // In: floats, for pown and rootn an integer; out: the result within 1 to 2 ULP, with a machine's instructions within 5
-// (16 are allowed). x^y = 2^(y * log2 x) needs log2 x to
-// eight more bits than a float has, because the exponent multiplies its error by up to 150: it is kept as a sum of two
-// floats (Dekker, "A floating-point technique for extending the available precision", 1971, with fused operations).
+// (16 are allowed). x^y = 2^(y * log2 x) needs log2 x to eight more bits than a float has, because the exponent
+// multiplies its error by up to 150: it is kept as a sum of two floats (Dekker, "A floating-point technique for
+// extending the available precision", 1971, with fused operations).
 
 #define FN __attribute__((overloadable))
 #define POWF_MAGIC 0x1.8p+23f

@@ -7,6 +7,7 @@
 
 #include "flatten_guards.h"
 #include "promote_arrays.h"
+#include "shared_steps.h"
 
 #include "llvm-c/TargetMachine.h"
 #include "llvm/ADT/PostOrderIterator.h"
@@ -33,7 +34,6 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/DeadStoreElimination.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/InferAddressSpaces.h"
@@ -44,10 +44,7 @@
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/FixIrreducible.h"
-#include "llvm/Transforms/Utils/LoopSimplify.h"
-#include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/LowerSwitch.h"
-#include "llvm/Transforms/Utils/UnrollLoop.h"
 
 using namespace llvm;
 
@@ -81,8 +78,8 @@ constexpr unsigned SEARCH_UNROLLED = 256, SEARCH_SIZE = 40, SEARCH_COUNT = 16;
 constexpr unsigned STREAM_COUNT = 4;
 constexpr uint64_t STREAM_LEAST = 38, STREAM_MOST = 64;
 
-// The cost of a loop with loads that NVIDIA's compiler unrolls, too: it does not if LLVM did so 8 times, which makes more
-// than 32 instructions of such a loop, but 4 times if LLVM did so 4 times.
+// The cost of a loop with loads that NVIDIA's compiler unrolls, too: it does not if LLVM did so 8 times, which makes
+// more than 32 instructions of such a loop, but 4 times if LLVM did so 4 times.
 constexpr uint64_t AGAIN_LEAST = 7, AGAIN_MOST = 9;
 
 // The mark of such a loop, and of what is left over of it.
@@ -187,18 +184,12 @@ struct UnrollMeetings : PassInfoMixin<UnrollMeetings> {
         wanted.push_back(loop);
     if (wanted.empty())
       return PreservedAnalyses::all();
-    auto &tree = analyses.getResult<DominatorTreeAnalysis>(function);
-    auto &assumptions = analyses.getResult<AssumptionAnalysis>(function);
-    auto &target = analyses.getResult<TargetIRAnalysis>(function);
-    auto &remarks = analyses.getResult<OptimizationRemarkEmitterAnalysis>(function);
     for (Loop *loop : wanted) {
-      simplifyLoop(loop, &tree, &info, &evolution, &assumptions, nullptr, /*PreserveLCSSA=*/false);
-      formLCSSARecursively(*loop, tree, &info, &evolution);
       UnrollLoopOptions options{};
       options.Count = MEETING_COUNT;
       options.Runtime = true;
       options.AllowExpensiveTripCount = true;
-      UnrollLoop(loop, options, &info, &evolution, &tree, &assumptions, &target, &remarks, /*PreserveLCSSA=*/true);
+      unrollLoop(*loop, options, function, analyses);
     }
     return PreservedAnalyses::none();
   }
@@ -278,9 +269,6 @@ void registerAnalyses(FunctionAnalysisManager &functions, TargetMachine &machine
   functions.registerPass([&] { return machine.getTargetIRAnalysis(); });
   functions.registerPass([] { return TargetLibraryAnalysis(); });
 }
-
-// By default `instcombine` would end the process if one more iteration still changed something.
-InstCombinePass instCombine() { return InstCombinePass(InstCombineOptions().setVerifyFixpoint(false)); }
 
 // What is nearly linear in time.
 void addQuick(FunctionPassManager &passes) {

@@ -1,8 +1,8 @@
 // Prepares private arrays for registers, which have no addresses. In comes a function of a GPU's kernel after loop
 // rotation; out goes the same where the elements that are accessed are known, so that SROA makes values of them.
 //
-// In registers an array costs nothing, in memory hundreds of cycles an access. (Dependent numbers of a work-item, 128 of
-// them: 40 times as long in memory.) Two things put it into memory:
+// In registers an array costs nothing, in memory hundreds of cycles an access. (Dependent numbers of a work-item, 128
+// of them: 40 times as long in memory.) Two things put it into memory:
 // * Loops over its elements. They are fully unrolled, and the loops that say how long those are: in a triangular nest
 //   the outer one first, after which the inner ones are of known length.
 // * Elements that data chooses from few, such as the row of a pivot. After unrolling the index is a choice among
@@ -12,27 +12,20 @@
 // Code that is unrolled in vain is slow: the function stays as it was if that happens.
 
 #include "promote_arrays.h"
+#include "shared_steps.h"
 
-#include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/ConstantFolding.h"
 #include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
-#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/Utils/Local.h"
 #include "llvm/Analysis/ValueTracking.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/Cloning.h"
-#include "llvm/Transforms/Utils/LoopSimplify.h"
-#include "llvm/Transforms/Utils/LoopUtils.h"
-#include "llvm/Transforms/Utils/UnrollLoop.h"
 
 using namespace llvm;
 
@@ -52,13 +45,13 @@ struct Array {
   AllocaInst *slot;
   // Loads and stores of elements.
   SmallVector<Instruction *, 16> accesses;
-  // Addresses that the slot's is in, other than itself, in the order of their uses.
-  SmallSetVector<Instruction *, 16> pointers;
 };
 
 // Nothing if the array's address is used for more than accesses.
 std::optional<Array> usesOf(AllocaInst &slot) {
-  Array array{&slot, {}, {}};
+  Array array{&slot, {}};
+  // Addresses in the slot, other than its own.
+  SmallSetVector<Instruction *, 16> pointers;
   SmallVector<Instruction *, 16> open{&slot};
   while (!open.empty()) {
     Instruction *pointer = open.pop_back_val();
@@ -70,7 +63,7 @@ std::optional<Array> usesOf(AllocaInst &slot) {
                                          store->getValueOperand() != pointer)) {
         array.accesses.push_back(user);
       } else if (isa<GetElementPtrInst, AddrSpaceCastInst, PHINode, SelectInst>(user)) {
-        if (array.pointers.insert(user))
+        if (pointers.insert(user))
           open.push_back(user);
       } else if (!user->isLifetimeStartOrEnd()) {
         return std::nullopt;
@@ -78,11 +71,11 @@ std::optional<Array> usesOf(AllocaInst &slot) {
     }
   }
   // A choice between this array and something else.
-  for (Instruction *pointer : array.pointers)
+  for (Instruction *pointer : pointers)
     if (isa<PHINode, SelectInst>(pointer))
       for (Value *operand : pointer->operands())
         if (operand->getType()->isPointerTy() && operand != &slot && !isa<UndefValue>(operand) &&
-            !(isa<Instruction>(operand) && array.pointers.contains(cast<Instruction>(operand))))
+            !(isa<Instruction>(operand) && pointers.contains(cast<Instruction>(operand))))
           return std::nullopt;
   return array;
 }
@@ -363,23 +356,16 @@ bool unroll(Function &function, FunctionAnalysisManager &analyses, SmallPtrSetIm
   });
   if (outermost.empty())
     return false;
-  auto &tree = analyses.getResult<DominatorTreeAnalysis>(function);
-  auto &assumptions = analyses.getResult<AssumptionAnalysis>(function);
-  auto &target = analyses.getResult<TargetIRAnalysis>(function);
-  auto &remarks = analyses.getResult<OptimizationRemarkEmitterAnalysis>(function);
   bool changed = false;
   for (Loop *loop : outermost) {
-    simplifyLoop(loop, &tree, &info, &evolution, &assumptions, nullptr, /*PreserveLCSSA=*/false);
-    formLCSSARecursively(*loop, tree, &info, &evolution);
     UnrollLoopOptions options{};
     options.Count = evolution.getSmallConstantMaxTripCount(loop);
     options.Force = true;
-    changed |= UnrollLoop(loop, options, &info, &evolution, &tree, &assumptions, &target, &remarks,
-                          /*PreserveLCSSA=*/true) != LoopUnrollResult::Unmodified;
+    changed |= unrollLoop(*loop, options, function, analyses) != LoopUnrollResult::Unmodified;
   }
   analyses.invalidate(function, PreservedAnalyses::none());
   // Which inner loops there are, and how long they are.
-  analyses.invalidate(function, InstCombinePass(InstCombineOptions().setVerifyFixpoint(false)).run(function, analyses));
+  analyses.invalidate(function, instCombine().run(function, analyses));
   analyses.invalidate(function, SimplifyCFGPass().run(function, analyses));
   return changed;
 }
