@@ -210,6 +210,53 @@ fn a_launch_has_an_end_of_its_own() {
     }
 }
 
+/// Each is waited for before the next one, which has another kernel, argument, buffer or range, or is the same again.
+#[test]
+fn launches_that_are_waited_for_end_one_by_one() {
+    let t = Session::new();
+    let program = t.program(
+        "kernel void a(global uint *p, uint i) { p[get_global_id(0)] = p[get_global_id(0)] * 3 + i; }
+         kernel void b(global uint *p, uint i, local uint *q) {
+             q[get_local_id(0)] = p[get_global_id(0)] * 5;
+             barrier(CLK_LOCAL_MEM_FENCE);
+             p[get_global_id(0)] = q[get_local_id(0)] - i;
+         }",
+    );
+    let (a, b) = (t.kernel_of(&program, "a"), t.kernel_of(&program, "b"));
+    let mut buffer = t.buffer_of(&[1u32; 8]);
+    let mut expected = [1u32; 8];
+    for i in 0..200u32 {
+        let (is_b, value, items) = (i % 7 > 3, i / 20, if i % 11 > 8 { 4 } else { 8 });
+        let kernel = if is_b { &b } else { &a };
+        if i % 50 == 49 {
+            (buffer, expected) = (t.buffer_of(&[i; 8]), [i; 8]);
+        }
+        t.arg_mem(kernel, 0, &buffer);
+        t.arg(kernel, 1, value);
+        if is_b {
+            ok(t.clSetKernelArg(b.h, 2, 4 * items, null()));
+        }
+        let event = t.launch(kernel, &[items], &[items]);
+        ok(t.clWaitForEvents(1, &event.h));
+        for x in &mut expected[..items] {
+            *x = if is_b { x.wrapping_mul(5).wrapping_sub(value) } else { x.wrapping_mul(3).wrapping_add(value) };
+        }
+        if i % 8 == 0 {
+            assert_eq!(t.read::<u32>(&buffer, 8), expected, "launch {i}");
+        }
+    }
+    assert_eq!(t.read::<u32>(&buffer, 8), expected);
+}
+
+/// A kernel and the word that tells its end are one call of the driver.
+#[test]
+fn a_launch_that_is_waited_for_is_a_graph_with_its_word() {
+    let Some(trace) = traced_on_the_gpu(false, &["launches_that_are_waited_for_end_one_by_one"]) else { return };
+    let graphs = trace.matches("a graph of 2 nodes").count();
+    // A machine that is busy may tell the end of a launch before somebody waits.
+    assert!(graphs > 50, "{graphs} of 200");
+}
+
 /// Many launches that nobody waits for, beside some that somebody does.
 #[test]
 fn each_of_many_launches_ends() {

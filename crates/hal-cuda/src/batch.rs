@@ -4,11 +4,17 @@
 //! each of its nodes is set to a launch, and all are submitted together, in a third of the time that single launches
 //! take. A node that is set to the same launch already stays as it is, which takes half of the rest: programs repeat
 //! themselves. Only the end of the whole can be noticed.
+//!
+//! A graph may end with a word that the GPU writes. One of a single kernel and a word is how a launch that is waited
+//! for is submitted: the GPU fetches both at once, and the host reads the word after 6.7 us, where a launch and a
+//! write that follow each other take 9.1 (H100; the example `driver_costs`).
 
 use crate::context::{Current, Gpu};
 use crate::error::Failure;
 use crate::grids::{Descriptor, Grid};
-use crate::library::{GraphCalls, KernelNode, RawGraph, RawGraphExec, RawGraphNode, RawStream};
+use crate::library::{
+    GraphCalls, KernelNode, RawContext, RawGraph, RawGraphExec, RawGraphNode, RawStream, WordsNode, WriteValue,
+};
 use crate::module::Handle;
 use cloom_artifact::KernelArtifact;
 use smallvec::SmallVec;
@@ -104,6 +110,21 @@ impl Deferred {
     }
 }
 
+/// The word that a graph writes at its end.
+struct Word {
+    node: RawGraphNode,
+    context: RawContext,
+    address: u64,
+}
+
+impl Word {
+    /// Calls a function with what the node needs to know.
+    fn as_node<R>(&self, value: u64, call: impl FnOnce(&WordsNode) -> R) -> R {
+        let word = WriteValue { operation: 5, address: self.address, value, flags: 0, reserved: [0; 2] };
+        call(&WordsNode { context: self.context, count: 1, words: &raw const word, flags: 0 })
+    }
+}
+
 /// A graph that was made.
 pub struct Graph {
     gpu: Arc<Gpu>,
@@ -113,27 +134,43 @@ pub struct Graph {
     nodes: Vec<RawGraphNode>,
     /// What each node is set to, if that is known.
     set: Vec<Option<Call>>,
+    word: Option<Word>,
 }
 
 impl Graph {
-    /// One for launches of this context, whose kernels are this one at first. None if the driver makes none.
-    pub fn new(gpu: &Arc<Gpu>, current: &Current<'_>, first: &GridLaunch<'_>) -> Option<Graph> {
+    /// One for so many launches of this context, whose kernels are this one at first, and for a word of the host's
+    /// memory at this address, which outlives its launches. None if the driver makes none.
+    pub fn new(
+        gpu: &Arc<Gpu>,
+        current: &Current<'_>,
+        first: &GridLaunch<'_>,
+        kernels: usize,
+        word: Option<u64>,
+    ) -> Option<Graph> {
         let calls = current.table().graphs()?;
-        let mut graph = RawGraph::NULL;
+        let (mut graph, exec) = (RawGraph::NULL, RawGraphExec::NULL);
         // SAFETY: it writes a handle.
         current.check("cuGraphCreate", unsafe { (calls.create)(&mut graph, 0) }).ok()?;
-        let mut made =
-            Graph { gpu: gpu.clone(), calls, graph, exec: RawGraphExec::NULL, nodes: Vec::new(), set: Vec::new() };
-        for _ in 0..BATCH {
-            let (mut node, before) = (RawGraphNode::NULL, made.nodes.last());
-            let count = usize::from(before.is_some());
-            let before = before.map_or(std::ptr::null(), |before| &raw const *before);
-            // SAFETY: it writes a handle, and reads one node at most and the parameters, as a launch does.
-            let code =
-                first.as_node(|new| unsafe { (made.calls.add_kernel)(&mut node, made.graph, before, count, new) });
-            current.check("cuGraphAddKernelNode", code).ok()?;
+        let mut made = Graph { gpu: gpu.clone(), calls, graph, exec, nodes: Vec::new(), set: Vec::new(), word: None };
+        for _ in 0..kernels {
+            let node = made.add(|node, before, count| {
+                let add = calls.add_kernel;
+                // SAFETY: it writes a handle, and reads one node at most and the parameters, as a launch does.
+                let code = first.as_node(|new| unsafe { add(node, graph, before, count, new) });
+                current.check("cuGraphAddKernelNode", code)
+            })?;
             made.nodes.push(node);
             made.set.push(None);
+        }
+        if let Some(address) = word {
+            let mut word = Word { node: RawGraphNode::NULL, context: gpu.context().ok()?, address };
+            word.node = made.add(|node, before, count| {
+                let add = calls.add_words;
+                // SAFETY: it writes a handle, and reads one node at most. The caller keeps the word itself.
+                let code = word.as_node(0, |new| unsafe { add(node, graph, before, count, new) });
+                current.check("cuGraphAddBatchMemOpNode", code)
+            })?;
+            made.word = Some(word);
         }
         // SAFETY: it writes a handle; the graph lives.
         let code = unsafe { (made.calls.instantiate)(&mut made.exec, made.graph, 0) };
@@ -141,15 +178,27 @@ impl Graph {
         Some(made)
     }
 
-    /// Puts launches on a stream, [`BATCH`] of them. If it fails, none was, and they come back.
+    /// Adds a node behind the last kernel: where its handle goes, and the nodes before it, are the function's.
+    fn add(
+        &self,
+        add: impl FnOnce(*mut RawGraphNode, *const RawGraphNode, usize) -> Result<(), Failure>,
+    ) -> Option<RawGraphNode> {
+        let (mut node, before) = (RawGraphNode::NULL, self.nodes.last());
+        add(&mut node, before.map_or(std::ptr::null(), std::ptr::from_ref), before.is_some().into()).ok()?;
+        Some(node)
+    }
+
+    /// Puts launches on a stream, one for each kernel, and what the word has afterwards. If it fails, none was, and
+    /// they come back.
     pub fn launch(
         &mut self,
         current: &Current<'_>,
         stream: RawStream,
         launches: Vec<Deferred>,
+        value: u64,
     ) -> Result<(), Vec<Deferred>> {
         debug_assert_eq!(launches.len(), self.nodes.len());
-        let launched = self.set_nodes(current, &launches).and_then(|()| {
+        let launched = self.set_nodes(current, &launches, value).and_then(|()| {
             // SAFETY: graph and stream live.
             current.check("cuGraphLaunch", unsafe { (self.calls.launch)(self.exec, stream) })
         });
@@ -164,7 +213,7 @@ impl Graph {
     }
 
     /// Sets the nodes that are to do something else than before; these have nothing in `set` then.
-    fn set_nodes(&mut self, current: &Current<'_>, launches: &[Deferred]) -> Result<(), Failure> {
+    fn set_nodes(&mut self, current: &Current<'_>, launches: &[Deferred], value: u64) -> Result<(), Failure> {
         for ((&node, set), launch) in self.nodes.iter().zip(&mut self.set).zip(launches) {
             if set.as_ref() == Some(&launch.call) {
                 continue;
@@ -175,7 +224,10 @@ impl Graph {
             let code = launch.grid().as_node(|new| unsafe { (self.calls.set_kernel)(self.exec, node, new) });
             current.check("cuGraphExecKernelNodeSetParams", code)?;
         }
-        Ok(())
+        let Some(word) = &self.word else { return Ok(()) };
+        // SAFETY: as above.
+        let code = word.as_node(value, |new| unsafe { (self.calls.set_words)(self.exec, word.node, new) });
+        current.check("cuGraphExecBatchMemOpNodeSetParams", code)
     }
 }
 

@@ -115,17 +115,39 @@ const SHAPED_GROUP: u64 = 256;
 /// Threads of a warp.
 const WARP: u64 = 32;
 
+/// Threads of a group that is not small, where the range has so many groups of [`SHAPED_GROUP`].
+const LARGE_GROUP: u64 = 128;
+const MANY_GROUPS: u64 = 1024;
+
 /// A range in groups whose warps have this shape, of at most so many threads. None if it should be as it is: the groups
 /// would not divide it.
 pub fn shaped(range: &NdRange, shape: WarpShape, most: u64) -> Option<NdRange> {
     let row = match shape {
         WarpShape::AsGrouped => return None,
+        WarpShape::Row => return in_rows(range, SHAPED_GROUP.min(most)),
         WarpShape::Column => 1,
         WarpShape::Tile => 8,
     };
     let [x, y, _] = range.global;
     let column = (1 << y.trailing_zeros().min(SHAPED_GROUP.ilog2())).min(SHAPED_GROUP.min(most) / row);
     (x.is_multiple_of(row) && row * column >= WARP).then_some(NdRange { local: [row, column, 1], ..*range })
+}
+
+/// A range whose groups are small in groups of at most so many threads, whose rows are at least warps.
+fn in_rows(range: &NdRange, most: u64) -> Option<NdRange> {
+    let [x, y, z] = range.global;
+    let items = x.checked_mul(y)?.checked_mul(z)?;
+    let is_small = range.local.iter().product::<u64>() < LARGE_GROUP.min(most);
+    if !is_small || items / SHAPED_GROUP < MANY_GROUPS {
+        return None;
+    }
+    let part = |size: u64, most: u64| (1..=most).rev().find(|&part| size.is_multiple_of(part)).unwrap_or(1);
+    // Four short rows touch the neighbours of fewer work-items than a long one.
+    [most / 4, most].into_iter().find_map(|longest| {
+        let row = part(x, longest);
+        let column = part(y, most / row);
+        (row >= WARP && row * column >= LARGE_GROUP.min(most)).then_some(NdRange { local: [row, column, 1], ..*range })
+    })
 }
 
 /// A launch descriptor.
@@ -227,6 +249,21 @@ mod tests {
         assert_eq!(shaped(&range([9, 32, 1]), WarpShape::Tile, 1024), None, "a row of 9");
         assert_eq!(shaped(&range([64, 64, 1]), WarpShape::Tile, 64).unwrap().local, [8, 8, 1], "registers for 64");
         assert_eq!(shaped(&range([64, 64, 1]), WarpShape::AsGrouped, 1024), None);
+    }
+
+    #[test]
+    fn small_groups_of_short_kernels_become_large_ones() {
+        let rows = |global, local, most| {
+            let range = NdRange { work_dim: 2, offset: [3, 5, 0], global, local };
+            shaped(&range, WarpShape::Row, most).map(|range| range.local)
+        };
+        assert_eq!(rows([2048, 2048, 1], [64, 1, 1], 1024), Some([64, 4, 1]));
+        assert_eq!(rows([1 << 20, 1, 1], [64, 1, 1], 1024), Some([256, 1, 1]));
+        assert_eq!(rows([2048, 2047, 1], [64, 1, 1], 1024), Some([256, 1, 1]), "2047 is odd");
+        assert_eq!(rows([2000, 2000, 1], [50, 1, 1], 1024), Some([50, 5, 1]));
+        assert_eq!(rows([2053, 2048, 1], [1, 1, 1], 1024), None, "2053 is a prime");
+        assert_eq!(rows([2048, 2048, 1], [16, 16, 1], 1024), None, "they are large");
+        assert_eq!(rows([512, 256, 1], [64, 1, 1], 1024), None, "too few groups");
     }
 
     #[test]

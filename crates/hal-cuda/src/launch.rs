@@ -86,8 +86,13 @@ pub fn submit(
     {
         return running(number, None);
     }
+    let alone = match first {
+        [Some(only), None] if !launch.timed && buffer == 0 => Some(only),
+        _ => None,
+    };
+    let alone = alone.map(|only| move || deferred(kernel, launch, descriptor, only));
     let grids = first.into_iter().flatten().chain(rest);
-    let begun = lane.marks().submit(&current, || {
+    let begun = lane.marks().submit(&current, alone, || {
         if !launch.timed {
             return begin(&current, lane, kernel, launch, descriptor, grids).map(|()| None);
         }
@@ -221,13 +226,21 @@ fn defer(
     lane: &Lane,
     kernel: &CudaKernel,
     launch: &Launch<'_>,
+    descriptor: Descriptor,
+    only: (Handle, Grid),
+) -> Option<u64> {
+    lane.marks().defer(|| deferred(kernel, launch, descriptor, only))
+}
+
+/// A launch of one grid with all that it needs.
+fn deferred(
+    kernel: &CudaKernel,
+    launch: &Launch<'_>,
     mut descriptor: Descriptor,
     (function, grid): (Handle, Grid),
-) -> Option<u64> {
-    lane.marks().defer(|| {
-        descriptor.set_grid(&grid);
-        let (artifact, args) = (kernel.artifact.clone(), launch.args.into());
-        let call = Call { function, grid, local_size: local_size(launch), descriptor, args };
-        Deferred { call, artifact }
-    })
+) -> Deferred {
+    descriptor.set_grid(&grid);
+    let (artifact, args) = (kernel.artifact.clone(), launch.args.into());
+    let call = Call { function, grid, local_size: local_size(launch), descriptor, args };
+    Deferred { call, artifact }
 }

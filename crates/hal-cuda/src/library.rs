@@ -80,6 +80,34 @@ pub struct KernelNode {
     pub context: *mut c_void,
 }
 
+/// A word that the GPU writes: `CUstreamBatchMemOpParams`.
+#[repr(C)]
+pub struct WriteValue {
+    /// 5: a word of 64 bits is written.
+    pub operation: c_uint,
+    /// Where.
+    pub address: u64,
+    /// What.
+    pub value: u64,
+    /// 0: behind all that was written before.
+    pub flags: c_uint,
+    /// Zeros.
+    pub reserved: [u64; 2],
+}
+
+/// Words of a graph: `CUDA_BATCH_MEM_OP_NODE_PARAMS`.
+#[repr(C)]
+pub struct WordsNode {
+    /// Whose memory it is.
+    pub context: RawContext,
+    /// How many.
+    pub count: c_uint,
+    /// Their addresses and values.
+    pub words: *const WriteValue,
+    /// 0
+    pub flags: c_uint,
+}
+
 /// What a pool's memory is: `CUmemPoolProps`.
 #[repr(C)]
 pub struct PoolProperties {
@@ -280,6 +308,9 @@ table! {
     graph_create = "cuGraphCreate" (*mut RawGraph, c_uint);
     graph_add_kernel = "cuGraphAddKernelNode_v2"
         (*mut RawGraphNode, RawGraph, *const RawGraphNode, usize, *const KernelNode);
+    graph_add_words = "cuGraphAddBatchMemOpNode"
+        (*mut RawGraphNode, RawGraph, *const RawGraphNode, usize, *const WordsNode);
+    graph_set_words = "cuGraphExecBatchMemOpNodeSetParams" (RawGraphExec, RawGraphNode, *const WordsNode);
     graph_instantiate = "cuGraphInstantiateWithFlags" (*mut RawGraphExec, RawGraph, u64);
     graph_set_kernel = "cuGraphExecKernelNodeSetParams_v2" (RawGraphExec, RawGraphNode, *const KernelNode);
     graph_launch = "cuGraphLaunch" (RawGraphExec, RawStream);
@@ -294,6 +325,9 @@ pub struct GraphCalls {
     pub create: unsafe extern "C" fn(*mut RawGraph, c_uint) -> Code,
     pub add_kernel:
         unsafe extern "C" fn(*mut RawGraphNode, RawGraph, *const RawGraphNode, usize, *const KernelNode) -> Code,
+    pub add_words:
+        unsafe extern "C" fn(*mut RawGraphNode, RawGraph, *const RawGraphNode, usize, *const WordsNode) -> Code,
+    pub set_words: unsafe extern "C" fn(RawGraphExec, RawGraphNode, *const WordsNode) -> Code,
     pub instantiate: unsafe extern "C" fn(*mut RawGraphExec, RawGraph, u64) -> Code,
     pub set_kernel: unsafe extern "C" fn(RawGraphExec, RawGraphNode, *const KernelNode) -> Code,
     pub launch: unsafe extern "C" fn(RawGraphExec, RawStream) -> Code,
@@ -307,6 +341,8 @@ impl Table {
         Some(GraphCalls {
             create: self.graph_create?,
             add_kernel: self.graph_add_kernel?,
+            add_words: self.graph_add_words?,
+            set_words: self.graph_set_words?,
             instantiate: self.graph_instantiate?,
             set_kernel: self.graph_set_kernel?,
             launch: self.graph_launch?,

@@ -5,7 +5,8 @@
 //! * A word of the host's memory, into which the GPU writes the number of the last launch before. Reading it takes no
 //!   call of the driver, but each writing costs the GPU as much as half a launch. So it is put behind the last launch
 //!   when somebody begins to wait, and at once behind a launch if the one before it was waited for: who launches and
-//!   waits again and again should not have to come back for it.
+//!   waits again and again should not have to come back for it. Such launches are soon submitted together with their
+//!   word, as a graph.
 //! * An event, which costs little to record. It is put behind a launch when another one follows, so that the launch can
 //!   be waited for alone. A launch that is waited for at once has none.
 //!
@@ -38,6 +39,8 @@ const NAPS: [Duration; 2] = [Duration::from_micros(30), Duration::from_micros(50
 const BUSY: u64 = 16;
 /// and launches that are deferred at most.
 const MOST_DEFERRED: usize = 1024;
+/// So many launches that were waited for at once come before a graph is made for more of them.
+const MANY_AWAITED: u32 = 16;
 /// Ends are looked for when there are so many events, so that their number is bounded.
 const MANY: usize = 64;
 
@@ -75,8 +78,12 @@ struct Order {
     written: u64,
     /// Whether somebody waits or waited for the last launch.
     is_awaited: bool,
-    /// Made by the first launches that it is for; none inside if the driver makes none.
+    /// How many launches have followed one that was waited for.
+    awaited: u32,
+    /// Of launches that were deferred; made by the first that it is for; none inside if the driver makes none.
     graph: Option<Option<Graph>>,
+    /// The same, of a launch that is waited for and the word.
+    awaited_graph: Option<Option<Graph>>,
 }
 
 impl Order {
@@ -112,10 +119,12 @@ impl Marks {
         }
     }
 
-    /// Puts a launch on the stream. Returns its times and its number.
+    /// Puts a launch on the stream. `grid` gives it if it has one grid, prints nothing, and is not timed. Returns its
+    /// times and its number.
     pub fn submit(
         &self,
         current: &Current<'_>,
+        grid: Option<impl FnOnce() -> Deferred>,
         submit: impl FnOnce() -> Result<Times, HalError>,
     ) -> Result<(Times, u64), HalError> {
         let mut order = self.order.lock();
@@ -128,6 +137,9 @@ impl Marks {
         };
         self.close(current, &mut order)?;
         let was_awaited = order.place(number);
+        if was_awaited && grid.is_some_and(|grid| self.put_awaited(current, &mut order, grid)) {
+            return Ok((None, number));
+        }
         let times = submit()?;
         match &times {
             Some((_, end)) => order.events.push_back((number, end.clone())),
@@ -219,11 +231,28 @@ impl Marks {
         if batch.len() != BATCH || self.close(current, order).is_err() {
             return Err(batch);
         }
-        let graph = order.graph.get_or_insert_with(|| Graph::new(&self.gpu, current, &batch[0].grid()));
+        let graph = order.graph.get_or_insert_with(|| Graph::new(&self.gpu, current, &batch[0].grid(), BATCH, None));
         let Some(graph) = graph else { return Err(batch) };
-        graph.launch(current, self.stream, batch)?;
+        graph.launch(current, self.stream, batch, 0)?;
         order.place(first + BATCH as u64 - 1);
         Ok(())
+    }
+
+    /// Puts the last launch on the stream, together with the word. False if it is to be put there otherwise.
+    fn put_awaited(&self, current: &Current<'_>, order: &mut Order, grid: impl FnOnce() -> Deferred) -> bool {
+        let Some(word) = self.word.as_ref() else { return false };
+        order.awaited = order.awaited.saturating_add(1);
+        if order.awaited < MANY_AWAITED {
+            return false;
+        }
+        let launch = grid();
+        let make = || Graph::new(&self.gpu, current, &launch.grid(), 1, Some(word.address()));
+        let Some(graph) = order.awaited_graph.get_or_insert_with(make) else { return false };
+        let is_put = graph.launch(current, self.stream, vec![launch], order.placed).is_ok();
+        if is_put {
+            order.written = order.placed;
+        }
+        is_put
     }
 
     /// Puts an event behind what is on the stream, before something else follows.

@@ -9,7 +9,9 @@
 //! ```
 //!
 //! they write 32 sectors of which each is an eighth. A warp of 8 by 4 work-items touches 4 sectors to read and 8 to
-//! write. That is for the launcher to choose, where the work-items cannot tell how they are grouped.
+//! write. That is for the launcher to choose, where the work-items cannot tell how they are grouped. So is the size of
+//! the groups: an H100 starts 1.5 of them in a nanosecond, which for kernels of a few instructions is not enough of 64
+//! work-items.
 
 use crate::analysis::grouping::depends_on_groups;
 use crate::remarks::{Remark, RemarkCode};
@@ -29,7 +31,7 @@ const NEAR: u64 = 16;
 pub fn warp_shape(module: &Module, kernel: FuncRef) -> (WarpShape, Option<Remark>) {
     let shape = shape_of(module, kernel);
     let what = match shape {
-        WarpShape::AsGrouped => return (shape, None),
+        WarpShape::AsGrouped | WarpShape::Row => return (shape, None),
         WarpShape::Column => "a warp is 32 work-items of dimension 1",
         WarpShape::Tile => "a warp is 8 by 4 work-items",
     };
@@ -70,6 +72,7 @@ fn shape_of(module: &Module, kernel: FuncRef) -> WarpShape {
         }
     }
     match (rows, columns) {
+        (_, 0) if loops.loops.is_empty() => WarpShape::Row,
         (_, 0) => WarpShape::AsGrouped,
         (0, _) => WarpShape::Column,
         _ => WarpShape::Tile,
@@ -163,7 +166,7 @@ mod tests {
     #[test]
     fn warps_are_as_the_accesses_lie() {
         let (column, row) = ("v15", "v18");
-        assert_eq!(shape("", row, row), WarpShape::AsGrouped);
+        assert_eq!(shape("", row, row), WarpShape::Row, "it is short");
         assert_eq!(shape("", column, row), WarpShape::Tile);
         assert_eq!(shape("", row, column), WarpShape::Tile);
         assert_eq!(shape("", row, "v36"), WarpShape::Tile, "with indices of 32 bits");

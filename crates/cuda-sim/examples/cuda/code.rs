@@ -1,15 +1,14 @@
-//! Modules, launches, and graphs of kernels each of which follows the one before it. Machine code is the text of PTX,
-//! unchanged.
+//! Modules and launches. Machine code is the text of PTX, unchanged.
 
 use crate::memory::Seen;
 use crate::stream::Stream;
 use crate::{
-    Code, INVALID_HANDLE, INVALID_VALUE, SUCCESS, current, driver, fallible, handle, lose, number, object, put, state,
+    Code, INVALID_HANDLE, INVALID_VALUE, SUCCESS, current, driver, fallible, handle, lose, number, object, put,
     unless_lost, with_memory,
 };
 use cloom_cuda_sim::ptx::{Fault, Grid, Loaded, Module, ParamInfo, launch};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 pub const INVALID_PTX: Code = 218;
 pub const NOT_FOUND: Code = 500;
@@ -264,7 +263,7 @@ driver! {
 
 /// A launch with its arguments.
 #[derive(Clone)]
-struct Ready {
+pub struct Ready {
     function: &'static Function,
     grid: Grid,
     values: Arc<Vec<Vec<u8>>>,
@@ -275,7 +274,7 @@ impl Ready {
     ///
     /// # Safety
     /// The handle is that of a function, and there is an address for each parameter, with as many bytes as it has.
-    unsafe fn new(
+    pub unsafe fn new(
         function: *mut c_void,
         groups: [c_uint; 3],
         threads: [c_uint; 3],
@@ -301,7 +300,7 @@ impl Ready {
     }
 
     /// Lets it run when the stream has come there.
-    fn push(self, stream: &Stream) {
+    pub fn push(self, stream: &Stream) {
         let device = stream.device;
         stream.push(Box::new(move || {
             unless_lost(|| run(self.function, device, &self.grid, &self.values));
@@ -310,7 +309,7 @@ impl Ready {
 }
 
 /// Whether it tells what it does.
-fn traces() -> bool {
+pub fn traces() -> bool {
     number("CUDA_SIM_TRACE") == Some(1)
 }
 
@@ -332,119 +331,4 @@ fn run(function: &Function, device: u32, grid: &Grid, values: &[Vec<u8>]) -> Cod
         _ => LAUNCH_FAILED,
     });
     SUCCESS
-}
-
-/// The kernels of a graph or of one that can be launched; a node is its place from 1 on.
-struct Graph(Mutex<Vec<Ready>>);
-
-impl Graph {
-    fn kernels(&self) -> MutexGuard<'_, Vec<Ready>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// `CUDA_KERNEL_NODE_PARAMS`
-#[repr(C)]
-pub struct KernelNode {
-    function: *mut c_void,
-    groups: [c_uint; 3],
-    threads: [c_uint; 3],
-    shared: c_uint,
-    params: *const *const c_void,
-    extra: *mut *mut c_void,
-    kernel: *mut c_void,
-    context: *mut c_void,
-}
-
-impl KernelNode {
-    /// # Safety
-    /// As for a launch.
-    unsafe fn ready(&self) -> Result<Ready, Code> {
-        if !self.extra.is_null() || !self.kernel.is_null() || !self.context.is_null() {
-            return Err(INVALID_VALUE);
-        }
-        // SAFETY: the caller's.
-        unsafe { Ready::new(self.function, self.groups, self.threads, self.shared, self.params) }
-    }
-}
-
-driver! {
-    /// One without kernels.
-    fn cuGraphCreate(graph: *mut *mut c_void, _flags: c_uint) {
-        // SAFETY: the caller's.
-        fallible(|| unsafe { put(graph, handle(Graph(Mutex::default()))) })
-    }
-
-    /// Adds one after the last.
-    fn cuGraphAddKernelNode_v2(
-        node: *mut *mut c_void,
-        graph: *mut c_void,
-        before: *const *mut c_void,
-        count: usize,
-        kernel: *const KernelNode,
-    ) {
-        // SAFETY: the caller's.
-        let (Some(graph), Some(kernel)) = (unsafe { (object::<Graph>(graph), kernel.as_ref()) }) else {
-            return INVALID_HANDLE;
-        };
-        let mut kernels = graph.kernels();
-        let follows_last = match count {
-            0 => kernels.is_empty(),
-            // SAFETY: the caller's.
-            1 => unsafe { *before }.addr() == kernels.len(),
-            _ => false,
-        };
-        if !follows_last {
-            return INVALID_VALUE;
-        }
-        // SAFETY: the caller's.
-        match unsafe { kernel.ready() } {
-            Ok(ready) => kernels.push(ready),
-            Err(code) => return code,
-        }
-        // SAFETY: the caller's.
-        unsafe { put(node, std::ptr::without_provenance_mut(kernels.len())) }
-    }
-
-    /// A copy that can be launched.
-    fn cuGraphInstantiateWithFlags(exec: *mut *mut c_void, graph: *mut c_void, _flags: u64) {
-        // SAFETY: the caller's.
-        let Some(graph) = (unsafe { object::<Graph>(graph) }) else { return INVALID_HANDLE };
-        // SAFETY: the caller's.
-        fallible(|| unsafe { put(exec, handle(Graph(Mutex::new(graph.kernels().clone())))) })
-    }
-
-    /// Changes a kernel for later launches.
-    fn cuGraphExecKernelNodeSetParams_v2(exec: *mut c_void, node: *mut c_void, kernel: *const KernelNode) {
-        // SAFETY: the caller's.
-        let (Some(exec), Some(kernel)) = (unsafe { (object::<Graph>(exec), kernel.as_ref()) }) else {
-            return INVALID_HANDLE;
-        };
-        let mut kernels = exec.kernels();
-        let Some(place) = node.addr().checked_sub(1).and_then(|at| kernels.get_mut(at)) else { return INVALID_VALUE };
-        // SAFETY: the caller's.
-        match unsafe { kernel.ready() } {
-            Ok(ready) => *place = ready,
-            Err(code) => return code,
-        }
-        state()
-    }
-
-    /// Runs the kernels when the stream has come there.
-    fn cuGraphLaunch(exec: *mut c_void, stream: *mut c_void) {
-        // SAFETY: the caller's.
-        let (Some(exec), Some(stream)) = (unsafe { (object::<Graph>(exec), object::<Stream>(stream)) }) else {
-            return INVALID_HANDLE;
-        };
-        fallible(|| {
-            exec.kernels().iter().for_each(|kernel| kernel.clone().push(stream));
-            SUCCESS
-        })
-    }
-
-    /// It stays.
-    fn cuGraphDestroy(_graph: *mut c_void) { SUCCESS }
-
-    /// It stays.
-    fn cuGraphExecDestroy(_exec: *mut c_void) { SUCCESS }
 }

@@ -14,6 +14,7 @@
 #![allow(unsafe_code, reason = "it has the interface of a library in C")]
 
 mod code;
+mod graph;
 mod memory;
 mod stream;
 mod transfer;
@@ -106,6 +107,21 @@ fn fallible(call: impl FnOnce() -> Code) -> Code {
     static FAILS: LazyLock<Option<u64>> = LazyLock::new(|| number("CUDA_SIM_FAIL"));
     let number = CALLS.fetch_add(1, Ordering::Relaxed) + 1;
     if *FAILS == Some(number) { OUT_OF_MEMORY } else { unless_lost(call) }
+}
+
+/// A stream writes a word of the host's memory.
+fn write_value(address: u64, value: u64) {
+    // What follows a fault does nothing. Asked now, because a kernel that runs has all memory.
+    unless_lost(|| {
+        if !with_memory(|memory| memory.has(address, 8)) {
+            lose(code::ILLEGAL_ADDRESS);
+            return state();
+        }
+        // SAFETY: the caller keeps the word, whose other users access it atomically, too.
+        let word = unsafe { AtomicU64::from_ptr(std::ptr::with_exposed_provenance_mut(address as usize)) };
+        word.store(value, Ordering::Release);
+        SUCCESS
+    });
 }
 
 /// Writes a result through a pointer of the caller.
@@ -402,19 +418,7 @@ driver! {
         if flags != 0 || !address.is_multiple_of(8) {
             return INVALID_VALUE;
         }
-        stream.push(Box::new(move || {
-            // What follows a fault does nothing. Asked now, because a kernel that runs has all memory.
-            unless_lost(|| {
-                if !with_memory(|memory| memory.has(address, 8)) {
-                    lose(code::ILLEGAL_ADDRESS);
-                    return state();
-                }
-                // SAFETY: the caller keeps the word, whose other users access it atomically, too.
-                let word = unsafe { AtomicU64::from_ptr(std::ptr::with_exposed_provenance_mut(address as usize)) };
-                word.store(value, Ordering::Release);
-                SUCCESS
-            });
-        }));
+        stream.push(Box::new(move || write_value(address, value)));
         state()
     }
 

@@ -42,6 +42,9 @@ pub enum WarpShape {
     /// Those of the program's groups: neighbours of dimension 0.
     #[default]
     AsGrouped,
+    /// Neighbours of dimension 0, in groups that are not small: the kernel is short, so that a GPU would start small
+    /// groups more slowly than they run.
+    Row,
     /// Neighbours of dimension 1.
     Column,
     /// Neighbours of both, as for a transposition: it reads along one dimension and writes along the other.

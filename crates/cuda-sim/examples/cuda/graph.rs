@@ -1,0 +1,225 @@
+//! Graphs of kernels and words, each of which follows the one before it.
+
+use crate::code::{Ready, traces};
+use crate::stream::Stream;
+use crate::{Code, INVALID_HANDLE, INVALID_VALUE, SUCCESS, driver, fallible, handle, object, put, state, write_value};
+use std::ffi::{c_uint, c_void};
+use std::mem::discriminant;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What a node of a graph does.
+#[derive(Clone)]
+enum Node {
+    Kernel(Ready),
+    /// Writes a value to an address.
+    Word(u64, u64),
+}
+
+/// The nodes of a graph or of one that can be launched; the handle of one is its place from 1 on.
+struct Graph(Mutex<Vec<Node>>);
+
+impl Graph {
+    fn nodes(&self) -> MutexGuard<'_, Vec<Node>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// `CUDA_KERNEL_NODE_PARAMS`
+#[repr(C)]
+pub struct KernelNode {
+    function: *mut c_void,
+    groups: [c_uint; 3],
+    threads: [c_uint; 3],
+    shared: c_uint,
+    params: *const *const c_void,
+    extra: *mut *mut c_void,
+    kernel: *mut c_void,
+    context: *mut c_void,
+}
+
+impl KernelNode {
+    /// # Safety
+    /// As for a launch.
+    unsafe fn ready(&self) -> Result<Node, Code> {
+        if !self.extra.is_null() || !self.kernel.is_null() || !self.context.is_null() {
+            return Err(INVALID_VALUE);
+        }
+        // SAFETY: the caller's.
+        unsafe { Ready::new(self.function, self.groups, self.threads, self.shared, self.params) }.map(Node::Kernel)
+    }
+}
+
+/// `CUDA_BATCH_MEM_OP_NODE_PARAMS`
+#[repr(C)]
+pub struct WordsNode {
+    context: *mut c_void,
+    count: c_uint,
+    words: *const WriteValue,
+    flags: c_uint,
+}
+
+/// `CUstreamBatchMemOpParams`, to write a value.
+#[repr(C)]
+struct WriteValue {
+    operation: c_uint,
+    address: u64,
+    value: u64,
+    flags: c_uint,
+    reserved: [u64; 2],
+}
+
+/// `CU_STREAM_MEM_OP_WRITE_VALUE_64`
+const WRITE_VALUE_64: c_uint = 5;
+
+impl WordsNode {
+    /// # Safety
+    /// There are so many words.
+    unsafe fn ready(&self) -> Result<Node, Code> {
+        // SAFETY: the caller's.
+        let (1, 0, Some(word)) = (self.count, self.flags, unsafe { self.words.as_ref() }) else {
+            return Err(INVALID_VALUE);
+        };
+        if self.context.is_null()
+            || (word.operation, word.flags, word.reserved) != (WRITE_VALUE_64, 0, [0; 2])
+            || !word.address.is_multiple_of(8)
+        {
+            return Err(INVALID_VALUE);
+        }
+        Ok(Node::Word(word.address, word.value))
+    }
+}
+
+/// Adds a node after the last.
+///
+/// # Safety
+/// The pointers are null or valid, and there are so many nodes before.
+unsafe fn add(
+    node: *mut *mut c_void,
+    graph: *mut c_void,
+    before: *const *mut c_void,
+    count: usize,
+    new: impl FnOnce() -> Result<Node, Code>,
+) -> Code {
+    // SAFETY: the caller's.
+    let Some(graph) = (unsafe { object::<Graph>(graph) }) else { return INVALID_HANDLE };
+    let mut nodes = graph.nodes();
+    let follows_last = match count {
+        0 => nodes.is_empty(),
+        // SAFETY: the caller's.
+        1 => unsafe { *before }.addr() == nodes.len(),
+        _ => false,
+    };
+    if !follows_last {
+        return INVALID_VALUE;
+    }
+    match new() {
+        Ok(new) => nodes.push(new),
+        Err(code) => return code,
+    }
+    // SAFETY: the caller's.
+    unsafe { put(node, std::ptr::without_provenance_mut(nodes.len())) }
+}
+
+/// Changes a node, to one of the same kind, for later launches.
+///
+/// # Safety
+/// The handle is null or valid.
+unsafe fn set(exec: *mut c_void, node: *mut c_void, new: Result<Node, Code>) -> Code {
+    // SAFETY: the caller's.
+    let Some(exec) = (unsafe { object::<Graph>(exec) }) else { return INVALID_HANDLE };
+    let mut nodes = exec.nodes();
+    let Some(place) = node.addr().checked_sub(1).and_then(|at| nodes.get_mut(at)) else { return INVALID_VALUE };
+    match new {
+        Ok(new) if discriminant(&new) == discriminant(place) => *place = new,
+        Ok(_) => return INVALID_VALUE,
+        Err(code) => return code,
+    }
+    state()
+}
+
+driver! {
+    /// One without nodes.
+    fn cuGraphCreate(graph: *mut *mut c_void, _flags: c_uint) {
+        // SAFETY: the caller's.
+        fallible(|| unsafe { put(graph, handle(Graph(Mutex::default()))) })
+    }
+
+    /// Adds a kernel after the last node.
+    fn cuGraphAddKernelNode_v2(
+        node: *mut *mut c_void,
+        graph: *mut c_void,
+        before: *const *mut c_void,
+        count: usize,
+        kernel: *const KernelNode,
+    ) {
+        // SAFETY: the caller's.
+        let Some(kernel) = (unsafe { kernel.as_ref() }) else { return INVALID_VALUE };
+        // SAFETY: the caller's.
+        unsafe { add(node, graph, before, count, || kernel.ready()) }
+    }
+
+    /// Adds words after the last node.
+    fn cuGraphAddBatchMemOpNode(
+        node: *mut *mut c_void,
+        graph: *mut c_void,
+        before: *const *mut c_void,
+        count: usize,
+        words: *const WordsNode,
+    ) {
+        // SAFETY: the caller's.
+        let Some(words) = (unsafe { words.as_ref() }) else { return INVALID_VALUE };
+        // SAFETY: the caller's.
+        fallible(|| unsafe { add(node, graph, before, count, || words.ready()) })
+    }
+
+    /// A copy that can be launched.
+    fn cuGraphInstantiateWithFlags(exec: *mut *mut c_void, graph: *mut c_void, _flags: u64) {
+        // SAFETY: the caller's.
+        let Some(graph) = (unsafe { object::<Graph>(graph) }) else { return INVALID_HANDLE };
+        // SAFETY: the caller's.
+        fallible(|| unsafe { put(exec, handle(Graph(Mutex::new(graph.nodes().clone())))) })
+    }
+
+    /// Changes a kernel for later launches.
+    fn cuGraphExecKernelNodeSetParams_v2(exec: *mut c_void, node: *mut c_void, kernel: *const KernelNode) {
+        // SAFETY: the caller's.
+        let Some(kernel) = (unsafe { kernel.as_ref() }) else { return INVALID_VALUE };
+        // SAFETY: the caller's.
+        unsafe { set(exec, node, kernel.ready()) }
+    }
+
+    /// Changes words for later launches.
+    fn cuGraphExecBatchMemOpNodeSetParams(exec: *mut c_void, node: *mut c_void, words: *const WordsNode) {
+        // SAFETY: the caller's.
+        let Some(words) = (unsafe { words.as_ref() }) else { return INVALID_VALUE };
+        // SAFETY: the caller's.
+        unsafe { set(exec, node, words.ready()) }
+    }
+
+    /// Does what the nodes say when the stream has come there.
+    fn cuGraphLaunch(exec: *mut c_void, stream: *mut c_void) {
+        // SAFETY: the caller's.
+        let (Some(exec), Some(stream)) = (unsafe { (object::<Graph>(exec), object::<Stream>(stream)) }) else {
+            return INVALID_HANDLE;
+        };
+        fallible(|| {
+            let nodes = exec.nodes();
+            if traces() {
+                eprintln!("simulated GPU: a graph of {} nodes", nodes.len());
+            }
+            for node in nodes.iter() {
+                match node.clone() {
+                    Node::Kernel(kernel) => kernel.push(stream),
+                    Node::Word(address, value) => stream.push(Box::new(move || write_value(address, value))),
+                }
+            }
+            SUCCESS
+        })
+    }
+
+    /// It stays.
+    fn cuGraphDestroy(_graph: *mut c_void) { SUCCESS }
+
+    /// It stays.
+    fn cuGraphExecDestroy(_exec: *mut c_void) { SUCCESS }
+}
