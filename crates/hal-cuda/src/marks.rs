@@ -87,10 +87,12 @@ struct Order {
 }
 
 impl Order {
-    /// Notes the last launch on the stream. Returns whether the one before it was waited for.
-    fn place(&mut self, number: u64) -> bool {
+    /// Notes the last launch on the stream. Returns whether the one before it was waited for, or has ended so soon that
+    /// nobody had to: it had its word.
+    fn place(&mut self, number: u64, ended: u64) -> bool {
+        let was_told = self.written == self.placed && self.placed > 0 && self.placed <= ended;
         self.placed = number;
-        std::mem::take(&mut self.is_awaited)
+        std::mem::take(&mut self.is_awaited) || was_told
     }
 
     /// The first event behind a launch, if there is one.
@@ -136,7 +138,7 @@ impl Marks {
             }
         };
         self.close(current, &mut order)?;
-        let was_awaited = order.place(number);
+        let was_awaited = order.place(number, self.ended());
         if was_awaited && grid.is_some_and(|grid| self.put_awaited(current, &mut order, grid)) {
             return Ok((None, number));
         }
@@ -211,7 +213,7 @@ impl Marks {
             let Err(batch) = self.put_together(current, order, first, batch) else { continue };
             for (launch, number) in batch.iter().zip(first..) {
                 let put = self.close(current, order).and_then(|()| Ok(launch.grid().launch(current, self.stream)?));
-                order.place(number);
+                order.place(number, 0);
                 if let Err(error) = put {
                     self.failed.lock().insert(number, error);
                     self.has_failed.store(true, Ordering::Release);
@@ -234,7 +236,7 @@ impl Marks {
         let graph = order.graph.get_or_insert_with(|| Graph::new(&self.gpu, current, &batch[0].grid(), BATCH, None));
         let Some(graph) = graph else { return Err(batch) };
         graph.launch(current, self.stream, batch, 0)?;
-        order.place(first + BATCH as u64 - 1);
+        order.place(first + BATCH as u64 - 1, 0);
         Ok(())
     }
 
