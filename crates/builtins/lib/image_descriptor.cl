@@ -24,6 +24,18 @@ uint FN __image_is_large(constant ulong *image)
     return 1;
 }
 
+// Whether there is a texture of its rows; where it is not known, none is used.
+uint FN __image_has_texture(constant ulong *image)
+{
+    return 0;
+}
+
+// What a texture unit gives. The compiler puts the instruction in place of the call, unless nothing has a texture.
+float4 FN __image_sample(ulong texture, float x, float y)
+{
+    return 0;
+}
+
 // Whether its rows have one element; where it is not known, they may.
 uint FN __image_is_column(constant ulong *image)
 {

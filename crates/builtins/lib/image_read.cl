@@ -6,6 +6,11 @@
 // each dimension. A sampler that clamps reads the border colour outside; all others stay inside, and so does a read
 // without sampler: no coordinate makes a kernel read other memory. What is read where the specification leaves it
 // undefined is the nearest element.
+//
+// A GPU filters by its texture units (`HAS_TEXTURES`) where a launch finds that an image has a texture. A texture is all
+// rows of an image, one slice or layer below the other, and clamps to its edge. So what a filter needs of the border
+// colour or of the opposite edge is left to the code, and of the neighbours in the third dimension, the unit gives
+// each. The weights of the two others have 8 bits of fraction, as CUDA's have.
 
 #define FN __attribute__((overloadable))
 
@@ -257,9 +262,15 @@ NEAREST(uint4, ui)
         j = wrapped(first + 1, size, s);                                                           \
     }
 
+#ifdef HAS_TEXTURES
+#define MAD fma
+#else
+#define MAD mad
+#endif
+
 static float4 between(float4 first, float4 second, float weight)
 {
-    return mad(second, weight, first * (1.0f - weight));
+    return MAD(second, weight, first * (1.0f - weight));
 }
 
 // Whether two neighbours lie side by side: no sampler that repeats joins the last with the first.
@@ -309,8 +320,62 @@ static float4 linear(image d, uint s, int dims, float x, float y, float z, int l
     return between(near, far, c);
 }
 
+#ifdef HAS_TEXTURES
+uint FN __image_has_texture(image d);
+float4 FN __image_sample(ulong texture, float x, float y);
+
+#define SLICE_ROWS(d) FIELD(d, 60)
+#define TEXTURE(d) (d)[8]
+
+// Whether both neighbours lie inside.
+static int is_within(float x, int size)
+{
+    return (x >= 0.5f) & (x <= (float)size - 0.5f);
+}
+
+// The number of a slice, which `wrapped` gives for integers.
+static float slice(float z, int size, uint s)
+{
+    float n = (float)size;
+    if (ADDRESSING(s) == REPEATS) {
+        z = z < 0.0f ? z + n : z;
+        z = z >= n ? z - n : z;
+    }
+    return clamp(z, 0.0f, n - 1.0f);
+}
+
+static float4 linear_by_texture(image d, uint s, int dims, float x, float y, float z, int layer)
+{
+    ulong t = TEXTURE(d);
+    int w = WIDTH(d), h = HEIGHT(d);
+    float i = unnormalised(x, w, s), j = dims > 1 ? unnormalised(y, h, s) : 0.5f;
+    int within = ADDRESSING(s) < CLAMPS || ADDRESSING(s) == MIRRORS;
+    if (!within) {
+        within = is_within(i, w) & (dims < 2 || is_within(j, h));
+        if (dims > 2 && ADDRESSING(s) == CLAMPS)
+            within &= is_within(unnormalised(z, DEPTH(d), s), DEPTH(d));
+    }
+    if (!within)
+        return linear(d, s, dims, x, y, z, layer);
+    uint order = __image_channel_order(d);
+    float rows = (float)SLICE_ROWS(d);
+    // In a texture of several slices, the next row may be another one's.
+    j = clamp(j, 0.5f, (float)h - 0.5f);
+    if (dims < 3)
+        return swizzled_f(order, __image_sample(t, i, fma((float)layer, rows, j)));
+    float c = unnormalised(z, DEPTH(d), s) - 0.5f, low = floor(c);
+    float near = slice(low, DEPTH(d), s), far = slice(low + 1.0f, DEPTH(d), s);
+    float4 first = __image_sample(t, i, fma(near, rows, j)), second = __image_sample(t, i, fma(far, rows, j));
+    return swizzled_f(order, between(first, second, c - low));
+}
+#endif
+
 static float4 filtered_f(image d, uint s, int dims, float x, float y, float z, int layer)
 {
+#ifdef HAS_TEXTURES
+    if (IS_LINEAR(s) && __image_has_texture(d))
+        return linear_by_texture(d, s, dims, x, y, z, layer);
+#endif
     if (IS_LINEAR(s))
         return linear(d, s, dims, x, y, z, layer);
     return nearest_f(d, s, dims, x, y, z, layer);

@@ -36,6 +36,7 @@ pub const FILES: &[(&str, &str)] = &[
 pub const GPU_FILES: &[(&str, &str)] = &[
     ("gpu_f32.cl", include_str!("../lib/gpu_f32.cl")),
     ("image_format.cl", concat!("#define ELEMENTS_ARE_ALIGNED\n#line 1\n", include_str!("../lib/image_format.cl"))),
+    ("image_read.cl", concat!("#define HAS_TEXTURES\n#line 1\n", include_str!("../lib/image_read.cl"))),
     ("pipe.cl", concat!("#define WORK_ITEMS_PART\n#line 1\n", include_str!("../lib/pipe.cl"))),
     ("native_f32.cl", concat!("#define HAS_INSTRUCTIONS\n#line 1\n", include_str!("../lib/native_f32.cl"))),
     // A GPU has instructions for reciprocals 1 ULP off, where the nearest quotient takes a dozen, and for powers of

@@ -1,6 +1,7 @@
 //! Images and samplers in kernels (OpenCL C 6.15.15, 8): against references in double precision.
 
 mod common;
+use common::gpu::traced_on_the_gpu;
 use common::images::*;
 use common::*;
 
@@ -329,13 +330,21 @@ kernel void k(read_only image3d_t solid, read_only image2d_t flat, sampler_t s, 
 #[test]
 fn samplers_address_and_filter() {
     const COUNT: usize = 203;
-    let sizes = [[9, 5, 3], [1, 4, 2], [2, 1, 3]];
-    for (properties, size) in [0, CL_QUEUE_PROFILING_ENABLE].into_iter().flat_map(|p| sizes.map(|size| (p, size))) {
+    const NUMBERS: Format = Format { order: R, ..FLOATS };
+    // A GPU has textures of the last ones.
+    let images = [(FLOATS, [9, 5, 3]), (FLOATS, [1, 4, 2]), (FLOATS, [2, 1, 3]), (NUMBERS, [8, 5, 3])];
+    for (properties, (format, size)) in
+        [0, CL_QUEUE_PROFILING_ENABLE].into_iter().flat_map(|p| images.map(|image| (p, image)))
+    {
         let t = Session::with(properties);
         let mut random = Random(2);
-        let values: Vec<f32> = (0..size.iter().product::<usize>() * 4).map(|_| random.unit() as f32).collect();
+        let channels = if format.order == R { 1 } else { 4 };
+        let is_exact = channels == 4 || t.device_info::<u64>(CL_DEVICE_TYPE) != CL_DEVICE_TYPE_GPU;
+        // What the conformance tests allow a linear filter.
+        let tolerance = if is_exact { 2e-5 } else { 2f64.powi(-7) };
+        let values: Vec<f32> = (0..size.iter().product::<usize>() * channels).map(|_| random.unit() as f32).collect();
         let (solid, flat) =
-            (t.image(FLOATS, &Desc::new(D3, size)), t.image(FLOATS, &Desc::new(D2, [size[0], size[1], 1])));
+            (t.image(format, &Desc::new(D3, size)), t.image(format, &Desc::new(D2, [size[0], size[1], 1])));
         t.write_image(&solid, [0; 3], size, [0, 0], &values);
         t.write_image(&flat, [0; 3], [size[0], size[1], 1], [0, 0], &values);
         for mode in Mode::all() {
@@ -361,25 +370,74 @@ fn samplers_address_and_filter() {
                 compared += 1;
                 let layer = vec![(Some(0), 1.0)];
                 for (which, z) in [&z, &layer, &z, &layer].into_iter().enumerate() {
-                    for channel in 0..4 {
+                    for channel in 0..channels {
                         let mut wanted = 0.0;
                         for (k, c) in z {
                             for (j, b) in &y {
                                 for (i, a) in &x {
-                                    let value = i
-                                        .zip(*j)
-                                        .zip(*k)
-                                        .map(|((i, j), k)| values[((k * size[1] + j) * size[0] + i) * 4 + channel]);
+                                    let value = i.zip(*j).zip(*k).map(|((i, j), k)| {
+                                        values[((k * size[1] + j) * size[0] + i) * channels + channel]
+                                    });
                                     wanted += f64::from(value.unwrap_or(0.0)) * a * b * c;
                                 }
                             }
                         }
                         let value = f64::from(got[(i * 4 + which) * 4 + channel]);
-                        assert!((value - wanted).abs() < 2e-5, "{mode:?} {at:?} {which}: {value} is not {wanted}");
+                        assert!((value - wanted).abs() < tolerance, "{mode:?} {at:?} {which}: {value} is not {wanted}");
                     }
                 }
             }
             assert!(compared > COUNT / 2);
+        }
+    }
+}
+
+/// Layers lie one below the other in a texture, and what is read of one is nothing of the next. Elements of 1, 2, 4
+/// and 8 bytes of each kind of channel.
+#[test]
+fn layers_do_not_mix() {
+    const SIZE: [usize; 3] = [32, 3, 3];
+    let t = Session::new();
+    let kernel = t.kernel(
+        "constant sampler_t S = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_LINEAR;
+         kernel void k(read_only image2d_array_t flat, read_only image1d_array_t line, global float2 *out) {
+             int x = get_global_id(0), y = get_global_id(1), a = get_global_id(2);
+             float4 f = read_imagef(flat, S, (float4)(x + 1.0f, y, a, 0));
+             float4 l = read_imagef(line, S, (float2)(x + 1.0f, a));
+             out[(a * 4 + y) * 32 + x] = (float2)(f.x, l.x);
+         }",
+    );
+    let mut random = Random(7);
+    for order in [R, RG, RGBA] {
+        for channel_type in [0x10D0, 0x10D1, 0x10D2, 0x10D3, 0x10DD, 0x10DE] {
+            let format = Format { order, channel_type };
+            let flat = t.image(format, &Desc::new(D2_ARRAY, SIZE));
+            let line = t.image(format, &Desc::new(D1_ARRAY, [32, 3, 1]));
+            let size = info::<usize>(|s, v, r| t.clGetImageInfo(flat.h, 0x1111, s, v, r));
+            let bytes = elements(&mut random, format, 32 * 9 * size);
+            t.write_image(&flat, [0; 3], SIZE, [0, 0], &bytes);
+            t.write_image(&line, [0; 3], [32, 3, 1], [0, 0], &bytes[..32 * 3 * size]);
+            let out = t.buffer(0, 32 * 4 * 3 * 8);
+            t.arg_mem(&kernel, 0, &flat);
+            t.arg_mem(&kernel, 1, &line);
+            t.arg_mem(&kernel, 2, &out);
+            t.launch(&kernel, &[32, 4, 3], &[]);
+            let got = t.read::<f32>(&out, 32 * 4 * 3 * 2);
+            let value = |row: usize, x: usize| {
+                let at = (row * 32 + x.min(31)) * size;
+                channels(format, &bytes[at..at + size])[0]
+            };
+            for (i, got) in got.chunks(2).enumerate() {
+                let (x, y, a) = (i % 32, i / 32 % 4, i / 128);
+                let mean = |row: usize| 0.5 * (value(row, x) + value(row, x + 1));
+                // Halfway between rows, and at the edges within the first and the last one.
+                let rows = [3 * a + y.saturating_sub(1), 3 * a + y.min(2)];
+                let wanted = [0.5 * (mean(rows[0]) + mean(rows[1])), mean(a)];
+                let each = [rows[0], rows[1], a].map(|row| [value(row, x), value(row, x + 1)]);
+                let most = each.as_flattened().iter().fold(1.0, |most: f64, v| most.max(v.abs()));
+                let near = |c: usize| (f64::from(got[c]) - wanted[c]).abs() < 2f64.powi(-7) * most;
+                assert!(near(0) && near(1), "{format:x?} {x} {y} {a}: {got:?} {wanted:?}");
+            }
         }
     }
 }
@@ -669,4 +727,14 @@ fn wrong_arguments_are_refused() {
     let (q, mut bytes) = (t.queue(), [0u8; 16]);
     let data = bytes.as_mut_ptr().cast();
     assert_eq!(t.clEnqueueReadBuffer(q, flat.h, 1, 0, 16, data, 0, null(), null_mut()), CL_INVALID_MEM_OBJECT);
+}
+
+#[test]
+fn a_gpu_has_textures_of_images() {
+    let Some(trace) = traced_on_the_gpu(false, &["samplers_address_and_filter", "layers_do_not_mix"]) else { return };
+    // Slices and layers are one below the other.
+    for size in ["8 by 15", "8 by 5", "32 by 9", "32 by 3"] {
+        assert!(trace.contains(&format!("a texture of {size}\n")), "{size}");
+    }
+    assert!(!trace.contains("a texture of 9 by"), "elements of 16 bytes");
 }

@@ -143,7 +143,7 @@ fn states(program: &Program, kernel: &str, format: ImageFormat) -> ArgStates {
     let params = meta.into_iter().flat_map(|meta| &meta.params).zip(0..);
     let images = params.filter(|(param, _)| param.kind == ParamKind::Image);
     let ImageFormat { order, channel_type } = format;
-    let state = ArgState::Image { order, channel_type, is_large: false, is_column: false };
+    let state = ArgState::Image { order, channel_type, is_large: false, is_column: false, has_texture: true };
     images.map(|(_, i)| (i, state)).collect()
 }
 

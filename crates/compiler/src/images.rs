@@ -11,7 +11,7 @@
 use crate::{CompileError, library};
 use cloom_builtins::{Elem, Ty, images, mangle};
 use cloom_caps::image::ImageFormat;
-use cloom_ir::{Args, Entity, Flags, FuncRef, Function, Linkage, Module, Op, Space, Type, Value, ValueDef};
+use cloom_ir::{Args, Entity, Flags, FuncRef, Function, Inst, Linkage, Module, Op, Space, Type, Value, ValueDef};
 use cloom_passes::{inline, mem2reg, redundant_params, simplify_cfg};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -29,6 +29,8 @@ pub enum ArgState {
         is_large: bool,
         /// Whether its rows have one element only.
         is_column: bool,
+        /// Whether its descriptor has a texture.
+        has_texture: bool,
     },
     /// A sampler: its bits.
     Sampler(u32),
@@ -56,24 +58,25 @@ fn takes_image(name: &str) -> bool {
 }
 
 /// Puts constants in place of formats and samplers.
-pub fn specialise(module: &mut Module, kernel: FuncRef, states: &ArgStates) -> Result<(), CompileError> {
+pub fn specialise(module: &mut Module, kernel: FuncRef, states: &ArgStates, for_gpu: bool) -> Result<(), CompileError> {
     if states.is_empty() {
         return Ok(());
     }
-    inline_accesses(module, kernel)?;
+    inline_accesses(module, kernel, for_gpu)?;
     let func = &mut module.funcs[kernel];
     simplify_cfg::run(func);
     mem2reg::run(func);
     redundant_params::run(func);
     replace_samplers(&mut module.funcs[kernel], states);
     replace_formats(module, kernel, states);
+    replace_samples(module, kernel);
     replace_accesses(module, kernel);
     read_descriptors_once(&mut module.funcs[kernel], states);
     Ok(())
 }
 
 /// Inlines the functions that access images, those of the library and those of the program.
-fn inline_accesses(module: &mut Module, kernel: FuncRef) -> Result<(), CompileError> {
+fn inline_accesses(module: &mut Module, kernel: FuncRef, for_gpu: bool) -> Result<(), CompileError> {
     let wanted = |f: &Function| f.is_declaration() && f.linkage == Linkage::Builtin && takes_image(&f.name);
     loop {
         let names: Vec<String> = module.funcs.values().filter(|f| wanted(f)).map(|f| f.name.clone()).collect();
@@ -81,7 +84,7 @@ fn inline_accesses(module: &mut Module, kernel: FuncRef) -> Result<(), CompileEr
             break;
         }
         for name in names {
-            library::link_function(module, &name)?;
+            library::link_function(module, &name, for_gpu)?;
         }
     }
     let order = inline::bottom_up(module, kernel);
@@ -183,12 +186,13 @@ fn replace_formats(module: &mut Module, kernel: FuncRef, states: &ArgStates) {
         let name = module.funcs[f].name.split('.').next().unwrap_or_default();
         let Some(&image) = data.args.first() else { continue };
         let state = parameter(func, image).and_then(|p| state_of(states, p));
-        let Some(ArgState::Image { order, channel_type, is_large, is_column }) = state else { continue };
+        let Some(ArgState::Image { order, channel_type, is_large, is_column, has_texture }) = state else { continue };
         match name {
             "__image_channel_order" => found.push((inst, order)),
             "__image_channel_type" => found.push((inst, channel_type)),
             "__image_element_size" => found.push((inst, ImageFormat { order, channel_type }.element_size())),
             "__image_is_large" => found.push((inst, is_large.into())),
+            "__image_has_texture" => found.push((inst, has_texture.into())),
             "__image_is_column" => found.push((inst, is_column.into())),
             _ => {}
         }
@@ -197,6 +201,19 @@ fn replace_formats(module: &mut Module, kernel: FuncRef, states: &ArgStates) {
     for (inst, constant) in found {
         func.insts[inst].op = Op::Const(constant.into());
         func.insts[inst].args.clear();
+    }
+}
+
+/// Puts the instruction in place of the library's calls for a sample.
+fn replace_samples(module: &mut Module, kernel: FuncRef) {
+    let (func, funcs) = (&module.funcs[kernel], &module.funcs);
+    let is_sample = |inst: &Inst| match func.insts[*inst].op {
+        Op::Call(f) => funcs[f].name.starts_with("__image_sample."),
+        _ => false,
+    };
+    let found: Vec<Inst> = func.insts_in_layout().map(|(inst, _)| inst).filter(is_sample).collect();
+    for inst in found {
+        module.funcs[kernel].insts[inst].op = Op::Sample;
     }
 }
 

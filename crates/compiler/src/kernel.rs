@@ -135,10 +135,11 @@ impl Request<'_> {
         if let Some(call) = self.compiler.before_code.get() {
             call(self.backend.target());
         }
+        let for_gpu = self.backend.target().gpu().is_some();
         if let Some(kernel) = module.find(self.name) {
-            images::specialise(&mut module, kernel, &key.states)?;
+            images::specialise(&mut module, kernel, &key.states, for_gpu)?;
         }
-        library::link(&mut module, self.backend.target().gpu().is_some())?;
+        library::link(&mut module, for_gpu)?;
         log.stage("library", || module.to_string());
         let generated = self.backend.compile(self.input(module, key)?, &mut log)?;
         let StageLog { stages, times, .. } = log;

@@ -39,8 +39,8 @@ pub fn link(module: &mut Module, for_gpu: bool) -> Result<(), CompileError> {
 }
 
 /// Gives a module the body of one built-in function that it declares, but not of those that the body calls.
-pub fn link_function(module: &mut Module, name: &str) -> Result<(), CompileError> {
-    module.import_declared(&piece(name, false)?)?;
+pub fn link_function(module: &mut Module, name: &str, for_gpu: bool) -> Result<(), CompileError> {
+    module.import_declared(&piece(name, for_gpu)?)?;
     Ok(())
 }
 

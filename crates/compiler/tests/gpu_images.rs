@@ -18,6 +18,41 @@ fn letters(format: ImageFormat) -> &'static str {
     }
 }
 
+/// What is left of a linear filter is the instructions that sample, and what they need of the descriptor.
+#[test]
+fn a_texture_unit_filters() {
+    let compiler = Compiler::new(Config::default());
+    let target = Target::nvidia("sm_90").unwrap();
+    for (kind, place, samples) in [
+        ("image1d_t", "at.x", 1),
+        ("image1d_array_t", "at.xy", 1),
+        ("image2d_t", "at.xy", 1),
+        ("image2d_array_t", "at", 1),
+        ("image3d_t", "at", 2),
+    ] {
+        let source = format!(
+            "constant sampler_t S = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_LINEAR;
+             kernel void sample(read_only {kind} from, global float4 *to, float4 at)
+             {{
+                 to[get_global_id(0)] = read_imagef(from, S, {place});
+             }}"
+        );
+        let source = Source { name: "sample.cl", text: source.as_bytes() };
+        let program = compiler.build(&source, "-cl-std=CL3.0", &target).result.unwrap_or_else(|_| panic!("{kind}"));
+        for has_texture in [false, true] {
+            let (order, channel_type) = (order::RGBA, channel::UNORM_INT8);
+            let image = ArgState::Image { order, channel_type, is_large: false, is_column: false, has_texture };
+            let executable = compiler.executable(&program, &target).specialised(vec![(0, image)]);
+            let built = executable.kernel("sample", Variant::Vector).unwrap();
+            let code = String::from_utf8_lossy(&built.artifact.code);
+            let loads = code.lines().filter(|line| line.contains("ld.global") && !line.contains(".nc")).count();
+            let found = code.matches("tex.2d.v4.f32.f32").count();
+            assert_eq!(found, if has_texture { samples } else { 0 }, "{kind}\n{code}");
+            assert_eq!(loads == 0, has_texture, "{kind}\n{code}");
+        }
+    }
+}
+
 #[test]
 fn an_element_of_each_format_is_one_access() {
     let compiler = Compiler::new(Config::default());
@@ -36,7 +71,7 @@ fn an_element_of_each_format_is_one_access() {
         let built = compiler.build(&source, "-cl-std=CL3.0", &target);
         let program = built.result.unwrap_or_else(|_| panic!("{format:?}\n{}", built.log));
         let ImageFormat { order, channel_type } = format;
-        let image = ArgState::Image { order, channel_type, is_large: false, is_column: false };
+        let image = ArgState::Image { order, channel_type, is_large: false, is_column: false, has_texture: false };
         let executable = compiler.executable(&program, &target).specialised(vec![(0, image), (1, image)]);
         let built = executable.kernel("copy", Variant::Vector).unwrap();
         let code = String::from_utf8_lossy(&built.artifact.code);

@@ -10,10 +10,14 @@ use crate::managed::Managed;
 use crate::memory::{CudaMemory, HostBlock};
 use crate::module::{self, CudaKernel, LoadFor};
 use crate::print::Printing;
+use crate::texture::CudaTexture;
 use crate::transfer::{self, Staging};
 use cloom_artifact::KernelArtifact;
 use cloom_hal::lock::Mutex;
-use cloom_hal::{Completion, Device, DeviceInfo, HalError, Kernel, Launch, Memory, Streams, Svm, SvmKind};
+use cloom_hal::{
+    Completion, Device, DeviceInfo, HalError, Kernel, Launch, Memory, Streams, Svm, SvmKind, Texture, TextureRows,
+    Textures,
+};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Once};
 
@@ -178,6 +182,10 @@ impl Device for CudaDevice {
         Some(self)
     }
 
+    fn as_textures(&self) -> Option<&dyn Textures> {
+        Some(self)
+    }
+
     fn as_svm(&self) -> Option<&dyn Svm> {
         self.has_managed.then_some(self)
     }
@@ -195,6 +203,12 @@ impl Svm for CudaDevice {
 
     fn allocate(&self, size: u64) -> Result<Arc<dyn Memory>, HalError> {
         Ok(Arc::new(Managed::allocate(&self.gpu, size)?))
+    }
+}
+
+impl Textures for CudaDevice {
+    fn texture(&self, memory: &dyn Memory, rows: &TextureRows) -> Option<Box<dyn Texture>> {
+        Some(Box::new(CudaTexture::new(&self.gpu, memory, rows)?))
     }
 }
 

@@ -11,6 +11,7 @@
 //! | `error` | what errors mean, and which end all |
 //! | `context` | a GPU, its context, streams and events |
 //! | `memory`, `transfer`, `rect` | blocks of memory, moving bytes, moving boxes of bytes |
+//! | `texture` | views of memory for texture units |
 //! | `managed` | memory that is shared with the host |
 //! | `module`, `cache` | loading kernels, keeping their machine code |
 //! | `grids`, `launch` | dividing and submitting a launch |
@@ -52,6 +53,8 @@ mod module;
 mod print;
 #[allow(unsafe_code, reason = "it calls the driver")]
 mod rect;
+#[allow(unsafe_code, reason = "it calls the driver")]
+mod texture;
 #[allow(unsafe_code, reason = "it calls the driver, and its threads share a block of the host")]
 mod transfer;
 

@@ -108,6 +108,66 @@ pub struct WordsNode {
     pub flags: c_uint,
 }
 
+/// Rows of pitched memory, of `CUDA_RESOURCE_DESC`.
+#[repr(C)]
+pub struct Rows {
+    /// Where the first one begins.
+    pub address: Address,
+    /// `CUarray_format`
+    pub format: c_uint,
+    /// Channels of an element.
+    pub channels: c_uint,
+    /// Elements of a row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// Bytes from row to row.
+    pub pitch: usize,
+}
+
+/// What a texture is of: `CUDA_RESOURCE_DESC`.
+#[repr(C)]
+pub struct TextureResource {
+    /// 3: pitched memory.
+    kind: c_uint,
+    rows: Rows,
+    /// Zeros: the union has 128 bytes.
+    reserved: [u64; 11],
+    /// 0
+    flags: c_uint,
+}
+
+impl TextureResource {
+    /// That of rows.
+    pub fn of_rows(rows: Rows) -> TextureResource {
+        TextureResource { kind: 3, rows, reserved: [0; 11], flags: 0 }
+    }
+}
+
+const _: () = assert!(size_of::<TextureResource>() == 8 + 128 + 8);
+
+/// How a texture is read: `CUDA_TEXTURE_DESC`.
+#[repr(C)]
+pub struct TextureDesc {
+    /// 1: coordinates are clamped to the edge.
+    address_modes: [c_uint; 3],
+    /// 1: a linear filter.
+    filter: c_uint,
+    /// 0: coordinates are not normalised, and integers are read as fractions of their greatest.
+    flags: c_uint,
+    /// Zeros: no levels, no borders.
+    reserved: [u32; 21],
+}
+
+const _: () = assert!(size_of::<TextureDesc>() == 104);
+
+impl TextureDesc {
+    /// Filtered linearly.
+    pub fn linear() -> TextureDesc {
+        TextureDesc { address_modes: [1; 3], filter: 1, flags: 0, reserved: [0; 21] }
+    }
+}
+
 /// What a pool's memory is: `CUmemPoolProps`.
 #[repr(C)]
 pub struct PoolProperties {
@@ -305,6 +365,8 @@ table! {
     );
     @optional
     func_get_param_info = "cuFuncGetParamInfo" (RawFunction, usize, *mut usize, *mut usize);
+    texture_create = "cuTexObjectCreate" (*mut u64, *const TextureResource, *const TextureDesc, *const c_void);
+    texture_destroy = "cuTexObjectDestroy" (u64);
     graph_create = "cuGraphCreate" (*mut RawGraph, c_uint);
     graph_add_kernel = "cuGraphAddKernelNode_v2"
         (*mut RawGraphNode, RawGraph, *const RawGraphNode, usize, *const KernelNode);

@@ -48,6 +48,59 @@ pub trait Streams {
     }
 }
 
+/// Texture units filter images in the device's memory.
+pub trait Textures {
+    /// A texture of rows in memory of the device. `None` if there is none of such rows, or none that would be faster
+    /// than the kernel's own loads.
+    fn texture(&self, memory: &dyn Memory, rows: &TextureRows) -> Option<Box<dyn Texture>>;
+}
+
+/// Rows of elements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TextureRows {
+    /// The offset of the first row in the memory.
+    pub start: u64,
+    /// Elements of a row.
+    pub width: u64,
+    /// Rows.
+    pub rows: u64,
+    /// Bytes from row to row.
+    pub row_pitch: u64,
+    /// Channels of an element.
+    pub channels: u32,
+    /// What each is.
+    pub channel: TextureChannel,
+}
+
+/// A channel that texture units read as a float.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "named as OpenCL's channel types")]
+pub enum TextureChannel {
+    SnormInt8,
+    SnormInt16,
+    UnormInt8,
+    UnormInt16,
+    HalfFloat,
+    Float,
+}
+
+impl TextureChannel {
+    /// Its bytes.
+    pub fn size(self) -> u32 {
+        match self {
+            TextureChannel::SnormInt8 | TextureChannel::UnormInt8 => 1,
+            TextureChannel::SnormInt16 | TextureChannel::UnormInt16 | TextureChannel::HalfFloat => 2,
+            TextureChannel::Float => 4,
+        }
+    }
+}
+
+/// A texture, which is dropped after the launches that use it have ended.
+pub trait Texture: Send + Sync {
+    /// What kernels sample it by; not 0.
+    fn handle(&self) -> u64;
+}
+
 /// A clock of the device's own.
 pub trait Timestamps {
     /// Nanoseconds now, since any moment that stays.

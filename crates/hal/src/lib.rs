@@ -8,6 +8,7 @@
 //! | [`HostShared`] | kernels address the host's memory, so that nothing has to be copied |
 //! | [`Svm`] | allocations that host and device use under one address |
 //! | [`Streams`] | launches of a queue are submitted ahead and run in order |
+//! | [`Textures`] | texture units filter images |
 //! | [`Timestamps`] | a clock of the device's own |
 //! | [`Partition`] | a part of its compute units can be a device of its own |
 //! | [`Assist`] | waiting threads of the host can run a part of a launch |
@@ -28,7 +29,10 @@ mod rect;
 mod tuning;
 mod uuid;
 
-pub use abilities::{Assist, Domain, HostShared, Partition, Streams, Svm, SvmKind, Timestamps};
+pub use abilities::{
+    Assist, Domain, HostShared, Partition, Streams, Svm, SvmKind, Texture, TextureChannel, TextureRows, Textures,
+    Timestamps,
+};
 pub use launch::{Completion, DeviceCalls, Finish, Kernel, KernelMemory, Launch, Pending, PrintSink, TierUp};
 pub use memory::{Memory, assert_in_range, copy_through_host, initialise, initialised};
 pub use rect::Rect;
@@ -160,6 +164,11 @@ pub trait Device: Send + Sync {
 
     /// It keeps the order of launches.
     fn as_streams(&self) -> Option<&dyn Streams> {
+        None
+    }
+
+    /// Texture units.
+    fn as_textures(&self) -> Option<&dyn Textures> {
         None
     }
 

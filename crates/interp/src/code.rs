@@ -225,6 +225,7 @@ pub enum Code {
     },
     /// A call of the launcher, which there is none of.
     DeviceCall,
+    Sample,
     Printf {
         format: StrRef,
         item: Reg,
@@ -546,6 +547,7 @@ impl Decoder<'_> {
                 Code::Call { func: *func, args, d: data.result.map_or(Reg::MAX, |r| self.reg(r)) }
             }
             Op::DeviceCall(_) => Code::DeviceCall,
+            Op::Sample => Code::Sample,
             Op::Printf(s) => {
                 let args = data.args[1..].iter().map(|&v| (self.reg(v), self.func.ty(v))).collect();
                 Code::Printf { format: *s, item: a, args }

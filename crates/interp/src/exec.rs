@@ -580,6 +580,7 @@ impl<O: Observer> Running<'_, '_, O> {
                 self.shared.observer.printf(printed);
             }
             Code::DeviceCall => return Err(FaultKind::NoLauncher),
+            Code::Sample => return Err(FaultKind::NoTextures),
             // The other instructions are executed in the main loop.
             _ => return Err(FaultKind::Unreachable),
         }

@@ -82,6 +82,9 @@ pub enum FaultKind {
     /// Device-side enqueue, which needs queues.
     #[error("the interpreter has no queues: device-side enqueue needs a device")]
     NoLauncher,
+    /// A sample of a texture.
+    #[error("the kernel samples a texture, and here is no texture unit")]
+    NoTextures,
     /// The kernel does not exist.
     #[error("no kernel is named `{0}`")]
     NoKernel(String),

@@ -68,6 +68,7 @@ impl Op {
             | Op::All
             | Op::Ballot
             | Op::GlobalAddr(_)
+            | Op::Sample
             | Op::PureCall(_)
             // Ids and sizes do not change during a work-item's execution.
             | Op::Query { .. } => Effects::empty(),

@@ -223,8 +223,7 @@ pub enum Op {
         /// Who must see it.
         scope: Scope,
     },
-    /// The ticks of a clock of the device, as an `i64`: they never run backwards, but may wrap. Stays in order with
-    /// accesses to memory.
+    /// The ticks of a clock of the device, as an `i64`, which may wrap. Stays in order with accesses to memory.
     Clock,
     /// An index or a size of the launch: `i64`, for `WorkDim` `i32`. Gone after `spmd`.
     Query {
@@ -239,8 +238,7 @@ pub enum Op {
     /// work-item n. In this operation and the next three, active means executing the instruction together with this
     /// work-item. Gone after `spmd`.
     SubgroupBallot,
-    /// The `a` of work-item number `b` (an `i32`, modulo the size of whole sub-groups) of the sub-group; 0 if it is not
-    /// active.
+    /// The `a` of work-item `b` (an `i32`, modulo the size of whole sub-groups), or 0 if it is not active.
     SubgroupShuffle,
     /// The `a` of the active work-items of each cluster of `cluster` (a power of two) consecutive ones, combined in a
     /// tree: see [`crate::subgroup`].
@@ -258,6 +256,8 @@ pub enum Op {
         /// Whether the work-item's own value is left out.
         exclusive: bool,
     },
+    /// Sample: the linear filter of a GPU's texture unit for the texture `a` at (`b`, `c`) in elements, as `f32x4`.
+    Sample,
     /// Calls a function of the module.
     Call(FuncRef),
     /// Calls a pure function ([`crate::Function::is_pure`]): the result depends on the operands alone, for any

@@ -396,6 +396,7 @@ fn print_inst(f: &mut impl Write, module: &Module, func: &Function, names: &Name
         Op::Prefetch => f.write_str("prefetch")?,
         Op::Barrier => f.write_str("barrier")?,
         Op::Clock => f.write_str("clock")?,
+        Op::Sample => f.write_str("sample")?,
         Op::SubgroupBallot => f.write_str("subgroup_ballot")?,
         Op::SubgroupShuffle => f.write_str("subgroup_shuffle")?,
         Op::SubgroupReduce { op, cluster } => write!(f, "subgroup_reduce {} {cluster}", op.name())?,

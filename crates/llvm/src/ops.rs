@@ -85,6 +85,7 @@ impl FunctionCx<'_, '_> {
                 Op::SubgroupBallot | Op::SubgroupShuffle | Op::SubgroupReduce { .. } | Op::SubgroupScan { .. } => {
                     return Err(Error::NotLowered(self.func.name.clone(), "an operation of sub-groups"));
                 }
+                Op::Sample => return Err(Error::NotLowered(self.func.name.clone(), "a sample of a texture")),
                 Op::Call(f) | Op::PureCall(f) => {
                     let (ty, callee) = self.cx.functions[f];
                     let mut args: Vec<_> = data.args.iter().map(|&a| self.value(a)).collect();

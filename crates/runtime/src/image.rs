@@ -10,8 +10,8 @@ use crate::region::box_at_start;
 use crate::residency::{AccessMode, Residency, Space};
 use crate::status::{bail, ensure};
 use crate::{Context, Error, MemFlags, MemObject, Result, Status};
-use cloom_caps::image::{ImageFormat, ImageLimits, formats, order};
-use cloom_hal::{Memory, Rect};
+use cloom_caps::image::{ImageFormat, ImageLimits, channel, formats, order};
+use cloom_hal::{Memory, Rect, Texture, TextureChannel, TextureRows};
 use cloom_ir::abi::image as abi;
 use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock};
@@ -93,7 +93,13 @@ pub struct Image {
     /// Bytes from slice to slice, or from layer to layer.
     pub slice_pitch: u64,
     /// What kernels get the address of, by memory space.
-    descriptors: SmallVec<[OnceLock<Arc<dyn Memory>>; 1]>,
+    descriptors: SmallVec<[OnceLock<Descriptor>; 1]>,
+}
+
+/// What kernels in one memory space know of an image.
+struct Descriptor {
+    memory: Arc<dyn Memory>,
+    texture: Option<Box<dyn Texture>>,
 }
 
 /// The limits of an image's width, height, depth and layers; 1 for what its type does not have.
@@ -282,11 +288,38 @@ impl Image {
         self.width == 1
     }
 
-    /// The descriptor of an image whose elements begin at `data`.
-    fn descriptor(&self, data: u64) -> [u8; abi::SIZE] {
+    /// Its rows as those of a texture, in memory where they begin at `start`. `None` if texture units do not know the
+    /// elements, or a filter would be of no use.
+    fn texture_rows(&self, start: u64) -> Option<TextureRows> {
+        let channel = match self.format.channel_type {
+            channel::SNORM_INT8 => TextureChannel::SnormInt8,
+            channel::SNORM_INT16 => TextureChannel::SnormInt16,
+            channel::UNORM_INT8 if !self.format.is_srgb() => TextureChannel::UnormInt8,
+            channel::UNORM_INT16 => TextureChannel::UnormInt16,
+            channel::HALF_FLOAT => TextureChannel::HalfFloat,
+            channel::FLOAT => TextureChannel::Float,
+            _ => return None,
+        };
+        let rows = self.slice_rows()?.checked_mul(self.slices())?;
+        let channels = self.format.channels();
+        Some(TextureRows { start, width: self.width, rows, row_pitch: self.row_pitch, channels, channel })
+    }
+
+    /// Rows from slice to slice, if that is a whole number of them.
+    fn slice_rows(&self) -> Option<u64> {
+        self.slice_pitch.is_multiple_of(self.row_pitch).then_some(self.slice_pitch / self.row_pitch)
+    }
+
+    /// The descriptor of an image whose elements begin at `data`, with the handle of a texture or 0.
+    fn descriptor(&self, data: u64, texture: u64) -> [u8; abi::SIZE] {
         let mut bytes = [0; abi::SIZE];
         let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
-        for (at, field) in [(abi::DATA, data), (abi::ROW_PITCH, self.row_pitch), (abi::SLICE_PITCH, self.slice_pitch)] {
+        for (at, field) in [
+            (abi::DATA, data),
+            (abi::ROW_PITCH, self.row_pitch),
+            (abi::SLICE_PITCH, self.slice_pitch),
+            (abi::TEXTURE, texture),
+        ] {
             put(at, &field.to_le_bytes());
         }
         for (at, field) in [
@@ -298,6 +331,7 @@ impl Image {
             (abi::CHANNEL_ORDER, self.format.order),
             (abi::CHANNEL_TYPE, self.format.channel_type),
             (abi::ELEMENT_SIZE, self.format.element_size()),
+            (abi::SLICE_ROWS, self.slice_rows().map_or(0, |rows| rows as u32)),
         ] {
             put(at, &field.to_le_bytes());
         }
@@ -474,16 +508,31 @@ impl MemObject {
         }
     }
 
-    /// The address of its descriptor for kernels in a space. Made when it is first asked for.
+    /// The address of its descriptor for kernels in a space.
     pub(crate) fn descriptor_address(&self, space: Space) -> Result<u64> {
+        Ok(self.descriptor(space)?.memory.device_address())
+    }
+
+    /// Whether kernels in a space can sample it by a texture.
+    pub(crate) fn has_texture(&self, space: Space) -> bool {
+        self.descriptor(space).is_ok_and(|descriptor| descriptor.texture.is_some())
+    }
+
+    /// What kernels in a space know of it. Made when it is first asked for.
+    fn descriptor(&self, space: Space) -> Result<&Descriptor> {
         let image = self.image()?;
         let slot = &image.descriptors[usize::from(space.0)];
-        if let Some(memory) = slot.get() {
-            return Ok(memory.device_address());
+        if let Some(known) = slot.get() {
+            return Ok(known);
         }
-        let fresh = self.context().allocate(space, abi::SIZE as u64)?;
-        fresh.write(0, &image.descriptor(self.device_address(space)?))?;
-        // If another thread was faster, its descriptor counts: it has the same content.
-        Ok(slot.get_or_init(|| fresh).device_address())
+        let memory = self.context().allocate(space, abi::SIZE as u64)?;
+        let elements = self.residency.copy(self.context(), space)?;
+        let textures = self.context().allocator(space).and_then(|device| device.hal().as_textures());
+        let texture = textures.zip(image.texture_rows(self.origin()));
+        let texture = texture.and_then(|(textures, rows)| textures.texture(&**elements, &rows));
+        let handle = texture.as_ref().map_or(0, |texture| texture.handle());
+        memory.write(0, &image.descriptor(elements.device_address() + self.origin(), handle))?;
+        // If another thread was faster, its descriptor counts: it says the same.
+        Ok(slot.get_or_init(|| Descriptor { memory, texture }))
     }
 }

@@ -376,8 +376,8 @@ impl Kernel {
         Ok(())
     }
 
-    /// The images and samplers that are set now, for which code is specialised.
-    pub(crate) fn arg_states(&self) -> ArgStates {
+    /// The images and samplers that are set now, for which code is specialised that runs in a space.
+    pub(crate) fn arg_states(&self, space: Space) -> ArgStates {
         let mut states = ArgStates::new();
         if !self.is_special {
             return states;
@@ -389,7 +389,9 @@ impl Kernel {
                     let image = object.as_image()?;
                     let ImageFormat { order, channel_type } = image.format;
                     let (is_large, is_column) = (image.is_large(), image.is_column());
-                    Some(ArgState::Image { order, channel_type, is_large, is_column })
+                    // A texture unit may not see what the kernel writes.
+                    let has_texture = Access::of(param) == Access::ReadOnly && object.has_texture(space);
+                    Some(ArgState::Image { order, channel_type, is_large, is_column, has_texture })
                 }),
                 (ParamKind::Sampler, Some(Arg::Bytes(bytes))) => {
                     bytes.first_chunk().map(|bits| ArgState::Sampler(u32::from_le_bytes(*bits)))

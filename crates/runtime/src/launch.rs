@@ -42,7 +42,7 @@ impl Queue {
     ) -> Result<(Cow<'k, Arc<KernelCode>>, Option<hal::NdRange>)> {
         let same = Arc::ptr_eq(kernel.program().context(), self.context());
         ensure!(same, InvalidContext, "the kernel is of another context than the queue");
-        let code = kernel.code_for_launch(self.device())?.specialised(kernel.arg_states());
+        let code = kernel.code_for_launch(self.device())?.specialised(kernel.arg_states(self.space()));
         let meta = kernel.meta();
         let rules = GroupRules::of(meta, self.device());
         let chosen = input.local.is_none() && input.work_dim > 1;

@@ -20,10 +20,12 @@ use cloom_ir::affine::{Affine, Ext, Facts, Form, Symbol};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
-use cloom_ir::{BinOp, FuncRef, Function, Module, Op, Query, Space, Span, Value};
+use cloom_ir::{BinOp, Block, FuncRef, Function, Module, Op, Query, Space, Span, Value};
 
 /// Operations that clamp a coordinate.
 const CLAMPS: u32 = 4;
+/// Instructions of a short kernel.
+const SHORT: u64 = 512;
 /// Bytes between the accesses of neighbours that share a sector.
 const NEAR: u64 = 16;
 
@@ -72,11 +74,22 @@ fn shape_of(module: &Module, kernel: FuncRef) -> WarpShape {
         }
     }
     match (rows, columns) {
-        (_, 0) if loops.loops.is_empty() => WarpShape::Row,
+        (_, 0) if is_short(func, &loops, &affine) => WarpShape::Row,
         (_, 0) => WarpShape::AsGrouped,
         (0, _) => WarpShape::Column,
         _ => WarpShape::Tile,
     }
+}
+
+/// Whether a work-item executes few instructions, as far as is known from constants.
+fn is_short(func: &Function, loops: &Loops, affine: &Affine<'_>) -> bool {
+    let trips = |l: usize| affine.trip_count(&affine.counted(l)?)?.known();
+    let times = |b: Block| {
+        let each = std::iter::successors(loops.innermost(b), |&l| loops.loops[l].parent);
+        each.map(|l| trips(l).unwrap_or(u64::MAX)).fold(1, u64::saturating_mul)
+    };
+    let executed = func.blocks.iter().map(|(b, data)| times(b).saturating_mul(data.insts.len() as u64));
+    executed.fold(0, u64::saturating_add) <= SHORT
 }
 
 /// The dimension of the id that a coordinate of an image is: it is clamped to the edge.
@@ -167,6 +180,8 @@ mod tests {
     fn warps_are_as_the_accesses_lie() {
         let (column, row) = ("v15", "v18");
         assert_eq!(shape("", row, row), WarpShape::Row, "it is short");
+        let many = (0..SHORT).map(|i| format!("v{}: i64 = add v10, v11\n", 1000 + i)).collect::<String>();
+        assert_eq!(shape(&many, row, row), WarpShape::AsGrouped, "it is not");
         assert_eq!(shape("", column, row), WarpShape::Tile);
         assert_eq!(shape("", row, column), WarpShape::Tile);
         assert_eq!(shape("", row, "v36"), WarpShape::Tile, "with indices of 32 bits");

@@ -6,7 +6,8 @@
 //! | `memory` | allocations, which are the host's memory |
 //! | `stream` | streams and events |
 //! | `transfer` | copies and fills |
-//! | `code` | modules, launches, graphs |
+//! | `code`, `graph` | modules and launches, graphs |
+//! | `texture` | textures |
 //!
 //! Handles are addresses of boxes that are never freed: a test process is short, and a handle that is used too late is
 //! no accident of memory. A fault of a kernel ends everything, as CUDA has it: from then on each function fails.
@@ -17,6 +18,7 @@ mod code;
 mod graph;
 mod memory;
 mod stream;
+mod texture;
 mod transfer;
 
 use memory::{CAPACITY, Kind, Memory};

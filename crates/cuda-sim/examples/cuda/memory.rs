@@ -1,7 +1,7 @@
 //! The allocations of the simulated driver. All memory is the host's, with its addresses: the host may use what it
 //! pinned or manages, and what it may not is only known by its kind. Kernels are checked against the same table.
 
-use cloom_cuda_sim::ptx::GlobalMemory;
+use cloom_cuda_sim::ptx::{GlobalMemory, Texture};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::BTreeMap;
 
@@ -31,6 +31,8 @@ struct Allocation {
 pub struct Memory {
     allocations: BTreeMap<u64, Allocation>,
     used: usize,
+    /// Textures, by their handles.
+    pub textures: BTreeMap<u64, Texture>,
 }
 
 /// Bytes of memory of the device.
@@ -110,6 +112,10 @@ impl GlobalMemory for Seen<'_> {
         let pointer = std::ptr::with_exposed_provenance_mut(address as usize);
         // SAFETY: as above, and the kernel that runs has the whole memory.
         unsafe { std::slice::from_raw_parts_mut(pointer, size - (address - begin) as usize) }
+    }
+
+    fn texture(&self, handle: u64) -> Option<Texture> {
+        self.memory.textures.get(&handle).copied()
     }
 
     fn add_block(&mut self, bytes: Vec<u8>, _align: u64) -> u64 {

@@ -157,6 +157,6 @@ fn tail_mut(all: &mut [u8], offset: u64, start: u64) -> Option<&mut [u8]> {
 }
 
 /// A little-endian number of up to eight bytes.
-fn from_bytes(bytes: &[u8]) -> u64 {
+pub(super) fn from_bytes(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
 }

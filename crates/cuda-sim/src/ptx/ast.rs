@@ -78,6 +78,8 @@ pub(super) enum Arg<'t> {
     Not(&'t str),
     Literal(Literal),
     Address(Base<'t>, i64),
+    /// The handle of a texture, and coordinates.
+    Texture(&'t str, Vec<Arg<'t>>),
     Vector(Vec<Arg<'t>>),
     List(Vec<Arg<'t>>),
     Pair(&'t str, &'t str),

@@ -48,7 +48,7 @@ pub(super) fn decode<'t>(inst: &Inst<'t>, scopes: &mut Scopes<'_, 't>) -> Result
 impl<'t> Decoder<'_, '_, 't> {
     fn opcode(&mut self, name: &'t str) -> Result<Op> {
         match name {
-            "ld" | "ldu" | "st" | "atom" | "red" | "cvta" | "isspacep" | "fence" | "membar" | "prefetch"
+            "ld" | "ldu" | "st" | "atom" | "red" | "tex" | "cvta" | "isspacep" | "fence" | "membar" | "prefetch"
             | "prefetchu" => self.memory(name),
             "bra" | "brx" | "call" | "ret" | "exit" | "trap" | "bar" | "barrier" | "shfl" | "vote" | "match"
             | "redux" | "activemask" | "elect" | "nanosleep" | "pmevent" => self.control(name),

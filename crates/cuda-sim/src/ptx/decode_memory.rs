@@ -5,7 +5,7 @@
 
 use super::ast::Arg;
 use super::decode::{Decoder, Result};
-use super::op::{Atomic, AtomicOp, Op, Space, Src, Type};
+use super::op::{Atomic, AtomicOp, Class, Op, Sample, Space, Src, Type};
 
 /// Modifiers that only say when an access becomes visible, or where it is cached.
 const ORDERS: &[&str] = &[
@@ -49,6 +49,7 @@ impl<'t> Decoder<'_, '_, 't> {
             "st" => self.store(),
             "atom" => self.atomic(true),
             "red" => self.atomic(false),
+            "tex" => self.sample(),
             "cvta" => {
                 let to_generic = !self.flag("to");
                 let space = self.one_of(SPACES);
@@ -118,6 +119,20 @@ impl<'t> Decoder<'_, '_, 't> {
             return self.error("a store to constant memory");
         }
         Ok(Op::Store { space, ty, src: src.into(), address: self.address(0)? })
+    }
+
+    /// A sample of a texture of two dimensions, which is given by its handle.
+    fn sample(&mut self) -> Result<Op> {
+        let is_known = self.flag("2d") && self.flag("v4");
+        let (of, at) = (self.ty()?, self.ty()?);
+        self.expect_args(2, 2)?;
+        let f32 = Type { class: Class::Float, bits: 32, lanes: 1 };
+        let Arg::Texture(texture, coordinates) = self.arg(1)? else { return self.error("a texture is needed") };
+        let ([x, y], true) = (&coordinates[..], is_known && (of, at) == (f32, f32)) else { return self.unknown() };
+        let dst: Result<Vec<_>> = self.elements(0, 4)?.iter().map(|element| self.dst_of(element, f32, false)).collect();
+        let texture = self.src_of(&Arg::Name(texture), Type { class: Class::Bits, bits: 64, lanes: 1 }, false)?;
+        let at = [self.src_of(x, f32, false)?, self.src_of(y, f32, false)?];
+        Ok(Op::Sample(Box::new(Sample { dst: dst?.into(), texture, at })))
     }
 
     fn atomic(&mut self, result: bool) -> Result<Op> {

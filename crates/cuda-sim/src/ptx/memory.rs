@@ -6,6 +6,7 @@
 //! local memory is its address in that space, as kernels assume that keep such addresses in 32 bits.
 
 use super::op::Space;
+use super::texture::Texture;
 
 /// First address of global memory.
 const GLOBAL_START: u64 = 0x7000_0000_0000;
@@ -74,6 +75,12 @@ pub trait GlobalMemory {
 
     /// The same, to change them.
     fn bytes_mut(&mut self, address: u64) -> &mut [u8];
+
+    /// The texture with a handle, if there is one.
+    fn texture(&self, handle: u64) -> Option<Texture> {
+        let _ = handle;
+        None
+    }
 
     /// Adds a block, for a variable of a module, and returns its address. `align` is a power of two.
     fn add_block(&mut self, bytes: Vec<u8>, align: u64) -> u64;

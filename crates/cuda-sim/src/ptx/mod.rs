@@ -74,6 +74,7 @@ mod scope;
 mod soft;
 #[cfg(test)]
 mod tests;
+mod texture;
 mod thread;
 mod warp;
 
@@ -81,3 +82,4 @@ pub use fault::{Fault, ParseError, Place, Waiting};
 pub use launch::{Grid, Loaded, Module, launch};
 pub use lower::ParamInfo;
 pub use memory::{GlobalMemory, Memory};
+pub use texture::{Channel, Texture};

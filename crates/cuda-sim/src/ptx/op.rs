@@ -310,6 +310,14 @@ pub(super) enum WarpOp {
     Elect { dst: Dst, chosen: Option<Dst> },
 }
 
+/// A sample of a texture: four channels at two coordinates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sample {
+    pub(super) dst: Box<[Dst]>,
+    pub(super) texture: Src,
+    pub(super) at: [Src; 2],
+}
+
 /// An operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Op {
@@ -352,6 +360,7 @@ pub(super) enum Op {
         address: Address,
     },
     Atomic(Box<Atomic>),
+    Sample(Box<Sample>),
     /// Converts an address to generic, or from generic to a space.
     ConvertAddress {
         to_generic: bool,

@@ -142,6 +142,14 @@ impl<'t> Parser<'t> {
                         return self.expected("an address");
                     }
                 };
+                if let Base::Name(texture) = base
+                    && self.take(',')
+                {
+                    self.expect('{')?;
+                    let at = self.args_until('}', depth)?;
+                    self.expect(']')?;
+                    return Ok(Arg::Texture(texture, at));
+                }
                 let offset = self.offset()?;
                 self.expect(']')?;
                 Ok(Arg::Address(base, offset))

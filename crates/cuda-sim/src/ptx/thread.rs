@@ -247,6 +247,7 @@ impl Thread {
                 self.carry = flag;
                 self.write(carry.dst, value);
             }
+            Op::Sample(sample) => self.sample(cx, common, inst.line, sample)?,
             Op::Load { space, ty, dst, address } => self.load(cx, common, inst.line, (*space, *ty), dst, *address)?,
             Op::Store { space, ty, src, address } => {
                 self.store(cx, common, inst.line, (*space, *ty), src, *address)?;

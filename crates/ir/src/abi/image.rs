@@ -27,5 +27,9 @@ pub const ELEMENT_SIZE: usize = 48;
 pub const NUM_MIP_LEVELS: usize = 52;
 /// `i32`
 pub const NUM_SAMPLES: usize = 56;
+/// `i32`: rows from slice to slice, or from layer to layer.
+pub const SLICE_ROWS: usize = 60;
+/// `i64`: the handle of the GPU's texture of all rows, or 0.
+pub const TEXTURE: usize = 64;
 /// Bytes of a descriptor.
 pub const SIZE: usize = 80;

@@ -303,6 +303,7 @@ impl Body<'_, '_> {
                 let kind = |word: &str| ["inclusive", "exclusive"].iter().position(|&k| k == word);
                 Op::SubgroupScan { op, exclusive: self.one_of(kind, "`inclusive` or `exclusive`")? == 1 }
             }
+            "sample" => Op::Sample,
             "printf" => Op::Printf(self.p.str_ref()?),
             "device_call" => Op::DeviceCall(self.one_of(DeviceCall::from_name, "a call of the launcher")?),
             _ => {

@@ -74,6 +74,7 @@ fn allowed(op: &Op, args: &[Type], result: Option<Type>) -> Flags {
         | Op::SubgroupShuffle
         | Op::SubgroupReduce { .. }
         | Op::SubgroupScan { .. }
+        | Op::Sample
         | Op::DeviceCall(_)
         | Op::Printf(_) => Flags::empty(),
     }

@@ -69,7 +69,13 @@ fn operands(op: &Op) -> Option<usize> {
         | Op::MemCopy { .. }
         | Op::AtomicRmw { .. }
         | Op::AtomicStore { .. } => 2,
-        Op::MaskedStore { .. } | Op::Scatter { .. } | Op::Fma | Op::Select | Op::Insert | Op::AtomicCmpXchg { .. } => 3,
+        Op::MaskedStore { .. }
+        | Op::Scatter { .. }
+        | Op::Fma
+        | Op::Select
+        | Op::Insert
+        | Op::AtomicCmpXchg { .. }
+        | Op::Sample => 3,
         Op::Build | Op::Call(_) | Op::PureCall(_) | Op::Printf(_) | Op::DeviceCall(_) => return None,
     })
 }
@@ -119,6 +125,7 @@ fn has_result(op: &Op) -> bool {
         | Op::SubgroupShuffle
         | Op::SubgroupReduce { .. }
         | Op::SubgroupScan { .. }
+        | Op::Sample
         | Op::Call(_)
         | Op::DeviceCall(_)
         | Op::PureCall(_) => true,
@@ -210,6 +217,10 @@ impl Check<'_, '_> {
                 self.need(a[0] == r && combines(*op, r) && cluster.is_power_of_two(), Rule::Subgroup);
             }
             Op::SubgroupScan { op, .. } => self.need(a[0] == r && combines(*op, r), Rule::Subgroup),
+            Op::Sample => {
+                let takes = [Type::I64, Type::F32, Type::F32];
+                self.need(a[..] == takes && r == Type::vector(Scalar::F32, 4), Rule::Sample);
+            }
             Op::Call(f) => {
                 let (module, result) = (self.r.module, self.result);
                 let fits = |f: &crate::Function| *f.params == *a && (result.is_none() || result == f.ret);

@@ -115,6 +115,8 @@ rules! {
     56 GlobalLinkage "a global that another module defines has no initial bytes, and local memory is of one module",
     // Device-side enqueue.
     57 DeviceCall "a call of the launcher takes i64s and pointers and gives an i64",
+    // Textures.
+    58 Sample "a sample takes an i64 and two f32s and gives four f32s",
 }
 
 impl Rule {

@@ -158,6 +158,7 @@ impl FunctionCx<'_, '_> {
             Op::SubgroupShuffle => self.warp_shuffle(data, ty),
             Op::SubgroupReduce { op, cluster } => self.warp_reduce(data, ty, op, cluster),
             Op::SubgroupScan { op, exclusive } => self.warp_scan(data, ty, op, exclusive),
+            Op::Sample => self.sample(data),
             Op::Printf(format) => self.print_record(data, format)?,
             Op::DeviceCall(_) => {
                 return Err(Error::Limit("kernels that enqueue kernels do not run on this device".to_owned()));
@@ -180,6 +181,24 @@ impl FunctionCx<'_, '_> {
             _ => return self.gpu_math(data, ty),
         };
         Ok(Some(value))
+    }
+
+    /// A sample, by assembly: LLVM 19 wants to know where the handle comes from. What is sampled does not change during
+    /// the kernel, so that it counts as a computation.
+    fn sample(&self, data: &InstData) -> LLVMValueRef {
+        let args: Vec<_> = data.args.iter().map(|&v| self.value(v)).collect();
+        let (text, constraints) = ("tex.2d.v4.f32.f32 {$0, $1, $2, $3}, [$4, {$5, $6}];", "=f,=f,=f,=f,l,f,f");
+        let mut channels = [self.cx.ty(Type::F32); 4];
+        // SAFETY: see above.
+        unsafe {
+            let ret = LLVMStructTypeInContext(self.cx.context, channels.as_mut_ptr(), 4, 0);
+            let all = self.assembly_with(text, constraints, ret, &args, false);
+            (0..4).fold(LLVMGetUndef(self.cx.ty(Type::vector(Scalar::F32, 4))), |colour, i| {
+                let channel = LLVMBuildExtractValue(self.builder.0, all, i, NO_NAME);
+                let at = self.cx.constant(Type::I32, i.into());
+                LLVMBuildInsertElement(self.builder.0, colour, channel, at, NO_NAME)
+            })
+        }
     }
 
     /// A vector as its two halves.

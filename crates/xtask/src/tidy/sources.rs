@@ -23,8 +23,10 @@ pub const UNSAFE_FILES: &[&str] = &[
     "cli/src/doctor/own.rs",
     // The driver library on the simulated GPU.
     "cuda-sim/examples/cuda/code.rs",
+    "cuda-sim/examples/cuda/graph.rs",
     "cuda-sim/examples/cuda/main.rs",
     "cuda-sim/examples/cuda/memory.rs",
+    "cuda-sim/examples/cuda/texture.rs",
     "cuda-sim/examples/cuda/transfer.rs",
 ];
 

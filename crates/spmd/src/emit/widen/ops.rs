@@ -30,6 +30,7 @@ impl Widener<'_> {
             | Op::AtomicCmpXchg { .. }
             | Op::AtomicLoad { .. }
             | Op::AtomicStore { .. }
+            | Op::Sample
             | Op::Call(_)
             | Op::Printf(_)
             | Op::DeviceCall(_) => return self.serial(inst),
