@@ -7,10 +7,10 @@
 // without sampler: no coordinate makes a kernel read other memory. What is read where the specification leaves it
 // undefined is the nearest element.
 //
-// A GPU filters by its texture units (`HAS_TEXTURES`) where a launch finds that an image has a texture. A texture is all
-// rows of an image, one slice or layer below the other, and clamps to its edge. So what a filter needs of the border
-// colour or of the opposite edge is left to the code, and of the neighbours in the third dimension, the unit gives
-// each. The weights of the two others have 8 bits of fraction, as CUDA's have.
+// A GPU filters by its texture units (`HAS_TEXTURES`) where a launch finds that an image has a texture, and the units
+// are precise enough: their weights have 8 bits. A texture is all rows of an image, one slice or layer below the other,
+// and clamps to its edge. So what a filter needs of the border colour or of the opposite edge is left to the code, and
+// of the neighbours in the third dimension, the unit gives each.
 
 #define FN __attribute__((overloadable))
 

@@ -8,9 +8,10 @@
 //! Images and samplers cannot be assigned, so that each access goes to a parameter of the kernel once all functions
 //! that access images are inlined. An access whose image is not found stays general: it is right for every format.
 
+use crate::key::CodeOptions;
 use crate::{CompileError, library};
 use cloom_builtins::{Elem, Ty, images, mangle};
-use cloom_caps::image::ImageFormat;
+use cloom_caps::image::{ImageFormat, channel};
 use cloom_ir::{Args, Entity, Flags, FuncRef, Function, Inst, Linkage, Module, Op, Space, Type, Value, ValueDef};
 use cloom_passes::{inline, mem2reg, redundant_params, simplify_cfg};
 use serde::{Deserialize, Serialize};
@@ -58,7 +59,13 @@ fn takes_image(name: &str) -> bool {
 }
 
 /// Puts constants in place of formats and samplers.
-pub fn specialise(module: &mut Module, kernel: FuncRef, states: &ArgStates, for_gpu: bool) -> Result<(), CompileError> {
+pub fn specialise(
+    module: &mut Module,
+    kernel: FuncRef,
+    states: &ArgStates,
+    for_gpu: bool,
+    options: &CodeOptions,
+) -> Result<(), CompileError> {
     if states.is_empty() {
         return Ok(());
     }
@@ -68,7 +75,7 @@ pub fn specialise(module: &mut Module, kernel: FuncRef, states: &ArgStates, for_
     mem2reg::run(func);
     redundant_params::run(func);
     replace_samplers(&mut module.funcs[kernel], states);
-    replace_formats(module, kernel, states);
+    replace_formats(module, kernel, states, options.rough_filters);
     replace_samples(module, kernel);
     replace_accesses(module, kernel);
     read_descriptors_once(&mut module.funcs[kernel], states);
@@ -178,7 +185,7 @@ fn replace_samplers(func: &mut Function, states: &ArgStates) {
 }
 
 /// Replaces the library's questions about the format of an image.
-fn replace_formats(module: &mut Module, kernel: FuncRef, states: &ArgStates) {
+fn replace_formats(module: &mut Module, kernel: FuncRef, states: &ArgStates, rough: bool) {
     let mut found = Vec::new();
     let func = &module.funcs[kernel];
     for (inst, data) in func.insts_in_layout() {
@@ -192,7 +199,7 @@ fn replace_formats(module: &mut Module, kernel: FuncRef, states: &ArgStates) {
             "__image_channel_type" => found.push((inst, channel_type)),
             "__image_element_size" => found.push((inst, ImageFormat { order, channel_type }.element_size())),
             "__image_is_large" => found.push((inst, is_large.into())),
-            "__image_has_texture" => found.push((inst, has_texture.into())),
+            "__image_has_texture" => found.push((inst, (has_texture && may_be_sampled(channel_type, rough)).into())),
             "__image_is_column" => found.push((inst, is_column.into())),
             _ => {}
         }
@@ -202,6 +209,12 @@ fn replace_formats(module: &mut Module, kernel: FuncRef, states: &ArgStates) {
         func.insts[inst].op = Op::Const(constant.into());
         func.insts[inst].args.clear();
     }
+}
+
+/// Whether a texture unit is precise enough for a linear filter: of channels of 8 bits, the weights of as many bits round
+/// no more than the channels do.
+fn may_be_sampled(channel_type: u32, rough: bool) -> bool {
+    rough || matches!(channel_type, channel::SNORM_INT8 | channel::UNORM_INT8)
 }
 
 /// Puts the instruction in place of the library's calls for a sample.

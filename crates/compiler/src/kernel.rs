@@ -58,6 +58,7 @@ impl Request<'_> {
             subgroup_size: meta.and_then(|meta| meta.reqd_subgroup_size),
             optimise: !options.opt_disable,
             denorms_are_zero: options.denorms_are_zero,
+            rough_filters: options.fast_relaxed_math || options.unsafe_math,
             lines: options.debug_info,
             count: self.compiler.count,
         }
@@ -137,7 +138,7 @@ impl Request<'_> {
         }
         let for_gpu = self.backend.target().gpu().is_some();
         if let Some(kernel) = module.find(self.name) {
-            images::specialise(&mut module, kernel, &key.states, for_gpu)?;
+            images::specialise(&mut module, kernel, &key.states, for_gpu, &self.options())?;
         }
         library::link(&mut module, for_gpu)?;
         log.stage("library", || module.to_string());

@@ -85,7 +85,7 @@ impl Variant {
 }
 
 /// The inputs of code generation that all kernels of a program share.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize)]
 pub struct CodeOptions {
     /// A fixed number of work-items of a vector; `None`: the cost model chooses for each kernel.
     pub lanes: Option<u16>,
@@ -95,6 +95,8 @@ pub struct CodeOptions {
     pub optimise: bool,
     /// Whether the code runs where denormal operands and results count as zeros (`-cl-denorms-are-zero`).
     pub denorms_are_zero: bool,
+    /// Whether filters of images may be as rough as a texture unit's (`-cl-unsafe-math-optimizations`).
+    pub rough_filters: bool,
     /// Whether the code says which source lines it comes from (`-g`), if the backend can.
     pub lines: bool,
     /// Whether the code counts its operations ([`Config::count`](crate::Config::count)).
@@ -109,8 +111,7 @@ mod tests {
     const ALL: [Variant; 4] = [Variant::Vector, Variant::Scalar, Variant::ShortRow(3), Variant::Dim0];
 
     fn distinct(has_variants: bool, lanes: Option<u16>, optimise: bool) -> usize {
-        let options =
-            CodeOptions { lanes, subgroup_size: None, optimise, denorms_are_zero: false, lines: false, count: false };
+        let options = CodeOptions { lanes, optimise, ..CodeOptions::default() };
         let keys = ALL.map(|v| SpecializationKey::from(v).canonical(has_variants, &options));
         keys.into_iter().collect::<HashSet<_>>().len()
     }
@@ -125,14 +126,7 @@ mod tests {
 
     #[test]
     fn the_baseline_is_never_taken_for_optimised_code() {
-        let options = CodeOptions {
-            lanes: None,
-            subgroup_size: None,
-            optimise: true,
-            denorms_are_zero: false,
-            lines: false,
-            count: false,
-        };
+        let options = CodeOptions { optimise: true, ..CodeOptions::default() };
         let scalar = SpecializationKey::from(Variant::Scalar).canonical(true, &options);
         assert_ne!(SpecializationKey::baseline().canonical(true, &options), scalar);
     }

@@ -39,16 +39,19 @@ fn a_texture_unit_filters() {
         );
         let source = Source { name: "sample.cl", text: source.as_bytes() };
         let program = compiler.build(&source, "-cl-std=CL3.0", &target).result.unwrap_or_else(|_| panic!("{kind}"));
-        for has_texture in [false, true] {
-            let (order, channel_type) = (order::RGBA, channel::UNORM_INT8);
+        for (has_texture, channel_type) in
+            [(false, channel::UNORM_INT8), (true, channel::UNORM_INT8), (true, channel::HALF_FLOAT)]
+        {
+            let order = order::RGBA;
+            let is_sampled = has_texture && channel_type == channel::UNORM_INT8;
             let image = ArgState::Image { order, channel_type, is_large: false, is_column: false, has_texture };
             let executable = compiler.executable(&program, &target).specialised(vec![(0, image)]);
             let built = executable.kernel("sample", Variant::Vector).unwrap();
             let code = String::from_utf8_lossy(&built.artifact.code);
             let loads = code.lines().filter(|line| line.contains("ld.global") && !line.contains(".nc")).count();
             let found = code.matches("tex.2d.v4.f32.f32").count();
-            assert_eq!(found, if has_texture { samples } else { 0 }, "{kind}\n{code}");
-            assert_eq!(loads == 0, has_texture, "{kind}\n{code}");
+            assert_eq!(found, if is_sampled { samples } else { 0 }, "{kind}\n{code}");
+            assert_eq!(loads == 0, is_sampled, "{kind}\n{code}");
         }
     }
 }

@@ -397,6 +397,15 @@ impl Session {
         self.kernel_of(&program, "k")
     }
 
+    /// The kernel `k`, built with options.
+    #[track_caller]
+    pub fn kernel_with(&self, source: &str, options: &str) -> Obj {
+        let program = self.source(source);
+        let code = self.build(&program, options);
+        assert_eq!(code, 0, "{}", self.log(&program));
+        self.kernel_of(&program, "k")
+    }
+
     #[track_caller]
     pub fn arg<T: Plain>(&self, kernel: &Obj, index: u32, value: T) {
         ok(self.clSetKernelArg(kernel.h, index, size_of::<T>(), (&raw const value).cast()));
