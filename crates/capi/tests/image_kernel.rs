@@ -369,7 +369,7 @@ fn check_samplers(t: &Session, format: Format, size: [usize; 3], options: &str) 
         };
         let at: Vec<f32> = (0..COUNT * 4).map(|i| coordinate(&mut random, i % 4)).collect();
         let (places, out) = (t.buffer_of(&at), t.buffer(0, COUNT * 64));
-        let sampler = mode.object(&t);
+        let sampler = mode.object(t);
         t.arg_mem(&kernel, 0, &solid);
         t.arg_mem(&kernel, 1, &flat);
         t.arg_mem(&kernel, 2, &sampler);

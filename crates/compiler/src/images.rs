@@ -211,8 +211,8 @@ fn replace_formats(module: &mut Module, kernel: FuncRef, states: &ArgStates, rou
     }
 }
 
-/// Whether a texture unit is precise enough for a linear filter: of channels of 8 bits, the weights of as many bits round
-/// no more than the channels do.
+/// Whether a texture unit is precise enough for a linear filter: of channels of 8 bits, its weights of as many bits
+/// round no more than the channels do.
 fn may_be_sampled(channel_type: u32, rough: bool) -> bool {
     rough || matches!(channel_type, channel::SNORM_INT8 | channel::UNORM_INT8)
 }
