@@ -127,6 +127,7 @@ pub fn shaped(range: &NdRange, shape: WarpShape, most: u64) -> Option<NdRange> {
         WarpShape::Row => return in_rows(range, SHAPED_GROUP.min(most)),
         WarpShape::Column => 1,
         WarpShape::Tile => 8,
+        WarpShape::TallTile => 4,
     };
     let [x, y, _] = range.global;
     let column = (1 << y.trailing_zeros().min(SHAPED_GROUP.ilog2())).min(SHAPED_GROUP.min(most) / row);
@@ -233,11 +234,12 @@ mod tests {
     #[test]
     fn groups_of_another_shape_have_the_same_work_items() {
         let range = |global| NdRange { work_dim: 2, offset: [3, 5, 0], global, local: [64, 2, 1] };
-        for shape in [WarpShape::Column, WarpShape::Tile] {
+        for shape in [WarpShape::Column, WarpShape::Tile, WarpShape::TallTile] {
             for global in [[64, 64, 1], [8, 4, 1], [24, 96, 2], [512, 36, 1]] {
                 let range = range(global);
                 let Some(other) = shaped(&range, shape, 1024) else {
-                    assert!(shape == WarpShape::Column && global[1] % WARP != 0, "{shape:?} {global:?}");
+                    let rows = if shape == WarpShape::Column { WARP } else { WARP / 4 };
+                    assert!(shape != WarpShape::Tile && global[1] % rows != 0, "{shape:?} {global:?}");
                     continue;
                 };
                 assert!(other.local.iter().product::<u64>() <= SHAPED_GROUP && other.local[0] <= 8);

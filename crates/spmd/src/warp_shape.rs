@@ -8,8 +8,8 @@
 //! out[x * height + y] = in[y * width + x]
 //! ```
 //!
-//! they write 32 sectors of which each is an eighth. A warp of 8 by 4 work-items touches 4 sectors to read and 8 to
-//! write. That is for the launcher to choose, where the work-items cannot tell how they are grouped. So is the size of
+//! they write 32 sectors of which each is an eighth. A warp of 4 by 8 work-items touches 8 halves of sectors to read,
+//! whose other halves the next warp finds in the cache, and 4 sectors to write. That is for the launcher to choose, where the work-items cannot tell how they are grouped. So is the size of
 //! the groups: an H100 starts 1.5 of them in a nanosecond, which for kernels of a few instructions is not enough of 64
 //! work-items.
 
@@ -36,6 +36,7 @@ pub fn warp_shape(module: &Module, kernel: FuncRef) -> (WarpShape, Option<Remark
         WarpShape::AsGrouped | WarpShape::Row => return (shape, None),
         WarpShape::Column => "a warp is 32 work-items of dimension 1",
         WarpShape::Tile => "a warp is 8 by 4 work-items",
+        WarpShape::TallTile => "a warp is 4 by 8 work-items",
     };
     let why = "neighbours of dimension 1 access neighbouring elements, and groups are the launcher's to choose";
     let remark = Remark { code: RemarkCode::WarpShape, span: Span::NONE, what: what.into(), why: why.into() };
@@ -57,7 +58,7 @@ fn shape_of(module: &Module, kernel: FuncRef) -> WarpShape {
     let known = |v: Value| Some(Form::symbol(64, Symbol::Query(Query::GlobalId, clamped_id(func, v, CLAMPS)?)));
     let facts = Facts { range: &range, known: &known, no_wrap: &|_, _| true, ..Facts::default() };
     let affine = Affine::new(func, &cfg, &loops, facts);
-    let (mut rows, mut columns) = (0, 0);
+    let (mut rows, mut columns, mut stored_columns) = (0, 0, 0);
     for &i in cfg.rpo().iter().flat_map(|&b| &func.blocks[b].insts) {
         let data = &func.insts[i];
         let address = match data.op {
@@ -69,7 +70,10 @@ fn shape_of(module: &Module, kernel: FuncRef) -> WarpShape {
         }
         match strides(&affine.form(address, Ext::Own)) {
             Some([Stride::Near, Stride::Far]) => rows += 1,
-            Some([Stride::Far, Stride::Near]) => columns += 1,
+            Some([Stride::Far, Stride::Near]) => {
+                columns += 1;
+                stored_columns += u32::from(matches!(data.op, Op::Store { .. }));
+            }
             _ => {}
         }
     }
@@ -77,6 +81,7 @@ fn shape_of(module: &Module, kernel: FuncRef) -> WarpShape {
         (_, 0) if is_short(func, &loops, &affine) => WarpShape::Row,
         (_, 0) => WarpShape::AsGrouped,
         (0, _) => WarpShape::Column,
+        _ if stored_columns > 0 => WarpShape::TallTile,
         _ => WarpShape::Tile,
     }
 }
@@ -183,10 +188,10 @@ mod tests {
         let many = (0..SHORT).map(|i| format!("v{}: i64 = add v10, v11\n", 1000 + i)).collect::<String>();
         assert_eq!(shape(&many, row, row), WarpShape::AsGrouped, "it is not");
         assert_eq!(shape("", column, row), WarpShape::Tile);
-        assert_eq!(shape("", row, column), WarpShape::Tile);
+        assert_eq!(shape("", row, column), WarpShape::TallTile, "whole sectors are written");
         assert_eq!(shape("", row, "v36"), WarpShape::Tile, "with indices of 32 bits");
         assert_eq!(shape("", row, "v42"), WarpShape::Tile, "clamped to the edge of an image");
         assert_eq!(shape("", column, column), WarpShape::Column);
-        assert_eq!(shape("v19: i64 = query local_id 0", row, column), WarpShape::AsGrouped, "it can tell its group");
+        assert_eq!(shape("v19: i64 = query local_id 0", column, row), WarpShape::AsGrouped, "it can tell its group");
     }
 }

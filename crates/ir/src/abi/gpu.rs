@@ -47,8 +47,10 @@ pub enum WarpShape {
     Row,
     /// Neighbours of dimension 1.
     Column,
-    /// Neighbours of both, as for a transposition: it reads along one dimension and writes along the other.
+    /// Neighbours of both, 8 by 4, as for a transposition that reads along dimension 1 and writes along dimension 0.
     Tile,
+    /// 4 by 8, as for one that writes along dimension 1.
+    TallTile,
 }
 
 /// A kernel with the same parameters, one work-item of which does the work of several neighbours of dimension 0. It
