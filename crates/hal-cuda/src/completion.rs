@@ -194,6 +194,7 @@ impl Lane {
 
     /// A thread that waits for one of these launches tells their ends meanwhile. Returns whether it waits no more.
     pub fn help(&self, done: &dyn Fn() -> bool) -> bool {
+        self.marks.begin_to_wait();
         self.helpers.fetch_add(1, Ordering::AcqRel);
         let begin = Instant::now();
         let is_done = loop {

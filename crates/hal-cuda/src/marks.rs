@@ -35,8 +35,11 @@ const ASK: Duration = Duration::from_micros(2);
 /// A thread that cannot sleep until a launch ends looks for it after a sixteenth of the time that it has waited, but
 /// between these.
 const NAPS: [Duration; 2] = [Duration::from_micros(30), Duration::from_micros(500)];
-/// Launches that have not ended before others are deferred,
+/// Launches that have not ended before others are deferred, or that followed each other without a wait: where the
+/// driver takes longer than the GPU, none would be left to wait for.
 const BUSY: u64 = 16;
+/// The time from one launch to the next that follows it,
+const FOLLOWS: Duration = Duration::from_micros(12);
 /// and launches that are deferred at most.
 const MOST_DEFERRED: usize = 1024;
 /// So many launches that were waited for at once come before a graph is made for more of them.
@@ -59,6 +62,11 @@ pub struct Marks {
     told: AtomicU64,
     /// Who has the lock may put something on the stream.
     order: Mutex<Order>,
+    /// How many launches followed each other since a thread waited.
+    followed: AtomicU64,
+    /// When the last launch came, in nanoseconds since `made`.
+    last: AtomicU64,
+    made: Instant,
     /// The last launches, which are not on the stream.
     waiting: Mutex<VecDeque<Deferred>>,
     /// How many these are.
@@ -114,6 +122,9 @@ impl Marks {
             submitted,
             told,
             order: Mutex::default(),
+            followed: AtomicU64::new(0),
+            last: AtomicU64::new(0),
+            made: Instant::now(),
             waiting: Mutex::default(),
             deferred: AtomicUsize::new(0),
             failed: Mutex::default(),
@@ -129,6 +140,7 @@ impl Marks {
         grid: Option<impl FnOnce() -> Deferred>,
         submit: impl FnOnce() -> Result<Times, HalError>,
     ) -> Result<(Times, u64), HalError> {
+        self.follows();
         let mut order = self.order.lock();
         let number = loop {
             self.flush(current, &mut order);
@@ -153,7 +165,11 @@ impl Marks {
 
     /// Keeps a launch for later, if others are on their way. Returns its number.
     pub fn defer(&self, launch: impl FnOnce() -> Deferred) -> Option<u64> {
-        if self.submitted().saturating_sub(self.ended()) < BUSY {
+        let are_behind = self.submitted().saturating_sub(self.ended()) >= BUSY;
+        if !are_behind && self.followed.load(Ordering::Relaxed) < BUSY {
+            return None;
+        }
+        if !self.follows() && !are_behind {
             return None;
         }
         let launch = launch();
@@ -164,6 +180,23 @@ impl Marks {
         waiting.push_back(launch);
         self.deferred.store(waiting.len(), Ordering::Release);
         Some(self.submitted.fetch_add(1, Ordering::Release) + 1)
+    }
+
+    /// Notes a launch. Returns whether it soon follows the one before.
+    fn follows(&self) -> bool {
+        let now = self.made.elapsed().as_nanos() as u64;
+        let last = self.last.swap(now, Ordering::Relaxed);
+        let follows = now.saturating_sub(last) < FOLLOWS.as_nanos() as u64;
+        match follows {
+            true => _ = self.followed.fetch_add(1, Ordering::Relaxed),
+            false => self.followed.store(0, Ordering::Relaxed),
+        }
+        follows
+    }
+
+    /// A thread begins to wait: what it launches next follows nothing.
+    pub fn begin_to_wait(&self) {
+        self.followed.store(0, Ordering::Relaxed);
     }
 
     /// How many launches are not on the stream.
