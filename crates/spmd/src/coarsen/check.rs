@@ -89,6 +89,9 @@ impl Ids<'_> {
 
     /// The accesses that vary, if all of them and all branches can be joined.
     pub(super) fn check(&self, guards: &[Block]) -> Result<(FxHashMap<Inst, Access>, Unwrapped), Apart> {
+        if let Some((_, data)) = self.item.insts_in_layout().find(|(_, data)| data.op == Op::Sample) {
+            return Err(Apart { span: data.span, why: "texture units work on what the neighbours in a warp sample" });
+        }
         self.with_affine(|cfg, loops, affine| {
             for &b in cfg.rpo().iter().filter(|&&b| self.divergence.is_divergent_branch(b)) {
                 let apart = |why| Apart { span: self.item.blocks[b].term_span, why };
