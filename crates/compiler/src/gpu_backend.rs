@@ -2,6 +2,7 @@
 
 use crate::CompileError;
 use crate::backend::{Backend, Capabilities, Explanation, Generated, KernelInput, StageLog};
+use crate::descriptors;
 use crate::key::Tier;
 use cloom_artifact::{CoarseEntry, GpuLaunch, KernelArtifact, KernelCode, LaunchForm, WarpShape};
 use cloom_ir::abi::gpu::COARSE_ALIGN;
@@ -62,6 +63,7 @@ impl Backend for GpuBackend {
         let mut input = KernelInput { passes: &passes, ..input };
         let mut statistics = input.run_passes(log);
         let KernelInput { mut module, kernel, key, options, .. } = input;
+        descriptors::pass_by_value(&mut module, kernel);
         let level = match key.tier {
             _ if !options.optimise => OptLevel::None,
             Tier::Baseline => OptLevel::Less,

@@ -16,6 +16,7 @@
 mod backend;
 mod cache;
 mod cpu_backend;
+mod descriptors;
 mod diagnostic;
 mod executable;
 mod frames;

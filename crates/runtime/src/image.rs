@@ -102,6 +102,13 @@ struct Descriptor {
     texture: Option<Box<dyn Texture>>,
 }
 
+impl Descriptor {
+    /// The handle of the texture, or 0.
+    fn handle(&self) -> u64 {
+        self.texture.as_ref().map_or(0, |texture| texture.handle())
+    }
+}
+
 /// The limits of an image's width, height, depth and layers; 1 for what its type does not have.
 pub(crate) fn most_sizes(kind: ImageType, limits: &ImageLimits) -> [u64; 4] {
     match kind {
@@ -513,6 +520,12 @@ impl MemObject {
         Ok(self.descriptor(space)?.memory.device_address())
     }
 
+    /// The bytes of its descriptor for kernels in a space.
+    pub(crate) fn descriptor_bytes(&self, space: Space) -> Result<[u8; abi::SIZE]> {
+        let descriptor = self.descriptor(space)?;
+        Ok(self.image()?.descriptor(self.device_address(space)?, descriptor.handle()))
+    }
+
     /// Whether kernels in a space can sample it by a texture.
     pub(crate) fn has_texture(&self, space: Space) -> bool {
         self.descriptor(space).is_ok_and(|descriptor| descriptor.texture.is_some())
@@ -530,9 +543,10 @@ impl MemObject {
         let textures = self.context().allocator(space).and_then(|device| device.hal().as_textures());
         let texture = textures.zip(image.texture_rows(self.origin()));
         let texture = texture.and_then(|(textures, rows)| textures.texture(&**elements, &rows));
-        let handle = texture.as_ref().map_or(0, |texture| texture.handle());
-        memory.write(0, &image.descriptor(elements.device_address() + self.origin(), handle))?;
+        let fresh = Descriptor { memory, texture };
+        let address = elements.device_address() + self.origin();
+        fresh.memory.write(0, &image.descriptor(address, fresh.handle()))?;
         // If another thread was faster, its descriptor counts: it says the same.
-        Ok(slot.get_or_init(|| Descriptor { memory, texture }))
+        Ok(slot.get_or_init(|| fresh))
     }
 }

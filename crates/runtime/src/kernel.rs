@@ -463,6 +463,15 @@ impl Kernel {
         Error::new(Status::InvalidKernelArgs, format!("argument `{name}` of kernel `{}` has not been set", self.name))
     }
 
+    /// The memory object of an argument is no more.
+    fn released(&self, i: usize) -> Error {
+        let param = &self.meta.params[i];
+        let what = if param.kind == ParamKind::Image { "image" } else { "buffer" };
+        let (name, kernel) = (&param.name, &self.name);
+        let why = format!("the {what} that argument `{name}` of kernel `{kernel}` was set to has been released");
+        Error::new(Status::InvalidKernelArgs, why)
+    }
+
     /// The current arguments as an argument block. `packed` is empty; it belongs to the caller, so that its buffers are
     /// not dropped under the lock, where dropping the last reference would call the application.
     pub(crate) fn pack(&self, artifact: &KernelArtifact, queue: &Queue, packed: &mut Packed) -> Result<()> {
@@ -480,19 +489,12 @@ impl Kernel {
         );
         for (i, at) in artifact.args.iter().enumerate() {
             let Some(value) = args.get(i) else { return Err(self.unset(i)) };
-            let word;
+            let (word, descriptor);
             let bytes: &[u8] = match (at.kind, value) {
                 (KernelArgKind::Bytes, Arg::Bytes(bytes)) => bytes,
                 (KernelArgKind::Buffer, Arg::Buffer(None)) => &[0; 8],
                 (KernelArgKind::Buffer, Arg::Buffer(Some(buffer))) => {
-                    let Some(buffer) = buffer.upgrade() else {
-                        bail!(
-                            InvalidKernelArgs,
-                            "the buffer that argument `{}` of kernel `{}` was set to has been released",
-                            self.meta.params[i].name,
-                            self.name
-                        )
-                    };
+                    let Some(buffer) = buffer.upgrade() else { return Err(self.released(i)) };
                     word = buffer.device_address(packed.space)?.to_le_bytes();
                     packed.shares |= buffer.is_shared();
                     let param = &self.meta.params[i];
@@ -503,20 +505,16 @@ impl Kernel {
                     &word
                 }
                 (KernelArgKind::Image, Arg::Buffer(Some(image))) => {
-                    let param = &self.meta.params[i];
-                    let Some(image) = image.upgrade() else {
-                        bail!(
-                            InvalidKernelArgs,
-                            "the image that argument `{}` of kernel `{}` was set to has been released",
-                            param.name,
-                            self.name
-                        )
-                    };
+                    let Some(image) = image.upgrade() else { return Err(self.released(i)) };
                     word = image.descriptor_address(packed.space)?.to_le_bytes();
-                    packed.shares |= image.is_shared();
-                    let only_reads = matches!(Access::of(param), Access::ReadOnly | Access::None);
-                    packed.buffers.push((image, if only_reads { AccessMode::Read } else { AccessMode::Update }));
+                    packed.add_image(image, &self.meta.params[i]);
                     &word
+                }
+                (KernelArgKind::Bytes, Arg::Buffer(Some(image))) => {
+                    let Some(image) = image.upgrade() else { return Err(self.released(i)) };
+                    descriptor = image.descriptor_bytes(packed.space)?;
+                    packed.add_image(image, &self.meta.params[i]);
+                    &descriptor
                 }
                 (KernelArgKind::Sampler, Arg::Bytes(bytes)) => bytes,
                 (KernelArgKind::Buffer, Arg::Address(address)) => {
@@ -589,6 +587,13 @@ pub(crate) struct Packed {
 }
 
 impl Packed {
+    /// Adds an image that is an argument.
+    fn add_image(&mut self, image: Arc<MemObject>, param: &KernelParam) {
+        self.shares |= image.is_shared();
+        let only_reads = matches!(Access::of(param), Access::ReadOnly | Access::None);
+        self.buffers.push((image, if only_reads { AccessMode::Read } else { AccessMode::Update }));
+    }
+
     /// Makes the buffers usable where the kernel runs.
     pub fn make_resident(&self) -> Result<()> {
         if self.migrates {

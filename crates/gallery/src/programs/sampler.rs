@@ -199,8 +199,8 @@ impl Program for Sampler {
         threads::rows(&mut want, w, threads::count(), |y, row| {
             row.iter_mut().enumerate().for_each(|(x, v)| *v = pixels.result(variant, x, y));
         });
-        // Forty at most, after some twenty roundings. A filter of channels of 8 bits may weigh neighbours with as many, in
-        // each dimension.
+        // Forty at most, after some twenty roundings. A filter of channels of 8 bits may weigh neighbours with as many,
+        // in each dimension.
         let is_rough = variant == "linear" && format.bytes <= 4 && format != Format::R_FLOAT;
         let tolerance = if is_rough { 40.0 * 2.0 * 2f64.powi(-9) } else { 2e-5 };
         let range = got.iter().fold((f32::MAX, f32::MIN), |(least, most), &v| (least.min(v), most.max(v)));

@@ -33,3 +33,5 @@ pub const SLICE_ROWS: usize = 60;
 pub const TEXTURE: usize = 64;
 /// Bytes of a descriptor.
 pub const SIZE: usize = 80;
+/// Its alignment.
+pub const ALIGN: u32 = 8;
