@@ -1,8 +1,8 @@
 //! Descriptors of images as parameters of a GPU's kernel, by value.
 //!
 //! In comes a kernel after the scalar passes, whose parameters for images are the addresses of their descriptors; out
-//! goes the kernel with structures in their place, where nothing but fields is read of them. A GPU keeps parameters in a
-//! bank of constants, where each instruction finds them. Read from memory, the nine fields of two images are as many
+//! goes the kernel with structures in their place, where nothing but fields is read of them. A GPU keeps parameters in
+//! a bank of constants, where each instruction finds them. Read from memory, the nine fields of two images are as many
 //! loads, which a kernel of one element waits for before it can load that.
 
 use cloom_ir::abi::image;
