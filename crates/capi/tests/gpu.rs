@@ -211,26 +211,30 @@ fn a_launch_has_an_end_of_its_own() {
 }
 
 /// Each is waited for before the next one, which has another kernel, argument, buffer or range, or is the same again.
+/// Kernels are unloaded, and others come in their places.
 #[test]
 fn launches_that_are_waited_for_end_one_by_one() {
     let t = Session::new();
-    let program = t.program(
-        "kernel void a(global uint *p, uint i) { p[get_global_id(0)] = p[get_global_id(0)] * 3 + i; }
+    let source = "kernel void a(global uint *p, uint i) { p[get_global_id(0)] = p[get_global_id(0)] * 3 + i; }
          kernel void b(global uint *p, uint i, local uint *q) {
              q[get_local_id(0)] = p[get_global_id(0)] * 5;
              barrier(CLK_LOCAL_MEM_FENCE);
              p[get_global_id(0)] = q[get_local_id(0)] - i;
-         }",
-    );
-    let (a, b) = (t.kernel_of(&program, "a"), t.kernel_of(&program, "b"));
+         }";
+    let kernels = || {
+        let program = t.program(source);
+        (t.kernel_of(&program, "a"), t.kernel_of(&program, "b"))
+    };
+    let (mut a, mut b) = kernels();
     let mut buffer = t.buffer_of(&[1u32; 8]);
     let mut expected = [1u32; 8];
     for i in 0..200u32 {
         let (is_b, value, items) = (i % 7 > 3, i / 20, if i % 11 > 8 { 4 } else { 8 });
-        let kernel = if is_b { &b } else { &a };
         if i % 50 == 49 {
             (buffer, expected) = (t.buffer_of(&[i; 8]), [i; 8]);
+            (a, b) = kernels();
         }
+        let kernel = if is_b { &b } else { &a };
         t.arg_mem(kernel, 0, &buffer);
         t.arg(kernel, 1, value);
         if is_b {

@@ -4,17 +4,26 @@
 //! goes the kernel with structures in their place, where nothing but fields is read of them. A GPU keeps parameters in
 //! a bank of constants, where each instruction finds them. Read from memory, the nine fields of two images are as many
 //! loads, which a kernel of one element waits for before it can load that.
+//!
+//! The bank has 4,352 bytes: a kernel with many images gets the addresses.
 
 use cloom_ir::abi::image;
 use cloom_ir::{FuncRef, Function, Module, Op, ParamKind, Value};
+
+/// Bytes of the argument block up to which descriptors are passed by value.
+const MOST: usize = 2048;
 
 /// Passes the descriptors of a kernel by value, where that can be.
 pub fn pass_by_value(module: &mut Module, kernel: FuncRef) {
     let func = &mut module.funcs[kernel];
     let Some(mut meta) = func.kernel.take() else { return };
-    for (param, value) in meta.params.iter_mut().zip(func.param_values().to_vec()) {
-        if param.kind == ParamKind::Image && reads_fields_only(func, value) {
-            (param.kind, param.size, param.align) = (ParamKind::Struct, image::SIZE as u32, image::ALIGN);
+    let images = meta.params.iter().filter(|param| param.kind == ParamKind::Image).count();
+    let (_, block) = meta.layout();
+    if block as usize + images * image::SIZE <= MOST {
+        for (param, value) in meta.params.iter_mut().zip(func.param_values().to_vec()) {
+            if param.kind == ParamKind::Image && reads_fields_only(func, value) {
+                (param.kind, param.size, param.align) = (ParamKind::Struct, image::SIZE as u32, image::ALIGN);
+            }
         }
     }
     func.kernel = Some(meta);

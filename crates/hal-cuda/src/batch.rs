@@ -8,6 +8,10 @@
 //! A graph may end with a word that the GPU writes. One of a single kernel and a word is how a launch that is waited
 //! for is submitted: the GPU fetches both at once, and the host reads the word after 6.7 us, where a launch and a
 //! write that follow each other take 9.1 (H100; the example `driver_costs`).
+//!
+//! A function is launched by itself, on the same stream, before it is a kernel of a graph ([`Launched`]), and stays
+//! loaded as long as a node is set to it. With neither, the GPU ran what was in the code's place before: an illegal
+//! instruction or, worse, another function (driver 580). A node that is waited for is set to one function only.
 
 use crate::context::{Current, Gpu};
 use crate::error::Failure;
@@ -18,6 +22,7 @@ use crate::library::{
 use crate::module::Handle;
 use cloom_artifact::KernelArtifact;
 use smallvec::SmallVec;
+use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -27,7 +32,7 @@ pub const BATCH: usize = 32;
 /// One grid with its arguments.
 pub struct GridLaunch<'a> {
     /// What runs.
-    pub function: Handle,
+    pub function: &'a Handle,
     /// Its groups.
     pub grid: &'a Grid,
     /// Bytes of local memory beside those that the function declares.
@@ -78,10 +83,32 @@ impl GridLaunch<'_> {
     }
 }
 
+/// The last functions that were launched on a stream by themselves.
+#[derive(Default)]
+pub struct Launched(VecDeque<u64>);
+
+/// More functions than most programs have.
+const MOST_LAUNCHED: usize = 64;
+
+impl Launched {
+    /// Notes a function.
+    pub fn add(&mut self, function: &Handle) {
+        if !self.has(function) {
+            self.0.truncate(MOST_LAUNCHED - 1);
+            self.0.push_front(function.number());
+        }
+    }
+
+    /// Whether a function is one of them.
+    pub fn has(&self, function: &Handle) -> bool {
+        self.0.contains(&function.number())
+    }
+}
+
 /// What the GPU does in a launch that waits to be submitted.
 #[derive(PartialEq, Eq)]
 pub struct Call {
-    /// What runs; its kernel is kept until the launch has ended.
+    /// What runs.
     pub function: Handle,
     /// Its groups.
     pub grid: Grid,
@@ -105,7 +132,7 @@ impl Deferred {
     /// The grid, to submit it.
     pub fn grid(&self) -> GridLaunch<'_> {
         let Deferred { ref call, ref artifact } = *self;
-        let Call { function, ref grid, local_size, ref descriptor, ref args } = *call;
+        let Call { ref function, ref grid, local_size, ref descriptor, ref args } = *call;
         GridLaunch { function, grid, local_size, descriptor, artifact, args }
     }
 }
@@ -134,6 +161,10 @@ pub struct Graph {
     nodes: Vec<RawGraphNode>,
     /// What each node is set to, if that is known.
     set: Vec<Option<Call>>,
+    /// The function that each node is set to.
+    functions: Vec<Handle>,
+    /// The one that all were made with.
+    _first: Handle,
     word: Option<Word>,
 }
 
@@ -151,7 +182,10 @@ impl Graph {
         let (mut graph, exec) = (RawGraph::NULL, RawGraphExec::NULL);
         // SAFETY: it writes a handle.
         current.check("cuGraphCreate", unsafe { (calls.create)(&mut graph, 0) }).ok()?;
-        let mut made = Graph { gpu: gpu.clone(), calls, graph, exec, nodes: Vec::new(), set: Vec::new(), word: None };
+        let (gpu, first_function) = (gpu.clone(), first.function.clone());
+        let functions = vec![first_function.clone(); kernels];
+        let (nodes, set) = (Vec::new(), Vec::new());
+        let mut made = Graph { gpu, calls, graph, exec, nodes, set, functions, _first: first_function, word: None };
         for _ in 0..kernels {
             let node = made.add(|node, before, count| {
                 let add = calls.add_kernel;
@@ -163,7 +197,7 @@ impl Graph {
             made.set.push(None);
         }
         if let Some(address) = word {
-            let mut word = Word { node: RawGraphNode::NULL, context: gpu.context().ok()?, address };
+            let mut word = Word { node: RawGraphNode::NULL, context: made.gpu.context().ok()?, address };
             word.node = made.add(|node, before, count| {
                 let add = calls.add_words;
                 // SAFETY: it writes a handle, and reads one node at most. The caller keeps the word itself.
@@ -214,7 +248,8 @@ impl Graph {
 
     /// Sets the nodes that are to do something else than before; these have nothing in `set` then.
     fn set_nodes(&mut self, current: &Current<'_>, launches: &[Deferred], value: u64) -> Result<(), Failure> {
-        for ((&node, set), launch) in self.nodes.iter().zip(&mut self.set).zip(launches) {
+        let nodes = self.nodes.iter().zip(&mut self.set).zip(&mut self.functions);
+        for (((&node, set), function), launch) in nodes.zip(launches) {
             if set.as_ref() == Some(&launch.call) {
                 continue;
             }
@@ -223,6 +258,7 @@ impl Graph {
             // before does not change.
             let code = launch.grid().as_node(|new| unsafe { (self.calls.set_kernel)(self.exec, node, new) });
             current.check("cuGraphExecKernelNodeSetParams", code)?;
+            function.clone_from(&launch.call.function);
         }
         let Some(word) = &self.word else { return Ok(()) };
         // SAFETY: as above.

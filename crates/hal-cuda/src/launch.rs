@@ -20,7 +20,7 @@ use std::time::Instant;
 struct Checked<'a, I> {
     kernel: &'a CudaKernel,
     /// The first two grids with what they run, and the others.
-    first: [Option<(Handle, Grid)>; 2],
+    first: [Option<(&'a Handle, Grid)>; 2],
     rest: I,
     /// Its work-items.
     items: u64,
@@ -33,7 +33,7 @@ fn checked<'a>(
     gpu: &Arc<Gpu>,
     current: &Current<'_>,
     launch: &Launch<'a>,
-) -> Result<Checked<'a, impl Iterator<Item = (Handle, Grid)> + use<>>, HalError> {
+) -> Result<Checked<'a, impl Iterator<Item = (&'a Handle, Grid)> + use<'a>>, HalError> {
     let kernel = kernel_of(gpu, launch)?;
     check(kernel, launch)?;
     let shaped = shaped(&launch.range, kernel.warp, kernel.function.most);
@@ -87,10 +87,10 @@ pub fn submit(
         return running(number, None);
     }
     let alone = match first {
-        [Some(only), None] if !launch.timed && buffer == 0 => Some(only),
+        [Some(only), None] if !launch.timed && buffer == 0 && !kernel.has_private => Some(only),
         _ => None,
     };
-    let alone = alone.map(|only| move || deferred(kernel, launch, descriptor, only));
+    let alone = alone.map(|only| (only.0, move || deferred(kernel, launch, descriptor, only)));
     let grids = first.into_iter().flatten().chain(rest);
     let begun = lane.marks().submit(&current, alone, || {
         if !launch.timed {
@@ -137,14 +137,14 @@ fn has_aligned_buffers(kernel: &CudaKernel, launch: &Launch<'_>) -> bool {
 
 /// What runs a range, grid by grid: the function, or the coarse kernel with its factor and, at the ends of rows, the
 /// function.
-fn parts(
-    coarse_kernel: Option<&(Function, u32)>,
-    function: &Function,
+fn parts<'a>(
+    coarse_kernel: Option<&'a (Function, u32)>,
+    function: &'a Function,
     range: &NdRange,
     warp: WarpShape,
     least: u64,
-) -> Result<impl Iterator<Item = (Handle, Grid)> + use<>, HalError> {
-    let part = |function: Handle, range: &NdRange| {
+) -> Result<impl Iterator<Item = (&'a Handle, Grid)> + use<'a>, HalError> {
+    let part = |function: &'a Handle, range: &NdRange| {
         let too_many = || HalError::Device(format!("a GPU takes {:?} groups in too many parts", range.groups()));
         let grids = grids(range, GRID_LIMITS).ok_or_else(too_many)?;
         Ok::<_, HalError>(grids.map(move |grid| (function, grid)))
@@ -155,9 +155,9 @@ fn parts(
         (group_of(&joined).iter().product::<u64>() <= function.most).then_some((function, joined, apart))
     });
     let parts = match joined {
-        None => [Some(part(function.handle, range)?), None],
+        None => [Some(part(&function.handle, range)?), None],
         Some((coarse, joined, apart)) => {
-            [Some(part(coarse.handle, &joined)?), apart.map(|apart| part(function.handle, &apart)).transpose()?]
+            [Some(part(&coarse.handle, &joined)?), apart.map(|apart| part(&function.handle, &apart)).transpose()?]
         }
     };
     Ok(parts.into_iter().flatten().flatten())
@@ -199,13 +199,13 @@ fn check(kernel: &CudaKernel, launch: &Launch<'_>) -> Result<(), HalError> {
 }
 
 /// Submits the grids.
-fn begin(
+fn begin<'a>(
     current: &Current<'_>,
     lane: &Lane,
     kernel: &CudaKernel,
     launch: &Launch<'_>,
     mut descriptor: Descriptor,
-    grids: impl Iterator<Item = (Handle, Grid)>,
+    grids: impl Iterator<Item = (&'a Handle, Grid)>,
 ) -> Result<(), HalError> {
     let (artifact, args, local_size) = (&*kernel.artifact, launch.args, local_size(launch));
     for (function, grid) in grids {
@@ -227,7 +227,7 @@ fn defer(
     kernel: &CudaKernel,
     launch: &Launch<'_>,
     descriptor: Descriptor,
-    only: (Handle, Grid),
+    only: (&Handle, Grid),
 ) -> Option<u64> {
     lane.marks().defer(|| deferred(kernel, launch, descriptor, only))
 }
@@ -237,10 +237,10 @@ fn deferred(
     kernel: &CudaKernel,
     launch: &Launch<'_>,
     mut descriptor: Descriptor,
-    (function, grid): (Handle, Grid),
+    (function, grid): (&Handle, Grid),
 ) -> Deferred {
     descriptor.set_grid(&grid);
     let (artifact, args) = (kernel.artifact.clone(), launch.args.into());
-    let call = Call { function, grid, local_size: local_size(launch), descriptor, args };
+    let call = Call { function: function.clone(), grid, local_size: local_size(launch), descriptor, args };
     Deferred { call, artifact }
 }

@@ -18,10 +18,11 @@
 //! Launches that follow others may wait in the host's memory ([`Marks::defer`]) until the lane's thread or one that
 //! waits for them puts them on the stream, so that the thread which makes them need not call the driver.
 
-use crate::batch::{BATCH, Deferred, Graph};
+use crate::batch::{BATCH, Deferred, Graph, Launched};
 use crate::context::{Current, Event, EventKind, Gpu, SPIN};
 use crate::library::RawStream;
 use crate::memory::HostBlock;
+use crate::module::Handle;
 use cloom_hal::HalError;
 use cloom_hal::lock::Mutex;
 use std::collections::{BTreeMap, VecDeque};
@@ -42,8 +43,10 @@ const BUSY: u64 = 16;
 const FOLLOWS: Duration = Duration::from_micros(12);
 /// and launches that are deferred at most.
 const MOST_DEFERRED: usize = 1024;
-/// So many launches that were waited for at once come before a graph is made for more of them.
+/// So many launches of a function that were waited for at once come before a graph is made for more of them,
 const MANY_AWAITED: u32 = 16;
+/// and so many functions have one.
+const AWAITED_FUNCTIONS: usize = 4;
 /// Ends are looked for when there are so many events, so that their number is bounded.
 const MANY: usize = 64;
 
@@ -86,12 +89,22 @@ struct Order {
     written: u64,
     /// Whether somebody waits or waited for the last launch.
     is_awaited: bool,
-    /// How many launches have followed one that was waited for.
-    awaited: u32,
+    /// What may be in the graph of launches that were deferred.
+    launched: Launched,
     /// Of launches that were deferred; made by the first that it is for; none inside if the driver makes none.
     graph: Option<Option<Graph>>,
-    /// The same, of a launch that is waited for and the word.
-    awaited_graph: Option<Option<Graph>>,
+    /// The functions of launches that followed one that was waited for, the last one first.
+    awaited: Vec<Awaited>,
+}
+
+/// A function whose launches are waited for.
+struct Awaited {
+    /// Its number.
+    function: u64,
+    /// How many of its launches followed one that was waited for.
+    count: u32,
+    /// One of a launch and the word; none inside if the driver makes none.
+    graph: Option<Option<Graph>>,
 }
 
 impl Order {
@@ -132,12 +145,12 @@ impl Marks {
         }
     }
 
-    /// Puts a launch on the stream. `grid` gives it if it has one grid, prints nothing, and is not timed. Returns its
-    /// times and its number.
+    /// Puts a launch on the stream. `grid` gives its function, and all of it, if it may be a part of a graph. Returns
+    /// its times and its number.
     pub fn submit(
         &self,
         current: &Current<'_>,
-        grid: Option<impl FnOnce() -> Deferred>,
+        grid: Option<(&Handle, impl FnOnce() -> Deferred)>,
         submit: impl FnOnce() -> Result<Times, HalError>,
     ) -> Result<(Times, u64), HalError> {
         self.follows();
@@ -151,10 +164,15 @@ impl Marks {
         };
         self.close(current, &mut order)?;
         let was_awaited = order.place(number, self.ended());
-        if was_awaited && grid.is_some_and(|grid| self.put_awaited(current, &mut order, grid)) {
-            return Ok((None, number));
+        let mut function = None;
+        if let Some((of, grid)) = grid {
+            if was_awaited && self.put_awaited(current, &mut order, of, grid) {
+                return Ok((None, number));
+            }
+            function = Some(of);
         }
         let times = submit()?;
+        function.into_iter().for_each(|function| order.launched.add(function));
         match &times {
             Some((_, end)) => order.events.push_back((number, end.clone())),
             None if was_awaited => self.write(current, &mut order),
@@ -247,9 +265,12 @@ impl Marks {
             for (launch, number) in batch.iter().zip(first..) {
                 let put = self.close(current, order).and_then(|()| Ok(launch.grid().launch(current, self.stream)?));
                 order.place(number, 0);
-                if let Err(error) = put {
-                    self.failed.lock().insert(number, error);
-                    self.has_failed.store(true, Ordering::Release);
+                match put {
+                    Ok(()) => order.launched.add(&launch.call.function),
+                    Err(error) => {
+                        self.failed.lock().insert(number, error);
+                        self.has_failed.store(true, Ordering::Release);
+                    }
                 }
             }
         }
@@ -263,7 +284,8 @@ impl Marks {
         first: u64,
         batch: Vec<Deferred>,
     ) -> Result<(), Vec<Deferred>> {
-        if batch.len() != BATCH || self.close(current, order).is_err() {
+        let may_be_graph = batch.len() == BATCH && batch.iter().all(|launch| order.launched.has(&launch.call.function));
+        if !may_be_graph || self.close(current, order).is_err() {
             return Err(batch);
         }
         let graph = order.graph.get_or_insert_with(|| Graph::new(&self.gpu, current, &batch[0].grid(), BATCH, None));
@@ -274,15 +296,29 @@ impl Marks {
     }
 
     /// Puts the last launch on the stream, together with the word. False if it is to be put there otherwise.
-    fn put_awaited(&self, current: &Current<'_>, order: &mut Order, grid: impl FnOnce() -> Deferred) -> bool {
+    fn put_awaited(
+        &self,
+        current: &Current<'_>,
+        order: &mut Order,
+        function: &Handle,
+        grid: impl FnOnce() -> Deferred,
+    ) -> bool {
         let Some(word) = self.word.as_ref() else { return false };
-        order.awaited = order.awaited.saturating_add(1);
-        if order.awaited < MANY_AWAITED {
+        match order.awaited.iter().position(|awaited| awaited.function == function.number()) {
+            Some(at) => order.awaited[..=at].rotate_right(1),
+            None => {
+                order.awaited.truncate(AWAITED_FUNCTIONS - 1);
+                order.awaited.insert(0, Awaited { function: function.number(), count: 0, graph: None });
+            }
+        }
+        let awaited = &mut order.awaited[0];
+        awaited.count = awaited.count.saturating_add(1);
+        if awaited.count < MANY_AWAITED {
             return false;
         }
         let launch = grid();
         let make = || Graph::new(&self.gpu, current, &launch.grid(), 1, Some(word.address()));
-        let Some(graph) = order.awaited_graph.get_or_insert_with(make) else { return false };
+        let Some(graph) = awaited.graph.get_or_insert_with(make) else { return false };
         let is_put = graph.launch(current, self.stream, vec![launch], order.placed).is_ok();
         if is_put {
             order.written = order.placed;

@@ -64,14 +64,12 @@ pub struct CudaKernel {
     /// Its name, for errors of launches that outlive the borrow of the kernel.
     pub(crate) name: Arc<str>,
     pub(crate) gpu: Arc<Gpu>,
-    /// That of the functions; it is unloaded with the kernel.
-    _module: Module,
     pub(crate) function: Function,
     /// The coarse kernel and its factor.
     pub(crate) coarse: Option<(Function, u32)>,
     pub(crate) warp: WarpShape,
     /// The kernel once more for groups that are too large for it, from the first of them on.
-    large: OnceLock<Result<(Module, Function), HalError>>,
+    large: OnceLock<Result<Function, HalError>>,
     /// Bytes of local memory of the largest group.
     local_memory: u64,
     /// The most work-items of a launch that was seen to be quick.
@@ -79,7 +77,7 @@ pub struct CudaKernel {
     /// Whether it has run.
     is_known: AtomicBool,
     /// Whether a thread has private memory beside its registers.
-    has_private: bool,
+    pub(crate) has_private: bool,
     /// Kept as long as the kernel.
     pub(crate) variables: Option<Arc<dyn Memory>>,
 }
@@ -98,21 +96,35 @@ impl Kernel for CudaKernel {
     }
 }
 
-/// What a launch names a function by.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What a launch names a function by. It stays loaded as long as there is one.
+#[derive(Clone)]
 pub struct Handle {
     /// The driver's own, which may be that of another function when this one is unloaded.
     pub(crate) raw: RawFunction,
     /// No other function that was ever loaded has the same.
     number: u64,
+    _module: Arc<Module>,
 }
 
 impl Handle {
-    fn new(raw: RawFunction) -> Handle {
+    fn new(raw: RawFunction, module: &Arc<Module>) -> Handle {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        Handle { raw, number: NEXT.fetch_add(1, Ordering::Relaxed) }
+        Handle { raw, number: NEXT.fetch_add(1, Ordering::Relaxed), _module: module.clone() }
+    }
+
+    /// Its number.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 }
+
+impl PartialEq for Handle {
+    fn eq(&self, other: &Handle) -> bool {
+        self.number == other.number
+    }
+}
+
+impl Eq for Handle {}
 
 /// A function of the driver.
 pub struct Function {
@@ -123,21 +135,22 @@ pub struct Function {
     has_local_memory: AtomicBool,
 }
 
-/// A module of the driver, until it is dropped; kernels are kept until their launches have ended.
+/// A module of the driver, until it is dropped with the last handle of a function; kernels are kept until their
+/// launches have ended.
 struct Module {
     gpu: Arc<Gpu>,
     raw: RawModule,
 }
 
 impl Module {
-    fn function(&self, current: &Current<'_>, entry: &str) -> Result<Function, HalError> {
+    fn function(self: &Arc<Module>, current: &Current<'_>, entry: &str) -> Result<Function, HalError> {
         let name = CString::new(entry).map_err(|_| bad("a symbol has a zero"))?;
         let mut raw = RawFunction::NULL;
         // SAFETY: the module is loaded, the name ends in a zero, and it writes a handle.
         let code = unsafe { (current.table().module_get_function)(&mut raw, self.raw, name.as_ptr()) };
         current.check("cuModuleGetFunction", code).map_err(|_| bad(&format!("no function {entry}")))?;
         let most = u64::from(attribute_of(current, raw, MAX_THREADS)?);
-        Ok(Function { handle: Handle::new(raw), most, has_local_memory: AtomicBool::new(false) })
+        Ok(Function { handle: Handle::new(raw, self), most, has_local_memory: AtomicBool::new(false) })
     }
 }
 
@@ -165,7 +178,7 @@ impl CudaKernel {
         }
         let ptx = text_of(&artifact)?;
         let current = to.gpu.enter()?;
-        let module = Module { gpu: to.gpu.clone(), raw: load(&current, to, &ptx, effort)? };
+        let module = Arc::new(Module { gpu: to.gpu.clone(), raw: load(&current, to, &ptx, effort)? });
         let _load = Load::begin()?;
         let function = module.function(&current, &artifact.entry)?;
         let coarse = match coarse {
@@ -180,7 +193,6 @@ impl CudaKernel {
             name: artifact.name.as_str().into(),
             artifact,
             gpu: to.gpu.clone(),
-            _module: module,
             function,
             coarse,
             warp,
@@ -208,11 +220,9 @@ impl CudaKernel {
                 options.set(JIT_REGISTERS, REGISTERS_OF_LARGEST);
                 load_ptx(current, &mut options, &ptx)
             })?;
-            let module = Module { gpu: self.gpu.clone(), raw };
-            let function = module.function(current, &self.artifact.entry)?;
-            Ok((module, function))
+            Arc::new(Module { gpu: self.gpu.clone(), raw }).function(current, &self.artifact.entry)
         });
-        let (_, function) = large.as_ref().map_err(Clone::clone)?;
+        let function = large.as_ref().map_err(Clone::clone)?;
         if threads > function.most {
             let (name, most) = (&self.name, function.most);
             let why =

@@ -189,8 +189,8 @@ mod tests {
         assert_eq!(shape(&many, row, row), WarpShape::AsGrouped, "it is not");
         assert_eq!(shape("", column, row), WarpShape::Tile);
         assert_eq!(shape("", row, column), WarpShape::TallTile, "whole sectors are written");
-        assert_eq!(shape("", row, "v36"), WarpShape::Tile, "with indices of 32 bits");
-        assert_eq!(shape("", row, "v42"), WarpShape::Tile, "clamped to the edge of an image");
+        assert_eq!(shape("", row, "v36"), WarpShape::TallTile, "with indices of 32 bits");
+        assert_eq!(shape("", row, "v42"), WarpShape::TallTile, "clamped to the edge of an image");
         assert_eq!(shape("", column, column), WarpShape::Column);
         assert_eq!(shape("v19: i64 = query local_id 0", column, row), WarpShape::AsGrouped, "it can tell its group");
     }

@@ -8,6 +8,7 @@ use crate::{
 };
 use cloom_cuda_sim::ptx::{Fault, Grid, Loaded, Module, ParamInfo, launch};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 pub const INVALID_PTX: Code = 218;
@@ -28,15 +29,26 @@ const REGISTERS: usize = 64 << 10;
 const PLAIN_SHARED: c_int = 48 << 10;
 const MOST_SHARED: c_int = 99 << 10;
 
+/// A module that was loaded.
+struct LoadedModule {
+    module: Arc<Loaded>,
+    /// Threads of the largest group.
+    most_threads: c_int,
+    is_unloaded: Arc<AtomicBool>,
+}
+
 /// A kernel of a module.
 struct Function {
     module: Arc<Loaded>,
+    is_unloaded: Arc<AtomicBool>,
     name: String,
     params: Vec<ParamInfo>,
     /// Threads of the largest group.
     most_threads: c_int,
     /// Bytes of dynamic local memory that a group may have.
     most_shared: Mutex<c_int>,
+    /// Whether it was launched by itself.
+    launched: AtomicBool,
 }
 
 /// What a linker makes: the text, which ends in a zero.
@@ -117,8 +129,10 @@ driver! {
                 let loaded = with_memory(|memory| parsed.load(&mut Seen { memory, device }));
                 // SAFETY: the caller's.
                 let registers = unsafe { option(REGISTERS_OF_THREAD, count, names, values) };
+                let most_threads = most_threads(registers);
+                let new = LoadedModule { module: Arc::new(loaded), most_threads, is_unloaded: Arc::default() };
                 // SAFETY: the caller's.
-                unsafe { put(module, handle((Arc::new(loaded), most_threads(registers)))) }
+                unsafe { put(module, handle(new)) }
             }
             Err(error) => {
                 // SAFETY: the caller's.
@@ -128,19 +142,26 @@ driver! {
         })
     }
 
-    /// It stays, as its kernels may still run.
-    fn cuModuleUnload(_module: *mut c_void) { SUCCESS }
+    /// It stays, as its kernels may still run, but graphs may have none of them.
+    fn cuModuleUnload(module: *mut c_void) {
+        // SAFETY: the caller's.
+        let Some(module) = (unsafe { object::<LoadedModule>(module) }) else { return INVALID_HANDLE };
+        module.is_unloaded.store(true, Ordering::Relaxed);
+        SUCCESS
+    }
 
     /// A kernel of it.
     fn cuModuleGetFunction(function: *mut *mut c_void, module: *mut c_void, name: *const c_char) {
         // SAFETY: the caller's.
-        let (Some((module, most_threads)), name) = (unsafe { (object::<(Arc<Loaded>, c_int)>(module), CStr::from_ptr(name)) }) else {
+        let (Some(loaded), name) = (unsafe { (object::<LoadedModule>(module), CStr::from_ptr(name)) }) else {
             return INVALID_HANDLE;
         };
+        let LoadedModule { module, most_threads, is_unloaded } = loaded;
         let name = name.to_string_lossy().into_owned();
         let Some(params) = module.module().params(&name).map(<[ParamInfo]>::to_vec) else { return NOT_FOUND };
-        let (module, most_threads, most_shared) = (module.clone(), *most_threads, Mutex::new(PLAIN_SHARED));
-        let found = Function { module, name, params, most_threads, most_shared };
+        let (module, is_unloaded, most_threads) = (module.clone(), is_unloaded.clone(), *most_threads);
+        let (most_shared, launched) = (Mutex::new(PLAIN_SHARED), AtomicBool::new(false));
+        let found = Function { module, is_unloaded, name, params, most_threads, most_shared, launched };
         // SAFETY: the caller's.
         unsafe { put(function, handle(found)) }
     }
@@ -253,6 +274,7 @@ driver! {
         // SAFETY: the caller's.
         match unsafe { Ready::new(function, groups, threads, shared, params) } {
             Ok(ready) => fallible(|| {
+                ready.function.launched.store(true, Ordering::Relaxed);
                 ready.push(stream);
                 SUCCESS
             }),
@@ -297,6 +319,11 @@ impl Ready {
         let bytes = |i: usize, size: usize| unsafe { std::slice::from_raw_parts((*params.add(i)).cast::<u8>(), size) };
         let values = function.params.iter().enumerate().map(|(i, param)| bytes(i, param.size).to_vec()).collect();
         Ok(Ready { function, grid, values: Arc::new(values) })
+    }
+
+    /// Whether its function was launched by itself before, and is loaded.
+    pub fn is_usual(&self) -> bool {
+        self.function.launched.load(Ordering::Relaxed) && !self.function.is_unloaded.load(Ordering::Relaxed)
     }
 
     /// Lets it run when the stream has come there.

@@ -1,8 +1,10 @@
 //! Graphs of kernels and words, each of which follows the one before it.
 
-use crate::code::{Ready, traces};
+use crate::code::{LAUNCH_FAILED, Ready, traces};
 use crate::stream::Stream;
-use crate::{Code, INVALID_HANDLE, INVALID_VALUE, SUCCESS, driver, fallible, handle, object, put, state, write_value};
+use crate::{
+    Code, INVALID_HANDLE, INVALID_VALUE, SUCCESS, driver, fallible, handle, lose, object, put, state, write_value,
+};
 use std::ffi::{c_uint, c_void};
 use std::mem::discriminant;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -21,6 +23,15 @@ struct Graph(Mutex<Vec<Node>>);
 impl Graph {
     fn nodes(&self) -> MutexGuard<'_, Vec<Node>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A kernel that was never launched by itself, or was unloaded: the driver takes it, and the GPU runs what was in its
+/// place before.
+fn check_usual(kernel: &Ready) {
+    if !kernel.is_usual() {
+        eprintln!("simulated GPU: a graph has a kernel that was unloaded, or never launched by itself");
+        lose(LAUNCH_FAILED);
     }
 }
 
@@ -45,7 +56,9 @@ impl KernelNode {
             return Err(INVALID_VALUE);
         }
         // SAFETY: the caller's.
-        unsafe { Ready::new(self.function, self.groups, self.threads, self.shared, self.params) }.map(Node::Kernel)
+        let ready = unsafe { Ready::new(self.function, self.groups, self.threads, self.shared, self.params) }?;
+        check_usual(&ready);
+        Ok(Node::Kernel(ready))
     }
 }
 
@@ -129,6 +142,9 @@ unsafe fn set(exec: *mut c_void, node: *mut c_void, new: Result<Node, Code>) -> 
     let Some(exec) = (unsafe { object::<Graph>(exec) }) else { return INVALID_HANDLE };
     let mut nodes = exec.nodes();
     let Some(place) = node.addr().checked_sub(1).and_then(|at| nodes.get_mut(at)) else { return INVALID_VALUE };
+    if let Node::Kernel(old) = &*place {
+        check_usual(old);
+    }
     match new {
         Ok(new) if discriminant(&new) == discriminant(place) => *place = new,
         Ok(_) => return INVALID_VALUE,
@@ -209,7 +225,10 @@ driver! {
             }
             for node in nodes.iter() {
                 match node.clone() {
-                    Node::Kernel(kernel) => kernel.push(stream),
+                    Node::Kernel(kernel) => {
+                        check_usual(&kernel);
+                        kernel.push(stream);
+                    }
                     Node::Word(address, value) => stream.push(Box::new(move || write_value(address, value))),
                 }
             }
