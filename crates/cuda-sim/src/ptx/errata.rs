@@ -4,7 +4,7 @@
 //! these works on hardware as it does here, so that tests need none.
 
 use super::flow::Flow;
-use super::op::{Comparison, Function, Inst, IntOp, Op};
+use super::op::{Comparison, Function, Inst, IntOp, Op, Src};
 
 /// The line of an instruction to avoid, and what it is.
 pub(super) fn first(code: &[Inst]) -> Option<(u32, &'static str)> {
@@ -21,6 +21,12 @@ fn erratum(op: &Op) -> Option<&'static str> {
         // is that of the upper half.
         Op::Compute { function: Function::Int(IntOp::Min | IntOp::Max, ty), .. } if ty.bits == 16 => {
             Some("an extremum of 16 bits")
+        }
+        // Converted as an unsigned number, it is taken for a signed one.
+        Op::Compute {
+            function: Function::Int(IntOp::Bfe, ty), args: [_, Src::Imm(first), Src::Imm(count), _], ..
+        } if ty.is_signed() && ty.bits == 32 && first % 8 == 0 && matches!(count, 8 | 16) => {
+            Some("an extraction of a signed byte")
         }
         // It dies of some.
         Op::SetPredicate(set)
@@ -59,6 +65,8 @@ mod tests {
         assert!(refused("@%p1 bra A;\nB: mov.u32 %r1, 1;\nA: @%p2 bra B;"));
         assert!(refused("min.s16 %h1, %h2, %h3;"));
         assert!(refused("max.s16x2 %r1, %r2, %r3;"));
+        assert!(refused("bfe.s32 %r1, %r2, 8, 8;"));
+        assert!(!refused("bfe.s32 %r1, %r2, 4, 8;\nbfe.u32 %r1, %r2, 8, 8;\nprmt.b32 %r1, %r2, 0, 0x9991;"));
         assert!(!refused("min.u32 %r1, %r2, 127;\nsetp.lt.f16 %p1, %h1, %h1;"));
         assert!(!refused("setp.nan.f32 %p1, %r1, %r1;\nA: @%p1 bra A;"));
     }

@@ -19,6 +19,16 @@
 //!
 //! Now and then the compiler dies of that in a kernel of 1,400 lines, and the process with it. The same of a float is
 //! no slower, as the value is mostly needed as a float too.
+//!
+//! # Unsigned numbers that were signed bytes
+//!
+//! Of `convert_float(convert_uint(c))`, where `c` is a `char` in a word, it makes one conversion, of a signed byte: -60
+//! becomes -60 and not 4294967236. A byte that is moved is none to it, and one instruction, too:
+//!
+//! ```text
+//! bfe.s32 %r2, %r1, 8, 8;      ▸      prmt.b32 %r2, %r1, 0, 0x9991;
+//! cvt.rn.f32.u32 %f1, %r2;            cvt.rn.f32.u32 %f1, %r2;
+//! ```
 
 use super::peephole::operands;
 
@@ -54,6 +64,20 @@ fn in_other_words(line: &str) -> Option<String> {
                  \t  {name}.{sign}32 \t%wide0, %wide0, %wide1;\n\
                  \t  cvt.u16.u32 \t{to}, %wide0; }}\n"
             ))
+        }
+        // A digit of the mask is the number of a byte, or 8 more for its sign.
+        ("bfe", "s32") => {
+            let mask = match (b, words.next()?) {
+                ("0", "8") => "0x8880",
+                ("8", "8") => "0x9991",
+                ("16", "8") => "0xaaa2",
+                ("24", "8") => "0xbbb3",
+                ("0", "16") => "0x9910",
+                ("8", "16") => "0xaa21",
+                ("16", "16") => "0xbb32",
+                _ => return None,
+            };
+            Some(format!("\tprmt.b32 \t{to}, {a}, 0, {mask};\n"))
         }
         ("setp.nan" | "setp.num", "f16") => Some(format!(
             "\t{{ .reg .f32 %wide<2>;\n\
@@ -97,6 +121,17 @@ mod tests {
         assert!(avoid("\tmax.s16 \t%rs2, %rs1, 65531;\n").contains("mov.s32 \t%wide1, -5;"));
         assert!(avoid("\tmax.s16 \t%rs2, %rs1, %rs3;\n").contains("cvt.s32.s16 \t%wide1, %rs3;"));
         for other in ["min.u32 \t%r2, %r1, 5;", "sub.s16 \t%rs2, %rs1, 5;"] {
+            assert_eq!(avoid(other), other);
+        }
+    }
+
+    #[test]
+    fn signed_bytes_are_moved() {
+        assert_eq!(avoid("\tbfe.s32 \t%r2, %r1, 8, 8;\n"), "\tprmt.b32 \t%r2, %r1, 0, 0x9991;\n");
+        assert_eq!(avoid("\tbfe.s32 \t%r2, %r1, 0, 16;\n"), "\tprmt.b32 \t%r2, %r1, 0, 0x9910;\n");
+        for other in
+            ["\tbfe.u32 \t%r2, %r1, 8, 8;\n", "\tbfe.s32 \t%r2, %r1, 4, 8;\n", "\tbfe.s32 \t%r2, %r1, 8, %r3;\n"]
+        {
             assert_eq!(avoid(other), other);
         }
     }
