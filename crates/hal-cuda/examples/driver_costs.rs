@@ -55,6 +55,8 @@ driver! {
     );
     graph_create = "cuGraphCreate" (*mut Handle, c_uint);
     graph_add = "cuGraphAddKernelNode_v2" (*mut Handle, Handle, *const Handle, usize, *const NodeParams);
+    graph_add_words = "cuGraphAddBatchMemOpNode" (*mut Handle, Handle, *const Handle, usize, *const WordsParams);
+    graph_set_words = "cuGraphExecBatchMemOpNodeSetParams" (Handle, Handle, *const WordsParams);
     graph_instantiate = "cuGraphInstantiateWithFlags" (*mut Handle, Handle, u64);
     graph_launch = "cuGraphLaunch" (Handle, Handle);
     graph_set = "cuGraphExecKernelNodeSetParams_v2" (Handle, Handle, *const NodeParams);
@@ -72,6 +74,25 @@ struct NodeParams {
     extra: *mut *mut c_void,
     kernel: Handle,
     context: Handle,
+}
+
+/// `CUDA_BATCH_MEM_OP_NODE_PARAMS`
+#[repr(C)]
+struct WordsParams {
+    context: Handle,
+    count: c_uint,
+    words: *const WriteValue,
+    flags: c_uint,
+}
+
+/// `CUstreamBatchMemOpParams`, to write a value.
+#[repr(C)]
+struct WriteValue {
+    operation: c_uint,
+    address: u64,
+    value: u64,
+    flags: c_uint,
+    reserved: [u64; 2],
 }
 
 /// A kernel that does nothing, with as many parameters as most have.
@@ -211,6 +232,55 @@ impl Bench {
         });
     }
 
+    /// One launch as a graph that ends with the word.
+    fn ends_of_graphs(&self) {
+        let params = params();
+        let node = self.node(&params);
+        let mut context = null_mut();
+        let [mut graph, mut kernel, mut words, mut exec] = [null_mut(); 4];
+        // SAFETY: see `new`.
+        unsafe {
+            check("current", (self.driver.get_current)(&mut context));
+            check("graph", (self.driver.graph_create)(&mut graph, 0));
+            check("node", (self.driver.graph_add)(&mut kernel, graph, null(), 0, &node));
+        }
+        let of = |value: u64, call: &mut dyn FnMut(&WordsParams) -> Code| {
+            let word = WriteValue { operation: 2, address: self.word as u64, value, flags: 0, reserved: [0; 2] };
+            check("word", call(&WordsParams { context, count: 1, words: &raw const word, flags: 0 }));
+        };
+        // SAFETY: see `new`.
+        of(0, &mut |word| unsafe { (self.driver.graph_add_words)(&mut words, graph, &raw const kernel, 1, word) });
+        // SAFETY: see `new`.
+        check("instantiate", unsafe { (self.driver.graph_instantiate)(&mut exec, graph, 0) });
+        // SAFETY: the block has a word, which the GPU writes, too.
+        let word = unsafe { AtomicU32::from_ptr(self.word.cast()) };
+        measure("a graph of a launch and a word, which the host reads", 1, || {
+            let number = self.number.get() + 1;
+            self.number.set(number);
+            // SAFETY: see `new`.
+            of(number.into(), &mut |word| unsafe { (self.driver.graph_set_words)(exec, words, word) });
+            // SAFETY: see `new`.
+            check("graph launch", unsafe { (self.driver.graph_launch)(exec, self.stream) });
+            while word.load(Ordering::Acquire) != number {
+                std::hint::spin_loop();
+            }
+        });
+    }
+
+    /// A kernel of a graph.
+    fn node(&self, params: &[*const c_void; 3]) -> NodeParams {
+        NodeParams {
+            function: self.function,
+            grid: [1; 3],
+            block: [1; 3],
+            shared: 0,
+            params: params.as_ptr(),
+            extra: null_mut(),
+            kernel: null_mut(),
+            context: null_mut(),
+        }
+    }
+
     /// Calls by themselves, on an idle stream.
     fn calls(&self) {
         let many = |name, each: &dyn Fn()| {
@@ -269,16 +339,7 @@ impl Bench {
     /// Many launches as one graph.
     fn graphs(&self) {
         let params = params();
-        let node = NodeParams {
-            function: self.function,
-            grid: [1; 3],
-            block: [1; 3],
-            shared: 0,
-            params: params.as_ptr(),
-            extra: null_mut(),
-            kernel: null_mut(),
-            context: null_mut(),
-        };
+        let node = self.node(&params);
         let build = || {
             let (mut graph, mut nodes): (Handle, Vec<Handle>) = (null_mut(), Vec::new());
             // SAFETY: see `new`.
@@ -364,6 +425,7 @@ fn main() {
             let bench = Bench::new(driver);
             bench.calls();
             bench.ends();
+            bench.ends_of_graphs();
             bench.queued();
             bench.graphs();
         }
