@@ -15,8 +15,9 @@
 //! The end of a timed launch is the moment at which it is noticed, so it has an event of that kind, which is asked for
 //! all the time.
 //!
-//! Launches that follow others may wait in the host's memory ([`Marks::defer`]) until the lane's thread or one that
-//! waits for them puts them on the stream, so that the thread which makes them need not call the driver.
+//! Launches that follow others, which the GPU has not done yet or which came a moment before, may wait in the host's
+//! memory ([`Marks::defer`]) until the lane's thread or one that waits for them puts them on the stream, so that the
+//! thread which makes them need not call the driver.
 
 use crate::batch::{BATCH, Deferred, Graph, Launched};
 use crate::context::{Current, Event, EventKind, Gpu, SPIN};
@@ -36,16 +37,16 @@ const ASK: Duration = Duration::from_micros(2);
 /// A thread that cannot sleep until a launch ends looks for it after a sixteenth of the time that it has waited, but
 /// between these.
 const NAPS: [Duration; 2] = [Duration::from_micros(30), Duration::from_micros(500)];
-/// Launches that have not ended before others are deferred, or that followed each other without a wait: where the
-/// driver takes longer than the GPU, none would be left to wait for.
+/// Launches that have not ended before others are deferred, or that came soon one after the other without a wait: where
+/// the driver takes longer for a launch than the GPU, few are left that have not ended.
 const BUSY: u64 = 16;
-/// The time from one launch to the next that follows it,
-const FOLLOWS: Duration = Duration::from_micros(12);
-/// and launches that are deferred at most.
+/// A launch comes soon after another within this time.
+const SOON: Duration = Duration::from_micros(12);
+/// Launches that are deferred at most.
 const MOST_DEFERRED: usize = 1024;
-/// So many launches of a function that were waited for at once come before a graph is made for more of them,
+/// Launches of a function that were waited for at once, before a graph is made for more of them.
 const MANY_AWAITED: u32 = 16;
-/// and so many functions have one.
+/// Functions that have such a graph.
 const AWAITED_FUNCTIONS: usize = 4;
 /// Ends are looked for when there are so many events, so that their number is bounded.
 const MANY: usize = 64;
@@ -65,7 +66,7 @@ pub struct Marks {
     told: AtomicU64,
     /// Who has the lock may put something on the stream.
     order: Mutex<Order>,
-    /// How many launches followed each other since a thread waited.
+    /// How many launches came soon one after the other since a thread waited.
     followed: AtomicU64,
     /// When the last launch came, in nanoseconds since `made`.
     last: AtomicU64,
@@ -200,11 +201,11 @@ impl Marks {
         Some(self.submitted.fetch_add(1, Ordering::Release) + 1)
     }
 
-    /// Notes a launch. Returns whether it soon follows the one before.
+    /// Notes a launch. Returns whether it comes soon after the one before.
     fn follows(&self) -> bool {
         let now = self.made.elapsed().as_nanos() as u64;
         let last = self.last.swap(now, Ordering::Relaxed);
-        let follows = now.saturating_sub(last) < FOLLOWS.as_nanos() as u64;
+        let follows = now.saturating_sub(last) < SOON.as_nanos() as u64;
         match follows {
             true => _ = self.followed.fetch_add(1, Ordering::Relaxed),
             false => self.followed.store(0, Ordering::Relaxed),
