@@ -92,21 +92,16 @@ pub struct Image {
     pub row_pitch: u64,
     /// Bytes from slice to slice, or from layer to layer.
     pub slice_pitch: u64,
-    /// What kernels get the address of, by memory space.
+    /// What kernels get, by memory space.
     descriptors: SmallVec<[OnceLock<Descriptor>; 1]>,
 }
 
 /// What kernels in one memory space know of an image.
 struct Descriptor {
-    memory: Arc<dyn Memory>,
+    bytes: [u8; abi::SIZE],
+    /// The bytes, for kernels that get their address.
+    memory: OnceLock<Arc<dyn Memory>>,
     texture: Option<Box<dyn Texture>>,
-}
-
-impl Descriptor {
-    /// The handle of the texture, or 0.
-    fn handle(&self) -> u64 {
-        self.texture.as_ref().map_or(0, |texture| texture.handle())
-    }
 }
 
 /// The limits of an image's width, height, depth and layers; 1 for what its type does not have.
@@ -307,14 +302,14 @@ impl Image {
             channel::FLOAT => TextureChannel::Float,
             _ => return None,
         };
-        let rows = self.slice_rows()?.checked_mul(self.slices())?;
+        let rows = self.slice_rows().checked_mul(self.slices())?;
         let channels = self.format.channels();
         Some(TextureRows { start, width: self.width, rows, row_pitch: self.row_pitch, channels, channel })
     }
 
-    /// Rows from slice to slice, if that is a whole number of them.
-    fn slice_rows(&self) -> Option<u64> {
-        self.slice_pitch.is_multiple_of(self.row_pitch).then_some(self.slice_pitch / self.row_pitch)
+    /// Rows from slice to slice: `settle_pitches` takes whole numbers of them.
+    fn slice_rows(&self) -> u64 {
+        self.slice_pitch / self.row_pitch
     }
 
     /// The descriptor of an image whose elements begin at `data`, with the handle of a texture or 0.
@@ -338,7 +333,7 @@ impl Image {
             (abi::CHANNEL_ORDER, self.format.order),
             (abi::CHANNEL_TYPE, self.format.channel_type),
             (abi::ELEMENT_SIZE, self.format.element_size()),
-            (abi::SLICE_ROWS, self.slice_rows().map_or(0, |rows| rows as u32)),
+            (abi::SLICE_ROWS, self.slice_rows() as u32),
         ] {
             put(at, &field.to_le_bytes());
         }
@@ -517,13 +512,19 @@ impl MemObject {
 
     /// The address of its descriptor for kernels in a space.
     pub(crate) fn descriptor_address(&self, space: Space) -> Result<u64> {
-        Ok(self.descriptor(space)?.memory.device_address())
+        let Descriptor { bytes, memory, .. } = self.descriptor(space)?;
+        if let Some(memory) = memory.get() {
+            return Ok(memory.device_address());
+        }
+        let fresh = self.context().allocate(space, abi::SIZE as u64)?;
+        fresh.write(0, bytes)?;
+        // If another thread was faster, its memory counts: it has the same content.
+        Ok(memory.get_or_init(|| fresh).device_address())
     }
 
     /// The bytes of its descriptor for kernels in a space.
     pub(crate) fn descriptor_bytes(&self, space: Space) -> Result<[u8; abi::SIZE]> {
-        let descriptor = self.descriptor(space)?;
-        Ok(self.image()?.descriptor(self.device_address(space)?, descriptor.handle()))
+        Ok(self.descriptor(space)?.bytes)
     }
 
     /// Whether kernels in a space can sample it by a texture.
@@ -538,14 +539,13 @@ impl MemObject {
         if let Some(known) = slot.get() {
             return Ok(known);
         }
-        let memory = self.context().allocate(space, abi::SIZE as u64)?;
         let elements = self.residency.copy(self.context(), space)?;
         let textures = self.context().allocator(space).and_then(|device| device.hal().as_textures());
         let texture = textures.zip(image.texture_rows(self.origin()));
         let texture = texture.and_then(|(textures, rows)| textures.texture(&**elements, &rows));
-        let fresh = Descriptor { memory, texture };
-        let address = elements.device_address() + self.origin();
-        fresh.memory.write(0, &image.descriptor(address, fresh.handle()))?;
+        let handle = texture.as_ref().map_or(0, |texture| texture.handle());
+        let bytes = image.descriptor(elements.device_address() + self.origin(), handle);
+        let fresh = Descriptor { bytes, memory: OnceLock::new(), texture };
         // If another thread was faster, its descriptor counts: it says the same.
         Ok(slot.get_or_init(|| fresh))
     }
