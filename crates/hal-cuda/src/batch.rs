@@ -152,19 +152,24 @@ impl Word {
     }
 }
 
+/// A kernel of a graph.
+struct Node {
+    raw: RawGraphNode,
+    /// What it is set to, if that is known.
+    set: Option<Call>,
+    /// The function that it is set to.
+    function: Handle,
+}
+
 /// A graph that was made.
 pub struct Graph {
     gpu: Arc<Gpu>,
     calls: GraphCalls,
     graph: RawGraph,
     exec: RawGraphExec,
-    nodes: Vec<RawGraphNode>,
-    /// What each node is set to, if that is known.
-    set: Vec<Option<Call>>,
-    /// The function that each node is set to.
-    functions: Vec<Handle>,
-    /// The one that all were made with.
-    _first: Handle,
+    nodes: Vec<Node>,
+    /// The function that all nodes were made with.
+    first: Handle,
     word: Option<Word>,
 }
 
@@ -182,19 +187,16 @@ impl Graph {
         let (mut graph, exec) = (RawGraph::NULL, RawGraphExec::NULL);
         // SAFETY: it writes a handle.
         current.check("cuGraphCreate", unsafe { (calls.create)(&mut graph, 0) }).ok()?;
-        let (gpu, first_function) = (gpu.clone(), first.function.clone());
-        let functions = vec![first_function.clone(); kernels];
-        let (nodes, set) = (Vec::new(), Vec::new());
-        let mut made = Graph { gpu, calls, graph, exec, nodes, set, functions, _first: first_function, word: None };
+        let (gpu, function) = (gpu.clone(), first.function.clone());
+        let mut made = Graph { gpu, calls, graph, exec, nodes: Vec::new(), first: function, word: None };
         for _ in 0..kernels {
-            let node = made.add(|node, before, count| {
+            let raw = made.add(|node, before, count| {
                 let add = calls.add_kernel;
                 // SAFETY: it writes a handle, and reads one node at most and the parameters, as a launch does.
                 let code = first.as_node(|new| unsafe { add(node, graph, before, count, new) });
                 current.check("cuGraphAddKernelNode", code)
             })?;
-            made.nodes.push(node);
-            made.set.push(None);
+            made.nodes.push(Node { raw, set: None, function: made.first.clone() });
         }
         if let Some(address) = word {
             let mut word = Word { node: RawGraphNode::NULL, context: made.gpu.context().ok()?, address };
@@ -218,7 +220,8 @@ impl Graph {
         add: impl FnOnce(*mut RawGraphNode, *const RawGraphNode, usize) -> Result<(), Failure>,
     ) -> Option<RawGraphNode> {
         let (mut node, before) = (RawGraphNode::NULL, self.nodes.last());
-        add(&mut node, before.map_or(std::ptr::null(), std::ptr::from_ref), before.is_some().into()).ok()?;
+        add(&mut node, before.map_or(std::ptr::null(), |before| &raw const before.raw), before.is_some().into())
+            .ok()?;
         Some(node)
     }
 
@@ -237,28 +240,27 @@ impl Graph {
             current.check("cuGraphLaunch", unsafe { (self.calls.launch)(self.exec, stream) })
         });
         if launched.is_err() {
-            self.set.fill_with(|| None);
+            self.nodes.iter_mut().for_each(|node| node.set = None);
             return Err(launches);
         }
-        for (set, launch) in self.set.iter_mut().zip(launches) {
-            set.get_or_insert(launch.call);
+        for (node, launch) in self.nodes.iter_mut().zip(launches) {
+            node.set.get_or_insert(launch.call);
         }
         Ok(())
     }
 
     /// Sets the nodes that are to do something else than before; these have nothing in `set` then.
     fn set_nodes(&mut self, current: &Current<'_>, launches: &[Deferred], value: u64) -> Result<(), Failure> {
-        let nodes = self.nodes.iter().zip(&mut self.set).zip(&mut self.functions);
-        for (((&node, set), function), launch) in nodes.zip(launches) {
-            if set.as_ref() == Some(&launch.call) {
+        for (node, launch) in self.nodes.iter_mut().zip(launches) {
+            if node.set.as_ref() == Some(&launch.call) {
                 continue;
             }
-            *set = None;
+            node.set = None;
             // SAFETY: the node is of the graph. The parameters are as for a launch, and copied. What was submitted
             // before does not change.
-            let code = launch.grid().as_node(|new| unsafe { (self.calls.set_kernel)(self.exec, node, new) });
+            let code = launch.grid().as_node(|new| unsafe { (self.calls.set_kernel)(self.exec, node.raw, new) });
             current.check("cuGraphExecKernelNodeSetParams", code)?;
-            function.clone_from(&launch.call.function);
+            node.function.clone_from(&launch.call.function);
         }
         let Some(word) = &self.word else { return Ok(()) };
         // SAFETY: as above.

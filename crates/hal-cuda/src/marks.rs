@@ -109,12 +109,15 @@ struct Awaited {
 }
 
 impl Order {
-    /// Notes the last launch on the stream. Returns whether the one before it was waited for, or has ended so soon that
-    /// nobody had to: it had its word.
-    fn place(&mut self, number: u64, ended: u64) -> bool {
-        let was_told = self.written == self.placed && self.placed > 0 && self.placed <= ended;
+    /// Notes the last launch on the stream.
+    fn place(&mut self, number: u64) {
         self.placed = number;
-        std::mem::take(&mut self.is_awaited) || was_told
+        self.is_awaited = false;
+    }
+
+    /// Whether the last launch was waited for, or has ended so soon that nobody had to: it had its word.
+    fn was_awaited(&self, ended: u64) -> bool {
+        self.is_awaited || self.written == self.placed && self.placed > 0 && self.placed <= ended
     }
 
     /// The first event behind a launch, if there is one.
@@ -164,7 +167,8 @@ impl Marks {
             }
         };
         self.close(current, &mut order)?;
-        let was_awaited = order.place(number, self.ended());
+        let was_awaited = order.was_awaited(self.ended());
+        order.place(number);
         let mut function = None;
         if let Some((of, grid)) = grid {
             if was_awaited && self.put_awaited(current, &mut order, of, grid) {
@@ -265,7 +269,7 @@ impl Marks {
             let Err(batch) = self.put_together(current, order, first, batch) else { continue };
             for (launch, number) in batch.iter().zip(first..) {
                 let put = self.close(current, order).and_then(|()| Ok(launch.grid().launch(current, self.stream)?));
-                order.place(number, 0);
+                order.place(number);
                 match put {
                     Ok(()) => order.launched.add(&launch.call.function),
                     Err(error) => {
@@ -292,7 +296,7 @@ impl Marks {
         let graph = order.graph.get_or_insert_with(|| Graph::new(&self.gpu, current, &batch[0].grid(), BATCH, None));
         let Some(graph) = graph else { return Err(batch) };
         graph.launch(current, self.stream, batch, 0)?;
-        order.place(first + BATCH as u64 - 1, 0);
+        order.place(first + BATCH as u64 - 1);
         Ok(())
     }
 
