@@ -2,6 +2,9 @@
 //! and of its registers. A GPU keeps as many groups as both allow, and hides the latency of one behind the others; a
 //! CPU runs one group a thread, whatever it takes.
 //!
+//! Devices differ in what they have, and so the sweep does. The time of the whole is that of its last point that every
+//! device has.
+//!
 //! The number is measured, not computed from tables of a vendor: the groups count themselves. What limits it follows
 //! from the sweep: the resource whose growth lowers the count.
 
@@ -22,6 +25,8 @@ const SOURCE: &str = include_str!("../../kernels/occupancy.cl");
 const FEW: u32 = 4;
 /// Operations of a work-item, whatever it holds.
 const OPERATIONS: u32 = 1 << 13;
+/// Bytes of local memory that every device of the full profile has.
+const LEAST_LOCAL: usize = 32 << 10;
 /// A count that falls below this share of the largest one is limited by what the sweep raises.
 const LIMITED: f64 = 0.9;
 
@@ -55,6 +60,11 @@ fn sweep(variant: &str, least: usize, most: usize) -> Vec<Point> {
         "local" => up(least, most).map(|local| Point { local, live: FEW }).collect(),
         _ => up(2, 128).map(|live| Point { local: least, live: live as u32 }).collect(),
     }
+}
+
+/// The last point that all devices have.
+fn last_of_all_devices(points: &[Point]) -> usize {
+    points.iter().rposition(|point| point.local <= LEAST_LOCAL).unwrap_or(0)
 }
 
 /// What a work-item of the reference computes.
@@ -173,16 +183,19 @@ impl Program for Occupancy {
             series: vec![Series::new(variant, 0, &a_unit)],
             bars: true,
         };
-        let last = ran.pop().ok_or_else(|| Error::Unsupported("the device has no local memory".into()))?;
+        let told = match ran.iter().position(|ran| matches!(ran.verdict, Verdict::Failed(_))) {
+            Some(failed) => failed,
+            None => last_of_all_devices(&points),
+        };
+        let told = ran.into_iter().nth(told).ok_or_else(|| Error::Unsupported("the device has no local memory".into()))?;
         Ok(Outcome {
             variant,
             size: format!("{} groups of {group} on {units} compute units", items / group),
-            build: last.build,
-            times: last.times,
+            build: told.build,
+            times: told.times,
             work: Some(Work::new(items as f64 * f64::from(OPERATIONS), "operation")),
-            verdict: last.verdict,
-            // The largest local memory differs from device to device.
-            answer: Answer::Exact(if variant == "local" { Vec::new() } else { last.got }),
+            verdict: told.verdict,
+            answer: Answer::Exact(told.got),
             picture: None,
             chart: Some(chart),
             notes,
@@ -198,6 +211,13 @@ mod tests {
     fn a_sweep_doubles_up_to_what_the_device_has() {
         let local: Vec<usize> = sweep("local", 1024, 49_152).iter().map(|p| p.local).collect();
         assert_eq!(local, [1024, 2048, 4096, 8192, 16384, 32768]);
+        // A GPU that has more is compared by the same point.
+        for most in [49_152, 232_448] {
+            let points = sweep("local", 1024, most);
+            assert_eq!(points[last_of_all_devices(&points)].local, 32768);
+        }
+        let points = sweep("registers", 1024, 0);
+        assert_eq!(points[last_of_all_devices(&points)].live, 128);
         assert!(sweep("registers", 1024, 49_152).iter().all(|p| p.local == 1024 && p.rounds() * p.live == OPERATIONS));
     }
 }
