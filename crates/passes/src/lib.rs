@@ -79,6 +79,9 @@ pub const MERGE_BRANCHES: Pass =
     Pass::new("merge-branches", "what both arms of a branch begin or end with", merge_branches::run);
 /// [`select`]
 pub const SELECT: Pass = Pass::new("select", "if-conversion of branches to next to nothing", select::run);
+/// [`select::merge_used_conditions`]
+pub const MERGE_CONDITIONS: Pass =
+    Pass::new("merge-conditions", "conditions of two parts are one branch", select::merge_used_conditions);
 /// [`narrow_loads`]
 pub const NARROW_LOADS: Pass =
     Pass::new("narrow-loads", "bytes of what was loaded are loaded where they are used", narrow_loads::run);
@@ -114,6 +117,7 @@ pub const PASSES: &[Pass] = &[
     HOIST,
     MERGE_BRANCHES,
     SELECT,
+    MERGE_CONDITIONS,
     NARROW_LOADS,
     UNWRAPPED_LOOPS,
     NEAR_ADDRESSES,
@@ -147,7 +151,8 @@ const FINISH: &[Pass] = &[
 const FINISH_CALLEE: &[Pass] = &[COMPACT];
 
 /// What follows for the kernels of a GPU, after coarsening.
-pub const FINISH_GPU: &[Pass] = &[UNWRAPPED_LOOPS, INFER_ALIGNMENT, NEAR_ADDRESSES, ADDRESS_RECURRENCES];
+pub const FINISH_GPU: &[Pass] =
+    &[UNWRAPPED_LOOPS, INFER_ALIGNMENT, NEAR_ADDRESSES, ADDRESS_RECURRENCES, MERGE_CONDITIONS];
 
 /// The name under which [`run`] reports its work on functions other than the kernel.
 pub const CALLEES: &str = "callees";

@@ -33,6 +33,9 @@ const MAX_VALUES: usize = 2;
 /// Instructions that compute the second part of a condition, constants apart.
 const MAX_CONDITION: usize = 4;
 
+/// The same where the arm uses some of them.
+const MAX_USED_CONDITION: usize = 16;
+
 /// Runs the pass. Returns how often it changed something.
 pub fn run(func: &mut Function) -> usize {
     convert(func, false)
@@ -44,14 +47,18 @@ pub fn run_in_loop(func: &mut Function) -> usize {
 }
 
 fn convert(func: &mut Function, in_loop: bool) -> usize {
-    let mut changed = merge_conditions(func, in_loop);
+    let cfg = Cfg::new(func);
+    let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
+    let blocks: Vec<Block> = cfg.rpo().iter().copied().filter(|&b| in_loop || loops.innermost(b).is_some()).collect();
+    let is_arm = |func: &Function, arm: &Arm, _: &[Inst]| arm.is_cheap(func) && arm.size(func) <= MAX_INSTS;
+    let mut changed = merge_conditions(func, &cfg, &blocks, MAX_CONDITION, is_arm);
     let cfg = Cfg::new(func);
     let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
     // Inner branches first: an arm without its branch may be small enough.
     for &b in cfg.rpo().iter().rev() {
         let most = if in_loop || loops.innermost(b).is_some() { MAX_INSTS } else { 0 };
         let Term::Branch { cond, then, els } = func.blocks[b].term.clone() else { continue };
-        let arm = |e: &Edge| Arm::find(func, &cfg, e);
+        let arm = |e: &Edge| Arm::find(func, &cfg, e).filter(|arm| arm.is_cheap(func));
         let (x, y) = (arm(&then), arm(&els));
         let (x, y) = match (x, y) {
             _ if then.block == els.block => (Arm::none(then), Arm::none(els)),
@@ -68,36 +75,60 @@ fn convert(func: &mut Function, in_loop: bool) -> usize {
     changed
 }
 
-/// Merges two branches in a loop that skip the same arm, if it is one to convert: `br a, S, J` and in S `br b, T, J`
-/// become `br a & b, T, J`; likewise for the other senses of the branches. (LLVM's `FoldBranchToCommonDest`.)
-fn merge_conditions(func: &mut Function, in_loop: bool) -> usize {
+/// Merges the parts of conditions whose arm, one block that loads and stores nothing, uses what the second part computes:
+///
+/// ```c
+/// tile[i] = x < n && t + i < n ? in[(t + i) * n + x] : 0;
+/// ```
+///
+/// For GPUs: NVIDIA's compiler predicates the loads of arms that follow each other, so that they are on their way
+/// together, if one branch skips each. Where the arm uses nothing of the second part, LLVM merges the branches.
+pub fn merge_used_conditions(func: &mut Function) -> usize {
     let cfg = Cfg::new(func);
-    let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
-    let mut changed = 0;
+    merge_conditions(func, &cfg, cfg.rpo(), MAX_USED_CONDITION, |func, arm, second| {
+        let insts = arm.block.map_or(&[][..], |b| &func.blocks[b].insts);
+        let mut used = insts.iter().flat_map(|&i| func.insts[i].args.iter());
+        insts.iter().all(|&i| is_cheap(&func.insts[i].op) || matches!(func.insts[i].op, Op::PtrAdd | Op::Load { .. }))
+            && used.any(|&v| func.def_inst(v).is_some_and(|i| second.contains(&i)))
+    })
+}
+
+/// Merges two branches that skip the same arm, if it is one of these: `br a, S, J` and in S `br b, T, J` become
+/// `br a & b, T, J`; likewise for the other senses of the branches. (LLVM's `FoldBranchToCommonDest`.)
+fn merge_conditions(
+    func: &mut Function,
+    cfg: &Cfg,
+    blocks: &[Block],
+    most: usize,
+    is_arm: impl Fn(&Function, &Arm, &[Inst]) -> bool,
+) -> usize {
     // The last parts of a condition first.
-    for &b in cfg.rpo().iter().rev().filter(|&&b| in_loop || loops.innermost(b).is_some()) {
-        changed += usize::from(merge_condition(func, &cfg, b));
-    }
+    let changed = blocks.iter().rev().map(|&b| usize::from(merge_condition(func, cfg, b, most, &is_arm))).sum();
     if changed > 0 {
         crate::util::remove_unreachable(func);
     }
     changed
 }
 
-fn merge_condition(func: &mut Function, cfg: &Cfg, b: Block) -> bool {
+fn merge_condition(
+    func: &mut Function,
+    cfg: &Cfg,
+    b: Block,
+    most: usize,
+    is_arm: impl Fn(&Function, &Arm, &[Inst]) -> bool,
+) -> bool {
     let Term::Branch { cond: first, then, els } = func.blocks[b].term.clone() else { return false };
     // The block of the second part; the way past the arm; whether the first part is true on the way to the second.
     for (second, skip, sense) in [(&then, &els, true), (&els, &then, false)] {
         let from = second.block;
         let own = cfg.preds(from).len() == 1 && func.blocks[from].params.is_empty() && from != b;
         let insts = func.blocks[from].insts.clone();
-        let is_small = || computed(func, &insts) <= MAX_CONDITION && insts.iter().all(|&i| is_cheap(&func.insts[i].op));
+        let is_small = || computed(func, &insts) <= most && insts.iter().all(|&i| is_cheap(&func.insts[i].op));
         let Term::Branch { cond: last, then: yes, els: no } = func.blocks[from].term.clone() else { continue };
         let (arm, arm_sense) = if &no == skip { (&yes, true) } else { (&no, false) };
         let skips = if arm_sense { &no == skip } else { &yes == skip };
-        let is_arm =
-            || Arm::find(func, cfg, arm).is_some_and(|a| a.out.block == skip.block && a.size(func) <= MAX_INSTS);
-        if !own || !skips || !is_arm() || !is_small() {
+        let joins = || Arm::find(func, cfg, arm).is_some_and(|a| a.out.block == skip.block && is_arm(func, &a, &insts));
+        if !own || !skips || !joins() || !is_small() {
             continue;
         }
         let (arm, skip) = (arm.clone(), skip.clone());
@@ -135,13 +166,16 @@ struct Arm {
 }
 
 impl Arm {
-    /// A block of cheap instructions that only this branch enters.
+    /// A block that only this branch enters.
     fn find(func: &Function, cfg: &Cfg, e: &Edge) -> Option<Arm> {
         let data = &func.blocks[e.block];
-        let cheap = data.insts.iter().all(|&i| is_cheap(&func.insts[i].op));
         let Term::Jump(out) = &data.term else { return None };
         let own = cfg.preds(e.block).len() == 1 && data.params.is_empty() && out.block != e.block;
-        (own && cheap).then(|| Arm { block: Some(e.block), out: out.clone() })
+        own.then(|| Arm { block: Some(e.block), out: out.clone() })
+    }
+
+    fn is_cheap(&self, func: &Function) -> bool {
+        self.block.is_none_or(|b| func.blocks[b].insts.iter().all(|&i| is_cheap(&func.insts[i].op)))
     }
 
     fn none(out: Edge) -> Arm {
