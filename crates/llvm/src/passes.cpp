@@ -6,6 +6,7 @@
 // called by their types, and the linker drops the others.
 
 #include "flatten_guards.h"
+#include "keep_steps.h"
 #include "promote_arrays.h"
 #include "shared_steps.h"
 
@@ -319,6 +320,7 @@ void addGpu(FunctionPassManager &passes) {
   // Behind the last `instcombine`, which moves what is made of a choice into its arms.
   passes.addPass(FlattenGuards());
   passes.addPass(LoopBackIfTrue());
+  passes.addPass(KeepSteps());
 }
 
 } // namespace

@@ -404,6 +404,52 @@ fn loops_go_back_if_their_condition_is_true() {
 }
 
 #[test]
+fn a_pointer_to_bytes_behind_a_branch_goes_in_steps() {
+    let text = ptx("func external @k(ptr<global>, ptr<global>, i32, i32) kernel {
+          param \"b\" \"uchar*\" global size 8 align 8
+          param \"p\" \"int*\" global size 8 align 8
+          param \"n\" \"int\" value size 4 align 4
+          param \"m\" \"int\" value size 4 align 4
+        } {
+        bb0(v0: ptr<global>, v1: ptr<global>, v2: i32, v3: i32):
+            v4: i32 = const 0x0
+            v5: i32 = const 0x1
+            v6: i64 = const 0x1
+            jump bb1(v4, v4, v0)
+        bb1(v7: i32, v8: i32, v9: ptr<global>):
+            v10: i1 = icmp slt v8, v2
+            br v10, bb2, bb5
+        bb2:
+            barrier
+            v11: i1 = icmp slt v8, v3
+            br v11, bb3, bb4(v7)
+        bb3:
+            v12: i32 = load v1 align 4
+            v13: i8 = load v9 align 1
+            v14: i32 = zext v13
+            v15: i32 = mul v7, v12
+            v16: i32 = add v15, v14
+            store v1, v16 align 4
+            jump bb4(v16)
+        bb4(v17: i32):
+            v18: i32 = add nsw v8, v5
+            v19: ptr<global> = ptradd v9, v6
+            jump bb1(v17, v18, v19)
+        bb5:
+            store v1, v7 align 4
+            ret
+        }");
+    let bytes = text.lines().filter_map(|line| line.split_once("ld.global.u8")?.1.split_once('['));
+    let registers: Vec<&str> = bytes.map(|(_, place)| place.split(['+', ']']).next().unwrap()).collect();
+    assert!(!registers.is_empty(), "{text}");
+    for register in registers {
+        let sum = |line: &&str| line.contains("add.s64") && line.contains(&format!("{register}, %rd"));
+        let sums: Vec<&str> = text.lines().filter(sum).filter(|line| line.matches("%rd").count() == 3).collect();
+        assert!(sums.is_empty(), "the counter is added to the address: {sums:?}\n{text}");
+    }
+}
+
+#[test]
 fn packed_parameters_are_read_as_they_are_aligned() {
     let text = ptx("func external @k(ptr<global>, ptr<constant>) kernel {
           param \"p\" \"uint4*\" global size 8 align 8
