@@ -56,13 +56,8 @@ fn main() {
 
 /// Compiles what LLVM's C interface cannot do.
 fn compile(includes: &Path, has_rtti: bool) {
-    const FILES: [&str; 5] = [
-        "src/passes.cpp",
-        "src/flatten_guards.cpp",
-        "src/keep_steps.cpp",
-        "src/promote_arrays.cpp",
-        "src/codegen.cpp",
-    ];
+    const FILES: [&str; 5] =
+        ["src/passes.cpp", "src/flatten_guards.cpp", "src/keep_steps.cpp", "src/promote_arrays.cpp", "src/codegen.cpp"];
     const HEADERS: [&str; 4] =
         ["src/flatten_guards.h", "src/keep_steps.h", "src/promote_arrays.h", "src/shared_steps.h"];
     FILES.iter().chain(&HEADERS).for_each(|file| println!("cargo::rerun-if-changed={file}"));

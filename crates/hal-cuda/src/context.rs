@@ -6,7 +6,6 @@
 
 use crate::error::{self, Failure, NOT_READY, SUCCESS};
 use crate::gate::Keeper;
-use crate::grids::COARSE_THREADS;
 use crate::library::{
     Absent, Code, Driver, PoolProperties, RawContext, RawDevice, RawEvent, RawPool, RawStream, Table, is_forked,
 };
@@ -49,8 +48,8 @@ pub struct Gpu {
     pub driver: &'static Driver,
     /// Its number.
     pub device: RawDevice,
-    /// Threads that keep all its multiprocessors busy.
-    pub threads_of_coarse: u64,
+    /// How many multiprocessors it has.
+    pub multiprocessors: u64,
     /// Opens gates.
     pub keeper: Keeper,
     /// Blocks that kernels and the host may use at the same time.
@@ -70,7 +69,7 @@ impl Gpu {
         Gpu {
             driver,
             device,
-            threads_of_coarse: u64::from(multiprocessors) * COARSE_THREADS,
+            multiprocessors: multiprocessors.into(),
             keeper: Keeper::default(),
             shared: AtomicUsize::new(0),
             context: OnceLock::new(),

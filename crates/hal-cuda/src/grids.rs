@@ -119,12 +119,15 @@ const WARP: u64 = 32;
 const LARGE_GROUP: u64 = 128;
 const MANY_GROUPS: u64 = 1024;
 
-/// A range in groups whose warps have this shape, of at most so many threads. None if it should be as it is: the groups
-/// would not divide it.
-pub fn shaped(range: &NdRange, shape: WarpShape, most: u64) -> Option<NdRange> {
+/// A range in groups whose warps have this shape, of at most so many threads, for a GPU of so many multiprocessors.
+/// None if it should be as it is, or if the groups would not divide it.
+pub fn shaped(range: &NdRange, shape: WarpShape, most: u64, multiprocessors: u64) -> Option<NdRange> {
     let row = match shape {
         WarpShape::AsGrouped => return None,
-        WarpShape::Row => return in_rows(range, SHAPED_GROUP.min(most)),
+        WarpShape::Divisible => return divided(range, multiprocessors),
+        WarpShape::Row => {
+            return in_rows(range, SHAPED_GROUP.min(most)).or_else(|| divided(range, multiprocessors));
+        }
         WarpShape::Column => 1,
         WarpShape::Tile => 8,
         WarpShape::TallTile => 4,
@@ -132,6 +135,24 @@ pub fn shaped(range: &NdRange, shape: WarpShape, most: u64) -> Option<NdRange> {
     let [x, y, _] = range.global;
     let column = (1 << y.trailing_zeros().min(SHAPED_GROUP.ilog2())).min(SHAPED_GROUP.min(most) / row);
     (x.is_multiple_of(row) && row * column >= WARP).then_some(NdRange { local: [row, column, 1], ..*range })
+}
+
+/// A range of few groups in groups that are halves, quarters… of its own, until there are as many as multiprocessors.
+/// Their warps are the same. (A row of a matrix a work-item, 2048 rows in groups of 64, of which an H200 has 32 at work:
+/// half the time.)
+fn divided(range: &NdRange, multiprocessors: u64) -> Option<NdRange> {
+    let mut divided = *range;
+    let has_few = |range: &NdRange| range.groups().iter().fold(1u64, |n, &d| n.saturating_mul(d)) < multiprocessors;
+    while has_few(&divided) {
+        let halves = divided.local.iter().product::<u64>() / 2;
+        // The work-items of a warp are neighbours of the dimensions before.
+        let Some(slowest) = (0..3).rev().find(|&d| divided.local[d] > 1) else { break };
+        if !divided.local[slowest].is_multiple_of(2) || halves == 0 || !halves.is_multiple_of(WARP) {
+            break;
+        }
+        divided.local[slowest] /= 2;
+    }
+    (divided.local != range.local).then_some(divided)
 }
 
 /// A range whose groups are small in groups of at most so many threads, whose rows are at least warps.
@@ -237,7 +258,7 @@ mod tests {
         for shape in [WarpShape::Column, WarpShape::Tile, WarpShape::TallTile] {
             for global in [[64, 64, 1], [8, 4, 1], [24, 96, 2], [512, 36, 1]] {
                 let range = range(global);
-                let Some(other) = shaped(&range, shape, 1024) else {
+                let Some(other) = shaped(&range, shape, 1024, 1) else {
                     let rows = if shape == WarpShape::Column { WARP } else { WARP / 4 };
                     assert!(shape != WarpShape::Tile && global[1] % rows != 0, "{shape:?} {global:?}");
                     continue;
@@ -246,18 +267,18 @@ mod tests {
                 let ids = |range| by_grids(range, GRID_LIMITS).into_keys().collect::<Vec<_>>();
                 assert_eq!(ids(&other), ids(&range), "{shape:?} {global:?}");
             }
-            assert_eq!(shaped(&range([8, 7, 1]), shape, 1024), None, "a column of 7");
+            assert_eq!(shaped(&range([8, 7, 1]), shape, 1024, 1), None, "a column of 7");
         }
-        assert_eq!(shaped(&range([9, 32, 1]), WarpShape::Tile, 1024), None, "a row of 9");
-        assert_eq!(shaped(&range([64, 64, 1]), WarpShape::Tile, 64).unwrap().local, [8, 8, 1], "registers for 64");
-        assert_eq!(shaped(&range([64, 64, 1]), WarpShape::AsGrouped, 1024), None);
+        assert_eq!(shaped(&range([9, 32, 1]), WarpShape::Tile, 1024, 1), None, "a row of 9");
+        assert_eq!(shaped(&range([64, 64, 1]), WarpShape::Tile, 64, 1).unwrap().local, [8, 8, 1], "registers for 64");
+        assert_eq!(shaped(&range([64, 64, 1]), WarpShape::AsGrouped, 1024, 1), None);
     }
 
     #[test]
     fn small_groups_of_short_kernels_become_large_ones() {
         let rows = |global, local, most| {
             let range = NdRange { work_dim: 2, offset: [3, 5, 0], global, local };
-            shaped(&range, WarpShape::Row, most).map(|range| range.local)
+            shaped(&range, WarpShape::Row, most, 1).map(|range| range.local)
         };
         assert_eq!(rows([2048, 2048, 1], [64, 1, 1], 1024), Some([64, 4, 1]));
         assert_eq!(rows([1 << 20, 1, 1], [64, 1, 1], 1024), Some([256, 1, 1]));
@@ -266,6 +287,25 @@ mod tests {
         assert_eq!(rows([2053, 2048, 1], [1, 1, 1], 1024), None, "2053 is a prime");
         assert_eq!(rows([2048, 2048, 1], [16, 16, 1], 1024), None, "they are large");
         assert_eq!(rows([512, 256, 1], [64, 1, 1], 1024), None, "too few groups");
+    }
+
+    #[test]
+    fn few_groups_are_divided_for_all_multiprocessors() {
+        let divided = |global, local| {
+            let range = NdRange { work_dim: 3, offset: [3, 5, 0], global, local };
+            let other = shaped(&range, WarpShape::Divisible, 1024, 132)?;
+            let ids = |range| by_grids(range, GRID_LIMITS).into_keys().collect::<Vec<_>>();
+            assert_eq!(ids(&other), ids(&range), "{range:?}");
+            Some(other.local)
+        };
+        assert_eq!(divided([2048, 1, 1], [64, 1, 1]), Some([32, 1, 1]));
+        assert_eq!(divided([8192, 1, 1], [256, 1, 1]), Some([32, 1, 1]));
+        assert_eq!(divided([160, 160, 1], [16, 16, 1]), Some([16, 8, 1]), "200 groups are enough");
+        assert_eq!(divided([16, 16, 4], [16, 4, 2]), Some([16, 2, 1]));
+        assert_eq!(divided([100, 100, 1], [20, 8, 1]), None, "80 work-items are no warps");
+        assert_eq!(divided([96, 1, 1], [48, 1, 1]), None, "nor are 24");
+        assert_eq!(divided([8448, 1, 1], [64, 1, 1]), None, "each has one");
+        assert_eq!(divided([1000, 1, 1], [128, 1, 1]), Some([32, 1, 1]), "with a group at the edge");
     }
 
     #[test]

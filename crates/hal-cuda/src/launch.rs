@@ -4,7 +4,7 @@ use crate::batch::{Call, Deferred, GridLaunch};
 use crate::completion::{Lane, Running};
 use crate::context::{Current, Event, EventKind, Gpu};
 use crate::error::OnItsWay;
-use crate::grids::{Descriptor, GRID_LIMITS, GROUP_LIMITS, Grid, coarse, grids, shaped};
+use crate::grids::{COARSE_THREADS, Descriptor, GRID_LIMITS, GROUP_LIMITS, Grid, coarse, grids, shaped};
 use crate::module::{CudaKernel, Function, Handle};
 use crate::print::Printing;
 use cloom_artifact::{KernelArgKind, WarpShape};
@@ -36,7 +36,7 @@ fn checked<'a>(
 ) -> Result<Checked<'a, impl Iterator<Item = (&'a Handle, Grid)> + use<'a>>, HalError> {
     let kernel = kernel_of(gpu, launch)?;
     check(kernel, launch)?;
-    let shaped = shaped(&launch.range, kernel.warp, kernel.function.most);
+    let shaped = shaped(&launch.range, kernel.warp, kernel.function.most, gpu.multiprocessors);
     let range = shaped.as_ref().unwrap_or(&launch.range);
     let threads = group_of(range).iter().product();
     let coarse = kernel.coarse.as_ref().filter(|_| has_aligned_buffers(kernel, launch));
@@ -46,7 +46,7 @@ fn checked<'a>(
     };
     kernel.allow_local(current, function, launch.local_size)?;
     let coarse = coarse.filter(|(_, factor)| *factor > 1);
-    let mut rest = parts(coarse, function, range, kernel.warp, gpu.threads_of_coarse)?;
+    let mut rest = parts(coarse, function, range, kernel.warp, gpu.multiprocessors)?;
     let first = [rest.next(), rest.next()];
     let items = range.global.iter().fold(1u64, |items, &n| items.saturating_mul(n));
     let may_wait = items <= kernel.quick.load(Ordering::Relaxed)
@@ -142,7 +142,7 @@ fn parts<'a>(
     function: &'a Function,
     range: &NdRange,
     warp: WarpShape,
-    least: u64,
+    multiprocessors: u64,
 ) -> Result<impl Iterator<Item = (&'a Handle, Grid)> + use<'a>, HalError> {
     let part = |function: &'a Handle, range: &NdRange| {
         let too_many = || HalError::Device(format!("a GPU takes {:?} groups in too many parts", range.groups()));
@@ -150,8 +150,8 @@ fn parts<'a>(
         Ok::<_, HalError>(grids.map(move |grid| (function, grid)))
     };
     let joined = coarse_kernel.and_then(|(function, factor)| {
-        let (joined, apart) = coarse(range, (*factor).into(), least)?;
-        let joined = shaped(&joined, warp, function.most).unwrap_or(joined);
+        let (joined, apart) = coarse(range, (*factor).into(), multiprocessors * COARSE_THREADS)?;
+        let joined = shaped(&joined, warp, function.most, multiprocessors).unwrap_or(joined);
         (group_of(&joined).iter().product::<u64>() <= function.most).then_some((function, joined, apart))
     });
     let parts = match joined {

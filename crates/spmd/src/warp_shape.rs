@@ -11,7 +11,8 @@
 //! they write 32 sectors of which each is an eighth. A warp of 4 by 8 work-items touches 8 halves of sectors to read,
 //! whose other halves the next warp finds in the cache, and 4 sectors to write. That is for the launcher to choose,
 //! where the work-items cannot tell how they are grouped. So is the size of the groups: an H100 starts 1.5 of them in a
-//! nanosecond, which for kernels of a few instructions is not enough of 64 work-items.
+//! nanosecond, which for kernels of a few instructions is not enough of 64 work-items. And with fewer groups than it has
+//! multiprocessors, some of these are idle.
 
 use crate::analysis::grouping::depends_on_groups;
 use crate::remarks::{Remark, RemarkCode};
@@ -33,7 +34,7 @@ const NEAR: u64 = 16;
 pub fn warp_shape(module: &Module, kernel: FuncRef) -> (WarpShape, Option<Remark>) {
     let shape = shape_of(module, kernel);
     let what = match shape {
-        WarpShape::AsGrouped | WarpShape::Row => return (shape, None),
+        WarpShape::AsGrouped | WarpShape::Divisible | WarpShape::Row => return (shape, None),
         WarpShape::Column => "a warp is 32 work-items of dimension 1",
         WarpShape::Tile => "a warp is 8 by 4 work-items",
         WarpShape::TallTile => "a warp is 4 by 8 work-items",
@@ -79,7 +80,7 @@ fn shape_of(module: &Module, kernel: FuncRef) -> WarpShape {
     }
     match (rows, columns) {
         (_, 0) if is_short(func, &loops, &affine) => WarpShape::Row,
-        (_, 0) => WarpShape::AsGrouped,
+        (_, 0) => WarpShape::Divisible,
         (0, _) => WarpShape::Column,
         _ if stored_columns > 0 => WarpShape::TallTile,
         _ => WarpShape::Tile,
@@ -186,7 +187,7 @@ mod tests {
         let (column, row) = ("v15", "v18");
         assert_eq!(shape("", row, row), WarpShape::Row, "it is short");
         let many = (0..SHORT).map(|i| format!("v{}: i64 = add v10, v11\n", 1000 + i)).collect::<String>();
-        assert_eq!(shape(&many, row, row), WarpShape::AsGrouped, "it is not");
+        assert_eq!(shape(&many, row, row), WarpShape::Divisible, "it is not");
         assert_eq!(shape("", column, row), WarpShape::Tile);
         assert_eq!(shape("", row, column), WarpShape::TallTile, "whole sectors are written");
         assert_eq!(shape("", row, "v36"), WarpShape::TallTile, "with indices of 32 bits");

@@ -187,7 +187,8 @@ impl Program for Occupancy {
             Some(failed) => failed,
             None => last_of_all_devices(&points),
         };
-        let told = ran.into_iter().nth(told).ok_or_else(|| Error::Unsupported("the device has no local memory".into()))?;
+        let told =
+            ran.into_iter().nth(told).ok_or_else(|| Error::Unsupported("the device has no local memory".into()))?;
         Ok(Outcome {
             variant,
             size: format!("{} groups of {group} on {units} compute units", items / group),

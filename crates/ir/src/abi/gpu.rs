@@ -42,6 +42,8 @@ pub enum WarpShape {
     /// Those of the program's groups: neighbours of dimension 0.
     #[default]
     AsGrouped,
+    /// The same, and the groups may be divided, so that every multiprocessor has one.
+    Divisible,
     /// Neighbours of dimension 0, in groups that are not small: the kernel is short, so that a GPU would start small
     /// groups more slowly than they run.
     Row,
