@@ -15,8 +15,8 @@ use crate::transfer::{self, Staging};
 use cloom_artifact::KernelArtifact;
 use cloom_hal::lock::Mutex;
 use cloom_hal::{
-    Completion, Device, DeviceInfo, HalError, Kernel, Launch, Memory, Streams, Svm, SvmKind, Texture, TextureRows,
-    Textures,
+    Completion, Device, DeviceInfo, HalError, Kernel, Launch, Memory, Pinned, PinnedBlock, Streams, Svm, SvmKind,
+    Texture, TextureRows, Textures,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Once};
@@ -186,6 +186,10 @@ impl Device for CudaDevice {
         Some(self)
     }
 
+    fn as_pinned(&self) -> Option<&dyn Pinned> {
+        Some(self)
+    }
+
     fn as_svm(&self) -> Option<&dyn Svm> {
         self.has_managed.then_some(self)
     }
@@ -203,6 +207,13 @@ impl Svm for CudaDevice {
 
     fn allocate(&self, size: u64) -> Result<Arc<dyn Memory>, HalError> {
         Ok(Arc::new(Managed::allocate(&self.gpu, size)?))
+    }
+}
+
+impl Pinned for CudaDevice {
+    fn allocate(&self, size: u64) -> Result<Box<dyn PinnedBlock>, HalError> {
+        let size = usize::try_from(size).map_err(|_| HalError::OutOfMemory(size))?;
+        Ok(Box::new(self.host_block(size)?))
     }
 }
 

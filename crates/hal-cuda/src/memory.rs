@@ -7,7 +7,7 @@ use crate::context::{Current, Gpu};
 use crate::library::{Address, RawStream};
 use crate::rect;
 use crate::transfer::Staging;
-use cloom_hal::{HalError, Memory, Rect, assert_in_range};
+use cloom_hal::{HalError, Memory, PinnedBlock, Rect, assert_in_range};
 use std::any::Any;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -133,6 +133,12 @@ impl HostBlock {
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: as above, and nobody else has a reference.
         unsafe { std::slice::from_raw_parts_mut(self.pointer, self.size) }
+    }
+}
+
+impl PinnedBlock for HostBlock {
+    fn address(&self) -> usize {
+        self.pointer as usize
     }
 }
 

@@ -48,6 +48,18 @@ pub trait Streams {
     }
 }
 
+/// Memory of the host that stays where it is, so that the device copies from and to it by itself.
+pub trait Pinned {
+    /// Fresh zeros, aligned to at least 128 bytes.
+    fn allocate(&self, size: u64) -> Result<Box<dyn PinnedBlock>, HalError>;
+}
+
+/// Pinned memory, until it is dropped. Whoever has it may read and write its bytes.
+pub trait PinnedBlock: Send + Sync {
+    /// The address of the first byte.
+    fn address(&self) -> usize;
+}
+
 /// Texture units filter images in the device's memory.
 pub trait Textures {
     /// A texture of rows in memory of the device. `None` if there is none of such rows, or none that would be faster

@@ -9,6 +9,7 @@
 //! | [`Svm`] | allocations that host and device use under one address |
 //! | [`Streams`] | launches of a queue are submitted ahead and run in order |
 //! | [`Textures`] | texture units filter images |
+//! | [`Pinned`] | memory of the host that it copies from and to at full speed |
 //! | [`Timestamps`] | a clock of the device's own |
 //! | [`Partition`] | a part of its compute units can be a device of its own |
 //! | [`Assist`] | waiting threads of the host can run a part of a launch |
@@ -30,8 +31,8 @@ mod tuning;
 mod uuid;
 
 pub use abilities::{
-    Assist, Domain, HostShared, Partition, Streams, Svm, SvmKind, Texture, TextureChannel, TextureRows, Textures,
-    Timestamps,
+    Assist, Domain, HostShared, Partition, Pinned, PinnedBlock, Streams, Svm, SvmKind, Texture, TextureChannel,
+    TextureRows, Textures, Timestamps,
 };
 pub use launch::{Completion, DeviceCalls, Finish, Kernel, KernelMemory, Launch, Pending, PrintSink, TierUp};
 pub use memory::{Memory, assert_in_range, copy_through_host, initialise, initialised};
@@ -169,6 +170,11 @@ pub trait Device: Send + Sync {
 
     /// Texture units.
     fn as_textures(&self) -> Option<&dyn Textures> {
+        None
+    }
+
+    /// Pinned memory of the host.
+    fn as_pinned(&self) -> Option<&dyn Pinned> {
         None
     }
 

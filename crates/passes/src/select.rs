@@ -75,7 +75,8 @@ fn convert(func: &mut Function, in_loop: bool) -> usize {
     changed
 }
 
-/// Merges the parts of conditions whose arm, one block that loads and stores nothing, uses what the second part computes:
+/// Merges the parts of conditions whose arm, one block that loads and stores nothing, uses what the second part
+/// computes:
 ///
 /// ```c
 /// tile[i] = x < n && t + i < n ? in[(t + i) * n + x] : 0;

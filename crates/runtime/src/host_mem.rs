@@ -5,7 +5,7 @@
 
 #![allow(unsafe_code, reason = "it reaches memory of the application")]
 
-use cloom_hal::{HalError, Memory, assert_in_range};
+use cloom_hal::{HalError, Memory, PinnedBlock, assert_in_range};
 
 /// The start of memory that the application owns.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -67,13 +67,13 @@ impl HostPtr {
 /// Alignment of allocations: that of the largest type of OpenCL C.
 const ALIGN: usize = 128;
 
-/// The copy of a memory object on the host, in contexts none of whose devices works there: allocated, or the
-/// application's.
+/// The copy of a memory object on the host, in contexts none of whose devices works there: allocated, pinned by a
+/// device, or the application's.
 pub(crate) struct HostBlock {
     start: HostPtr,
     size: u64,
-    /// Kept for its destructor; empty if the application owns the bytes.
-    _owned: Vec<u8>,
+    /// What frees the bytes when it is dropped; none if the application owns them.
+    _owner: Option<Box<dyn Send + Sync>>,
 }
 
 impl HostBlock {
@@ -84,12 +84,17 @@ impl HostBlock {
         owned.try_reserve_exact(length).ok()?;
         owned.resize(length, 0);
         let start = HostPtr((owned.as_mut_ptr() as usize).next_multiple_of(ALIGN));
-        Some(HostBlock { start, size, _owned: owned })
+        Some(HostBlock { start, size, _owner: Some(Box::new(owned)) })
+    }
+
+    /// Pinned memory of so many bytes.
+    pub fn pinned(block: Box<dyn PinnedBlock>, size: u64) -> HostBlock {
+        HostBlock { start: HostPtr(block.address()), size, _owner: Some(Box::new(block)) }
     }
 
     /// The application's memory.
     pub fn wrap(start: HostPtr, size: u64) -> HostBlock {
-        HostBlock { start, size, _owned: Vec::new() }
+        HostBlock { start, size, _owner: None }
     }
 
     /// The address of a range, after checking that it lies inside.

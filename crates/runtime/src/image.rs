@@ -436,7 +436,7 @@ impl MemObject {
         let fails = |e: Error| Error::new(Status::MemObjectAllocationFailure, e.why);
         let residency = match used {
             Some(pointer) => crate::memory::of_application(context, pointer, bytes),
-            None => Residency::new(context, bytes).map_err(fails)?,
+            None => Residency::new(context, bytes, flags).map_err(fails)?,
         };
         if let (None, Some(content)) = (used, host_ptr) {
             let first = context.space_of(&context.devices()[0]);

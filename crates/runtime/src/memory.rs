@@ -159,9 +159,9 @@ impl MemObject {
         let fails = |e: Error| Error::new(Status::MemObjectAllocationFailure, e.why);
         let residency = match (used, host_ptr) {
             (Some(pointer), _) => of_application(context, pointer, size),
-            (None, None) => Residency::new(context, size).map_err(fails)?,
+            (None, None) => Residency::new(context, size, flags).map_err(fails)?,
             (None, Some(content)) => {
-                let residency = Residency::new(context, size).map_err(fails)?;
+                let residency = Residency::new(context, size, flags).map_err(fails)?;
                 let first = context.space_of(&context.devices()[0]);
                 let memory = residency.acquire(context, first, 0..size, AccessMode::Overwrite).map_err(fails)?;
                 content.read(0, size, |bytes| memory.write(0, bytes))?;

@@ -60,7 +60,7 @@ impl MemObject {
             layout.size
         );
         let fails = |e: Error| Error::new(Status::MemObjectAllocationFailure, e.why);
-        let residency = Residency::new(context, layout.size).map_err(fails)?;
+        let residency = Residency::new(context, layout.size, MemFlags::empty()).map_err(fails)?;
         let first = context.space_of(&context.devices()[0]);
         let memory = residency.acquire(context, first, 0..layout.size, AccessMode::Overwrite).map_err(fails)?;
         memory.fill(0, layout.slots_offset(), &[0; 16])?;

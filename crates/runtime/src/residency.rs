@@ -18,6 +18,7 @@
 //! A context whose devices all work in the host's memory has one space, in which everything is valid: nothing is
 //! tracked or locked.
 
+use crate::flags::MemFlags;
 use crate::host_mem::HostBlock;
 use crate::{Context, Result};
 use cloom_hal::lock::Mutex;
@@ -60,16 +61,19 @@ pub(crate) struct Residency {
     copies: SmallVec<[OnceLock<Arc<dyn Memory>>; 1]>,
     /// Whether spaces have copies of their own: else, all bytes are valid in each.
     is_tracked: bool,
+    /// Whether the copy on the host is to be pinned, where no device works in it.
+    is_pinned: bool,
     /// Not used if they have not.
     valid: Mutex<ValidRanges>,
 }
 
 impl Residency {
-    /// Of an object without content. Where there is one space, it is allocated at once.
-    pub fn new(context: &Context, size: u64) -> Result<Residency> {
+    /// Of an object without content, and with these flags. Where there is one space, it is allocated at once.
+    pub fn new(context: &Context, size: u64, flags: MemFlags) -> Result<Residency> {
         let copies: SmallVec<_> = (0..context.spaces()).map(|_| OnceLock::new()).collect();
         let is_tracked = copies.len() > 1;
-        let residency = Residency { size, copies, is_tracked, valid: Mutex::default() };
+        let is_pinned = flags.contains(MemFlags::ALLOC_HOST_PTR);
+        let residency = Residency { size, copies, is_tracked, is_pinned, valid: Mutex::default() };
         if !residency.is_tracked {
             residency.copy(context, Space::HOST)?;
         }
@@ -85,13 +89,13 @@ impl Residency {
         if context.has_device_memory() {
             valid.update(0..size, |_| Space::HOST.bit());
         }
-        Residency { size, is_tracked: copies.len() > 1, copies, valid: Mutex::new(valid) }
+        Residency { size, is_tracked: copies.len() > 1, is_pinned: false, copies, valid: Mutex::new(valid) }
     }
 
     /// Of an object whose memory is the same in all spaces, under one address: shared virtual memory.
     pub fn everywhere(context: &Context, memory: &Arc<dyn Memory>) -> Residency {
         let copies = (0..context.spaces()).map(|_| OnceLock::from(memory.clone())).collect();
-        Residency { size: memory.size(), copies, is_tracked: false, valid: Mutex::default() }
+        Residency { size: memory.size(), copies, is_tracked: false, is_pinned: false, valid: Mutex::default() }
     }
 
     /// The copy in a space, valid or not; allocated if there is none.
@@ -100,7 +104,8 @@ impl Residency {
         if let Some(memory) = slot.get() {
             return Ok(memory);
         }
-        let fresh = context.allocate(space, self.size)?;
+        let pinned = if self.is_pinned && space == Space::HOST { context.allocate_pinned(self.size) } else { None };
+        let fresh = pinned.map_or_else(|| context.allocate(space, self.size), Ok)?;
         // If another thread was faster, its copy counts.
         Ok(slot.get_or_init(|| fresh))
     }
@@ -250,6 +255,16 @@ impl Context {
             Some(device) => Ok(device.hal().allocate(size)?),
             None => Ok(Arc::new(HostBlock::allocate(size).ok_or(HalError::OutOfMemory(size))?)),
         }
+    }
+
+    /// Fresh memory of the host that is pinned. `None` if no device has any, or if one works in the host's memory and
+    /// is to allocate it.
+    fn allocate_pinned(&self, size: u64) -> Option<Arc<dyn Memory>> {
+        if self.allocator(Space::HOST).is_some() {
+            return None;
+        }
+        let block = self.devices().iter().find_map(|device| device.hal().as_pinned()?.allocate(size).ok())?;
+        Some(Arc::new(HostBlock::pinned(block, size)))
     }
 }
 

@@ -11,8 +11,8 @@
 //! they write 32 sectors of which each is an eighth. A warp of 4 by 8 work-items touches 8 halves of sectors to read,
 //! whose other halves the next warp finds in the cache, and 4 sectors to write. That is for the launcher to choose,
 //! where the work-items cannot tell how they are grouped. So is the size of the groups: an H100 starts 1.5 of them in a
-//! nanosecond, which for kernels of a few instructions is not enough of 64 work-items. And with fewer groups than it has
-//! multiprocessors, some of these are idle.
+//! nanosecond, which for kernels of a few instructions is not enough of 64 work-items; and fewer groups than it has
+//! multiprocessors leave some of these idle.
 
 use crate::analysis::grouping::depends_on_groups;
 use crate::remarks::{Remark, RemarkCode};

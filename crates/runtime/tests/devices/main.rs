@@ -251,6 +251,40 @@ fn an_unmap_that_did_not_run_leaves_the_mapping() {
 }
 
 #[test]
+fn a_buffer_in_memory_of_the_host_is_pinned_by_the_device_that_copies() {
+    let bench = Bench::new();
+    let pinned = || bench.stub_hal.pinned.load(Ordering::Relaxed);
+    let alone = Context::new(&[bench.stub.clone()], None, None).unwrap();
+    let round = |context: &Arc<Context>, flags: MemFlags, while_mapped: u64| {
+        let stub = queue(context, &bench.stub);
+        let a = MemObject::buffer(context, flags.bits(), 64, None, None).unwrap();
+        stub.fill(&a, &[7], 0, 64, &[]).unwrap();
+        let (address, _) = stub.map(&a, true, (MapFlags::READ | MapFlags::WRITE).bits(), 0, 64, &[]).unwrap();
+        assert_eq!(pinned(), while_mapped, "{flags:?}");
+        let mut before = [0; 64];
+        at_host(&bench, address, 64).read(0, &mut before).unwrap();
+        at_host(&bench, address, 64).write(0, &bytes(&[9; 16])).unwrap();
+        stub.unmap(&a, address, &[]).unwrap();
+        assert_eq!((before, read(&stub, &a)), ([7; 64], vec![9; 16]));
+        stub.finish();
+        drop(a);
+        assert_eq!(pinned(), 0, "it is freed with the buffer");
+    };
+    round(&alone, MemFlags::ALLOC_HOST_PTR, 64);
+    round(&alone, MemFlags::empty(), 0);
+    round(&bench.context(), MemFlags::ALLOC_HOST_PTR, 0);
+    // What cannot be pinned is ordinary memory. The device's own copy is there before.
+    let stub = queue(&alone, &bench.stub);
+    let a = MemObject::buffer(&alone, MemFlags::ALLOC_HOST_PTR.bits(), 64, None, None).unwrap();
+    stub.fill(&a, &[7], 0, 64, &[]).unwrap();
+    stub.finish();
+    bench.stub_hal.is_full.store(true, Ordering::Relaxed);
+    let (address, _) = stub.map(&a, true, MapFlags::READ.bits(), 0, 64, &[]).unwrap();
+    assert_ne!(address, 0);
+    assert_eq!(pinned(), 0);
+}
+
+#[test]
 fn devices_write_parts_of_one_buffer_at_the_same_time() {
     let bench = Bench::new();
     let context = bench.context();

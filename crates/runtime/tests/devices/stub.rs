@@ -261,6 +261,8 @@ pub struct StubDevice {
     pub allocations: AtomicU64,
     /// Whether there is no memory left.
     pub is_full: AtomicBool,
+    /// Bytes of pinned memory that are in use.
+    pub pinned: Arc<AtomicU64>,
 }
 
 impl StubDevice {
@@ -310,6 +312,7 @@ impl StubDevice {
             writes: Arc::default(),
             allocations: AtomicU64::new(0),
             is_full: AtomicBool::new(false),
+            pinned: Arc::default(),
         })
     }
 }
@@ -403,6 +406,39 @@ impl hal::Device for StubDevice {
 
     fn as_streams(&self) -> Option<&dyn hal::Streams> {
         self.has_streams.load(Ordering::Relaxed).then_some(self)
+    }
+
+    fn as_pinned(&self) -> Option<&dyn hal::Pinned> {
+        Some(self)
+    }
+}
+
+struct StubPinned {
+    bytes: Vec<u128>,
+    size: u64,
+    pinned: Arc<AtomicU64>,
+}
+
+impl hal::Pinned for StubDevice {
+    fn allocate(&self, size: u64) -> Result<Box<dyn hal::PinnedBlock>, HalError> {
+        if self.is_full.load(Ordering::Relaxed) {
+            return Err(HalError::OutOfMemory(size));
+        }
+        self.pinned.fetch_add(size, Ordering::Relaxed);
+        let bytes = vec![0; size.div_ceil(16) as usize];
+        Ok(Box::new(StubPinned { bytes, size, pinned: self.pinned.clone() }))
+    }
+}
+
+impl hal::PinnedBlock for StubPinned {
+    fn address(&self) -> usize {
+        self.bytes.as_ptr() as usize
+    }
+}
+
+impl Drop for StubPinned {
+    fn drop(&mut self) {
+        self.pinned.fetch_sub(self.size, Ordering::Relaxed);
     }
 }
 
