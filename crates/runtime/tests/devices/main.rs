@@ -254,7 +254,7 @@ fn an_unmap_that_did_not_run_leaves_the_mapping() {
 fn a_buffer_in_memory_of_the_host_is_pinned_by_the_device_that_copies() {
     let bench = Bench::new();
     let pinned = || bench.stub_hal.pinned.load(Ordering::Relaxed);
-    let alone = Context::new(&[bench.stub.clone()], None, None).unwrap();
+    let alone = Context::new(std::slice::from_ref(&bench.stub), None, None).unwrap();
     let round = |context: &Arc<Context>, flags: MemFlags, while_mapped: u64| {
         let stub = queue(context, &bench.stub);
         let a = MemObject::buffer(context, flags.bits(), 64, None, None).unwrap();
