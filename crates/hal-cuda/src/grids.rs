@@ -147,7 +147,7 @@ fn divided(range: &NdRange, multiprocessors: u64) -> Option<NdRange> {
         let halves = divided.local.iter().product::<u64>() / 2;
         // The work-items of a warp are neighbours of the dimensions before.
         let Some(slowest) = (0..3).rev().find(|&d| divided.local[d] > 1) else { break };
-        if !divided.local[slowest].is_multiple_of(2) || halves == 0 || !halves.is_multiple_of(WARP) {
+        if !divided.local[slowest].is_multiple_of(2) || !halves.is_multiple_of(WARP) {
             break;
         }
         divided.local[slowest] /= 2;

@@ -157,7 +157,7 @@ impl Marks {
         grid: Option<(&Handle, impl FnOnce() -> Deferred)>,
         submit: impl FnOnce() -> Result<Times, HalError>,
     ) -> Result<(Times, u64), HalError> {
-        self.follows();
+        self.note(self.now());
         let mut order = self.order.lock();
         let number = loop {
             self.flush(current, &mut order);
@@ -192,7 +192,8 @@ impl Marks {
         if !are_behind && self.followed.load(Ordering::Relaxed) < BUSY {
             return None;
         }
-        if !self.follows() && !are_behind {
+        let now = self.now();
+        if !are_behind && !self.is_soon(now) {
             return None;
         }
         let launch = launch();
@@ -202,19 +203,27 @@ impl Marks {
         }
         waiting.push_back(launch);
         self.deferred.store(waiting.len(), Ordering::Release);
+        self.note(now);
         Some(self.submitted.fetch_add(1, Ordering::Release) + 1)
     }
 
-    /// Notes a launch. Returns whether it comes soon after the one before.
-    fn follows(&self) -> bool {
-        let now = self.made.elapsed().as_nanos() as u64;
-        let last = self.last.swap(now, Ordering::Relaxed);
-        let follows = now.saturating_sub(last) < SOON.as_nanos() as u64;
-        match follows {
+    /// Nanoseconds since this was made.
+    fn now(&self) -> u64 {
+        self.made.elapsed().as_nanos() as u64
+    }
+
+    /// Whether a launch that comes now comes soon after the one before.
+    fn is_soon(&self, now: u64) -> bool {
+        now.saturating_sub(self.last.load(Ordering::Relaxed)) < SOON.as_nanos() as u64
+    }
+
+    /// Notes a launch that comes now.
+    fn note(&self, now: u64) {
+        match self.is_soon(now) {
             true => _ = self.followed.fetch_add(1, Ordering::Relaxed),
             false => self.followed.store(0, Ordering::Relaxed),
         }
-        follows
+        self.last.store(now, Ordering::Relaxed);
     }
 
     /// A thread begins to wait: what it launches next follows nothing.
