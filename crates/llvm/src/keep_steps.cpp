@@ -58,9 +58,10 @@ bool keepSteps(Loop &loop, ScalarEvolution &evolution) {
     auto *next = dyn_cast<Instruction>(phi->getIncomingValueForBlock(latch));
     if (!next || !is_contained(counts, step) || !isAccessedBehindBranch(*phi, *loop.getHeader()))
       continue;
-    // Assembly of no instruction, of which nothing is known.
+    // Assembly of no instruction, of which nothing is known. Pointers to local memory have 32 bits.
     auto *type = FunctionType::get(next->getType(), {next->getType()}, false);
-    auto *opaque = InlineAsm::get(type, "", "=l,0", /*hasSideEffects=*/false);
+    bool isShort = latch->getDataLayout().getPointerTypeSizeInBits(next->getType()) == 32;
+    auto *opaque = InlineAsm::get(type, "", isShort ? "=r,0" : "=l,0", /*hasSideEffects=*/false);
     IRBuilder<> builder(latch->getTerminator());
     CallInst *kept = builder.CreateCall(opaque, {next});
     kept->setDoesNotAccessMemory();

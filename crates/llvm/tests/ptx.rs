@@ -405,18 +405,36 @@ fn loops_go_back_if_their_condition_is_true() {
 
 #[test]
 fn a_pointer_to_bytes_behind_a_branch_goes_in_steps() {
-    let text = ptx("func external @k(ptr<global>, ptr<global>, i32, i32) kernel {
-          param \"b\" \"uchar*\" global size 8 align 8
+    for (space, load) in [("global", "ld.global.u8"), ("local", "ld.shared.u8")] {
+        let text = stepping(space);
+        let bytes = text.lines().filter_map(|line| line.split_once(load)?.1.split_once('['));
+        let registers: Vec<&str> = bytes.map(|(_, place)| place.split(['+', ']']).next().unwrap()).collect();
+        assert!(!registers.is_empty(), "{text}");
+        for register in registers {
+            let steps = |line: &str| {
+                let by = line.split_once(&format!(" {register}, ")).map_or("", |(_, by)| by);
+                line.contains("add.s") && by.trim_end_matches(';').parse::<u32>().is_ok()
+            };
+            assert!(text.lines().any(steps), "{register} is made of a sum\n{text}");
+        }
+    }
+}
+
+/// The PTX of a loop with a barrier, which loads a byte of a buffer in this space behind a branch, and goes on to the
+/// next one.
+fn stepping(space: &str) -> String {
+    let text = "func external @k(ptr<SPACE>, ptr<global>, i32, i32) kernel {
+          param \"b\" \"uchar*\" SPACE size 8 align 8
           param \"p\" \"int*\" global size 8 align 8
           param \"n\" \"int\" value size 4 align 4
           param \"m\" \"int\" value size 4 align 4
         } {
-        bb0(v0: ptr<global>, v1: ptr<global>, v2: i32, v3: i32):
+        bb0(v0: ptr<SPACE>, v1: ptr<global>, v2: i32, v3: i32):
             v4: i32 = const 0x0
             v5: i32 = const 0x1
             v6: i64 = const 0x1
             jump bb1(v4, v4, v0)
-        bb1(v7: i32, v8: i32, v9: ptr<global>):
+        bb1(v7: i32, v8: i32, v9: ptr<SPACE>):
             v10: i1 = icmp slt v8, v2
             br v10, bb2, bb5
         bb2:
@@ -433,20 +451,13 @@ fn a_pointer_to_bytes_behind_a_branch_goes_in_steps() {
             jump bb4(v16)
         bb4(v17: i32):
             v18: i32 = add nsw v8, v5
-            v19: ptr<global> = ptradd v9, v6
+            v19: ptr<SPACE> = ptradd v9, v6
             jump bb1(v17, v18, v19)
         bb5:
             store v1, v7 align 4
             ret
-        }");
-    let bytes = text.lines().filter_map(|line| line.split_once("ld.global.u8")?.1.split_once('['));
-    let registers: Vec<&str> = bytes.map(|(_, place)| place.split(['+', ']']).next().unwrap()).collect();
-    assert!(!registers.is_empty(), "{text}");
-    for register in registers {
-        let sum = |line: &&str| line.contains("add.s64") && line.contains(&format!("{register}, %rd"));
-        let sums: Vec<&str> = text.lines().filter(sum).filter(|line| line.matches("%rd").count() == 3).collect();
-        assert!(sums.is_empty(), "the counter is added to the address: {sums:?}\n{text}");
-    }
+        }";
+    ptx(&text.replace("SPACE", space))
 }
 
 #[test]
