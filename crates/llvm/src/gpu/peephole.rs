@@ -19,7 +19,6 @@
 //!
 //! A field that ends with the register, `bfe.s32 %r2, %r1, 24, 8`, is a shift, `shr.s32 %r2, %r1, 24`: one instruction
 //! of the machine instead of two.
-
 //!
 //! # Extrema of 64 bits
 //!
@@ -45,12 +44,7 @@ pub fn optimise(text: &str) -> String {
     let mut frames: HashMap<&str, &str> = HashMap::new();
     let mut before = "";
     for line in text.split_inclusive('\n') {
-        if let Some(apart) = compared_apart(before, line) {
-            optimised.push_str(&apart);
-            before = line;
-            continue;
-        }
-        before = line;
+        let extremum = std::mem::replace(&mut before, line);
         let mut operands = operands(line);
         match (operands.next(), operands.next(), operands.next(), operands.next()) {
             (Some("add.u64"), Some(to), Some("%SP"), Some(bytes)) => {
@@ -58,6 +52,14 @@ pub fn optimise(text: &str) -> String {
             }
             (Some("cvta.to.local.u64"), Some("%tmp"), Some(from), None) if frames.contains_key(from) => {
                 optimised.push_str(&format!("\t  add.u64 \t%tmp, %SPL, {};\n", frames[from]));
+                continue;
+            }
+            (Some(operation), Some(to), Some(from), Some(limit))
+                if let Some(comparison) = operation.strip_prefix("setp.")
+                    && operands.next().is_none()
+                    && let Some(apart) = compared_apart(extremum, comparison, [to, from, limit]) =>
+            {
+                optimised.push_str(&apart);
                 continue;
             }
             (Some(operation), Some(to), Some(from), Some(first))
@@ -94,22 +96,23 @@ fn shift_of(operation: &str, first: &str, count: Option<&str>) -> Option<&'stati
     (first.checked_add(count)? == bits).then_some(shift)
 }
 
-/// A comparison of the extremum that the line before makes, as two comparisons.
-fn compared_apart(extremum: &str, comparison: &str) -> Option<String> {
-    let [operation, extreme, a, b] = four(extremum)?;
-    let [comparison, to, from, limit] = four(comparison)?;
+/// A comparison, `lt.u64`, with these operands, as two comparisons, if the line before makes the extremum that is
+/// compared.
+fn compared_apart(extremum: &str, comparison: &str, [to, from, limit]: [&str; 3]) -> Option<String> {
+    let mut words = operands(extremum);
+    let (operation, extreme, a, b) = (words.next()?, words.next()?, words.next()?, words.next()?);
     let (is_maximum, ty) = match operation {
         "max.u64" | "max.s64" => (true, &operation[4..]),
         "min.u64" | "min.s64" => (false, &operation[4..]),
         _ => return None,
     };
-    let relation = comparison.strip_prefix("setp.")?.strip_suffix(ty)?.strip_suffix('.')?;
+    let relation = comparison.strip_suffix(ty)?.strip_suffix('.')?;
     let is_less = match relation {
         "lt" | "le" => true,
         "gt" | "ge" => false,
         _ => return None,
     };
-    if from != extreme || [a, b, limit].contains(&extreme) {
+    if words.next().is_some() || from != extreme || [a, b, limit].contains(&extreme) {
         return None;
     }
     let both = if is_less == is_maximum { "and" } else { "or" };
@@ -117,13 +120,6 @@ fn compared_apart(extremum: &str, comparison: &str) -> Option<String> {
         "\t{{ .reg .pred %first;\n\t  setp.{relation}.{ty} \t%first, {a}, {limit};\n\t  \
          setp.{relation}.{both}.{ty} \t{to}, {b}, {limit}, %first; }}\n"
     ))
-}
-
-/// The words of a line that has four.
-fn four(line: &str) -> Option<[&str; 4]> {
-    let mut words = operands(line);
-    let four = [words.next()?, words.next()?, words.next()?, words.next()?];
-    words.next().is_none().then_some(four)
 }
 
 /// The operation of a line and its operands.
