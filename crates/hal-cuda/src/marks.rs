@@ -169,15 +169,17 @@ impl Marks {
         self.close(current, &mut order)?;
         let was_awaited = order.was_awaited(self.ended());
         order.place(number);
-        let mut function = None;
-        if let Some((of, grid)) = grid {
-            if was_awaited && self.put_awaited(current, &mut order, of, grid) {
-                return Ok((None, number));
-            }
-            function = Some(of);
+        let function = grid.as_ref().map(|(function, _)| *function);
+        if was_awaited
+            && let Some((function, grid)) = grid
+            && self.put_awaited(current, &mut order, function, grid)
+        {
+            return Ok((None, number));
         }
         let times = submit()?;
-        function.into_iter().for_each(|function| order.launched.add(function));
+        if let Some(function) = function {
+            order.launched.add(function);
+        }
         match &times {
             Some((_, end)) => order.events.push_back((number, end.clone())),
             None if was_awaited => self.write(current, &mut order),
