@@ -89,7 +89,7 @@ impl HostBlock {
 
     /// Pinned memory of so many bytes.
     pub fn pinned(block: Box<dyn PinnedBlock>, size: u64) -> HostBlock {
-        HostBlock { start: HostPtr(block.address()), size, _owner: Some(Box::new(block)) }
+        HostBlock { start: HostPtr(block.address()), size, _owner: Some(block) }
     }
 
     /// The application's memory.
