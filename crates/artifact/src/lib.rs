@@ -13,7 +13,7 @@ mod kernel;
 mod program;
 
 pub use cloom_ir::DeviceCall;
-pub use cloom_ir::abi::gpu::{CoarseEntry, GpuLaunch, WarpShape};
+pub use cloom_ir::abi::gpu::{CoarseEntry, GpuLaunch, Joined, WarpShape};
 pub use cloom_ir::abi::{CpuLaunch, NdRange};
 pub use encode::DecodeError;
 pub use kernel::{ArtifactError, KernelArg, KernelArgKind, KernelArtifact, KernelCode, LaunchForm};

@@ -4,7 +4,7 @@ use crate::CompileError;
 use crate::backend::{Backend, Capabilities, Explanation, Generated, KernelInput, StageLog};
 use crate::descriptors;
 use crate::key::Tier;
-use cloom_artifact::{CoarseEntry, GpuLaunch, KernelArtifact, KernelCode, LaunchForm, WarpShape};
+use cloom_artifact::{CoarseEntry, GpuLaunch, Joined, KernelArtifact, KernelCode, LaunchForm, WarpShape};
 use cloom_ir::abi::gpu::COARSE_ALIGN;
 use cloom_ir::{FuncRef, Module};
 use cloom_llvm::OptLevel;
@@ -42,7 +42,7 @@ fn aligned(module: &mut Module, kernel: FuncRef) -> Option<Coarse> {
     }
     let mut func = infer_alignment::for_aligned_buffers(&module.funcs[kernel], COARSE_ALIGN as u32)?;
     func.name += ".aligned";
-    Some(Coarse { func: module.funcs.push(func), factor: 1 })
+    Some(Coarse { func: module.funcs.push(func), factor: 1, joined: Joined::WorkItems })
 }
 
 impl Backend for GpuBackend {
@@ -77,8 +77,9 @@ impl Backend for GpuBackend {
             OptLevel::Default => cloom_spmd::coarsen(&mut module, kernel),
             OptLevel::Less | OptLevel::None => (None, cloom_spmd::remarks::not_optimised()),
         };
-        if level == OptLevel::Default && coarse.is_none() {
-            coarse = aligned(&mut module, kernel);
+        // Of groups: there is one second kernel, and wide accesses are sure to pay.
+        if level == OptLevel::Default && coarse.is_none_or(|coarse| coarse.joined != Joined::WorkItems) {
+            coarse = aligned(&mut module, kernel).or(coarse);
         }
         if let Some(coarse) = coarse {
             debug_assert_eq!(cloom_ir::verify(&module).first(), None, "after coarsening\n{module}");
@@ -105,7 +106,7 @@ impl Backend for GpuBackend {
         let launch = GpuLaunch {
             coarse: coarse.and_then(|coarse| {
                 let entry = compiled.symbols.get(1)?.clone();
-                Some(CoarseEntry { entry, factor: coarse.factor })
+                Some(CoarseEntry { entry, factor: coarse.factor, joined: coarse.joined })
             }),
             baseline: key.tier == Tier::Baseline,
             warp,

@@ -1,13 +1,14 @@
 //! Runs generated programs on every installed OpenCL platform and compares with the reference interpreter:
-//! `peers FIRST COUNT [PLATFORM [straight] [streams] [quick] [brief]]`. With `straight`, barriers are in straight code
-//! only, which PoCL 3.1 needs; with `streams`, programs are those whose work-items a GPU joins, on enough of them for
-//! that; with `quick`, queues keep no times, so that Cloom may launch code of the baseline tier.
+//! `peers FIRST COUNT [PLATFORM [straight] [streams|tiles [few]] [quick] [brief]]`. With `straight`, barriers are in
+//! straight code only, which PoCL 3.1 needs; with `streams` or `tiles`, programs are those whose work-items or groups a
+//! GPU joins, on enough of them for that, or on `few`, for a simulated GPU without multiprocessors; with `quick`,
+//! queues keep no times, so that Cloom may launch code of the baseline tier.
 //! What differs is reduced, unless it is to be `brief`. A platform that crashes ends this process; the last line names
 //! the seed.
 
 #![allow(clippy::print_stdout, reason = "it prints what it finds")]
 
-use cloom_filetest::generate::{Profile, generate, generate_straight, generate_stream, tree};
+use cloom_filetest::generate::{Profile, generate, generate_straight, generate_stream, generate_tiles, tree};
 use cloom_filetest::ladder::Ladder;
 use cloom_filetest::peers::{Comparison, compare};
 use cloom_filetest::reduce;
@@ -17,13 +18,15 @@ use std::collections::BTreeMap;
 
 /// Work-items of streams: four times as many as the threads for which 160 multiprocessors join them.
 const STREAMED: u64 = 4 * 512 * 160;
+/// Groups of tiles: four times as many as the groups of 64 work-items for which 160 multiprocessors join them.
+const TILED: u64 = 4 * 16 * 160;
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let number = |i: usize| args.get(i).and_then(|a| a.parse().ok()).unwrap_or(1u64);
     let platform = args.get(2).cloned().unwrap_or_default();
-    let [straight, streams, quick, brief] =
-        ["straight", "streams", "quick", "brief"].map(|word| args.iter().skip(3).any(|a| a == word));
+    let [straight, streams, tiles, few, quick, brief] =
+        ["straight", "streams", "tiles", "few", "quick", "brief"].map(|word| args.iter().skip(3).any(|a| a == word));
     let open = if quick { Session::without_clock } else { Session::on };
     let found = devices().unwrap_or_else(|e| panic!("{e}"));
     let found = found.iter().filter(|found| found.platform.contains(&platform));
@@ -32,9 +35,10 @@ fn main() {
     let ladder = Ladder::new();
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for seed in number(0)..number(0) + number(1) {
-        let program = match (straight, streams) {
-            (_, true) => generate_stream(seed, STREAMED),
-            (true, _) => generate_straight(seed),
+        let program = match () {
+            () if streams => generate_stream(seed, if few { 40 } else { STREAMED }),
+            () if tiles => generate_tiles(seed, if few { 4 } else { TILED }),
+            () if straight => generate_straight(seed),
             _ => generate(seed, Profile::Portable),
         };
         for session in &sessions {

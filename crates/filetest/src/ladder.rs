@@ -37,6 +37,8 @@ use std::sync::Arc;
 
 /// Instructions of one run, at most; programs that need more are passed over.
 const FUEL: u64 = 30_000_000;
+/// Instructions of each work-item of a program on very many of them, on average.
+const FUEL_OF_ITEM: u64 = 500;
 
 /// The rungs that only show whether a program is valid: it must compute the same in any order and with any content of
 /// unwritten memory.
@@ -269,7 +271,9 @@ impl Ladder {
             Err(what) => return fail("compiler".into(), what, None),
         };
         let mut wanted: Vec<Outcome> = Vec::new();
+        let items = program.ranges.iter().map(|range| range.global.iter().product::<u64>()).max().unwrap_or(0);
         for (i, judge) in JUDGES.iter().enumerate() {
+            let judge = Interpreter { fuel: FUEL.max(FUEL_OF_ITEM * items), ..*judge };
             let ready = match judge.prepare(&module, "k") {
                 Ok(ready) => ready,
                 Err(what) => return fail(judge.name(), what, None),

@@ -2,7 +2,7 @@
 
 use crate::case::{Case, CaseArg, NdRange, Outcome, Print, format_ref};
 use crate::device::{cpu, variables};
-use cloom_artifact::{KernelArtifact, KernelCode, LaunchForm};
+use cloom_artifact::{Joined, KernelArtifact, KernelCode, LaunchForm};
 use cloom_caps::cpu::names;
 use cloom_hal::{Device, Kernel, Launch, Memory, PrintSink, initialise};
 use cloom_hal_cpu::CpuDevice;
@@ -191,15 +191,24 @@ struct Interpreted {
 
 /// Whether a kernel asks for the size or the offset of the launch.
 fn asks_for_range(func: &Function) -> bool {
-    let asks = |op: &Op| matches!(op, Op::Query { what: Query::GlobalSize | Query::GlobalOffset, .. });
+    let asks =
+        |op: &Op| matches!(op, Op::Query { what: Query::GlobalSize | Query::NumGroups | Query::GlobalOffset, .. });
     func.insts_in_layout().any(|(_, data)| asks(&data.op))
 }
 
 /// The kernels that run a range, each with its part: the coarse one for what it can take, and the kernel for the rest.
 fn parts(kernel: FuncRef, coarse: Option<Coarse>, range: &NdRange) -> Vec<(FuncRef, NdRange)> {
     let whole = vec![(kernel, *range)];
-    let Some(Coarse { func, factor }) = coarse else { return whole };
-    let (factor, [x, ..], [first, ..]) = (u64::from(factor), range.global, range.offset);
+    let Some(Coarse { func, factor, joined }) = coarse else { return whole };
+    let factor = u64::from(factor);
+    if let Joined::Groups { dim, .. } = joined {
+        let mut joined = *range;
+        joined.global[usize::from(dim)] /= factor;
+        // Of groups that are left over, or partial, the ids would be others.
+        let fits = range.global[usize::from(dim)].is_multiple_of(factor * range.local[usize::from(dim)]);
+        return if fits { vec![(func, joined)] } else { whole };
+    }
+    let ([x, ..], [first, ..]) = (range.global, range.offset);
     if !first.is_multiple_of(factor) || x < factor {
         return whole;
     }

@@ -81,7 +81,7 @@ pub const COARSE_THREADS: u64 = 512;
 /// How a coarse kernel of this factor runs a range: the range of its threads, and the range of the ordinary kernel's
 /// work-items at the end of each row that are too few to be joined. None if it should not: it would have fewer threads
 /// than `least`, or ids of more than 31 bits.
-pub fn coarse(range: &NdRange, factor: u64, least: u64) -> Option<(NdRange, Option<NdRange>)> {
+pub fn joined_items(range: &NdRange, factor: u64, least: u64) -> Option<(NdRange, Option<NdRange>)> {
     let ([x, y, z], first) = (range.global, range.offset[0]);
     let rows = y.checked_mul(z)?;
     let end = first.checked_add(x)?;
@@ -108,6 +108,34 @@ pub fn coarse(range: &NdRange, factor: u64, least: u64) -> Option<(NdRange, Opti
         ..*range
     });
     Some((joined, apart))
+}
+
+/// How a coarse kernel whose groups are so many along a dimension runs a range: the range of its groups, and that of
+/// the ordinary kernel's work-items behind them, with the id of their first group. None if it has not one group.
+pub fn joined_groups(range: &NdRange, dim: usize, factor: u64) -> Option<(NdRange, Option<(NdRange, u64)>)> {
+    let local = range.local[dim].max(1);
+    let joined = range.global[dim] / local / factor;
+    let first = joined * factor;
+    let (mut groups, mut rest) = (*range, *range);
+    groups.global[dim] = joined * local;
+    rest.offset[dim] += first * local;
+    rest.global[dim] -= first * local;
+    (joined > 0).then_some((groups, (rest.global[dim] > 0).then_some((rest, first))))
+}
+
+/// Groups of so many threads that a multiprocessor has at a time, if it has registers and local memory for them.
+fn resident(threads: u64) -> u64 {
+    (2048 / threads.max(1)).min(32)
+}
+
+/// Whether a multiprocessor has local memory for all the groups of so many threads that it could have.
+pub fn is_full(threads: u64, local_size: u64, local_memory: u64) -> bool {
+    local_size.saturating_mul(resident(threads)) <= local_memory
+}
+
+/// Groups of so many threads that take half of the places for groups: of fewer, joining them makes a GPU idle.
+pub fn least_groups(threads: u64, multiprocessors: u64) -> u64 {
+    multiprocessors * resident(threads) / 2
 }
 
 /// Threads of a group whose warps have a shape of their own.
@@ -253,6 +281,45 @@ mod tests {
     }
 
     #[test]
+    fn joined_groups_and_the_ordinary_ones_run_each_work_item_once() {
+        for (global, local, dim) in [
+            ([64, 1, 1], [8, 1, 1], 0),
+            ([77, 3, 1], [8, 2, 1], 0),
+            ([9, 45, 2], [4, 5, 2], 1),
+            ([3, 4, 27], [3, 4, 2], 2),
+        ] {
+            let range = NdRange { work_dim: 3, offset: [3, 0, 7], global, local };
+            let (joined, rest) = joined_groups(&range, dim, 4).unwrap();
+            let mut items = Items::new();
+            for (group, t, size) in by_grids(&joined, GRID_LIMITS).into_values() {
+                for k in 0..4 {
+                    let mut group = group;
+                    group[dim] = 4 * group[dim] + k;
+                    let id = std::array::from_fn(|d| range.offset[d] + group[d] * local[d] + t[d]);
+                    assert_eq!(items.insert(id, (group, t, size)), None, "{id:?} twice");
+                }
+            }
+            if let Some((rest, first)) = rest {
+                for (id, (mut group, t, size)) in by_grids(&rest, GRID_LIMITS) {
+                    group[dim] += first;
+                    assert_eq!(items.insert(id, (group, t, size)), None, "{id:?} twice");
+                }
+            }
+            assert_eq!(items, by_definition(&range), "{range:?}");
+        }
+        let few = NdRange { work_dim: 1, offset: [0; 3], global: [31, 1, 1], local: [8, 1, 1] };
+        assert!(joined_groups(&few, 0, 4).is_none(), "three groups and a partial one");
+    }
+
+    #[test]
+    fn groups_are_joined_where_multiprocessors_stay_full() {
+        assert!(is_full(256, 4 * 4224, 227 << 10), "eight groups with a tile each");
+        assert!(!is_full(64, 4 * 4224, 227 << 10), "32 groups");
+        assert!(is_full(8, 4 * 1024, 227 << 10), "no more than 32 groups");
+        assert_eq!(least_groups(256, 132), 528);
+    }
+
+    #[test]
     fn groups_of_another_shape_have_the_same_work_items() {
         let range = |global| NdRange { work_dim: 2, offset: [3, 5, 0], global, local: [64, 2, 1] };
         for shape in [WarpShape::Column, WarpShape::Tile, WarpShape::TallTile] {
@@ -318,7 +385,7 @@ mod tests {
             ([0, 0, 1], [4, 4, 4]),
             ([0, 0, 0], [4 * 8191, 1, 1]),
         ] {
-            let (joined, apart) = coarse(&range(offset, global), 4, 1).unwrap();
+            let (joined, apart) = joined_items(&range(offset, global), 4, 1).unwrap();
             assert!(joined.local.iter().product::<u64>() <= COARSE_GROUP, "{joined:?}");
             let mut found = Vec::new();
             for ([x, y, z], _) in by_grids(&joined, GRID_LIMITS) {
@@ -330,9 +397,9 @@ mod tests {
             all.sort_unstable();
             assert_eq!(found, all);
         }
-        assert!(coarse(&range([2, 0, 0], [4096, 1, 1]), 4, 1).is_none(), "wide accesses would not be aligned");
-        assert!(coarse(&range([0; 3], [4096, 1, 1]), 4, 1025).is_none(), "too few threads");
-        assert!(coarse(&range([0; 3], [(1 << 31) + 4, 1, 1]), 4, 1).is_none(), "too large ids");
+        assert!(joined_items(&range([2, 0, 0], [4096, 1, 1]), 4, 1).is_none(), "wide accesses would not be aligned");
+        assert!(joined_items(&range([0; 3], [4096, 1, 1]), 4, 1025).is_none(), "too few threads");
+        assert!(joined_items(&range([0; 3], [(1 << 31) + 4, 1, 1]), 4, 1).is_none(), "too large ids");
     }
 
     #[test]

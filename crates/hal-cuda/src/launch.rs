@@ -4,10 +4,13 @@ use crate::batch::{Call, Deferred, GridLaunch};
 use crate::completion::{Lane, Running};
 use crate::context::{Current, Event, EventKind, Gpu};
 use crate::error::OnItsWay;
-use crate::grids::{COARSE_THREADS, Descriptor, GRID_LIMITS, GROUP_LIMITS, Grid, coarse, grids, shaped};
-use crate::module::{CudaKernel, Function, Handle};
+use crate::grids::{
+    COARSE_THREADS, Descriptor, GRID_LIMITS, GROUP_LIMITS, Grid, grids, is_full, joined_groups, joined_items,
+    least_groups, shaped,
+};
+use crate::module::{CoarseFunction, CudaKernel, Function, Handle};
 use crate::print::Printing;
-use cloom_artifact::{KernelArgKind, WarpShape};
+use cloom_artifact::{Joined, KernelArgKind};
 use cloom_hal::{Completion, HalError, Launch, NdRange};
 use cloom_ir::abi::gpu as gpu_abi;
 use smallvec::smallvec;
@@ -16,11 +19,27 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+/// A grid, and what runs it.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    function: &'a Handle,
+    grid: Grid,
+    /// Bytes of local memory of a group.
+    local_size: u64,
+}
+
+impl Part<'_> {
+    /// Bytes of local memory, which the driver took for the largest group when the kernel was allowed it.
+    fn local_size(&self) -> u32 {
+        u32::try_from(self.local_size).unwrap_or(u32::MAX)
+    }
+}
+
 /// A launch that was checked, in its grids.
 struct Checked<'a, I> {
     kernel: &'a CudaKernel,
-    /// The first two grids with what they run, and the others.
-    first: [Option<(&'a Handle, Grid)>; 2],
+    /// The first two grids, and the others.
+    first: [Option<Part<'a>>; 2],
     rest: I,
     /// Its work-items.
     items: u64,
@@ -33,7 +52,7 @@ fn checked<'a>(
     gpu: &Arc<Gpu>,
     current: &Current<'_>,
     launch: &Launch<'a>,
-) -> Result<Checked<'a, impl Iterator<Item = (&'a Handle, Grid)> + use<'a>>, HalError> {
+) -> Result<Checked<'a, impl Iterator<Item = Part<'a>> + use<'a>>, HalError> {
     let kernel = kernel_of(gpu, launch)?;
     check(kernel, launch)?;
     let shaped = shaped(&launch.range, kernel.warp, kernel.function.most, gpu.multiprocessors);
@@ -41,12 +60,16 @@ fn checked<'a>(
     let threads = group_of(range).iter().product();
     let coarse = kernel.coarse.as_ref().filter(|_| has_aligned_buffers(kernel, launch));
     let function = match coarse {
-        Some((aligned, 1)) if threads <= aligned.most => aligned,
+        Some(CoarseFunction { function, factor: 1, .. }) if threads <= function.most => function,
         _ => kernel.function_for(current, threads)?,
     };
     kernel.allow_local(current, function, launch.local_size)?;
-    let coarse = coarse.filter(|(_, factor)| *factor > 1);
-    let mut rest = parts(coarse, function, range, kernel.warp, gpu.multiprocessors)?;
+    let coarse = coarse.filter(|coarse| coarse.factor > 1);
+    let split = coarse.and_then(|coarse| split(kernel, coarse, range, threads));
+    if let Some(Split { coarse, local_size, .. }) = &split {
+        kernel.allow_local(current, &coarse.function, local_size.unwrap_or(launch.local_size))?;
+    }
+    let mut rest = parts(split, function, range, launch.local_size)?;
     let first = [rest.next(), rest.next()];
     let items = range.global.iter().fold(1u64, |items, &n| items.saturating_mul(n));
     let may_wait = items <= kernel.quick.load(Ordering::Relaxed)
@@ -90,7 +113,7 @@ pub fn submit(
         [Some(only), None] if !launch.timed && buffer == 0 && !kernel.has_private => Some(only),
         _ => None,
     };
-    let alone = alone.map(|only| (only.0, move || deferred(kernel, launch, descriptor, only)));
+    let alone = alone.map(|only| (only.function, move || deferred(kernel, launch, descriptor, only)));
     let grids = first.into_iter().flatten().chain(rest);
     let begun = lane.marks().submit(&current, alone, || {
         if !launch.timed {
@@ -135,29 +158,58 @@ fn has_aligned_buffers(kernel: &CudaKernel, launch: &Launch<'_>) -> bool {
     addresses.all(|&address| u64::from_le_bytes(address).is_multiple_of(gpu_abi::COARSE_ALIGN))
 }
 
-/// What runs a range, grid by grid: the function, or the coarse kernel with its factor and, at the ends of rows, the
-/// function.
+/// A range that a coarse kernel runs but for what is left.
+struct Split<'a> {
+    coarse: &'a CoarseFunction,
+    /// The range of the coarse kernel.
+    joined: NdRange,
+    /// Bytes of local memory of its groups, if it is not the launch's.
+    local_size: Option<u64>,
+    /// The range of the ordinary kernel, and the id of its first group.
+    rest: Option<(NdRange, [u64; 3])>,
+}
+
+/// How a coarse kernel runs a range with groups of so many threads; none if it should not.
+fn split<'a>(kernel: &CudaKernel, coarse: &'a CoarseFunction, range: &NdRange, threads: u64) -> Option<Split<'a>> {
+    let (most, factor, multiprocessors) = (coarse.function.most, coarse.factor.into(), kernel.gpu.multiprocessors);
+    match coarse.joined {
+        Joined::WorkItems => {
+            let (joined, rest) = joined_items(range, factor, multiprocessors * COARSE_THREADS)?;
+            let joined = shaped(&joined, kernel.warp, most, multiprocessors).unwrap_or(joined);
+            let fits = group_of(&joined).iter().product::<u64>() <= most;
+            fits.then_some(Split { coarse, joined, local_size: None, rest: rest.map(|rest| (rest, [0; 3])) })
+        }
+        Joined::Groups { dim, local_size } => {
+            let (joined, rest) = joined_groups(range, dim.into(), factor)?;
+            let has_enough = joined.groups().iter().product::<u64>() >= least_groups(threads, multiprocessors);
+            let fits = threads <= most && is_full(threads, local_size, kernel.local_memory);
+            let rest =
+                rest.map(|(rest, first)| (rest, std::array::from_fn(|d| if d == dim.into() { first } else { 0 })));
+            (has_enough && fits).then_some(Split { coarse, joined, local_size: Some(local_size), rest })
+        }
+    }
+}
+
+/// What runs a range, grid by grid: the function, or the coarse kernel and, for what is left, the function.
 fn parts<'a>(
-    coarse_kernel: Option<&'a (Function, u32)>,
+    split: Option<Split<'a>>,
     function: &'a Function,
     range: &NdRange,
-    warp: WarpShape,
-    multiprocessors: u64,
-) -> Result<impl Iterator<Item = (&'a Handle, Grid)> + use<'a>, HalError> {
-    let part = |function: &'a Handle, range: &NdRange| {
+    local_size: u64,
+) -> Result<impl Iterator<Item = Part<'a>> + use<'a>, HalError> {
+    let part = |function: &'a Function, local_size, range: &NdRange, first_group: [u64; 3]| {
         let too_many = || HalError::Device(format!("a GPU takes {:?} groups in too many parts", range.groups()));
         let grids = grids(range, GRID_LIMITS).ok_or_else(too_many)?;
-        Ok::<_, HalError>(grids.map(move |grid| (function, grid)))
+        Ok::<_, HalError>(grids.map(move |mut grid| {
+            grid.first_group = std::array::from_fn(|d| grid.first_group[d] + first_group[d]);
+            Part { function: &function.handle, grid, local_size }
+        }))
     };
-    let joined = coarse_kernel.and_then(|(function, factor)| {
-        let (joined, apart) = coarse(range, (*factor).into(), multiprocessors * COARSE_THREADS)?;
-        let joined = shaped(&joined, warp, function.most, multiprocessors).unwrap_or(joined);
-        (group_of(&joined).iter().product::<u64>() <= function.most).then_some((function, joined, apart))
-    });
-    let parts = match joined {
-        None => [Some(part(&function.handle, range)?), None],
-        Some((coarse, joined, apart)) => {
-            [Some(part(&coarse.handle, &joined)?), apart.map(|apart| part(&function.handle, &apart)).transpose()?]
+    let parts = match split {
+        None => [Some(part(function, local_size, range, [0; 3])?), None],
+        Some(Split { coarse, joined, local_size: of_joined, rest }) => {
+            let rest = rest.map(|(rest, first_group)| part(function, local_size, &rest, first_group));
+            [Some(part(&coarse.function, of_joined.unwrap_or(local_size), &joined, [0; 3])?), rest.transpose()?]
         }
     };
     Ok(parts.into_iter().flatten().flatten())
@@ -205,42 +257,27 @@ fn begin<'a>(
     kernel: &CudaKernel,
     launch: &Launch<'_>,
     mut descriptor: Descriptor,
-    grids: impl Iterator<Item = (&'a Handle, Grid)>,
+    grids: impl Iterator<Item = Part<'a>>,
 ) -> Result<(), HalError> {
-    let (artifact, args, local_size) = (&*kernel.artifact, launch.args, local_size(launch));
-    for (function, grid) in grids {
-        descriptor.set_grid(&grid);
-        let (grid, descriptor) = (&grid, &descriptor);
+    let (artifact, args) = (&*kernel.artifact, launch.args);
+    for part in grids {
+        descriptor.set_grid(&part.grid);
+        let (function, grid, local_size, descriptor) = (part.function, &part.grid, part.local_size(), &descriptor);
         GridLaunch { function, grid, local_size, descriptor, artifact, args }.launch(current, lane.stream())?;
     }
     Ok(())
 }
 
-/// Bytes of local memory. The driver took that of the largest group when the kernel was allowed it.
-fn local_size(launch: &Launch<'_>) -> u32 {
-    u32::try_from(launch.local_size).unwrap_or(u32::MAX)
-}
-
 /// Leaves a launch to the thread of its lane, if others are on their way and it is quick. Returns its number.
-fn defer(
-    lane: &Lane,
-    kernel: &CudaKernel,
-    launch: &Launch<'_>,
-    descriptor: Descriptor,
-    only: (&Handle, Grid),
-) -> Option<u64> {
+fn defer(lane: &Lane, kernel: &CudaKernel, launch: &Launch<'_>, descriptor: Descriptor, only: Part<'_>) -> Option<u64> {
     lane.marks().defer(|| deferred(kernel, launch, descriptor, only))
 }
 
 /// A launch of one grid with all that it needs.
-fn deferred(
-    kernel: &CudaKernel,
-    launch: &Launch<'_>,
-    mut descriptor: Descriptor,
-    (function, grid): (&Handle, Grid),
-) -> Deferred {
-    descriptor.set_grid(&grid);
+fn deferred(kernel: &CudaKernel, launch: &Launch<'_>, mut descriptor: Descriptor, only: Part<'_>) -> Deferred {
+    descriptor.set_grid(&only.grid);
     let (artifact, args) = (kernel.artifact.clone(), launch.args.into());
-    let call = Call { function: function.clone(), grid, local_size: local_size(launch), descriptor, args };
+    let (function, grid, local_size) = (only.function.clone(), only.grid, only.local_size());
+    let call = Call { function, grid, local_size, descriptor, args };
     Deferred { call, artifact }
 }

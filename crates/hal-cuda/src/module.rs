@@ -9,7 +9,7 @@ use crate::context::{Current, Gpu};
 use crate::error::Failure;
 use crate::exit::Load;
 use crate::library::{RawFunction, RawLink, RawModule};
-use cloom_artifact::{KernelArtifact, WarpShape};
+use cloom_artifact::{CoarseEntry, Joined, KernelArtifact, WarpShape};
 use cloom_hal::{HalError, Kernel, Memory};
 use cloom_ir::abi::gpu;
 use std::ffi::{CStr, CString, c_void};
@@ -65,13 +65,12 @@ pub struct CudaKernel {
     pub(crate) name: Arc<str>,
     pub(crate) gpu: Arc<Gpu>,
     pub(crate) function: Function,
-    /// The coarse kernel and its factor.
-    pub(crate) coarse: Option<(Function, u32)>,
+    pub(crate) coarse: Option<CoarseFunction>,
     pub(crate) warp: WarpShape,
     /// The kernel once more for groups that are too large for it, from the first of them on.
     large: OnceLock<Result<Function, HalError>>,
     /// Bytes of local memory of the largest group.
-    local_memory: u64,
+    pub(crate) local_memory: u64,
     /// The most work-items of a launch that was seen to be quick.
     pub(crate) quick: Arc<AtomicU64>,
     /// Whether it has run.
@@ -135,6 +134,13 @@ pub struct Function {
     has_local_memory: AtomicBool,
 }
 
+/// A kernel one work-item of which is several of the ordinary one.
+pub struct CoarseFunction {
+    pub(crate) function: Function,
+    pub(crate) factor: u32,
+    pub(crate) joined: Joined,
+}
+
 /// A module of the driver, until it is dropped with the last handle of a function; kernels are kept until their
 /// launches have ended.
 struct Module {
@@ -182,10 +188,12 @@ impl CudaKernel {
         let _load = Load::begin()?;
         let function = module.function(&current, &artifact.entry)?;
         let coarse = match coarse {
-            Some(coarse) => Some((module.function(&current, &coarse.entry)?, coarse.factor.max(1))),
+            Some(CoarseEntry { entry, factor, joined }) => {
+                Some(CoarseFunction { function: module.function(&current, &entry)?, factor: factor.max(1), joined })
+            }
             None => None,
         };
-        let functions = std::iter::once(&function).chain(coarse.iter().map(|(function, _)| function));
+        let functions = std::iter::once(&function).chain(coarse.iter().map(|coarse| &coarse.function));
         let private = functions.map(|function| attribute_of(&current, function.handle.raw, PRIVATE));
         let has_private = private.collect::<Result<Vec<_>, _>>()?.into_iter().any(|bytes| bytes > 0);
         let static_shared = u64::from(attribute_of(&current, function.handle.raw, STATIC_SHARED)?);

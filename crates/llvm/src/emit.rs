@@ -37,7 +37,7 @@ pub fn module(
         zeros: None,
         variables: None,
         fused: HashMap::new(),
-        gpu: target.gpu().map(|_| Gpu::new(module, reachable)),
+        gpu: target.gpu().map(|_| Gpu::new(module, roots, reachable)),
         lines: lines.then(|| Lines::new(module, context.raw, llvm.raw)),
     };
     for &f in reachable {

@@ -272,7 +272,7 @@ fn loops(func: &Function) -> usize {
 }
 
 /// Functions and all that they call.
-fn reachable(module: &Module, roots: &[FuncRef]) -> Vec<FuncRef> {
+pub(crate) fn reachable(module: &Module, roots: &[FuncRef]) -> Vec<FuncRef> {
     let mut list = roots.to_vec();
     let mut i = 0;
     while i < list.len() {

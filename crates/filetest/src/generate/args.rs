@@ -79,10 +79,13 @@ impl Generated {
             CaseArg::Bytes(5i32.to_le_bytes().to_vec()),
             CaseArg::Bytes(bytes),
             CaseArg::Bytes(floats),
-            // Of kernels without local memory, the range: work-items, columns, and the first column.
+            // Of kernels without such an argument, the range: work-items, columns, the first column, and rows.
             match is_local(7) {
                 true => CaseArg::Local(4 * LOCAL),
-                false => CaseArg::Bytes(words(4, &|i| [items, range.global[0], range.offset[0], 0][i as usize] as u32)),
+                false => {
+                    let [columns, rows, _] = range.global;
+                    CaseArg::Bytes(words(4, &|i| [items, columns, range.offset[0], rows][i as usize] as u32))
+                }
             },
             CaseArg::Buffer(words(items * COLUMNS, &|i| i ^ 0x5a5a)),
         ];

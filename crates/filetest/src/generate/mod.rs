@@ -15,7 +15,7 @@
 //! * [`families`]: constructs that only some programs have, and their counts; one file for each family; `dispatch`
 //!   chooses the family of a statement.
 //! * `ranges`: the launch ranges.
-//! * `streams`: programs of another kind, whose work-items can be joined.
+//! * `streams`, `tiles`: programs of other kinds, whose work-items or groups can be joined.
 
 mod alias;
 pub mod args;
@@ -40,11 +40,13 @@ mod records;
 mod rows;
 mod stmt;
 mod streams;
+mod tiles;
 pub mod tree;
 pub mod types;
 
 pub use group::LOCAL;
 pub use streams::generate_stream;
+pub use tiles::generate_tiles;
 
 use args::Param;
 use cloom_interp::NdRange;

@@ -55,17 +55,34 @@ pub enum WarpShape {
     TallTile,
 }
 
-/// A kernel with the same parameters, one work-item of which does the work of several neighbours of dimension 0. It
-/// does not matter how they are grouped, and its global ids of dimension 0 are those of the first neighbours divided by
-/// the factor. For ids of at most 31 bits, and arguments that are addresses of buffers aligned to [`COARSE_ALIGN`].
+/// A kernel with the same parameters, one work-item of which does the work of several of the ordinary kernel. For
+/// arguments that are addresses of buffers aligned to [`COARSE_ALIGN`].
 ///
 /// If the factor is 1, it differs from the ordinary kernel by the alignment alone, and is launched like that one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CoarseEntry {
     /// The symbol of the kernel.
     pub entry: String,
-    /// How many neighbours.
+    /// How many work-items.
     pub factor: u32,
+    /// Which ones.
+    pub joined: Joined,
+}
+
+/// Which work-items a work-item of a coarse kernel is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Joined {
+    /// Neighbours of dimension 0. It does not matter how they are grouped, and the global ids of dimension 0 are those
+    /// of the first neighbours divided by the factor. For ids of at most 31 bits.
+    WorkItems,
+    /// Those of the same local id in neighbouring groups along a dimension, which are whole ones. The group ids of that
+    /// dimension are those of the first neighbours divided by the factor.
+    Groups {
+        /// The dimension.
+        dim: u8,
+        /// Bytes of local memory of the joined groups.
+        local_size: u64,
+    },
 }
 
 /// Bytes to which the buffers of a coarse kernel are aligned. A pointer to shared virtual memory may be to any element.

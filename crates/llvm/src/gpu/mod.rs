@@ -63,7 +63,7 @@ pub fn finish(text: &str) -> String {
 pub struct Gpu {
     /// The offset of each variable of local memory in the group's block.
     locals: HashMap<GlobalRef, u64>,
-    /// Bytes of these variables.
+    /// Bytes of those of the first kernel.
     pub local_size: u64,
     /// Functions that use variables of the program, themselves or by calls: they get the address of these variables as
     /// a last parameter.
@@ -73,25 +73,29 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// Of these functions, the root first and callees in any order.
-    pub fn new(module: &Module, reachable: &[FuncRef]) -> Gpu {
-        let (mut locals, mut local_size) = (HashMap::new(), 0u64);
-        let mut with_variables = HashSet::new();
-        for &f in reachable {
-            for (_, data) in module.funcs[f].insts_in_layout() {
-                let Op::GlobalAddr(g) = data.op else { continue };
-                let global = &module.globals[g];
-                if global.place.is_some() {
-                    with_variables.insert(f);
-                } else if global.space == Space::Local {
-                    locals.entry(g).or_insert_with(|| {
-                        let at = local_size.next_multiple_of(u64::from(global.align.max(1)));
-                        local_size = at.saturating_add(global.size);
-                        at
-                    });
+    /// Of these kernels and all that they call.
+    pub fn new(module: &Module, kernels: &[FuncRef], reachable: &[FuncRef]) -> Gpu {
+        let addresses = |f: FuncRef| {
+            let insts = module.funcs[f].insts_in_layout();
+            insts.filter_map(
+                |(_, data)| if let Op::GlobalAddr(g) = data.op { Some((g, &module.globals[g])) } else { None },
+            )
+        };
+        let has_variables = |&f: &FuncRef| addresses(f).any(|(_, global)| global.place.is_some());
+        let mut with_variables: HashSet<FuncRef> = reachable.iter().copied().filter(has_variables).collect();
+        // A group runs one of the kernels, whose variables begin where those of another one do.
+        let mut locals = HashMap::new();
+        let sizes = kernels.iter().map(|&kernel| {
+            let mut size = 0u64;
+            for (g, global) in super::reachable(module, &[kernel]).into_iter().flat_map(addresses) {
+                if global.place.is_none() && global.space == Space::Local {
+                    let at = *locals.entry(g).or_insert_with(|| size.next_multiple_of(u64::from(global.align.max(1))));
+                    size = size.max(at.saturating_add(global.size));
                 }
             }
-        }
+            size
+        });
+        let local_size = sizes.collect::<Vec<_>>().first().copied().unwrap_or(0);
         loop {
             let calls_one = |f: &FuncRef| module.funcs[*f].callees().iter().any(|c| with_variables.contains(c));
             let more: Vec<_> =

@@ -6,7 +6,7 @@
 //! An index of 32 bits, `y * width + x`, may wrap between two neighbours, and its elements then lie apart. That is left
 //! to the coarse kernel, which compares the first index with the last ([`Unwrapped`]).
 
-use super::Apart;
+use super::Unjoined;
 use crate::analysis::divergence::Divergence;
 use cloom_ir::abi::gpu::COARSE_ALIGN;
 use cloom_ir::affine::{Affine, Ext, Facts, Form, Symbol};
@@ -88,13 +88,16 @@ impl Ids<'_> {
     }
 
     /// The accesses that vary, if all of them and all branches can be joined.
-    pub(super) fn check(&self, guards: &[Block]) -> Result<(FxHashMap<Inst, Access>, Unwrapped), Apart> {
+    pub(super) fn check(&self, guards: &[Block]) -> Result<(FxHashMap<Inst, Access>, Unwrapped), Unjoined> {
         if let Some((_, data)) = self.item.insts_in_layout().find(|(_, data)| data.op == Op::Sample) {
-            return Err(Apart { span: data.span, why: "texture units work on what the neighbours in a warp sample" });
+            return Err(Unjoined {
+                span: data.span,
+                why: "texture units work on what the neighbours in a warp sample",
+            });
         }
         self.with_affine(|cfg, loops, affine| {
             for &b in cfg.rpo().iter().filter(|&&b| self.divergence.is_divergent_branch(b)) {
-                let apart = |why| Apart { span: self.item.blocks[b].term_span, why };
+                let apart = |why| Unjoined { span: self.item.blocks[b].term_span, why };
                 self.guard(cfg, loops, affine, b).map_err(apart)?;
                 if !guards.contains(&b) {
                     return Err(apart("neighbours may take this branch differently"));
@@ -107,7 +110,7 @@ impl Ids<'_> {
             let affine = Affine::new(self.item, cfg, loops, facts);
             let accesses = self.accesses(&affine)?;
             if !self.pays(loops, &affine, &accesses) {
-                return Err(Apart::new(
+                return Err(Unjoined::new(
                     "most of its accesses in loops would neither be wider nor shared by neighbours",
                 ));
             }
@@ -154,7 +157,7 @@ impl Ids<'_> {
     }
 
     /// The accesses that vary.
-    fn accesses(&self, affine: &Affine<'_>) -> Result<FxHashMap<Inst, Access>, Apart> {
+    fn accesses(&self, affine: &Affine<'_>) -> Result<FxHashMap<Inst, Access>, Unjoined> {
         let item = self.item;
         let mut accesses = FxHashMap::default();
         for (inst, data) in item.insts_in_layout() {
@@ -165,7 +168,7 @@ impl Ids<'_> {
             };
             let Some(ty) = ty.filter(|_| !self.divergence.is_uniform(data.args[0])) else { continue };
             let access = self.access(affine, data.args[0], ty, align);
-            accesses.insert(inst, access.map_err(|why| Apart { span: data.span, why })?);
+            accesses.insert(inst, access.map_err(|why| Unjoined { span: data.span, why })?);
         }
         Ok(accesses)
     }

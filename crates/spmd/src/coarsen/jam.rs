@@ -2,22 +2,29 @@
 
 use super::MAX_FACTOR;
 use super::check::{Access, Unwrapped};
+use super::regions::Region;
 use crate::analysis::divergence::Divergence;
 use cloom_ir::affine::Ext;
 use cloom_ir::cfg::Cfg;
-use cloom_ir::{
-    BinOp, Block, Builder, Edge, Flags, FuncRef, Function, Inst, InstData, IntCc, Op, Query, Term, Type, Value,
-};
+use cloom_ir::{BinOp, Block, Builder, Edge, FuncRef, Function, Inst, InstData, IntCc, Op, Term, Type, Value};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 /// The values of one value of the original: one if it is uniform, else one for each work-item.
-type Lanes = SmallVec<[Value; MAX_FACTOR as usize]>;
+pub(super) type Lanes = SmallVec<[Value; MAX_FACTOR as usize]>;
+
+/// How work-items that do not agree at a branch go on.
+pub(super) enum Apart<'a> {
+    /// Each to its end, in a call of this function.
+    Calls(FuncRef),
+    /// Each to where they meet again, in a copy of what is behind the branch of a block.
+    Copies(&'a FxHashMap<Block, Region>),
+}
 
 /// The joining.
 pub(super) struct Jam<'a> {
     item: &'a Function,
-    item_ref: FuncRef,
+    apart: Apart<'a>,
     divergence: &'a Divergence,
     accesses: &'a FxHashMap<Inst, Access>,
     unwrapped: &'a Unwrapped,
@@ -30,24 +37,34 @@ pub(super) struct Jam<'a> {
 impl<'a> Jam<'a> {
     /// Joins `factor` work-items of `item` in `out`, which has the kernel's parameters and no block yet.
     pub(super) fn new(
-        (item_ref, item): (FuncRef, &'a Function),
+        (item, apart): (&'a Function, Apart<'a>),
         divergence: &'a Divergence,
         (accesses, unwrapped): (&'a FxHashMap<Inst, Access>, &'a Unwrapped),
         factor: u32,
         out: Function,
     ) -> Self {
         let (values, blocks) = (FxHashMap::default(), FxHashMap::default());
-        Jam { item, item_ref, divergence, accesses, unwrapped, factor, out, values, blocks }
+        Jam { item, apart, divergence, accesses, unwrapped, factor, out, values, blocks }
     }
 
-    /// The function of the joined work-items; `queries` are what the last parameters of `item` stand for.
-    pub(super) fn run(mut self, queries: &[(Query, u8)]) -> Function {
+    /// The function of the joined work-items. The last parameters of `item` stand for what was asked for; `define`
+    /// makes the values of each.
+    pub(super) fn run(mut self, asked: &[Op], define: impl Fn(&mut Builder<'_>, &Op) -> Lanes) -> Function {
         let (item, cfg) = (self.item, Cfg::new(self.item));
         for &b in cfg.rpo() {
             let block = self.out.add_block();
             self.blocks.insert(b, block);
         }
-        self.begin(queries);
+        let (entry, params) = (self.out.entry(), item.param_values());
+        let (own, others) = params.split_at(params.len() - asked.len());
+        for &p in own {
+            let param = self.out.add_block_param(entry, item.ty(p));
+            self.values.insert(p, smallvec![param]);
+        }
+        for (&p, op) in others.iter().zip(asked) {
+            let lanes = define(&mut Builder::new(&mut self.out, entry), op);
+            self.values.insert(p, lanes);
+        }
         for &b in &cfg.rpo()[1..] {
             for &p in &item.blocks[b].params {
                 let count = if self.divergence.is_uniform(p) { 1 } else { self.factor };
@@ -64,32 +81,6 @@ impl<'a> Jam<'a> {
             self.term(b, block);
         }
         self.out
-    }
-
-    /// The parameters: the kernel's, and what it queries.
-    fn begin(&mut self, queries: &[(Query, u8)]) {
-        let (item, entry) = (self.item, self.out.entry());
-        let (own, asked) = item.param_values().split_at(item.params.len() - queries.len());
-        for &p in own {
-            let param = self.out.add_block_param(entry, item.ty(p));
-            self.values.insert(p, smallvec![param]);
-        }
-        let mut b = Builder::new(&mut self.out, entry);
-        for (&p, &(what, dim)) in asked.iter().zip(queries) {
-            let value = b.query(what, dim);
-            let lanes = if (what, dim) == (Query::GlobalId, 0) {
-                let factor = b.iconst(Type::I64, self.factor.into());
-                let first = b.binary_flags(BinOp::Mul, value, factor, Flags::NSW | Flags::NUW);
-                let lane = |k: u32| {
-                    let k = b.iconst(Type::I64, k.into());
-                    b.binary_flags(BinOp::Add, first, k, Flags::NSW | Flags::NUW)
-                };
-                (0..self.factor).map(lane).collect()
-            } else {
-                smallvec![value]
-            };
-            self.values.insert(p, lanes);
-        }
     }
 
     /// The value for one work-item.
@@ -160,7 +151,8 @@ impl<'a> Jam<'a> {
         let checked = self.item.insts[inst].result.and_then(|v| Some((v, *self.unwrapped.get(&v)?)));
         let Some((v, ext)) = checked else { return block };
         let (first, last) = (self.lane(v, 0), self.lane(v, self.factor - 1));
-        let (next, apart) = (self.out.add_block(), self.apart());
+        let Apart::Calls(function) = self.apart else { return block };
+        let (next, apart) = (self.out.add_block(), self.calls(function));
         let mut b = self.builder(block, &self.item.insts[inst]);
         let rises = b.icmp(if ext == Ext::Signed { IntCc::Sle } else { IntCc::Ule }, first, last);
         b.term(Term::Branch { cond: rises, then: Function::edge(next), els: Function::edge(apart) });
@@ -168,11 +160,11 @@ impl<'a> Jam<'a> {
     }
 
     /// A block in which each work-item runs by itself.
-    fn apart(&mut self) -> Block {
+    fn calls(&mut self, function: FuncRef) -> Block {
         let apart = self.out.add_block();
         for k in 0..self.factor {
             let args: Vec<Value> = self.item.param_values().iter().map(|&p| self.lane(p, k)).collect();
-            Builder::new(&mut self.out, apart).call(self.item_ref, &args, None);
+            Builder::new(&mut self.out, apart).call(function, &args, None);
         }
         Builder::new(&mut self.out, apart).ret(None);
         apart
@@ -180,30 +172,24 @@ impl<'a> Jam<'a> {
 
     fn term(&mut self, from: Block, block: Block) {
         let (term, span) = (&self.item.blocks[from].term, self.item.blocks[from].term_span);
-        let new = match term {
-            Term::Jump(e) => Term::Jump(self.edge(e)),
-            Term::Branch { cond, then, els } => {
-                let (then, els) = (self.edge(then), self.edge(els));
-                if self.values[cond].len() > 1 {
-                    return self.guard(block, *cond, then, els);
-                }
-                Term::Branch { cond: self.lane(*cond, 0), then, els }
-            }
-            Term::Switch { value, cases, default } => Term::Switch {
-                value: self.lane(*value, 0),
-                cases: cases.iter().map(|(bits, e)| (*bits, self.edge(e))).collect(),
-                default: self.edge(default),
-            },
-            Term::Return(_) => Term::Return(None),
-            Term::Unreachable => Term::Unreachable,
-        };
+        if let Term::Branch { cond, then, els } = term
+            && self.values[cond].len() > 1
+        {
+            let (then, els) = (self.edge(then), self.edge(els));
+            let apart = match self.apart {
+                Apart::Calls(function) => self.calls(function),
+                Apart::Copies(regions) => self.copies(from, &regions[&from]),
+            };
+            return self.agree(block, *cond, (then, els), apart);
+        }
+        let new = mapped(term, &mut |v| self.lane(v, 0), &mut |e| self.edge(e));
         self.out.set_term(block, new, span);
     }
 
-    /// A branch that varies: both ways for all of them, and each by itself.
-    fn guard(&mut self, block: Block, cond: Value, then: Edge, els: Edge) {
+    /// A branch that varies: both ways for all of them, and one for those that do not agree.
+    fn agree(&mut self, block: Block, cond: Value, (then, els): (Edge, Edge), apart: Block) {
         let conds = self.values[&cond].clone();
-        let (other, apart) = (self.out.add_block(), self.apart());
+        let other = self.out.add_block();
         let mut b = Builder::new(&mut self.out, block);
         let join =
             |b: &mut Builder<'_>, op| conds.iter().copied().reduce(|x, y| b.binary(op, x, y)).unwrap_or(conds[0]);
@@ -211,5 +197,75 @@ impl<'a> Jam<'a> {
         b.term(Term::Branch { cond: all, then, els: Function::edge(other) });
         b.switch_to(other);
         b.term(Term::Branch { cond: any, then: Function::edge(apart), els });
+    }
+
+    /// A block from which the work-items run one after the other, from the branch of `from` to where they meet.
+    fn copies(&mut self, from: Block, region: &Region) -> Block {
+        let first = self.out.add_block();
+        let params = &self.item.blocks[region.join].params;
+        let (mut at, mut ends) = (first, Vec::new());
+        for k in 0..self.factor {
+            let end = self.out.add_block();
+            for &p in params {
+                self.out.add_block_param(end, self.item.ty(p));
+            }
+            self.copy((from, at), region, k, end);
+            ends.push(end);
+            at = end;
+        }
+        let args = params.iter().enumerate().flat_map(|(i, p)| {
+            let lanes = &ends[..self.values[p].len()];
+            lanes.iter().map(move |&end| (i, end))
+        });
+        let args: Vec<Value> = args.map(|(i, end)| self.out.blocks[end].params[i]).collect();
+        Builder::new(&mut self.out, at).jump(self.blocks[&region.join], &args);
+        first
+    }
+
+    /// Copies a region for a work-item: `at` is its branch, `end` where it leads.
+    fn copy(&mut self, (from, at): (Block, Block), region: &Region, k: u32, end: Block) {
+        let item = self.item;
+        let mut blocks: FxHashMap<Block, Block> = FxHashMap::from_iter([(region.join, end)]);
+        let mut values: FxHashMap<Value, Value> = FxHashMap::default();
+        for &b in &region.blocks {
+            let copy = self.out.add_block();
+            blocks.insert(b, copy);
+            for &p in &item.blocks[b].params {
+                values.insert(p, self.out.add_block_param(copy, item.ty(p)));
+            }
+        }
+        for &b in std::iter::once(&from).chain(&region.blocks) {
+            let (block, insts) = match b == from {
+                true => (at, &[][..]),
+                false => (blocks[&b], &item.blocks[b].insts[..]),
+            };
+            for &inst in insts {
+                let data = &item.insts[inst];
+                let value = |v: Value| values.get(&v).copied().unwrap_or_else(|| self.lane(v, k));
+                let args = data.args.iter().map(|&v| value(v)).collect();
+                let ty = data.result.map(|r| item.ty(r));
+                let copy = self.builder(block, data).push(data.op.clone(), args, ty, data.flags);
+                values.extend(data.result.zip(copy));
+            }
+            let value = |v: Value| values.get(&v).copied().unwrap_or_else(|| self.lane(v, k));
+            let edge = |e: &Edge| Edge::new(blocks[&e.block], e.args.iter().map(|&v| value(v)));
+            let term = mapped(&item.blocks[b].term, &mut |v| value(v), &mut |e| edge(e));
+            self.out.set_term(block, term, item.blocks[b].term_span);
+        }
+    }
+}
+
+/// The same terminator of another function.
+fn mapped(term: &Term, value: &mut dyn FnMut(Value) -> Value, edge: &mut dyn FnMut(&Edge) -> Edge) -> Term {
+    match term {
+        Term::Jump(e) => Term::Jump(edge(e)),
+        Term::Branch { cond, then, els } => Term::Branch { cond: value(*cond), then: edge(then), els: edge(els) },
+        Term::Switch { value: of, cases, default } => Term::Switch {
+            value: value(*of),
+            cases: cases.iter().map(|(bits, e)| (*bits, edge(e))).collect(),
+            default: edge(default),
+        },
+        Term::Return(_) => Term::Return(None),
+        Term::Unreachable => Term::Unreachable,
     }
 }

@@ -1,0 +1,186 @@
+//! Joined groups, for kernels with barriers.
+//!
+//! In comes a kernel whose groups share local memory; out comes a second kernel, a group of which does the work of
+//! several neighbours along a dimension: each work-item is that of the same local id in each of them. It has the local
+//! memory of all, and a barrier is one barrier for all. (Block coarsening, of Ivanov et al., "Retargeting and
+//! Respecializing GPU Workloads for Performance Portability", CGO 2024.)
+//!
+//! ```text
+//! tile[l] = in[g·n + l]                 tile0[l] = in[4·q·n + l];  tile1[l] = in[(4·q + 1)·n + l];  …
+//! barrier                               barrier
+//! ```
+//!
+//! What it is for: the loads of the joined groups are under way together. A kernel that moves four bytes a work-item
+//! keeps half of a GPU's bandwidth busy, and neither wide accesses nor loads of neighbours can be had where local ids
+//! say what a work-item does.
+//!
+//! Whatever depends on local ids alone is the same for all joined groups: loops from a local id on, trees of
+//! reductions. A branch that depends on the group, as at the edge of a picture, is taken if all agree; if they do not,
+//! each goes its way to where they meet ([`super::regions`]). Groups have no order among them, so that no result
+//! depends on it.
+
+use super::jam::{Apart, Jam, Lanes};
+use super::regions::{Region, region};
+use super::{Coarse, MAX_FACTOR, MAX_SIZE, Unjoined, item_function, numbers_from};
+use crate::analysis::divergence;
+use cloom_ir::abi::gpu::Joined;
+use cloom_ir::cfg::Cfg;
+use cloom_ir::dom::DomTree;
+use cloom_ir::{
+    BinOp, Block, Builder, Flags, FuncRef, Function, Global, GlobalLinkage, GlobalRef, InstData, Module, Op, ParamKind,
+    Query, Space, Value,
+};
+use rustc_hash::FxHashMap;
+
+/// The largest alignment of the memory of one of the groups.
+const MAX_ALIGN: u64 = 128;
+
+/// Whether the work-items of a group wait for each other.
+pub(super) fn has_barriers(func: &Function) -> bool {
+    func.insts_in_layout().any(|(_, data)| data.op == Op::Barrier)
+}
+
+/// Joins groups of a kernel, or says why not.
+pub(super) fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Unjoined> {
+    let func = &module.funcs[kernel];
+    if func.size() > MAX_SIZE {
+        return Err(Unjoined::new("the kernel is large: what it computes takes longer than its accesses"));
+    }
+    if func.kernel.iter().flat_map(|k| &k.params).any(|p| p.kind == ParamKind::Local) {
+        return Err(Unjoined::new("its groups share local memory of a size that is an argument"));
+    }
+    if let Some((_, data)) = func.insts_in_layout().find(|(_, data)| !may_join(data)) {
+        return Err(Unjoined { span: data.span, why: "this operation is each work-item's own, or its group's" });
+    }
+    let dim = dimension(func).ok_or_else(|| Unjoined::new("its groups all do the same"))?;
+    let local = Locals::of(module, func).ok_or_else(|| Unjoined::new("its groups share no local memory"))?;
+    let is_local = |op: &Op| matches!(op, Op::GlobalAddr(g) if module.globals[*g].space == Space::Local);
+    let (item, asked) = item_function(func, |op| matches!(op, Op::Query { .. }) || is_local(op));
+    let params = item.param_values()[func.params.len()..].iter().zip(&asked);
+    let varying: Vec<Value> = params.filter(|(_, op)| is_local(op) || is_of_group(op, dim)).map(|(&p, _)| p).collect();
+    let divergence = divergence::between_lanes(&item, &varying);
+    let cfg = Cfg::new(&item);
+    let post = DomTree::post(&item, &cfg);
+    let mut regions: FxHashMap<Block, Region> = FxHashMap::default();
+    for &b in cfg.rpo().iter().filter(|&&b| divergence.is_divergent_branch(b)) {
+        let region = region(&item, &cfg, &post, b);
+        regions.insert(b, region.map_err(|why| Unjoined { span: item.blocks[b].term_span, why })?);
+    }
+    let factor = MAX_FACTOR;
+    let mut coarse = Function::new(format!("{}.g{factor}", func.name), func.params.clone(), None);
+    (coarse.linkage, coarse.kernel) = (func.linkage, func.kernel.clone());
+    let local_size = local.stride * u64::from(factor);
+    let memory = module.globals.push(Global {
+        name: coarse.name.clone(),
+        linkage: GlobalLinkage::Internal,
+        space: Space::Local,
+        size: local_size,
+        align: MAX_ALIGN as u32,
+        init: Vec::new(),
+        relocs: Vec::new(),
+        place: None,
+    });
+    let joining = Joining { dim, factor, memory, local };
+    let nothing = (FxHashMap::default(), FxHashMap::default());
+    let jam = Jam::new((&item, Apart::Copies(&regions)), &divergence, (&nothing.0, &nothing.1), factor, coarse);
+    let coarse = jam.run(&asked, |b, op| joining.lanes(b, op));
+    Ok(Coarse { func: module.funcs.push(coarse), factor, joined: Joined::Groups { dim, local_size } })
+}
+
+/// Whether an instruction may be joined with those of other groups.
+fn may_join(data: &InstData) -> bool {
+    match data.op {
+        Op::Load { .. } | Op::Store { .. } => !data.flags.contains(Flags::VOLATILE),
+        Op::Query { what, .. } => matches!(
+            what,
+            Query::WorkDim
+                | Query::GlobalId
+                | Query::LocalId
+                | Query::GroupId
+                | Query::GlobalSize
+                | Query::LocalSize
+                | Query::EnqueuedLocalSize
+                | Query::NumGroups
+                | Query::GlobalOffset
+        ),
+        Op::PureCall(_) | Op::GlobalAddr(_) | Op::Barrier | Op::Fence { .. } => true,
+        // Private memory is each work-item's own.
+        Op::Alloca { .. } => false,
+        ref op => op.is_pure(),
+    }
+}
+
+/// Whether joined groups differ in what is asked for.
+fn is_of_group(op: &Op, along: u8) -> bool {
+    matches!(*op, Op::Query { what: Query::GlobalId | Query::GroupId, dim } if dim == along)
+}
+
+/// The dimension along which groups are joined: the last one whose ids are asked for. If all are, as by
+/// `get_global_linear_id()`, it is the one that each range has.
+fn dimension(func: &Function) -> Option<u8> {
+    let is_asked = |dim: &u8| func.insts_in_layout().any(|(_, data)| is_of_group(&data.op, *dim));
+    if (0..3).all(|dim| is_asked(&dim)) { Some(0) } else { (0..3).rev().find(is_asked) }
+}
+
+/// The local memory of one group.
+struct Locals {
+    at: FxHashMap<GlobalRef, u64>,
+    /// Bytes from group to group.
+    stride: u64,
+}
+
+impl Locals {
+    /// None if there is none.
+    fn of(module: &Module, func: &Function) -> Option<Locals> {
+        let (mut at, mut size) = (FxHashMap::default(), 0u64);
+        for (_, data) in func.insts_in_layout() {
+            let Op::GlobalAddr(g) = data.op else { continue };
+            let global = &module.globals[g];
+            if global.space == Space::Local && !at.contains_key(&g) {
+                let begin = size.next_multiple_of(u64::from(global.align.max(1)));
+                at.insert(g, begin);
+                size = begin.checked_add(global.size)?;
+            }
+        }
+        (!at.is_empty()).then(|| Locals { at, stride: size.next_multiple_of(MAX_ALIGN) })
+    }
+}
+
+/// What the joined groups have in place of what a work-item asks for.
+struct Joining {
+    dim: u8,
+    factor: u32,
+    /// The local memory of all.
+    memory: GlobalRef,
+    local: Locals,
+}
+
+impl Joining {
+    fn lanes(&self, b: &mut Builder<'_>, op: &Op) -> Lanes {
+        match *op {
+            Op::GlobalAddr(g) => {
+                let address = b.global_addr(self.memory, Space::Local);
+                let of = |k: u32| b.ptr_offset(address, self.local.at[&g] + u64::from(k) * self.local.stride);
+                (0..self.factor).map(of).collect()
+            }
+            Op::Query { what, dim } if is_of_group(op, self.dim) => {
+                let joined = b.query(Query::GroupId, dim);
+                let groups = numbers_from(b, joined, self.factor);
+                if what == Query::GroupId {
+                    return groups;
+                }
+                let size = b.query(Query::LocalSize, dim);
+                let (local, offset) = (b.query(Query::LocalId, dim), b.query(Query::GlobalOffset, dim));
+                let mut sum = |x, y| b.binary_flags(BinOp::Add, x, y, Flags::NSW | Flags::NUW);
+                let in_group = sum(offset, local);
+                let id = |group| {
+                    let before = b.binary_flags(BinOp::Mul, group, size, Flags::NSW | Flags::NUW);
+                    b.binary_flags(BinOp::Add, before, in_group, Flags::NSW | Flags::NUW)
+                };
+                groups.into_iter().map(id).collect()
+            }
+            Op::Query { what, dim } => Lanes::from_elem(b.query(what, dim), 1),
+            _ => Lanes::new(),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What is behind a branch, up to where all ways from it meet again.
+//!
+//! In comes a function, and a block whose branch may be taken differently; out go the blocks that a copy must have for
+//! one of the two ways, if a copy is right: nothing leads out but to the meeting place, and nobody waits inside. Other
+//! ways may lead in, which have no part in the copy.
+
+use cloom_ir::cfg::Cfg;
+use cloom_ir::dom::DomTree;
+use cloom_ir::{Block, Entity, Function, Op, Term, Value, ValueDef};
+use rustc_hash::FxHashSet;
+
+/// Instructions of a region at most: it is copied for each of the joined work-items.
+const MAX_SIZE: usize = 40;
+
+/// The blocks between a branch and the block where its ways meet.
+pub(super) struct Region {
+    /// In reverse postorder.
+    pub(super) blocks: Vec<Block>,
+    pub(super) join: Block,
+}
+
+/// The region behind the branch of a block, or why it cannot be copied.
+pub(super) fn region(func: &Function, cfg: &Cfg, post: &DomTree, branch: Block) -> Result<Region, &'static str> {
+    if !matches!(func.blocks[branch].term, Term::Branch { .. }) {
+        return Err("groups may take this switch differently");
+    }
+    let join = post.idom(branch).ok_or("groups may take this branch differently, and do not meet again")?;
+    let mut inside = FxHashSet::default();
+    let mut open: Vec<Block> =
+        func.blocks[branch].term.edges().iter().map(|e| e.block).filter(|&b| b != join).collect();
+    while let Some(b) = open.pop() {
+        if b != join && inside.insert(b) {
+            open.extend(func.blocks[b].term.edges().iter().map(|e| e.block));
+        }
+    }
+    if inside.contains(&branch) {
+        return Err("groups may take this branch of a loop differently");
+    }
+    let blocks: Vec<Block> = cfg.rpo().iter().copied().filter(|b| inside.contains(b)).collect();
+    let insts = || blocks.iter().flat_map(|&b| &func.blocks[b].insts);
+    if insts().any(|&i| matches!(func.insts[i].op, Op::Barrier | Op::Fence { .. })) {
+        return Err("groups may take this branch differently, and wait behind it");
+    }
+    if insts().count() > MAX_SIZE {
+        return Err("groups may take this branch differently, and do much behind it");
+    }
+    if escapes(func, cfg, &inside) {
+        return Err("groups may take this branch differently, and use what is computed behind it");
+    }
+    Ok(Region { blocks, join })
+}
+
+/// Whether a value of these blocks is used outside of them, other than by being passed to the block behind.
+fn escapes(func: &Function, cfg: &Cfg, inside: &FxHashSet<Block>) -> bool {
+    let blocks = cfg.blocks_of_insts(func);
+    let home = |v: Value| match func.values[v].def {
+        ValueDef::Inst(i) => blocks[i.index()],
+        ValueDef::Param(b, _) => Some(b),
+    };
+    let is_inside = |v: Value| home(v).is_some_and(|b| inside.contains(&b));
+    cfg.rpo().iter().filter(|b| !inside.contains(b)).any(|&b| {
+        let data = &func.blocks[b];
+        let mut found = data.insts.iter().flat_map(|&i| &func.insts[i].args).any(|&v| is_inside(v));
+        data.term.for_each_use(|v| found |= is_inside(v));
+        found
+    })
+}
