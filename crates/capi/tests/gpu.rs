@@ -141,6 +141,33 @@ fn native_functions_are_near() {
     }
 }
 
+/// Also of `double`, for which a GPU's own conversion gives the farthest integer.
+#[test]
+fn what_is_no_number_saturates_to_zero() {
+    let t = Session::new();
+    let source = "kernel void k(global const ulong *in, global long *out) {
+        const double x = as_double(in[get_global_id(0)]);
+        const float y = (float)x;
+        const long found[] = { convert_int_sat(x), convert_uint_sat(x), convert_long_sat(x), (long)convert_ulong_sat(x),
+            convert_short_sat(x), convert_int_sat(y), convert_uint_sat(y), convert_long_sat(y), (long)convert_ulong_sat(y) };
+        for (int j = 0; j < 9; j++)
+            out[get_global_id(0) * 9 + j] = found[j];
+    }";
+    let kernel = t.kernel(source);
+    let xs = [f64::NAN, -f64::NAN, 1e300, -1e300, 2.5, -2.5, f64::INFINITY];
+    let (input, output) = (t.buffer_of(&xs.map(f64::to_bits)), t.buffer_of(&[7i64; 63]));
+    t.arg_mem(&kernel, 0, &input);
+    t.arg_mem(&kernel, 1, &output);
+    t.wait(&[&t.launch(&kernel, &[xs.len()], &[1])]);
+    let found: Vec<i64> = t.read(&output, 63);
+    for (x, found) in xs.into_iter().zip(found.as_chunks::<9>().0) {
+        let y = x as f32;
+        let of_double = [i64::from(x as i32), i64::from(x as u32), x as i64, x as u64 as i64, i64::from(x as i16)];
+        let of_float = [i64::from(y as i32), i64::from(y as u32), y as i64, y as u64 as i64];
+        assert_eq!(found[..], [&of_double[..], &of_float].concat(), "{x}");
+    }
+}
+
 /// `cl_nv_device_attribute_query` and `cl_khr_pci_bus_info` are of GPUs alone.
 #[test]
 fn attributes_are_told_where_the_extension_is() {
@@ -358,6 +385,7 @@ fn a_gpu_has_them_too() {
         "a_launch_has_an_end_of_its_own",
         "each_of_many_launches_ends",
         "native_functions_are_near",
+        "what_is_no_number_saturates_to_zero",
         "attributes_are_told_where_the_extension_is",
         "vectors_have_at_least_one_element",
         "a_default_queue_needs_queues_on_the_device",

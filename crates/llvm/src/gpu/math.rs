@@ -5,6 +5,7 @@ use crate::Error;
 use crate::emit::FunctionCx;
 use cloom_ir::float_range::{Bounds, bounds, is_lost_if_small};
 use cloom_ir::{BinOp, CastOp, Flags, InstData, Op, Scalar, Type, UnOp, Value};
+use llvm_sys::LLVMRealPredicate;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
@@ -55,7 +56,8 @@ impl FunctionCx<'_, '_> {
                 let name = if op == BinOp::Fmin { "llvm.minnum" } else { "llvm.maxnum" };
                 self.intrinsic(name, &[self.cx.ty(ty)], &[arg(0), arg(1)])
             }
-            // The instruction clamps and takes NaN to 0. LLVM's name for it means poison where it would clamp.
+            // The instruction clamps. LLVM's name for it means poison where it would. It takes a NaN of 32 bits to 0, of
+            // 64 to the farthest number.
             Op::Cast(op @ (CastOp::FtoS | CastOp::FtoU))
                 if ty.scalar == Scalar::I32 && matches!(from.scalar, Scalar::F32 | Scalar::F64) =>
             {
@@ -63,12 +65,26 @@ impl FunctionCx<'_, '_> {
                 let (of, class) = if from.scalar == Scalar::F32 { ("f32", "f") } else { ("f64", "d") };
                 let (text, constraints) = (format!("cvt.rzi.{to}.{of} $0, $1;"), format!("=r,{class}"));
                 let int = self.cx.ty(Type::I32);
-                self.each_lane(ty, &[arg(0)], |a| self.assembly_with(&text, &constraints, int, a, false))
+                let clamped = self.each_lane(ty, &[arg(0)], |a| self.assembly_with(&text, &constraints, int, a, false));
+                match from.scalar {
+                    Scalar::F64 => self.unless_nan(arg(0), clamped),
+                    _ => clamped,
+                }
             }
             Op::Cast(CastOp::Space) => self.space_cast(from, ty, arg(0)),
             Op::Cast(CastOp::SpaceOf) => self.space_of(ty, arg(0)),
             _ => return Ok(None),
         }))
+    }
+
+    /// `result` where `x` is a number, and 0 where it is not.
+    fn unless_nan(&self, x: LLVMValueRef, result: LLVMValueRef) -> LLVMValueRef {
+        let b = self.builder.0;
+        // SAFETY: the result has a lane for each of the floats.
+        unsafe {
+            let is_number = LLVMBuildFCmp(b, LLVMRealPredicate::LLVMRealORD, x, x, NO_NAME);
+            LLVMBuildSelect(b, is_number, result, LLVMConstNull(LLVMTypeOf(result)), NO_NAME)
+        }
     }
 
     /// Whether a value is 1 in all lanes.
