@@ -47,6 +47,8 @@ pub(crate) struct Context<'a, 'w> {
     pub children: Children,
     /// Permissions that the build options give to floating-point operations.
     pub fast: Flags,
+    /// Whether quotients and square roots of `float` need be as precise only as the environment asks.
+    pub fpmath: bool,
     /// Whether products are added in one operation, in functions that are not in `rounds_twice`.
     pub contract: bool,
     /// Functions of kernels that want each operation rounded.
@@ -81,6 +83,7 @@ impl<'a, 'w> Context<'a, 'w> {
             wrappers: Wrappers::default(),
             children: Children::default(),
             fast: cloom_clc::fast_math(input.options),
+            fpmath: input.target.fpmath && !input.options.correctly_rounded_divide_sqrt,
             contract: input.target.fma,
             rounds_twice: rounds_twice(module),
             ir: cloom_ir::Module::new(),

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::error::{Result, bail, ensure};
 use crate::reader::{Id, Inst};
 use crate::types::Ty;
-use cloom_ir::{Block, Builder, CastOp, Flags, Function, Space, Span, Type, Value};
+use cloom_ir::{BinOp, Block, Builder, CastOp, Flags, Function, Scalar, Space, Span, Type, UnOp, Value};
 use rustc_hash::FxHashMap;
 use spirv::{Decoration, FPFastMathMode, Op};
 use std::rc::Rc;
@@ -280,7 +280,9 @@ impl<'c, 'a, 'w> Fn<'c, 'a, 'w> {
 
     /// With the permissions of a floating-point operation.
     pub fn push_fast(&mut self, op: cloom_ir::Op, args: &[Value], ty: Type, id: Id) -> Result<Value> {
-        let flags = self.fast(id);
+        let is_slow = matches!(op, cloom_ir::Op::Binary(BinOp::Fdiv) | cloom_ir::Op::Unary(UnOp::Sqrt));
+        let fpmath = self.cx.fpmath && is_slow && ty.scalar == Scalar::F32;
+        let flags = self.fast(id) | if fpmath { Flags::FPMATH } else { Flags::empty() };
         match self.b().push(op, args.iter().copied().collect(), Some(ty), flags) {
             Some(v) => Ok(v),
             None => bail!("it has no result"),

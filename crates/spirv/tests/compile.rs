@@ -87,6 +87,20 @@ fn build_options_give_permissions() {
     assert!(!function(&run(EXACT, &BuildOptions::default(), false).unwrap(), "sum.of it").contains("nnan"));
 }
 
+/// As of OpenCL C: the same quotient in both languages has the same bits.
+#[test]
+fn quotients_are_as_precise_as_the_environment_asks() {
+    let arith = include_bytes!("modules/arith.spv");
+    let quotients = |fpmath: bool, correctly_rounded_divide_sqrt: bool| {
+        let target = Target { fpmath, ..Target::default() };
+        let options = BuildOptions { correctly_rounded_divide_sqrt, ..BuildOptions::default() };
+        let module = compile(Input { binary: arith, constants: &[], options: &options, target: &target }).unwrap();
+        module.to_string().matches("= fdiv fpmath ").count()
+    };
+    assert!(quotients(true, false) > 0);
+    assert_eq!((quotients(true, true), quotients(false, false)), (0, 0));
+}
+
 #[test]
 fn lines_and_promises_come_along() {
     let module = run(EXACT, &BuildOptions::default(), true).unwrap();
