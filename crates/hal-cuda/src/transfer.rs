@@ -3,7 +3,9 @@
 //! The driver copies ordinary memory of the host through a small pinned buffer of its own, on one thread. A large
 //! transfer is therefore *staged*: several threads copy parts into pinned blocks, from which the GPU fetches them, so
 //! that copying and fetching overlap. Small transfers, and those of memory that is pinned already, go to the driver
-//! directly. (H100, 256 MiB: pageable 9 GB/s up and 14 down, staged by one thread 9, by eight 14 to 20, pinned 55.)
+//! directly. Small pieces are read into pinned memory, where they are sooner, and copied from there. (H100, 256 MiB:
+//! pageable 9 GB/s up and 14 down, staged by one thread 9, by eight 14 to 20, pinned 55. H200, 4 KiB: 7.5 to 8.7 us down
+//! to ordinary memory, 6.7 to pinned memory.)
 
 use crate::context::{Current, Gpu};
 use crate::library::Address;
@@ -16,6 +18,8 @@ use std::sync::{Arc, OnceLock};
 
 /// Transfers of at most so many bytes are not staged: starting threads takes as long as the transfer.
 const DIRECT: usize = 2 << 20;
+/// Bytes that are read as a small piece at most, and of a pinned block for them.
+const SMALL: usize = 16 << 10;
 /// Bytes of a pinned block.
 const BLOCK: usize = 4 << 20;
 /// Bytes that a thread stages at once, at least: copying and fetching then overlap soon.
@@ -37,6 +41,8 @@ pub struct Staging {
     gpu: Arc<Gpu>,
     blocks: Mutex<Blocks>,
     returned: Condvar,
+    /// Those for small pieces: as many as there were readers at once.
+    small: Mutex<Vec<HostBlock>>,
 }
 
 #[derive(Default)]
@@ -83,7 +89,7 @@ impl HostSide {
 impl Staging {
     /// Without blocks so far.
     pub fn new(gpu: &Arc<Gpu>) -> Staging {
-        Staging { gpu: gpu.clone(), blocks: Mutex::default(), returned: Condvar::new() }
+        Staging { gpu: gpu.clone(), blocks: Mutex::default(), returned: Condvar::new(), small: Mutex::default() }
     }
 
     /// Copies from a GPU, of which the range has been checked.
@@ -105,6 +111,15 @@ impl Staging {
             return Ok(());
         }
         let current = gpu.enter()?;
+        if size <= SMALL && matches!(host, HostSide::To(_)) {
+            let free = self.small.lock().pop();
+            let mut block = free.or_else(|| HostBlock::allocate(&self.gpu, SMALL).ok());
+            let pinned = block.as_mut().map(HostBlock::bytes_mut);
+            // SAFETY: the caller's; the block is this thread's, and large enough.
+            let result = unsafe { staged(&current, host, device, size, pinned) };
+            self.small.lock().extend(block);
+            return result;
+        }
         let host_address = host.address() as Address;
         if size <= DIRECT || memory_type(&current, host_address) == Some(MEMORY_TYPE_HOST) {
             // SAFETY: the caller's.
