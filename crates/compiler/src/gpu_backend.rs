@@ -12,6 +12,7 @@ use cloom_passes::infer_alignment;
 use cloom_passes::inline::Budget;
 use cloom_passes::{FINISH_GPU, PassManager, PassOptions};
 use cloom_spmd::Coarse;
+use cloom_spmd::remarks::Remark;
 use cloom_target::Target;
 
 /// Code generation for a GPU.
@@ -45,6 +46,25 @@ fn aligned(module: &mut Module, kernel: FuncRef) -> Option<Coarse> {
     Some(Coarse { func: module.funcs.push(func), factor: 1, joined: Joined::WorkItems })
 }
 
+/// The kernel that is launched in place of the ordinary one where it may be, if there is one, and a remark on it. Wide
+/// accesses are sure to pay; so groups are joined only of kernels that have none to gain.
+fn second(module: &mut Module, kernel: FuncRef) -> (Option<Coarse>, Remark) {
+    let (coarse, mut remark) = cloom_spmd::coarsen(module, kernel);
+    if coarse.is_some_and(|coarse| coarse.joined == Joined::WorkItems) {
+        return (coarse, remark);
+    }
+    match aligned(module, kernel) {
+        None => (coarse, remark),
+        aligned => {
+            if coarse.is_some() {
+                remark.what = "a work-item is a thread".into();
+                remark.why = "its accesses are wide where its buffers are aligned".into();
+            }
+            (aligned, remark)
+        }
+    }
+}
+
 impl Backend for GpuBackend {
     fn target(&self) -> &Target {
         &self.target
@@ -73,14 +93,10 @@ impl Backend for GpuBackend {
             OptLevel::Default => cloom_spmd::warp_shape(&module, kernel),
             OptLevel::Less | OptLevel::None => (WarpShape::AsGrouped, None),
         };
-        let (mut coarse, remark) = match level {
-            OptLevel::Default => cloom_spmd::coarsen(&mut module, kernel),
+        let (coarse, remark) = match level {
+            OptLevel::Default => second(&mut module, kernel),
             OptLevel::Less | OptLevel::None => (None, cloom_spmd::remarks::not_optimised()),
         };
-        // Of groups: there is one second kernel, and wide accesses are sure to pay.
-        if level == OptLevel::Default && coarse.is_none_or(|coarse| coarse.joined != Joined::WorkItems) {
-            coarse = aligned(&mut module, kernel).or(coarse);
-        }
         if let Some(coarse) = coarse {
             debug_assert_eq!(cloom_ir::verify(&module).first(), None, "after coarsening\n{module}");
             log.stage("coarse", || module.function_text(&module.funcs[coarse.func]));
@@ -136,7 +152,7 @@ impl Backend for GpuBackend {
         input.run_passes(&mut StageLog::new(false));
         let KernelInput { mut module, kernel, .. } = input;
         let (_, of_warp) = cloom_spmd::warp_shape(&module, kernel);
-        let (_, remark) = cloom_spmd::coarsen(&mut module, kernel);
+        let (_, remark) = second(&mut module, kernel);
         let summary = remark.what.clone();
         let remarks = std::iter::once(remark).chain(of_warp).collect();
         Ok(Explanation { summary, remarks, files: module.files })

@@ -106,6 +106,9 @@ impl Tiles {
             body.extend(self.phase());
         }
         for _ in 0..1 + self.rng.below(2) {
+            if self.rng.chance(20) {
+                body.push(Stmt::Line(format!("if ({}) return;", self.condition())));
+            }
             let store = Stmt::Line(format!("out[id * {OUT}u + {}] {} h + g;", self.rng.below(OUT), self.op()));
             body.push(if self.rng.chance(40) {
                 Stmt::block(format!("if ({}) {{", self.condition()), vec![store])

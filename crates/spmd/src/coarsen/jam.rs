@@ -202,7 +202,7 @@ impl<'a> Jam<'a> {
     /// A block from which the work-items run one after the other, from the branch of `from` to where they meet.
     fn copies(&mut self, from: Block, region: &Region) -> Block {
         let first = self.out.add_block();
-        let params = &self.item.blocks[region.join].params;
+        let params = region.join.map_or(&[][..], |join| &self.item.blocks[join].params[..]);
         let (mut at, mut ends) = (first, Vec::new());
         for k in 0..self.factor {
             let end = self.out.add_block();
@@ -213,19 +213,21 @@ impl<'a> Jam<'a> {
             ends.push(end);
             at = end;
         }
-        let args = params.iter().enumerate().flat_map(|(i, p)| {
-            let lanes = &ends[..self.values[p].len()];
-            lanes.iter().map(move |&end| (i, end))
-        });
-        let args: Vec<Value> = args.map(|(i, end)| self.out.blocks[end].params[i]).collect();
-        Builder::new(&mut self.out, at).jump(self.blocks[&region.join], &args);
+        let lanes = |p: &Value| &ends[..self.values[p].len()];
+        let args = params.iter().enumerate().flat_map(|(i, p)| lanes(p).iter().map(move |&end| (end, i)));
+        let args: Vec<Value> = args.map(|(end, i)| self.out.blocks[end].params[i]).collect();
+        let mut b = Builder::new(&mut self.out, at);
+        match region.join {
+            Some(join) => b.jump(self.blocks[&join], &args),
+            None => b.ret(None),
+        }
         first
     }
 
-    /// Copies a region for a work-item: `at` is its branch, `end` where it leads.
+    /// Copies a region for a work-item: `at` is its branch, `end` where it leads, or what follows its end.
     fn copy(&mut self, (from, at): (Block, Block), region: &Region, k: u32, end: Block) {
         let item = self.item;
-        let mut blocks: FxHashMap<Block, Block> = FxHashMap::from_iter([(region.join, end)]);
+        let mut blocks: FxHashMap<Block, Block> = region.join.map(|join| (join, end)).into_iter().collect();
         let mut values: FxHashMap<Value, Value> = FxHashMap::default();
         for &b in &region.blocks {
             let copy = self.out.add_block();
@@ -249,7 +251,10 @@ impl<'a> Jam<'a> {
             }
             let value = |v: Value| values.get(&v).copied().unwrap_or_else(|| self.lane(v, k));
             let edge = |e: &Edge| Edge::new(blocks[&e.block], e.args.iter().map(|&v| value(v)));
-            let term = mapped(&item.blocks[b].term, &mut |v| value(v), &mut |e| edge(e));
+            let term = match &item.blocks[b].term {
+                Term::Return(_) => Term::Jump(Function::edge(end)),
+                term => mapped(term, &mut |v| value(v), &mut |e| edge(e)),
+            };
             self.out.set_term(block, term, item.blocks[b].term_span);
         }
     }

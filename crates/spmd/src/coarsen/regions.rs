@@ -1,4 +1,4 @@
-//! What is behind a branch, up to where all ways from it meet again.
+//! What is behind a branch, up to where all ways from it meet again, or to the end of the function.
 //!
 //! In comes a function, and a block whose branch may be taken differently; out go the blocks that a copy must have for
 //! one of the two ways, if a copy is right: nothing leads out but to the meeting place, and nobody waits inside. Other
@@ -16,7 +16,8 @@ const MAX_SIZE: usize = 40;
 pub(super) struct Region {
     /// In reverse postorder.
     pub(super) blocks: Vec<Block>,
-    pub(super) join: Block,
+    /// None if they lead to ends of the function.
+    pub(super) join: Option<Block>,
 }
 
 /// The region behind the branch of a block, or why it cannot be copied.
@@ -24,12 +25,12 @@ pub(super) fn region(func: &Function, cfg: &Cfg, post: &DomTree, branch: Block) 
     if !matches!(func.blocks[branch].term, Term::Branch { .. }) {
         return Err("groups may take this switch differently");
     }
-    let join = post.idom(branch).ok_or("groups may take this branch differently, and do not meet again")?;
+    let join = post.idom(branch);
     let mut inside = FxHashSet::default();
     let mut open: Vec<Block> =
-        func.blocks[branch].term.edges().iter().map(|e| e.block).filter(|&b| b != join).collect();
+        func.blocks[branch].term.edges().iter().map(|e| e.block).filter(|&b| Some(b) != join).collect();
     while let Some(b) = open.pop() {
-        if b != join && inside.insert(b) {
+        if Some(b) != join && inside.insert(b) {
             open.extend(func.blocks[b].term.edges().iter().map(|e| e.block));
         }
     }
