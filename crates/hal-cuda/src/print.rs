@@ -15,7 +15,7 @@ use cloom_ir::abi::gpu::{
 };
 use std::sync::{Arc, Once};
 
-/// Bytes of the records of a launch. What is written is read, no more; so that it is a few times what a program asks for
+/// Bytes of the records of a launch. Only what is written is read, so that it is a few times what a program asks for
 /// that prints much, such as 100,000 letters one by one (2.4 MB).
 const CAPACITY: u32 = 8 << 20;
 /// The bytes where no record has been written: as a format, one that no program has.

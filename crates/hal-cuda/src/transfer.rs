@@ -4,8 +4,8 @@
 //! transfer is therefore *staged*: several threads copy parts into pinned blocks, from which the GPU fetches them, so
 //! that copying and fetching overlap. Small transfers, and those of memory that is pinned already, go to the driver
 //! directly. Small pieces are read into pinned memory, where they are sooner, and copied from there. (H100, 256 MiB:
-//! pageable 9 GB/s up and 14 down, staged by one thread 9, by eight 14 to 20, pinned 55. H200, 4 KiB: 7.5 to 8.7 us down
-//! to ordinary memory, 6.7 to pinned memory.)
+//! pageable 9 GB/s up and 14 down, staged by one thread 9, by eight 14 to 20, pinned 55. H200, 4 KiB: 7.5 to 8.7 us
+//! down to ordinary memory, 6.7 to pinned memory.)
 
 use crate::context::{Current, Gpu};
 use crate::library::Address;

@@ -56,8 +56,8 @@ impl FunctionCx<'_, '_> {
                 let name = if op == BinOp::Fmin { "llvm.minnum" } else { "llvm.maxnum" };
                 self.intrinsic(name, &[self.cx.ty(ty)], &[arg(0), arg(1)])
             }
-            // The instruction clamps. LLVM's name for it means poison where it would. It takes a NaN of 32 bits to 0, of
-            // 64 to the farthest number.
+            // The instruction clamps. LLVM's name for it means poison where it would. It takes a NaN of 32 bits to 0,
+            // and of 64 to the farthest number.
             Op::Cast(op @ (CastOp::FtoS | CastOp::FtoU))
                 if ty.scalar == Scalar::I32 && matches!(from.scalar, Scalar::F32 | Scalar::F64) =>
             {

@@ -26,6 +26,7 @@ use crate::analysis::divergence;
 use cloom_ir::abi::gpu::Joined;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
+use cloom_ir::loops::Loops;
 use cloom_ir::{
     BinOp, Block, Builder, Flags, FuncRef, Function, Global, GlobalLinkage, GlobalRef, InstData, Module, Op, ParamKind,
     Query, Space, Value,
@@ -60,6 +61,9 @@ pub(super) fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Un
     let varying: Vec<Value> = params.filter(|(_, op)| is_local(op) || is_of_group(op, dim)).map(|(&p, _)| p).collect();
     let divergence = divergence::between_lanes(&item, &varying);
     let cfg = Cfg::new(&item);
+    if computes_from_tiles(&item, &cfg) {
+        return Err(Unjoined::new("its loops compute from local memory: loads are not what takes long"));
+    }
     let post = DomTree::post(&item, &cfg);
     let mut regions: FxHashMap<Block, Region> = FxHashMap::default();
     for &b in cfg.rpo().iter().filter(|&&b| divergence.is_divergent_branch(b)) {
@@ -120,6 +124,19 @@ fn is_of_group(op: &Op, along: u8) -> bool {
 fn dimension(func: &Function) -> Option<u8> {
     let is_asked = |dim: &u8| func.insts_in_layout().any(|(_, data)| is_of_group(&data.op, *dim));
     if (0..3).all(|dim| is_asked(&dim)) { Some(0) } else { (0..3).rev().find(is_asked) }
+}
+
+/// Whether there is a loop that reads local memory, and neither waits nor stores anything in global memory: it computes
+/// from a tile, as a convolution does, which keeps a GPU as busy as it can be.
+fn computes_from_tiles(func: &Function, cfg: &Cfg) -> bool {
+    let loops = Loops::new(func, cfg, &DomTree::new(func, cfg));
+    loops.loops.iter().any(|l| {
+        let ops = || l.blocks.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i]);
+        let accesses = |data: &InstData, space| func.ty(data.args[0]).space() == Some(space);
+        let reads = |data: &InstData| matches!(data.op, Op::Load { .. }) && accesses(data, Space::Local);
+        let stores = |data: &InstData| matches!(data.op, Op::Store { .. }) && accesses(data, Space::Global);
+        ops().any(reads) && !ops().any(|data| data.op == Op::Barrier || stores(data))
+    })
 }
 
 /// The local memory of one group.
