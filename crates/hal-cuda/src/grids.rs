@@ -123,6 +123,11 @@ pub fn joined_groups(range: &NdRange, dim: usize, factor: u64) -> Option<(NdRang
     (joined > 0).then_some((groups, (rest.global[dim] > 0).then_some((rest, first))))
 }
 
+/// How many groups a range has.
+pub fn groups_of(range: &NdRange) -> u64 {
+    range.groups().into_iter().fold(1, u64::saturating_mul)
+}
+
 /// Groups of so many threads that a multiprocessor has at a time, if it has registers and local memory for them.
 fn resident(threads: u64) -> u64 {
     (2048 / threads.max(1)).min(32)
@@ -170,8 +175,7 @@ pub fn shaped(range: &NdRange, shape: WarpShape, most: u64, multiprocessors: u64
 /// multiprocessors of an H200: 69 us instead of 103.)
 fn divided(range: &NdRange, multiprocessors: u64) -> Option<NdRange> {
     let mut divided = *range;
-    let has_few = |range: &NdRange| range.groups().iter().fold(1u64, |n, &d| n.saturating_mul(d)) < multiprocessors;
-    while has_few(&divided) {
+    while groups_of(&divided) < multiprocessors {
         let halves = divided.local.iter().product::<u64>() / 2;
         // The work-items of a warp are neighbours of the dimensions before.
         let Some(slowest) = (0..3).rev().find(|&d| divided.local[d] > 1) else { break };

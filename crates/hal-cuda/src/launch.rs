@@ -5,8 +5,8 @@ use crate::completion::{Lane, Running};
 use crate::context::{Current, Event, EventKind, Gpu};
 use crate::error::OnItsWay;
 use crate::grids::{
-    COARSE_THREADS, Descriptor, GRID_LIMITS, GROUP_LIMITS, Grid, grids, is_full, joined_groups, joined_items,
-    least_groups, shaped,
+    COARSE_THREADS, Descriptor, GRID_LIMITS, GROUP_LIMITS, Grid, grids, groups_of, is_full, joined_groups,
+    joined_items, least_groups, shaped,
 };
 use crate::module::{CoarseFunction, CudaKernel, Function, Handle};
 use crate::print::Printing;
@@ -181,7 +181,7 @@ fn split<'a>(kernel: &CudaKernel, coarse: &'a CoarseFunction, range: &NdRange, t
         }
         Joined::Groups { dim, local_size } => {
             let (joined, rest) = joined_groups(range, dim.into(), factor)?;
-            let has_enough = joined.groups().iter().product::<u64>() >= least_groups(threads, multiprocessors);
+            let has_enough = groups_of(&joined) >= least_groups(threads, multiprocessors);
             let fits = threads <= most && is_full(threads, local_size, kernel.local_memory);
             let rest =
                 rest.map(|(rest, first)| (rest, std::array::from_fn(|d| if d == dim.into() { first } else { 0 })));
