@@ -1,11 +1,10 @@
 //! Coarsening: neighbouring work-items joined into one, for targets whose work-items are threads.
 //!
 //! In comes a kernel; out comes a second kernel, one work-item of which does the work of [`Coarse::factor`] of them.
-//! Kernels with barriers are the affair of [`groups`]. Of others whose work-items read and write consecutive numbers,
-//! neighbours along dimension 0 are joined, with one wide access in place of theirs. A
-//! thread of a GPU that moves 16 bytes at a time keeps four times as much of the memory's bandwidth busy as one that
-//! moves 4 (Volkov, "Better Performance at Lower Occupancy", GTC 2010), so that a plain kernel gets what people write
-//! `float4` for.
+//! Kernels with barriers are the affair of [`groups`]. Of others, whose work-items read and write consecutive numbers,
+//! neighbours along dimension 0 are joined, with one wide access in place of theirs. A thread of a GPU that moves 16
+//! bytes at a time keeps four times as much of the memory's bandwidth busy as one that moves 4 (Volkov, "Better
+//! Performance at Lower Occupancy", GTC 2010), so that a plain kernel gets what people write `float4` for.
 //!
 //! ```text
 //! item(id)          b[id] = a[id] + 1

@@ -94,23 +94,10 @@ pub(super) fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Un
 /// Whether an instruction may be joined with those of other groups.
 fn may_join(data: &InstData) -> bool {
     match data.op {
-        Op::Load { .. } | Op::Store { .. } => !data.flags.contains(Flags::VOLATILE),
-        Op::Query { what, .. } => matches!(
-            what,
-            Query::WorkDim
-                | Query::GlobalId
-                | Query::LocalId
-                | Query::GroupId
-                | Query::GlobalSize
-                | Query::LocalSize
-                | Query::EnqueuedLocalSize
-                | Query::NumGroups
-                | Query::GlobalOffset
-        ),
-        Op::PureCall(_) | Op::GlobalAddr(_) | Op::Barrier | Op::Fence { .. } => true,
-        // Private memory is each work-item's own.
-        Op::Alloca { .. } => false,
-        ref op => op.is_pure(),
+        Op::Query { what: Query::LocalId | Query::GroupId | Query::NumGroups, .. } => true,
+        Op::Query { what: Query::LocalSize | Query::EnqueuedLocalSize, .. } => true,
+        Op::Barrier | Op::Fence { .. } => true,
+        _ => super::may_join(data),
     }
 }
 
@@ -147,19 +134,20 @@ struct Locals {
 }
 
 impl Locals {
-    /// None if there is none.
+    /// None if there is none, or more than there can be.
     fn of(module: &Module, func: &Function) -> Option<Locals> {
         let (mut at, mut size) = (FxHashMap::default(), 0u64);
         for (_, data) in func.insts_in_layout() {
             let Op::GlobalAddr(g) = data.op else { continue };
             let global = &module.globals[g];
             if global.space == Space::Local && !at.contains_key(&g) {
-                let begin = size.next_multiple_of(u64::from(global.align.max(1)));
+                let begin = size.checked_next_multiple_of(global.align.max(1).into())?;
                 at.insert(g, begin);
                 size = begin.checked_add(global.size)?;
             }
         }
-        (!at.is_empty()).then(|| Locals { at, stride: size.next_multiple_of(MAX_ALIGN) })
+        let stride = size.checked_next_multiple_of(MAX_ALIGN)?;
+        (!at.is_empty() && stride.checked_mul(MAX_FACTOR.into()).is_some()).then_some(Locals { at, stride })
     }
 }
 
@@ -188,8 +176,7 @@ impl Joining {
                 }
                 let size = b.query(Query::LocalSize, dim);
                 let (local, offset) = (b.query(Query::LocalId, dim), b.query(Query::GlobalOffset, dim));
-                let mut sum = |x, y| b.binary_flags(BinOp::Add, x, y, Flags::NSW | Flags::NUW);
-                let in_group = sum(offset, local);
+                let in_group = b.binary_flags(BinOp::Add, offset, local, Flags::NSW | Flags::NUW);
                 let id = |group| {
                     let before = b.binary_flags(BinOp::Mul, group, size, Flags::NSW | Flags::NUW);
                     b.binary_flags(BinOp::Add, before, in_group, Flags::NSW | Flags::NUW)
