@@ -152,6 +152,24 @@ impl DomTree {
         self.idom[b.index()]
     }
 
+    /// In a post-dominator tree, the influence region of a branch: the blocks on the ways from it to where these meet,
+    /// the immediate post-dominator, which is none of them; to the ends of the function if they do not meet. A branch
+    /// that leads back to itself is one of them. Also whether each block, by its index, is one.
+    pub fn influence_region(&self, func: &Function, branch: Block) -> (Vec<Block>, Vec<bool>) {
+        let meet = self.idom(branch);
+        let mut inside = vec![false; func.blocks.len()];
+        let mut stack: Vec<Block> = func.blocks[branch].term.edges().iter().map(|e| e.block).collect();
+        let mut region = Vec::new();
+        while let Some(b) = stack.pop() {
+            if Some(b) == meet || std::mem::replace(&mut inside[b.index()], true) {
+                continue;
+            }
+            region.push(b);
+            stack.extend(func.blocks[b].term.edges().iter().map(|e| e.block));
+        }
+        (region, inside)
+    }
+
     /// The blocks whose immediate dominator is `b`, in reverse postorder.
     pub fn children(&self, b: Block) -> &[Block] {
         &self.children[b.index()]

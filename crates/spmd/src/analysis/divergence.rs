@@ -239,17 +239,7 @@ impl Analysis<'_> {
         }
         let func = self.func;
         let meet = self.post.idom(b);
-        // The influence region: the blocks between the branch and its post-dominator.
-        let mut inside = vec![false; func.blocks.len()];
-        let mut stack: Vec<Block> = func.blocks[b].term.edges().iter().map(|e| e.block).collect();
-        let mut region = Vec::new();
-        while let Some(x) = stack.pop() {
-            if Some(x) == meet || std::mem::replace(&mut inside[x.index()], true) {
-                continue;
-            }
-            region.push(x);
-            stack.extend(func.blocks[x].term.edges().iter().map(|e| e.block));
-        }
+        let (region, inside) = self.post.influence_region(func, b);
         let cause = Cause::Branch(b);
         for &x in region.iter().chain(&meet) {
             // A parameter stays uniform if all edges from the region bring the same argument, or only one edge does.

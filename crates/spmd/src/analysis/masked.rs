@@ -42,19 +42,12 @@ pub fn find(func: &Function, cfg: &Cfg, dom: &DomTree, post: &DomTree, diverges:
             if std::mem::replace(&mut m.linear[b.index()], true) {
                 continue;
             }
-            let meet = post.idom(b);
-            let mut seen = vec![false; func.blocks.len()];
-            let mut stack: Vec<Block> = func.blocks[b].term.edges().iter().map(|e| e.block).collect();
-            while let Some(x) = stack.pop() {
-                if Some(x) == meet || std::mem::replace(&mut seen[x.index()], true) {
-                    continue;
-                }
+            for x in post.influence_region(func, b).0 {
                 m.block[x.index()] = true;
                 // The terminator of a masked block is linearised even if it is uniform.
                 if matches!(func.blocks[x].term, Term::Branch { .. } | Term::Switch { .. }) {
                     work.push(x);
                 }
-                stack.extend(func.blocks[x].term.edges().iter().map(|e| e.block));
             }
         }
         // A masked block that has both masked and unmasked predecessors belongs to a larger region: extend that up to

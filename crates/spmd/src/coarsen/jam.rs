@@ -6,7 +6,9 @@ use super::regions::Region;
 use crate::analysis::divergence::Divergence;
 use cloom_ir::affine::Ext;
 use cloom_ir::cfg::Cfg;
-use cloom_ir::{BinOp, Block, Builder, Edge, FuncRef, Function, Inst, InstData, IntCc, Op, Term, Type, Value};
+use cloom_ir::{
+    BinOp, Block, Builder, CloneMap, Edge, FuncRef, Function, Inst, InstData, IntCc, Op, Term, Type, Value,
+};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
@@ -182,7 +184,19 @@ impl<'a> Jam<'a> {
             };
             return self.agree(block, *cond, (then, els), apart);
         }
-        let new = mapped(term, &mut |v| self.lane(v, 0), &mut |e| self.edge(e));
+        let new = match term {
+            Term::Jump(e) => Term::Jump(self.edge(e)),
+            Term::Branch { cond, then, els } => {
+                Term::Branch { cond: self.lane(*cond, 0), then: self.edge(then), els: self.edge(els) }
+            }
+            Term::Switch { value, cases, default } => Term::Switch {
+                value: self.lane(*value, 0),
+                cases: cases.iter().map(|(bits, e)| (*bits, self.edge(e))).collect(),
+                default: self.edge(default),
+            },
+            Term::Return(_) => Term::Return(None),
+            Term::Unreachable => Term::Unreachable,
+        };
         self.out.set_term(block, new, span);
     }
 
@@ -227,50 +241,19 @@ impl<'a> Jam<'a> {
     /// Copies a region for a work-item: `at` is its branch, `end` where it leads, or what follows its end.
     fn copy(&mut self, (from, at): (Block, Block), region: &Region, k: u32, end: Block) {
         let item = self.item;
-        let mut blocks: FxHashMap<Block, Block> = region.join.map(|join| (join, end)).into_iter().collect();
-        let mut values: FxHashMap<Value, Value> = FxHashMap::default();
-        for &b in &region.blocks {
-            let copy = self.out.add_block();
-            blocks.insert(b, copy);
-            for &p in &item.blocks[b].params {
-                values.insert(p, self.out.add_block_param(copy, item.ty(p)));
+        let mut map = CloneMap::new(self.values.keys().map(|&v| (v, self.lane(v, k))));
+        // Those of the copies are their own.
+        for p in region.blocks.iter().flat_map(|&b| &item.blocks[b].params) {
+            map.values.remove(p);
+        }
+        map.blocks.extend(region.join.map(|join| (join, end)));
+        let copies = map.clone_blocks_from(item, &mut self.out, &region.blocks);
+        for &copy in &copies {
+            if let Term::Return(_) = self.out.blocks[copy].term {
+                self.out.blocks[copy].term = Term::Jump(Function::edge(end));
             }
         }
-        for &b in std::iter::once(&from).chain(&region.blocks) {
-            let (block, insts) = match b == from {
-                true => (at, &[][..]),
-                false => (blocks[&b], &item.blocks[b].insts[..]),
-            };
-            for &inst in insts {
-                let data = &item.insts[inst];
-                let value = |v: Value| values.get(&v).copied().unwrap_or_else(|| self.lane(v, k));
-                let args = data.args.iter().map(|&v| value(v)).collect();
-                let ty = data.result.map(|r| item.ty(r));
-                let copy = self.builder(block, data).push(data.op.clone(), args, ty, data.flags);
-                values.extend(data.result.zip(copy));
-            }
-            let value = |v: Value| values.get(&v).copied().unwrap_or_else(|| self.lane(v, k));
-            let edge = |e: &Edge| Edge::new(blocks[&e.block], e.args.iter().map(|&v| value(v)));
-            let term = match &item.blocks[b].term {
-                Term::Return(_) => Term::Jump(Function::edge(end)),
-                term => mapped(term, &mut |v| value(v), &mut |e| edge(e)),
-            };
-            self.out.set_term(block, term, item.blocks[b].term_span);
-        }
-    }
-}
-
-/// The same terminator of another function.
-fn mapped(term: &Term, value: &mut dyn FnMut(Value) -> Value, edge: &mut dyn FnMut(&Edge) -> Edge) -> Term {
-    match term {
-        Term::Jump(e) => Term::Jump(edge(e)),
-        Term::Branch { cond, then, els } => Term::Branch { cond: value(*cond), then: edge(then), els: edge(els) },
-        Term::Switch { value: of, cases, default } => Term::Switch {
-            value: value(*of),
-            cases: cases.iter().map(|(bits, e)| (*bits, edge(e))).collect(),
-            default: edge(default),
-        },
-        Term::Return(_) => Term::Return(None),
-        Term::Unreachable => Term::Unreachable,
+        self.out.layout.extend(copies);
+        self.out.set_term(at, map.term(&item.blocks[from].term), item.blocks[from].term_span);
     }
 }

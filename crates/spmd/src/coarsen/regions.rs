@@ -7,7 +7,6 @@
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::{Block, Entity, Function, Op, Term, Value, ValueDef};
-use rustc_hash::FxHashSet;
 
 /// Instructions of a region at most: it is copied for each of the joined work-items.
 const MAX_SIZE: usize = 40;
@@ -25,19 +24,11 @@ pub(super) fn region(func: &Function, cfg: &Cfg, post: &DomTree, branch: Block) 
     if !matches!(func.blocks[branch].term, Term::Branch { .. }) {
         return Err("groups may take this switch differently");
     }
-    let join = post.idom(branch);
-    let mut inside = FxHashSet::default();
-    let mut open: Vec<Block> =
-        func.blocks[branch].term.edges().iter().map(|e| e.block).filter(|&b| Some(b) != join).collect();
-    while let Some(b) = open.pop() {
-        if Some(b) != join && inside.insert(b) {
-            open.extend(func.blocks[b].term.edges().iter().map(|e| e.block));
-        }
-    }
-    if inside.contains(&branch) {
+    let (_, inside) = post.influence_region(func, branch);
+    if inside[branch.index()] {
         return Err("groups may take this branch of a loop differently");
     }
-    let blocks: Vec<Block> = cfg.rpo().iter().copied().filter(|b| inside.contains(b)).collect();
+    let blocks: Vec<Block> = cfg.rpo().iter().copied().filter(|b| inside[b.index()]).collect();
     let insts = || blocks.iter().flat_map(|&b| &func.blocks[b].insts);
     if insts().any(|&i| matches!(func.insts[i].op, Op::Barrier | Op::Fence { .. })) {
         return Err("groups may take this branch differently, and wait behind it");
@@ -48,18 +39,18 @@ pub(super) fn region(func: &Function, cfg: &Cfg, post: &DomTree, branch: Block) 
     if escapes(func, cfg, &inside) {
         return Err("groups may take this branch differently, and use what is computed behind it");
     }
-    Ok(Region { blocks, join })
+    Ok(Region { blocks, join: post.idom(branch) })
 }
 
 /// Whether a value of these blocks is used outside of them, other than by being passed to the block behind.
-fn escapes(func: &Function, cfg: &Cfg, inside: &FxHashSet<Block>) -> bool {
+fn escapes(func: &Function, cfg: &Cfg, inside: &[bool]) -> bool {
     let blocks = cfg.blocks_of_insts(func);
     let home = |v: Value| match func.values[v].def {
         ValueDef::Inst(i) => blocks[i.index()],
         ValueDef::Param(b, _) => Some(b),
     };
-    let is_inside = |v: Value| home(v).is_some_and(|b| inside.contains(&b));
-    cfg.rpo().iter().filter(|b| !inside.contains(b)).any(|&b| {
+    let is_inside = |v: Value| home(v).is_some_and(|b| inside[b.index()]);
+    cfg.rpo().iter().filter(|b| !inside[b.index()]).any(|&b| {
         let data = &func.blocks[b];
         let mut found = data.insts.iter().flat_map(|&i| &func.insts[i].args).any(|&v| is_inside(v));
         data.term.for_each_use(|v| found |= is_inside(v));
