@@ -44,6 +44,11 @@ pub fn generate_stream(seed: u64, least: u64) -> Generated {
     let is_flat = stream.rng.chance(60);
     let ranges = stream.ranges(least, is_flat);
     let body = stream.body(is_flat, ranges[0].offset[0] == 0);
+    of_kernel(seed, "", ranges, body)
+}
+
+/// The program of a kernel with this body, which has the range, `m`, in the place of local memory.
+pub(super) fn of_kernel(seed: u64, options: &'static str, ranges: Vec<NdRange>, body: Vec<Stmt>) -> Generated {
     let mut tree = vec![Stmt::line("#pragma OPENCL FP_CONTRACT OFF")];
     tree.extend(
         PRELUDE.iter().filter(|line| line.contains("fold(") || line.contains("num(")).map(|&line| Stmt::line(line)),
@@ -53,7 +58,7 @@ pub fn generate_stream(seed: u64, least: u64) -> Generated {
                 constant int *table, int n, S0 s, float4 f, uint4 m, global uint *cols) {";
     tree.push(Stmt::block(head, body));
     let (params, families, statistics) = (Vec::new(), Families::NONE, Statistics::default());
-    Generated { seed, tree, options: "", ranges, params, families, statistics }
+    Generated { seed, tree, options, ranges, params, families, statistics }
 }
 
 struct Stream {

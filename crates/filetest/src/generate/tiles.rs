@@ -11,10 +11,10 @@
 //! The buffers are those of all programs. Branches depend on the local id, which joined groups agree about, on the
 //! group, which they do not, or on both.
 
-use super::families::{Families, Statistics};
+use super::streams::of_kernel;
 use super::tree::Stmt;
 use super::types::Rng;
-use super::{Generated, OUT, PRELUDE};
+use super::{Generated, OUT};
 use cloom_interp::NdRange;
 
 /// Elements of a local array, and work-items of a group at most.
@@ -26,14 +26,7 @@ pub fn generate_tiles(seed: u64, least: u64) -> Generated {
     let dims = 1 + tiles.rng.below(3) as u32;
     let ranges = tiles.ranges(least, dims);
     let body = tiles.body(dims);
-    let mut tree = vec![Stmt::line("#pragma OPENCL FP_CONTRACT OFF")];
-    tree.extend(PRELUDE.iter().filter(|line| line.contains("fold(")).map(|&line| Stmt::line(line)));
-    tree.push(Stmt::line("typedef struct { int a; } S0;"));
-    let head = "kernel void k(global uint *out, const global uint *in, volatile global uint *counters, \
-                constant int *table, int n, S0 s, float4 f, uint4 m, global uint *cols) {";
-    tree.push(Stmt::block(head, body));
-    let (params, families, statistics) = (Vec::new(), Families::NONE, Statistics::default());
-    Generated { seed, tree, options: "-cl-std=CL3.0", ranges, params, families, statistics }
+    of_kernel(seed, "-cl-std=CL3.0", ranges, body)
 }
 
 /// The dimension along which groups are joined.
