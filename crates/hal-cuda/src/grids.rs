@@ -124,7 +124,7 @@ pub fn joined_groups(range: &NdRange, dim: usize, factor: u64) -> Option<(NdRang
 }
 
 /// How many groups a range has.
-pub fn groups_of(range: &NdRange) -> u64 {
+pub fn group_count(range: &NdRange) -> u64 {
     range.groups().into_iter().fold(1, u64::saturating_mul)
 }
 
@@ -175,7 +175,7 @@ pub fn shaped(range: &NdRange, shape: WarpShape, most: u64, multiprocessors: u64
 /// multiprocessors of an H200: 69 us instead of 103.)
 fn divided(range: &NdRange, multiprocessors: u64) -> Option<NdRange> {
     let mut divided = *range;
-    while groups_of(&divided) < multiprocessors {
+    while group_count(&divided) < multiprocessors {
         let halves = divided.local.iter().product::<u64>() / 2;
         // The work-items of a warp are neighbours of the dimensions before.
         let Some(slowest) = (0..3).rev().find(|&d| divided.local[d] > 1) else { break };

@@ -5,7 +5,7 @@ use crate::completion::{Lane, Running};
 use crate::context::{Current, Event, EventKind, Gpu};
 use crate::error::OnItsWay;
 use crate::grids::{
-    COARSE_THREADS, Descriptor, GRID_LIMITS, GROUP_LIMITS, Grid, grids, groups_of, is_full, joined_groups,
+    COARSE_THREADS, Descriptor, GRID_LIMITS, GROUP_LIMITS, Grid, grids, group_count, is_full, joined_groups,
     joined_items, least_groups, shaped,
 };
 use crate::module::{CoarseFunction, CudaKernel, Function, Handle};
@@ -25,14 +25,7 @@ struct Part<'a> {
     function: &'a Handle,
     grid: Grid,
     /// Bytes of local memory of a group.
-    local_size: u64,
-}
-
-impl Part<'_> {
-    /// Bytes of local memory, which the driver took for the largest group when the kernel was allowed it.
-    fn local_size(&self) -> u32 {
-        u32::try_from(self.local_size).unwrap_or(u32::MAX)
-    }
+    local_size: u32,
 }
 
 /// A launch that was checked, in its grids.
@@ -65,9 +58,9 @@ fn checked<'a>(
     };
     kernel.allow_local(current, function, launch.local_size)?;
     let coarse = coarse.filter(|coarse| coarse.factor > 1);
-    let split = coarse.and_then(|coarse| split(kernel, coarse, range, threads));
+    let split = coarse.and_then(|coarse| split(kernel, coarse, (range, launch.local_size), threads));
     if let Some(Split { coarse, local_size, .. }) = &split {
-        kernel.allow_local(current, &coarse.function, local_size.unwrap_or(launch.local_size))?;
+        kernel.allow_local(current, &coarse.function, *local_size)?;
     }
     let mut rest = parts(split, function, range, launch.local_size)?;
     let first = [rest.next(), rest.next()];
@@ -163,29 +156,34 @@ struct Split<'a> {
     coarse: &'a CoarseFunction,
     /// The range of the coarse kernel.
     joined: NdRange,
-    /// Bytes of local memory of its groups, if it is not the launch's.
-    local_size: Option<u64>,
+    /// Bytes of local memory of its groups.
+    local_size: u64,
     /// The range of the ordinary kernel, and the id of its first group.
     rest: Option<(NdRange, [u64; 3])>,
 }
 
-/// How a coarse kernel runs a range with groups of so many threads; none if it should not.
-fn split<'a>(kernel: &CudaKernel, coarse: &'a CoarseFunction, range: &NdRange, threads: u64) -> Option<Split<'a>> {
+/// How a coarse kernel runs a range with groups of so many threads and so much local memory; none if it should not.
+fn split<'a>(
+    kernel: &CudaKernel,
+    coarse: &'a CoarseFunction,
+    (range, local_size): (&NdRange, u64),
+    threads: u64,
+) -> Option<Split<'a>> {
     let (most, factor, multiprocessors) = (coarse.function.most, coarse.factor.into(), kernel.gpu.multiprocessors);
     match coarse.joined {
         Joined::WorkItems => {
             let (joined, rest) = joined_items(range, factor, multiprocessors * COARSE_THREADS)?;
             let joined = shaped(&joined, kernel.warp, most, multiprocessors).unwrap_or(joined);
             let fits = group_of(&joined).iter().product::<u64>() <= most;
-            fits.then_some(Split { coarse, joined, local_size: None, rest: rest.map(|rest| (rest, [0; 3])) })
+            fits.then_some(Split { coarse, joined, local_size, rest: rest.map(|rest| (rest, [0; 3])) })
         }
         Joined::Groups { dim, local_size } => {
             let (joined, rest) = joined_groups(range, dim.into(), factor)?;
-            let has_enough = groups_of(&joined) >= least_groups(threads, multiprocessors);
+            let has_enough = group_count(&joined) >= least_groups(threads, multiprocessors);
             let fits = threads <= most && is_full(threads, local_size, kernel.local_memory);
             let rest =
                 rest.map(|(rest, first)| (rest, std::array::from_fn(|d| if d == dim.into() { first } else { 0 })));
-            (has_enough && fits).then_some(Split { coarse, joined, local_size: Some(local_size), rest })
+            (has_enough && fits).then_some(Split { coarse, joined, local_size, rest })
         }
     }
 }
@@ -197,7 +195,9 @@ fn parts<'a>(
     range: &NdRange,
     local_size: u64,
 ) -> Result<impl Iterator<Item = Part<'a>> + use<'a>, HalError> {
-    let part = |function: &'a Function, local_size, range: &NdRange, first_group: [u64; 3]| {
+    let part = |function: &'a Function, local_size: u64, range: &NdRange, first_group: [u64; 3]| {
+        // The driver took that of the largest group when the kernel was allowed it.
+        let local_size = u32::try_from(local_size).unwrap_or(u32::MAX);
         let too_many = || HalError::Device(format!("a GPU takes {:?} groups in too many parts", range.groups()));
         let grids = grids(range, GRID_LIMITS).ok_or_else(too_many)?;
         Ok::<_, HalError>(grids.map(move |mut grid| {
@@ -209,7 +209,7 @@ fn parts<'a>(
         None => [Some(part(function, local_size, range, [0; 3])?), None],
         Some(Split { coarse, joined, local_size: of_joined, rest }) => {
             let rest = rest.map(|(rest, first_group)| part(function, local_size, &rest, first_group));
-            [Some(part(&coarse.function, of_joined.unwrap_or(local_size), &joined, [0; 3])?), rest.transpose()?]
+            [Some(part(&coarse.function, of_joined, &joined, [0; 3])?), rest.transpose()?]
         }
     };
     Ok(parts.into_iter().flatten().flatten())
@@ -262,7 +262,7 @@ fn begin<'a>(
     let (artifact, args) = (&*kernel.artifact, launch.args);
     for part in grids {
         descriptor.set_grid(&part.grid);
-        let (function, grid, local_size, descriptor) = (part.function, &part.grid, part.local_size(), &descriptor);
+        let (function, grid, local_size, descriptor) = (part.function, &part.grid, part.local_size, &descriptor);
         GridLaunch { function, grid, local_size, descriptor, artifact, args }.launch(current, lane.stream())?;
     }
     Ok(())
@@ -277,7 +277,7 @@ fn defer(lane: &Lane, kernel: &CudaKernel, launch: &Launch<'_>, descriptor: Desc
 fn deferred(kernel: &CudaKernel, launch: &Launch<'_>, mut descriptor: Descriptor, only: Part<'_>) -> Deferred {
     descriptor.set_grid(&only.grid);
     let (artifact, args) = (kernel.artifact.clone(), launch.args.into());
-    let (function, grid, local_size) = (only.function.clone(), only.grid, only.local_size());
+    let (function, grid, local_size) = (only.function.clone(), only.grid, only.local_size);
     let call = Call { function, grid, local_size, descriptor, args };
     Deferred { call, artifact }
 }

@@ -94,8 +94,19 @@ impl Staging {
 
     /// Copies from a GPU, of which the range has been checked.
     pub fn read(&self, gpu: &Gpu, from: Address, to: &mut [u8]) -> Result<(), HalError> {
-        // SAFETY: the slice is borrowed for the whole transfer.
-        unsafe { self.transfer(gpu, HostSide::To(to.as_mut_ptr()), from, to.len()) }
+        let (host, size) = (HostSide::To(to.as_mut_ptr()), to.len());
+        if size == 0 || size > SMALL {
+            // SAFETY: the slice is borrowed for the whole transfer.
+            return unsafe { self.transfer(gpu, host, from, size) };
+        }
+        let current = gpu.enter()?;
+        let free = self.small.lock().pop();
+        let mut block = free.or_else(|| HostBlock::allocate(&self.gpu, SMALL).ok());
+        let pinned = block.as_mut().map(HostBlock::bytes_mut);
+        // SAFETY: as above; the block is this thread's, and large enough.
+        let result = unsafe { staged(&current, host, from, size, pinned) };
+        self.small.lock().extend(block);
+        result
     }
 
     /// Copies to a GPU, of which the range has been checked.
@@ -111,15 +122,6 @@ impl Staging {
             return Ok(());
         }
         let current = gpu.enter()?;
-        if size <= SMALL && matches!(host, HostSide::To(_)) {
-            let free = self.small.lock().pop();
-            let mut block = free.or_else(|| HostBlock::allocate(&self.gpu, SMALL).ok());
-            let pinned = block.as_mut().map(HostBlock::bytes_mut);
-            // SAFETY: the caller's; the block is this thread's, and large enough.
-            let result = unsafe { staged(&current, host, device, size, pinned) };
-            self.small.lock().extend(block);
-            return result;
-        }
         let host_address = host.address() as Address;
         if size <= DIRECT || memory_type(&current, host_address) == Some(MEMORY_TYPE_HOST) {
             // SAFETY: the caller's.
