@@ -84,8 +84,8 @@ impl Gpu {
         let has_variables = |&f: &FuncRef| addresses(f).any(|(_, global)| global.place.is_some());
         let mut with_variables: HashSet<FuncRef> = reachable.iter().copied().filter(has_variables).collect();
         // A group runs one of the kernels, whose variables begin where those of another one do.
-        let mut locals = HashMap::new();
-        let sizes = kernels.iter().map(|&kernel| {
+        let (mut locals, mut local_size) = (HashMap::new(), None);
+        for &kernel in kernels {
             let mut size = 0u64;
             for (g, global) in super::reachable(module, &[kernel]).into_iter().flat_map(addresses) {
                 if global.place.is_none() && global.space == Space::Local {
@@ -93,9 +93,8 @@ impl Gpu {
                     size = size.max(at.saturating_add(global.size));
                 }
             }
-            size
-        });
-        let local_size = sizes.collect::<Vec<_>>().first().copied().unwrap_or(0);
+            local_size.get_or_insert(size);
+        }
         loop {
             let calls_one = |f: &FuncRef| module.funcs[*f].callees().iter().any(|c| with_variables.contains(c));
             let more: Vec<_> =
@@ -105,7 +104,7 @@ impl Gpu {
             }
             with_variables.extend(more);
         }
-        Gpu { locals, local_size, with_variables, block: None }
+        Gpu { locals, local_size: local_size.unwrap_or(0), with_variables, block: None }
     }
 
     /// Whether a function other than the kernel gets the address of the program's variables.

@@ -59,11 +59,11 @@ pub(super) fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Un
     let (item, asked) = item_function(func, |op| matches!(op, Op::Query { .. }) || is_local(op));
     let params = item.param_values()[func.params.len()..].iter().zip(&asked);
     let varying: Vec<Value> = params.filter(|(_, op)| is_local(op) || is_of_group(op, dim)).map(|(&p, _)| p).collect();
-    let divergence = divergence::between_lanes(&item, &varying);
     let cfg = Cfg::new(&item);
     if computes_from_tiles(&item, &cfg) {
         return Err(Unjoined::new("its loops compute from local memory: loads are not what takes long"));
     }
+    let divergence = divergence::between_lanes(&item, &varying);
     let post = DomTree::post(&item, &cfg);
     let mut regions: FxHashMap<Block, Region> = FxHashMap::default();
     for &b in cfg.rpo().iter().filter(|&&b| divergence.is_divergent_branch(b)) {
