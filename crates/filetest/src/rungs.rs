@@ -10,7 +10,7 @@ use cloom_interp::observe::Log;
 use cloom_interp::{Arg, Machine, Options, Program, WorkGroupLayout};
 use cloom_ir::{FuncRef, Function, Module, Op, Query, abi};
 use cloom_llvm::OptLevel;
-use cloom_passes::{PassManager, PassOptions};
+use cloom_passes::{FINISH_GPU, PassManager, PassOptions};
 use cloom_spmd::{Coarse, NotVectorised, VectorOptions, WorkGroup};
 use cloom_target::{Architecture, Target};
 use std::sync::{Arc, Mutex};
@@ -71,7 +71,8 @@ pub enum Stage {
     Group,
     /// The same of a module that went through them already.
     Passed,
-    /// The kernel for several neighbours, after the scalar passes, and the kernel itself for those left over.
+    /// As GPUs get it: the kernel for several neighbours, and the kernel itself for those left over, after the scalar
+    /// passes and those for GPUs.
     Coarse,
 }
 
@@ -170,6 +171,12 @@ impl Rung for Interpreter {
             Stage::Coarse if !asks_for_range(&module.funcs[kernel]) => cloom_spmd::coarsen(&mut module, kernel).0,
             _ => None,
         };
+        if self.stage == Stage::Coarse {
+            let manager = PassManager::new(passes);
+            for func in std::iter::once(kernel).chain(coarse.map(|coarse| coarse.func)) {
+                FINISH_GPU.iter().for_each(|&pass| manager.in_module(&mut module, func, pass));
+            }
+        }
         // If a kernel is not vectorised for another reason, the vectoriser has a bug.
         if let Some(group) = group.as_ref().filter(|g| self.bits.is_none() && g.launch.lanes != self.lanes)
             && !group.not_vectorised.is_some_and(|limit| EXCUSES.contains(&limit))

@@ -28,6 +28,7 @@ pub mod narrow_loads;
 pub mod near_addresses;
 pub mod reducible;
 pub mod redundant_params;
+pub mod runtime_unroll;
 pub mod select;
 pub mod simplify_cfg;
 pub mod unroll;
@@ -91,6 +92,9 @@ pub const NEAR_ADDRESSES: Pass =
 /// [`address_recurrences`]
 pub const ADDRESS_RECURRENCES: Pass =
     Pass::new("address-recurrences", "addresses in loops go in steps", address_recurrences::run);
+/// [`runtime_unroll`]
+pub const RUNTIME_UNROLL: Pass =
+    Pass::new("runtime-unroll", "loops with loads whose step only running them shows", runtime_unroll::run);
 /// [`unwrapped_loops`]
 pub const UNWRAPPED_LOOPS: Pass =
     Pass::new("unwrapped-loops", "unsigned indices of loops are checked not to wrap", unwrapped_loops::run);
@@ -119,6 +123,7 @@ pub const PASSES: &[Pass] = &[
     SELECT,
     MERGE_CONDITIONS,
     NARROW_LOADS,
+    RUNTIME_UNROLL,
     UNWRAPPED_LOOPS,
     NEAR_ADDRESSES,
     ADDRESS_RECURRENCES,
@@ -152,7 +157,7 @@ const FINISH_CALLEE: &[Pass] = &[COMPACT];
 
 /// What follows for the kernels of a GPU, after coarsening.
 pub const FINISH_GPU: &[Pass] =
-    &[UNWRAPPED_LOOPS, INFER_ALIGNMENT, NEAR_ADDRESSES, ADDRESS_RECURRENCES, MERGE_CONDITIONS];
+    &[RUNTIME_UNROLL, UNWRAPPED_LOOPS, INFER_ALIGNMENT, NEAR_ADDRESSES, ADDRESS_RECURRENCES, MERGE_CONDITIONS];
 
 /// The name under which [`run`] reports its work on functions other than the kernel.
 pub const CALLEES: &str = "callees";
