@@ -12,8 +12,8 @@
 //! on an H200, the sum of a grid-stride loop took a sixth of the time with eight iterations at once and a third with
 //! four, a histogram with a load of 16 bytes an iteration half with four. LLVM, whose runtime unrolling computes the
 //! trip count, leaves such loops alone: the counter may wrap, and the trip count is a division. What is checked here is
-//! only that so many iterations follow, which is one comparison: if `i < n - 3·step` then `i + 3·step < n`, and no sum on
-//! the way wraps.
+//! only that so many iterations follow, which is one comparison: if `i < n - 3·step` then `i + 3·step < n`, and no sum
+//! on the way wraps.
 //!
 //! A loop is a header, which tests the counter against a bound, and a body without branches, over which NVIDIA's
 //! compiler would not move loads. The order of everything that it does is kept.
