@@ -338,6 +338,13 @@ impl Compiler {
         executable
     }
 
+    /// Gets the backend for a target ready, which takes as long as compiling a small kernel for the first time.
+    pub fn prepare(&self, target: &Target) {
+        if let Ok(backend) = self.backend(target) {
+            backend.prepare();
+        }
+    }
+
     /// The backend for a target: one that was registered, or a built-in one.
     fn backend(&self, target: &Target) -> Result<Arc<dyn Backend>, CompileError> {
         match self.backends.iter().find(|b| b.target() == target) {

@@ -151,14 +151,15 @@ impl Device for CudaDevice {
         Ok(Arc::new(CudaKernel::load(&to, artifact, variables)?))
     }
 
-    fn expect_use(&self) {
+    fn expect_use(&self) -> bool {
         // Once, as all queues of the process look into one folder. Where there is code, that of the program may be.
         static LOOKED: Once = Once::new();
-        LOOKED.call_once(|| {
-            if self.cache.as_ref().is_none_or(|cache| cache.is_empty()) {
-                self.expect_code();
-            }
-        });
+        let mut is_empty = false;
+        LOOKED.call_once(|| is_empty = self.cache.as_ref().is_none_or(|cache| cache.is_empty()));
+        if is_empty {
+            self.expect_code();
+        }
+        is_empty
     }
 
     fn expect_code(&self) {

@@ -124,8 +124,11 @@ pub trait Device: Send + Sync {
         variables: Option<Arc<dyn Memory>>,
     ) -> Result<Arc<dyn Kernel>, HalError>;
 
-    /// A queue for it is being made, so that programs will follow: what takes long may begin. Returns at once.
-    fn expect_use(&self) {}
+    /// A queue for it is being made, so that programs will follow: what takes long may begin. Returns at once: whether
+    /// this is the first one, and no code is kept that the programs may be, so that the compiler will be needed.
+    fn expect_use(&self) -> bool {
+        false
+    }
 
     /// Code for it is being made: what the first [`load`](Device::load) would wait for may be done meanwhile. Returns
     /// at once.

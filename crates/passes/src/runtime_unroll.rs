@@ -34,7 +34,7 @@ const SIZE: usize = 160;
 /// How many iterations become one.
 const COUNT: usize = 4;
 /// Of smaller loops twice as many do, and then what is left over by [`COUNT`].
-const SMALL_SIZE: usize = 32;
+const SMALL_SIZE: usize = 40;
 
 /// A loop to unroll.
 struct Plan {

@@ -1,6 +1,7 @@
 //! The engine: the state that all objects of a platform share: thread pools, the clock, the compiler, and hooks to the
 //! process.
 
+use crate::device::Device;
 use crate::tasks::Tasks;
 use crate::urgent::Urgent;
 use cloom_compiler::Compiler;
@@ -37,6 +38,9 @@ pub struct Hooks {
     /// Entered before anything is compiled, and by each thread: what an application sets for its own computations
     /// (`fesetround`, `feenableexcept`, `-ffast-math`) must not change what the compiler computes.
     pub enter_float_env: EnterFloatEnv,
+    /// Whether the end of the process leaves LLVM's global data alone, so that a thread for which nobody waits may make
+    /// it.
+    pub keeps_globals: bool,
 }
 
 /// State shared by all objects of a platform.
@@ -91,6 +95,16 @@ impl Engine {
     pub(crate) fn compile<T>(&self, call: impl FnOnce(&Arc<Compiler>) -> T) -> T {
         let _float_env = (self.hooks.enter_float_env)();
         call(&self.compiler)
+    }
+
+    /// Prepares the compiler for a device, in the background.
+    pub(crate) fn prepare_compiler(self: &Arc<Self>, device: &Arc<Device>) {
+        if self.hooks.keeps_globals {
+            let (engine, device) = (self.clone(), device.clone());
+            let prepare = move || engine.compile(|compiler| compiler.prepare(&device.hal().info().target));
+            // Without a thread, the first build prepares it.
+            let _ = std::thread::Builder::new().name("cloom-prepare".into()).spawn(prepare);
+        }
     }
 
     /// A number that no other object of this engine has.

@@ -103,7 +103,9 @@ impl Queue {
         on_device: Option<DeviceQueue>,
     ) -> Result<Arc<Queue>> {
         ensure!(context.index_of(device).is_some(), InvalidDevice, "the device is not of this context");
-        device.hal().expect_use();
+        if device.hal().expect_use() {
+            device.engine().prepare_compiler(device);
+        }
         let queue = Arc::new(Queue {
             external: ExternalSlot::default(),
             id: context.engine().id(),
