@@ -51,11 +51,15 @@ fn groups_are_best_made_of_whole_vectors() {
 }
 
 /// A GPU has as many registers for a group as it has: what programs are told to launch is what runs at full speed, and
-/// larger groups run, too.
+/// larger groups run, too. (Of a kernel with less in it, that there are enough is known before there is code.)
 #[test]
 fn groups_are_as_large_as_registers_allow() {
     let t = Session::new();
-    let source = "kernel void k(global uint *p) { p[get_global_id(0)] = get_local_size(0) * 2 + get_local_id(0); }";
+    let source = "kernel void k(global uint *p) {
+        uint in_registers[512];
+        in_registers[0] = get_local_size(0) * 2;
+        p[get_global_id(0)] = in_registers[0] + get_local_id(0);
+    }";
     let kernel = t.kernel(source);
     let most: usize =
         info(|s, v, r| t.clGetKernelWorkGroupInfo(kernel.h, t.device, CL_KERNEL_WORK_GROUP_SIZE, s, v, r));
@@ -82,6 +86,10 @@ fn first_launches_follow_the_making_of_kernels() {
     let t = Session::new();
     for i in 0..8 {
         let kernel = t.kernel(&format!("kernel void k(global uint *p) {{ p[get_global_id(0)] += {i}; }}"));
+        // Programs ask for it, which needs no code of so small a kernel.
+        let most: usize =
+            info(|s, v, r| t.clGetKernelWorkGroupInfo(kernel.h, t.device, CL_KERNEL_WORK_GROUP_SIZE, s, v, r));
+        assert!(most >= 64);
         let buffer = t.buffer_of(&vec![1u32; 4096]);
         t.arg_mem(&kernel, 0, &buffer);
         // The first launch of each may begin with other code than the second one.

@@ -24,6 +24,11 @@ use std::sync::{Arc, Once};
 /// Streams of a device: queues share them if there are more.
 pub const LANES: usize = 32;
 
+/// Of a kernel whose work-items have so few bytes, as its program's IR says, every group has enough registers, of which
+/// there are 64 then. (Half of the gallery's kernels; they have at most 48. From 5,700 bytes on, some have more than
+/// 64.) If the code of another one has too few for such a group, it gets code for it.
+const FEW_BYTES: u64 = 5 << 10;
+
 /// What there is of NVIDIA in this machine.
 pub struct Found {
     /// The GPUs, in the order of the driver.
@@ -172,6 +177,10 @@ impl Device for CudaDevice {
             }
         };
         STARTED.call_once(|| module::prepare(self.gpu.clone(), make_spare));
+    }
+
+    fn group_limit(&self, bytes_per_item: u64) -> Option<u64> {
+        (bytes_per_item <= FEW_BYTES).then_some(module::LARGEST_GROUP)
     }
 
     fn submit(&self, launch: &Launch<'_>) -> Result<Completion, HalError> {

@@ -43,7 +43,7 @@ const MAX_DYNAMIC_SHARED: i32 = 8;
 /// Bytes of local memory that a group has without asking.
 const PLAIN_LOCAL: u64 = 48 << 10;
 /// Threads of the largest group, and the registers that each can have then: a group has 64 K of them.
-const LARGEST_GROUP: u64 = 1024;
+pub const LARGEST_GROUP: u64 = 1024;
 const REGISTERS_OF_LARGEST: usize = 64;
 
 /// What a kernel is loaded for.

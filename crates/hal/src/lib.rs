@@ -134,8 +134,8 @@ pub trait Device: Send + Sync {
     /// at once.
     fn expect_code(&self) {}
 
-    /// The largest work-group that there is memory for if each work-item keeps so many bytes across barriers. `None` if
-    /// that depends on the code alone ([`Kernel::max_group_size`]).
+    /// The largest work-group that there is room for if each work-item keeps so many bytes across barriers. `None` if
+    /// the number does not tell, but only the code ([`Kernel::best_group_size`]).
     fn group_limit(&self, bytes_per_item: u64) -> Option<u64> {
         let _ = bytes_per_item;
         None
