@@ -20,7 +20,6 @@ use crate::library::{
     GraphCalls, KernelNode, RawContext, RawGraph, RawGraphExec, RawGraphNode, RawStream, WordsNode, WriteValue,
 };
 use crate::module::Handle;
-use cloom_artifact::KernelArtifact;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::ffi::c_void;
@@ -39,8 +38,6 @@ pub struct GridLaunch<'a> {
     pub local_size: u32,
     /// The first argument.
     pub descriptor: &'a Descriptor,
-    /// Where the others are in `args`.
-    pub artifact: &'a KernelArtifact,
     /// The argument block.
     pub args: &'a [u8],
 }
@@ -48,7 +45,7 @@ pub struct GridLaunch<'a> {
 impl GridLaunch<'_> {
     /// The addresses of the arguments.
     fn parameters(&self) -> Vec<*const c_void> {
-        let args = self.artifact.args.iter().map(|arg| self.args[arg.offset as usize..].as_ptr().cast());
+        let args = self.function.artifact().args.iter().map(|arg| self.args[arg.offset as usize..].as_ptr().cast());
         std::iter::once((&raw const *self.descriptor).cast()).chain(args).collect()
     }
 
@@ -120,20 +117,11 @@ pub struct Call {
     pub args: SmallVec<[u8; 64]>,
 }
 
-/// A launch that waits to be submitted.
-pub struct Deferred {
-    /// What it does.
-    pub call: Call,
-    /// Where the arguments are in `call.args`.
-    pub artifact: Arc<KernelArtifact>,
-}
-
-impl Deferred {
+impl Call {
     /// The grid, to submit it.
     pub fn grid(&self) -> GridLaunch<'_> {
-        let Deferred { ref call, ref artifact } = *self;
-        let Call { ref function, ref grid, local_size, ref descriptor, ref args } = *call;
-        GridLaunch { function, grid, local_size, descriptor, artifact, args }
+        let Call { ref function, ref grid, local_size, ref descriptor, ref args } = *self;
+        GridLaunch { function, grid, local_size, descriptor, args }
     }
 }
 
@@ -231,9 +219,9 @@ impl Graph {
         &mut self,
         current: &Current<'_>,
         stream: RawStream,
-        launches: Vec<Deferred>,
+        launches: Vec<Call>,
         value: u64,
-    ) -> Result<(), Vec<Deferred>> {
+    ) -> Result<(), Vec<Call>> {
         debug_assert_eq!(launches.len(), self.nodes.len());
         let launched = self.set_nodes(current, &launches, value).and_then(|()| {
             // SAFETY: graph and stream live.
@@ -244,15 +232,15 @@ impl Graph {
             return Err(launches);
         }
         for (node, launch) in self.nodes.iter_mut().zip(launches) {
-            node.set.get_or_insert(launch.call);
+            node.set.get_or_insert(launch);
         }
         Ok(())
     }
 
     /// Sets the nodes that are to do something else than before; these have nothing in `set` then.
-    fn set_nodes(&mut self, current: &Current<'_>, launches: &[Deferred], value: u64) -> Result<(), Failure> {
+    fn set_nodes(&mut self, current: &Current<'_>, launches: &[Call], value: u64) -> Result<(), Failure> {
         for (node, launch) in self.nodes.iter_mut().zip(launches) {
-            if node.set.as_ref() == Some(&launch.call) {
+            if node.set.as_ref() == Some(launch) {
                 continue;
             }
             node.set = None;
@@ -260,7 +248,7 @@ impl Graph {
             // before does not change.
             let code = launch.grid().as_node(|new| unsafe { (self.calls.set_kernel)(self.exec, node.raw, new) });
             current.check("cuGraphExecKernelNodeSetParams", code)?;
-            node.function.clone_from(&launch.call.function);
+            node.function.clone_from(&launch.function);
         }
         let Some(word) = &self.word else { return Ok(()) };
         // SAFETY: as above.

@@ -1,6 +1,6 @@
 //! Launches: checks what the driver would not, and submits each grid with its descriptor.
 
-use crate::batch::{Call, Deferred, GridLaunch};
+use crate::batch::{Call, GridLaunch};
 use crate::completion::{Lane, Running};
 use crate::context::{Current, Event, EventKind, Gpu};
 use crate::error::OnItsWay;
@@ -98,7 +98,7 @@ pub fn submit(
     };
     if may_wait
         && let [Some(only), None] = first
-        && let Some(number) = defer(lane, kernel, launch, descriptor, only)
+        && let Some(number) = defer(lane, launch, descriptor, only)
     {
         return running(number, None);
     }
@@ -106,17 +106,17 @@ pub fn submit(
         [Some(only), None] if !launch.timed && buffer == 0 && !kernel.has_private => Some(only),
         _ => None,
     };
-    let alone = alone.map(|only| (only.function, move || deferred(kernel, launch, descriptor, only)));
+    let alone = alone.map(|only| (only.function, move || deferred(launch, descriptor, only)));
     let grids = first.into_iter().flatten().chain(rest);
     let begun = lane.marks().submit(&current, alone, || {
         if !launch.timed {
-            return begin(&current, lane, kernel, launch, descriptor, grids).map(|()| None);
+            return begin(&current, lane, launch, descriptor, grids).map(|()| None);
         }
         let record = |kind| Event::record(gpu, &current, lane.stream(), kind);
         let gate = if kernel.may_be_gated() { lane.gate(gpu) } else { None };
         let _closed = gate.and_then(|gate| gate.close(&current, lane.stream()));
         let start = record(EventKind::Begin)?;
-        begin(&current, lane, kernel, launch, descriptor, grids)?;
+        begin(&current, lane, launch, descriptor, grids)?;
         Ok(Some((start, Arc::new(record(EventKind::Timer)?))))
     });
     match begun {
@@ -135,7 +135,7 @@ pub fn append(gpu: &Arc<Gpu>, lane: &Lane, launch: &Launch<'_>) -> bool {
     let Ok(Checked { kernel, first: [Some(only), None], may_wait: true, .. }) = checked(gpu, &current, launch) else {
         return false;
     };
-    lane.append(launch.queue, &kernel.name, || defer(lane, kernel, launch, descriptor(kernel, launch, 0), only))
+    lane.append(launch.queue, &kernel.name, || defer(lane, launch, descriptor(kernel, launch, 0), only))
 }
 
 /// The descriptor of a launch, with the address of a buffer for what it prints.
@@ -254,30 +254,26 @@ fn check(kernel: &CudaKernel, launch: &Launch<'_>) -> Result<(), HalError> {
 fn begin<'a>(
     current: &Current<'_>,
     lane: &Lane,
-    kernel: &CudaKernel,
     launch: &Launch<'_>,
     mut descriptor: Descriptor,
     grids: impl Iterator<Item = Part<'a>>,
 ) -> Result<(), HalError> {
-    let (artifact, args) = (&*kernel.artifact, launch.args);
     for part in grids {
         descriptor.set_grid(&part.grid);
         let (function, grid, local_size, descriptor) = (part.function, &part.grid, part.local_size, &descriptor);
-        GridLaunch { function, grid, local_size, descriptor, artifact, args }.launch(current, lane.stream())?;
+        GridLaunch { function, grid, local_size, descriptor, args: launch.args }.launch(current, lane.stream())?;
     }
     Ok(())
 }
 
 /// Leaves a launch to the thread of its lane, if others are on their way and it is quick. Returns its number.
-fn defer(lane: &Lane, kernel: &CudaKernel, launch: &Launch<'_>, descriptor: Descriptor, only: Part<'_>) -> Option<u64> {
-    lane.marks().defer(|| deferred(kernel, launch, descriptor, only))
+fn defer(lane: &Lane, launch: &Launch<'_>, descriptor: Descriptor, only: Part<'_>) -> Option<u64> {
+    lane.marks().defer(|| deferred(launch, descriptor, only))
 }
 
 /// A launch of one grid with all that it needs.
-fn deferred(kernel: &CudaKernel, launch: &Launch<'_>, mut descriptor: Descriptor, only: Part<'_>) -> Deferred {
+fn deferred(launch: &Launch<'_>, mut descriptor: Descriptor, only: Part<'_>) -> Call {
     descriptor.set_grid(&only.grid);
-    let (artifact, args) = (kernel.artifact.clone(), launch.args.into());
     let (function, grid, local_size) = (only.function.clone(), only.grid, only.local_size);
-    let call = Call { function, grid, local_size, descriptor, args };
-    Deferred { call, artifact }
+    Call { function, grid, local_size, descriptor, args: launch.args.into() }
 }

@@ -19,7 +19,7 @@
 //! memory ([`Marks::defer`]) until the lane's thread or one that waits for them puts them on the stream, so that the
 //! thread which makes them need not call the driver.
 
-use crate::batch::{BATCH, Deferred, Graph, Launched};
+use crate::batch::{BATCH, Call, Graph, Launched};
 use crate::context::{Current, Event, EventKind, Gpu, SPIN};
 use crate::library::RawStream;
 use crate::memory::HostBlock;
@@ -72,12 +72,42 @@ pub struct Marks {
     last: AtomicU64,
     made: Instant,
     /// The last launches, which are not on the stream.
-    waiting: Mutex<VecDeque<Deferred>>,
+    waiting: Mutex<Waiting>,
     /// How many these are.
     deferred: AtomicUsize,
     /// Those that could not be put there, by their numbers.
     failed: Mutex<BTreeMap<u64, HalError>>,
     has_failed: AtomicBool,
+}
+
+/// Launches in the order in which they came, in pieces: who takes some takes a piece, and has the lock for a moment.
+#[derive(Default)]
+struct Waiting {
+    /// Of [`BATCH`] launches each, but the last one.
+    pieces: VecDeque<Vec<Call>>,
+    /// Of all pieces.
+    count: usize,
+}
+
+impl Waiting {
+    fn push(&mut self, launch: Call) {
+        match self.pieces.back_mut() {
+            Some(last) if last.len() < BATCH => last.push(launch),
+            _ => {
+                let mut piece = Vec::with_capacity(BATCH);
+                piece.push(launch);
+                self.pieces.push_back(piece);
+            }
+        }
+        self.count += 1;
+    }
+
+    /// The first ones.
+    fn pop(&mut self) -> Vec<Call> {
+        let first = self.pieces.pop_front().unwrap_or_default();
+        self.count -= first.len();
+        first
+    }
 }
 
 #[derive(Default)]
@@ -154,7 +184,7 @@ impl Marks {
     pub fn submit(
         &self,
         current: &Current<'_>,
-        grid: Option<(&Handle, impl FnOnce() -> Deferred)>,
+        grid: Option<(&Handle, impl FnOnce() -> Call)>,
         submit: impl FnOnce() -> Result<Times, HalError>,
     ) -> Result<(Times, u64), HalError> {
         self.note(self.now());
@@ -162,7 +192,7 @@ impl Marks {
         let number = loop {
             self.flush(current, &mut order);
             let waiting = self.waiting.lock();
-            if waiting.is_empty() {
+            if waiting.count == 0 {
                 break self.submitted.fetch_add(1, Ordering::Release) + 1;
             }
         };
@@ -189,7 +219,7 @@ impl Marks {
     }
 
     /// Keeps a launch for later, if others are on their way. Returns its number.
-    pub fn defer(&self, launch: impl FnOnce() -> Deferred) -> Option<u64> {
+    pub fn defer(&self, launch: impl FnOnce() -> Call) -> Option<u64> {
         let are_behind = self.submitted().saturating_sub(self.ended()) >= BUSY;
         if !are_behind && self.followed.load(Ordering::Relaxed) < BUSY {
             return None;
@@ -200,11 +230,11 @@ impl Marks {
         }
         let launch = launch();
         let mut waiting = self.waiting.lock();
-        if waiting.len() >= MOST_DEFERRED {
+        if waiting.count >= MOST_DEFERRED {
             return None;
         }
-        waiting.push_back(launch);
-        self.deferred.store(waiting.len(), Ordering::Release);
+        waiting.push(launch);
+        self.deferred.store(waiting.count, Ordering::Release);
         self.note(now);
         Some(self.submitted.fetch_add(1, Ordering::Release) + 1)
     }
@@ -271,10 +301,9 @@ impl Marks {
         while self.deferred() > 0 {
             let (batch, first) = {
                 let mut waiting = self.waiting.lock();
-                let first = self.submitted() + 1 - waiting.len() as u64;
-                let count = waiting.len().min(BATCH);
-                let batch: Vec<Deferred> = waiting.drain(..count).collect();
-                self.deferred.store(waiting.len(), Ordering::Release);
+                let first = self.submitted() + 1 - waiting.count as u64;
+                let batch = waiting.pop();
+                self.deferred.store(waiting.count, Ordering::Release);
                 (batch, first)
             };
             let Err(batch) = self.put_together(current, order, first, batch) else { continue };
@@ -282,7 +311,7 @@ impl Marks {
                 let put = self.close(current, order).and_then(|()| Ok(launch.grid().launch(current, self.stream)?));
                 order.place(number);
                 match put {
-                    Ok(()) => order.launched.add(&launch.call.function),
+                    Ok(()) => order.launched.add(&launch.function),
                     Err(error) => {
                         self.failed.lock().insert(number, error);
                         self.has_failed.store(true, Ordering::Release);
@@ -298,9 +327,9 @@ impl Marks {
         current: &Current<'_>,
         order: &mut Order,
         first: u64,
-        batch: Vec<Deferred>,
-    ) -> Result<(), Vec<Deferred>> {
-        let may_be_graph = batch.len() == BATCH && batch.iter().all(|launch| order.launched.has(&launch.call.function));
+        batch: Vec<Call>,
+    ) -> Result<(), Vec<Call>> {
+        let may_be_graph = batch.len() == BATCH && batch.iter().all(|launch| order.launched.has(&launch.function));
         if !may_be_graph || self.close(current, order).is_err() {
             return Err(batch);
         }
@@ -317,7 +346,7 @@ impl Marks {
         current: &Current<'_>,
         order: &mut Order,
         function: &Handle,
-        grid: impl FnOnce() -> Deferred,
+        grid: impl FnOnce() -> Call,
     ) -> bool {
         let Some(word) = self.word.as_ref() else { return false };
         match order.awaited.iter().position(|awaited| awaited.function == function.number()) {

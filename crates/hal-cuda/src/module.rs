@@ -102,13 +102,18 @@ pub struct Handle {
     pub(crate) raw: RawFunction,
     /// No other function that was ever loaded has the same.
     number: u64,
-    _module: Arc<Module>,
+    module: Arc<Module>,
 }
 
 impl Handle {
     fn new(raw: RawFunction, module: &Arc<Module>) -> Handle {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        Handle { raw, number: NEXT.fetch_add(1, Ordering::Relaxed), _module: module.clone() }
+        Handle { raw, number: NEXT.fetch_add(1, Ordering::Relaxed), module: module.clone() }
+    }
+
+    /// What it was loaded from, which says where the arguments of a launch are.
+    pub(crate) fn artifact(&self) -> &KernelArtifact {
+        &self.module.artifact
     }
 
     /// Its number.
@@ -146,6 +151,7 @@ pub struct CoarseFunction {
 struct Module {
     gpu: Arc<Gpu>,
     raw: RawModule,
+    artifact: Arc<KernelArtifact>,
 }
 
 impl Module {
@@ -184,7 +190,8 @@ impl CudaKernel {
         }
         let ptx = text_of(&artifact)?;
         let current = to.gpu.enter()?;
-        let module = Arc::new(Module { gpu: to.gpu.clone(), raw: load(&current, to, &ptx, effort)? });
+        let raw = load(&current, to, &ptx, effort)?;
+        let module = Arc::new(Module { gpu: to.gpu.clone(), raw, artifact: artifact.clone() });
         let _load = Load::begin()?;
         let function = module.function(&current, &artifact.entry)?;
         let coarse = match coarse {
@@ -228,7 +235,8 @@ impl CudaKernel {
                 options.set(JIT_REGISTERS, REGISTERS_OF_LARGEST);
                 load_ptx(current, &mut options, &ptx)
             })?;
-            Arc::new(Module { gpu: self.gpu.clone(), raw }).function(current, &self.artifact.entry)
+            let module = Module { gpu: self.gpu.clone(), raw, artifact: self.artifact.clone() };
+            Arc::new(module).function(current, &self.artifact.entry)
         });
         let function = large.as_ref().map_err(Clone::clone)?;
         if threads > function.most {
