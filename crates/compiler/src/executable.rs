@@ -259,8 +259,8 @@ impl Executable {
 
     /// If the program has one kernel, makes the code that its launches begin with. Says whether it is known: not which
     /// of several kernels will be launched, nor whether launches begin with baseline code where they also end with it.
-    /// Other code would be made for nothing. (Mandelbrot, a million points on an H200: 40 ms with baseline code that was
-    /// not launched, 34 without.)
+    /// Other code would be made for nothing. (Mandelbrot, a million points on an H200: 40 ms with baseline code that
+    /// was not launched, 34 without.)
     pub(crate) fn prepare_only(self: &Arc<Self>) -> bool {
         let [only] = &self.kernels[..] else { return false };
         let Ok(request) = self.request(0) else { return false };
