@@ -251,19 +251,20 @@ fn prints(device: &CudaDevice) -> Outcome {
 }
 
 fn too_many_prints(device: &CudaDevice) -> Outcome {
+    const ITEMS: u64 = 300_000;
     let kernel = device.load(artifact("print"), None)?;
     let sink = PrintList::default();
-    Run::new(&*kernel, NdRange::linear(100_000, 64)).sink(&sink).launch(device)?;
+    Run::new(&*kernel, NdRange::linear(ITEMS, 64)).sink(&sink).launch(device)?;
     let prints = sink.taken();
-    let fit = (1 << 20) / 32;
-    if prints.len() != fit || prints.iter().any(|(format, item, ..)| *format != 1 || *item >= 100_000) {
+    let fit = (8 << 20) / 32;
+    if prints.len() != fit || prints.iter().any(|(format, item, ..)| *format != 1 || *item >= ITEMS) {
         return Err(format!("{} prints, not {fit}", prints.len()).into());
     }
     // The next launch finds an empty buffer.
     let sink = PrintList::default();
     Run::new(&*kernel, NdRange::linear(2, 2)).sink(&sink).launch(device)?;
     match sink.taken().len() {
-        2 => Ok(format!("{fit} of 100000 fit")),
+        2 => Ok(format!("{fit} of {ITEMS} fit")),
         n => Err(format!("{n} prints after that, not 2").into()),
     }
 }
