@@ -12,7 +12,37 @@ pub(super) fn first(code: &[Inst]) -> Option<(u32, &'static str)> {
         // Threads of a warp are not joined behind the cycle, yet values are kept in registers of the warp there.
         return Some((code[at as usize].line, "a cycle with two entries"));
     }
-    code.iter().find_map(|inst| Some((inst.line, erratum(&inst.op)?)))
+    // Registers with a choice of two doubles that are floats, in this block.
+    let mut choices: Vec<u32> = Vec::new();
+    code.iter().find_map(|inst| {
+        let found = erratum(&inst.op).or_else(|| converted_choice(&inst.op, &mut choices));
+        Some((inst.line, found?))
+    })
+}
+
+/// Under register pressure, the conversion of a second choice may be that of the first one: the lower halves of the
+/// doubles are zero, and share a register.
+fn converted_choice(op: &Op, choices: &mut Vec<u32>) -> Option<&'static str> {
+    let is_float = |bits: u64| {
+        let float = f64::from_bits(bits) as f32;
+        f64::from(float).to_bits() == bits && (float.is_normal() || float == 0.0)
+    };
+    match op {
+        Op::Branch(_) | Op::BranchIndexed { .. } | Op::Converge => choices.clear(),
+        Op::Compute { function: Function::Convert(how), args: [Src::Reg(from), ..], .. }
+            if (how.from.bits, how.to.bits) == (64, 32) && how.from.is_float() && how.to.is_float() =>
+        {
+            return choices.contains(from).then_some("a conversion of a choice of doubles that are floats");
+        }
+        Op::Compute { function: Function::Int(IntOp::Select, ty), dst, args: [Src::Imm(a), Src::Imm(b), ..] }
+            if ty.is_float() && ty.bits == 64 && is_float(*a) && is_float(*b) =>
+        {
+            choices.push(dst.slot);
+        }
+        Op::Compute { dst, .. } | Op::Move { dst, .. } => choices.retain(|slot| *slot != dst.slot),
+        _ => {}
+    }
+    None
 }
 
 fn erratum(op: &Op) -> Option<&'static str> {
@@ -45,7 +75,7 @@ mod tests {
     use crate::ptx::Module;
 
     fn refused(body: &str) -> bool {
-        let registers = ".reg .pred %p<3>;\n.reg .b16 %h<4>;\n.reg .b32 %r<4>;\n";
+        let registers = ".reg .pred %p<3>;\n.reg .b16 %h<4>;\n.reg .b32 %r<4>;\n.reg .f32 %f<4>;\n.reg .f64 %d<4>;\n";
         let module =
             format!(".version 7.8\n.target sm_90\n.address_size 64\n.entry k() {{\n{registers}{body}\nret;\n}}\n");
         match Module::parse(&module) {
@@ -67,6 +97,10 @@ mod tests {
         assert!(refused("max.s16x2 %r1, %r2, %r3;"));
         assert!(refused("bfe.s32 %r1, %r2, 8, 8;"));
         assert!(!refused("bfe.s32 %r1, %r2, 4, 8;\nbfe.u32 %r1, %r2, 8, 8;\nprmt.b32 %r1, %r2, 0, 0x9991;"));
+        let choice = "selp.f64 %d1, 0d3FF8000000000000, 0d402E400000000000, %p1;\n";
+        assert!(refused(&format!("{choice}cvt.rn.f32.f64 %f1, %d1;")));
+        assert!(!refused(&format!("{choice}add.f64 %d2, %d1, %d1;\ncvt.rn.f32.f64 %f1, %d2;")));
+        assert!(!refused("selp.f64 %d1, 0d3FB999999999999A, 0d402E400000000000, %p1;\ncvt.rn.f32.f64 %f1, %d1;"));
         assert!(!refused("min.u32 %r1, %r2, 127;\nsetp.lt.f16 %p1, %h1, %h1;"));
         assert!(!refused("setp.nan.f32 %p1, %r1, %r1;\nA: @%p1 bra A;"));
     }
