@@ -32,14 +32,14 @@
 //!
 //! # Conversions of doubles with the same lower half
 //!
-//! A choice of two doubles whose lower halves are zero is one of their upper halves, and the zero may be one register for
-//! several of them. Where registers are scarce, that of a second one is then put where that of the first was, and is not
-//! converted: the result of the first conversion is used again. Such numbers mostly are floats, of which the choice can
-//! be:
+//! A choice of two doubles whose lower halves are zero is one of their upper halves, and the zero may be one register
+//! for several of them. Where registers are scarce, that of a second one is then put where that of the first was, and
+//! is not converted: the result of the first conversion is used again. Such numbers mostly are floats, of which the
+//! choice can be:
 //!
 //! ```text
-//! selp.f64 %fd1, 0d3FF8000000000000, 0d402E400000000000, %p1;      ▸      selp.f64 …
-//! cvt.rn.f32.f64 %f1, %fd1;                                               selp.f32 %f1, 0f3FC00000, 0f41720000, %p1;
+//! selp.f64 %fd1, 0d3FF8000000000000, 0d402E400000000000, %p1;   ▸   selp.f64 …
+//! cvt.rn.f32.f64 %f1, %fd1;                                         selp.f32 %f1, 0f3FC00000, 0f41720000, %p1;
 //! ```
 
 use super::peephole::operands;
