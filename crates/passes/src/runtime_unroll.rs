@@ -16,7 +16,9 @@
 //! on the way wraps.
 //!
 //! A loop is a header, which tests the counter against a bound, and a body without branches, over which NVIDIA's
-//! compiler would not move loads. The order of everything that it does is kept.
+//! compiler would not move loads. Loads of memory that the loop does not write are hoisted to the begin of the unrolled
+//! iteration: that compiler moves some of them over writes of other memory, and leaves others where they are. The order
+//! of all else is kept.
 
 use crate::util;
 use cloom_ir::affine::{Ext, HeaderTest};
@@ -35,6 +37,8 @@ const SIZE: usize = 160;
 const COUNT: usize = 4;
 /// Of smaller loops twice as many do, and then what is left over by [`COUNT`].
 const SMALL_SIZE: usize = 40;
+/// The most operations added to a function.
+const GROWTH: usize = 4_000;
 
 /// A loop to unroll.
 struct Plan {
@@ -46,7 +50,10 @@ struct Plan {
     reading: Ext,
     /// What the counter grows by: defined outside of the loop.
     step: Value,
-    is_small: bool,
+    /// How many iterations become one, in each of the loops in front of it, the last one first.
+    counts: &'static [usize],
+    /// The operations that are added.
+    growth: usize,
 }
 
 /// Runs the pass. Returns how often it changed something.
@@ -55,7 +62,13 @@ pub fn run(func: &mut Function) -> usize {
     let dom = DomTree::new(func, &cfg);
     let loops = Loops::new(func, &cfg, &dom);
     let home = util::homes(func);
-    let plans: Vec<Plan> = loops.without_inner().filter_map(|l| plan(func, &cfg, l, &home)).collect();
+    let mut growth = 0;
+    let mut fits = |plan: &Plan| {
+        growth += plan.growth;
+        growth <= GROWTH
+    };
+    let plans = loops.without_inner().filter_map(|l| plan(func, &cfg, l, &home));
+    let plans: Vec<Plan> = plans.take_while(|plan| fits(plan)).collect();
     plans.iter().for_each(|plan| carry_out(func, plan));
     plans.len()
 }
@@ -83,8 +96,10 @@ fn plan(func: &Function, cfg: &Cfg, l: &Loop, home: &[Option<Block>]) -> Option<
     let reads = |data: &InstData| matches!(data.op, Op::Load { .. }) && is_global(func, data.args[0]);
     let size = insts().count();
     let is_fit = size <= SIZE && insts().any(reads) && !insts().any(|data| meets(&data.op));
-    let is_small = size <= SMALL_SIZE;
-    (!is_inside(step) && !is_known && is_fit).then_some(Plan { header, body, before, test, reading, step, is_small })
+    let counts: &[usize] = if size <= SMALL_SIZE { &[COUNT, 2 * COUNT] } else { &[COUNT] };
+    let growth = size * counts.iter().sum::<usize>();
+    let plan = Plan { header, body, before, test, reading, step, counts, growth };
+    (!is_inside(step) && !is_known && is_fit).then_some(plan)
 }
 
 /// The promise that a sum does not wrap.
@@ -93,15 +108,15 @@ fn promise(reading: Ext) -> Flags {
 }
 
 fn carry_out(func: &mut Function, plan: &Plan) {
-    let first = first(func, plan);
-    let rest = unroll(func, plan, COUNT, &first, plan.header);
-    if plan.is_small {
-        unroll(func, plan, 2 * COUNT, &first, rest);
+    let hoisted = hoisted(func, plan);
+    let mut rest = plan.header;
+    for &count in plan.counts {
+        rest = unroll(func, plan, count, &hoisted, rest);
     }
 }
 
 /// Puts an unrolled loop in front of what does the iterations that are left over. Returns its header.
-fn unroll(func: &mut Function, plan: &Plan, count: usize, first: &FxHashSet<Inst>, rest: Block) -> Block {
+fn unroll(func: &mut Function, plan: &Plan, count: usize, hoisted: &FxHashSet<Inst>, rest: Block) -> Block {
     let limit = limit(func, plan, count as u64);
     let unrolled = func.add_loose_block();
     let in_header = func.blocks[plan.header].params.clone();
@@ -119,27 +134,27 @@ fn unroll(func: &mut Function, plan: &Plan, count: usize, first: &FxHashSet<Inst
     let back = args_of(func, plan.body, plan.header);
     let insts = Vec::from_iter(func.insts_in(&[plan.header, plan.body]).map(|(i, _)| i));
     let mut maps = vec![CloneMap::default(); count];
-    for is_first in [true, false] {
+    for is_hoisted in [true, false] {
         let mut args = params.clone();
         for (number, map) in maps.iter_mut().enumerate() {
-            // What an iteration is handed that comes later is not used by what comes first.
+            // What is hoisted uses nothing of what is not, which is known in the second round only.
             map.values.extend(in_header.iter().copied().zip(args));
             let handed = handed.iter().map(|&v| map.value(v));
             let handed = Vec::from_iter(in_body.iter().copied().zip(handed));
             map.values.extend(handed);
-            for &i in insts.iter().filter(|i| first.contains(i) == is_first) {
+            for &i in insts.iter().filter(|i| hoisted.contains(i) == is_hoisted) {
                 map.clone_inst(func, i, body);
             }
             args = back.iter().map(|&v| map.value(v)).collect();
-            // The counter, which comes first: what follows is less than the bound.
+            // The counter is hoisted. What follows is less than the bound.
             if number + 1 < count
-                && is_first
+                && is_hoisted
                 && let Some(sum) = func.def_inst(args[plan.test.index])
             {
                 func.insts[sum].flags |= promise(plan.reading);
             }
         }
-        if !is_first {
+        if !is_hoisted {
             func.set_term(body, Term::Jump(Edge::new(unrolled, args)), Span::default());
         }
     }
@@ -148,9 +163,8 @@ fn unroll(func: &mut Function, plan: &Plan, count: usize, first: &FxHashSet<Inst
     unrolled
 }
 
-/// What comes first of all iterations: the counter, and loads of memory that the loop does not write, with what they
-/// need. NVIDIA's compiler moves some loads over writes of other memory, and leaves others where they are.
-fn first(func: &Function, plan: &Plan) -> FxHashSet<Inst> {
+/// What is hoisted: the counter, and loads of memory that the loop does not write, with what they need.
+fn hoisted(func: &Function, plan: &Plan) -> FxHashSet<Inst> {
     let blocks = [plan.header, plan.body];
     let insts = || func.insts_in(&blocks);
     let writes_elsewhere = insts().all(|(_, data)| match data.op {
@@ -189,13 +203,13 @@ fn first(func: &Function, plan: &Plan) -> FxHashSet<Inst> {
     }
     let loads = movable.iter().copied().filter(|&i| matches!(func.insts[i].op, Op::Load { .. }));
     let mut stack = Vec::from_iter(loads.chain(func.def_inst(back[plan.test.index])));
-    let mut first = FxHashSet::default();
+    let mut hoisted = FxHashSet::default();
     while let Some(i) = stack.pop() {
-        if first.insert(i) {
+        if hoisted.insert(i) {
             stack.extend(needs(i));
         }
     }
-    first
+    hoisted
 }
 
 fn is_global(func: &Function, v: Value) -> bool {
