@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex};
 /// A backend that takes long to initialise and counts what it does.
 struct Counting {
     stub: StubBackend,
+    tier_up: bool,
     prepared: AtomicUsize,
     baseline: Mutex<Vec<String>>,
 }
@@ -24,7 +25,7 @@ impl Backend for Counting {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { baseline_tier: true, tier_up: true, variants: true }
+        Capabilities { baseline_tier: true, tier_up: self.tier_up, variants: true }
     }
 
     fn compile(&self, input: KernelInput<'_>, log: &mut StageLog) -> Result<Generated, CompileError> {
@@ -44,9 +45,10 @@ impl Backend for Counting {
 }
 
 /// The kernels whose baseline code is made when a program is built, and how often the backend is initialised alone.
-fn ahead(source: &str) -> (Vec<String>, usize) {
+/// Launches go over from baseline code to optimised code, or not.
+fn ahead(tier_up: bool, source: &str) -> (Vec<String>, usize) {
     let stub = StubBackend::new("stub:ir").unwrap();
-    let counting = Arc::new(Counting { stub, prepared: AtomicUsize::new(0), baseline: Mutex::default() });
+    let counting = Arc::new(Counting { stub, tier_up, prepared: AtomicUsize::new(0), baseline: Mutex::default() });
     let extensions = Extensions { backends: vec![counting.clone()], ..Extensions::default() };
     let config = Config { background_threads: 1, baseline_tier: true, ..Config::default() };
     let compiler = Compiler::with_extensions(config, extensions);
@@ -59,8 +61,14 @@ fn ahead(source: &str) -> (Vec<String>, usize) {
 fn a_program_with_several_kernels_is_not_compiled_before_one_is_chosen() {
     let one = "kernel void a(global int *p) { p[0] = 1; }";
     let two = format!("{one} kernel void b(global int *p) {{ p[0] = 2; }}");
-    assert_eq!(ahead(one), (vec!["a".to_owned()], 0));
-    assert_eq!(ahead(&two), (vec![], 1));
+    assert_eq!(ahead(true, one), (vec!["a".to_owned()], 0));
+    assert_eq!(ahead(true, &two), (vec![], 1));
+}
+
+/// Many work-items would take long with it.
+#[test]
+fn baseline_code_that_a_launch_would_end_with_is_not_made_before_the_launch() {
+    assert_eq!(ahead(false, "kernel void a(global int *p) { p[0] = 1; }"), (vec![], 1));
 }
 
 #[test]
