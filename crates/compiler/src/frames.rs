@@ -2,8 +2,8 @@
 //!
 //! `clGetKernelWorkGroupInfo` asks for the largest work-group of a kernel, often before the first launch. That depends
 //! on the frames that the vectoriser lays out, but for nearly every kernel the estimate says already that the largest
-//! group of the device fits, so that no code has to be made for the answer. On a GPU the group's registers decide, and a
-//! work-item with few bytes has few of them.
+//! group of the device fits, so that no code has to be made for the answer. On a GPU registers decide, and work-items
+//! with few bytes have few of them.
 //!
 //! What can be kept is private variables and values: each counts, as if all were live at one barrier.
 
