@@ -257,6 +257,14 @@ impl Executable {
         cell.get().cloned()
     }
 
+    /// Whether the disk cache has code of a kernel, which it takes: LLVM may not be needed at all then.
+    pub(crate) fn has_kept_code(&self) -> bool {
+        (0..self.kernels.len()).any(|i| {
+            let kept = self.request(i).ok().and_then(|request| request.cached());
+            kept.map(|built| self.cell(i, Variant::Vector.into()).set(Ok(Arc::new(built)))).is_some()
+        })
+    }
+
     /// If the program has one kernel, makes the code that its launches begin with. Says whether it is known: not which
     /// of several kernels will be launched, nor whether launches begin with baseline code where they also end with it.
     /// Other code would be made for nothing. (Mandelbrot, a million points on an H200: 40 ms with baseline code that

@@ -4,10 +4,11 @@ mod common;
 
 use cloom_compiler::testing::StubBackend;
 use cloom_compiler::{
-    Backend, Capabilities, CompileError, Compiler, Config, Extensions, Generated, KernelInput, StageLog, Tier,
+    Backend, Capabilities, CompileError, Compiler, Config, Extensions, Generated, KernelInput, StageLog, Tier, Variant,
 };
 use cloom_target::Target;
 use common::program;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -44,14 +45,24 @@ impl Backend for Counting {
     }
 }
 
+impl Counting {
+    fn new(tier_up: bool) -> Arc<Counting> {
+        let stub = StubBackend::new("stub:ir").unwrap();
+        Arc::new(Counting { stub, tier_up, prepared: AtomicUsize::new(0), baseline: Mutex::default() })
+    }
+
+    fn compiler(self: &Arc<Self>, cache_dir: Option<PathBuf>) -> Arc<Compiler> {
+        let extensions = Extensions { backends: vec![self.clone()], ..Extensions::default() };
+        let config = Config { background_threads: 1, baseline_tier: true, cache_dir, ..Config::default() };
+        Compiler::with_extensions(config, extensions)
+    }
+}
+
 /// The kernels whose baseline code is made when a program is built, and how often the backend is initialised alone.
 /// Launches go over from baseline code to optimised code, or not.
 fn ahead(tier_up: bool, source: &str) -> (Vec<String>, usize) {
-    let stub = StubBackend::new("stub:ir").unwrap();
-    let counting = Arc::new(Counting { stub, tier_up, prepared: AtomicUsize::new(0), baseline: Mutex::default() });
-    let extensions = Extensions { backends: vec![counting.clone()], ..Extensions::default() };
-    let config = Config { background_threads: 1, baseline_tier: true, ..Config::default() };
-    let compiler = Compiler::with_extensions(config, extensions);
+    let counting = Counting::new(tier_up);
+    let compiler = counting.compiler(None);
     drop(compiler.executable(&program(&compiler, source, ""), counting.target()));
     let baseline = counting.baseline.lock().unwrap().clone();
     (baseline, counting.prepared.load(Ordering::Relaxed))
@@ -69,6 +80,20 @@ fn a_program_with_several_kernels_is_not_compiled_before_one_is_chosen() {
 #[test]
 fn baseline_code_that_a_launch_would_end_with_is_not_made_before_the_launch() {
     assert_eq!(ahead(false, "kernel void a(global int *p) { p[0] = 1; }"), (vec![], 1));
+}
+
+#[test]
+fn kept_code_needs_no_backend() {
+    let source = "kernel void a(global int *p) { p[0] = 1; } kernel void b(global int *p) { p[0] = 2; }";
+    let dir = tempfile::tempdir().unwrap();
+    // The second compiler finds what the first one made.
+    for prepared in [1, 0] {
+        let counting = Counting::new(false);
+        let compiler = counting.compiler(Some(dir.path().join("cache")));
+        let executable = compiler.executable(&program(&compiler, source, ""), counting.target());
+        assert_eq!(counting.prepared.load(Ordering::Relaxed), prepared);
+        executable.kernel("b", Variant::Vector).unwrap();
+    }
 }
 
 #[test]
