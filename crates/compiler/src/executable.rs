@@ -265,20 +265,14 @@ impl Executable {
         })
     }
 
-    /// If the program has one kernel, makes the code that its launches begin with. Says whether it is known: not which
-    /// of several kernels will be launched, nor whether launches begin with baseline code where they also end with it.
-    /// Other code would be made for nothing. (Mandelbrot, a million points on an H200: 40 ms with baseline code that
-    /// was not launched, 34 without.)
+    /// If the program has one kernel, makes its code, first that of the baseline tier. Says whether there is one: which
+    /// of several will be launched is not known yet, and code for another one would be made for nothing.
     pub(crate) fn prepare_only(self: &Arc<Self>) -> bool {
-        let [only] = &self.kernels[..] else { return false };
-        let Ok(request) = self.request(0) else { return false };
-        let may_choose =
-            self.compiler.may_tier_up(&self.program, request.backend) && !request.backend.capabilities().tier_up;
-        let is_known = !may_choose && !self.is_open(&only.name);
-        if is_known && self.baseline(0).is_none() {
+        let is_only = self.kernels.len() == 1 && !self.is_open(&self.kernels[0].name);
+        if is_only && self.baseline(0).is_none() {
             self.prepare(0, Variant::Vector.into());
         }
-        is_known
+        is_only
     }
 
     /// Compiles a kernel if its cell is empty. Errors are kept in the cell.

@@ -70,9 +70,11 @@ impl Request<'_> {
             .canonical(self.backend.capabilities().variants, &self.options())
     }
 
-    /// The code's entry in the disk cache. Baseline code has none.
+    /// The code's entry in the disk cache. Baseline code has one if launches end with it: a program that ends soon has
+    /// no other.
     fn entry(&self, extracted: &Module, key: &SpecializationKey) -> Option<(&Cache, Key)> {
-        let cache = self.compiler.cache.as_ref().filter(|_| key.tier != Tier::Baseline)?;
+        let is_kept = key.tier != Tier::Baseline || !self.backend.capabilities().tier_up;
+        let cache = self.compiler.cache.as_ref().filter(|_| is_kept)?;
         let hooks: Vec<&str> = self.compiler.hooks.iter().map(|h| h.name()).collect();
         let disabled = self.compiler.passes.disabled.to_string();
         let parts = (self.backend.target(), self.name, key, self.options(), disabled, hooks, extracted);

@@ -325,7 +325,9 @@ impl Compiler {
     /// Gets a linked program ready to run on a target.
     pub fn executable(self: &Arc<Self>, program: &Arc<Program>, target: &Target) -> Arc<Executable> {
         let backend = self.backend(target);
-        let unprepared = backend.as_ref().ok().filter(|b| !b.is_prepared() && self.queue.is_active()).cloned();
+        // Where launches end with the code that they begin with, a launch says which is needed.
+        let is_needed = |b: &Arc<dyn Backend>| !b.is_prepared() && b.capabilities().tier_up && self.queue.is_active();
+        let unprepared = backend.as_ref().ok().filter(|b| is_needed(b)).cloned();
         let executable = Executable::new(self.clone(), program.clone(), target.clone(), backend);
         if let Some(backend) = unprepared {
             // The first use of LLVM takes long, and the process must not exit meanwhile: it is not left to another

@@ -4,7 +4,8 @@ mod common;
 
 use cloom_compiler::testing::StubBackend;
 use cloom_compiler::{
-    Backend, Capabilities, CompileError, Compiler, Config, Extensions, Generated, KernelInput, StageLog, Tier, Variant,
+    Backend, Capabilities, CompileError, Compiler, Config, Extensions, Generated, KernelInput, SpecializationKey,
+    StageLog, Tier, Variant,
 };
 use cloom_target::Target;
 use common::program;
@@ -79,7 +80,22 @@ fn a_program_with_several_kernels_is_not_compiled_before_one_is_chosen() {
 /// Many work-items would take long with it.
 #[test]
 fn baseline_code_that_a_launch_would_end_with_is_not_made_before_the_launch() {
-    assert_eq!(ahead(false, "kernel void a(global int *p) { p[0] = 1; }"), (vec![], 1));
+    assert_eq!(ahead(false, "kernel void a(global int *p) { p[0] = 1; }"), (vec![], 0));
+}
+
+#[test]
+fn baseline_code_is_kept_if_launches_end_with_it() {
+    for (tier_up, made) in [(true, 2), (false, 1)] {
+        let dir = tempfile::tempdir().unwrap();
+        let counting = Counting::new(tier_up);
+        for _ in 0..2 {
+            let compiler = counting.compiler(Some(dir.path().join("cache")));
+            let source = "kernel void a(global int *p) { p[0] = 1; } kernel void b(global int *p) { p[0] = 2; }";
+            let executable = compiler.executable(&program(&compiler, source, ""), counting.target());
+            assert!(executable.kernel("b", SpecializationKey::baseline()).is_ok());
+        }
+        assert_eq!(counting.baseline.lock().unwrap().len(), made, "{tier_up}");
+    }
 }
 
 #[test]
@@ -88,7 +104,7 @@ fn kept_code_needs_no_backend() {
     let dir = tempfile::tempdir().unwrap();
     // The second compiler finds what the first one made.
     for prepared in [1, 0] {
-        let counting = Counting::new(false);
+        let counting = Counting::new(true);
         let compiler = counting.compiler(Some(dir.path().join("cache")));
         let executable = compiler.executable(&program(&compiler, source, ""), counting.target());
         assert_eq!(counting.prepared.load(Ordering::Relaxed), prepared);

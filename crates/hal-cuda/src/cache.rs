@@ -9,15 +9,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-/// What machine code depends on: a hash of the PTX, the driver's version and the GPU's compute capability.
+/// What machine code depends on: a hash of the PTX, the level of optimisation, the driver's version and the GPU's
+/// compute capability.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CubinKey(blake3::Hash);
 
 impl CubinKey {
-    /// The key of PTX for a GPU with this compute capability, translated by this version of the driver.
-    pub fn new(ptx: &[u8], driver: u32, capability: u32) -> CubinKey {
+    /// The key of PTX for a GPU with this compute capability, translated at this level by this version of the driver.
+    pub fn new(ptx: &[u8], level: usize, driver: u32, capability: u32) -> CubinKey {
         let mut hasher = blake3::Hasher::new();
-        hasher.update(b"cubin 1").update(&driver.to_le_bytes()).update(&capability.to_le_bytes()).update(ptx);
+        hasher.update(b"cubin 2").update(&(level as u64).to_le_bytes());
+        hasher.update(&driver.to_le_bytes()).update(&capability.to_le_bytes()).update(ptx);
         CubinKey(hasher.finalize())
     }
 
@@ -146,7 +148,7 @@ mod tests {
     use super::*;
 
     fn key(n: u8) -> CubinKey {
-        CubinKey::new(&[n], 13000, 90)
+        CubinKey::new(&[n], 4, 13000, 90)
     }
 
     fn cache(bound: u64) -> (tempfile::TempDir, DirectoryCache) {
@@ -162,8 +164,8 @@ mod tests {
         cache.put(&key(1), b"code");
         assert_eq!(cache.get(&key(1)).as_deref(), Some(b"code".as_slice()));
         assert!(cache.get(&key(2)).is_none() && !cache.is_empty());
-        let all = [CubinKey::new(b"a", 1, 2), CubinKey::new(b"a", 1, 3), CubinKey::new(b"a", 2, 2)];
-        assert!(all[0] != all[1] && all[0] != all[2] && all[1] != all[2]);
+        let all = [(4, 1, 2), (4, 1, 3), (4, 2, 2), (1, 1, 2)].map(|(level, d, c)| CubinKey::new(b"a", level, d, c));
+        assert!((0..all.len()).all(|i| !all[..i].contains(&all[i])));
     }
 
     #[test]

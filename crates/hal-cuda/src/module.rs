@@ -419,24 +419,27 @@ fn compile<T: Send>(gpu: &Gpu, work: impl FnOnce(&Current<'_>) -> Result<T, HalE
     })
 }
 
-/// Loads PTX, by the cache if there is one, which does not get what will be replaced. By the linker, as the driver
-/// otherwise lets one thread compile at a time, and launches wait for it.
+/// Loads PTX, by the cache if there is one. By the linker, as the driver otherwise lets one thread compile at a time,
+/// and launches wait for it.
 fn load(current: &Current<'_>, to: &LoadFor<'_>, ptx: &CString, effort: Effort) -> Result<RawModule, HalError> {
-    let Some(cache) = to.cache.filter(|_| effort == Effort::Full) else {
+    let Some(cache) = to.cache else {
         return compile(to.gpu, |current| load_cubin(current, &link(current, ptx, effort)?));
     };
-    let key = CubinKey::new(ptx.as_bytes(), current.gpu.driver.version, to.capability);
+    let key = CubinKey::new(ptx.as_bytes(), effort.level(), current.gpu.driver.version, to.capability);
     if let Some(cubin) = cache.get(&key) {
         let _load = Load::begin()?;
         if let Ok(module) = load_cubin(current, &cubin) {
             return Ok(module);
         }
     }
-    let cubin = compile(to.gpu, |current| link(current, ptx, effort))?;
+    // The end of the process waits until it is kept.
+    let cubin = compile(to.gpu, |current| {
+        let cubin = link(current, ptx, effort)?;
+        cache.put(&key, &cubin);
+        Ok(cubin)
+    })?;
     let _load = Load::begin()?;
-    let module = load_cubin(current, &cubin)?;
-    cache.put(&key, &cubin);
-    Ok(module)
+    load_cubin(current, &cubin)
 }
 
 /// Loads PTX. Of several threads that do, the driver lets one compile at a time.
