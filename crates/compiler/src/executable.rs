@@ -142,9 +142,7 @@ impl Executable {
         }
         let key = self.canonical(i, SpecializationKey::baseline());
         let make = || {
-            if let Some(built) = request.cached() {
-                // Another thread may have filled it meanwhile.
-                let _ = self.cell(i, Variant::Vector.into()).set(Ok(Arc::new(built)));
+            if self.take_kept(i) {
                 return Err(CompileError::NoBaseline);
             }
             if !request.backend.capabilities().tier_up {
@@ -257,12 +255,17 @@ impl Executable {
         cell.get().cloned()
     }
 
+    /// Takes a kernel's optimised code from the disk cache. Says whether it is there.
+    fn take_kept(&self, i: usize) -> bool {
+        let Some(built) = self.request(i).ok().and_then(|request| request.cached()) else { return false };
+        // Another thread may have filled it meanwhile.
+        let _ = self.cell(i, Variant::Vector.into()).set(Ok(Arc::new(built)));
+        true
+    }
+
     /// Whether the disk cache has code of a kernel, which it takes: LLVM may not be needed at all then.
     pub(crate) fn has_kept_code(&self) -> bool {
-        (0..self.kernels.len()).any(|i| {
-            let kept = self.request(i).ok().and_then(|request| request.cached());
-            kept.map(|built| self.cell(i, Variant::Vector.into()).set(Ok(Arc::new(built)))).is_some()
-        })
+        (0..self.kernels.len()).any(|i| self.take_kept(i))
     }
 
     /// If the program has one kernel, makes its code, first that of the baseline tier. Says whether there is one: which

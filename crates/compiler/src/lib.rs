@@ -333,7 +333,8 @@ impl Compiler {
             // The first use of LLVM takes long, and the process must not exit meanwhile: it is not left to another
             // thread.
             let size: usize = program.module().funcs.values().map(cloom_ir::Function::size).sum();
-            if !executable.has_kept_code() && (size > SMALL || !executable.prepare_only()) {
+            let is_made = size <= SMALL && executable.prepare_only();
+            if !is_made && !executable.has_kept_code() {
                 backend.prepare();
             }
         }
