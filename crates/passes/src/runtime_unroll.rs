@@ -20,14 +20,13 @@
 //! iteration: that compiler moves some of them over writes of other memory, and leaves others where they are. The order
 //! of all else is kept.
 
-use crate::util;
 use cloom_ir::affine::{Ext, HeaderTest};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::{Loop, Loops};
 use cloom_ir::{
-    BinOp, Block, Builder, CloneMap, Edge, Effects, Entity, Flags, Function, Inst, InstData, IntCc, Op, Order, Space,
-    Span, Term, Value, ValueDef,
+    BinOp, Block, Builder, CloneMap, Edge, Effects, Flags, Function, Inst, InstData, IntCc, Op, Order, Space, Span,
+    Term, Value, ValueDef,
 };
 use rustc_hash::FxHashSet;
 
@@ -61,25 +60,23 @@ pub fn run(func: &mut Function) -> usize {
     let cfg = Cfg::new(func);
     let dom = DomTree::new(func, &cfg);
     let loops = Loops::new(func, &cfg, &dom);
-    let home = util::homes(func);
     let mut growth = 0;
     let mut fits = |plan: &Plan| {
         growth += plan.growth;
         growth <= GROWTH
     };
-    let plans = loops.without_inner().filter_map(|l| plan(func, &cfg, l, &home));
+    let plans = loops.without_inner().filter_map(|l| plan(func, &cfg, l));
     let plans: Vec<Plan> = plans.take_while(|plan| fits(plan)).collect();
     plans.iter().for_each(|plan| carry_out(func, plan));
     plans.len()
 }
 
-fn plan(func: &Function, cfg: &Cfg, l: &Loop, home: &[Option<Block>]) -> Option<Plan> {
+fn plan(func: &Function, cfg: &Cfg, l: &Loop) -> Option<Plan> {
     let (header, body) = l.header_and_body(func)?;
     let test = HeaderTest::of(func, l)?;
     let reading = test.reading()?;
     let before = l.predecessor(cfg)?;
 
-    let is_inside = |v: Value| home[v.index()].is_some_and(|b| l.blocks.contains(&b));
     let next = args_of(func, body, header)[test.index];
     let sum = &func.insts[func.def_inst(next)?];
     let step = match (&sum.op, &sum.args[..]) {
@@ -99,7 +96,7 @@ fn plan(func: &Function, cfg: &Cfg, l: &Loop, home: &[Option<Block>]) -> Option<
     let counts: &[usize] = if size <= SMALL_SIZE { &[COUNT, 2 * COUNT] } else { &[COUNT] };
     let growth = size * counts.iter().sum::<usize>();
     let plan = Plan { header, body, before, test, reading, step, counts, growth };
-    (!is_inside(step) && !is_known && is_fit).then_some(plan)
+    (!func.is_defined_in(step, &l.blocks) && !is_known && is_fit).then_some(plan)
 }
 
 /// The promise that a sum does not wrap.
