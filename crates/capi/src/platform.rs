@@ -30,12 +30,7 @@ fn make() -> Arc<Platform> {
     RESERVE.prepare();
     // The first call may come from a thread with another rounding mode or traps.
     let _float_env = fpenv::enter(false);
-    let hooks = Hooks {
-        print: Box::new(print),
-        enter_float_env: || Box::new(fpenv::enter(false)),
-        // See `exit`.
-        keeps_globals: true,
-    };
+    let hooks = Hooks { print: Box::new(print), enter_float_env: || Box::new(fpenv::enter(false)) };
     let engine = Engine::new(Compiler::from_env(), hooks);
     let (kinds, wrong) = kinds(env::DEVICES.get().as_deref());
     wrong.iter().for_each(|name| eprintln!("cloom: {}: `{name}` is neither cpu nor gpu", env::DEVICES.name));

@@ -69,7 +69,7 @@ fn platform(options: &Options, printer: Option<Printer>) -> Result<Arc<rt::Platf
             let _ = std::io::stdout().write_all(text);
         })
     });
-    let hooks = rt::Hooks { print, enter_float_env: || Box::new(fpenv::enter(false)), keeps_globals: false };
+    let hooks = rt::Hooks { print, enter_float_env: || Box::new(fpenv::enter(false)) };
     let engine = rt::Engine::new(rt::Compiler::from_env(), hooks);
     Ok(rt::Platform::new(engine, vec![Arc::new(device)]))
 }

@@ -125,7 +125,8 @@ pub trait Device: Send + Sync {
     ) -> Result<Arc<dyn Kernel>, HalError>;
 
     /// A queue for it is being made, so that programs will follow: what takes long may begin. Returns at once: whether
-    /// this is the first one, and no code is kept that the programs may be, so that the compiler will be needed.
+    /// this is the first one, and no code is kept that the programs may be, so that the compiler will be needed. (That
+    /// is then prepared by a thread for which the end of the process does not wait, see `exit` of the C interface.)
     fn expect_use(&self) -> bool {
         false
     }

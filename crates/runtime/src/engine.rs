@@ -38,9 +38,6 @@ pub struct Hooks {
     /// Entered before anything is compiled, and by each thread: what an application sets for its own computations
     /// (`fesetround`, `feenableexcept`, `-ffast-math`) must not change what the compiler computes.
     pub enter_float_env: EnterFloatEnv,
-    /// Whether the end of the process leaves LLVM's global data alone, so that a thread for which nobody waits may make
-    /// it.
-    pub keeps_globals: bool,
 }
 
 /// State shared by all objects of a platform.
@@ -97,14 +94,13 @@ impl Engine {
         call(&self.compiler)
     }
 
-    /// Prepares the compiler for a device, in the background.
+    /// Prepares the compiler for a device, in the background. Nobody waits for the thread: devices that ask for it are
+    /// those of the driver, which leaves LLVM's global data alone when the process ends.
     pub(crate) fn prepare_compiler(self: &Arc<Self>, device: &Arc<Device>) {
-        if self.hooks.keeps_globals {
-            let (engine, device) = (self.clone(), device.clone());
-            let prepare = move || engine.compile(|compiler| compiler.prepare(&device.hal().info().target));
-            // Without a thread, the first build prepares it.
-            let _ = std::thread::Builder::new().name("cloom-prepare".into()).spawn(prepare);
-        }
+        let (engine, device) = (self.clone(), device.clone());
+        let prepare = move || engine.compile(|compiler| compiler.prepare(&device.hal().info().target));
+        // Without a thread, the first code that is made prepares it.
+        let _ = std::thread::Builder::new().name("cloom-prepare".into()).spawn(prepare);
     }
 
     /// A number that no other object of this engine has.
