@@ -3,15 +3,22 @@
 //! Kernels are loaded by threads in the background too. If the process ends meanwhile, the driver's library tears down
 //! what its compiler uses. So a handler, registered after the driver's own and therefore called before them, waits for
 //! the loads that have begun and lets no other begin.
+//!
+//! The compiler is a library of its own, which the driver opens when PTX is first translated, and which has such
+//! handlers too. It is opened before, so that ours can be registered between its own and its first use.
 
 use crate::library::is_forked;
 use cloom_hal::HalError;
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::{c_int, c_void};
 use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
 /// Most loads take less. A process that hangs is worse than one that crashes at its end.
 const LIMIT: Duration = Duration::from_secs(10);
+
+/// The driver's compiler of PTX.
+const COMPILER: &str = "libnvidia-ptxjitcompiler.so.1";
 
 struct Loads {
     running: usize,
@@ -42,7 +49,21 @@ impl Load {
         Ok(Load(()))
     }
 
-    /// The driver's compiler, a library of its own, is there: what it registered is called after our handler only if
+    /// One that uses the driver's compiler. `Load::begin` otherwise.
+    pub fn begin_compiling() -> Result<Load, HalError> {
+        static OPENED: Once = Once::new();
+        OPENED.call_once(|| {
+            // SAFETY: the library's initialisers are the driver's own, which any process may run. It stays open.
+            // Without it, the driver says what is wrong.
+            if let Ok(compiler) = unsafe { Library::open(Some(COMPILER), RTLD_NOW | RTLD_LOCAL) } {
+                std::mem::forget(compiler);
+                wait_at_end();
+            }
+        });
+        Load::begin()
+    }
+
+    /// The compiler has made what it makes on its first use: what it registered is called after our handler only if
     /// that is registered once more.
     pub fn has_compiled(&self) {
         static REGISTERED: Once = Once::new();

@@ -401,7 +401,7 @@ fn compiler_thread() -> Builder {
 
 /// Works with the driver's compiler on this thread. The end of the process waits for it.
 fn translating<T>(gpu: &Gpu, work: impl FnOnce(&Current<'_>) -> Result<T, HalError>) -> Result<T, HalError> {
-    let load = Load::begin()?;
+    let load = Load::begin_compiling()?;
     let result = work(&gpu.enter()?);
     load.has_compiled();
     result
