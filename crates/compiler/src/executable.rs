@@ -142,7 +142,7 @@ impl Executable {
         }
         let key = self.canonical(i, SpecializationKey::baseline());
         let make = || {
-            if self.take_kept(i) {
+            if self.take_kept(i, Variant::Vector.into()).is_some() {
                 return Err(CompileError::NoBaseline);
             }
             if !request.backend.capabilities().tier_up {
@@ -160,6 +160,14 @@ impl Executable {
             baseline
         };
         self.cell(i, key.clone()).get_or_init(make).as_ref().ok().map(|built| built.artifact.clone())
+    }
+
+    /// Code of the baseline tier, if the disk cache has it and kernels may begin with it.
+    pub fn kept_baseline(&self, name: &str) -> Option<Arc<KernelArtifact>> {
+        let i = self.index(name)?;
+        let may = self.compiler.may_tier_up(&self.program, self.request(i).ok()?.backend);
+        let built = self.take_kept(i, SpecializationKey::baseline()).filter(|_| may)?;
+        Some(built.artifact.clone())
     }
 
     /// How long compiling the optimised code of a kernel with baseline code will still take: estimated from the time
@@ -255,17 +263,18 @@ impl Executable {
         cell.get().cloned()
     }
 
-    /// Takes a kernel's optimised code from the disk cache. Says whether it is there.
-    fn take_kept(&self, i: usize) -> bool {
-        let Some(built) = self.request(i).ok().and_then(|request| request.cached()) else { return false };
+    /// Takes a kernel's code from the disk cache, if it is there.
+    fn take_kept(&self, i: usize, key: SpecializationKey) -> Option<Arc<Built>> {
+        let key = self.canonical(i, key);
+        let built = Arc::new(self.request(i).ok()?.cached(&key)?);
         // Another thread may have filled it meanwhile.
-        let _ = self.cell(i, Variant::Vector.into()).set(Ok(Arc::new(built)));
-        true
+        let _ = self.cell(i, key).set(Ok(built.clone()));
+        Some(built)
     }
 
-    /// Whether the disk cache has code of a kernel, which it takes: LLVM may not be needed at all then.
+    /// Whether the disk cache has optimised code of a kernel, which it takes: LLVM may not be needed at all then.
     pub(crate) fn has_kept_code(&self) -> bool {
-        (0..self.kernels.len()).any(|i| self.take_kept(i))
+        (0..self.kernels.len()).any(|i| self.take_kept(i, Variant::Vector.into()).is_some())
     }
 
     /// If the program has one kernel, makes its code, first that of the baseline tier. Says whether there is one: which

@@ -32,6 +32,23 @@ pub struct Il<'a> {
     pub constants: &'a [(u32, Vec<u8>)],
 }
 
+/// Has something of all that kernels usually have.
+pub const TYPICAL: &[u8] = b"
+#define SIDE 16
+uint colour(uint n, float2 z) { return n > 8 ? as_uint(convert_uchar4_sat(z.xyxy * 9.0f)) : n * 5 % 512; }
+kernel void typical(global uint *out, global const float4 *in, local float *tile, float left, uint width) {
+    const int x = get_global_id(0), y = get_local_id(1);
+    float2 z = (float2)(left, in[x].y);
+    tile[y * SIDE] = sqrt(z.x);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint n = 0; n < width; n++) {
+        if (z.x * z.x > 4.0f) break;
+        z += tile[y ^ 1] * z.yx;
+    }
+    out[y * width + x] = colour(x, z);
+}
+";
+
 /// Target and device of a program: they decide about contraction and the predefined macros.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildTarget<'a> {

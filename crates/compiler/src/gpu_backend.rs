@@ -158,10 +158,6 @@ impl Backend for GpuBackend {
         Ok(Explanation { summary, remarks, files: module.files })
     }
 
-    fn prepare_meanwhile(&self, work: &mut dyn FnMut()) {
-        cloom_llvm::prepare_meanwhile(&self.target, work);
-    }
-
     fn prepare(&self) {
         cloom_llvm::prepare(&self.target);
     }

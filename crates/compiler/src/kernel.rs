@@ -89,11 +89,10 @@ impl Request<'_> {
         Some(Built { artifact, remarks, statistics, stages, times, cached: true })
     }
 
-    /// The kernel's optimised code for ordinary launches, if the disk cache has it.
-    pub fn cached(&self) -> Option<Built> {
+    /// The kernel's code, if the disk cache has it.
+    pub fn cached(&self, key: &SpecializationKey) -> Option<Built> {
         self.compiler.cache.as_ref()?;
-        let key = self.canonical(Variant::Vector.into());
-        self.stored(&self.entry(&extract(self.program, self.name).ok()?, &key)?)
+        self.stored(&self.entry(&extract(self.program, self.name).ok()?, key)?)
     }
 
     /// The kernel's code, from the disk cache or made now.

@@ -341,6 +341,12 @@ impl Compiler {
         executable
     }
 
+    /// Gets the front end ready: for the first source of a process, loading its pages and making its tables takes as
+    /// long as half of the rest.
+    pub fn prepare_front_end(&self, target: &Target) {
+        let _ = self.build(&Source { name: "prepare.cl", text: front::TYPICAL }, "", target);
+    }
+
     /// Gets the backend for a target ready, which takes as long as compiling a small kernel for the first time.
     pub fn prepare(&self, target: &Target) {
         if let Ok(backend) = self.backend(target) {

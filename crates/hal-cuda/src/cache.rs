@@ -33,6 +33,8 @@ impl CubinKey {
 pub trait CubinCache: Send + Sync {
     /// The code of a key, if it is there and whole.
     fn get(&self, key: &CubinKey) -> Option<Vec<u8>>;
+    /// Whether there is something under a key.
+    fn has(&self, key: &CubinKey) -> bool;
     /// Keeps code, if that is possible.
     fn put(&self, key: &CubinKey, code: &[u8]);
     /// Whether there is no code.
@@ -132,6 +134,10 @@ impl CubinCache for DirectoryCache {
         Some(entry)
     }
 
+    fn has(&self, key: &CubinKey) -> bool {
+        self.path(key).exists()
+    }
+
     fn put(&self, key: &CubinKey, code: &[u8]) {
         if self.write(key, code).is_ok() {
             let _ = self.make_room();
@@ -160,7 +166,7 @@ mod tests {
     #[test]
     fn what_was_put_is_found_under_its_key_only() {
         let (_folder, cache) = cache(1 << 20);
-        assert!(cache.get(&key(1)).is_none() && cache.is_empty());
+        assert!(cache.get(&key(1)).is_none() && !cache.has(&key(1)) && cache.is_empty());
         cache.put(&key(1), b"code");
         assert_eq!(cache.get(&key(1)).as_deref(), Some(b"code".as_slice()));
         assert!(cache.get(&key(2)).is_none() && !cache.is_empty());

@@ -3,6 +3,7 @@
 use crate::cache::CubinCache;
 use crate::completion::Lane;
 use crate::context::Gpu;
+use crate::exit::Load;
 use crate::info::{self, Described};
 use crate::launch;
 use crate::library::{Absent, driver};
@@ -15,8 +16,8 @@ use crate::transfer::{self, Staging};
 use cloom_artifact::KernelArtifact;
 use cloom_hal::lock::Mutex;
 use cloom_hal::{
-    Completion, Device, DeviceInfo, HalError, Kernel, Launch, Memory, Pinned, PinnedBlock, Streams, Svm, SvmKind,
-    Texture, TextureRows, Textures,
+    Completion, Device, DeviceInfo, Expected, HalError, Kernel, Launch, Memory, Pinned, PinnedBlock, Streams, Svm,
+    SvmKind, Texture, TextureRows, Textures,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Once};
@@ -78,8 +79,10 @@ pub struct CudaDevice {
     has_managed: bool,
     gpu: Arc<Gpu>,
     lanes: Mutex<[Option<Arc<Lane>>; LANES]>,
-    /// For the first of these: making one takes the driver 1.7 ms.
+    /// For the first of these: making one takes the driver 1.5 ms.
     spare: Arc<Mutex<Option<Lane>>>,
+    /// Whether a queue for it has been made.
+    used: Once,
     staging: Arc<Staging>,
     printing: Arc<Printing>,
     cache: Option<Arc<dyn CubinCache>>,
@@ -92,7 +95,20 @@ impl CudaDevice {
         let staging = Arc::new(Staging::new(&gpu));
         let printing = Arc::new(Printing::new(&gpu, &staging));
         let (lanes, spare) = Default::default();
-        CudaDevice { info, capability, has_managed, gpu, lanes, spare, staging, printing, cache }
+        CudaDevice { info, capability, has_managed, gpu, lanes, spare, used: Once::new(), staging, printing, cache }
+    }
+
+    /// Makes the spare lane, and the context before it, in the background.
+    fn make_spare(&self) {
+        let (gpu, spare) = (self.gpu.clone(), self.spare.clone());
+        let make = move || {
+            let Ok(_end_waits) = Load::begin() else { return };
+            // Who needs it meanwhile waits here.
+            let mut spare = spare.lock();
+            *spare = Lane::new(&gpu).ok();
+        };
+        // Without a thread, the first launch makes one.
+        let _ = std::thread::Builder::new().name("cloom-gpu-lane".into()).spawn(make);
     }
 
     /// Pinned memory of the host, zeroed. Transfers from and to it run at the full speed of the bus.
@@ -156,27 +172,29 @@ impl Device for CudaDevice {
         Ok(Arc::new(CudaKernel::load(&to, artifact, variables)?))
     }
 
-    fn expect_use(&self) -> bool {
-        // Once, as all queues of the process look into one folder. Where there is code, that of the program may be.
-        static LOOKED: Once = Once::new();
-        let mut is_empty = false;
-        LOOKED.call_once(|| is_empty = self.cache.as_ref().is_none_or(|cache| cache.is_empty()));
-        if is_empty {
+    fn expect_use(&self) -> Option<Expected> {
+        let mut expected = None;
+        self.used.call_once(|| {
+            self.make_spare();
+            expected = Some(match &self.cache {
+                Some(cache) if !cache.is_empty() => Expected::KeptCode,
+                _ => Expected::NewCode,
+            });
+        });
+        if expected == Some(Expected::NewCode) {
             self.expect_code();
         }
-        is_empty
+        expected
     }
 
     fn expect_code(&self) {
         // All GPUs have one compiler.
         static STARTED: Once = Once::new();
-        let (gpu, spare) = (self.gpu.clone(), self.spare.clone());
-        let make_spare = move || {
-            if let Ok(lane) = Lane::new(&gpu) {
-                spare.lock().get_or_insert(lane);
-            }
-        };
-        STARTED.call_once(|| module::prepare(self.gpu.clone(), make_spare));
+        STARTED.call_once(|| module::prepare(self.gpu.clone()));
+    }
+
+    fn loads_soon(&self, artifact: &KernelArtifact) -> bool {
+        module::is_kept(artifact, &self.gpu, self.capability, self.cache.as_deref())
     }
 
     fn group_limit(&self, bytes_per_item: u64) -> Option<u64> {

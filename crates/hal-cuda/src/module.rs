@@ -376,15 +376,12 @@ impl Options {
     }
 }
 
-/// Starts the driver's compiler, on a thread of its own, which takes as long as compiling a small kernel, and then does
-/// something else there. (An H100's: 15 ms for the first empty kernel of a process, 8 for the next one.)
-pub fn prepare(gpu: Arc<Gpu>, then: impl FnOnce() + Send + 'static) {
+/// Starts the driver's compiler, on a thread of its own, which takes as long as compiling a small kernel. (An H100's:
+/// 15 ms for the first empty kernel of a process, 8 for the next one.)
+pub fn prepare(gpu: Arc<Gpu>) {
     // Not by a load, for which the driver may have a cache. The first kernel tells what goes wrong, and takes longer
     // without the thread.
-    let _ = compiler_thread().spawn(move || {
-        let _ = translating(&gpu, |current| link(current, EMPTY, Effort::Baseline));
-        then();
-    });
+    let _ = compiler_thread().spawn(move || translating(&gpu, |current| link(current, EMPTY, Effort::Baseline)).err());
 }
 
 /// A kernel for all GPUs.
@@ -419,13 +416,25 @@ fn compile<T: Send>(gpu: &Gpu, work: impl FnOnce(&Current<'_>) -> Result<T, HalE
     })
 }
 
+/// Of PTX without the zero.
+fn key_of(ptx: &[u8], effort: Effort, gpu: &Gpu, capability: u32) -> CubinKey {
+    CubinKey::new(ptx, effort.level(), gpu.driver.version, capability)
+}
+
+/// Whether the machine code of a kernel is kept.
+pub fn is_kept(artifact: &KernelArtifact, gpu: &Gpu, capability: u32, cache: Option<&dyn CubinCache>) -> bool {
+    let (Some(cache), Some(launch)) = (cache, artifact.gpu()) else { return false };
+    let ptx = artifact.code.strip_suffix(b"\0").unwrap_or(&artifact.code);
+    cache.has(&key_of(ptx, Effort::of(launch.baseline), gpu, capability))
+}
+
 /// Loads PTX, by the cache if there is one. By the linker, as the driver otherwise lets one thread compile at a time,
 /// and launches wait for it.
 fn load(current: &Current<'_>, to: &LoadFor<'_>, ptx: &CString, effort: Effort) -> Result<RawModule, HalError> {
     let Some(cache) = to.cache else {
         return compile(to.gpu, |current| load_cubin(current, &link(current, ptx, effort)?));
     };
-    let key = CubinKey::new(ptx.as_bytes(), effort.level(), current.gpu.driver.version, to.capability);
+    let key = key_of(ptx.as_bytes(), effort, to.gpu, to.capability);
     if let Some(cubin) = cache.get(&key) {
         let _load = Load::begin()?;
         if let Ok(module) = load_cubin(current, &cubin) {

@@ -108,6 +108,15 @@ pub struct GpuInfo {
     pub pci: [u32; 3],
 }
 
+/// What a device expects of the programs that will follow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Expected {
+    /// Their code is made: none is kept.
+    NewCode,
+    /// Some code is kept, and theirs may be.
+    KeptCode,
+}
+
 /// A device.
 pub trait Device: Send + Sync {
     /// Its description.
@@ -124,11 +133,16 @@ pub trait Device: Send + Sync {
         variables: Option<Arc<dyn Memory>>,
     ) -> Result<Arc<dyn Kernel>, HalError>;
 
-    /// A queue for it is being made, so that programs will follow: what takes long may begin. Returns at once: whether
-    /// this is the first one, and no code is kept that the programs may be, so that the compiler will be needed. (That
-    /// is then prepared by a thread for which the end of the process does not wait, see `exit` of the C interface.)
-    fn expect_use(&self) -> bool {
-        false
+    /// A queue for it is being made, so that programs will follow: what takes long may begin. Returns at once; the
+    /// first time, what is to be expected, if the compiler should be prepared for it. (Threads do that for which the
+    /// end of the process does not wait, see `exit` of the C interface.)
+    fn expect_use(&self) -> Option<Expected> {
+        None
+    }
+
+    /// Whether loading this takes much less than compiling it.
+    fn loads_soon(&self, _artifact: &KernelArtifact) -> bool {
+        true
     }
 
     /// Code for it is being made: what the first [`load`](Device::load) would wait for may be done meanwhile. Returns

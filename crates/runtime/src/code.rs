@@ -286,20 +286,25 @@ impl KernelCode {
     ///   program may enqueue any number of them at once.
     pub(crate) fn baseline_for(&self, range: &hal::NdRange) -> Option<Arc<dyn hal::Kernel>> {
         let product = |sizes: [u64; 3]| sizes.iter().fold(1u64, |a, &b| a.saturating_mul(b));
-        let is_made = || self.executable.try_kernel(&self.name, Variant::Vector).is_some();
+        let made = || self.executable.try_kernel(&self.name, Variant::Vector);
         if self.vector.get().is_some() {
             return None;
         }
         if self.device.runs_on_host() {
             let pays = product(range.groups()) >= FEW_GROUPS;
-            return pays.then(|| self.baseline()).flatten().filter(|_| !is_made());
+            return pays.then(|| self.baseline()).flatten().filter(|_| made().is_none());
         }
         let last = self.begun.lock().clone();
         if product(range.global) > FEW_ITEMS || last.upgrade().is_some_and(|last| last.status() > COMPLETE) {
             return None;
         }
-        // What is made and not loaded yet has most of the way before it, but the driver is at it.
-        let make = || if is_made() { None } else { self.device.engine().urgent.run(|| self.baseline()) };
+        let make = || match made() {
+            None => self.device.engine().urgent.run(|| self.baseline()),
+            Some(made) if self.device.hal().loads_soon(&made.artifact) => None,
+            // It has most of the way before it, but the driver is at it: only baseline code that is quickly loaded
+            // comes before.
+            Some(_) => self.kept_baseline(),
+        };
         let there = self.baseline.get().map(|loaded| loaded.as_ref().ok().cloned());
         there.unwrap_or_else(make).filter(|_| self.vector.get().is_none())
     }
@@ -311,6 +316,16 @@ impl KernelCode {
 
     fn baseline(&self) -> Option<Arc<dyn hal::Kernel>> {
         let make = || self.load(self.compiling(|e| e.baseline_kernel(&self.name)).ok_or(CompileError::NoBaseline));
+        self.baseline.get_or_init(make).as_ref().ok().cloned()
+    }
+
+    /// Baseline code from the disk cache, if it is quickly loaded.
+    fn kept_baseline(&self) -> Option<Arc<dyn hal::Kernel>> {
+        let make = || {
+            let kept = self.compiling(|e| e.kept_baseline(&self.name));
+            let soon = kept.filter(|kept| self.device.hal().loads_soon(kept));
+            self.load(soon.ok_or(CompileError::NoBaseline))
+        };
         self.baseline.get_or_init(make).as_ref().ok().cloned()
     }
 

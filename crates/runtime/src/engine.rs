@@ -5,6 +5,7 @@ use crate::device::Device;
 use crate::tasks::Tasks;
 use crate::urgent::Urgent;
 use cloom_compiler::Compiler;
+use cloom_hal::Expected;
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -94,13 +95,19 @@ impl Engine {
         call(&self.compiler)
     }
 
-    /// Prepares the compiler for a device, in the background. Nobody waits for the thread: devices that ask for it are
+    /// Prepares the compiler for a device, in the background. Nobody waits for the threads: devices that ask for it are
     /// those of the driver, which leaves LLVM's global data alone when the process ends.
-    pub(crate) fn prepare_compiler(self: &Arc<Self>, device: &Arc<Device>) {
-        let (engine, device) = (self.clone(), device.clone());
-        let prepare = move || engine.compile(|compiler| compiler.prepare(&device.hal().info().target));
-        // Without a thread, the first code that is made prepares it.
-        let _ = std::thread::Builder::new().name("cloom-prepare".into()).spawn(prepare);
+    pub(crate) fn prepare_compiler(self: &Arc<Self>, device: &Arc<Device>, expected: Expected) {
+        let prepare = |part: fn(&Compiler, &Device)| {
+            let (engine, device) = (self.clone(), device.clone());
+            let prepare = move || engine.compile(|compiler| part(compiler, &device));
+            // Without a thread, what is first compiled prepares it.
+            let _ = std::thread::Builder::new().name("cloom-prepare".into()).spawn(prepare);
+        };
+        prepare(|compiler, device| compiler.prepare_front_end(&device.info().target));
+        if expected == Expected::NewCode {
+            prepare(|compiler, device| compiler.prepare(&device.info().target));
+        }
     }
 
     /// A number that no other object of this engine has.

@@ -103,8 +103,8 @@ impl Queue {
         on_device: Option<DeviceQueue>,
     ) -> Result<Arc<Queue>> {
         ensure!(context.index_of(device).is_some(), InvalidDevice, "the device is not of this context");
-        if device.hal().expect_use() {
-            device.engine().prepare_compiler(device);
+        if let Some(expected) = device.hal().expect_use() {
+            device.engine().prepare_compiler(device, expected);
         }
         let queue = Arc::new(Queue {
             external: ExternalSlot::default(),
