@@ -25,7 +25,8 @@ pub enum DecodeError {
     Damaged,
 }
 
-fn encode<T: Serialize>(kind: u8, value: &T) -> Vec<u8> {
+/// Puts a value into the envelope. Each kind of file has a letter of its own; `K` and `P` are taken here.
+pub fn encode<T: Serialize>(kind: u8, value: &T) -> Vec<u8> {
     // Serialising plain data into memory has no failing path; an empty body would be refused on reading.
     let body = postcard::to_stdvec(value).unwrap_or_default();
     let mut out = Vec::with_capacity(HEADER + body.len());
@@ -36,7 +37,8 @@ fn encode<T: Serialize>(kind: u8, value: &T) -> Vec<u8> {
     out
 }
 
-fn decode<T: DeserializeOwned>(kind: u8, bytes: &[u8]) -> Result<T, DecodeError> {
+/// Takes a value of this kind out of the envelope.
+pub fn decode<T: DeserializeOwned>(kind: u8, bytes: &[u8]) -> Result<T, DecodeError> {
     let rest = bytes.strip_prefix(&MAGIC).ok_or_else(|| DecodeError::Foreign(foreign(bytes)))?;
     let [k, version, rest @ ..] = rest else { return Err(DecodeError::Damaged) };
     if *version != VERSION {

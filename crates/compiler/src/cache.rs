@@ -1,4 +1,4 @@
-//! Compiled kernels on disk, by a hash of everything that went into them.
+//! Compiled kernels and the IR of sources on disk, by a hash of everything that went into them.
 //!
 //! An entry is a file that is written apart and renamed, so that many processes can share the folder; one that is cut,
 //! changed or from elsewhere fails its checksum and counts as absent. What is found here is run, so the folder must
@@ -7,8 +7,9 @@
 //! Bugs that made kernels slow are written down in the same folder, for `cloom doctor`: a kernel from the cache does
 //! not show them again.
 
-use cloom_artifact::KernelArtifact;
+use cloom_artifact::DecodeError;
 use cloom_caps::env;
+use serde::Serialize;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -19,9 +20,10 @@ use std::time::SystemTime;
 /// The largest size of the folder in bytes, and the size after eviction.
 const MAX_BYTES: u64 = 256 << 20;
 const KEEP_BYTES: u64 = 192 << 20;
-/// The size is checked once for so many new entries.
+/// The size is checked once for so many new entries, most of which are of processes that make few.
 const SWEEP_EVERY: u32 = 32;
-const SUFFIX: &str = "kernel";
+/// What the names of entries end in.
+const SUFFIXES: [&str; 2] = ["kernel", "source"];
 /// The file in the folder that has the bugs, one a line.
 const BUGS: &str = "bugs.txt";
 /// Bytes at which it grows no more.
@@ -31,14 +33,24 @@ const MAX_BUGS: u64 = 16 << 10;
 pub struct Key(String);
 
 impl Key {
-    /// A hash of all inputs of code generation, encoded, and of the compiler's fingerprint.
-    pub fn new(request: &[u8]) -> Self {
+    /// The key of a compiled kernel, by all inputs of code generation.
+    pub fn of_kernel(inputs: &impl Serialize) -> Option<Key> {
+        Some(Self::new(&postcard::to_stdvec(inputs).ok()?, SUFFIXES[0]))
+    }
+
+    /// The key of a source's IR, by the inputs of the front end except for the files that it asks for.
+    pub fn of_source(inputs: &impl Serialize) -> Option<Key> {
+        Some(Self::new(&postcard::to_stdvec(inputs).ok()?, SUFFIXES[1]))
+    }
+
+    /// A hash of the inputs and of the compiler's fingerprint.
+    fn new(request: &[u8], suffix: &str) -> Key {
         let mut hasher = blake3::Hasher::new();
         for part in [env!("CLOOM_FINGERPRINT").as_bytes(), env!("CARGO_PKG_VERSION").as_bytes(), request] {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part);
         }
-        Key(hasher.finalize().to_hex().to_string())
+        Key(format!("{}.{suffix}", hasher.finalize().to_hex()))
     }
 }
 
@@ -82,22 +94,22 @@ impl Cache {
         // The owner of `/proc/self` is this process's user.
         let me = fs::metadata("/proc/self").ok()?.uid();
         let safe = meta.is_dir() && meta.uid() == me && meta.mode() & 0o022 == 0;
-        safe.then_some(Self { folder, written: AtomicU32::new(0) })
+        safe.then_some(Self { folder, written: AtomicU32::new(std::process::id() % SWEEP_EVERY) })
     }
 
     fn path(&self, key: &Key) -> PathBuf {
-        self.folder.join(format!("{}.{SUFFIX}", key.0))
+        self.folder.join(&key.0)
     }
 
     /// The entry, if there is a sound one.
-    pub fn get(&self, key: &Key) -> Option<KernelArtifact> {
+    pub fn get<T>(&self, key: &Key, decode: impl FnOnce(&[u8]) -> Result<T, DecodeError>) -> Option<T> {
         let path = self.path(key);
         let bytes = fs::read(&path).ok()?;
-        match KernelArtifact::decode(&bytes) {
-            Ok(artifact) => {
+        match decode(&bytes) {
+            Ok(value) => {
                 // A used entry gets a new time; if that fails, it is evicted earlier.
                 let _ = fs::File::open(&path).and_then(|f| f.set_modified(SystemTime::now()));
-                Some(artifact)
+                Some(value)
             }
             Err(_) => {
                 let _ = fs::remove_file(&path);
@@ -120,11 +132,11 @@ impl Cache {
         }
     }
 
-    /// Adds an entry, if it can be written.
-    pub fn put(&self, key: &Key, artifact: &KernelArtifact) {
+    /// Adds an entry, or replaces it, if it can be written.
+    pub fn put(&self, key: &Key, entry: &[u8]) {
         let number = self.written.fetch_add(1, Ordering::Relaxed);
         let temporary = self.folder.join(format!("{}.{}-{number}.new", key.0, std::process::id()));
-        if fs::write(&temporary, artifact.encode()).and_then(|()| fs::rename(&temporary, self.path(key))).is_err() {
+        if fs::write(&temporary, entry).and_then(|()| fs::rename(&temporary, self.path(key))).is_err() {
             let _ = fs::remove_file(&temporary);
         }
         if number.is_multiple_of(SWEEP_EVERY) {
@@ -140,7 +152,7 @@ fn sweep(folder: &Path, max: u64, keep: u64) {
         .filter_map(|e| {
             let path = e.ok()?.path();
             // Only files of the cache: the folder may have other files.
-            let ours = path.extension().is_some_and(|x| x == SUFFIX || x == "new");
+            let ours = path.extension().is_some_and(|x| x == "new" || SUFFIXES.iter().any(|&suffix| x == suffix));
             let meta = fs::symlink_metadata(&path).ok().filter(|m| ours && m.is_file())?;
             Some((meta.modified().ok()?, meta.len(), path))
         })
@@ -163,7 +175,7 @@ fn sweep(folder: &Path, max: u64, keep: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cloom_artifact::{GpuLaunch, LaunchForm};
+    use cloom_artifact::{GpuLaunch, KernelArtifact, LaunchForm};
     use std::os::unix::fs::PermissionsExt;
 
     fn artifact(name: &str, size: usize) -> KernelArtifact {
@@ -189,17 +201,19 @@ mod tests {
     fn entries_come_back_and_damaged_ones_do_not() {
         let dir = tempfile::tempdir().unwrap();
         let cache = Cache::open(dir.path().join("a/b")).unwrap();
-        let key = Key::new(b"x");
-        assert_eq!(cache.get(&key), None);
-        cache.put(&key, &artifact("k", 100));
-        assert_eq!(cache.get(&key), Some(artifact("k", 100)));
-        assert_eq!(cache.get(&Key::new(b"y")), None);
-        assert_eq!(cache.get(&Key::new(b"")), None);
+        let key = Key::of_kernel(&"x").unwrap();
+        let get = |key: &Key| cache.get(key, KernelArtifact::decode);
+        assert_eq!(get(&key), None);
+        cache.put(&key, &artifact("k", 100).encode());
+        assert_eq!(get(&key), Some(artifact("k", 100)));
+        assert_eq!(get(&Key::of_kernel(&"y").unwrap()), None);
+        assert_eq!(get(&Key::of_kernel(&"").unwrap()), None);
+        assert_eq!(get(&Key::of_source(&"x").unwrap()), None);
         let path = cache.path(&key);
         let mut bytes = fs::read(&path).unwrap();
         *bytes.last_mut().unwrap() ^= 1;
         fs::write(&path, bytes).unwrap();
-        assert_eq!(cache.get(&key), None);
+        assert_eq!(get(&key), None);
         assert!(!path.exists());
     }
 
@@ -216,7 +230,7 @@ mod tests {
     fn the_oldest_entries_go_first_and_strangers_stay() {
         let dir = tempfile::tempdir().unwrap();
         for i in 0..10u64 {
-            let path = dir.path().join(format!("{i}.{SUFFIX}"));
+            let path = dir.path().join(format!("{i}.{}", SUFFIXES[i as usize % 2]));
             fs::write(&path, [0; 1000]).unwrap();
             let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1000 + i);
             fs::File::open(&path).unwrap().set_modified(time).unwrap();
@@ -225,6 +239,6 @@ mod tests {
         sweep(dir.path(), 8000, 5000);
         let mut left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
         left.sort();
-        assert_eq!(left, ["5.kernel", "6.kernel", "7.kernel", "8.kernel", "9.kernel", "diary.txt"]);
+        assert_eq!(left, ["5.source", "6.kernel", "7.source", "8.kernel", "9.source", "diary.txt"]);
     }
 }

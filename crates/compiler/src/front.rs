@@ -1,6 +1,8 @@
 //! The front ends with their surroundings: included files, option errors, and verification of their output.
 
+use crate::cache::Cache;
 use crate::includes::{Header, Resolver};
+use crate::kept::Kept;
 use crate::program::Program;
 use crate::{BuildOptions, Compilation, Diagnostic, Failure, OptionSet, Timing, diagnostic};
 use cloom_artifact::ImageKind;
@@ -85,13 +87,26 @@ pub fn compile(
     set: OptionSet,
     headers: &[Header],
     target: BuildTarget<'_>,
+    cache: Option<&Cache>,
 ) -> Compilation {
     let (build, warnings, mut diagnostics) = match options(text, set) {
         Ok(parsed) => parsed,
         Err((log, diagnostics)) => return Compilation::failed(Failure::Options, log, diagnostics),
     };
     let mut resolver = Resolver::new(headers, &build.include_dirs);
-    let (module, (log, found), times) = run(source, &build, &mut resolver, target);
+    let target = front_target(target);
+    let kept = cache.and_then(|cache| Kept::of(cache, source, text, &target));
+    let since = Instant::now();
+    let (module, (log, found), times) = match kept.as_ref().and_then(|kept| kept.get(&mut resolver)) {
+        Some(module) => (Some(module), Log::default(), vec![Timing::new("cache", since.elapsed())]),
+        None => {
+            let (module, (log, found), times) = run(source, &build, &mut resolver, &target);
+            if let (Some(module), Some(kept), true) = (&module, &kept, log.is_empty()) {
+                kept.put(&resolver, module);
+            }
+            (module, (log, found), times)
+        }
+    };
     diagnostics.extend(found);
     let result = module
         .ok_or(Failure::Program)
@@ -118,7 +133,13 @@ pub fn included(source: &Source<'_>, text: &str, target: BuildTarget<'_>) -> Vec
 }
 
 /// Compiles a module of SPIR-V. Options that are about source do nothing.
-pub fn compile_il(il: Il<'_>, text: &str, set: OptionSet, target: BuildTarget<'_>) -> Compilation {
+pub fn compile_il(
+    il: Il<'_>,
+    text: &str,
+    set: OptionSet,
+    target: BuildTarget<'_>,
+    cache: Option<&Cache>,
+) -> Compilation {
     let (mut build, log, diagnostics) = match options(text, set) {
         Ok(parsed) => parsed,
         Err((log, diagnostics)) => return Compilation::failed(Failure::Options, log, diagnostics),
@@ -127,9 +148,21 @@ pub fn compile_il(il: Il<'_>, text: &str, set: OptionSet, target: BuildTarget<'_
     build.std = Some(ClStd::Cl3_0);
     let since = Instant::now();
     let front = front_target(target);
-    let input = cloom_spirv::Input { binary: il.binary, constants: il.constants, options: &build, target: &front };
-    let result = cloom_spirv::compile(input);
-    let times = vec![Timing::new("spirv", since.elapsed())];
+    let kept = cache.and_then(|cache| Kept::of_il(cache, il, text, &front));
+    let nothing = &mut Resolver::new(&[], &[]);
+    let (stage, result) = match kept.as_ref().and_then(|kept| kept.get(nothing)) {
+        Some(module) => ("cache", Ok(module)),
+        None => {
+            let Il { binary, constants } = il;
+            let module =
+                cloom_spirv::compile(cloom_spirv::Input { binary, constants, options: &build, target: &front });
+            if let (Ok(module), Some(kept)) = (&module, &kept) {
+                kept.put(nothing, module);
+            }
+            ("spirv", module)
+        }
+    };
+    let times = vec![Timing::new(stage, since.elapsed())];
     match result {
         Ok(module) => {
             let text = format!("{text} -cl-std=CL3.0").trim_start().to_owned();
@@ -154,10 +187,9 @@ fn run(
     source: &Source<'_>,
     options: &BuildOptions,
     headers: &mut (dyn IncludeResolver + Send),
-    target: BuildTarget<'_>,
+    target: &cloom_clc::Target,
 ) -> (Option<Module>, Log, Vec<Timing>) {
-    let target = front_target(target);
-    let input = Input { name: source.name, source: source.text, headers, options, target: &target };
+    let input = Input { name: source.name, source: source.text, headers, options, target };
     let output = cloom_clc::compile(input, Mode::User);
     let log = output.log();
     let mut times: Vec<Timing> = output.times.iter().map(|&(name, time)| Timing::new(name, time)).collect();

@@ -2,6 +2,7 @@
 //! folder.
 
 use cloom_clc::pp::{IncludeRequest, IncludeResolver, IncludedFile};
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -18,21 +19,49 @@ pub struct Header {
 /// A file larger than this is no header.
 const MAX_FILE: u64 = 64 << 20;
 
+/// What an `#include` found.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Include {
+    name: String,
+    angled: bool,
+    /// The including file.
+    from: String,
+    /// The file's name and the hash of its bytes; `None` if there was none.
+    file: Option<(String, [u8; blake3::OUT_LEN])>,
+}
+
+impl Include {
+    fn new(request: &IncludeRequest<'_>, file: Option<&IncludedFile>) -> Include {
+        let file = file.map(|file| (file.name.clone(), *blake3::hash(&file.bytes).as_bytes()));
+        Include { name: request.name.to_owned(), angled: request.angled, from: request.from.to_owned(), file }
+    }
+}
+
 /// Finds included files.
 pub struct Resolver<'a> {
     headers: &'a [Header],
     folders: Vec<PathBuf>,
+    found: Vec<Include>,
 }
 
 impl<'a> Resolver<'a> {
     /// Over the given headers and folders.
     pub fn new(headers: &'a [Header], folders: &[String]) -> Self {
-        Self { headers, folders: folders.iter().map(PathBuf::from).collect() }
+        Self { headers, folders: folders.iter().map(PathBuf::from).collect(), found: Vec::new() }
     }
-}
 
-impl IncludeResolver for Resolver<'_> {
-    fn resolve(&mut self, request: IncludeRequest<'_>) -> Option<IncludedFile> {
+    /// What each `#include` has found so far.
+    pub fn found(&self) -> &[Include] {
+        &self.found
+    }
+
+    /// Whether an `#include` finds what it found before.
+    pub fn finds_again(&self, before: &Include) -> bool {
+        let request = IncludeRequest { name: &before.name, angled: before.angled, from: &before.from };
+        Include::new(&request, self.find(&request).as_ref()) == *before
+    }
+
+    fn find(&self, request: &IncludeRequest<'_>) -> Option<IncludedFile> {
         if let Some(header) = self.headers.iter().find(|h| h.name == request.name) {
             return Some(IncludedFile { name: header.name.clone(), bytes: header.text.clone() });
         }
@@ -41,6 +70,14 @@ impl IncludeResolver for Resolver<'_> {
         let first = (!request.angled).then(|| beside.to_path_buf());
         let last = request.angled.then(|| beside.to_path_buf());
         first.iter().chain(&self.folders).chain(&last).find_map(|dir| read(&dir.join(request.name)))
+    }
+}
+
+impl IncludeResolver for Resolver<'_> {
+    fn resolve(&mut self, request: IncludeRequest<'_>) -> Option<IncludedFile> {
+        let file = self.find(&request);
+        self.found.push(Include::new(&request, file.as_ref()));
+        file
     }
 }
 

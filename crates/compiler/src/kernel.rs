@@ -78,13 +78,13 @@ impl Request<'_> {
         let hooks: Vec<&str> = self.compiler.hooks.iter().map(|h| h.name()).collect();
         let disabled = self.compiler.passes.disabled.to_string();
         let parts = (self.backend.target(), self.name, key, self.options(), disabled, hooks, extracted);
-        Some((cache, Key::new(&postcard::to_stdvec(&parts).ok()?)))
+        Some((cache, Key::of_kernel(&parts)?))
     }
 
     /// The artifact in the disk cache.
     fn stored(&self, (cache, key): &(&Cache, Key)) -> Option<Built> {
         let is_it = |a: &KernelArtifact| a.target == *self.backend.target() && a.name == self.name;
-        let artifact = Arc::new(cache.get(key).filter(is_it)?);
+        let artifact = Arc::new(cache.get(key, KernelArtifact::decode).filter(is_it)?);
         let (remarks, statistics, stages, times) = Default::default();
         Some(Built { artifact, remarks, statistics, stages, times, cached: true })
     }
@@ -107,7 +107,7 @@ impl Request<'_> {
         log.time("cache");
         let built = self.generate(module, key, log)?;
         if let Some((cache, key)) = entry {
-            cache.put(&key, &built.artifact);
+            cache.put(&key, &built.artifact.encode());
         }
         Ok(built)
     }

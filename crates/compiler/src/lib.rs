@@ -24,6 +24,7 @@ mod front;
 mod gpu_backend;
 mod images;
 mod includes;
+mod kept;
 mod kernel;
 mod key;
 mod library;
@@ -256,14 +257,15 @@ impl Compiler {
     /// whether `a * b + c` is contracted is decided by whether the target has the instruction.
     pub fn build<'a>(&self, source: &Source<'_>, options: &str, target: impl Into<BuildTarget<'a>>) -> Compilation {
         let target = target.into();
-        let front = || front::compile(source, options, OptionSet::Build, &[], target);
+        let front = || front::compile(source, options, OptionSet::Build, &[], target, self.cache.as_ref());
         self.build_by(&front, source.text.len(), target)
     }
 
     /// Compiles a module of SPIR-V and links it alone; of the target see [`Compiler::build`].
     pub fn build_il<'a>(&self, il: Il<'_>, options: &str, target: impl Into<BuildTarget<'a>>) -> Compilation {
         let target = target.into();
-        self.build_by(&|| front::compile_il(il, options, OptionSet::Build, target), il.binary.len(), target)
+        let front = || front::compile_il(il, options, OptionSet::Build, target, self.cache.as_ref());
+        self.build_by(&front, il.binary.len(), target)
     }
 
     /// Compiles by a front end, and links. Of a large program, LLVM is initialised meanwhile.
@@ -293,7 +295,7 @@ impl Compiler {
         headers: &[Header],
         target: impl Into<BuildTarget<'a>>,
     ) -> Compilation {
-        front::compile(source, options, OptionSet::Compile, headers, target.into())
+        front::compile(source, options, OptionSet::Compile, headers, target.into(), self.cache.as_ref())
     }
 
     /// The files that a source includes, each once, for the dependencies of a build.
@@ -303,7 +305,7 @@ impl Compiler {
 
     /// Compiles a module of SPIR-V (`clCompileProgram`); of the target see [`Compiler::build`].
     pub fn compile_il<'a>(&self, il: Il<'_>, options: &str, target: impl Into<BuildTarget<'a>>) -> Compilation {
-        front::compile_il(il, options, OptionSet::Compile, target.into())
+        front::compile_il(il, options, OptionSet::Compile, target.into(), self.cache.as_ref())
     }
 
     /// Links compiled programs and libraries (`clLinkProgram`).
@@ -344,7 +346,10 @@ impl Compiler {
     /// Gets the front end ready: for the first source of a process, loading its pages and making its tables takes as
     /// long as half of the rest.
     pub fn prepare_front_end(&self, target: &Target) {
-        let _ = self.build(&Source { name: "prepare.cl", text: front::TYPICAL }, "", target);
+        let source = Source { name: "prepare.cl", text: front::TYPICAL };
+        for cache in [None, self.cache.as_ref()] {
+            let _ = front::compile(&source, "", OptionSet::Build, &[], target.into(), cache);
+        }
     }
 
     /// Gets the backend for a target ready, which takes as long as compiling a small kernel for the first time.

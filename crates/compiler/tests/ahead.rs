@@ -98,6 +98,26 @@ fn baseline_code_is_kept_if_launches_end_with_it() {
     }
 }
 
+/// A launch may begin with it although there is optimised code, which the device would have to translate first.
+#[test]
+fn kept_baseline_code_is_found_beside_optimised_code_and_never_made() {
+    let dir = tempfile::tempdir().unwrap();
+    for (is_kept, makes) in [(false, true), (true, false)] {
+        let counting = Counting::new(false);
+        let compiler = counting.compiler(Some(dir.path().join("cache")));
+        let source = "kernel void a(global int *p) { p[0] = 1; }";
+        let executable = compiler.executable(&program(&compiler, source, ""), counting.target());
+        assert_eq!(executable.kept_baseline("a").is_some(), is_kept);
+        if makes {
+            executable.kernel("a", SpecializationKey::baseline()).unwrap();
+        }
+        executable.kernel("a", Variant::Vector).unwrap();
+        assert!(executable.baseline_kernel("a").is_none());
+        assert_eq!(executable.kept_baseline("a").is_some(), is_kept || makes);
+        assert_eq!(counting.baseline.lock().unwrap().len(), usize::from(makes));
+    }
+}
+
 #[test]
 fn kept_code_needs_no_backend() {
     let source = "kernel void a(global int *p) { p[0] = 1; } kernel void b(global int *p) { p[0] = 2; }";

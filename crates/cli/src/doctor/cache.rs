@@ -65,12 +65,19 @@ fn folder_state(folder: &Path) -> Finding {
     if let Err(e) = tempfile::tempfile_in(folder) {
         return bad(format!("nothing can be written there: {e}"), "free space, or set CLOOM_CACHE_DIR".into());
     }
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let sizes: Vec<u64> = entries
-        .filter(|e| e.path().extension().is_some_and(|x| x == "kernel"))
-        .filter_map(|e| Some(e.metadata().ok()?.len()))
-        .collect();
-    Finding::ok(AREA, format!("{shown} is writable; {} kernels, {}", sizes.len(), bytes(sizes.iter().sum())))
+    // Number and bytes of the entries of each kind.
+    let [mut kernels, mut sources] = [(0, 0); 2];
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let kind = match path.extension().and_then(|x| x.to_str()) {
+            Some("kernel") => &mut kernels,
+            Some("source") => &mut sources,
+            _ => continue,
+        };
+        *kind = (kind.0 + 1, kind.1 + entry.metadata().map_or(0, |meta| meta.len()));
+    }
+    let size = bytes(kernels.1 + sources.1);
+    Finding::ok(AREA, format!("{shown} is writable; {} kernels, {} sources, {size}", kernels.0, sources.0))
 }
 
 /// A folder that does not exist yet is made when it is needed, if its parent is writable.
@@ -106,9 +113,11 @@ mod tests {
     fn a_good_folder_and_each_bad_one() {
         let dir = tempfile::tempdir().unwrap();
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o700)).unwrap();
-        fs::write(dir.path().join("x.kernel"), [0; 2048]).unwrap();
+        fs::write(dir.path().join("x.kernel"), [0; 1024]).unwrap();
+        fs::write(dir.path().join("x.source"), [0; 1024]).unwrap();
+        fs::write(dir.path().join("x.txt"), [0; 1024]).unwrap();
         let good = folder_state(dir.path());
-        assert_eq!((good.status, good.what.ends_with("1 kernels, 2.0 KiB")), (Status::Ok, true), "{good:?}");
+        assert_eq!((good.status, good.what.ends_with("1 kernels, 1 sources, 2.0 KiB")), (Status::Ok, true), "{good:?}");
         assert_eq!(folder_state(&dir.path().join("a/b")).status, Status::Ok);
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
         let open = folder_state(dir.path());

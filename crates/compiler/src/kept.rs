@@ -1,0 +1,52 @@
+//! Sources that were compiled before: their IR in the disk cache, so that the front end need not run again.
+//!
+//! In come a source, its options and what the front end knows of the target; out goes the verified IR. An entry also
+//! has what each `#include` found, or that it found nothing. It counts only if each finds the same file again, with the
+//! same contents: a header that changed is noticed, and so is a new one in a folder that comes first. (ccache's direct
+//! mode looks at the files only, and misses that.) A source about which the front end has something to say is not kept,
+//! so that warnings are told each time.
+
+use crate::cache::{Cache, Key};
+use crate::front::{Il, Source};
+use crate::includes::{Include, Resolver};
+use cloom_clc::Target;
+use cloom_ir::Module;
+use serde::Serialize;
+
+/// The kind of file, for the envelope.
+const KIND: u8 = b'S';
+
+fn parts(target: &Target) -> impl Serialize {
+    let Target { features, fp64, fp16, images, fma, fpmath } = target;
+    (features, fp64, fp16, images, fma, fpmath)
+}
+
+/// Where a source's IR is kept.
+pub struct Kept<'a> {
+    cache: &'a Cache,
+    key: Key,
+}
+
+impl<'a> Kept<'a> {
+    /// Of a source with these options, compiled for this target.
+    pub fn of(cache: &'a Cache, source: &Source<'_>, options: &str, target: &Target) -> Option<Kept<'a>> {
+        Some(Kept { cache, key: Key::of_source(&("OpenCL C", source.name, source.text, options, parts(target)))? })
+    }
+
+    /// Of a module of SPIR-V.
+    pub fn of_il(cache: &'a Cache, il: Il<'_>, options: &str, target: &Target) -> Option<Kept<'a>> {
+        Some(Kept { cache, key: Key::of_source(&("SPIR-V", il.binary, il.constants, options, parts(target)))? })
+    }
+
+    /// The IR, if it is kept and the files that the source includes are the same.
+    pub fn get(&self, resolver: &mut Resolver<'_>) -> Option<Module> {
+        let decode = |bytes: &[u8]| cloom_artifact::decode::<(Vec<Include>, Module)>(KIND, bytes);
+        let (includes, module) = self.cache.get(&self.key, decode)?;
+        includes.iter().all(|include| resolver.finds_again(include)).then_some(module)
+    }
+
+    /// Keeps IR.
+    pub fn put(&self, resolver: &Resolver<'_>, module: &Module) {
+        self.cache.put(&self.key, &cloom_artifact::encode(KIND, &(resolver.found(), module)));
+    }
+}
