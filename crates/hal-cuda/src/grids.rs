@@ -46,6 +46,19 @@ fn parts(global: u64, local: u64, limit: u64) -> impl Iterator<Item = Part> + Cl
     pieces.chain((rest > 0).then_some(Part { first_group: whole, groups: 1, local: rest }))
 }
 
+/// The grid of a range that is one.
+pub fn single(range: &NdRange, limits: [u64; 3]) -> Option<Grid> {
+    let local: [u64; 3] = std::array::from_fn(|d| range.local[d].min(range.global[d]).max(1));
+    let groups: [u64; 3] = std::array::from_fn(|d| range.global[d] / local[d]);
+    let is_one = |d: usize| groups[d] * local[d] == range.global[d] && (1..=limits[d]).contains(&groups[d]);
+    (0..3).all(is_one).then(|| Grid {
+        first_group: [0; 3],
+        first_id: range.offset,
+        groups: groups.map(|groups| groups as u32),
+        local: local.map(|size| size as u32),
+    })
+}
+
 /// The grids of a range; none if there are too many to submit. No size of the range is 0.
 pub fn grids(range: &NdRange, limits: [u64; 3]) -> Option<impl Iterator<Item = Grid> + use<>> {
     let local = range.local.map(|size| size.max(1));
@@ -421,6 +434,8 @@ mod tests {
             let range = NdRange { work_dim, offset: of(0, 0, 5), global: of(1, 1, 11), local: of(1, 1, 6) };
             let limits = of(1, 1, 3);
             assert_eq!(by_grids(&range, limits), by_definition(&range), "{range:?} {limits:?}");
+            let all: Vec<Grid> = grids(&range, limits).unwrap().collect();
+            assert_eq!(single(&range, limits), (all.len() == 1).then(|| all[0]), "{range:?} {limits:?}");
         }
     }
 

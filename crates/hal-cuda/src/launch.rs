@@ -6,7 +6,7 @@ use crate::context::{Current, Event, EventKind, Gpu};
 use crate::error::OnItsWay;
 use crate::grids::{
     COARSE_THREADS, Descriptor, GRID_LIMITS, GROUP_LIMITS, Grid, grids, group_count, is_full, joined_groups,
-    joined_items, least_groups, shaped,
+    joined_items, least_groups, shaped, single,
 };
 use crate::module::{CoarseFunction, CudaKernel, Function, Handle};
 use crate::print::Printing;
@@ -28,12 +28,23 @@ struct Part<'a> {
     local_size: u32,
 }
 
+impl<'a> Part<'a> {
+    fn new(function: &'a Function, grid: Grid, local_size: u64) -> Part<'a> {
+        // The driver took that of the largest group when the kernel was allowed it.
+        let local_size = u32::try_from(local_size).unwrap_or(u32::MAX);
+        Part { function: &function.handle, grid, local_size }
+    }
+}
+
+/// The grids behind the first one.
+type Rest<'a> = Box<dyn Iterator<Item = Part<'a>> + 'a>;
+
 /// A launch that was checked, in its grids.
-struct Checked<'a, I> {
+struct Checked<'a> {
     kernel: &'a CudaKernel,
-    /// The first two grids, and the others.
-    first: [Option<Part<'a>>; 2],
-    rest: I,
+    first: Part<'a>,
+    /// The other grids, if it has more than one.
+    rest: Option<Rest<'a>>,
     /// Its work-items.
     items: u64,
     /// Whether it may wait in the host's memory: it is short, and nobody asks for its time.
@@ -41,11 +52,7 @@ struct Checked<'a, I> {
 }
 
 /// Checks a launch.
-fn checked<'a>(
-    gpu: &Arc<Gpu>,
-    current: &Current<'_>,
-    launch: &Launch<'a>,
-) -> Result<Checked<'a, impl Iterator<Item = Part<'a>> + use<'a>>, HalError> {
+fn checked<'a>(gpu: &Arc<Gpu>, current: &Current<'_>, launch: &Launch<'a>) -> Result<Checked<'a>, HalError> {
     let kernel = kernel_of(gpu, launch)?;
     check(kernel, launch)?;
     let shaped = shaped(&launch.range, kernel.warp, kernel.function.most, gpu.multiprocessors);
@@ -62,8 +69,16 @@ fn checked<'a>(
     if let Some(Split { coarse, local_size, .. }) = &split {
         kernel.allow_local(current, &coarse.function, *local_size)?;
     }
-    let mut rest = parts(split, function, range, launch.local_size)?;
-    let first = [rest.next(), rest.next()];
+    let (first, rest) = match single(range, GRID_LIMITS) {
+        // Most launches: the iterators of the others take longer than all the rest.
+        Some(grid) if split.is_none() => (Part::new(function, grid, launch.local_size), None),
+        _ => {
+            let mut parts = parts(split, function, range, launch.local_size)?;
+            let none = || HalError::Device("a launch has no groups".into());
+            let (first, second) = (parts.next().ok_or_else(none)?, parts.next());
+            (first, second.map(|second| Box::new(std::iter::once(second).chain(parts)) as Rest<'a>))
+        }
+    };
     let items = range.global.iter().fold(1u64, |items, &n| items.saturating_mul(n));
     let may_wait = items <= kernel.quick.load(Ordering::Relaxed)
         // A kernel that shares memory with the host may wait for what the host does at the end of the launch before.
@@ -97,17 +112,14 @@ pub fn submit(
         Ok(Completion::Pending(Box::new(running)))
     };
     if may_wait
-        && let [Some(only), None] = first
-        && let Some(number) = defer(lane, launch, descriptor, only)
+        && rest.is_none()
+        && let Some(number) = defer(lane, launch, descriptor, first)
     {
         return running(number, None);
     }
-    let alone = match first {
-        [Some(only), None] if !launch.timed && buffer == 0 && !kernel.has_private => Some(only),
-        _ => None,
-    };
-    let alone = alone.map(|only| (only.function, move || deferred(launch, descriptor, only)));
-    let grids = first.into_iter().flatten().chain(rest);
+    let is_alone = rest.is_none() && !launch.timed && buffer == 0 && !kernel.has_private;
+    let alone = is_alone.then_some((first.function, move || deferred(launch, descriptor, first)));
+    let grids = std::iter::once(first).chain(rest.into_iter().flatten());
     let begun = lane.marks().submit(&current, alone, || {
         if !launch.timed {
             return begin(&current, lane, launch, descriptor, grids).map(|()| None);
@@ -132,10 +144,10 @@ pub fn submit(
 /// Makes a launch a part of the last one of its queue. False if that cannot be, or if it is to be refused.
 pub fn append(gpu: &Arc<Gpu>, lane: &Lane, launch: &Launch<'_>) -> bool {
     let Ok(current) = gpu.enter() else { return false };
-    let Ok(Checked { kernel, first: [Some(only), None], may_wait: true, .. }) = checked(gpu, &current, launch) else {
+    let Ok(Checked { kernel, first, rest: None, may_wait: true, .. }) = checked(gpu, &current, launch) else {
         return false;
     };
-    lane.append(launch.queue, &kernel.name, || defer(lane, launch, descriptor(kernel, launch, 0), only))
+    lane.append(launch.queue, &kernel.name, || defer(lane, launch, descriptor(kernel, launch, 0), first))
 }
 
 /// The descriptor of a launch, with the address of a buffer for what it prints.
@@ -196,13 +208,11 @@ fn parts<'a>(
     local_size: u64,
 ) -> Result<impl Iterator<Item = Part<'a>> + use<'a>, HalError> {
     let part = |function: &'a Function, local_size: u64, range: &NdRange, first_group: [u64; 3]| {
-        // The driver took that of the largest group when the kernel was allowed it.
-        let local_size = u32::try_from(local_size).unwrap_or(u32::MAX);
         let too_many = || HalError::Device(format!("a GPU takes {:?} groups in too many parts", range.groups()));
         let grids = grids(range, GRID_LIMITS).ok_or_else(too_many)?;
         Ok::<_, HalError>(grids.map(move |mut grid| {
             grid.first_group = std::array::from_fn(|d| grid.first_group[d] + first_group[d]);
-            Part { function: &function.handle, grid, local_size }
+            Part::new(function, grid, local_size)
         }))
     };
     let parts = match split {

@@ -122,6 +122,13 @@ impl Residency {
         if self.is_tracked {
             // Held while bytes are copied: another command that needs them waits, and does not copy them again.
             let mut valid = self.valid.lock();
+            // As most commands find it: the last one was of the same space.
+            if valid.run(&range).is_some_and(|holders| match access {
+                AccessMode::Read => holders & space.bit() != 0,
+                AccessMode::Overwrite | AccessMode::Update => holders == space.bit(),
+            }) {
+                return Ok(memory);
+            }
             if access != AccessMode::Overwrite {
                 for (part, holders) in valid.within(range.clone()) {
                     if holders != 0 && holders & space.bit() == 0 {
@@ -202,6 +209,12 @@ impl ValidRanges {
     /// The spaces of a byte.
     fn at(&self, offset: u64) -> u64 {
         self.0.range(..=offset).next_back().map_or(0, |(_, &holders)| holders)
+    }
+
+    /// The spaces of all bytes of a range, if it is a part of one run that begins in the map.
+    fn run(&self, range: &Range<u64>) -> Option<u64> {
+        let (&begin, &holders) = self.0.range(..range.end).next_back()?;
+        (begin <= range.start).then_some(holders)
     }
 
     /// The runs of a range, with their spaces.
@@ -298,6 +311,9 @@ mod tests {
                     at = part.end;
                 }
                 assert_eq!(at, asked.end);
+                if let (Some(holders), false) = (valid.run(&asked), asked.is_empty()) {
+                    assert_eq!(valid.within(asked.clone()).as_slice(), [(asked, holders)]);
+                }
                 let runs: Vec<u64> = valid.0.range(..SIZE).map(|(_, &holders)| holders).collect();
                 assert!(runs.windows(2).all(|pair| pair[0] != pair[1]), "neighbours differ: {runs:?}");
             }
