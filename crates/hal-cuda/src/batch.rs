@@ -44,7 +44,7 @@ pub struct GridLaunch<'a> {
 
 impl GridLaunch<'_> {
     /// The addresses of the arguments.
-    fn parameters(&self) -> Vec<*const c_void> {
+    fn parameters(&self) -> SmallVec<[*const c_void; 16]> {
         let args = self.function.artifact().args.iter().map(|arg| self.args[arg.offset as usize..].as_ptr().cast());
         std::iter::once((&raw const *self.descriptor).cast()).chain(args).collect()
     }
@@ -103,7 +103,7 @@ impl Launched {
 }
 
 /// What the GPU does in a launch that waits to be submitted.
-#[derive(PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Call {
     /// What runs.
     pub function: Handle,
@@ -213,28 +213,21 @@ impl Graph {
         Some(node)
     }
 
-    /// Puts launches on a stream, one for each kernel, and what the word has afterwards. If it fails, none was, and
-    /// they come back.
-    pub fn launch(
-        &mut self,
-        current: &Current<'_>,
-        stream: RawStream,
-        launches: Vec<Call>,
-        value: u64,
-    ) -> Result<(), Vec<Call>> {
+    /// Puts launches on a stream, one for each kernel, and what the word has afterwards. False if it fails: none was.
+    pub fn launch(&mut self, current: &Current<'_>, stream: RawStream, launches: &[Call], value: u64) -> bool {
         debug_assert_eq!(launches.len(), self.nodes.len());
-        let launched = self.set_nodes(current, &launches, value).and_then(|()| {
+        let launched = self.set_nodes(current, launches, value).and_then(|()| {
             // SAFETY: graph and stream live.
             current.check("cuGraphLaunch", unsafe { (self.calls.launch)(self.exec, stream) })
         });
         if launched.is_err() {
             self.nodes.iter_mut().for_each(|node| node.set = None);
-            return Err(launches);
+            return false;
         }
         for (node, launch) in self.nodes.iter_mut().zip(launches) {
-            node.set.get_or_insert(launch);
+            node.set.get_or_insert_with(|| launch.clone());
         }
-        Ok(())
+        true
     }
 
     /// Sets the nodes that are to do something else than before; these have nothing in `set` then.

@@ -87,6 +87,8 @@ struct Waiting {
     pieces: VecDeque<Vec<Call>>,
     /// Of all pieces.
     count: usize,
+    /// Empty pieces. (Those that one thread allocates and another frees go through the allocator's lock.)
+    free: Vec<Vec<Call>>,
 }
 
 impl Waiting {
@@ -94,7 +96,7 @@ impl Waiting {
         match self.pieces.back_mut() {
             Some(last) if last.len() < BATCH => last.push(launch),
             _ => {
-                let mut piece = Vec::with_capacity(BATCH);
+                let mut piece = self.free.pop().unwrap_or_else(|| Vec::with_capacity(BATCH));
                 piece.push(launch);
                 self.pieces.push_back(piece);
             }
@@ -298,46 +300,54 @@ impl Marks {
 
     /// Puts on the stream what was deferred.
     fn flush(&self, current: &Current<'_>, order: &mut Order) {
+        let mut free = None;
         while self.deferred() > 0 {
-            let (batch, first) = {
+            let (mut batch, first) = {
                 let mut waiting = self.waiting.lock();
+                waiting.free.extend(free.take());
                 let first = self.submitted() + 1 - waiting.count as u64;
                 let batch = waiting.pop();
                 self.deferred.store(waiting.count, Ordering::Release);
                 (batch, first)
             };
-            let Err(batch) = self.put_together(current, order, first, batch) else { continue };
-            for (launch, number) in batch.iter().zip(first..) {
-                let put = self.close(current, order).and_then(|()| Ok(launch.grid().launch(current, self.stream)?));
-                order.place(number);
-                match put {
-                    Ok(()) => order.launched.add(&launch.function),
-                    Err(error) => {
-                        self.failed.lock().insert(number, error);
-                        self.has_failed.store(true, Ordering::Release);
-                    }
+            if !self.put_together(current, order, first, &batch) {
+                self.put_each(current, order, first, &batch);
+            }
+            batch.clear();
+            free = Some(batch);
+        }
+        if free.is_some() {
+            self.waiting.lock().free.extend(free);
+        }
+    }
+
+    /// Puts launches on the stream, one by one.
+    fn put_each(&self, current: &Current<'_>, order: &mut Order, first: u64, batch: &[Call]) {
+        for (launch, number) in batch.iter().zip(first..) {
+            let put = self.close(current, order).and_then(|()| Ok(launch.grid().launch(current, self.stream)?));
+            order.place(number);
+            match put {
+                Ok(()) => order.launched.add(&launch.function),
+                Err(error) => {
+                    self.failed.lock().insert(number, error);
+                    self.has_failed.store(true, Ordering::Release);
                 }
             }
         }
     }
 
-    /// Puts launches on the stream as one graph; they come back if they make none.
-    fn put_together(
-        &self,
-        current: &Current<'_>,
-        order: &mut Order,
-        first: u64,
-        batch: Vec<Call>,
-    ) -> Result<(), Vec<Call>> {
+    /// Puts launches on the stream as one graph. False if they make none.
+    fn put_together(&self, current: &Current<'_>, order: &mut Order, first: u64, batch: &[Call]) -> bool {
         let may_be_graph = batch.len() == BATCH && batch.iter().all(|launch| order.launched.has(&launch.function));
         if !may_be_graph || self.close(current, order).is_err() {
-            return Err(batch);
+            return false;
         }
         let graph = order.graph.get_or_insert_with(|| Graph::new(&self.gpu, current, &batch[0].grid(), BATCH, None));
-        let Some(graph) = graph else { return Err(batch) };
-        graph.launch(current, self.stream, batch, 0)?;
-        order.place(first + BATCH as u64 - 1);
-        Ok(())
+        let is_put = graph.as_mut().is_some_and(|graph| graph.launch(current, self.stream, batch, 0));
+        if is_put {
+            order.place(first + BATCH as u64 - 1);
+        }
+        is_put
     }
 
     /// Puts the last launch on the stream, together with the word. False if it is to be put there otherwise.
@@ -364,7 +374,7 @@ impl Marks {
         let launch = grid();
         let make = || Graph::new(&self.gpu, current, &launch.grid(), 1, Some(word.address()));
         let Some(graph) = awaited.graph.get_or_insert_with(make) else { return false };
-        let is_put = graph.launch(current, self.stream, vec![launch], order.placed).is_ok();
+        let is_put = graph.launch(current, self.stream, &[launch], order.placed);
         if is_put {
             order.written = order.placed;
         }

@@ -125,11 +125,11 @@ impl Queue {
         self.pack(kernel, &*loaded, &range, &mut packed)?;
         // The number of work-items does not overflow if the number of groups does not; else the launch is not short.
         let items = range.global.iter().try_fold(1u64, |a, &b| a.checked_mul(b)).unwrap_or(u64::MAX);
-        let is_short = code.cost().expect(items).is_some_and(|time| self.is_short(time));
+        let is_short = || code.cost().expect(items).is_some_and(|time| self.is_short(time));
         // A kernel that shares memory with the host may wait for the host, whose thread must not be blocked; and a
         // kernel that needs much stack runs on a thread of the device.
-        let here = is_short
-            && self.device().runs_on_host()
+        let here = self.device().runs_on_host()
+            && is_short()
             && !thread_exit::is_exiting()
             && !is_baseline
             && !packed.shares
