@@ -85,7 +85,12 @@ fn a_gpu_with_few_registers_runs_large_groups() {
 fn first_launches_follow_the_making_of_kernels() {
     let t = Session::new();
     for i in 0..8 {
-        let kernel = t.kernel(&format!("kernel void k(global uint *p) {{ p[get_global_id(0)] += {i}; }}"));
+        // Of every other kernel it is known that its work-items execute few instructions.
+        let add = match i % 2 {
+            0 => format!("p[get_global_id(0)] += {i};"),
+            _ => format!("for (size_t j = 0; j < get_global_size(0) / 4096 * {i}; j++) p[get_global_id(0)]++;"),
+        };
+        let kernel = t.kernel(&format!("kernel void k(global uint *p) {{ {add} }}"));
         // Programs ask for it, which needs no code of so small a kernel.
         let most: usize =
             info(|s, v, r| t.clGetKernelWorkGroupInfo(kernel.h, t.device, CL_KERNEL_WORK_GROUP_SIZE, s, v, r));
@@ -107,7 +112,7 @@ fn a_small_launch_begins_with_baseline_code() {
         let count = |level| trace.matches(level).count();
         // One more is compiled to start the compiler. On a busy machine, the optimised code may be there sooner; or the
         // kernel is released before that is made.
-        assert_eq!(count("at level 1") > 1, quick, "{trace}");
+        assert_eq!((count("at level 0") > 0, count("at level 1") > 1), (quick, quick), "{trace}");
         assert!(quick || count("at level 4") == 8, "{trace}");
     }
 }

@@ -5,7 +5,7 @@ use crate::backend::{Backend, Capabilities, Explanation, Generated, KernelInput,
 use crate::descriptors;
 use crate::key::Tier;
 use cloom_artifact::{CoarseEntry, GpuLaunch, Joined, KernelArtifact, KernelCode, LaunchForm, WarpShape};
-use cloom_ir::abi::gpu::COARSE_ALIGN;
+use cloom_ir::abi::gpu::{COARSE_ALIGN, Effort};
 use cloom_ir::{FuncRef, Module};
 use cloom_llvm::OptLevel;
 use cloom_passes::infer_alignment;
@@ -35,6 +35,10 @@ fn pass_options(input: &KernelInput<'_>) -> PassOptions {
 /// Instructions of a kernel that is made twice at most: the driver's compiler takes long for large ones, whose accesses
 /// are not what they spend their time on.
 const MAX_ALIGNED: usize = 1000;
+
+/// Instructions that a work-item executes in fewer microseconds than the driver's compiler is sooner done with the
+/// least effort.
+const FEW: u64 = 8192;
 
 /// The kernel once more, for buffers that are aligned, as they are but for pointers into shared virtual memory.
 fn aligned(module: &mut Module, kernel: FuncRef) -> Option<Coarse> {
@@ -89,6 +93,11 @@ impl Backend for GpuBackend {
             Tier::Baseline => OptLevel::Less,
             Tier::Optimised => OptLevel::Default,
         };
+        let effort = match level {
+            OptLevel::Less if cloom_spmd::most_executed(&module, kernel) <= FEW => Effort::Least,
+            OptLevel::Less => Effort::Less,
+            OptLevel::Default | OptLevel::None => Effort::Full,
+        };
         let (warp, of_warp) = match level {
             OptLevel::Default => cloom_spmd::warp_shape(&module, kernel),
             OptLevel::Less | OptLevel::None => (WarpShape::AsGrouped, None),
@@ -124,7 +133,7 @@ impl Backend for GpuBackend {
                 let entry = compiled.symbols.get(1)?.clone();
                 Some(CoarseEntry { entry, factor: coarse.factor, joined: coarse.joined })
             }),
-            baseline: key.tier == Tier::Baseline,
+            effort,
             warp,
         };
         log.extend(&compiled.times, compiled.stages);

@@ -11,7 +11,7 @@ use crate::exit::Load;
 use crate::library::{RawFunction, RawLink, RawModule};
 use cloom_artifact::{CoarseEntry, Joined, KernelArtifact, WarpShape};
 use cloom_hal::{HalError, Kernel, Memory};
-use cloom_ir::abi::gpu;
+use cloom_ir::abi::gpu::{self, Effort};
 use std::ffi::{CStr, CString, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -184,7 +184,7 @@ impl CudaKernel {
         let Some(launch) = artifact.gpu() else {
             return Err(bad("it runs a work-group, and a GPU runs work-items"));
         };
-        let (coarse, warp, effort) = (launch.coarse.clone(), launch.warp, Effort::of(launch.baseline));
+        let (coarse, warp, effort) = (launch.coarse.clone(), launch.warp, launch.effort);
         if artifact.enqueues {
             return Err(bad("it enqueues kernels, which a GPU does not"));
         }
@@ -315,25 +315,13 @@ fn bad(why: &str) -> HalError {
     HalError::BadCode(why.to_owned())
 }
 
-/// How much time the driver's compiler spends.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Effort {
-    /// Little, on code that is soon replaced. (Mandelbrot's of the baseline tier: 14 ms instead of 16.)
-    Baseline,
-    Full,
-}
-
-impl Effort {
-    fn of(baseline: bool) -> Effort {
-        if baseline { Effort::Baseline } else { Effort::Full }
-    }
-
-    /// The driver's level.
-    fn level(self) -> usize {
-        match self {
-            Effort::Baseline => 1,
-            Effort::Full => 4,
-        }
+/// The driver's level. (Mandelbrot's kernel of the baseline tier takes it 16 ms at 4, 14 at 1 and 10.5 at 0, and has
+/// twice as many instructions at 0 as at 1.)
+fn level(effort: Effort) -> usize {
+    match effort {
+        Effort::Full => 4,
+        Effort::Less => 1,
+        Effort::Least => 0,
     }
 }
 
@@ -351,7 +339,7 @@ impl Options {
         let (names, values) = (vec![JIT_ERROR_LOG], vec![log.as_mut_ptr().cast()]);
         let mut options = Options { log, names, values };
         options.set(JIT_ERROR_LOG_SIZE, LOG);
-        options.set(JIT_LEVEL, effort.level());
+        options.set(JIT_LEVEL, level(effort));
         options.set(JIT_LINES, has_lines.into());
         options
     }
@@ -381,7 +369,7 @@ impl Options {
 pub fn prepare(gpu: Arc<Gpu>) {
     // Not by a load, for which the driver may have a cache. The first kernel tells what goes wrong, and takes longer
     // without the thread.
-    let _ = compiler_thread().spawn(move || translating(&gpu, |current| link(current, EMPTY, Effort::Baseline)).err());
+    let _ = compiler_thread().spawn(move || translating(&gpu, |current| link(current, EMPTY, Effort::Less)).err());
 }
 
 /// A kernel for all GPUs.
@@ -418,14 +406,14 @@ fn compile<T: Send>(gpu: &Gpu, work: impl FnOnce(&Current<'_>) -> Result<T, HalE
 
 /// Of PTX without the zero.
 fn key_of(ptx: &[u8], effort: Effort, gpu: &Gpu, capability: u32) -> CubinKey {
-    CubinKey::new(ptx, effort.level(), gpu.driver.version, capability)
+    CubinKey::new(ptx, level(effort), gpu.driver.version, capability)
 }
 
 /// Whether the machine code of a kernel is kept.
 pub fn is_kept(artifact: &KernelArtifact, gpu: &Gpu, capability: u32, cache: Option<&dyn CubinCache>) -> bool {
     let (Some(cache), Some(launch)) = (cache, artifact.gpu()) else { return false };
     let ptx = artifact.code.strip_suffix(b"\0").unwrap_or(&artifact.code);
-    cache.has(&key_of(ptx, Effort::of(launch.baseline), gpu, capability))
+    cache.has(&key_of(ptx, launch.effort, gpu, capability))
 }
 
 /// Loads PTX, by the cache if there is one. By the linker, as the driver otherwise lets one thread compile at a time,

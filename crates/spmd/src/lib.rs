@@ -39,6 +39,7 @@ pub mod remarks;
 pub mod split;
 mod transform;
 mod warp_shape;
+mod work;
 mod work_group;
 
 pub use analysis::dim_order::DimOrder;
@@ -53,6 +54,7 @@ use error::BugPolicy;
 pub use error::{Error, InternalError, NotVectorised};
 pub use remarks::{Remark, RemarkCode};
 pub use warp_shape::warp_shape;
+pub use work::most_executed;
 
 /// What the launcher must know about a work-group function.
 #[derive(Clone, PartialEq, Debug)]

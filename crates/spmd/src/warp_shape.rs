@@ -16,12 +16,13 @@
 
 use crate::analysis::grouping::depends_on_groups;
 use crate::remarks::{Remark, RemarkCode};
+use crate::work::executed;
 use cloom_ir::abi::gpu::WarpShape;
 use cloom_ir::affine::{Affine, Ext, Facts, Form, Symbol};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
-use cloom_ir::{BinOp, Block, FuncRef, Function, Module, Op, Query, Space, Span, Value};
+use cloom_ir::{BinOp, FuncRef, Function, Module, Op, Query, Space, Span, Value};
 
 /// Operations that clamp a coordinate.
 const CLAMPS: u32 = 4;
@@ -90,12 +91,7 @@ fn shape_of(module: &Module, kernel: FuncRef) -> WarpShape {
 /// Whether a work-item executes few instructions, as far as is known from constants.
 fn is_short(func: &Function, loops: &Loops, affine: &Affine<'_>) -> bool {
     let trips = |l: usize| affine.trip_count(&affine.counted(l)?)?.known();
-    let times = |b: Block| {
-        let each = std::iter::successors(loops.innermost(b), |&l| loops.loops[l].parent);
-        each.map(|l| trips(l).unwrap_or(u64::MAX)).fold(1, u64::saturating_mul)
-    };
-    let executed = func.blocks.iter().map(|(b, data)| times(b).saturating_mul(data.insts.len() as u64));
-    executed.fold(0, u64::saturating_add) <= SHORT
+    executed(func, loops, trips, |b| func.blocks[b].insts.len() as u64) <= SHORT
 }
 
 /// The dimension of the id that a coordinate of an image is: it is clamped to the edge.

@@ -24,13 +24,25 @@
 
 use serde::{Deserialize, Serialize};
 
+/// How much the driver's compiler does with a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Effort {
+    /// All that it can.
+    #[default]
+    Full,
+    /// Little: the code is of the baseline tier, and soon replaced.
+    Less,
+    /// Nothing that only makes code faster: it is of the baseline tier, and its work-items execute few instructions.
+    Least,
+}
+
 /// How a kernel's code is launched.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct GpuLaunch {
     /// A coarse kernel beside the ordinary one.
     pub coarse: Option<CoarseEntry>,
-    /// Code of the baseline tier: the driver's compiler, too, spends little time on it.
-    pub baseline: bool,
+    /// How much the driver's compiler does.
+    pub effort: Effort,
     /// What its accesses want the warps to be.
     pub warp: WarpShape,
 }
