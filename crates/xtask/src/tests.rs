@@ -1,7 +1,7 @@
 //! `test` and `bless`: every test of the workspace, on the driver that was just built. What failed is said again at the
 //! end, where people and the records of CI look.
 
-use crate::tools::{cargo, succeeds};
+use crate::tools::{cargo, succeeds, target};
 use crate::{Outcome, driver, failures, packages, ranks, tidy};
 use anyhow::Result;
 use std::process::Command;
@@ -14,8 +14,11 @@ fn cargo_test(args: &[String]) -> Command {
     if !some {
         command.arg("--workspace");
     }
+    // What earlier runs have compiled should be compiled again.
+    let cache = target().join("cache-of-tests");
+    let _ = std::fs::remove_dir_all(&cache);
     // Most tests launch once and should run the optimised code; tests of tier-up switch the baseline tier on.
-    command.args(args).env("CLOOM_QUICK_START", "0");
+    command.args(args).env("CLOOM_QUICK_START", "0").env("CLOOM_CACHE_DIR", cache);
     command
 }
 

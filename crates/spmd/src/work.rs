@@ -1,0 +1,107 @@
+//! How many instructions a work-item executes, as far as constants tell.
+//!
+//! Each block counts as often as the loops around it go on at most: a loop whose header compares a counter with a
+//! constant may be left earlier, and no later.
+
+use cloom_ir::affine::{Affine, Facts};
+use cloom_ir::cfg::Cfg;
+use cloom_ir::dom::DomTree;
+use cloom_ir::loops::Loops;
+use cloom_ir::{Block, FuncRef, Function, Module, Op};
+
+/// Calls inside of calls that are looked into.
+const DEPTH: u32 = 8;
+
+/// The instructions that a work-item of a kernel executes at most, with the functions that it calls; `u64::MAX` if a
+/// loop may go on for ever, as far as is known.
+pub fn most_executed(module: &Module, kernel: FuncRef) -> u64 {
+    most_within(module, kernel, DEPTH)
+}
+
+fn most_within(module: &Module, func: FuncRef, depth: u32) -> u64 {
+    let func = &module.funcs[func];
+    let cfg = Cfg::new(func);
+    let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
+    if depth == 0 || func.is_declaration() || !loops.is_reducible() {
+        return u64::MAX;
+    }
+    let affine = Affine::new(func, &cfg, &loops, Facts::default());
+    let trips = |l: usize| {
+        let test = affine.header_test(l)?;
+        // The header is executed once more.
+        affine.trip_count_while(l, test.cc, test.counter, test.bound)?.known()?.checked_add(1)
+    };
+    let insts = |b: Block| {
+        let calls = func.blocks[b].insts.iter().filter_map(|&i| match func.insts[i].op {
+            Op::Call(callee) | Op::PureCall(callee) => Some(most_within(module, callee, depth - 1)),
+            _ => None,
+        });
+        calls.fold(func.blocks[b].insts.len() as u64, u64::saturating_add)
+    };
+    executed(func, &loops, trips, insts)
+}
+
+/// The instructions of all blocks, each as often as its loops iterate; a loop of which that is not known does so for
+/// ever.
+pub fn executed(
+    func: &Function,
+    loops: &Loops,
+    trips: impl Fn(usize) -> Option<u64>,
+    insts: impl Fn(Block) -> u64,
+) -> u64 {
+    let times = |b: Block| {
+        let each = std::iter::successors(loops.innermost(b), |&l| loops.loops[l].parent);
+        each.map(|l| trips(l).unwrap_or(u64::MAX)).fold(1, u64::saturating_mul)
+    };
+    func.blocks.keys().map(|b| times(b).saturating_mul(insts(b))).fold(0, u64::saturating_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A kernel whose loop begins at 0, goes on while its counter, modified by `next`, is less than `bound`, and may be
+    /// left before.
+    fn most(bound: &str, next: &str) -> u64 {
+        let text = format!(
+            "func external @k(ptr<global>, i32) kernel {{
+               param \"a\" \"int*\" global size 8 align 8
+               param \"n\" \"int\" value size 4 align 4
+             }} {{
+             bb0(v0: ptr<global>, v1: i32):
+                 v2: i32 = const 0x0
+                 v3: i32 = const 0x40
+                 v4: i32 = const 0x1
+                 jump bb1(v2)
+             bb1(v5: i32):
+                 v6: i1 = icmp slt v5, {bound}
+                 br v6, bb2, bb4
+             bb2:
+                 v7: i32 = load v0 align 4
+                 v8: i32 = {next}
+                 v9: i1 = icmp eq v7, v2
+                 br v9, bb3, bb4
+             bb3:
+                 jump bb1(v8)
+             bb4:
+                 ret
+             }}"
+        );
+        let module = cloom_ir::parse(&text).unwrap();
+        let kernel = module.kernels().next().unwrap();
+        most_executed(&module, kernel)
+    }
+
+    #[test]
+    fn a_loop_counts_as_often_as_its_header_lets_it_go_on() {
+        // Three constants; one instruction of the header and three of the body, 64 times and once more.
+        assert_eq!(most("v3", "add nsw v5, v4"), 3 + 65 * 4);
+    }
+
+    #[test]
+    fn a_loop_that_may_go_on_for_ever_has_no_bound() {
+        assert_eq!(most("v1", "add nsw v5, v4"), u64::MAX);
+        assert_eq!(most("v3", "mul v5, v4"), u64::MAX);
+        assert_eq!(most("v3", "sub nsw v5, v4"), u64::MAX);
+    }
+}
