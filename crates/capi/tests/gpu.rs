@@ -117,6 +117,37 @@ fn a_small_launch_begins_with_baseline_code() {
     }
 }
 
+/// Runs more work-items than a GPU does at once.
+fn launch_many(statement: &str) {
+    const ITEMS: usize = 1 << 19;
+    let t = Session::new();
+    let kernel = t.kernel(&format!("kernel void k(global uint *p) {{ {statement} }}"));
+    let buffer = t.buffer_of(&vec![3u32; ITEMS]);
+    t.arg_mem(&kernel, 0, &buffer);
+    drop(t.launch(&kernel, &[ITEMS], &[256]));
+    assert!(t.read::<u32>(&buffer, ITEMS).iter().all(|&n| n == 5));
+}
+
+#[test]
+fn many_work_items_that_execute_little() {
+    launch_many("for (int j = 0; j < 2; j++) p[get_global_id(0)]++;");
+}
+
+#[test]
+fn many_work_items_that_may_execute_much() {
+    launch_many("for (size_t j = 0; j < get_global_size(0) >> 18; j++) p[get_global_id(0)]++;");
+}
+
+#[test]
+fn a_large_launch_begins_with_baseline_code_if_it_executes_little() {
+    // One at level 1 starts the compiler.
+    let has_baseline = |trace: &str| trace.contains("at level 0") || trace.matches("at level 1").count() > 1;
+    let begins_with_it = |test: &str| traced_on_the_gpu(true, &[test]).map(|trace| has_baseline(&trace));
+    // On a busy machine, the optimised code may be there sooner.
+    assert!((0..5).any(|_| begins_with_it("many_work_items_that_execute_little") != Some(false)));
+    assert_ne!(begins_with_it("many_work_items_that_may_execute_much"), Some(true));
+}
+
 /// Native functions, and `powr`, which a GPU has instructions for or for parts of.
 #[test]
 fn native_functions_are_near() {

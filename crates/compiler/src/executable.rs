@@ -29,6 +29,8 @@ struct Kernel {
     name: String,
     cells: Mutex<HashMap<SpecializationKey, Cell>>,
     tier_up: OnceLock<TierUp>,
+    /// See [`Executable::most_executed`].
+    executed: OnceLock<u64>,
 }
 
 /// What is known of the optimised code that will follow baseline code.
@@ -76,7 +78,10 @@ impl Executable {
         backend: Result<Arc<dyn Backend>, CompileError>,
         states: ArgStates,
     ) -> Arc<Self> {
-        let kernel = |name: &str| Kernel { name: name.to_owned(), cells: Mutex::default(), tier_up: OnceLock::new() };
+        let kernel = |name: &str| {
+            let (cells, tier_up, executed) = Default::default();
+            Kernel { name: name.to_owned(), cells, tier_up, executed }
+        };
         let kernels = program.all_kernels().map(|(name, _)| kernel(name)).collect();
         Arc::new(Self { compiler, program, target, backend, kernels, states, made: Default::default() })
     }
@@ -224,6 +229,14 @@ impl Executable {
     pub fn kept_across_barriers(&self, name: &str) -> Option<u64> {
         let module = self.program.module();
         module.kernels().find(|&k| module.funcs[k].name == name).map(|kernel| frames::kept(module, kernel))
+    }
+
+    /// The instructions that a work-item of a kernel executes at most, as far as constants tell, else `u64::MAX`. The
+    /// first question takes as long as the scalar passes on a kernel that is not large.
+    pub fn most_executed(&self, name: &str) -> u64 {
+        let Some(i) = self.index(name) else { return u64::MAX };
+        let ask = || self.request(i).map_or(u64::MAX, |request| request.most_executed());
+        *self.kernels[i].executed.get_or_init(ask)
     }
 
     fn index(&self, name: &str) -> Option<usize> {

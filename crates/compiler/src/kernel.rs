@@ -5,10 +5,10 @@ use crate::cache::{Cache, Key};
 use crate::images::{self, ArgStates};
 use crate::key::{CodeOptions, SpecializationKey, Tier, Variant};
 use crate::program::Program;
-use crate::{CompileError, Compiler, Timing, library};
+use crate::{CompileError, Compiler, SMALL, Timing, library};
 use cloom_artifact::KernelArtifact;
-use cloom_ir::Module;
-use cloom_passes::Statistics;
+use cloom_ir::{Function, Module};
+use cloom_passes::{PassManager, Statistics};
 use cloom_spmd::Remark;
 use std::sync::Arc;
 
@@ -119,6 +119,16 @@ impl Request<'_> {
         log.time("extract");
         log.text("ir", || module.to_string());
         self.generate(module, key, log)
+    }
+
+    /// The instructions that a work-item executes at most, by the IR after the scalar passes; `u64::MAX` if that is not
+    /// known.
+    pub fn most_executed(&self) -> u64 {
+        let Ok(mut module) = linked(self.program, self.name) else { return u64::MAX };
+        let size: usize = module.funcs.values().map(Function::size).sum();
+        let Some(kernel) = module.find(self.name).filter(|_| size <= SMALL) else { return u64::MAX };
+        cloom_passes::run_with(&mut module, kernel, &PassManager::new(&self.compiler.passes), |_, _| {});
+        cloom_spmd::most_executed(&module, kernel)
     }
 
     /// The backend's decisions, without making code.
