@@ -319,8 +319,8 @@ impl KernelCode {
         *self.begun.lock() = Arc::downgrade(event);
     }
 
-    /// Baseline code, unless there is optimised code. What is made and not loaded yet has most of the way before it, but
-    /// the driver is at it: baseline code comes before if it is kept and sooner loaded.
+    /// Baseline code, unless there is optimised code. What is made and not loaded yet has most of the way before it,
+    /// but the driver is at it: baseline code comes before if it is kept and sooner loaded.
     fn baseline(&self) -> Option<Arc<dyn hal::Kernel>> {
         let loads_soon = |code: &Arc<KernelArtifact>| self.device.hal().loads_soon(code);
         let kept = || {
