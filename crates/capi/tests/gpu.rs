@@ -3,7 +3,10 @@
 #![allow(unsafe_code, reason = "a signal is handled as in programs of C, and memory is shared with kernels")]
 
 mod common;
-use common::gpu::{HELPER, on_a_gpu_for_groups_of, on_a_helped_gpu, on_a_small_gpu, on_the_gpu, traced_on_the_gpu};
+use common::gpu::{
+    HELPER, on_a_gpu_for_groups_of, on_a_gpu_that_translates_for, on_a_helped_gpu, on_a_small_gpu, on_the_gpu,
+    traced_on_the_gpu,
+};
 use common::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -114,6 +117,20 @@ fn a_small_launch_begins_with_baseline_code() {
         // kernel is released before that is made.
         assert_eq!((count("at level 0") > 0, count("at level 1") > 1), (quick, quick), "{trace}");
         assert!(quick || count("at level 4") == 8, "{trace}");
+    }
+}
+
+/// A queue starts the driver's compiler.
+#[test]
+fn a_queue_is_all_that_a_process_makes() {
+    let t = Session::new();
+    assert_eq!(t.read::<u32>(&t.buffer_of(&[7u32]), 1), [7]);
+}
+
+#[test]
+fn the_end_of_a_process_waits_for_the_drivers_compiler() {
+    for milliseconds in [1, 10, 100, 500] {
+        on_a_gpu_that_translates_for(milliseconds, &["a_queue_is_all_that_a_process_makes"]);
     }
 }
 

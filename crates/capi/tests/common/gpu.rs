@@ -30,6 +30,11 @@ pub fn on_a_helped_gpu(tests: &[&str]) {
     run(tests, &[(HELPER, "../cloom")], &[]);
 }
 
+/// The same, on a GPU whose compiler takes so many milliseconds for a text.
+pub fn on_a_gpu_that_translates_for(milliseconds: u32, tests: &[&str]) {
+    run(tests, &[], &[("CUDA_SIM_TRANSLATES_MS", &milliseconds.to_string()), ("CLOOM_CACHE", "0")]);
+}
+
 /// On a GPU, with or without a quick start. Returns what the driver tells of its doing.
 pub fn traced_on_the_gpu(quick_start: bool, tests: &[&str]) -> Option<String> {
     let quick_start = if quick_start { "1" } else { "0" };
@@ -46,9 +51,10 @@ fn run(tests: &[&str], files: &[(&str, &str)], others: &[(&str, &str)]) -> Optio
         let found = path.canonicalize();
         found.inspect_err(|_| println!("passed over: {} is missing", path.display())).ok()
     };
-    let library = built("libcuda.so")?;
     let own = tempfile::tempdir().expect("a folder can be made");
-    std::os::unix::fs::symlink(library, own.path().join("libcuda.so.1")).expect("a link can be made");
+    for (example, name) in [("libcuda.so", "libcuda.so.1"), ("libptxjit.so", "libnvidia-ptxjitcompiler.so.1")] {
+        std::os::unix::fs::symlink(built(example)?, own.path().join(name)).expect("a link can be made");
+    }
     let mut command = Command::new(program);
     command.arg("--exact").args(tests).env("LD_LIBRARY_PATH", own.path()).env("CLOOM_DEVICES", "gpu");
     command.envs(others.iter().copied());

@@ -3,8 +3,8 @@
 use crate::memory::Seen;
 use crate::stream::Stream;
 use crate::{
-    Code, INVALID_HANDLE, INVALID_VALUE, SUCCESS, current, driver, fallible, handle, lose, number, object, put,
-    unless_lost, with_memory,
+    Code, INVALID_HANDLE, INVALID_VALUE, SUCCESS, compiler, current, driver, fallible, handle, lose, number, object,
+    put, unless_lost, with_memory,
 };
 use cloom_cuda_sim::ptx::{Fault, Grid, Loaded, Module, ParamInfo, launch};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -232,6 +232,7 @@ driver! {
     ) {
         // SAFETY: the caller's.
         let Some(linker) = (unsafe { object::<Linker>(linker) }) else { return INVALID_HANDLE };
+        compiler::translate();
         // SAFETY: the caller's.
         match (unsafe { parse(data) }, linker.0.lock()) {
             (Ok((_, text)), Ok(mut code)) => {

@@ -7,6 +7,7 @@
 //! | `stream` | streams and events |
 //! | `transfer` | copies and fills |
 //! | `code`, `graph` | modules and launches, graphs |
+//! | `compiler` | the library that translates code |
 //! | `texture` | textures |
 //!
 //! Handles are addresses of boxes that are never freed: a test process is short, and a handle that is used too late is
@@ -15,6 +16,7 @@
 #![allow(unsafe_code, reason = "it has the interface of a library in C")]
 
 mod code;
+mod compiler;
 mod graph;
 mod memory;
 mod stream;

@@ -23,11 +23,13 @@ pub const UNSAFE_FILES: &[&str] = &[
     "cli/src/doctor/own.rs",
     // The driver library on the simulated GPU.
     "cuda-sim/examples/cuda/code.rs",
+    "cuda-sim/examples/cuda/compiler.rs",
     "cuda-sim/examples/cuda/graph.rs",
     "cuda-sim/examples/cuda/main.rs",
     "cuda-sim/examples/cuda/memory.rs",
     "cuda-sim/examples/cuda/texture.rs",
     "cuda-sim/examples/cuda/transfer.rs",
+    "cuda-sim/examples/ptxjit.rs",
 ];
 
 const MAX_LINES: usize = 800;
