@@ -52,6 +52,10 @@ fn erratum(op: &Op) -> Option<&'static str> {
         Op::Compute { function: Function::Int(IntOp::Min | IntOp::Max, ty), .. } if ty.bits == 16 => {
             Some("an extremum of 16 bits")
         }
+        // The result has 32 bits and is not cut before it is extended by its sign.
+        Op::Compute { function: Function::Int(IntOp::Neg | IntOp::Abs, ty), .. } if ty.bits == 16 => {
+            Some("a negation or an absolute value of 16 bits")
+        }
         // Converted as an unsigned number, it is taken for a signed one.
         Op::Compute {
             function: Function::Int(IntOp::Bfe, ty), args: [_, Src::Imm(first), Src::Imm(count), _], ..
@@ -95,6 +99,9 @@ mod tests {
         assert!(refused("@%p1 bra A;\nB: mov.u32 %r1, 1;\nA: @%p2 bra B;"));
         assert!(refused("min.s16 %h1, %h2, %h3;"));
         assert!(refused("max.s16x2 %r1, %r2, %r3;"));
+        assert!(refused("neg.s16 %h1, %h2;"));
+        assert!(refused("abs.s16 %h1, %h2;"));
+        assert!(!refused("mul.lo.s16 %h1, %h2, -1;\nneg.s32 %r1, %r2;\nneg.f16 %h1, %h2;"));
         assert!(refused("bfe.s32 %r1, %r2, 8, 8;"));
         assert!(!refused("bfe.s32 %r1, %r2, 4, 8;\nbfe.u32 %r1, %r2, 8, 8;\nprmt.b32 %r1, %r2, 0, 0x9991;"));
         let choice = "selp.f64 %d1, 0d3FF8000000000000, 0d402E400000000000, %p1;\n";

@@ -15,6 +15,15 @@
 //!                                        cvt.u16.u32 %rs2, %wide0; }
 //! ```
 //!
+//! # Negation and absolute value of 16 bits
+//!
+//! These have 32 bits in machine code, and where the result is extended by its sign, for a comparison or a conversion,
+//! it is not cut to 16 before: -(-32768) is 32768 and greater than anything. A product is cut, and is no slower:
+//!
+//! ```text
+//! neg.s16 %rs2, %rs1;      ▸      mul.lo.s16 %rs2, %rs1, -1;
+//! ```
+//!
 //! # Whether a half is no number
 //!
 //! Now and then the compiler dies of that in a kernel of 1,400 lines, and the process with it. The same of a float is
@@ -107,7 +116,20 @@ fn as_float(constant: &str) -> Option<f32> {
 
 fn in_other_words(line: &str) -> Option<String> {
     let mut words = operands(line);
-    let (operation, to, a, b) = (words.next()?, words.next()?, words.next()?, words.next()?);
+    let (operation, to, a) = (words.next()?, words.next()?, words.next()?);
+    match operation {
+        "neg.s16" => return Some(format!("\tmul.lo.s16 \t{to}, {a}, -1;\n")),
+        "abs.s16" => {
+            return Some(format!(
+                "\t{{ .reg .b32 %wide;\n\
+                 \t  cvt.s32.s16 \t%wide, {a};\n\
+                 \t  abs.s32 \t%wide, %wide;\n\
+                 \t  cvt.u16.u32 \t{to}, %wide; }}\n"
+            ));
+        }
+        _ => {}
+    }
+    let b = words.next()?;
     let (name, ty) = operation.rsplit_once('.')?;
     // Where denormal numbers are zeros; those of halves are normal floats.
     let name = name.strip_suffix(".ftz").unwrap_or(name);
@@ -182,6 +204,16 @@ mod tests {
         assert!(avoid("\tmax.s16 \t%rs2, %rs1, 65531;\n").contains("mov.s32 \t%wide1, -5;"));
         assert!(avoid("\tmax.s16 \t%rs2, %rs1, %rs3;\n").contains("cvt.s32.s16 \t%wide1, %rs3;"));
         for other in ["min.u32 \t%r2, %r1, 5;", "sub.s16 \t%rs2, %rs1, 5;"] {
+            assert_eq!(avoid(other), other);
+        }
+    }
+
+    #[test]
+    fn what_is_negated_is_cut_to_16_bits() {
+        assert_eq!(avoid("\tneg.s16 \t%rs2, %rs1;\n"), "\tmul.lo.s16 \t%rs2, %rs1, -1;\n");
+        let absolute = avoid("\tabs.s16 \t%rs2, %rs1;\n");
+        assert!(absolute.contains("abs.s32 \t%wide, %wide;") && absolute.contains("cvt.u16.u32 \t%rs2, %wide;"));
+        for other in ["\tneg.s32 \t%r2, %r1;\n", "\tneg.f16 \t%rs2, %rs1;\n", "\tabs.s32 \t%r2, %r1;\n"] {
             assert_eq!(avoid(other), other);
         }
     }
