@@ -427,6 +427,12 @@ static INDEX: LazyLock<HashMap<&'static str, Vec<&'static Row>>> = LazyLock::new
     index
 });
 
+/// Makes the index of names, if nobody has. A child that is forked while another thread makes it would wait for that
+/// thread for ever: so a process that forks calls this before.
+pub fn make_index() {
+    LazyLock::force(&INDEX);
+}
+
 fn all_rows() -> impl Iterator<Item = &'static Row> {
     rows::ROWS.iter().chain(group_rows::ROWS)
 }

@@ -334,8 +334,7 @@ impl Compiler {
         if let Some(backend) = unprepared {
             // The first use of LLVM takes long, and the process must not exit meanwhile: it is not left to another
             // thread.
-            let size: usize = program.module().funcs.values().map(cloom_ir::Function::size).sum();
-            let is_made = size <= SMALL && executable.prepare_only();
+            let is_made = program.module().size() <= SMALL && executable.prepare_only();
             if !is_made && !executable.has_kept_code() {
                 backend.prepare();
             }
@@ -383,6 +382,7 @@ impl Compiler {
     /// that, at most so long. What they have not begun is left to [`Compiler::after_fork`].
     pub fn before_fork(&self, limit: Duration) {
         self.queue.pause(limit);
+        cloom_builtins::table::make_index();
         cloom_llvm::before_fork(limit);
     }
 
