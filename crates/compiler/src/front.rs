@@ -97,7 +97,7 @@ pub fn compile(
     let target = front_target(target);
     let kept = cache.and_then(|cache| Kept::of(cache, source, text, &target));
     let since = Instant::now();
-    let (module, (log, found), times) = match kept.as_ref().and_then(|kept| kept.get(&mut resolver)) {
+    let (module, (log, found), times) = match kept.as_ref().and_then(|kept| kept.get(&resolver)) {
         Some(module) => (Some(module), Log::default(), vec![Timing::new("cache", since.elapsed())]),
         None => {
             let (module, (log, found), times) = run(source, &build, &mut resolver, &target);
@@ -149,7 +149,7 @@ pub fn compile_il(
     let since = Instant::now();
     let front = front_target(target);
     let kept = cache.and_then(|cache| Kept::of_il(cache, il, text, &front));
-    let nothing = &mut Resolver::new(&[], &[]);
+    let nothing = &Resolver::new(&[], &[]);
     let (stage, result) = match kept.as_ref().and_then(|kept| kept.get(nothing)) {
         Some(module) => ("cache", Ok(module)),
         None => {

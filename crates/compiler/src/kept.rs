@@ -39,7 +39,7 @@ impl<'a> Kept<'a> {
     }
 
     /// The IR, if it is kept and the files that the source includes are the same.
-    pub fn get(&self, resolver: &mut Resolver<'_>) -> Option<Module> {
+    pub fn get(&self, resolver: &Resolver<'_>) -> Option<Module> {
         let decode = |bytes: &[u8]| cloom_artifact::decode::<(Vec<Include>, Module)>(KIND, bytes);
         let (includes, module) = self.cache.get(&self.key, decode)?;
         includes.iter().all(|include| resolver.finds_again(include)).then_some(module)

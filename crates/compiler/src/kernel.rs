@@ -7,7 +7,7 @@ use crate::key::{CodeOptions, SpecializationKey, Tier, Variant};
 use crate::program::Program;
 use crate::{CompileError, Compiler, SMALL, Timing, library};
 use cloom_artifact::KernelArtifact;
-use cloom_ir::{Function, Module};
+use cloom_ir::Module;
 use cloom_passes::{PassManager, Statistics};
 use cloom_spmd::Remark;
 use std::sync::Arc;
@@ -125,8 +125,7 @@ impl Request<'_> {
     /// known.
     pub fn most_executed(&self) -> u64 {
         let Ok(mut module) = linked(self.program, self.name) else { return u64::MAX };
-        let size: usize = module.funcs.values().map(Function::size).sum();
-        let Some(kernel) = module.find(self.name).filter(|_| size <= SMALL) else { return u64::MAX };
+        let Some(kernel) = module.find(self.name).filter(|_| module.size() <= SMALL) else { return u64::MAX };
         cloom_passes::run_with(&mut module, kernel, &PassManager::new(&self.compiler.passes), |_, _| {});
         cloom_spmd::most_executed(&module, kernel)
     }

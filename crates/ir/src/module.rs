@@ -93,6 +93,11 @@ impl Module {
         self.funcs.iter().find(|(_, f)| f.name == name).map(|(r, _)| r)
     }
 
+    /// The sizes of its functions together.
+    pub fn size(&self) -> usize {
+        self.funcs.values().map(Function::size).sum()
+    }
+
     /// The kernels, in order of definition.
     pub fn kernels(&self) -> impl Iterator<Item = FuncRef> + '_ {
         self.funcs.iter().filter(|(_, f)| f.kernel.is_some() && !f.is_declaration()).map(|(r, _)| r)
