@@ -81,6 +81,16 @@ pub fn bugs(folder: &Path) -> (PathBuf, Vec<String>) {
     (path, lines)
 }
 
+/// The number and the bytes of the kernels and of the sources in a cache's folder.
+pub fn contents(folder: &Path) -> [(usize, u64); 2] {
+    SUFFIXES.map(|suffix| {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let of_kind = entries.filter(|entry| entry.path().extension().is_some_and(|x| x == suffix));
+        let sizes = of_kind.filter_map(|entry| Some(entry.metadata().ok()?.len()));
+        sizes.fold((0, 0), |(number, bytes), size| (number + 1, bytes + size))
+    })
+}
+
 impl Cache {
     /// The cache in a folder, which is made if it does not exist; `None` if it cannot be used.
     pub fn open(folder: PathBuf) -> Option<Self> {

@@ -65,17 +65,7 @@ fn folder_state(folder: &Path) -> Finding {
     if let Err(e) = tempfile::tempfile_in(folder) {
         return bad(format!("nothing can be written there: {e}"), "free space, or set CLOOM_CACHE_DIR".into());
     }
-    // Number and bytes of the entries of each kind.
-    let [mut kernels, mut sources] = [(0, 0); 2];
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        let kind = match path.extension().and_then(|x| x.to_str()) {
-            Some("kernel") => &mut kernels,
-            Some("source") => &mut sources,
-            _ => continue,
-        };
-        *kind = (kind.0 + 1, kind.1 + entry.metadata().map_or(0, |meta| meta.len()));
-    }
+    let [kernels, sources] = cloom_compiler::cache_contents(folder);
     let size = bytes(kernels.1 + sources.1);
     Finding::ok(AREA, format!("{shown} is writable; {} kernels, {} sources, {size}", kernels.0, sources.0))
 }
