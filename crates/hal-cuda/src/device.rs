@@ -98,6 +98,15 @@ impl CudaDevice {
         CudaDevice { info, capability, has_managed, gpu, lanes, spare, used: Once::new(), staging, printing, cache }
     }
 
+    fn load_for(&self) -> LoadFor<'_> {
+        LoadFor {
+            gpu: &self.gpu,
+            capability: self.capability,
+            local_memory: self.info.caps.limits.local_memory,
+            cache: self.cache.as_deref(),
+        }
+    }
+
     /// Makes the spare lane, and the context before it, in the background.
     fn make_spare(&self) {
         let (gpu, spare) = (self.gpu.clone(), self.spare.clone());
@@ -163,13 +172,7 @@ impl Device for CudaDevice {
             let (made, here) = (&artifact.target, &self.info.target);
             return Err(HalError::BadCode(format!("it was compiled for {made}, this is {here}")));
         }
-        let to = LoadFor {
-            gpu: &self.gpu,
-            capability: self.capability,
-            local_memory: self.info.caps.limits.local_memory,
-            cache: self.cache.as_deref(),
-        };
-        Ok(Arc::new(CudaKernel::load(&to, artifact, variables)?))
+        Ok(Arc::new(CudaKernel::load(&self.load_for(), artifact, variables)?))
     }
 
     fn expect_use(&self) -> Option<Expected> {
@@ -194,7 +197,7 @@ impl Device for CudaDevice {
     }
 
     fn loads_soon(&self, artifact: &KernelArtifact) -> bool {
-        module::is_kept(artifact, &self.gpu, self.capability, self.cache.as_deref())
+        module::is_kept(&self.load_for(), artifact)
     }
 
     fn group_limit(&self, bytes_per_item: u64) -> Option<u64> {

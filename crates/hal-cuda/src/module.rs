@@ -306,9 +306,14 @@ fn attribute_of(current: &Current<'_>, function: RawFunction, attribute: i32) ->
     Ok(u32::try_from(value).unwrap_or(0))
 }
 
+/// The PTX of a kernel, without a zero at its end.
+fn ptx_of(artifact: &KernelArtifact) -> &[u8] {
+    artifact.code.strip_suffix(b"\0").unwrap_or(&artifact.code)
+}
+
 /// The text of a kernel's code.
 fn text_of(artifact: &KernelArtifact) -> Result<CString, HalError> {
-    CString::new(artifact.code.strip_suffix(b"\0").unwrap_or(&artifact.code)).map_err(|_| bad("its text has a zero"))
+    CString::new(ptx_of(artifact)).map_err(|_| bad("its text has a zero"))
 }
 
 fn bad(why: &str) -> HalError {
@@ -402,16 +407,15 @@ fn compile<T: Send>(gpu: &Gpu, work: impl FnOnce(&Current<'_>) -> Result<T, HalE
     })
 }
 
-/// Of PTX without the zero.
-fn key_of(ptx: &[u8], effort: Effort, gpu: &Gpu, capability: u32) -> CubinKey {
-    CubinKey::new(ptx, level(effort), gpu.driver.version, capability)
+/// The key of PTX without a zero at its end.
+fn key_of(to: &LoadFor<'_>, ptx: &[u8], effort: Effort) -> CubinKey {
+    CubinKey::new(ptx, level(effort), to.gpu.driver.version, to.capability)
 }
 
 /// Whether the machine code of a kernel is kept.
-pub fn is_kept(artifact: &KernelArtifact, gpu: &Gpu, capability: u32, cache: Option<&dyn CubinCache>) -> bool {
-    let (Some(cache), Some(launch)) = (cache, artifact.gpu()) else { return false };
-    let ptx = artifact.code.strip_suffix(b"\0").unwrap_or(&artifact.code);
-    cache.has(&key_of(ptx, launch.effort, gpu, capability))
+pub fn is_kept(to: &LoadFor<'_>, artifact: &KernelArtifact) -> bool {
+    let (Some(cache), Some(launch)) = (to.cache, artifact.gpu()) else { return false };
+    cache.has(&key_of(to, ptx_of(artifact), launch.effort))
 }
 
 /// Loads PTX, by the cache if there is one. By the linker, as the driver otherwise lets one thread compile at a time,
@@ -420,7 +424,7 @@ fn load(current: &Current<'_>, to: &LoadFor<'_>, ptx: &CString, effort: Effort) 
     let Some(cache) = to.cache else {
         return compile(to.gpu, |current| load_cubin(current, &link(current, ptx, effort)?));
     };
-    let key = key_of(ptx.as_bytes(), effort, to.gpu, to.capability);
+    let key = key_of(to, ptx.as_bytes(), effort);
     if let Some(cubin) = cache.get(&key) {
         let _load = Load::begin()?;
         if let Ok(module) = load_cubin(current, &cubin) {
