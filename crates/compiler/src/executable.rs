@@ -171,7 +171,7 @@ impl Executable {
     pub fn kept_baseline(&self, name: &str) -> Option<Arc<KernelArtifact>> {
         let i = self.index(name)?;
         let may = self.compiler.may_tier_up(&self.program, self.request(i).ok()?.backend);
-        let built = self.take_kept(i, SpecializationKey::baseline()).filter(|_| may)?;
+        let built = may.then(|| self.take_kept(i, SpecializationKey::baseline()))??;
         Some(built.artifact.clone())
     }
 

@@ -346,8 +346,11 @@ impl Compiler {
     /// long as half of the rest.
     pub fn prepare_front_end(&self, target: &Target) {
         let source = Source { name: "prepare.cl", text: front::TYPICAL };
-        for cache in [None, self.cache.as_ref()] {
-            let _ = front::compile(&source, "", OptionSet::Build, &[], target.into(), cache);
+        let get_ready = |cache| drop(front::compile(&source, "", OptionSet::Build, &[], target.into(), cache));
+        get_ready(None);
+        // What is kept of a source needs other parts.
+        if self.cache.is_some() {
+            get_ready(self.cache.as_ref());
         }
     }
 

@@ -325,8 +325,8 @@ impl KernelCode {
         let loads_soon = |code: &Arc<KernelArtifact>| self.device.hal().loads_soon(code);
         let kept = || {
             let made = self.executable.try_kernel(&self.name, Variant::Vector)?;
-            let kept = self.compiling(|e| e.kept_baseline(&self.name)).filter(loads_soon)?;
-            (!loads_soon(&made.artifact)).then_some(kept)
+            let comes_late = !loads_soon(&made.artifact);
+            comes_late.then(|| self.compiling(|e| e.kept_baseline(&self.name)))?.filter(loads_soon)
         };
         let make = || {
             let made = self.compiling(|e| e.baseline_kernel(&self.name));
