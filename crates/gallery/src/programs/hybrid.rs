@@ -122,22 +122,31 @@ impl<'s> Hybrid<'s> {
 
     /// Splits the rows by the speeds since they were split last.
     pub fn adjust(&mut self) -> Result<()> {
-        let (w, tiles) = (self.grid.w, self.grid.groups()[1]);
+        let tiles = self.grid.groups()[1];
         let speed = |rows: usize, busy: Duration| rows as f64 / busy.as_secs_f64().max(1e-9);
         let speeds = [speed(self.share, self.busy[0]), speed(tiles - self.share, self.busy[1])];
-        let before = self.split();
         self.busy = Default::default();
-        if let [share, _] = by_speed(tiles, &speeds, 1)[..] {
-            self.share = share;
+        match by_speed(tiles, &speeds, 1)[..] {
+            [share, _] => self.split_at(share),
+            _ => Ok(()),
         }
+    }
+
+    /// Gives the device so many rows of tiles.
+    fn split_at(&mut self, share: usize) -> Result<()> {
+        let w = self.grid.w;
+        let before = self.split();
+        self.share = share;
         let after = self.split();
         if after > before {
             let moved = self.host[self.at][before * w..after * w].to_vec();
             self.queue.write(&self.device[self.at], before * w, moved, &[])?.wait()?;
         } else if after < before {
+            // With the row above them, which the threads' next step reads: theirs is that of an earlier step.
+            let first = after.saturating_sub(1);
             let moved =
-                self.queue.read(&self.device[self.at], after * w, vec![0; (before - after) * w], &[])?.wait()?;
-            self.host[self.at][after * w..before * w].copy_from_slice(&moved);
+                self.queue.read(&self.device[self.at], first * w, vec![0; (before - first) * w], &[])?.wait()?;
+            self.host[self.at][first * w..before * w].copy_from_slice(&moved);
         }
         if after != before {
             self.rows.push(after);
@@ -149,5 +158,51 @@ impl<'s> Hybrid<'s> {
     pub fn tells(&self) -> String {
         let last = &self.rows[self.rows.len().saturating_sub(8)..];
         format!("rows on the device, of {}, split after split: {last:?}", self.grid.h)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use crate::programs::grid::build;
+
+    /// A cell is the sum of those above, below and of itself.
+    const SOURCE: &str = "__kernel void sums(__global const unsigned *in, __global unsigned *out) {
+        const int x = get_global_id(0), y = get_global_id(1), i = y * WIDTH + x;
+        if (x < WIDTH && y < HEIGHT)
+            out[i] = in[i] + (y > 0 ? in[i - WIDTH] : 0) + (y + 1 < HEIGHT ? in[i + WIDTH] : 0);
+    }";
+
+    fn sum(board: &[u32], w: usize, x: usize, y: usize) -> u32 {
+        let at = |y: usize| board.get(y * w + x).copied().unwrap_or(0);
+        at(y).wrapping_add(at(y + 1)).wrapping_add(if y > 0 { at(y - 1) } else { 0 })
+    }
+
+    #[test]
+    fn rows_may_change_sides_after_any_step() {
+        let grid = Grid { w: 5, h: 23, tw: 5, th: 4 };
+        let start: Vec<u32> = (0..grid.w * grid.h).map(|i| (i * i) as u32 + 1).collect();
+        let sessions = match Session::all() {
+            Ok(sessions) => sessions,
+            Err(Error::NoLoader | Error::NoPlatform) => return,
+            Err(e) => panic!("{e}"),
+        };
+        for session in sessions {
+            let options = format!("-DWIDTH={} -DHEIGHT={}", grid.w, grid.h);
+            let (_built, kernel) = build(&session, "sums", SOURCE, &options, "sums").expect("it builds");
+            let mut boards = Hybrid::new(&session, grid, &start).expect("there is memory");
+            let mut want = start.clone();
+            // Up and down, by one row of tiles and by several, and to none on the device; the last has 3 rows only.
+            for share in [3, 2, 5, 1, 4, 0, 2, 0, 1] {
+                let row = |from: &[u32], y: usize, row: &mut [u32]| {
+                    row.iter_mut().enumerate().for_each(|(x, cell)| *cell = sum(from, grid.w, x, y));
+                };
+                boards.step(&kernel, &[], row).expect("it runs");
+                want = (0..want.len()).map(|i| sum(&want, grid.w, i % grid.w, i / grid.w)).collect();
+                boards.split_at(share).expect("rows are copied");
+                assert_eq!(boards.board().expect("it is read"), want, "{}: {share}", session.found.platform);
+            }
+        }
     }
 }
