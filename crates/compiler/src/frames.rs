@@ -7,44 +7,23 @@
 //!
 //! What can be kept is private variables and values: each counts, as if all were live at one barrier.
 
-use cloom_ir::{Entity, FuncRef, Function, Module, Op};
+use cloom_ir::{FuncRef, Function, Module, Op};
+use cloom_passes::inline::with_calls;
 
 /// For padding, masks, and values that passes duplicate.
 const SPARE: u64 = 4;
 /// For a call of a library function, whose body is not there yet.
 const LIBRARY_CALL: u64 = 16 << 10;
-/// Functions may call each other so deep; more is rather not analysed.
-const MAX_DEPTH: u32 = 64;
-
-/// Bytes that a work-item keeps at most; `u64::MAX` if that is not known.
+/// Bytes that a work-item keeps at most.
 pub fn kept(module: &Module, kernel: FuncRef) -> u64 {
-    let mut known = vec![None; module.funcs.len()];
-    of_call(module, kernel, MAX_DEPTH, &mut known).saturating_mul(SPARE)
-}
-
-/// The part of one call, with those of the calls in it: functions are inlined.
-fn of_call(module: &Module, f: FuncRef, depth: u32, known: &mut [Option<u64>]) -> u64 {
-    let func = &module.funcs[f];
-    if func.is_declaration() {
-        return LIBRARY_CALL;
-    }
-    if let Some(known) = known[f.index()] {
-        return known;
-    }
-    if depth == 0 {
-        return u64::MAX;
-    }
-    let calls = func.insts_in_layout().map(|(_, data)| match data.op {
-        Op::Call(callee) | Op::PureCall(callee) => of_call(module, callee, depth - 1, known),
-        _ => 0,
-    });
-    let sum = calls.fold(own(func), u64::saturating_add);
-    known[f.index()] = Some(sum);
-    sum
+    with_calls(module, kernel, own).saturating_mul(SPARE)
 }
 
 /// Private variables and values of the function itself.
 fn own(func: &Function) -> u64 {
+    if func.is_declaration() {
+        return LIBRARY_CALL;
+    }
     let variables = func.insts_in_layout().map(|(_, data)| match data.op {
         Op::Alloca { size, .. } => size,
         _ => 0,

@@ -7,7 +7,8 @@ use crate::key::{CodeOptions, SpecializationKey, Tier, Variant};
 use crate::program::Program;
 use crate::{CompileError, Compiler, SMALL, Timing, library};
 use cloom_artifact::KernelArtifact;
-use cloom_ir::Module;
+use cloom_ir::{FuncRef, Module};
+use cloom_passes::inline::with_calls;
 use cloom_passes::{PassManager, Statistics};
 use cloom_spmd::Remark;
 use std::sync::Arc;
@@ -122,10 +123,11 @@ impl Request<'_> {
     }
 
     /// The instructions that a work-item executes at most, by the IR after the scalar passes; `u64::MAX` if that is not
-    /// known.
+    /// known, as of a kernel that would be large with all that it calls.
     pub fn most_executed(&self) -> u64 {
         let Ok(mut module) = linked(self.program, self.name) else { return u64::MAX };
-        let Some(kernel) = module.find(self.name).filter(|_| module.size() <= SMALL) else { return u64::MAX };
+        let is_small = |&kernel: &FuncRef| with_calls(&module, kernel, |func| func.size() as u64) <= SMALL as u64;
+        let Some(kernel) = module.find(self.name).filter(is_small) else { return u64::MAX };
         cloom_passes::run_with(&mut module, kernel, &PassManager::new(&self.compiler.passes), |_, _| {});
         cloom_spmd::most_executed(&module, kernel)
     }

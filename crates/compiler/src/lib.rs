@@ -178,7 +178,8 @@ impl Compilation {
 }
 
 /// The front end is done with a source of at most so many bytes before LLVM would be initialised. If its IR has no more
-/// instructions and one kernel, that kernel's compilation initialises LLVM.
+/// instructions and one kernel, that kernel's compilation initialises LLVM. And the scalar passes take no time on a
+/// kernel with so many instructions that anybody would notice.
 const SMALL: usize = 8 << 10;
 
 /// The time of a stage of a compilation.

@@ -5,6 +5,7 @@
 //! operation, so that a new one does not compile until its effects are decided: an operation that is pure by omission
 //! would be removed and merged by mistake.
 
+use crate::FuncRef;
 use crate::inst::Op;
 use bitflags::bitflags;
 
@@ -117,6 +118,14 @@ impl Op {
     /// change the active work-items. (LLVM's `convergent`.)
     pub fn is_subgroup(&self) -> bool {
         self.effects().contains(Effects::SUBGROUP)
+    }
+
+    /// The function that it calls.
+    pub fn callee(&self) -> Option<FuncRef> {
+        match *self {
+            Op::Call(callee) | Op::PureCall(callee) => Some(callee),
+            _ => None,
+        }
     }
 }
 

@@ -289,10 +289,7 @@ impl Function {
     /// Functions that this one calls, each once, in order of first call.
     pub fn callees(&self) -> Vec<FuncRef> {
         let mut seen = FxHashSet::default();
-        let calls = self.insts_in_layout().filter_map(|(_, data)| match data.op {
-            Op::Call(f) | Op::PureCall(f) => Some(f),
-            _ => None,
-        });
+        let calls = self.insts_in_layout().filter_map(|(_, data)| data.op.callee());
         calls.filter(|&f| seen.insert(f)).collect()
     }
 

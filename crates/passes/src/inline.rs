@@ -98,6 +98,17 @@ pub fn bottom_up(module: &Module, root: FuncRef) -> Vec<FuncRef> {
     order
 }
 
+/// The sum of what `own` says of a function and of each call in it, as if all were inlined.
+pub fn with_calls(module: &Module, root: FuncRef, own: impl Fn(&Function) -> u64) -> u64 {
+    let mut sums = vec![0; module.funcs.len()];
+    for f in bottom_up(module, root) {
+        let func = &module.funcs[f];
+        let calls = func.insts_in_layout().filter_map(|(_, data)| data.op.callee());
+        sums[f.index()] = calls.map(|callee| sums[callee.index()]).fold(own(func), u64::saturating_add);
+    }
+    sums[root.index()]
+}
+
 /// Whether a function cannot stay a call, by function index: by itself or by what it calls. `native_generic` as in
 /// [`PassOptions`](crate::PassOptions).
 pub fn must_inline(module: &Module, order: &[FuncRef], native_generic: bool) -> Vec<bool> {

@@ -7,22 +7,27 @@ use cloom_ir::affine::{Affine, Facts};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
-use cloom_ir::{Block, FuncRef, Function, Module, Op};
+use cloom_ir::{Block, Entity, FuncRef, Function, Inst, Module, Op};
+use cloom_passes::inline;
 
-/// Calls inside of calls that are looked into.
-const DEPTH: u32 = 8;
+/// Bytes that one instruction sets or copies, where many are.
+const WORD: u64 = 4;
 
 /// The instructions that a work-item of a kernel executes at most, with the functions that it calls; `u64::MAX` if a
-/// loop may go on for ever, as far as is known.
+/// loop may go on for ever, as far as is known. Each function is looked at once.
 pub fn most_executed(module: &Module, kernel: FuncRef) -> u64 {
-    most_within(module, kernel, DEPTH)
+    let mut most = vec![0; module.funcs.len()];
+    for f in inline::bottom_up(module, kernel) {
+        most[f.index()] = most_of(&module.funcs[f], |callee| most[callee.index()]);
+    }
+    most[kernel.index()]
 }
 
-fn most_within(module: &Module, func: FuncRef, depth: u32) -> u64 {
-    let func = &module.funcs[func];
+/// That of one function, where those that it calls are known.
+fn most_of(func: &Function, most: impl Fn(FuncRef) -> u64) -> u64 {
     let cfg = Cfg::new(func);
     let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
-    if depth == 0 || func.is_declaration() || !loops.is_reducible() {
+    if func.is_declaration() || !loops.is_reducible() {
         return u64::MAX;
     }
     let affine = Affine::new(func, &cfg, &loops, Facts::default());
@@ -31,13 +36,11 @@ fn most_within(module: &Module, func: FuncRef, depth: u32) -> u64 {
         // The header is executed once more.
         affine.trip_count_while(l, test.cc, test.counter, test.bound)?.known()?.checked_add(1)
     };
-    let insts = |b: Block| {
-        let calls = func.blocks[b].insts.iter().filter_map(|&i| match func.insts[i].op {
-            Op::Call(callee) | Op::PureCall(callee) => Some(most_within(module, callee, depth - 1)),
-            _ => None,
-        });
-        calls.fold(func.blocks[b].insts.len() as u64, u64::saturating_add)
+    let inst = |i: &Inst| match func.insts[*i].op {
+        Op::MemCopy { size, .. } | Op::MemSet { size, .. } => size.div_ceil(WORD),
+        ref op => op.callee().map_or(0, &most).saturating_add(1),
     };
+    let insts = |b: Block| func.blocks[b].insts.iter().map(inst).fold(0, u64::saturating_add);
     executed(func, &loops, trips, insts)
 }
 
@@ -96,6 +99,22 @@ mod tests {
     fn a_loop_counts_as_often_as_its_header_lets_it_go_on() {
         // Three constants; one instruction of the header and three of the body, 64 times and once more.
         assert_eq!(most("v3", "add nsw v5, v4"), 3 + 65 * 4);
+    }
+
+    /// Three assignments of 400 bytes, and seven functions, each of which calls the one before twenty times.
+    #[test]
+    fn functions_and_copies_count_each_time() {
+        let body = |calls: &str| format!("{{\nbb0(v0: ptr<private>):\n{calls}    ret\n}}\n");
+        let call = |f: usize| body(&format!("    call @f{f} v0\n").repeat(20));
+        let copies = body(&"    memset 400 0 v0 align 4\n".repeat(3));
+        let mut text = format!("func internal @f0(ptr<private>) {copies}");
+        (0..7).for_each(|f| text += &format!("func internal @f{}(ptr<private>) {}", f + 1, call(f)));
+        let module = cloom_ir::parse(&text).unwrap();
+        let most = |name: &str| most_executed(&module, module.find(name).unwrap());
+        assert_eq!(most("f0"), 300);
+        assert_eq!(most("f1"), 20 * 301);
+        // Soon, though there are 1.28 billion ways down.
+        assert!(most("f7") > 300 * 20u64.pow(7));
     }
 
     #[test]

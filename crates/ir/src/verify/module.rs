@@ -136,9 +136,5 @@ pub(super) fn ops(func: &Function) -> impl Iterator<Item = &Op> {
 /// The functions that a function calls, whatever is wrong with it. Indices may be out of range.
 pub(super) fn callees(func: &Function) -> Vec<FuncRef> {
     let mut seen = FxHashSet::default();
-    let calls = ops(func).filter_map(|op| match op {
-        Op::Call(f) | Op::PureCall(f) => Some(*f),
-        _ => None,
-    });
-    calls.filter(|&f| seen.insert(f)).collect()
+    ops(func).filter_map(Op::callee).filter(|&f| seen.insert(f)).collect()
 }
