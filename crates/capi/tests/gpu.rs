@@ -434,9 +434,75 @@ fn launches_without_events_run_in_order() {
     });
 }
 
+/// Launches of which the first waits for an event of the application's, some with events and some without; then the
+/// last is waited for. Buffers are released at once.
+#[test]
+fn launches_behind_one_that_waits_end_in_order() {
+    let t = Session::new();
+    let kernel = t.kernel("kernel void k(global uint *p) { p[get_global_id(0)]++; }");
+    for round in 0..400 {
+        let (user, buffer) = (t.user_event(), t.buffer_of(&[0u32; 64]));
+        t.arg_mem(&kernel, 0, &buffer);
+        let mut events = vec![t.launch_on(t.queue(), &kernel, &[64], &[64], &[user.h])];
+        for i in 1..6 {
+            if round % 2 == 0 && i != 3 {
+                let size = [64].as_ptr();
+                ok(t.clEnqueueNDRangeKernel(t.queue(), kernel.h, 1, null(), size, size, 0, null(), null_mut()));
+            } else {
+                events.push(t.launch(&kernel, &[64], &[64]));
+            }
+        }
+        t.complete(&user, 0);
+        match round % 3 {
+            0 => assert_eq!(t.read::<u32>(&buffer, 64), [6; 64], "round {round}"),
+            1 => t.finish(),
+            _ => t.wait(&[&t.marker_on(t.queue(), &[])]),
+        }
+        let states: Vec<_> = events.iter().map(|event| t.status(event)).collect();
+        assert_eq!(states, vec![0; events.len()], "round {round}");
+    }
+}
+
+/// A launch that comes to nothing, as what it waits for failed, does not hide those before it from the commands behind.
+#[test]
+fn what_follows_a_launch_that_failed_waits_for_those_before_it() {
+    let t = Session::new();
+    let kernel = t.kernel(
+        "kernel void k(global uint *p, uint n) {
+             uint x = p[0];
+             for (uint i = 0; i < n; i++) x = x * 1664525 + 1013904223;
+             p[get_global_id(0)] += x == 5 ? 5 : 1;
+         }",
+    );
+    let buffer = t.buffer_of(&[0u32; 16]);
+    t.arg_mem(&kernel, 0, &buffer);
+    t.arg(&kernel, 1, 1u32);
+    t.wait(&[&t.launch(&kernel, &[16], &[16])]);
+    for round in 0..6 {
+        t.arg(&kernel, 1, 3000u32);
+        let user = t.user_event();
+        let before: Vec<_> = (0..20).map(|_| t.launch(&kernel, &[16], &[16])).collect();
+        if round % 2 == 0 {
+            t.complete(&user, -3);
+        }
+        let failed = t.launch_on(t.queue(), &kernel, &[16], &[16], &[user.h]);
+        if round % 2 == 1 {
+            t.complete(&user, -3);
+        }
+        if round % 3 == 0 {
+            t.finish();
+            assert!(before.iter().all(|event| t.status(event) == 0), "round {round}");
+            assert_eq!(t.status(&failed), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        }
+        assert_eq!(t.read::<u32>(&buffer, 16), [1 + 20 * (round + 1); 16], "round {round}");
+    }
+}
+
 #[test]
 fn a_gpu_has_them_too() {
     on_the_gpu(&[
+        "launches_behind_one_that_waits_end_in_order",
+        "what_follows_a_launch_that_failed_waits_for_those_before_it",
         "launches_without_events_run_in_order",
         "a_launch_has_an_end_of_its_own",
         "each_of_many_launches_ends",

@@ -40,6 +40,7 @@ pub trait Streams {
 
     /// Submits a launch as a part of the last one of its queue, which takes less than a launch with an end of its own:
     /// the end of both is told together, with the error of either. Until then, the caller keeps what both need alive.
+    /// The last one is that with which `Pending::on_end` was called last.
     /// False if nothing was submitted, because the last one may have ended, or because the launch needs an end of its
     /// own.
     fn append(&self, launch: &Launch<'_>) -> bool {

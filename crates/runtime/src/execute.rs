@@ -85,6 +85,8 @@ pub(crate) enum Progress {
 /// A command of a queue.
 pub(crate) struct Command {
     pub event: Arc<Event>,
+    /// The launch before it in the stream. It ends behind that one even if it does not get there itself.
+    before: Option<Arc<Event>>,
     /// Events not yet done, plus one while it is being enqueued.
     blockers: AtomicUsize,
     /// An event in its wait list failed.
@@ -95,9 +97,15 @@ pub(crate) struct Command {
 }
 
 impl Command {
-    pub fn new(event: Arc<Event>, work: Work, measured: Option<(Arc<KernelCode>, u64)>) -> Arc<Command> {
+    pub fn new(
+        event: Arc<Event>,
+        before: Option<Arc<Event>>,
+        work: Work,
+        measured: Option<(Arc<KernelCode>, u64)>,
+    ) -> Arc<Command> {
         Arc::new(Command {
             event,
+            before,
             blockers: AtomicUsize::new(1),
             failed: AtomicBool::new(false),
             work: Mutex::new(Some(work)),
@@ -140,13 +148,30 @@ impl Command {
                 self.conclude(Ok(()), begin, next_of);
             }
             Ok(Progress::Pending(launch)) => {
+                launch.conclude_at_end(self.clone(), begin);
+                // Not before: the device tells the ends of launches in the order in which it learns of them.
                 if self.event.streams {
                     self.event.note_in_stream();
                 }
-                launch.conclude_at_end(self.clone(), begin);
             }
-            Err(error) => self.conclude(Err(error), begin, next_of),
+            Err(error) => {
+                *self.work.lock() = Some(Box::new(|| Err(error)));
+                if !self.waits_for_stream()
+                    && let Some(work) = self.work.lock().take()
+                {
+                    self.conclude(work().map(drop), begin, next_of);
+                }
+            }
         }
+    }
+
+    /// Lets it wait for the launch before it in the stream, because it will not be there itself: later commands of the
+    /// queue wait for the earlier ones by waiting for the last. False if that launch has ended, or there is none.
+    fn waits_for_stream(self: &Arc<Command>) -> bool {
+        let Some(before) = self.before.as_ref().filter(|before| before.status() > COMPLETE) else { return false };
+        self.blockers.store(1, Ordering::Relaxed);
+        self.wait_for(Edge::Order, before);
+        !self.release()
     }
 
     /// Concludes a command that began at the time `begin`.
@@ -183,6 +208,9 @@ fn dispatch(command: Arc<Command>, next_of: Option<&Queue>) -> Option<(Arc<Event
     if command.failed.load(Ordering::Relaxed) {
         let work = command.work.lock().take();
         drop(work);
+        if command.waits_for_stream() {
+            return None;
+        }
         return Some((command.event.clone(), Status::ExecStatusErrorForEventsInWaitList.code()));
     }
     command.event.advance(SUBMITTED);

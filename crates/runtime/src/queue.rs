@@ -255,12 +255,13 @@ impl Queue {
                 true => Event::streamed(&self.context, self, kind, policy == ExecPolicy::OpenStream),
                 false => Event::new(&self.context, Some(self), kind),
             };
-            command = Command::new(event.clone(), work, measured);
+            let last = if self.in_order() { state.last.replace(event.clone()) } else { None };
+            let before = last.as_ref().filter(|last| streams && last.streams);
+            command = Command::new(event.clone(), before.cloned(), work, measured);
+            if let Some(last) = &last {
+                command.wait_for(if before.is_some() { Edge::Stream } else { Edge::Order }, last);
+            }
             if self.in_order() {
-                if let Some(last) = state.last.replace(event.clone()) {
-                    let edge = if streams && last.streams { Edge::Stream } else { Edge::Order };
-                    command.wait_for(edge, &last);
-                }
                 self.known[0].store(event.id, Ordering::Release);
                 if policy != ExecPolicy::Inline || !ended(wait) {
                     state.slow = Some(event.clone());

@@ -31,7 +31,7 @@ struct Gate {
 impl Gate {
     /// The signal has this event.
     fn follow(&self, signal: &Event) {
-        let command = Command::new(self.event.clone(), Box::new(|| Ok(Progress::Done)), None);
+        let command = Command::new(self.event.clone(), None, Box::new(|| Ok(Progress::Done)), None);
         command.wait_for(Edge::Wait, signal);
         if command.release() {
             start(command);

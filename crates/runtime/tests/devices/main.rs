@@ -692,6 +692,30 @@ fn launches_of_a_queue_are_submitted_before_the_last_has_ended() {
     assert!(bench.stub_hal.most_ahead.load(Ordering::Relaxed) > 1, "one waited for the other");
 }
 
+/// A launch that the device does not take ends behind those that it took before.
+#[test]
+fn a_launch_that_is_not_submitted_ends_behind_those_before_it() {
+    let bench = Bench::new();
+    bench.stub_hal.has_streams.store(true, Ordering::Relaxed);
+    let context = bench.context();
+    let bump = program(&context, PROGRAM).kernel("bump").unwrap();
+    let (stub, a) = (queue(&context, &bench.stub), buffer(&context, 8));
+    stub.fill(&a, &[0], 0, 32, &[]).unwrap();
+    stub.finish();
+    for round in 1..=5 {
+        let before: Vec<_> = (0..40).map(|_| run(&stub, &bump, &[&a], Some(49), (0, 8), &[])).collect();
+        bench.stub_hal.refuses.store(true, Ordering::Relaxed);
+        let refused = run(&stub, &bump, &[&a], Some(49), (0, 8), &[]);
+        bench.stub_hal.refuses.store(false, Ordering::Relaxed);
+        if round % 2 == 0 {
+            assert!(refused.wait() < 0);
+            assert!(before.iter().all(|event| event.status() == 0), "round {round}");
+        }
+        assert_eq!(read(&stub, &a), vec![round * 40 * 49; 8], "round {round}");
+        assert!(refused.status() < 0);
+    }
+}
+
 #[test]
 fn launches_whose_events_nobody_wants_share_one() {
     let bench = Bench::new();

@@ -261,6 +261,8 @@ pub struct StubDevice {
     pub allocations: AtomicU64,
     /// Whether there is no memory left.
     pub is_full: AtomicBool,
+    /// Whether it takes no launch.
+    pub refuses: AtomicBool,
     /// Bytes of pinned memory that are in use.
     pub pinned: Arc<AtomicU64>,
 }
@@ -312,6 +314,7 @@ impl StubDevice {
             writes: Arc::default(),
             allocations: AtomicU64::new(0),
             is_full: AtomicBool::new(false),
+            refuses: AtomicBool::new(false),
             pinned: Arc::default(),
         })
     }
@@ -347,6 +350,9 @@ impl hal::Device for StubDevice {
     }
 
     fn submit(&self, launch: &hal::Launch<'_>) -> Result<hal::Completion, HalError> {
+        if self.refuses.load(Ordering::Relaxed) {
+            return Err(HalError::Device("as the test wants".into()));
+        }
         let (kernel, words) = words(launch)?;
         let (body, range, machine, end) = (kernel.body, launch.range, self.machine.clone(), Arc::new(End::default()));
         let pending = StubPending { end: end.clone(), prints: kernel.artifact.entry == "hello" };
