@@ -13,7 +13,8 @@
 //!
 //! A loop is innermost, counts up by one to a bound that is outside of it, as unsigned numbers, and has one way out of
 //! it. An index is the counter and numbers from outside, added, and multiplied by constants: nothing decreases it, so
-//! that its largest value is that for the bound, and no part of it is larger.
+//! that its largest value is that for the bound, and no part of it is larger. It is not computed in the header, where
+//! the counter may be larger: the loop may begin behind its bound.
 
 use crate::util;
 use cloom_ir::affine::HeaderTest;
@@ -21,7 +22,8 @@ use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::{Loop, Loops};
 use cloom_ir::{
-    BinOp, Block, Builder, CastOp, CloneMap, Edge, Entity, Flags, Function, Inst, IntCc, Op, Span, Term, Type, Value,
+    BinOp, Block, Builder, CastOp, CloneMap, Edge, Entity, Flags, Function, Inst, InstData, IntCc, Op, Span, Term,
+    Type, Value,
 };
 
 /// Larger loops are not copied, in operations.
@@ -32,9 +34,6 @@ const CHECKS: usize = 8;
 
 /// At most so many operations make an index.
 const OPERATIONS: usize = 8;
-
-/// The largest factor; the largest value of an index then has fewer than 64 bits.
-const FACTOR: u64 = 1 << 16;
 
 /// A loop to copy.
 struct Plan {
@@ -131,11 +130,12 @@ fn operations(
         } else if is_inside(v) && func.const_bits(v).is_none() {
             let i = func.def_inst(v)?;
             let data = &func.insts[i];
-            let factor = || func.const_bits(data.args[1]).filter(|c| (1..FACTOR).contains(c));
+            let factor = || func.const_bits(data.args[1]).filter(|&c| c > 0);
             match data.op {
+                _ if func.blocks[test.header].insts.contains(&i) => return None,
                 Op::Binary(BinOp::Add) => stack.extend(data.args.iter().copied()),
                 Op::Binary(BinOp::Mul) if factor().is_some() => stack.push(data.args[0]),
-                Op::Binary(BinOp::Shl) if factor().is_some_and(|c| c < 16) => stack.push(data.args[0]),
+                Op::Binary(BinOp::Shl) if factor().is_some_and(|c| c < 32) => stack.push(data.args[0]),
                 _ => return None,
             }
             found.push(i);
@@ -145,7 +145,22 @@ fn operations(
         }
     }
     let may_wrap = found.iter().any(|&i| !func.insts[i].flags.contains(Flags::NUW));
-    (grows && may_wrap).then_some(found)
+    // The check is in 64 bits.
+    let is_checkable = || most(func, index, &found) <= u64::MAX.into();
+    (grows && may_wrap && is_checkable()).then_some(found)
+}
+
+/// The largest value that a part of an index could have if it had room for it. (As deep as there are operations, which
+/// are few.)
+fn most(func: &Function, part: Value, operations: &[Inst]) -> u128 {
+    let operation = func.def_inst(part).filter(|i| operations.contains(i)).map(|i| &func.insts[i]);
+    let of = |data: &InstData, k: usize| most(func, data.args[k], operations);
+    match operation.map(|data| (data, &data.op)) {
+        Some((data, Op::Binary(BinOp::Add))) => of(data, 0).saturating_add(of(data, 1)),
+        Some((data, Op::Binary(BinOp::Mul))) => of(data, 0).saturating_mul(of(data, 1)),
+        Some((data, _)) => of(data, 0).saturating_mul(1 << of(data, 1).min(32)),
+        None => func.const_bits(part).unwrap_or(u32::MAX.into()).into(),
+    }
 }
 
 /// What is defined in a loop and used outside, not by edges out of it.
@@ -220,8 +235,15 @@ fn leave_by_parameters(func: &mut Function, plan: &Plan) {
 /// Whether the largest value of each index is less than 2^32.
 fn condition(func: &mut Function, check: Block, plan: &Plan) -> Value {
     let mut all = None;
+    // The bound may have another name by now, if a loop before this one makes it.
+    let compare = match func.blocks[plan.header].term {
+        Term::Branch { cond, .. } => func.def_inst(cond).map(|i| &func.insts[i].args[..]),
+        _ => None,
+    };
+    let bound = compare.and_then(|args| args.iter().copied().find(|&v| v != plan.test.counter));
+    let test = HeaderTest { bound: bound.unwrap_or(plan.test.bound), ..plan.test };
     for (index, operations) in &plan.indices {
-        let largest = largest(func, check, *index, operations, &plan.test);
+        let largest = largest(func, check, *index, operations, &test);
         let mut b = Builder::new(func, check);
         let limit = b.iconst(Type::I64, 1 << 32);
         let fits = b.icmp(IntCc::Ult, largest, limit);
