@@ -3,9 +3,10 @@
 //! The builder checks nothing; the verifier does. Methods are named like the text form.
 
 use crate::entity::{Block, Entity, FuncRef, GlobalRef, Inst, StrRef, Value};
+use crate::flags::Flags;
 use crate::function::{Function, ValueData, ValueDef};
 use crate::inst::{
-    Args, BinOp, CastOp, DeviceCall, Edge, Flags, FloatCc, InstData, IntCc, Op, Order, Query, RmwOp, Scope, Term, UnOp,
+    Args, BinOp, CastOp, DeviceCall, Edge, FloatCc, InstData, IntCc, Op, Order, Query, RmwOp, Scope, Term, UnOp,
 };
 use crate::module::Span;
 use crate::types::{Scalar, Space, Type};

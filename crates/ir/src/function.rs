@@ -4,7 +4,8 @@
 //! until `compact` (printing and parsing back has the same effect).
 
 use crate::entity::{Arena, Block, FuncRef, Inst, Value};
-use crate::inst::{Args, Edge, Flags, InstData, Op, Term};
+use crate::flags::Flags;
+use crate::inst::{Args, Edge, InstData, Op, Term};
 use crate::module::Span;
 use crate::types::{Space, Type};
 use rustc_hash::FxHashSet;

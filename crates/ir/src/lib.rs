@@ -19,6 +19,7 @@ pub mod dom;
 pub mod effects;
 pub mod entity;
 pub mod eval;
+pub mod flags;
 pub mod float_range;
 pub mod function;
 pub mod import;
@@ -37,10 +38,11 @@ pub use builder::Builder;
 pub use clone::CloneMap;
 pub use effects::Effects;
 pub use entity::{Arena, Block, Entity, FuncRef, GlobalRef, Inst, StrRef, Value};
+pub use flags::Flags;
 pub use function::{BlockData, Function, KernelMeta, KernelParam, Linkage, ParamKind, ValueData, ValueDef};
 pub use import::ImportError;
 pub use inst::{
-    Args, BinOp, CastOp, DeviceCall, Edge, Flags, FloatCc, InstData, IntCc, Op, Order, Query, RmwOp, Scope, Term, UnOp,
+    Args, BinOp, CastOp, DeviceCall, Edge, FloatCc, InstData, IntCc, Op, Order, Query, RmwOp, Scope, Term, UnOp,
 };
 pub use module::{Global, GlobalLinkage, Module, Reloc, Span};
 pub use parse::{ParseError, parse};

@@ -30,8 +30,9 @@
 //! prints the same before and after dead entries of its arenas are dropped. A span follows `!` as file:line:column.
 
 use crate::entity::{Block, Entity, Inst, Value};
+use crate::flags::Flags;
 use crate::function::{Function, KernelMeta, Linkage, ParamKind};
-use crate::inst::{Edge, Flags, InstData, Op, Term};
+use crate::inst::{Edge, InstData, Op, Term};
 use crate::module::{Global, GlobalLinkage, Module, Span};
 use std::fmt::{self, Write};
 

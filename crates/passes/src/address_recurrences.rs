@@ -14,11 +14,11 @@
 //! Innermost loops, after [`crate::near_addresses`], which leaves one of the addresses that are a constant apart.
 
 use crate::util::{self, Renames};
-use cloom_ir::affine::{Affine, Ext, Facts, Form, Symbol};
+use cloom_ir::affine::{Affine, Facts, Form, Symbol};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::{Loop, Loops};
-use cloom_ir::{Block, Builder, Entity, Function, Op, Type, Value};
+use cloom_ir::{Block, Builder, Entity, Function, Op, Value};
 
 /// At most so many addresses of a loop: each takes two registers.
 const MOST: usize = 8;
@@ -113,12 +113,13 @@ fn candidates(func: &Function, l: &Loop, is_inside: &dyn Fn(Value) -> bool) -> V
 }
 
 fn carry_out(func: &mut Function, plan: &Plan, renames: &mut Renames) -> usize {
-    let value = |_: &mut Builder<'_>, s: Symbol| if let Symbol::Value(v, _) = s { Some(v) } else { None };
+    let value = |s: Symbol| if let Symbol::Value(v, _) = s { Some(v) } else { None };
     let mut changed = 0;
     for (address, first, step) in &plan.addresses {
         let ty = func.ty(*address);
         let mut b = Builder::new(func, plan.before);
-        let (Some(first), Some(step)) = (first_address(&mut b, first, ty), step.emit(&mut b, value)) else { continue };
+        let first = util::emit_address(&mut b, first, ty, &value);
+        let (Some(first), Some(step)) = (first, step.emit(&mut b, |_, s| value(s))) else { continue };
         let parameter = func.add_block_param(plan.header, ty);
         pass(func, plan.before, plan.header, first);
         for &latch in &plan.latches {
@@ -129,18 +130,6 @@ fn carry_out(func: &mut Function, plan: &Plan, renames: &mut Renames) -> usize {
         changed += 1;
     }
     changed
-}
-
-/// The address that a form is: its pointer, and the rest in bytes.
-fn first_address(b: &mut Builder<'_>, form: &Form, ty: Type) -> Option<Value> {
-    let is_base = |s: Symbol| matches!(s, Symbol::Value(v, Ext::Own) if b.ty(v) == ty);
-    let (bases, bytes) = form.coefficients(is_base)?;
-    let &[(Symbol::Value(base, _), ref factor)] = &bases[..] else { return None };
-    if factor.as_const() != Some(1) {
-        return None;
-    }
-    let bytes = bytes.emit(b, |_, s| if let Symbol::Value(v, _) = s { Some(v) } else { None })?;
-    Some(b.ptr_add(base, bytes))
 }
 
 /// Adds an argument to the edges from one block to another.

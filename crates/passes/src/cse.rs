@@ -33,7 +33,7 @@ pub fn run(func: &mut Function) -> usize {
             };
             // The survivor keeps the flags that both had: a promise of only one may not hold for the other.
             let flags = func.insts[i].flags;
-            func.insts[other].flags &= flags;
+            func.insts[other].flags = func.insts[other].flags.of_both(flags);
             if let Some(v) = func.insts[other].result {
                 renames.set(r, v);
             }
@@ -90,7 +90,7 @@ pub(crate) fn same(func: &Function, a: Inst, b: Inst) -> bool {
         (Op::Load { .. }, Op::Load { .. }) => true,
         (p, q) => p == q,
     };
-    let promises = Flags::NSW | Flags::NUW;
+    let promises = Flags::NSW | Flags::NUW | Flags::SPECULATED;
     op && x.args == y.args && x.flags - promises == y.flags - promises && result_type(func, x) == result_type(func, y)
 }
 

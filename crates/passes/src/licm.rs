@@ -1,14 +1,16 @@
 //! Loop-invariant code motion: pure operations whose operands do not change in a loop move before it.
 //!
-//! Pure operations are total, so speculating them is safe. Pure calls are not cheap, though: they only move from blocks
-//! that every iteration runs (a slow path stays in its branch). Loads stay: the loop may write the memory, or guard the
-//! load ([`crate::hoist`] moves some). Each loop first gets a preheader.
+//! Pure operations are total, so speculating them is safe; those with promises are marked (`speculated`). Pure calls
+//! are not cheap, though: they only move from blocks that every iteration runs (a slow path stays in its branch). Loads
+//! stay: the loop may write the memory, or guard the load ([`crate::hoist`] moves some). Each loop first gets a
+//! preheader.
 
 use crate::util;
+use cloom_ir::affine::HeaderTest;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
-use cloom_ir::loops::Loops;
-use cloom_ir::{Block, Edge, Entity, Function, Op, Term, Value, ValueData, ValueDef};
+use cloom_ir::loops::{Loop, Loops};
+use cloom_ir::{Block, Edge, Entity, Flags, Function, Op, Term, Value, ValueData, ValueDef, eval};
 
 /// Runs the pass. Returns how often it changed something.
 pub fn run(func: &mut Function) -> usize {
@@ -30,8 +32,11 @@ pub fn run(func: &mut Function) -> usize {
     for (n, l) in Loops::new(func, &cfg, &dom).loops.iter().enumerate().rev() {
         l.blocks.iter().for_each(|b| inside[b.index()] = n);
         let Some(&before) = cfg.preds(l.header).iter().find(|&&p| inside[p.index()] != n) else { continue };
+        let begins = begins(func, &cfg, l);
         for &b in &l.blocks {
             let always_runs = l.latches.iter().all(|&latch| dom.dominates(b, latch));
+            let is_before = |from: Block| dom.dominates(b, from) || from == l.header && begins;
+            let is_executed = always_runs && l.exits.iter().all(|&(from, _)| is_before(from));
             let mut insts = std::mem::take(&mut func.blocks[b].insts);
             insts.retain(|&i| {
                 let data = &func.insts[i];
@@ -40,6 +45,9 @@ pub fn run(func: &mut Function) -> usize {
                 let movable = data.op.is_pure() && speculatable && data.args.iter().all(outside);
                 let Some(r) = data.result.filter(|_| movable) else { return true };
                 home[r.index()] = Some(before);
+                if !is_executed && func.insts[i].flags.intersects(Flags::NSW | Flags::NUW) {
+                    func.insts[i].flags |= Flags::SPECULATED;
+                }
                 func.blocks[before].insts.push(i);
                 changed += 1;
                 false
@@ -48,6 +56,18 @@ pub fn run(func: &mut Function) -> usize {
         }
     }
     changed
+}
+
+/// Whether the header's test lets the first iteration begin, as far as constants tell.
+fn begins(func: &Function, cfg: &Cfg, l: &Loop) -> bool {
+    let first = || {
+        let test = HeaderTest::of(func, l)?;
+        let edges = func.blocks[l.predecessor(cfg)?].term.edges();
+        let start = edges.iter().find(|e| e.block == l.header)?.args[test.index];
+        let scalar = func.ty(start).scalar;
+        Some(eval::icmp(test.cc, scalar, func.const_bits(start)?, func.const_bits(test.bound)?))
+    };
+    first().unwrap_or(false)
 }
 
 /// Gives the loop a preheader: one block that enters it and has no other successor.

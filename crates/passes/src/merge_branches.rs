@@ -79,7 +79,7 @@ fn hoist(func: &mut Function, b: Block, [then, els]: [Block; 2], loads: bool, re
         let Some(at) = bucket.iter().position(|&other| cse::same(func, i, other)) else { continue };
         let other = bucket.remove(at);
         let (flags, op) = (func.insts[i].flags, func.insts[i].op.clone());
-        func.insts[other].flags &= flags;
+        func.insts[other].flags = func.insts[other].flags.of_both(flags);
         // Promises (`nsw`) of one arm do not hold for the other.
         if let (Op::Load { align }, Op::Load { align: less }) = (&mut func.insts[other].op, &op) {
             *align = (*align).min(*less);

@@ -9,61 +9,79 @@
 //!
 //! The affine analysis says how far two addresses are apart, also where extensions are between, by promises and
 //! ranges. An address that is already a base and a constant stays. Of several earlier addresses that dominate this
-//! one, the nearest in the program is taken. If none does, as where each access has a guard of its own, the latest one
-//! moves up to where it does, within its loop. This is what LLVM's `SeparateConstOffsetFromGEP` does for one function
-//! of the index; it sees no promises here, because in LLVM's hands a broken one would be poison.
+//! one, the nearest in the program is taken. If none does, as where each access has a guard of its own, both are made
+//! of what they have in common, which is computed where it dominates both, within their loop. (Not one of them: its
+//! promises hold behind its own guard only.) This is what LLVM's `SeparateConstOffsetFromGEP` does for one function of
+//! the index; it sees no promises here, because in LLVM's hands a broken one would be poison.
 
 use crate::util::{self, Renames};
-use cloom_ir::affine::{Affine, Ext, Facts, Form};
+use cloom_ir::affine::{Affine, Ext, Facts, Form, Symbol};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
-use cloom_ir::{Block, Entity, Flags, Function, Inst, Op, Type, Value, ValueDef};
-use rustc_hash::{FxHashMap, FxHashSet};
+use cloom_ir::{Block, Builder, Entity, Flags, Function, Inst, Op, Query, Type, Value};
+use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 /// Offsets that every access takes.
 const NEAR: std::ops::Range<i64> = -(1 << 22)..1 << 22;
+/// What two addresses have in common is computed if it has at most so many terms.
+const MAX_TERMS: usize = 4;
 
-/// The most operations that move with an address.
-const MAX_MOVED: usize = 8;
+/// What an address is made of.
+#[derive(Clone, Copy)]
+enum Origin {
+    /// An address of the program.
+    Address(Value),
+    /// The base of this number.
+    Base(usize),
+}
 
-/// An address, with the constant part of its form.
+/// What addresses have in common, and the block at whose end it is computed.
+struct Base {
+    block: Block,
+    form: Form,
+    ty: Type,
+}
+
+/// An address that others can be made of, with the constant part of its form.
 struct Known {
     home: Block,
-    address: Value,
+    origin: Origin,
     constant: i64,
+    /// The address of the program, and its instruction.
+    address: Value,
+    inst: Inst,
 }
 
 /// What the pass will change.
 #[derive(Default)]
 struct Plan {
-    /// Operations that move to the end of an earlier block, operands first. Of one that is here twice, the last counts.
-    moved: Vec<(Inst, Block)>,
-    /// Additions to addresses that become an earlier address and a constant.
-    near: FxHashMap<Inst, (Value, i64)>,
+    bases: Vec<Base>,
+    /// Additions to addresses that become one of these and a constant.
+    near: FxHashMap<Inst, (Origin, i64)>,
 }
 
 /// Runs the pass. Returns how often it changed something.
 pub fn run(func: &mut Function) -> usize {
-    let Plan { moved, near: mut at } = find(func);
+    let queries = queries(func);
+    let Plan { bases, near: mut at } = find(func, &queries);
     let changed = at.len();
-    let mut leaving = FxHashSet::default();
-    let last: Vec<(Inst, Block)> = moved.into_iter().rev().filter(|&(i, _)| leaving.insert(i)).collect();
-    if !leaving.is_empty() {
-        for b in func.layout.clone() {
-            func.blocks[b].insts.retain(|i| !leaving.contains(i));
-        }
-    }
-    for (i, b) in last.into_iter().rev() {
-        func.blocks[b].insts.push(i);
-    }
+    let value_of = |s: Symbol| value_of(s, &queries);
+    let bases: Vec<Option<Value>> = bases
+        .iter()
+        .map(|base| util::emit_address(&mut Builder::new(func, base.block), &base.form, base.ty, &value_of))
+        .collect();
     let mut renames = Renames::default();
     for b in func.layout.clone() {
         let insts = std::mem::take(&mut func.blocks[b].insts);
         let mut kept = Vec::with_capacity(insts.len());
         for i in insts {
-            match (at.remove(&i), func.insts[i].result) {
+            let near = at.remove(&i).and_then(|(origin, bytes)| match origin {
+                Origin::Address(address) => Some((address, bytes)),
+                Origin::Base(n) => Some((bases[n]?, bytes)),
+            });
+            match (near, func.insts[i].result) {
                 (Some((address, 0)), Some(r)) => renames.set(r, address),
                 (Some((address, bytes)), _) => {
                     let span = func.insts[i].span;
@@ -84,101 +102,130 @@ pub fn run(func: &mut Function) -> usize {
     changed
 }
 
+/// The value of each query of the launch.
+fn queries(func: &Function) -> FxHashMap<(Query, u8), Value> {
+    let entry = func.blocks[func.entry()].insts.iter().map(|&i| &func.insts[i]);
+    let of = |op: &Op| if let Op::Query { what, dim } = *op { Some((what, dim)) } else { None };
+    entry.filter_map(|data| of(&data.op).zip(data.result)).collect()
+}
+
+/// The value of a symbol, extended or not.
+fn value_of(symbol: Symbol, queries: &FxHashMap<(Query, u8), Value>) -> Option<Value> {
+    match symbol {
+        Symbol::Value(v, _) => Some(v),
+        Symbol::Query(what, dim) => queries.get(&(what, dim)).copied(),
+        Symbol::Global(_) | Symbol::Start(..) | Symbol::Iteration(_) => None,
+    }
+}
+
+/// A form as a constant and the rest.
+fn parts(form: &Form) -> (i64, Form) {
+    let constant = form.constant_part();
+    (constant, form.minus(&Form::constant(form.bits(), constant)))
+}
+
 /// Looks for addresses that are a constant apart.
-fn find(func: &Function) -> Plan {
+fn find(func: &Function, queries: &FxHashMap<(Query, u8), Value>) -> Plan {
     let cfg = Cfg::new(func);
     let dom = DomTree::new(func, &cfg);
     let loops = Loops::new(func, &cfg, &dom);
     let affine = Affine::new(func, &cfg, &loops, Facts::default());
-    let mut mover = Mover { func, dom: &dom, loops: &loops, home: util::homes(func), plan: Plan::default() };
+    let executed = Affine::new(func, &cfg, &loops, Facts { is_executed: true, ..Facts::default() });
+    let bases = Bases { func, dom: &dom, loops: &loops, affine: &affine, home: util::homes(func), queries };
+    let mut plan = Plan::default();
     let mut known: FxHashMap<(Type, Form), SmallVec<[Known; 1]>> = FxHashMap::default();
     for &home in cfg.rpo() {
-        for &i in &func.blocks[home].insts {
-            let data = &func.insts[i];
+        for &inst in &func.blocks[home].insts {
+            let data = &func.insts[inst];
             let (Op::PtrAdd, Some(address)) = (&data.op, data.result) else { continue };
-            let form = affine.form(address, Ext::Own);
-            let constant = form.constant_part();
-            let rest = form.minus(&Form::constant(form.bits(), constant));
+            let (constant, rest) = parts(&affine.form(address, Ext::Own));
             if rest.as_symbol().is_some() {
                 continue;
             }
-            let same = known.entry((func.ty(address), rest)).or_default();
+            let ty = func.ty(address);
+            let mut none = SmallVec::new();
+            let same = known.get_mut(&(ty, rest)).unwrap_or(&mut none);
             let distance = |k: &Known| constant.wrapping_sub(k.constant);
             let is_near = |k: &Known| NEAR.contains(&distance(k));
-            let mut nearest = same.iter().rposition(|k| dom.dominates(k.home, home) && is_near(k));
-            if nearest.is_none()
+            let mut found = same.iter().rposition(|k| dom.dominates(k.home, home) && is_near(k));
+            if found.is_none()
                 && let Some(latest) = same.iter().rposition(is_near)
-                && let Some(up) = mover.raise(&same[latest], home)
+                && bases.take(&mut plan, &mut same[latest], address, home)
+                && is_near(&same[latest])
             {
-                same[latest].home = up;
-                nearest = Some(latest);
+                found = Some(latest);
             }
-            match nearest.map(|n| &same[n]) {
+            match found.map(|n| &same[n]) {
                 Some(k) => {
-                    let is_so_already = data.args[0] == k.address && func.const_bits(data.args[1]).is_some();
+                    let is_so_already = matches!(k.origin, Origin::Address(a) if data.args[0] == a)
+                        && func.const_bits(data.args[1]).is_some();
                     if !is_so_already {
-                        mover.plan.near.insert(i, (k.address, distance(k)));
+                        plan.near.insert(inst, (k.origin, distance(k)));
                     }
                 }
-                None => same.push(Known { home, address, constant }),
+                // Others are made of it also where the source does not use it.
+                None => {
+                    let (constant, rest) = parts(&executed.form(address, Ext::Own));
+                    let new = Known { home, origin: Origin::Address(address), constant, address, inst };
+                    known.entry((ty, rest)).or_default().push(new);
+                }
             }
         }
     }
-    mover.plan
+    plan
 }
 
-/// Moves addresses up.
-struct Mover<'a> {
+/// Finds what two addresses have in common.
+struct Bases<'a> {
     func: &'a Function,
     dom: &'a DomTree,
     loops: &'a Loops,
-    /// Where each value is, after the moves so far.
+    affine: &'a Affine<'a>,
     home: Vec<Option<Block>>,
-    plan: Plan,
+    queries: &'a FxHashMap<(Query, u8), Value>,
 }
 
-impl Mover<'_> {
-    /// Moves an address, with what it is made of, up to a block that dominates `user`, too. Returns the block; `None`
-    /// if the address is to stay.
-    fn raise(&mut self, known: &Known, user: Block) -> Option<Block> {
-        let mut up = user;
-        while !self.dom.dominates(up, known.home) {
+impl Bases<'_> {
+    /// Makes a known address one of a base that dominates another address, in `user`, too. False if there is none.
+    fn take(&self, plan: &mut Plan, known: &mut Known, other: Value, user: Block) -> bool {
+        let Some(block) = self.common_dominator(known.home, user) else { return false };
+        let (constant, form) = parts(&self.affine.local_form(known.address, Ext::Own));
+        let has_same = parts(&self.affine.local_form(other, Ext::Own)).1 == form;
+        let ty = self.func.ty(known.address);
+        if !has_same || !NEAR.contains(&constant) || !self.is_computable(&form, ty, block) {
+            return false;
+        }
+        match known.origin {
+            Origin::Base(n) => plan.bases[n].block = block,
+            Origin::Address(_) => {
+                known.origin = Origin::Base(plan.bases.len());
+                known.constant = known.constant.wrapping_sub(constant);
+                plan.near.insert(known.inst, (known.origin, constant));
+                plan.bases.push(Base { block, form, ty });
+            }
+        }
+        known.home = block;
+        true
+    }
+
+    /// The last block that dominates both, if all three are of one loop.
+    fn common_dominator(&self, a: Block, b: Block) -> Option<Block> {
+        let mut up = b;
+        while !self.dom.dominates(up, a) {
             up = self.dom.idom(up)?;
         }
         let inside = self.loops.innermost(up);
-        if self.loops.innermost(user) != inside || self.loops.innermost(known.home) != inside {
-            return None;
-        }
-        let mut moved = Vec::new();
-        self.collect(known.address, up, MAX_MOVED, &mut moved)?;
-        for &(i, _) in &moved {
-            if let Some(r) = self.func.insts[i].result {
-                self.home[r.index()] = Some(up);
-            }
-        }
-        self.plan.moved.extend(moved);
-        Some(up)
+        (self.loops.innermost(a) == inside && self.loops.innermost(b) == inside).then_some(up)
     }
 
-    /// Adds the operations that a value in `up` would need there, operands first. `None` if they cannot move, are too
-    /// many, or more than `depth` of them wait for each other.
-    fn collect(&self, value: Value, up: Block, depth: usize, moved: &mut Vec<(Inst, Block)>) -> Option<()> {
-        if self.home[value.index()].is_some_and(|b| self.dom.dominates(b, up)) {
-            return Some(());
-        }
-        let ValueDef::Inst(i) = self.func.values[value].def else { return None };
-        if moved.iter().any(|m| m.0 == i) {
-            return Some(());
-        }
-        let op = &self.func.insts[i].op;
-        let is_cheap = op.is_pure() && !matches!(op, Op::PureCall(_));
-        if !is_cheap || depth == 0 || moved.len() >= MAX_MOVED || self.plan.near.contains_key(&i) {
-            return None;
-        }
-        for &arg in &self.func.insts[i].args {
-            self.collect(arg, up, depth - 1, moved)?;
-        }
-        moved.push((i, up));
-        Some(())
+    /// Whether an address of this form can be computed at the end of a block, by few operations.
+    fn is_computable(&self, form: &Form, ty: Type, block: Block) -> bool {
+        let is_there = |s: Symbol| {
+            let value = value_of(s, self.queries);
+            value.and_then(|v| self.home[v.index()]).is_some_and(|b| self.dom.dominates(b, block))
+        };
+        form.terms().count() <= MAX_TERMS
+            && form.symbols().all(is_there)
+            && util::address_parts(form, |v| self.func.ty(v) == ty).is_some()
     }
 }

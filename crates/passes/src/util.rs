@@ -1,7 +1,8 @@
 //! Shared by passes: replaced values, removal of unreachable blocks, uses.
 
+use cloom_ir::affine::{Ext, Form, Symbol};
 use cloom_ir::cfg::Cfg;
-use cloom_ir::{Block, Entity, Function, Term, Value, ValueDef};
+use cloom_ir::{Block, Builder, Entity, Function, Term, Type, Value, ValueDef};
 
 /// Values that are replaced by others, applied later in one sweep.
 #[derive(Default)]
@@ -90,6 +91,27 @@ pub(crate) fn used_elsewhere(func: &Function) -> Vec<bool> {
         func.blocks[b].term.for_each_use(note);
     }
     used
+}
+
+/// An address as its pointer and the rest in bytes, if it has one pointer, which is of such values.
+pub(crate) fn address_parts(form: &Form, is_base: impl Fn(Value) -> bool) -> Option<(Value, Form)> {
+    let (bases, bytes) = form.coefficients(|s| matches!(s, Symbol::Value(v, Ext::Own) if is_base(v)))?;
+    match &bases[..] {
+        [(Symbol::Value(base, _), factor)] if factor.as_const() == Some(1) => Some((*base, bytes)),
+        _ => None,
+    }
+}
+
+/// Emits code that computes an address of this form and type, where `value` gives the value of each symbol.
+pub(crate) fn emit_address(
+    b: &mut Builder<'_>,
+    form: &Form,
+    ty: Type,
+    value: &dyn Fn(Symbol) -> Option<Value>,
+) -> Option<Value> {
+    let (base, bytes) = address_parts(form, |v| b.ty(v) == ty)?;
+    let bytes = bytes.emit(b, |_, s| value(s))?;
+    Some(b.ptr_add(base, bytes))
 }
 
 /// Number of a block's parameter, if the value is one of this block.

@@ -11,8 +11,9 @@ use super::form::{Form, Symbol, width};
 use super::{Affine, Ext};
 use crate::entity::{Block, Value};
 use crate::eval;
+use crate::flags::Flags;
 use crate::function::ValueDef;
-use crate::inst::{BinOp, CastOp, Flags, InstData, Op};
+use crate::inst::{BinOp, CastOp, InstData, Op};
 use rustc_hash::FxHashSet;
 
 /// How many minima and maxima the search for a range looks through: clamps are two, of indices that clamps gave.
@@ -206,7 +207,8 @@ impl Affine<'_> {
             Ext::Signed => Flags::NSW,
             Ext::Unsigned => Flags::NUW,
         };
-        data.flags.contains(promise) || (self.facts.no_wrap)(v, ext) || self.fits(v, ext, data)
+        let is_valid = !self.facts.is_executed || !data.flags.contains(Flags::SPECULATED);
+        data.flags.contains(promise) && is_valid || (self.facts.no_wrap)(v, ext) || self.fits(v, ext, data)
     }
 
     /// Whether the operands' ranges exclude that a sum, difference or product wraps.

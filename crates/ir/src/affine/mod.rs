@@ -20,9 +20,12 @@
 //! Forms are exact modulo 2^width. A form of 64 bits of a narrower value, read as a signed or unsigned number
 //! ([`Ext`]), is given only if no operation that it looks through wraps in that reading: by `nsw` or `nuw`, by ranges,
 //! by the test of a loop's header, or by the caller's word ([`Facts`]). A promise holds for work-items that execute the
-//! instruction; a caller that moves code to where others execute it must drop it. The work is bounded: each value is
-//! visited once for each reading, without recursion; a form of more than 16 monomials, or with products of more than
-//! four symbols, becomes a symbol.
+//! instruction; a caller that moves code to where others execute it must mark it ([`Flags::SPECULATED`]), and one that
+//! concludes from the form of one value what another one is asks for [`Facts::is_executed`]. The work is bounded: each
+//! value is visited once for each reading, without recursion; a form of more than 16 monomials, or with products of
+//! more than four symbols, becomes a symbol.
+//!
+//! [`Flags::SPECULATED`]: crate::Flags::SPECULATED
 //!
 //! # How to ask
 //!
@@ -113,12 +116,16 @@ pub struct Facts<'a> {
     pub no_wrap: &'a dyn Fn(Value, Ext) -> bool,
     /// Values that are not to be taken apart.
     pub is_symbol: &'a dyn Fn(Value) -> bool,
+    /// Whether a form is to hold wherever its value is computed, not only where the source uses it: promises of
+    /// operations that were speculated are none then.
+    pub is_executed: bool,
 }
 
 impl Default for Facts<'_> {
     /// Nothing is known.
     fn default() -> Self {
-        Facts { range: &|_| None, known: &|_| None, no_wrap: &|_, _| false, is_symbol: &|_| false }
+        let is_executed = false;
+        Facts { range: &|_| None, known: &|_| None, no_wrap: &|_, _| false, is_symbol: &|_| false, is_executed }
     }
 }
 
@@ -158,6 +165,11 @@ impl<'a> Affine<'a> {
             Some(at) => self.resolve(&local, at).unwrap_or_else(|| self.opaque((v, ext))),
             None => local,
         }
+    }
+
+    /// The same, in terms of parameters of the loops' headers instead of iteration numbers.
+    pub fn local_form(&self, v: Value, ext: Ext) -> Form {
+        self.local(v, ext)
     }
 
     /// The form of a value of a loop, or from before it, in terms of iteration numbers.

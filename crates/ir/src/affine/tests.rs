@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::dom::DomTree;
-use crate::inst::{BinOp, CastOp, Flags, IntCc, Op, Query, Term};
+use crate::flags::Flags;
+use crate::inst::{BinOp, CastOp, IntCc, Op, Query, Term};
 use crate::{Builder, Module, Type, eval, parse, verify};
 
 /// The first function of a text, analysed.

@@ -4,10 +4,9 @@
 use super::lex::Token;
 use super::{Parser, Result, numbered};
 use crate::entity::{Block, Entity, FuncRef, GlobalRef, Value};
+use crate::flags::Flags;
 use crate::function::Function;
-use crate::inst::{
-    Args, BinOp, CastOp, DeviceCall, Edge, Flags, FloatCc, IntCc, Op, Order, Query, RmwOp, Scope, Term, UnOp,
-};
+use crate::inst::{Args, BinOp, CastOp, DeviceCall, Edge, FloatCc, IntCc, Op, Order, Query, RmwOp, Scope, Term, UnOp};
 use crate::module::Span;
 use rustc_hash::FxHashMap;
 

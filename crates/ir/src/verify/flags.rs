@@ -4,11 +4,12 @@
 //! and keeping the flags; a later pass that replaces the operation again would trust the flag.
 
 use super::inst::is_float;
-use crate::inst::{BinOp, CastOp, Flags, Op, UnOp};
+use crate::flags::Flags;
+use crate::inst::{BinOp, CastOp, Op, UnOp};
 use crate::types::Type;
 
 /// Promises of integer arithmetic.
-const NO_WRAP: Flags = Flags::NSW.union(Flags::NUW);
+const NO_WRAP: Flags = Flags::NSW.union(Flags::NUW).union(Flags::SPECULATED);
 
 /// Permissions of float arithmetic.
 const FAST_MATH: Flags =

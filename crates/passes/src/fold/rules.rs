@@ -149,7 +149,7 @@ impl Folder<'_> {
         let (x, inner) = (data.args[0], data.flags);
         let Some(d) = self.bits(data.args[1]) else { return Folded::Keep };
         // If neither unsigned step wrapped, one step does not; a signed sum may wrap forth and back.
-        let mut kept = flags & inner & Flags::NUW;
+        let mut kept = flags & inner & Flags::NUW | flags & Flags::SPECULATED;
         let (sc, sd) = (eval::signed(ty.scalar, c), eval::signed(ty.scalar, d));
         let sum = eval::binary(op, ty.scalar, d, c);
         let same_way = op == BinOp::Add && (sc < 0) == (sd < 0) && (eval::signed(ty.scalar, sum) < 0) == (sc < 0);
