@@ -17,7 +17,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -38,25 +38,33 @@ thread_local! {
     static PREPARES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The first use of LLVM.
-static FIRST: Once = Once::new();
-
 /// Code generations so far.
 static USES: AtomicU32 = AtomicU32::new(0);
 /// After so many, LLVM has made what global data it makes.
 const TABLES_MADE: u32 = 16;
 
 /// How many threads use LLVM, and whether the process ends.
-static USERS: Mutex<Users> = Mutex::new(Users { count: 0, ending: false, forks: 0, torn: false });
+static USERS: Mutex<Users> =
+    Mutex::new(Users { count: 0, first: FirstUse::None, ending: false, forks: 0, torn: false });
 static NONE_LEFT: Condvar = Condvar::new();
-/// A fork is over.
-static FORKED: Condvar = Condvar::new();
+/// A fork, or the first use, is over.
+static GOES_ON: Condvar = Condvar::new();
 
 /// The end of the process waits so long at most.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How far the first use of LLVM is, in which it makes most of its global data. All others wait for it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FirstUse {
+    None,
+    UnderWay,
+    Over,
+}
+
 struct Users {
+    /// Who is at the first use is one all the time, and so is each code generation.
     count: usize,
+    first: FirstUse,
     ending: bool,
     /// Forks that are under way: nobody begins meanwhile.
     forks: usize,
@@ -120,24 +128,38 @@ extern "C" fn give_up(reason: *const c_char) {
     }
 }
 
+/// The right to use LLVM for the first time, until it is dropped.
+struct First;
+
+impl First {
+    /// Waits for the first use, if another thread is at it. `None` if it is over or cannot begin.
+    fn take() -> Option<First> {
+        let waits = |u: &mut Users| u.forks > 0 || u.first == FirstUse::UnderWay && !u.torn;
+        let mut users = GOES_ON.wait_while(users(), waits).unwrap_or_else(PoisonError::into_inner);
+        if users.first == FirstUse::Over || users.torn || users.ending {
+            return None;
+        }
+        (users.first, users.count) = (FirstUse::UnderWay, users.count + 1);
+        drop(users);
+        install();
+        Some(First)
+    }
+}
+
+impl Drop for First {
+    fn drop(&mut self) {
+        wait_at_end();
+        users().first = FirstUse::Over;
+        GOES_ON.notify_all();
+        leave();
+    }
+}
+
 /// Runs `work` and gives its result, or what went wrong.
 pub fn run<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
-    if users().torn {
-        // It says so; what the parent was at for the first time is never done here.
-        return run_apart(work);
-    }
-    let mut work = Some(work);
-    let mut result = None;
-    FIRST.call_once(|| {
-        install();
-        result = work.take().map(|work| run_apart_for(work, true));
-    });
-    // A panic of earlier work does not concern this one.
-    let result = match (result, work) {
-        (None, Some(work)) => run_apart(work),
-        (Some(result), _) => result,
-        (None, None) => Err(Error::Internal("the work was neither done nor left".into())),
-    };
+    let first = if is_prepared() { None } else { First::take() };
+    let result = run_apart(work, first.as_ref());
+    drop(first);
     if USES.fetch_add(1, Ordering::Relaxed) < TABLES_MADE {
         wait_at_end();
     }
@@ -147,7 +169,7 @@ pub fn run<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T,
 /// Does `work` on this thread and initialises LLVM on another. It waits for both: the process must not exit during
 /// LLVM's first use.
 pub fn prepare_meanwhile<T>(target: &Target, work: impl FnOnce() -> T) -> T {
-    if FIRST.is_completed() || users().torn {
+    if !may_prepare() {
         return work();
     }
     thread::scope(|scope| {
@@ -159,20 +181,23 @@ pub fn prepare_meanwhile<T>(target: &Target, work: impl FnOnce() -> T) -> T {
 
 /// Whether LLVM has been used.
 pub fn is_prepared() -> bool {
-    FIRST.is_completed()
+    users().first == FirstUse::Over
+}
+
+/// Whether there is a first use to come or to wait for.
+fn may_prepare() -> bool {
+    let users = users();
+    users.first != FirstUse::Over && !users.torn
 }
 
 /// Uses LLVM for the first time, if nobody has, for this target.
 pub fn prepare(target: &Target) {
-    if users().torn {
-        return;
-    }
-    FIRST.call_once(|| {
-        install();
+    if may_prepare()
+        && let Some(first) = First::take()
+    {
         // If it fails, so will what comes after it, and that is reported.
-        let _ = run_apart_for(|| crate::warm_up::run(target), true);
-        wait_at_end();
-    });
+        let _ = run_apart(|| crate::warm_up::run(target), Some(&first));
+    }
 }
 
 /// Before the first use.
@@ -215,14 +240,14 @@ pub fn before_fork(limit: Duration) {
 pub fn after_fork() {
     let Ok(Some((mut users, _idle))) = HELD.try_with(RefCell::take) else { return };
     users.forks -= 1;
-    FORKED.notify_all();
+    GOES_ON.notify_all();
 }
 
 /// After a `fork`, in the child, which has none of the threads that may have been at work. What they worked on is
 /// theirs alone; only global data may be half made.
 pub fn after_fork_in_child() {
     let Ok(Some((mut users, _idle))) = HELD.try_with(RefCell::take) else { return };
-    let settled = FIRST.is_completed() && USES.load(Ordering::Relaxed) >= TABLES_MADE;
+    let settled = users.first == FirstUse::Over && USES.load(Ordering::Relaxed) >= TABLES_MADE;
     users.torn |= users.count > 0 && !settled;
     (users.count, users.forks) = (0, 0);
 }
@@ -235,15 +260,12 @@ fn has_room() -> bool {
 }
 
 /// [`run`], when everything is set up.
-fn run_apart<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
-    run_apart_for(work, false)
-}
-
-/// [`run_apart`]; says whether this is the first use.
-fn run_apart_for<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send, is_first: bool) -> Result<T, Error> {
+fn run_apart<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send, first: Option<&First>) -> Result<T, Error> {
+    let is_first = first.is_some();
     {
-        let users = users();
-        let mut users = FORKED.wait_while(users, |u| u.forks > 0).unwrap_or_else(PoisonError::into_inner);
+        // A fork waits for the first use to be over.
+        let waits = |u: &mut Users| u.forks > 0 && !is_first;
+        let mut users = GOES_ON.wait_while(users(), waits).unwrap_or_else(PoisonError::into_inner);
         if users.ending {
             return Err(Error::Limit("the process is ending".into()));
         }
