@@ -3,7 +3,7 @@
 
 use crate::args::Out;
 use crate::handle::Handle;
-use crate::reserve;
+use crate::{platform, reserve};
 use cloom_runtime::{Context, Error, Result, Status, log};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -18,6 +18,7 @@ fn begins_something(name: &str) -> bool {
 }
 
 fn run<T>(name: &str, call: impl FnOnce() -> Result<T>, context: impl FnOnce() -> Option<Arc<Context>>) -> Result<T> {
+    let _under_way = platform::begin_call();
     let result = catch_unwind(AssertUnwindSafe(|| {
         if reserve::is_short() && begins_something(name) {
             return Err(Error::new(Status::OutOfHostMemory, "the system has no memory left"));

@@ -1,8 +1,9 @@
 //! The platform of this process: made at the first call, never destroyed.
 //!
-//! Threads do not survive a `fork`. A child whose parent had none has everything that its parent had. Any other child
-//! has a platform of its own, made at its first call, with new objects of the runtime below the old handles of platform
-//! and devices, which the application and the ICD loader have kept. All other objects are the parent's ([`handle`]).
+//! Threads do not survive a `fork`. A child whose parent had none, and was in no call, has everything that its parent
+//! had. Any other child has a platform of its own, made at its first call, with new objects of the runtime below the
+//! old handles of platform and devices, which the application and the ICD loader have kept. All other objects are the
+//! parent's ([`handle`]).
 
 use crate::handle;
 use crate::reserve::RESERVE;
@@ -11,19 +12,49 @@ use cloom_hal::Device;
 use cloom_hal_cpu::{Choice, fpenv};
 use cloom_hal_cuda::{DirectoryCache, helper};
 use cloom_runtime::{Compiler, Config, Engine, Hooks, Platform};
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Once, OnceLock};
 
-/// The platform of this process, in a cell that no lost thread has locked.
-type Cell = OnceLock<Arc<Platform>>;
+/// What a process has, in which no lost thread has locked anything.
+#[derive(Default)]
+struct Process {
+    /// Its platform.
+    platform: OnceLock<Arc<Platform>>,
+    /// Calls of the interface that are under way, as long as the engine is not active: what they lock, no child could
+    /// use. (An active engine is of no use to a child anyway.)
+    calls: AtomicUsize,
+}
 
-static FIRST: Cell = Cell::new();
-/// The cell of a child that started afresh; null: the first one.
-static FRESH: AtomicPtr<Cell> = AtomicPtr::new(std::ptr::null_mut());
+static FIRST: Process = Process { platform: OnceLock::new(), calls: AtomicUsize::new(0) };
+/// That of a child that started afresh; null: the first one.
+static FRESH: AtomicPtr<Process> = AtomicPtr::new(std::ptr::null_mut());
 
-fn cell() -> &'static Cell {
-    // SAFETY: null, or a cell that was leaked.
+fn process() -> &'static Process {
+    // SAFETY: null, or one that was leaked.
     unsafe { FRESH.load(Ordering::Acquire).as_ref() }.unwrap_or(&FIRST)
+}
+
+/// A call of the interface, until it is dropped.
+pub struct Call(&'static AtomicUsize);
+
+/// A call begins; `None` if nobody counts them.
+pub fn begin_call() -> Option<Call> {
+    let process = process();
+    let Process { platform, calls } = process;
+    match platform.get() {
+        Some(platform) if platform.engine().is_active() => return None,
+        // The first call of a child may be about a device that its parent has left to it.
+        None if !std::ptr::eq(process, &FIRST) => _ = get(),
+        _ => {}
+    }
+    calls.fetch_add(1, Ordering::AcqRel);
+    Some(Call(calls))
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 fn make() -> Arc<Platform> {
@@ -100,24 +131,26 @@ fn shared<D: Device + 'static>(devices: Vec<D>) -> Vec<Arc<dyn Device>> {
 
 /// The platform.
 pub fn get() -> &'static Arc<Platform> {
-    cell().get_or_init(make)
+    process().platform.get_or_init(make)
 }
 
 extern "C" fn before_fork() {
-    if let Some(platform) = cell().get() {
+    if let Some(platform) = process().platform.get() {
         platform.engine().before_fork();
     }
 }
 
 extern "C" fn after_fork() {
-    if let Some(platform) = cell().get() {
+    if let Some(platform) = process().platform.get() {
         platform.engine().after_fork();
     }
 }
 
 extern "C" fn after_fork_in_child() {
-    let Some(platform) = cell().get() else { return };
-    if !platform.engine().after_fork_in_child() {
+    let Process { platform, calls } = process();
+    let Some(platform) = platform.get() else { return };
+    let is_whole = platform.engine().after_fork_in_child();
+    if !is_whole || calls.load(Ordering::Acquire) > 0 {
         // The parent's objects are left as they are: their locks may be those of threads that are not here.
         handle::leave_to_parent(platform);
         FRESH.store(Box::leak(Box::default()), Ordering::Release);

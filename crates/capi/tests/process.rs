@@ -9,7 +9,7 @@ use common::child::{PART, child, in_fork, lines, output, wait};
 use common::*;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 
 const LOADER: &str = "libOpenCL.so.1";
@@ -24,6 +24,7 @@ fn the_part_of_a_child() {
         Ok("finish") => finish_at_exit(),
         Ok("fork") => fork(),
         Ok("fork before the first command") => fork_before_the_first_command(),
+        Ok("fork while others build") => fork_while_others_build(),
         Ok("build") => build(),
         Ok("level") => level(),
         Ok("remarks") => remarks(),
@@ -394,7 +395,10 @@ fn inherited() {
     let name = |device| text(|s, v, r| api().clGetDeviceInfo(device, CL_DEVICE_NAME, s, v, r));
     let before = name(t.device);
     let code = in_fork(|| {
-        // Platform and devices are what they were, by the same handles.
+        // Platform and devices are what they were, by the same handles, also in the first call.
+        let mut code = 1;
+        let context = api().clCreateContext(null(), 1, &t.device, None, null_mut(), &mut code);
+        assert!(!context.is_null() && code == 0, "{code}");
         assert_eq!((platform(), device(t.platform)), (t.platform, t.device));
         assert_eq!(name(t.device), before);
         let owner = query(|s, v, r| api().clGetDeviceInfo(t.device, CL_DEVICE_PLATFORM, s, v, r));
@@ -407,7 +411,6 @@ fn inherited() {
         assert_eq!(read, CL_INVALID_COMMAND_QUEUE);
         assert_eq!(api().clRetainMemObject(buffer.h), CL_INVALID_MEM_OBJECT);
         assert_eq!(api().clSetKernelArg(kernel.h, 0, 8, (&raw const buffer.h).cast()), CL_INVALID_KERNEL);
-        let mut code = 1;
         assert!(api().clCreateBuffer(t.context(), 0, 4, null_mut(), &mut code).is_null() && code == CL_INVALID_CONTEXT);
         // Releasing them, as destructors do, is no error, and does nothing.
         ok(api().clReleaseMemObject(buffer.h));
@@ -448,6 +451,51 @@ fn a_fork_may_use_a_kernel_that_its_parent_was_compiling() {
         let part = part.env("CLOOM_CACHE", "0").env("CLOOM_QUICK_START", quick).stdout(Stdio::null());
         let status = wait(part.spawn().unwrap());
         assert!(status.success(), "quick start {quick}: {status}");
+    }
+}
+
+/// Forks while other threads are in calls, from the first code generation of the process on; no command has run.
+fn fork_while_others_build() {
+    let t = Session::new();
+    let delay = Duration::from_micros(std::env::var("DELAY").unwrap().parse().unwrap());
+    let is_over = AtomicBool::new(false);
+    let use_it = || {
+        let t = Session::unchecked(0);
+        let kernel = t.kernel("kernel void k(global uint *p) { p[0] = 5; }");
+        let buffer = t.buffer_of(&[0u32]);
+        t.arg_mem(&kernel, 0, &buffer);
+        drop(t.launch(&kernel, &[1], &[]));
+        if t.read::<u32>(&buffer, 1) == [5] { 0 } else { 2 }
+    };
+    let codes = std::thread::scope(|scope| {
+        // One alone ends its first code generation just when the fork has waited for that.
+        for thread in 0..delay.as_millis().clamp(1, 2) {
+            let (t, is_over) = (&t, &is_over);
+            scope.spawn(move || {
+                for i in 0.. {
+                    if is_over.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    drop(t.kernel(&format!("kernel void k(global uint *p) {{ p[0] = {i} + {thread}; }}")));
+                }
+            });
+        }
+        std::thread::sleep(delay);
+        let codes = std::panic::catch_unwind(|| (0..10).map(|_| in_fork(use_it)).collect::<Vec<_>>());
+        is_over.store(true, Ordering::Relaxed);
+        codes
+    });
+    assert_eq!(codes.unwrap_or_default(), [0; 10]);
+    assert_eq!(use_it(), 0, "the parent goes on");
+}
+
+#[test]
+fn a_fork_does_not_wait_for_threads_of_its_parent() {
+    for delay in [0, 100, 300, 1000, 2000, 4000, 8000, 16000] {
+        let mut part = child("fork while others build");
+        let part = part.env("DELAY", delay.to_string()).env("CLOOM_CACHE", "0").stdout(Stdio::null());
+        let status = wait(part.spawn().unwrap());
+        assert!(status.success(), "after {delay} us: {status}");
     }
 }
 

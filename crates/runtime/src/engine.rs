@@ -138,7 +138,7 @@ impl Engine {
     }
 
     /// Whether a command, or a build with a callback, may have started a thread.
-    fn is_active(&self) -> bool {
+    pub fn is_active(&self) -> bool {
         self.active.load(Ordering::Relaxed)
     }
 }

@@ -141,7 +141,7 @@ pub struct Session {
     pub device: Handle,
     queue: Obj,
     context: Obj,
-    _leaks: LeakCheck,
+    _leaks: Option<LeakCheck>,
 }
 
 // SAFETY: handles may be used from any thread; the guard inside stays on the thread that made the session, which
@@ -246,6 +246,11 @@ impl Session {
     /// With properties of the queue.
     pub fn with(properties: u64) -> Session {
         let leaks = LeakCheck::begin();
+        Session { _leaks: Some(leaks), ..Session::unchecked(properties) }
+    }
+
+    /// One that may leave objects behind, beside others.
+    pub fn unchecked(properties: u64) -> Session {
         let platform = platform();
         let device = device(platform);
         let mut code = 1;
@@ -253,7 +258,7 @@ impl Session {
         ok(code);
         let queue = api().clCreateCommandQueue(context, device, properties, &mut code);
         ok(code);
-        Session { platform, device, queue: Obj::queue(queue), context: Obj::context(context), _leaks: leaks }
+        Session { platform, device, queue: Obj::queue(queue), context: Obj::context(context), _leaks: None }
     }
 
     pub fn context(&self) -> Handle {
