@@ -135,14 +135,23 @@ fn a_kernel_tells_what_its_groups_need() {
     assert_eq!(info::<usize>(of(&huge, CL_KERNEL_WORK_GROUP_SIZE)), most);
     // More work-items than there is memory for are refused at once: each keeps 8 MB across the barrier. (A machine with
     // very much memory and few cores has room for all.)
-    let keeps = t.kernel(
-        "kernel void k(global int *o) {
+    let source = format!(
+        "kernel void k(global int *o) {{
            int a[2000000];
-           for (int i = 0; i < 2000000; i += o[0]) a[i] = i;
+           for (int i = 0; i < 2000000; i += o[0]) a[i] = i + {};
            barrier(CLK_LOCAL_MEM_FENCE);
-           o[get_global_id(0) + 1] = a[o[1] + get_local_id(0)]; }",
+           o[get_global_id(0) + 1] = a[o[1] + get_local_id(0)]; }}",
+        // No cache has it.
+        std::process::id()
     );
+    let keeps = t.kernel(&source);
     let few: usize = info(of(&keeps, CL_KERNEL_WORK_GROUP_SIZE));
+    // The answer is no other one when the code has been made.
+    for _ in 0..10 {
+        let again = t.kernel(&source);
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        assert_eq!(info::<usize>(of(&again, CL_KERNEL_WORK_GROUP_SIZE)) < most, few < most);
+    }
     let size = few + 1;
     let buffer = t.buffer_of(&vec![1_000_000u32; size + 1]);
     t.arg_mem(&keeps, 0, &buffer);

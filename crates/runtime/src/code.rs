@@ -240,11 +240,7 @@ impl KernelCode {
         if !self.device.runs_on_host() {
             return Ok([0, 1, 2]);
         }
-        let code = match self.made_or_baseline() {
-            Some(code) => code,
-            None => self.loaded()?.clone(),
-        };
-        Ok(code.artifact().cpu().map_or([0, 1, 2], |cpu| cpu.dim_order))
+        Ok(self.soonest()?.artifact().cpu().map_or([0, 1, 2], |cpu| cpu.dim_order))
     }
 
     /// The largest work-group that programs should launch. On devices that can tell from what the kernel keeps across
@@ -256,16 +252,16 @@ impl KernelCode {
         let kept = self.executable.kept_across_barriers(&self.name);
         let code = match kept.and_then(|bytes| self.device.hal().group_limit(bytes)) {
             Some(limit) if limit >= most => return most,
-            Some(_) => self.made_or_baseline(),
-            None => self.loaded().ok().cloned(),
+            Some(_) => self.soonest(),
+            None => self.loaded().cloned(),
         };
         most.min(code.map_or(u64::MAX, |code| code.best_group_size()))
     }
 
-    /// The code for most launches if it is there, or else baseline code.
-    fn made_or_baseline(&self) -> Option<Arc<dyn hal::Kernel>> {
-        let made = self.vector.get().and_then(|made| made.as_ref().ok());
-        made.cloned().or_else(|| self.baseline())
+    /// The code for most launches if it is loaded, or else baseline code, unless there is none.
+    fn soonest(&self) -> Loaded {
+        let loaded = self.vector.get().and_then(|loaded| loaded.as_ref().ok());
+        loaded.cloned().or_else(|| self.baseline()).map_or_else(|| self.loaded().cloned(), Ok)
     }
 
     fn make(&self, variant: Variant) -> Loaded {
