@@ -1,7 +1,7 @@
 //! In come the sources of the built-in library; out goes the library as IR, a module for each function, and a
 //! fingerprint of all inputs of code generation, so that the disk cache never returns code of another compiler: the
-//! sources of the crates that kernels pass through, LLVM, and rustc. The fingerprint is a BLAKE3 hash, the same
-//! wherever the same sources are built with the same tools.
+//! sources of the crates that kernels pass through, the versions of others, LLVM, and rustc. The fingerprint is a
+//! BLAKE3 hash, the same wherever the same sources are built with the same tools.
 //!
 //! The library does not depend on programs or their options, so it is compiled here and not for each program.
 
@@ -35,6 +35,10 @@ fn main() {
             }
         }
     }
+    // What they are built with decides how entries are written.
+    let lock = Path::new(&root).join("../../Cargo.lock");
+    println!("cargo::rerun-if-changed={}", lock.display());
+    add(b"lock", &std::fs::read(lock).unwrap_or_default(), &mut hasher);
     println!("cargo::rustc-env=CLOOM_FINGERPRINT={}", hasher.finalize().to_hex());
     let out = std::env::var("OUT_DIR").expect("cargo sets it");
     let (index, pieces) = library();

@@ -11,7 +11,8 @@ use cloom_artifact::DecodeError;
 use cloom_caps::env;
 use serde::Serialize;
 use std::fs;
-use std::io::Write;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,7 +21,8 @@ use std::time::SystemTime;
 /// The largest size of the folder in bytes, and the size after eviction.
 const MAX_BYTES: u64 = 256 << 20;
 const KEEP_BYTES: u64 = 192 << 20;
-/// The size is checked once for so many new entries, most of which are of processes that make few.
+/// The size is checked once for so many new entries, most of which are of processes that make few: each begins to count
+/// anywhere. (Not at its number: that of a container's process is the same each time.)
 const SWEEP_EVERY: u32 = 32;
 /// What the names of entries end in.
 const SUFFIXES: [&str; 2] = ["kernel", "source"];
@@ -104,7 +106,8 @@ impl Cache {
         // The owner of `/proc/self` is this process's user.
         let me = fs::metadata("/proc/self").ok()?.uid();
         let safe = meta.is_dir() && meta.uid() == me && meta.mode() & 0o022 == 0;
-        safe.then_some(Self { folder, written: AtomicU32::new(std::process::id() % SWEEP_EVERY) })
+        let first = RandomState::new().hash_one(0) as u32 % SWEEP_EVERY;
+        safe.then_some(Self { folder, written: AtomicU32::new(first) })
     }
 
     fn path(&self, key: &Key) -> PathBuf {
@@ -142,13 +145,18 @@ impl Cache {
         }
     }
 
+    /// A file that only this user may write; it is removed if it does not become the entry.
+    fn write(&self, key: &Key, entry: &[u8]) -> io::Result<()> {
+        let mut file = tempfile::Builder::new().suffix(".new").tempfile_in(&self.folder)?;
+        file.write_all(entry)?;
+        file.persist(self.path(key))?;
+        Ok(())
+    }
+
     /// Adds an entry, or replaces it, if it can be written.
     pub fn put(&self, key: &Key, entry: &[u8]) {
+        let _ = self.write(key, entry);
         let number = self.written.fetch_add(1, Ordering::Relaxed);
-        let temporary = self.folder.join(format!("{}.{}-{number}.new", key.0, std::process::id()));
-        if fs::write(&temporary, entry).and_then(|()| fs::rename(&temporary, self.path(key))).is_err() {
-            let _ = fs::remove_file(&temporary);
-        }
         if number.is_multiple_of(SWEEP_EVERY) {
             sweep(&self.folder, MAX_BYTES, KEEP_BYTES);
         }
@@ -225,6 +233,34 @@ mod tests {
         fs::write(&path, bytes).unwrap();
         assert_eq!(get(&key), None);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn entries_are_for_nobody_else_to_write_and_remnants_of_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::open(dir.path().to_owned()).unwrap();
+        let key = Key::of_kernel(&"x").unwrap();
+        (0..3).for_each(|n| cache.put(&key, &artifact("k", n).encode()));
+        let found: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().path()).collect();
+        assert_eq!(found, [cache.path(&key)]);
+        assert_eq!(fs::metadata(&found[0]).unwrap().mode() & 0o777, 0o600);
+    }
+
+    /// Each of many processes with one number, as in containers, makes one entry.
+    #[test]
+    fn processes_that_make_few_entries_keep_the_folder_small() {
+        let dir = tempfile::tempdir().unwrap();
+        let old = dir.path().join("old.kernel");
+        fs::File::create(&old).unwrap().set_len(MAX_BYTES + 1).unwrap();
+        fs::File::open(&old).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        for n in 0..1000u32 {
+            let cache = Cache::open(dir.path().to_owned()).unwrap();
+            cache.put(&Key::of_kernel(&n).unwrap(), b"entry");
+            if !old.exists() {
+                return;
+            }
+        }
+        panic!("nobody swept");
     }
 
     #[test]

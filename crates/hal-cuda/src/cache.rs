@@ -4,9 +4,10 @@
 //! the devices says where it is kept; [`DirectoryCache`] keeps it in a folder that many processes may share.
 
 use std::fs;
+use std::io::Write;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 /// What machine code depends on: a hash of the PTX, the level of optimisation, the driver's version and the GPU's
@@ -75,16 +76,12 @@ impl DirectoryCache {
     }
 
     fn write(&self, key: &CubinKey, code: &[u8]) -> std::io::Result<()> {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        fs::create_dir_all(&self.folder)?;
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let temporary = self.folder.join(format!("{}-{number}.{TEMPORARY}", std::process::id()));
-        let entry = [MAGIC.as_slice(), blake3::hash(code).as_bytes(), code].concat();
-        let written = fs::write(&temporary, entry).and_then(|()| fs::rename(&temporary, self.path(key)));
-        if written.is_err() {
-            let _ = fs::remove_file(&temporary);
-        }
-        written
+        // What is in it is run: nobody else may write there.
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+        let mut file = tempfile::Builder::new().suffix(&format!(".{TEMPORARY}")).tempfile_in(&self.folder)?;
+        file.write_all(&[MAGIC.as_slice(), blake3::hash(code).as_bytes(), code].concat())?;
+        file.persist(self.path(key))?;
+        Ok(())
     }
 
     /// Removes the oldest entries until the rest is within the bound, and remnants.
