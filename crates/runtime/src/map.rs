@@ -35,6 +35,14 @@ impl MapTarget {
         }
     }
 
+    /// Whether the range has nothing else.
+    fn is_packed(&self) -> bool {
+        match self {
+            MapTarget::Bytes { .. } => true,
+            MapTarget::Image(rect) => rect.is_packed(),
+        }
+    }
+
     fn overlaps(&self, other: &MapTarget) -> bool {
         if let (MapTarget::Image(a), MapTarget::Image(b)) = (self, other) {
             return a.overlaps(b);
@@ -173,7 +181,8 @@ impl Queue {
             ensure!(!overlaps, InvalidOperation, "bytes {offset}+{size} overlap a region that is mapped for writing");
             mappings.push(Mapping { address, target, flags, ran: ran.clone() });
         }
-        let given_up = flags.contains(MapFlags::WRITE_INVALIDATE_REGION);
+        // What lies between the rows of a box is not given up.
+        let given_up = flags.contains(MapFlags::WRITE_INVALIDATE_REGION) && target.is_packed();
         let mode = if given_up { AccessMode::Overwrite } else { AccessMode::Read };
         let map = UnrunMap { buffer: buffer.clone(), ran };
         let work = Box::new(move || {
@@ -230,10 +239,11 @@ impl Queue {
     }
 }
 
-/// Removes a mapping of an address; one that failed only if there is no other.
+/// Removes a mapping of an address: one for writing, if there is one, whose end matters; one that failed only if there
+/// is no other.
 fn remove(buffer: &MemObject, address: usize) -> Option<Mapping> {
     let mut mappings = buffer.mappings.lock();
     let of_address = mappings.iter().enumerate().filter(|(_, m)| m.address == address);
-    let (at, _) = of_address.min_by_key(|(_, m)| !m.is_live())?;
+    let (at, _) = of_address.min_by_key(|(_, m)| (!m.is_live(), !m.writes()))?;
     Some(mappings.remove(at))
 }

@@ -50,9 +50,23 @@ fn read_far(memory: &dyn Memory, from: &Rect, to: HostPtr, host: &Rect) -> Resul
     Ok(())
 }
 
+/// How a box is accessed that is written.
+fn writes(rect: &Rect) -> AccessMode {
+    if rect.is_packed() { AccessMode::Overwrite } else { AccessMode::Update }
+}
+
 /// Copies a box of the host's memory to one of a memory object.
 pub(crate) fn write_rect(object: &MemObject, space: Space, to: &Rect, from: HostPtr, host: &Rect) -> Result<()> {
-    let (memory, start) = object.acquire(space, to.start, to.span(), AccessMode::Update)?;
+    if space == Space::HOST {
+        // Row by row, as the memory may be that which is copied: its content must not come from elsewhere before.
+        let (to, host) = Rect::merged(to, host);
+        let width = to.region[0];
+        return to.rows().zip(host.rows()).try_for_each(|(row, place)| {
+            let (memory, start) = object.acquire(space, row, width, AccessMode::Overwrite)?;
+            Ok(from.read(place, width, |bytes| memory.write(start, bytes))?)
+        });
+    }
+    let (memory, start) = object.acquire(space, to.start, to.span(), writes(to))?;
     let (to, host) = Rect::merged(&to.at(start), host);
     let width = to.region[0];
     if is_near(memory) {
@@ -80,7 +94,7 @@ pub(crate) fn copy_rect_job(
     let (source, target) = (source.clone(), target.clone());
     move || {
         let (from, from_start) = source.acquire(space, a.start, a.span(), AccessMode::Read)?;
-        let (to, to_start) = target.acquire(space, b.start, b.span(), AccessMode::Update)?;
+        let (to, to_start) = target.acquire(space, b.start, b.span(), writes(&b))?;
         let (a, b) = Rect::merged(&a.at(from_start), &b.at(to_start));
         Ok(to.copy_rect(&b, from, &a)?)
     }
@@ -88,6 +102,6 @@ pub(crate) fn copy_rect_job(
 
 /// Repeats a pattern in each row of a box.
 pub(crate) fn fill_rect(object: &MemObject, space: Space, rect: &Rect, pattern: &[u8]) -> Result<()> {
-    let (memory, start) = object.acquire(space, rect.start, rect.span(), AccessMode::Update)?;
+    let (memory, start) = object.acquire(space, rect.start, rect.span(), writes(rect))?;
     Ok(memory.fill_rect(&rect.at(start), pattern)?)
 }

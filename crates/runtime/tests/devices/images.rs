@@ -115,7 +115,7 @@ fn random_commands_on_images_do_what_they_do_to_arrays() {
             };
             let at = random_box(&mut random);
             let here = elements(at, WHOLE);
-            match random.below(8) {
+            match random.below(9) {
                 0 => {
                     let (size, bytes) = host_block(&mut random, at.1);
                     let from = on_host(&bytes);
@@ -171,6 +171,32 @@ fn random_commands_on_images_do_what_they_do_to_arrays() {
                 6 => {
                     let words: Vec<u32> = here.iter().map(|&i| model[a][i]).collect();
                     assert_eq!(read_map(&bench, queue, &images[a], at), words, "seed {seed}");
+                }
+                7 => {
+                    // Also where the same place is mapped for reading before.
+                    let map = |flags: MapFlags| {
+                        queue.map_image(&images[a], true, flags.bits(), image_box(at), &[]).unwrap().0
+                    };
+                    let is_read = random.below(2) == 0;
+                    let read = is_read.then(|| map(MapFlags::READ));
+                    let address = map([MapFlags::WRITE, MapFlags::WRITE_INVALIDATE_REGION][random.below(2)]);
+                    let memory = at_host(&bench, address, 4 * WORDS as u64);
+                    for (&i, j) in here.iter().zip(elements(([0; 3], at.1), WHOLE)) {
+                        model[a][i] = random.below(1 << 31) as u32;
+                        memory.write(4 * j as u64, &model[a][i].to_le_bytes()).unwrap();
+                    }
+                    queue.unmap(&images[a], address, &[]).unwrap().wait();
+                    if let Some(read) = read {
+                        let words: Vec<u32> = here.iter().map(|&i| model[a][i]).collect();
+                        queue.copy_image_to_buffer(&images[a], &buffer, image_box(at), 0, &[]).unwrap().wait();
+                        let mut copied = vec![0; 4 * words.len()];
+                        queue.read_slice(&buffer, 0, &mut copied, &[]).unwrap();
+                        assert!(
+                            (0..words.len()).all(|i| word(&copied, i) == words[i]),
+                            "seed {seed}: written by a map"
+                        );
+                        queue.unmap(&images[a], read, &[]).unwrap().wait();
+                    }
                 }
                 _ => {
                     // The same bytes as a box of a buffer.

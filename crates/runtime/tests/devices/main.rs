@@ -9,7 +9,7 @@ use cloom_hal::Memory;
 use cloom_runtime::host_mem::HostPtr;
 use cloom_runtime::{
     CommandBuffer, CommandBufferFlags, CommandType, Context, Device, DispatchInput, Event, Kernel, MapFlags, MemFlags,
-    MemObject, MigrationFlags, Program, Queue, QueueFlags, RangeInput, Recorded, Status, SyncPoint,
+    MemObject, MigrationFlags, Program, Queue, QueueFlags, RangeInput, Recorded, RectSide, Status, SyncPoint,
 };
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -199,6 +199,28 @@ fn content_of_the_host_is_there_on_each_device() {
             assert_eq!(read(&queue, &a), words);
             assert_eq!(bench.transferred(), 0, "it is on the host");
         }
+    }
+}
+
+/// What the application stores in the buffer's own memory and has written from there is not overwritten before by what
+/// a device has: of a box with gaps, and of a whole.
+#[test]
+fn a_buffer_is_written_from_its_own_memory() {
+    let bench = Bench::new();
+    let context = bench.context();
+    let (cpu, stub) = (queue(&context, &bench.cpu), queue(&context, &bench.stub));
+    let memory: &'static mut [u8] = Vec::leak(vec![0; 64]);
+    let (address, pointer) = (memory.as_ptr() as usize, HostPtr::of_static(memory));
+    let a = MemObject::buffer(&context, MemFlags::USE_HOST_PTR.bits(), 64, Some(pointer), None).unwrap();
+    for width in [8, 16] {
+        stub.fill(&a, &[7], 0, 64, &[]).unwrap();
+        stub.finish();
+        let side = RectSide { origin: [0; 3], row_pitch: 16, slice_pitch: 64 };
+        let host = at_host(&bench, address, 64);
+        (0..4).for_each(|row| host.write(16 * row, &vec![9; width]).unwrap());
+        cpu.write_rect(&a, true, &side, &side, [width as u64, 4, 1], Some(pointer), &[]).unwrap();
+        let word = |i: usize| if i % 4 < width / 4 { 0x0909_0909 } else { 0x0707_0707 };
+        assert_eq!(read(&stub, &a), (0..16).map(word).collect::<Vec<_>>(), "rows of {width} bytes");
     }
 }
 
