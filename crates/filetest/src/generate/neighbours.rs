@@ -108,7 +108,7 @@ impl Gen {
         let c = 1 + self.rng.below(40);
         let q = self.name("q");
         let mix = |e: String| Stmt::Line(format!("h = h * 31u + {e};"));
-        match self.rng.below(19) {
+        match self.rng.below(21) {
             0..=3 => out.push(mix(format!("in[{i}]"))),
             4 => {
                 let ty = self.rng.pick(&["uchar", "char", "ushort", "short", "uint"]);
@@ -154,6 +154,25 @@ impl Gen {
                 out.push(mix(format!("in[{q}]")));
             }
             14 | 15 => self.guarded(out),
+            16 => {
+                // The bound of a loop is what the one before it leaves.
+                let p = self.name("p");
+                out.push(Stmt::Line(format!("uint {q} = 0, {p} = 0;")));
+                let leave = Stmt::Line(format!("if ((in[{q}] & 31u) == {}u) break;", c % 32));
+                let head = format!("for (; {q} < lid + {c}u; {q}++) {{");
+                out.push(Stmt::block(head, vec![mix(format!("in[{q} * 3u + 2u]")), leave]));
+                let body = vec![mix(format!("in[{p} * 4u + 3u]"))];
+                out.push(Stmt::block(format!("for (; {p} < {q}; {p}++) {{"), body));
+                out.push(mix(format!("{q} + {p}")));
+            }
+            17 => {
+                // The header reads, also behind the bound, where its index wraps.
+                let load = format!("h = h * 31u + in[{q} * 2u + {c}u]");
+                out.push(Stmt::block(
+                    format!("for (uint {q} = 0x80000001u + lid; {load}, {q} < (uint)n; {q}++) {{"),
+                    vec![],
+                ));
+            }
             _ => self.row(out),
         }
     }
