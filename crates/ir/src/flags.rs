@@ -44,6 +44,12 @@ bitflags! {
 }
 
 impl Flags {
+    /// Those of an operation that moves to where it may be executed although the source does not execute it. Whoever
+    /// moves one there takes these, or drops the promises.
+    pub fn speculated(self) -> Flags {
+        if self.intersects(Flags::NSW | Flags::NUW) { self | Flags::SPECULATED } else { self }
+    }
+
     /// Those of an operation that stands for two.
     pub fn of_both(self, other: Flags) -> Flags {
         self & other | (self | other) & Flags::SPECULATED

@@ -10,7 +10,7 @@ use cloom_ir::affine::HeaderTest;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::{Loop, Loops};
-use cloom_ir::{Block, Edge, Entity, Flags, Function, Op, Term, Value, ValueData, ValueDef, eval};
+use cloom_ir::{Block, Edge, Entity, Function, Op, Term, Value, ValueData, ValueDef, eval};
 
 /// Runs the pass. Returns how often it changed something.
 pub fn run(func: &mut Function) -> usize {
@@ -45,8 +45,8 @@ pub fn run(func: &mut Function) -> usize {
                 let movable = data.op.is_pure() && speculatable && data.args.iter().all(outside);
                 let Some(r) = data.result.filter(|_| movable) else { return true };
                 home[r.index()] = Some(before);
-                if !is_executed && func.insts[i].flags.intersects(Flags::NSW | Flags::NUW) {
-                    func.insts[i].flags |= Flags::SPECULATED;
+                if !is_executed {
+                    func.insts[i].flags = func.insts[i].flags.speculated();
                 }
                 func.blocks[before].insts.push(i);
                 changed += 1;

@@ -44,10 +44,11 @@ pub fn run(func: &mut Function) -> usize {
     };
     // Outer branches first: what moves up from an inner one may move on in the next run.
     for &(b, then, els) in &branches {
-        changed += hoist(func, b, [then, els], true, &mut renames);
+        changed += hoist(func, b, [then, els], Arms::First, &mut renames);
         // An address that both arms compute in their last blocks.
-        if let Some((_, ends)) = ends(func, (b, then, els)) {
-            changed += hoist(func, b, ends, false, &mut renames);
+        if let Some((join, ends)) = ends(func, (b, then, els)) {
+            let arms = if cfg.preds(join).len() == 2 { Arms::Last } else { Arms::Any };
+            changed += hoist(func, b, ends, arms, &mut renames);
         }
     }
     renames.apply(func);
@@ -59,9 +60,21 @@ pub fn run(func: &mut Function) -> usize {
     changed
 }
 
+/// The blocks of two arms of which something moves up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Arms {
+    /// The first ones.
+    First,
+    /// The last ones, one of which is executed.
+    Last,
+    /// Two that may both be passed by.
+    Any,
+}
+
 /// Moves what a block of one arm and a block of the other have in common to the end of the block that branches; loads
 /// only if the blocks are the first ones.
-fn hoist(func: &mut Function, b: Block, [then, els]: [Block; 2], loads: bool, renames: &mut Renames) -> usize {
+fn hoist(func: &mut Function, b: Block, [then, els]: [Block; 2], arms: Arms, renames: &mut Renames) -> usize {
+    let loads = arms == Arms::First;
     if func.blocks[then].insts.len().max(func.blocks[els].insts.len()) > MAX_INSTS {
         return 0;
     }
@@ -79,7 +92,8 @@ fn hoist(func: &mut Function, b: Block, [then, els]: [Block; 2], loads: bool, re
         let Some(at) = bucket.iter().position(|&other| cse::same(func, i, other)) else { continue };
         let other = bucket.remove(at);
         let (flags, op) = (func.insts[i].flags, func.insts[i].op.clone());
-        func.insts[other].flags = func.insts[other].flags.of_both(flags);
+        let both = func.insts[other].flags.of_both(flags);
+        func.insts[other].flags = if arms == Arms::Any { both.speculated() } else { both };
         // Promises (`nsw`) of one arm do not hold for the other.
         if let (Op::Load { align }, Op::Load { align: less }) = (&mut func.insts[other].op, &op) {
             *align = (*align).min(*less);
