@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -71,12 +71,19 @@ impl DirectoryCache {
         Arc::new(DirectoryCache::new(folder, DirectoryCache::BOUND))
     }
 
+    /// Whether nobody else may write there, if it is there: what is in it is run.
+    fn is_safe(&self) -> bool {
+        let Ok(about) = fs::metadata(&self.folder) else { return true };
+        // The owner of `/proc/self` is this process's user.
+        let is_mine = fs::metadata("/proc/self").is_ok_and(|me| me.uid() == about.uid());
+        about.is_dir() && is_mine && about.mode() & 0o022 == 0
+    }
+
     fn path(&self, key: &CubinKey) -> PathBuf {
         self.folder.join(key.text()).with_extension(SUFFIX)
     }
 
     fn write(&self, key: &CubinKey, code: &[u8]) -> std::io::Result<()> {
-        // What is in it is run: nobody else may write there.
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
         let mut file = tempfile::Builder::new().suffix(&format!(".{TEMPORARY}")).tempfile_in(&self.folder)?;
         file.write_all(&[MAGIC.as_slice(), blake3::hash(code).as_bytes(), code].concat())?;
@@ -116,6 +123,9 @@ fn has_suffix(path: &Path, suffix: &str) -> bool {
 
 impl CubinCache for DirectoryCache {
     fn get(&self, key: &CubinKey) -> Option<Vec<u8>> {
+        if !self.is_safe() {
+            return None;
+        }
         let path = self.path(key);
         let mut entry = fs::read(&path).ok()?;
         let rest = entry.strip_prefix(MAGIC)?;
@@ -132,11 +142,11 @@ impl CubinCache for DirectoryCache {
     }
 
     fn has(&self, key: &CubinKey) -> bool {
-        self.path(key).exists()
+        self.is_safe() && self.path(key).exists()
     }
 
     fn put(&self, key: &CubinKey, code: &[u8]) {
-        if self.write(key, code).is_ok() {
+        if self.is_safe() && self.write(key, code).is_ok() {
             let _ = self.make_room();
         }
     }
@@ -149,6 +159,7 @@ impl CubinCache for DirectoryCache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     fn key(n: u8) -> CubinKey {
         CubinKey::new(&[n], 4, 13000, 90)
@@ -169,6 +180,19 @@ mod tests {
         assert!(cache.get(&key(2)).is_none() && !cache.is_empty());
         let all = [(4, 1, 2), (4, 1, 3), (4, 2, 2), (1, 1, 2)].map(|(level, d, c)| CubinKey::new(b"a", level, d, c));
         assert!((0..all.len()).all(|i| !all[..i].contains(&all[i])));
+    }
+
+    #[test]
+    fn a_folder_that_others_may_write_is_not_used() {
+        let (_folder, cache) = cache(1 << 20);
+        cache.put(&key(1), b"code");
+        let mode = |mode| fs::set_permissions(&cache.folder, fs::Permissions::from_mode(mode)).unwrap();
+        assert_eq!(fs::metadata(cache.path(&key(1))).unwrap().mode() & 0o777, 0o600);
+        mode(0o777);
+        assert!(cache.get(&key(1)).is_none() && !cache.has(&key(1)));
+        cache.put(&key(2), b"code");
+        mode(0o700);
+        assert!(cache.get(&key(1)).is_some() && !cache.has(&key(2)));
     }
 
     #[test]
