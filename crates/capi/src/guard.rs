@@ -18,8 +18,8 @@ fn begins_something(name: &str) -> bool {
 }
 
 fn run<T>(name: &str, call: impl FnOnce() -> Result<T>, context: impl FnOnce() -> Option<Arc<Context>>) -> Result<T> {
-    let _under_way = platform::begin_call();
     let result = catch_unwind(AssertUnwindSafe(|| {
+        let _under_way = platform::begin_call();
         if reserve::is_short() && begins_something(name) {
             return Err(Error::new(Status::OutOfHostMemory, "the system has no memory left"));
         }

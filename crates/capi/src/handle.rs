@@ -209,13 +209,19 @@ fn table() -> &'static Table {
 }
 
 /// In the child of a fork, which has one thread: leaves all handles to the parent, except that those of platform and
-/// devices will stand for the child's own. Takes no lock.
-pub fn leave_to_parent(platform: &Arc<Platform>) {
+/// devices will stand for the child's own. Where the parent had not made its platform, they are those of its own
+/// parent, if it had any. Takes no lock.
+pub fn leave_to_parent(platform: Option<&Arc<Platform>>) {
     let old = table();
     let address = |external: &ExternalSlot| external.get::<Owned>().and_then(|owned| owned.address).unwrap_or(0);
-    let devices = platform.devices().iter().map(|device| address(&device.external));
-    let addresses = std::iter::once(address(&platform.external)).chain(devices);
-    let inherited = addresses.map(|address| (address, Block::new())).collect();
+    let addresses: Vec<usize> = match platform {
+        Some(platform) => {
+            let devices = platform.devices().iter().map(|device| address(&device.external));
+            std::iter::once(address(&platform.external)).chain(devices).collect()
+        }
+        None => old.inherited.iter().map(|&(address, _)| address).collect(),
+    };
+    let inherited = addresses.into_iter().map(|address| (address, Block::new())).collect();
     let new = Table { inherited, parent: Some(old), ..Table::new() };
     FRESH.store(Box::leak(Box::new(new)), Ordering::Release);
 }

@@ -12,8 +12,8 @@ use cloom_hal::Device;
 use cloom_hal_cpu::{Choice, fpenv};
 use cloom_hal_cuda::{DirectoryCache, helper};
 use cloom_runtime::{Compiler, Config, Engine, Hooks, Platform};
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Arc, Once, OnceLock};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// What a process has, in which no lost thread has locked anything.
 #[derive(Default)]
@@ -39,16 +39,22 @@ pub struct Call(&'static AtomicUsize);
 
 /// A call begins; `None` if nobody counts them.
 pub fn begin_call() -> Option<Call> {
-    let process = process();
-    let Process { platform, calls } = process;
-    match platform.get() {
-        Some(platform) if platform.engine().is_active() => return None,
-        // The first call of a child may be about a device that its parent has left to it.
-        None if !std::ptr::eq(process, &FIRST) => _ = get(),
-        _ => {}
+    static REGISTERED: AtomicBool = AtomicBool::new(false);
+    if !REGISTERED.load(Ordering::Relaxed) && !REGISTERED.swap(true, Ordering::Relaxed) {
+        // SAFETY: the functions are ours and take nothing; what the one for the child does is allowed there.
+        unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork_in_child)) };
     }
-    calls.fetch_add(1, Ordering::AcqRel);
-    Some(Call(calls))
+    let process = process();
+    if process.platform.get().is_some_and(|platform| platform.engine().is_active()) {
+        return None;
+    }
+    process.calls.fetch_add(1, Ordering::AcqRel);
+    let call = Call(&process.calls);
+    // The first call of a child may be about a device that its parent has left to it.
+    if !std::ptr::eq(process, &FIRST) {
+        get();
+    }
+    Some(call)
 }
 
 impl Drop for Call {
@@ -70,11 +76,6 @@ fn make() -> Arc<Platform> {
         Kind::Gpu => gpus(),
     });
     let devices = devices.collect();
-    static REGISTERED: Once = Once::new();
-    // SAFETY: the functions are ours and take nothing; what the one for the child does is allowed there.
-    REGISTERED.call_once(|| unsafe {
-        libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork_in_child));
-    });
     let platform = Platform::new(engine, devices);
     handle::inherit(&platform);
     platform
@@ -148,11 +149,10 @@ extern "C" fn after_fork() {
 
 extern "C" fn after_fork_in_child() {
     let Process { platform, calls } = process();
-    let Some(platform) = platform.get() else { return };
-    let is_whole = platform.engine().after_fork_in_child();
+    let is_whole = platform.get().is_none_or(|platform| platform.engine().after_fork_in_child());
     if !is_whole || calls.load(Ordering::Acquire) > 0 {
         // The parent's objects are left as they are: their locks may be those of threads that are not here.
-        handle::leave_to_parent(platform);
+        handle::leave_to_parent(platform.get());
         FRESH.store(Box::leak(Box::default()), Ordering::Release);
     }
 }

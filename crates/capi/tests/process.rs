@@ -25,6 +25,7 @@ fn the_part_of_a_child() {
         Ok("fork") => fork(),
         Ok("fork before the first command") => fork_before_the_first_command(),
         Ok("fork while others build") => fork_while_others_build(),
+        Ok("fork in the first call") => fork_in_the_first_call(),
         Ok("build") => build(),
         Ok("level") => level(),
         Ok("remarks") => remarks(),
@@ -489,13 +490,34 @@ fn fork_while_others_build() {
     assert_eq!(use_it(), 0, "the parent goes on");
 }
 
+/// Forks while another thread makes the platform.
+fn fork_in_the_first_call() {
+    let delay = Duration::from_micros(std::env::var("DELAY").unwrap().parse().unwrap());
+    let count = || {
+        let mut n = 0;
+        api().clGetPlatformIDs(0, null_mut(), &mut n)
+    };
+    // Loads the driver, and calls nothing.
+    let _ = api();
+    std::thread::scope(|scope| {
+        scope.spawn(count);
+        std::thread::sleep(delay);
+        assert_eq!(in_fork(count), 0);
+    });
+}
+
 #[test]
 fn a_fork_does_not_wait_for_threads_of_its_parent() {
-    for delay in [0, 100, 300, 1000, 2000, 4000, 8000, 16000] {
-        let mut part = child("fork while others build");
-        let part = part.env("DELAY", delay.to_string()).env("CLOOM_CACHE", "0").stdout(Stdio::null());
-        let status = wait(part.spawn().unwrap());
-        assert!(status.success(), "after {delay} us: {status}");
+    for (part, delays) in [
+        ("fork while others build", [0, 100, 300, 1000, 2000, 4000, 8000, 16000]),
+        ("fork in the first call", [0, 20, 50, 100, 200, 400, 800, 1400]),
+    ] {
+        for delay in delays {
+            let mut command = child(part);
+            let command = command.env("DELAY", delay.to_string()).env("CLOOM_CACHE", "0").stdout(Stdio::null());
+            let status = wait(command.spawn().unwrap());
+            assert!(status.success(), "{part}, after {delay} us: {status}");
+        }
     }
 }
 

@@ -422,11 +422,13 @@ pub struct Driver {
     pub version: u32,
 }
 
-/// Whether this process is a child of one that had initialised the driver.
+/// Whether this process has begun to initialise the driver.
+static BEGUN: AtomicBool = AtomicBool::new(false);
+/// Whether it is a child of one that had.
 static FORKED: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn after_fork() {
-    FORKED.store(true, Ordering::Relaxed);
+    FORKED.store(BEGUN.load(Ordering::Relaxed), Ordering::Relaxed);
 }
 
 /// Whether this process may not use the driver, because it was forked.
@@ -444,9 +446,15 @@ pub fn driver() -> Result<&'static Driver, Absent> {
 }
 
 fn start() -> Result<Driver, Absent> {
+    BEGUN.store(true, Ordering::Relaxed);
+    // Before all else, of which a child must not wait for the rest.
+    // SAFETY: the function only stores a flag. If it cannot be registered, a forked child gets the driver's errors.
+    unsafe { libc::pthread_atfork(None, None, Some(after_fork)) };
     // SAFETY: the library's initialisers are the driver's own, which any process may run.
-    let library = unsafe { Library::open(Some("libcuda.so.1"), RTLD_NOW | RTLD_LOCAL) }
-        .map_err(|e| Absent::NoLibrary(e.to_string()))?;
+    let library = unsafe { Library::open(Some("libcuda.so.1"), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| {
+        BEGUN.store(false, Ordering::Relaxed);
+        Absent::NoLibrary(e.to_string())
+    })?;
     let table = Table::look_up(&library)?;
     // It must stay: the driver has threads of its own.
     std::mem::forget(library);
@@ -460,8 +468,6 @@ fn start() -> Result<Driver, Absent> {
     let mut version = 0;
     // SAFETY: it writes the number.
     check(unsafe { (table.driver_get_version)(&mut version) })?;
-    // SAFETY: the function only stores a flag. If it cannot be registered, a forked child gets the driver's errors.
-    unsafe { libc::pthread_atfork(None, None, Some(after_fork)) };
     Ok(Driver { table, version: version.unsigned_abs() })
 }
 
