@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod encode;
+pub mod folder;
 mod kernel;
 mod program;
 

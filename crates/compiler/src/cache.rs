@@ -7,13 +7,12 @@
 //! Bugs that made kernels slow are written down in the same folder, for `cloom doctor`: a kernel from the cache does
 //! not show them again.
 
-use cloom_artifact::DecodeError;
+use cloom_artifact::{DecodeError, folder};
 use cloom_caps::env;
 use serde::Serialize;
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::SystemTime;
@@ -99,15 +98,9 @@ impl Cache {
         if !folder.is_absolute() {
             return None;
         }
-        if !folder.exists() {
-            fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).ok()?;
-        }
-        let meta = fs::metadata(&folder).ok()?;
-        // The owner of `/proc/self` is this process's user.
-        let me = fs::metadata("/proc/self").ok()?.uid();
-        let safe = meta.is_dir() && meta.uid() == me && meta.mode() & 0o022 == 0;
+        folder::make(&folder).ok()?;
         let first = RandomState::new().hash_one(0) as u32 % SWEEP_EVERY;
-        safe.then_some(Self { folder, written: AtomicU32::new(first) })
+        folder::is_private(&folder).then_some(Self { folder, written: AtomicU32::new(first) })
     }
 
     fn path(&self, key: &Key) -> PathBuf {
@@ -145,17 +138,9 @@ impl Cache {
         }
     }
 
-    /// A file that only this user may write; it is removed if it does not become the entry.
-    fn write(&self, key: &Key, entry: &[u8]) -> io::Result<()> {
-        let mut file = tempfile::Builder::new().suffix(".new").tempfile_in(&self.folder)?;
-        file.write_all(entry)?;
-        file.persist(self.path(key))?;
-        Ok(())
-    }
-
     /// Adds an entry, or replaces it, if it can be written.
     pub fn put(&self, key: &Key, entry: &[u8]) {
-        let _ = self.write(key, entry);
+        let _ = folder::put(&self.path(key), ".new", entry);
         let number = self.written.fetch_add(1, Ordering::Relaxed);
         if number.is_multiple_of(SWEEP_EVERY) {
             sweep(&self.folder, MAX_BYTES, KEEP_BYTES);
@@ -194,7 +179,7 @@ fn sweep(folder: &Path, max: u64, keep: u64) {
 mod tests {
     use super::*;
     use cloom_artifact::{GpuLaunch, KernelArtifact, LaunchForm};
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     fn artifact(name: &str, size: usize) -> KernelArtifact {
         KernelArtifact {

@@ -3,9 +3,8 @@
 //! In comes what the code depends on, as a [`CubinKey`]; out goes the code, if it has been made before. Whoever makes
 //! the devices says where it is kept; [`DirectoryCache`] keeps it in a folder that many processes may share.
 
+use cloom_artifact::folder;
 use std::fs;
-use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -71,24 +70,17 @@ impl DirectoryCache {
         Arc::new(DirectoryCache::new(folder, DirectoryCache::BOUND))
     }
 
-    /// Whether nobody else may write there, if it is there: what is in it is run.
-    fn is_safe(&self) -> bool {
-        let Ok(about) = fs::metadata(&self.folder) else { return true };
-        // The owner of `/proc/self` is this process's user.
-        let is_mine = fs::metadata("/proc/self").is_ok_and(|me| me.uid() == about.uid());
-        about.is_dir() && is_mine && about.mode() & 0o022 == 0
-    }
-
     fn path(&self, key: &CubinKey) -> PathBuf {
         self.folder.join(key.text()).with_extension(SUFFIX)
     }
 
     fn write(&self, key: &CubinKey, code: &[u8]) -> std::io::Result<()> {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
-        let mut file = tempfile::Builder::new().suffix(&format!(".{TEMPORARY}")).tempfile_in(&self.folder)?;
-        file.write_all(&[MAGIC.as_slice(), blake3::hash(code).as_bytes(), code].concat())?;
-        file.persist(self.path(key))?;
-        Ok(())
+        folder::make(&self.folder)?;
+        if !folder::is_private(&self.folder) {
+            return Err(std::io::ErrorKind::PermissionDenied.into());
+        }
+        let entry = [MAGIC.as_slice(), blake3::hash(code).as_bytes(), code].concat();
+        folder::put(&self.path(key), &format!(".{TEMPORARY}"), &entry)
     }
 
     /// Removes the oldest entries until the rest is within the bound, and remnants.
@@ -123,11 +115,8 @@ fn has_suffix(path: &Path, suffix: &str) -> bool {
 
 impl CubinCache for DirectoryCache {
     fn get(&self, key: &CubinKey) -> Option<Vec<u8>> {
-        if !self.is_safe() {
-            return None;
-        }
         let path = self.path(key);
-        let mut entry = fs::read(&path).ok()?;
+        let mut entry = fs::read(&path).ok().filter(|_| folder::is_private(&self.folder))?;
         let rest = entry.strip_prefix(MAGIC)?;
         let (hash, code) = rest.split_at_checked(HASH)?;
         if blake3::hash(code).as_bytes() != hash {
@@ -142,11 +131,11 @@ impl CubinCache for DirectoryCache {
     }
 
     fn has(&self, key: &CubinKey) -> bool {
-        self.is_safe() && self.path(key).exists()
+        self.path(key).exists() && folder::is_private(&self.folder)
     }
 
     fn put(&self, key: &CubinKey, code: &[u8]) {
-        if self.is_safe() && self.write(key, code).is_ok() {
+        if self.write(key, code).is_ok() {
             let _ = self.make_room();
         }
     }
@@ -159,7 +148,7 @@ impl CubinCache for DirectoryCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     fn key(n: u8) -> CubinKey {
         CubinKey::new(&[n], 4, 13000, 90)
