@@ -364,6 +364,15 @@ fn a_process_may_finish_its_work_while_it_exits() {
     }
 }
 
+/// 0 if a kernel can be built and run.
+fn runs_a_kernel(t: &Session) -> i32 {
+    let kernel = t.kernel("kernel void k(global uint *p) { p[0] = 5; }");
+    let buffer = t.buffer(0, 4);
+    t.arg_mem(&kernel, 0, &buffer);
+    drop(t.launch(&kernel, &[1], &[]));
+    if t.read::<u32>(&buffer, 1) == [5] { 0 } else { 2 }
+}
+
 /// A child of `fork` has no threads: objects of its parent are errors there, but for platform and device, and it can
 /// use everything afresh. Before threads exist it can use the objects, too.
 fn fork() {
@@ -372,12 +381,7 @@ fn fork() {
         if api().clGetPlatformIDs(0, null_mut(), &mut n) != 0 {
             return 1;
         }
-        let t = Session::new();
-        let kernel = t.kernel("kernel void k(global uint *p) { p[0] = 5; }");
-        let buffer = t.buffer(0, 4);
-        t.arg_mem(&kernel, 0, &buffer);
-        drop(t.launch(&kernel, &[1], &[]));
-        if t.read::<u32>(&buffer, 1) == [5] { 0 } else { 2 }
+        runs_a_kernel(&Session::new())
     };
     assert_eq!(in_fork(use_it), 0, "the parent has done nothing yet");
     assert_eq!(use_it(), 0);
@@ -460,14 +464,7 @@ fn fork_while_others_build() {
     let t = Session::new();
     let delay = Duration::from_micros(std::env::var("DELAY").unwrap().parse().unwrap());
     let is_over = AtomicBool::new(false);
-    let use_it = || {
-        let t = Session::unchecked(0);
-        let kernel = t.kernel("kernel void k(global uint *p) { p[0] = 5; }");
-        let buffer = t.buffer_of(&[0u32]);
-        t.arg_mem(&kernel, 0, &buffer);
-        drop(t.launch(&kernel, &[1], &[]));
-        if t.read::<u32>(&buffer, 1) == [5] { 0 } else { 2 }
-    };
+    let use_it = || runs_a_kernel(&Session::unchecked(0));
     let codes = std::thread::scope(|scope| {
         // One alone ends its first code generation just when the fork has waited for that.
         for thread in 0..delay.as_millis().clamp(1, 2) {

@@ -2,18 +2,24 @@
 
 use crate::stub::{Bench, PROGRAM};
 use crate::{buffer, program, queue, read, run};
-use cloom_runtime::{CommandType, Kernel, RangeInput};
+use cloom_runtime::{CommandType, Kernel, MemObject, Queue, RangeInput};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-#[test]
-fn launches_of_a_queue_are_submitted_before_the_last_has_ended() {
+/// A bench whose device keeps the order of launches, a queue of it, a kernel that adds a number, and eight zeros.
+fn ahead() -> (Bench, Arc<Queue>, Arc<Kernel>, Arc<MemObject>) {
     let bench = Bench::new();
     bench.stub_hal.has_streams.store(true, Ordering::Relaxed);
     let context = bench.context();
     let bump = program(&context, PROGRAM).kernel("bump").unwrap();
     let (stub, a) = (queue(&context, &bench.stub), buffer(&context, 8));
     stub.fill(&a, &[0], 0, 32, &[]).unwrap();
+    (bench, stub, bump, a)
+}
+
+#[test]
+fn launches_of_a_queue_are_submitted_before_the_last_has_ended() {
+    let (bench, stub, bump, a) = ahead();
     let events: Vec<_> = (0..100).map(|_| run(&stub, &bump, &[&a], Some(49), (0, 8), &[])).collect();
     // A command of another kind comes after all of them.
     assert_eq!(read(&stub, &a), vec![4900; 8]);
@@ -24,12 +30,7 @@ fn launches_of_a_queue_are_submitted_before_the_last_has_ended() {
 /// A launch that the device does not take ends behind those that it took before.
 #[test]
 fn a_launch_that_is_not_submitted_ends_behind_those_before_it() {
-    let bench = Bench::new();
-    bench.stub_hal.has_streams.store(true, Ordering::Relaxed);
-    let context = bench.context();
-    let bump = program(&context, PROGRAM).kernel("bump").unwrap();
-    let (stub, a) = (queue(&context, &bench.stub), buffer(&context, 8));
-    stub.fill(&a, &[0], 0, 32, &[]).unwrap();
+    let (bench, stub, bump, a) = ahead();
     stub.finish();
     for round in 1..=5 {
         let before: Vec<_> = (0..40).map(|_| run(&stub, &bump, &[&a], Some(49), (0, 8), &[])).collect();
