@@ -130,7 +130,10 @@ fn find(func: &Function, queries: &FxHashMap<(Query, u8), Value>) -> Plan {
     let dom = DomTree::new(func, &cfg);
     let loops = Loops::new(func, &cfg, &dom);
     let affine = Affine::new(func, &cfg, &loops, Facts::default());
-    let executed = Affine::new(func, &cfg, &loops, Facts { is_executed: true, ..Facts::default() });
+    let is_speculated = func.insts_in_layout().any(|(_, data)| data.flags.contains(Flags::SPECULATED));
+    let executed = || Affine::new(func, &cfg, &loops, Facts { is_executed: true, ..Facts::default() });
+    let executed = is_speculated.then(executed);
+    let executed = executed.as_ref().unwrap_or(&affine);
     let bases = Bases { func, dom: &dom, loops: &loops, affine: &affine, home: util::homes(func), queries };
     let mut plan = Plan::default();
     let mut known: FxHashMap<(Type, Form), SmallVec<[Known; 1]>> = FxHashMap::default();

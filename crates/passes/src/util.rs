@@ -95,9 +95,8 @@ pub(crate) fn used_elsewhere(func: &Function) -> Vec<bool> {
 
 /// An address as its pointer and the rest in bytes, if it has one pointer, which is of such values.
 pub(crate) fn address_parts(form: &Form, is_base: impl Fn(Value) -> bool) -> Option<(Value, Form)> {
-    let (bases, bytes) = form.coefficients(|s| matches!(s, Symbol::Value(v, Ext::Own) if is_base(v)))?;
-    match &bases[..] {
-        [(Symbol::Value(base, _), factor)] if factor.as_const() == Some(1) => Some((*base, bytes)),
+    match form.base(|s| matches!(s, Symbol::Value(v, Ext::Own) if is_base(v)))? {
+        (Symbol::Value(base, _), bytes) => Some((base, bytes)),
         _ => None,
     }
 }

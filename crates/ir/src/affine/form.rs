@@ -227,6 +227,15 @@ impl Form {
         Some((found, Form::collect(self.bits, rest)))
     }
 
+    /// The symbol of an address that is its base, of which there is one, with the factor 1, and the offset in bytes.
+    pub fn base(&self, is_base: impl Fn(Symbol) -> bool) -> Option<(Symbol, Form)> {
+        let (found, offset) = self.coefficients(is_base)?;
+        match &found[..] {
+            [(s, factor)] if factor.as_const() == Some(1) => Some((*s, offset)),
+            _ => None,
+        }
+    }
+
     /// Emits code that computes the form as an `i64` (the low bits, its width). `value` gives the value of each symbol,
     /// extended or not; also that of an iteration number, which no value of the function has.
     pub fn emit(

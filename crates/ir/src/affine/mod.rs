@@ -223,11 +223,7 @@ impl<'a> Affine<'a> {
             Symbol::Global(_) => true,
             Symbol::Query(..) | Symbol::Iteration(_) => false,
         };
-        let (found, offset) = self.form(p, Ext::Own).coefficients(is_pointer)?;
-        match &found[..] {
-            [(s, factor)] if factor.as_const() == Some(1) => Some((*s, offset)),
-            _ => None,
-        }
+        self.form(p, Ext::Own).base(is_pointer)
     }
 
     /// The form of a launch query, truncated to so many bits.
