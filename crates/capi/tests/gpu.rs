@@ -88,7 +88,12 @@ fn a_gpu_with_few_registers_runs_large_groups() {
 fn first_launches_follow_the_making_of_kernels() {
     let t = Session::new();
     for i in 0..8 {
-        let kernel = t.kernel(&format!("kernel void k(global uint *p) {{ p[get_global_id(0)] += {i}; }}"));
+        // Of every other kernel it is known that its work-items execute few instructions.
+        let add = match i % 2 {
+            0 => format!("p[get_global_id(0)] += {i};"),
+            _ => format!("for (size_t j = 0; j < get_global_size(0) / 4096 * {i}; j++) p[get_global_id(0)]++;"),
+        };
+        let kernel = t.kernel(&format!("kernel void k(global uint *p) {{ {add} }}"));
         // Programs ask for it, which needs no code of so small a kernel.
         let most: usize =
             info(|s, v, r| t.clGetKernelWorkGroupInfo(kernel.h, t.device, CL_KERNEL_WORK_GROUP_SIZE, s, v, r));
@@ -110,7 +115,7 @@ fn a_small_launch_begins_with_baseline_code() {
         let count = |level| trace.matches(level).count();
         // One more is compiled to start the compiler. On a busy machine, the optimised code may be there sooner; or the
         // kernel is released before that is made.
-        assert_eq!(count("at level 1") > 1, quick, "{trace}");
+        assert_eq!((count("at level 0") > 0, count("at level 1") > 1), (quick, quick), "{trace}");
         assert!(quick || count("at level 4") == 8, "{trace}");
     }
 }
@@ -153,7 +158,7 @@ fn many_work_items_that_may_execute_much() {
 #[test]
 fn a_large_launch_begins_with_baseline_code_if_it_executes_little() {
     // One at level 1 starts the compiler.
-    let has_baseline = |trace: &str| trace.matches("at level 1").count() > 1;
+    let has_baseline = |trace: &str| trace.contains("at level 0") || trace.matches("at level 1").count() > 1;
     let begins_with_it = |test: &str| traced_on_the_gpu(true, &[test]).map(|trace| has_baseline(&trace));
     // On a busy machine, the optimised code may be there sooner.
     assert!((0..5).any(|_| begins_with_it("many_work_items_that_execute_little") != Some(false)));

@@ -36,6 +36,10 @@ fn pass_options(input: &KernelInput<'_>) -> PassOptions {
 /// are not what they spend their time on.
 const MAX_ALIGNED: usize = 1000;
 
+/// Instructions that a work-item executes in fewer microseconds than the driver's compiler is sooner done with the
+/// least effort.
+const FEW: u64 = 8192;
+
 /// The kernel once more, for buffers that are aligned, as they are but for pointers into shared virtual memory.
 fn aligned(module: &mut Module, kernel: FuncRef) -> Option<Coarse> {
     if module.funcs[kernel].size() > MAX_ALIGNED {
@@ -90,6 +94,7 @@ impl Backend for GpuBackend {
             Tier::Optimised => OptLevel::Default,
         };
         let effort = match level {
+            OptLevel::Less if cloom_spmd::most_executed(&module, kernel) <= FEW => Effort::Least,
             OptLevel::Less => Effort::Less,
             OptLevel::Default | OptLevel::None => Effort::Full,
         };

@@ -32,6 +32,8 @@ pub enum Effort {
     Full,
     /// Little: the code is of the baseline tier, and soon replaced.
     Less,
+    /// Nothing that only makes code faster: it is of the baseline tier, and its work-items execute few instructions.
+    Least,
 }
 
 /// How a kernel's code is launched.
