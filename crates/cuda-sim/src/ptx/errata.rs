@@ -5,6 +5,7 @@
 
 use super::flow::Flow;
 use super::op::{Comparison, Function, Inst, IntOp, Op, Src};
+use std::collections::HashSet;
 
 /// The line of an instruction to avoid, and what it is.
 pub(super) fn first(code: &[Inst]) -> Option<(u32, &'static str)> {
@@ -14,10 +15,43 @@ pub(super) fn first(code: &[Inst]) -> Option<(u32, &'static str)> {
     }
     // Registers with a choice of two doubles that are floats, in this block.
     let mut choices: Vec<u32> = Vec::new();
+    let clamped = clamped(code);
     code.iter().find_map(|inst| {
-        let found = erratum(&inst.op).or_else(|| converted_choice(&inst.op, &mut choices));
+        let found = erratum(&inst.op)
+            .or_else(|| converted_choice(&inst.op, &mut choices))
+            .or_else(|| compared_bound(&inst.op, &clamped));
         Some((inst.line, found?))
     })
+}
+
+/// Registers with the larger of a number and zero, and with copies of such.
+fn clamped(code: &[Inst]) -> HashSet<u32> {
+    let mut slots = HashSet::new();
+    for inst in code {
+        let (dst, is_one) = match &inst.op {
+            Op::Compute { function: Function::Int(IntOp::Max, ty), dst, args: [a, b, ..] } => {
+                (dst, ty.is_signed() && ty.bits == 32 && [a, b].contains(&&Src::Imm(0)))
+            }
+            Op::Compute { function: Function::Convert(how), dst, args: [Src::Reg(from), ..] } => {
+                (dst, !how.from.is_float() && !how.to.is_float() && slots.contains(from))
+            }
+            Op::Move { dst, src: Src::Reg(from) } => (dst, slots.contains(from)),
+            _ => continue,
+        };
+        if is_one {
+            slots.insert(dst.slot);
+        }
+    }
+    slots
+}
+
+/// The comparison may become the predicate of the instruction that computes the bound, which is true for negative
+/// numbers as well. Only of an equality.
+fn compared_bound(op: &Op, clamped: &HashSet<u32>) -> Option<&'static str> {
+    let Op::SetPredicate(set) = op else { return None };
+    let is_equality = set.compare.how == Comparison::Eq && set.compare.ty.is_signed() && set.compare.ty.bits <= 32;
+    let of_one = [&set.a, &set.b].into_iter().any(|src| matches!(src, Src::Reg(slot) if clamped.contains(slot)));
+    (is_equality && of_one).then_some("an equality of what is not negative")
 }
 
 /// Under register pressure, the conversion of a second choice may be that of the first one: the lower halves of the
@@ -108,6 +142,10 @@ mod tests {
         assert!(refused(&format!("{choice}cvt.rn.f32.f64 %f1, %d1;")));
         assert!(!refused(&format!("{choice}add.f64 %d2, %d1, %d1;\ncvt.rn.f32.f64 %f1, %d2;")));
         assert!(!refused("selp.f64 %d1, 0d3FB999999999999A, 0d402E400000000000, %p1;\ncvt.rn.f32.f64 %f1, %d1;"));
+        let clamped = "max.s32 %r1, %r2, 0;\ncvt.u16.u32 %h1, %r1;\n";
+        assert!(refused(&format!("{clamped}setp.eq.s32 %p1, %r1, 255;")));
+        assert!(refused(&format!("{clamped}setp.eq.s16 %p1, 255, %h1;")));
+        assert!(!refused(&format!("{clamped}setp.ne.s16 %p1, %h1, 255;\nsetp.eq.s32 %p1, %r2, 255;")));
         assert!(!refused("min.u32 %r1, %r2, 127;\nsetp.lt.f16 %p1, %h1, %h1;"));
         assert!(!refused("setp.nan.f32 %p1, %r1, %r1;\nA: @%p1 bra A;"));
     }

@@ -16,5 +16,13 @@ kernel void test(global int *out) {
   half h = (half)zero;
   CHECK(!isnan(h) && isordered(h, h) && isnan(nan((ushort)zero)) && isunordered(h, nan((ushort)zero)));
   CHECK((min(s.s0, (short)-4) == -4) && (min(s.s1, (short)-4) == -4) && (max(s.s7, (short)3) == 3));
+  // What is below zero is not the bound above.
+  int4 below = (int4)(-5, -256, INT_MIN, 255) + zero, bound = (int4)(255, 3, INT_MIN, 255) + zero;
+  int4 i = convert_int4(convert_uchar4_sat(below)) == 255;
+  CHECK(!i.x && !i.y && !i.z && i.w);
+  i = max(min(below, bound), 0) == bound;
+  CHECK(!i.x && !i.y && !i.z && i.w);
+  i = max(max(below, -bound), 0) == -bound;
+  CHECK(!i.x && !i.y && !i.z && !i.w);
   DONE;
 }

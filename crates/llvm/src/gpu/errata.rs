@@ -50,15 +50,31 @@
 //! selp.f64 %fd1, 0d3FF8000000000000, 0d402E400000000000, %p1;   ▸   selp.f64 …
 //! cvt.rn.f32.f64 %f1, %fd1;                                         selp.f32 %f1, 0f3FC00000, 0f41720000, %p1;
 //! ```
+//!
+//! # Whether what is not negative is a bound
+//!
+//! Of `max(min(x, y), 0) == y`, for architectures from 9.0 on, it makes one instruction, `VIMNMX.RELU`, and takes the
+//! predicate that comes with it for the answer: for a negative `x` it is true. (13.5 does not.) It does so in
+//! `convert_uchar_sat(x) == 255`, also where the numbers are cut to 16 bits. It does not look behind a negation, which
+//! takes no instruction:
+//!
+//! ```text
+//! max.s32 %r2, %r1, 0;              max.s32 %r2, %r1, 0;
+//! setp.eq.s32 %p1, %r2, 255;   ▸    setp.ne.s32 %p1, %r2, 255;
+//!                                   not.pred %p1, %p1;
+//! ```
 
 use super::peephole::operands;
+use std::collections::HashSet;
 
 /// The text without such instructions.
 pub fn avoid(text: &str) -> String {
     let mut avoided = String::with_capacity(text.len());
     let mut choices = Choices::default();
+    let clamped = clamped(text);
     for line in text.split_inclusive('\n') {
-        match choices.converted(line).or_else(|| in_other_words(line)) {
+        let other = choices.converted(line).or_else(|| in_other_words(line)).or_else(|| negated(line, &clamped));
+        match other {
             Some(other) => avoided.push_str(&other),
             None => avoided.push_str(line),
         }
@@ -105,6 +121,35 @@ impl<'t> Choices<'t> {
             self.0.push(Choice { to, floats: [a, b], predicate });
         }
     }
+}
+
+/// Registers with the larger of two numbers, or zero in the place of some, and those with copies of them. Functions
+/// have registers of the same names, and some of these are not meant; that does no harm.
+fn clamped(text: &str) -> HashSet<&str> {
+    let mut registers = HashSet::new();
+    for line in text.lines() {
+        let mut words = operands(line);
+        let (Some(operation), Some(to), Some(a)) = (words.next(), words.next(), words.next()) else { continue };
+        let is_one = match operation {
+            "max.s32" | "max.s16" => true,
+            "selp.b32" | "selp.b16" => a == "0" || words.next() == Some("0"),
+            "cvt.u16.u32" | "cvt.u32.u16" | "cvt.s32.s16" | "mov.u32" | "mov.b32" | "mov.u16" => registers.contains(a),
+            _ => false,
+        };
+        if is_one {
+            registers.insert(to);
+        }
+    }
+    registers
+}
+
+/// An equality of one of these registers, as a negation.
+fn negated(line: &str, clamped: &HashSet<&str>) -> Option<String> {
+    let mut words = operands(line);
+    let ty = words.next()?.strip_prefix("setp.eq.").filter(|ty| ["s32", "s16"].contains(ty))?;
+    let (to, a, b) = (words.next()?, words.next()?, words.next()?);
+    let is_meant = clamped.contains(a) || clamped.contains(b);
+    is_meant.then(|| format!("\tsetp.ne.{ty} \t{to}, {a}, {b};\n\tnot.pred \t{to}, {to};\n"))
 }
 
 /// A constant double that is a normal float, or zero.
@@ -246,6 +291,23 @@ mod tests {
         // A tenth is no float.
         let tenth = choice.replace("0d3FF8000000000000", "0d3FB999999999999A") + convert;
         assert_eq!(avoid(&tenth), tenth);
+    }
+
+    #[test]
+    fn equality_with_a_bound_is_negated() {
+        let equal = |a: &str, ty: &str| format!("\tsetp.eq.{ty} \t%p1, {a}, 255;\n");
+        let negated = |a: &str, ty: &str| format!("\tsetp.ne.{ty} \t%p1, {a}, 255;\n\tnot.pred \t%p1, %p1;\n");
+        let max = "\tmax.s32 \t%r2, %r1, 0;\n";
+        assert_eq!(avoid(&format!("{max}{}", equal("%r2", "s32"))), format!("{max}{}", negated("%r2", "s32")));
+        let cut = format!("{max}\tcvt.u16.u32 \t%rs1, %r2;\n");
+        assert_eq!(avoid(&format!("{cut}{}", equal("%rs1", "s16"))), format!("{cut}{}", negated("%rs1", "s16")));
+        // A loop may be laid out before what goes ahead of it.
+        assert_eq!(avoid(&format!("{}{max}", equal("%r2", "s32"))), format!("{}{max}", negated("%r2", "s32")));
+        let choice = "\tselp.b32 \t%r2, %r1, 0, %p2;\n";
+        assert_eq!(avoid(&format!("{choice}{}", equal("%r2", "s32"))), format!("{choice}{}", negated("%r2", "s32")));
+        for other in [equal("%r1", "s32"), equal("%r2", "s64"), negated("%r2", "s32")] {
+            assert_eq!(avoid(&format!("{max}{other}")), format!("{max}{other}"));
+        }
     }
 
     #[test]
