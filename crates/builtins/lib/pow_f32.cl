@@ -116,11 +116,11 @@ FN float pow(float x, float y)
 FN float powr(float x, float y)
 {
     // Where the logarithm is no number or infinite, the instruction gives it, and what is not defined is a NaN on the
-    // way: 0 * infinity.
+    // way: 0 * infinity. It takes a denormal number for zero, so that negative ones are scaled.
     int ordinary = as_uint(x) - 1u < 0x7f7fffffu;
     float l;
     float h = powf_log2(x, &l);
-    h = ordinary ? h : __cl_log2_near(x);
+    h = ordinary ? h : __cl_log2_near(x * 0x1p+24f);
     float p = y * h;
     return powf_exp2(p, __cl_fma(y, h, -p) + y * l);
 }
