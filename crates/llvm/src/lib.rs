@@ -12,6 +12,7 @@
 
 #![allow(unsafe_code, reason = "it calls LLVM's C interface")]
 
+mod atomic;
 mod convert;
 mod count;
 mod division;

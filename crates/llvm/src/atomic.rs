@@ -1,0 +1,263 @@
+//! Atomic operations and fences.
+//!
+//! In: an instruction and the memory order it has. Out: LLVM's instruction where the target has one that does as the
+//! specification says, and else a loop around a compare-and-exchange.
+
+use crate::emit::FunctionCx;
+use crate::ops::int_of;
+use cloom_ir::{BinOp, Flags, InstData, Order, RmwOp, Scalar, Space, Type};
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+use llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMIntPredicate};
+
+/// The kind of access that an order is for: not every order is valid for each.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Load,
+    Store,
+    ReadWrite,
+}
+
+fn ordering(order: Order, access: Access) -> LLVMAtomicOrdering {
+    use LLVMAtomicOrdering::*;
+    match (order, access) {
+        (Order::Relaxed, _) => LLVMAtomicOrderingMonotonic,
+        (Order::SeqCst, _) => LLVMAtomicOrderingSequentiallyConsistent,
+        (Order::Acquire | Order::AcqRel, Access::Load) => LLVMAtomicOrderingAcquire,
+        (Order::Release | Order::AcqRel, Access::Store) => LLVMAtomicOrderingRelease,
+        (Order::Release, Access::Load) | (Order::Acquire, Access::Store) => LLVMAtomicOrderingMonotonic,
+        (Order::Acquire, _) => LLVMAtomicOrderingAcquire,
+        (Order::Release, _) => LLVMAtomicOrderingRelease,
+        (Order::AcqRel, _) => LLVMAtomicOrderingAcquireRelease,
+    }
+}
+
+/// Whether the operand of a minimum or maximum replaces the old value, as a comparison of the two.
+fn predicate(op: RmwOp) -> LLVMIntPredicate {
+    match op {
+        RmwOp::Smin => LLVMIntPredicate::LLVMIntSLT,
+        RmwOp::Smax => LLVMIntPredicate::LLVMIntSGT,
+        RmwOp::Umin => LLVMIntPredicate::LLVMIntULT,
+        _ => LLVMIntPredicate::LLVMIntUGT,
+    }
+}
+
+impl FunctionCx<'_, '_> {
+    /// Whether only this thread can access the memory of an atomic operation: local memory, as one thread runs a group,
+    /// and on a GPU private memory, on which it has no atomic instructions. Then no locked instruction is needed, and
+    /// program order is enough.
+    fn is_own(&self, data: &InstData) -> bool {
+        let (p, x) = (self.func.ty(data.args[0]), data.args.get(1).map(|&x| self.func.ty(x).scalar));
+        match self.cx.gpu {
+            Some(_) => p.space() == Some(Space::Private),
+            None => p.space() == Some(Space::Local) && x != Some(Scalar::F16),
+        }
+    }
+
+    /// Atomic read-modify-write; returns the old value.
+    fn own_rmw(&self, data: &InstData, op: RmwOp) -> LLVMValueRef {
+        let ty = self.func.ty(data.args[1]);
+        let x = self.value(data.args[1]);
+        let old = self.plain_load(data, ty, ty.bytes());
+        let named = |name: &str| self.intrinsic(name, &[self.cx.ty(ty)], &[old, x]);
+        // SAFETY: (and in all of this file) operands are translated values of the types that the verifier checked.
+        let new = unsafe {
+            let b = self.builder.0;
+            match op {
+                RmwOp::Xchg => x,
+                RmwOp::Add => LLVMBuildAdd(b, old, x, c"".as_ptr()),
+                RmwOp::Sub => LLVMBuildSub(b, old, x, c"".as_ptr()),
+                RmwOp::And => LLVMBuildAnd(b, old, x, c"".as_ptr()),
+                RmwOp::Or => LLVMBuildOr(b, old, x, c"".as_ptr()),
+                RmwOp::Xor => LLVMBuildXor(b, old, x, c"".as_ptr()),
+                RmwOp::Smin => named("llvm.smin"),
+                RmwOp::Smax => named("llvm.smax"),
+                RmwOp::Umin => named("llvm.umin"),
+                RmwOp::Umax => named("llvm.umax"),
+                RmwOp::Fadd => self.arithmetic(BinOp::Fadd, old, x),
+                RmwOp::Fmin | RmwOp::Fmax => self.extremum(op == RmwOp::Fmin, ty, old, x),
+            }
+        };
+        self.own_store(data, ty, new);
+        old
+    }
+
+    fn own_store(&self, data: &InstData, ty: Type, x: LLVMValueRef) {
+        // SAFETY: see `own_rmw`.
+        unsafe {
+            let store = LLVMBuildStore(self.builder.0, x, self.value(data.args[0]));
+            LLVMSetAlignment(store, ty.bytes());
+            LLVMSetVolatile(store, i32::from(data.flags.contains(Flags::VOLATILE)));
+        }
+    }
+
+    /// A minimum or maximum that no other memory access is ordered by. It mostly leaves memory as it is: then a load
+    /// tells the old value, and neither a locked instruction nor the cache line of another processor is needed. (The
+    /// maxima of a million numbers in 1024 buckets: 1.3 ms, before that 5.1.)
+    fn relaxed_extremum(&self, data: &InstData, op: RmwOp) -> LLVMValueRef {
+        let ty = self.func.ty(data.args[1]);
+        let (x, b) = (self.value(data.args[1]), self.builder.0);
+        // SAFETY: see `own_rmw`; each block that is made here ends with a branch or is where the builder stays.
+        unsafe {
+            let seen = self.atomic_load(data, ty, Order::Relaxed);
+            let changes = LLVMBuildICmp(b, predicate(op), x, seen, c"".as_ptr());
+            let block = |name| self.new_block(name);
+            let (from, change, join) = (LLVMGetInsertBlock(b), block(c"extremum"), block(c"extremum.end"));
+            LLVMBuildCondBr(b, changes, change, join);
+            LLVMPositionBuilderAtEnd(b, change);
+            let old = self.locked_rmw(data, op, Order::Relaxed);
+            LLVMBuildBr(b, join);
+            LLVMPositionBuilderAtEnd(b, join);
+            let result = LLVMBuildPhi(b, self.cx.ty(ty), c"".as_ptr());
+            LLVMAddIncoming(result, [seen, old].as_mut_ptr(), [from, change].as_mut_ptr(), 2);
+            result
+        }
+    }
+
+    /// A minimum or maximum of floats, by compare and exchange: LLVM's own leaves it to the target which zero it is.
+    /// One that no other access is ordered by does not write where memory stays as it is, like `relaxed_extremum`.
+    fn float_extremum(&self, data: &InstData, smaller: bool, order: Order) -> LLVMValueRef {
+        let ty = self.func.ty(data.args[1]);
+        let (float, int) = (self.cx.ty(ty), self.cx.ty(ty.with_scalar(int_of(ty.scalar))));
+        let (p, x, b) = (self.value(data.args[0]), self.value(data.args[1]), self.builder.0);
+        let may_skip = order == Order::Relaxed && !data.flags.contains(Flags::VOLATILE);
+        // SAFETY: see `own_rmw`; each block that is made here ends with a branch or is where the builder stays.
+        unsafe {
+            let seen = LLVMBuildBitCast(b, self.atomic_load(data, ty, Order::Relaxed), int, c"".as_ptr());
+            let block = |name| self.new_block(name);
+            let (from, again, end) = (LLVMGetInsertBlock(b), block(c"extremum"), block(c"extremum.end"));
+            LLVMBuildBr(b, again);
+            LLVMPositionBuilderAtEnd(b, again);
+            let old = LLVMBuildPhi(b, int, c"".as_ptr());
+            let new = self.extremum(smaller, ty, LLVMBuildBitCast(b, old, float, c"".as_ptr()), x);
+            let new = LLVMBuildBitCast(b, new, int, c"".as_ptr());
+            let exchange = if may_skip { block(c"extremum.exchange") } else { again };
+            if may_skip {
+                let is_same = LLVMBuildICmp(b, LLVMIntPredicate::LLVMIntEQ, new, old, c"".as_ptr());
+                LLVMBuildCondBr(b, is_same, end, exchange);
+                LLVMPositionBuilderAtEnd(b, exchange);
+            }
+            let (success, failure) = (ordering(order, Access::ReadWrite), ordering(order, Access::Load));
+            let pair = LLVMBuildAtomicCmpXchg(b, p, old, new, success, failure, 0);
+            self.keep_generic(data, pair);
+            let (found, done) =
+                (LLVMBuildExtractValue(b, pair, 0, c"".as_ptr()), LLVMBuildExtractValue(b, pair, 1, c"".as_ptr()));
+            LLVMBuildCondBr(b, done, end, again);
+            LLVMAddIncoming(old, [seen, found].as_mut_ptr(), [from, exchange].as_mut_ptr(), 2);
+            LLVMPositionBuilderAtEnd(b, end);
+            let result = LLVMBuildPhi(b, int, c"".as_ptr());
+            LLVMAddIncoming(result, [old].as_mut_ptr(), [exchange].as_mut_ptr(), 1);
+            if may_skip {
+                LLVMAddIncoming(result, [old].as_mut_ptr(), [again].as_mut_ptr(), 1);
+            }
+            LLVMBuildBitCast(b, result, float, c"".as_ptr())
+        }
+    }
+
+    /// A relaxed read-modify-write on a GPU, where local memory is shared by threads.
+    pub fn gpu_rmw(&self, data: &InstData, op: RmwOp) -> LLVMValueRef {
+        match op {
+            _ if self.is_own(data) => self.own_rmw(data, op),
+            RmwOp::Fmin | RmwOp::Fmax => self.float_extremum(data, op == RmwOp::Fmin, Order::Relaxed),
+            _ => self.locked_rmw(data, op, Order::Relaxed),
+        }
+    }
+
+    pub fn atomic_rmw(&self, data: &InstData, op: RmwOp, order: Order) -> LLVMValueRef {
+        match op {
+            _ if self.is_own(data) => self.own_rmw(data, op),
+            RmwOp::Smin | RmwOp::Smax | RmwOp::Umin | RmwOp::Umax
+                if order == Order::Relaxed && !data.flags.contains(Flags::VOLATILE) =>
+            {
+                self.relaxed_extremum(data, op)
+            }
+            RmwOp::Fmin | RmwOp::Fmax => self.float_extremum(data, op == RmwOp::Fmin, order),
+            _ => self.locked_rmw(data, op, order),
+        }
+    }
+
+    fn locked_rmw(&self, data: &InstData, op: RmwOp, order: Order) -> LLVMValueRef {
+        use LLVMAtomicRMWBinOp::*;
+        let op = match op {
+            RmwOp::Xchg => LLVMAtomicRMWBinOpXchg,
+            RmwOp::Add => LLVMAtomicRMWBinOpAdd,
+            RmwOp::Sub => LLVMAtomicRMWBinOpSub,
+            RmwOp::And => LLVMAtomicRMWBinOpAnd,
+            RmwOp::Or => LLVMAtomicRMWBinOpOr,
+            RmwOp::Xor => LLVMAtomicRMWBinOpXor,
+            RmwOp::Smin => LLVMAtomicRMWBinOpMin,
+            RmwOp::Smax => LLVMAtomicRMWBinOpMax,
+            RmwOp::Umin => LLVMAtomicRMWBinOpUMin,
+            RmwOp::Umax => LLVMAtomicRMWBinOpUMax,
+            RmwOp::Fadd => LLVMAtomicRMWBinOpFAdd,
+            // Not used: see `float_extremum`.
+            RmwOp::Fmin => LLVMAtomicRMWBinOpFMin,
+            RmwOp::Fmax => LLVMAtomicRMWBinOpFMax,
+        };
+        let (p, x) = (self.value(data.args[0]), self.value(data.args[1]));
+        // SAFETY: see `own_rmw`.
+        let update = unsafe { LLVMBuildAtomicRMW(self.builder.0, op, p, x, ordering(order, Access::ReadWrite), 0) };
+        self.keep_generic(data, update);
+        update
+    }
+
+    /// Keeps LLVM from finding out on a GPU that a generic pointer is one to private memory, where it then has no
+    /// instruction for an atomic operation: what is volatile stays as it is.
+    fn keep_generic(&self, data: &InstData, update: LLVMValueRef) {
+        if self.cx.gpu.is_some() && self.func.ty(data.args[0]).space() == Some(Space::Generic) {
+            // SAFETY: see `own_rmw`.
+            unsafe { LLVMSetVolatile(update, 1) }
+        }
+    }
+
+    pub fn cmpxchg(&self, data: &InstData, order: Order) -> LLVMValueRef {
+        let [p, expected, new] = [0, 1, 2].map(|i| self.value(data.args[i]));
+        if self.is_own(data) {
+            let ty = self.func.ty(data.args[1]);
+            let old = self.plain_load(data, ty, ty.bytes());
+            // SAFETY: see `own_rmw`.
+            let new = unsafe {
+                let is = LLVMBuildICmp(self.builder.0, LLVMIntPredicate::LLVMIntEQ, old, expected, c"".as_ptr());
+                LLVMBuildSelect(self.builder.0, is, new, old, c"".as_ptr())
+            };
+            self.own_store(data, ty, new);
+            return old;
+        }
+        // SAFETY: see `own_rmw`.
+        unsafe {
+            let pair = LLVMBuildAtomicCmpXchg(
+                self.builder.0,
+                p,
+                expected,
+                new,
+                ordering(order, Access::ReadWrite),
+                ordering(order, Access::Load),
+                0,
+            );
+            self.keep_generic(data, pair);
+            LLVMBuildExtractValue(self.builder.0, pair, 0, c"".as_ptr())
+        }
+    }
+
+    pub fn atomic_load(&self, data: &InstData, ty: Type, order: Order) -> LLVMValueRef {
+        let load = self.plain_load(data, ty, ty.bytes());
+        // SAFETY: see `own_rmw`.
+        unsafe { LLVMSetOrdering(load, ordering(order, Access::Load)) };
+        load
+    }
+
+    pub fn atomic_store(&self, data: &InstData, order: Order) -> LLVMValueRef {
+        let store = self.store(data, self.func.ty(data.args[1]).bytes());
+        // SAFETY: see `own_rmw`.
+        unsafe { LLVMSetOrdering(store, ordering(order, Access::Store)) };
+        store
+    }
+
+    pub fn fence(&self, order: Order) -> LLVMValueRef {
+        if order == Order::Relaxed {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: see `own_rmw`.
+        unsafe { LLVMBuildFence(self.builder.0, ordering(order, Access::ReadWrite), 0, c"".as_ptr()) }
+    }
+}
