@@ -5,10 +5,13 @@
 
 use crate::emit::FunctionCx;
 use crate::ops::int_of;
-use cloom_ir::{BinOp, Flags, InstData, Order, RmwOp, Scalar, Space, Type};
+use cloom_ir::{BinOp, Flags, InstData, Op, Order, RmwOp, Scalar, Space, Type};
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
-use llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMIntPredicate};
+use llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMIntPredicate, LLVMRealPredicate};
+
+/// 2^-101: see `gpu_float_sum`.
+const LEAST_EXACT_SUMMAND: f32 = f32::from_bits((127 - 101) << 23);
 
 /// The kind of access that an order is for: not every order is valid for each.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -114,24 +117,26 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// A minimum or maximum of floats, by compare and exchange: LLVM's own leaves it to the target which zero it is.
-    /// One that no other access is ordered by does not write where memory stays as it is, like `relaxed_extremum`.
-    fn float_extremum(&self, data: &InstData, smaller: bool, order: Order) -> LLVMValueRef {
+    /// A read-modify-write of a float, by compare and exchange, with what `new` makes of the old value. One that no
+    /// other access is ordered by does not write where memory stays as it is, like `relaxed_extremum`.
+    fn float_rmw(&self, data: &InstData, order: Order, new: impl FnOnce(LLVMValueRef) -> LLVMValueRef) -> LLVMValueRef {
         let ty = self.func.ty(data.args[1]);
         let (float, int) = (self.cx.ty(ty), self.cx.ty(ty.with_scalar(int_of(ty.scalar))));
-        let (p, x, b) = (self.value(data.args[0]), self.value(data.args[1]), self.builder.0);
-        let may_skip = order == Order::Relaxed && !data.flags.contains(Flags::VOLATILE);
+        let (p, b) = (self.value(data.args[0]), self.builder.0);
+        // The order as written: on a GPU `order` is relaxed, with fences around.
+        let is_relaxed = matches!(data.op, Op::AtomicRmw { order: Order::Relaxed, .. });
+        let may_skip = is_relaxed && !data.flags.contains(Flags::VOLATILE);
         // SAFETY: see `own_rmw`; each block that is made here ends with a branch or is where the builder stays.
         unsafe {
             let seen = LLVMBuildBitCast(b, self.atomic_load(data, ty, Order::Relaxed), int, c"".as_ptr());
             let block = |name| self.new_block(name);
-            let (from, again, end) = (LLVMGetInsertBlock(b), block(c"extremum"), block(c"extremum.end"));
+            let (from, again, end) = (LLVMGetInsertBlock(b), block(c"update"), block(c"update.end"));
             LLVMBuildBr(b, again);
             LLVMPositionBuilderAtEnd(b, again);
             let old = LLVMBuildPhi(b, int, c"".as_ptr());
-            let new = self.extremum(smaller, ty, LLVMBuildBitCast(b, old, float, c"".as_ptr()), x);
+            let new = new(LLVMBuildBitCast(b, old, float, c"".as_ptr()));
             let new = LLVMBuildBitCast(b, new, int, c"".as_ptr());
-            let exchange = if may_skip { block(c"extremum.exchange") } else { again };
+            let exchange = if may_skip { block(c"update.exchange") } else { again };
             if may_skip {
                 let is_same = LLVMBuildICmp(b, LLVMIntPredicate::LLVMIntEQ, new, old, c"".as_ptr());
                 LLVMBuildCondBr(b, is_same, end, exchange);
@@ -154,11 +159,54 @@ impl FunctionCx<'_, '_> {
         }
     }
 
+    /// A minimum or maximum of floats: LLVM's own leaves it to the target which zero it is.
+    fn float_extremum(&self, data: &InstData, smaller: bool, order: Order) -> LLVMValueRef {
+        let (ty, x) = (self.func.ty(data.args[1]), self.value(data.args[1]));
+        self.float_rmw(data, order, |old| self.extremum(smaller, ty, old, x))
+    }
+
+    /// A sum in global memory of a GPU, where the instruction for it takes denormal numbers for zero, operands and sum
+    /// (PTX ISA, "atom"). That shows only if the summand is below 2^-101: to a larger one a denormal number adds
+    /// nothing, and with a normal number its sum is not denormal. Smaller ones are added by compare and exchange; of
+    /// those, a zero mostly takes a load.
+    fn gpu_float_sum(&self, data: &InstData) -> LLVMValueRef {
+        let ty = self.func.ty(data.args[1]);
+        let (x, b) = (self.value(data.args[1]), self.builder.0);
+        let size = self.intrinsic("llvm.fabs", &[self.cx.ty(ty)], &[x]);
+        // SAFETY: see `own_rmw`; each block that is made here ends with a branch or is where the builder stays.
+        unsafe {
+            let least = self.cx.constant(ty, u64::from(LEAST_EXACT_SUMMAND.to_bits()));
+            let is_exact = LLVMBuildFCmp(b, LLVMRealPredicate::LLVMRealUGE, size, least, c"".as_ptr());
+            let block = |name| self.new_block(name);
+            let (direct, small, end) = (block(c"sum"), block(c"sum.small"), block(c"sum.end"));
+            LLVMBuildCondBr(b, is_exact, direct, small);
+            LLVMPositionBuilderAtEnd(b, direct);
+            let added = self.locked_rmw(data, RmwOp::Fadd, Order::Relaxed);
+            LLVMBuildBr(b, end);
+            LLVMPositionBuilderAtEnd(b, small);
+            let exchanged = self.float_rmw(data, Order::Relaxed, |old| self.arithmetic(BinOp::Fadd, old, x));
+            let exchange = LLVMGetInsertBlock(b);
+            LLVMBuildBr(b, end);
+            LLVMPositionBuilderAtEnd(b, end);
+            let result = LLVMBuildPhi(b, self.cx.ty(ty), c"".as_ptr());
+            LLVMAddIncoming(result, [added, exchanged].as_mut_ptr(), [direct, exchange].as_mut_ptr(), 2);
+            result
+        }
+    }
+
+    /// Whether a GPU's instruction for this sum takes denormal numbers for zero where the program does not.
+    fn flushes_sums(&self, data: &InstData) -> bool {
+        let (p, x) = (self.func.ty(data.args[0]), self.func.ty(data.args[1]));
+        let is_global = matches!(p.space(), Some(Space::Global | Space::Generic));
+        x.scalar == Scalar::F32 && is_global && !self.cx.denorms_are_zero
+    }
+
     /// A relaxed read-modify-write on a GPU, where local memory is shared by threads.
     pub fn gpu_rmw(&self, data: &InstData, op: RmwOp) -> LLVMValueRef {
         match op {
             _ if self.is_own(data) => self.own_rmw(data, op),
             RmwOp::Fmin | RmwOp::Fmax => self.float_extremum(data, op == RmwOp::Fmin, Order::Relaxed),
+            RmwOp::Fadd if self.flushes_sums(data) => self.gpu_float_sum(data),
             _ => self.locked_rmw(data, op, Order::Relaxed),
         }
     }

@@ -77,7 +77,7 @@ pub struct Cx<'m> {
     pub context: LLVMContextRef,
     pub llvm: LLVMModuleRef,
     pub target: &'m Target,
-    denorms_are_zero: bool,
+    pub denorms_are_zero: bool,
     pub functions: HashMap<FuncRef, (LLVMTypeRef, LLVMValueRef)>,
     globals: HashMap<GlobalRef, LLVMValueRef>,
     /// Globals without their initial value yet.

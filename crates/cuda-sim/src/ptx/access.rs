@@ -10,6 +10,11 @@ use super::memory::{self, CONST_START, LOCAL_START, SHARED_START};
 use super::op::{Address, Atomic, Dst, Space, Src, Type};
 use super::thread::{Common, Context, Thread};
 
+/// The space that an address of a space, which may be the generic one, lies in, and the address there.
+fn real_place(space: Space, address: u64) -> (Space, u64) {
+    if space == Space::Generic { memory::resolve(address) } else { (space, address) }
+}
+
 impl Thread {
     /// The numeric address of an operand.
     fn address(&self, cx: &Context<'_>, common: &Common, space: Space, address: Address) -> u64 {
@@ -28,7 +33,7 @@ impl Thread {
         address: u64,
         size: u32,
     ) -> Result<&'b [u8], Fault> {
-        let (real, offset) = if space == Space::Generic { memory::resolve(address) } else { (space, address) };
+        let (real, offset) = real_place(space, address);
         let all: Option<&[u8]> = match real {
             Space::Global | Space::Generic => Some(cx.memory.bytes(offset)),
             Space::Shared => tail(&common.shared, offset, SHARED_START),
@@ -61,7 +66,7 @@ impl Thread {
         size: u32,
     ) -> Result<&'b mut [u8], Fault> {
         let place = self.place(line, common);
-        let (real, offset) = if space == Space::Generic { memory::resolve(address) } else { (space, address) };
+        let (real, offset) = real_place(space, address);
         if offset % u64::from(size.max(1)) != 0 {
             return Err(Fault::Misaligned { place, space: space.name(), address, size });
         }
@@ -139,7 +144,10 @@ impl Thread {
         let size = op.ty.size();
         let bytes = self.bytes_mut(cx, common, line, op.space, address, size)?;
         let old = from_bytes(bytes);
-        let new = atomic::apply(op.op, op.ty, old, b, c);
+        let new = match real_place(op.space, address).0 {
+            Space::Global => atomic::apply_global(op.op, op.ty, old, b, c),
+            _ => atomic::apply(op.op, op.ty, old, b, c),
+        };
         bytes.copy_from_slice(&new.to_le_bytes()[..size as usize]);
         if let Some(dst) = op.dst {
             self.write(dst, old);

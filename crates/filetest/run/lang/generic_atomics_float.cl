@@ -58,5 +58,20 @@ kernel void test(global int *out) {
   CHECK(atomic_fetch_add(mine, 1.0f) == -3.0f && atomic_fetch_sub(mine, 0.5f) == -2.0f);
   CHECK(atomic_fetch_min(mine, -2.0f) == -2.5f && atomic_fetch_max(mine, id & 1 ? 5.0f : -9.0f) == -2.5f);
   CHECK(atomic_load(mine) == (id & 1 ? 5.0f : -2.5f));
+  // Denormal numbers, as operands and as sums; the operands are no constants.
+  volatile float one = 1.0f;
+  const float tiny = 0x1p-149f * one, normal = 0x1p-126f * one, large = 0x1p-101f * one;
+  atomic_store(mine, tiny);
+  CHECK(atomic_fetch_add_explicit(mine, one - 1.0f, memory_order_relaxed) == tiny && atomic_load(mine) == tiny);
+  CHECK(atomic_fetch_add(mine, tiny) == tiny && as_int(atomic_load(mine)) == 2);
+  CHECK(add_to(mine, -3 * tiny) == 2 * tiny && atomic_load(mine) == -tiny);
+  CHECK(atomic_fetch_add(mine, normal) == -tiny && as_int(atomic_load(mine)) == 0x7fffff);
+  CHECK(atomic_fetch_sub(mine, 2 * normal) == normal - tiny && atomic_load(mine) == -normal - tiny);
+  CHECK(atomic_fetch_add_explicit(mine, normal, memory_order_relaxed, memory_scope_device) == -normal - tiny);
+  CHECK(atomic_fetch_add(mine, large) == -tiny && atomic_fetch_sub(mine, large) == large);
+  CHECK(as_int(atomic_load(mine)) == 0);
+  atomic_store(mine, -0.0f);
+  CHECK(as_int(add_to(mine, -0.0f)) == INT_MIN && as_int(add_to(mine, 0.0f)) == INT_MIN);
+  CHECK(as_int(add_to(mine, NAN)) == 0 && isnan(add_to(mine, large)) && isnan(atomic_load(mine)));
   DONE;
 }

@@ -154,6 +154,10 @@ fn atomics() {
         ("atom.global.and.b32 %r10, [%rd1], 6;", 3, 2, 3),
         ("red.global.or.b32 [%rd1], 6; mov.b32 %r10, 1;", 3, 7, 1),
         ("atom.global.add.f32 %f1, [%rd1], 0f3F800000; mov.b32 %r10, %f1;", 0x4000_0000, 0x4040_0000, 0x4000_0000),
+        // Sums of floats in global memory take denormal numbers for zero.
+        ("atom.add.f32 %f1, [%rd1], 0f00000000; mov.b32 %r10, %f1;", -0x7FFF_FFFF, 0, 0x8000_0001),
+        ("atom.global.add.f32 %f1, [%rd1], 0f00000001; mov.b32 %r10, %f1;", 1, 0, 1),
+        ("atom.global.add.f32 %f1, [%rd1], 0f80800000; mov.b32 %r10, %f1;", 0x0080_0001, 0, 0x0080_0001),
         ("atom.global.add.noftz.f16 %rs1, [%rd1], 0x3C00; cvt.u32.u16 %r10, %rs1;", 0x7_3C00, 0x7_4000, 0x3C00),
         ("atom.global.cas.b16 %rs1, [%rd1], 5, 6; cvt.u32.u16 %r10, %rs1;", 0x7_0005, 0x7_0006, 5),
     ] {
@@ -166,6 +170,10 @@ fn atomics() {
         "st.shared.u32 [s], 0; bar.sync 0; atom.shared.add.u32 %r10, [s], 1; bar.sync 0; ld.shared.u32 %r11, [s];
         add.s32 %r10, %r10, %r11; st.global.u32 [%rd1], %r10;";
     assert_eq!(run_grid(".shared .align 4 .u32 s;", body, 1, (1, 3)).unwrap(), [3, 4, 5]);
+    // In shared memory denormal numbers count.
+    let body = "st.shared.u32 [s], 1; atom.shared.add.f32 %f1, [s], 0f00000002; ld.shared.u32 %r10, [s];
+        st.global.u32 [%rd1], %r10;";
+    assert_eq!(run_grid(".shared .align 4 .u32 s;", body, 1, (1, 1)).unwrap(), [3]);
 }
 
 #[test]
