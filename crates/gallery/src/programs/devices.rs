@@ -4,7 +4,8 @@
 use super::domain::Domain;
 use super::parts::Parts;
 use super::plan::{Plan, Ran};
-use super::team::{Team, by_speed, even, hidden, trace};
+use super::split::{Balance, even};
+use super::team::{Team, hidden, trace};
 use crate::cl::{Plain, Session};
 use crate::error::Result;
 use crate::params::Params;
@@ -41,6 +42,7 @@ pub(crate) fn run<T: Plain, D: Domain<T>>(
         parts.settle()?;
         Ok(true)
     };
+    let mut balance = Balance::default();
     let after = |i: u32| {
         let mut parts = parts.borrow_mut();
         let spans = parts.spans()?;
@@ -48,7 +50,7 @@ pub(crate) fn run<T: Plain, D: Domain<T>>(
         splits.borrow_mut().push(parts.split().to_vec());
         params.observer.frame(|| Ok(frame(&parts.gather(plan.result)?)))?;
         if is_adaptive && i + 1 < params.iterations {
-            let split = by_speed(units, &parts.speeds(&spans), least);
+            let split = balance.next(parts.split(), &parts.speeds(&spans), least);
             let moved = split.iter().zip(parts.split()).map(|(a, b)| a.abs_diff(*b)).max().unwrap_or_default();
             if moved as f64 > WORTH * units as f64 {
                 let data = if plan.result == 0 { parts.gather(0)? } else { plan.start.to_vec() };

@@ -10,7 +10,7 @@
 //! ```
 
 use super::grid::Grid;
-use super::team::by_speed;
+use super::split::Balance;
 use super::threads;
 use crate::cl::queue::Queue;
 use crate::cl::{Arg, Buffer, Kernel, Session};
@@ -30,6 +30,7 @@ pub(crate) struct Hybrid<'s> {
     share: usize,
     /// Since the share has been the same: how long either side computed.
     busy: [Duration; 2],
+    balance: Balance,
     /// The rows on the device, each time that they became others.
     rows: Vec<usize>,
 }
@@ -41,7 +42,8 @@ impl<'s> Hybrid<'s> {
         let share = grid.groups()[1] / 2;
         let host = [start.to_vec(), start.to_vec()];
         let rows = vec![share * grid.th];
-        Ok(Hybrid { grid, queue: session.queue()?, device, host, at: 0, share, busy: Default::default(), rows })
+        let (queue, busy, balance) = (session.queue()?, Default::default(), Balance::default());
+        Ok(Hybrid { grid, queue, device, host, at: 0, share, busy, balance, rows })
     }
 
     /// The rows on the device: whole groups, and fewer than there are. It has none of a single row of tiles.
@@ -126,7 +128,7 @@ impl<'s> Hybrid<'s> {
         let speed = |rows: usize, busy: Duration| rows as f64 / busy.as_secs_f64().max(1e-9);
         let speeds = [speed(self.share, self.busy[0]), speed(tiles - self.share, self.busy[1])];
         self.busy = Default::default();
-        match by_speed(tiles, &speeds, 1)[..] {
+        match self.balance.next(&[self.share, tiles - self.share], &speeds, 1)[..] {
             [share, _] => self.split_at(share),
             _ => Ok(()),
         }

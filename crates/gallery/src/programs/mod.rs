@@ -43,6 +43,7 @@ pub(crate) mod scalvec;
 mod scrollup;
 mod shape;
 mod spin;
+mod split;
 mod stripes;
 mod team;
 mod threads;

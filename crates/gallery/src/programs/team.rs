@@ -1,4 +1,4 @@
-//! Several devices that work on one thing: which ones, how they split its rows or cells, and what each did when.
+//! Several devices that work on one thing: which ones, and what each did when.
 //!
 //! The devices may be of several platforms, or parts of one. Each has a session of its own.
 
@@ -57,30 +57,6 @@ impl Team {
         };
         self.members.iter().zip(split).map(line).collect()
     }
-}
-
-/// Units, such as rows, in parts that are as equal as possible.
-pub(crate) fn even(rows: usize, parts: usize) -> Vec<usize> {
-    (0..parts).map(|i| rows * (i + 1) / parts - rows * i / parts).collect()
-}
-
-/// Units in the ratio of speeds, at least `least` each; even if they do not suffice or a speed makes no sense.
-pub(crate) fn by_speed(rows: usize, speeds: &[f64], least: usize) -> Vec<usize> {
-    let sum: f64 = speeds.iter().sum();
-    let spare = rows.saturating_sub(least * speeds.len());
-    if speeds.iter().any(|s| !s.is_finite() || *s < 0.0) || sum <= 0.0 || spare == 0 {
-        return even(rows, speeds.len());
-    }
-    let mut ends = 0.0;
-    let mut last = 0;
-    let part = |speed: &f64| {
-        ends += speed / sum * spare as f64;
-        let end = (ends.round() as usize).min(spare);
-        let part = least + end - last;
-        last = end;
-        part
-    };
-    speeds.iter().map(part).collect()
 }
 
 /// What a member's clock must be advanced by to show the host's: each device has its own.
@@ -152,18 +128,6 @@ pub(crate) fn trace(spans: &[Span]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn splits_take_all_rows_and_follow_the_speeds() {
-        assert_eq!(even(10, 3), [3, 3, 4]);
-        assert_eq!(by_speed(100, &[3.0, 1.0], 1), [75, 25]);
-        assert_eq!(by_speed(100, &[1e9, 1.0], 4), [96, 4]);
-        assert_eq!(by_speed(7, &[1.0, f64::NAN], 1), even(7, 2));
-        assert_eq!(by_speed(2, &[5.0, 1.0, 1.0], 1).iter().sum::<usize>(), 2);
-        for rows in 0..50 {
-            assert_eq!(by_speed(rows, &[0.3, 2.0, 1.1], 2).iter().sum::<usize>(), rows);
-        }
-    }
 
     #[test]
     fn what_runs_beside_a_kernel_is_hidden() {

@@ -10,7 +10,8 @@ use crate::picture::Picture;
 use crate::program::{Answer, Outcome, same_picture};
 use crate::programs::grid::Grid;
 use crate::programs::plan::Source;
-use crate::programs::team::{Team, by_speed, even};
+use crate::programs::split::{Balance, even};
+use crate::programs::team::Team;
 use std::cell::RefCell;
 use std::time::Instant;
 
@@ -37,7 +38,7 @@ pub(super) fn run(
     let band = |member| Ok(Band { queue: Session::queue(member)?, output: member.zeroed(grid.w * grid.h)? });
     let bands = team.members.iter().take(members).map(band).collect::<Result<Vec<_>>>()?;
     let split = RefCell::new(even(tiles, members));
-    let mut splits = Vec::new();
+    let (mut splits, mut balance) = (Vec::new(), Balance::default());
     let view = |i: u32| View::of(if still { 0 } else { i }, grid.w, grid.h);
     // The first row of each device, and the one after its last.
     let rows = |split: &[usize]| -> Vec<(usize, usize)> {
@@ -82,7 +83,7 @@ pub(super) fn run(
         }
         team.members.iter().for_each(Session::forget);
         if variant == "devices_adaptive" {
-            split.replace(by_speed(tiles, &speeds, 1));
+            split.replace(balance.next(&current, &speeds, 1));
         }
         last.replace(current.clone());
         splits.push(current);
