@@ -4,6 +4,7 @@
 mod devices;
 
 use super::grid::{Grid, build};
+use super::split::Balance;
 use super::{team, threads};
 use crate::args;
 use crate::cl::Session;
@@ -165,7 +166,7 @@ impl Program for Mandel {
             "threads" => 0,
             _ => tile_rows / 2,
         };
-        let mut shares = Vec::new();
+        let (mut shares, mut balance) = (Vec::new(), Balance::default());
         let last = Cell::new((0, View::of(0, grid.w, grid.h)));
         // The whole picture after an iteration: the device's rows above those of the threads.
         let picture = || -> Result<Picture> {
@@ -206,11 +207,9 @@ impl Program for Mandel {
             })?;
             last.set((rows, view));
             if variant == "hybrid_adaptive" && rows > 0 && rows < grid.h {
-                // Rows a second of either side give the next split; both keep at least one row of tiles to be measured
-                // by.
-                let d = rows as f64 / device.as_secs_f64().max(1e-9);
-                let o = (grid.h - rows) as f64 / own.as_secs_f64().max(1e-9);
-                share = ((tile_rows as f64 * d / (d + o)).round() as usize).clamp(1, tile_rows.max(2) - 1);
+                let speeds = [(rows, device), (grid.h - rows, own)].map(|(n, t)| n as f64 / t.as_secs_f64().max(1e-9));
+                // Both keep at least one row of tiles to be measured by.
+                share = balance.next(&[share, tile_rows - share], &speeds, 1)[0];
             }
             Ok(true)
         };
