@@ -57,9 +57,9 @@ fn one(channel_type: u32, bits: u32) -> Vec<u8> {
     let x = f64::from(f32::from_bits(bits));
     let signed = bits as i32;
     match channel_type {
-        channel::SNORM_INT8 => vec![scaled(x, -1.0, 127.0) as i8 as u8],
+        channel::SNORM_INT8 => vec![scaled(x, -128.0 / 127.0, 127.0) as i8 as u8],
         channel::UNORM_INT8 => vec![scaled(x, 0.0, 255.0) as u8],
-        channel::SNORM_INT16 => (scaled(x, -1.0, 32767.0) as i16).to_le_bytes().to_vec(),
+        channel::SNORM_INT16 => (scaled(x, -32768.0 / 32767.0, 32767.0) as i16).to_le_bytes().to_vec(),
         channel::UNORM_INT16 => (scaled(x, 0.0, 65535.0) as u16).to_le_bytes().to_vec(),
         channel::SIGNED_INT8 => vec![signed.clamp(-128, 127) as i8 as u8],
         channel::UNSIGNED_INT8 => vec![bits.min(255) as u8],
@@ -119,7 +119,10 @@ mod tests {
 
     #[test]
     fn numbers_saturate() {
-        assert_eq!(filled(order::R, channel::SNORM_INT8, [-7.0; 4]), [0x81]);
+        assert_eq!(filled(order::R, channel::SNORM_INT8, [-7.0; 4]), [0x80]);
+        assert_eq!(filled(order::R, channel::SNORM_INT16, [f32::NEG_INFINITY; 4]), [0, 0x80]);
+        // As kernels write it: what lies just below -1 is not -128 yet.
+        assert_eq!(filled(order::R, channel::SNORM_INT8, [-1.003; 4]), [0x81]);
         assert_eq!(filled(order::R, channel::UNORM_INT8, [f32::NAN; 4]), [0]);
         let ints = |channel_type, bits: u32| element(ImageFormat { order: order::R, channel_type }, [bits; 4]);
         assert_eq!(ints(channel::SIGNED_INT8, -300i32 as u32), [0x80]);
