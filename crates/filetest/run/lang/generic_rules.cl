@@ -73,6 +73,18 @@ kernel void test(global int *out) {
   p = nothing;
   CHECK(p == 0 && !to_local(p) && !to_private(p) && !to_global(p));
 
+  // Differences of which one pointer went through memory, and pointers as numbers.
+  int *kept[8];
+  for (int i = 0; i < 4; i++) {
+    kept[i] = shared + i;
+    kept[4 + i] = own + i;
+  }
+  volatile int third = 3, seventh = 7;
+  CHECK(kept[third] - shared == 3 && shared - kept[third] == -3 && (size_t)kept[third] - (size_t)shared == 12);
+  CHECK(kept[seventh] - own == 3 && own - kept[seventh] == -3 && (size_t)kept[seventh] - (size_t)own == 12);
+  CHECK((local int *)((size_t)kept[third] - 4) == shared + 2 && *(local int *)(size_t)&shared[id] == 10 * id);
+  CHECK((size_t)nothing == 0 && (local int *)(size_t)0 == nothing && (size_t)(private int *)0 == 0);
+
   // The composite type of a conditional operator.
   p = own;
   CHECK(*(id >= 0 ? p : &shared[0]) == 1);

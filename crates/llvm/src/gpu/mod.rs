@@ -137,6 +137,18 @@ impl FunctionCx<'_, '_> {
                 Some(dim) => self.low_global_id(dim),
                 None => return Ok(None),
             },
+            // As a number, a pointer is its generic address in every address space, so that one may be subtracted from
+            // another that went through memory.
+            Op::Cast(CastOp::PtrToInt) if self.is_short_pointer(self.func.ty(data.args[0])) => {
+                let (from, generic) = (self.func.ty(data.args[0]), Type::ptr(Space::Generic));
+                let pointer = self.space_cast(from, generic, self.value(data.args[0]));
+                self.cast(CastOp::PtrToInt, generic, ty, pointer)
+            }
+            Op::Cast(CastOp::IntToPtr) if self.is_short_pointer(ty) => {
+                let (from, generic) = (self.func.ty(data.args[0]), Type::ptr(Space::Generic));
+                let pointer = self.cast(CastOp::IntToPtr, from, generic, self.value(data.args[0]));
+                self.space_cast(generic, ty, pointer)
+            }
             Op::GlobalAddr(g) if self.cx.module.globals[g].place.is_none() => match self.cx.module.globals[g].space {
                 Space::Local => self.local_variable(g),
                 _ => return Ok(None),
