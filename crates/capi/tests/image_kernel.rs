@@ -1,7 +1,7 @@
 //! Images and samplers in kernels (OpenCL C 6.15.15, 8): against references in double precision.
 
 mod common;
-use common::gpu::traced_on_the_gpu;
+use common::gpu::{on_the_gpu, traced_on_the_gpu};
 use common::images::*;
 use common::*;
 
@@ -751,4 +751,42 @@ fn a_gpu_has_textures_of_images() {
     for size in ["8 by 15", "8 by 5", "32 by 9", "32 by 3"] {
         assert!(trace.contains(&format!("a texture of {size}\n")), "{size}");
     }
+}
+
+/// The elements of an image in shared memory need not be where the device wants elements.
+#[test]
+fn an_image_uses_shared_memory_at_any_address() {
+    let t = Session::new();
+    if t.device_info::<u64>(CL_DEVICE_SVM_CAPABILITIES) == 0 {
+        return;
+    }
+    let kernel = t.kernel(
+        "kernel void k(read_only image2d_t from, write_only image2d_t to, global uint4 *seen) {
+           const int2 at = (int2)(get_global_id(0), get_global_id(1));
+           seen[at.y * 5 + at.x] = read_imageui(from, at);
+           write_imageui(to, at, read_imageui(from, at) + 1);
+         }",
+    );
+    let format = Format { order: CL_RGBA, channel_type: CL_UNSIGNED_INT32 };
+    let desc = Desc::new(D2, [5, 3, 1]);
+    let values: Vec<u32> = (0..60).map(|i| i * 0x0101_0101).collect();
+    for offset in [0, 16, 4, 1] {
+        let memory = t.clSVMAlloc(t.context(), CL_MEM_READ_WRITE, 2 * 256, 0);
+        let at = |k: usize| memory.cast::<u8>().wrapping_add(256 * k + offset).cast();
+        let [from, to] = [0, 1].map(|k| t.try_image(CL_MEM_USE_HOST_PTR, format, &desc, at(k)).expect("an image"));
+        t.write_image(&from, [0; 3], [5, 3, 1], [0; 2], &values);
+        let seen = t.buffer_of(&[0u32; 60]);
+        [&from, &to, &seen].iter().enumerate().for_each(|(i, object)| t.arg_mem(&kernel, i as u32, object));
+        drop(t.launch(&kernel, &[5, 3], &[]));
+        assert_eq!(t.read::<u32>(&seen, 60), values, "at {offset}");
+        let more: Vec<u32> = values.iter().map(|v| v + 1).collect();
+        assert_eq!(t.read_image::<u32>(&to, [0; 3], [5, 3, 1], 60), more, "at {offset}");
+        drop((from, to));
+        t.clSVMFree(t.context(), memory);
+    }
+}
+
+#[test]
+fn a_gpu_has_it_too() {
+    on_the_gpu(&["an_image_uses_shared_memory_at_any_address"]);
 }

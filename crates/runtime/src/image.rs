@@ -435,7 +435,7 @@ impl MemObject {
         let used = host_ptr.filter(|_| flags.contains(MemFlags::USE_HOST_PTR));
         let fails = |e: Error| Error::new(Status::MemObjectAllocationFailure, e.why);
         let residency = match used {
-            Some(pointer) => crate::memory::of_application(context, pointer, bytes),
+            Some(pointer) => crate::memory::of_application(context, pointer, bytes, image.element_size()),
             None => Residency::new(context, bytes, flags).map_err(fails)?,
         };
         if let (None, Some(content)) = (used, host_ptr) {

@@ -158,7 +158,7 @@ impl MemObject {
         let used = host_ptr.filter(|_| flags.contains(MemFlags::USE_HOST_PTR));
         let fails = |e: Error| Error::new(Status::MemObjectAllocationFailure, e.why);
         let residency = match (used, host_ptr) {
-            (Some(pointer), _) => of_application(context, pointer, size),
+            (Some(pointer), _) => of_application(context, pointer, size, 1),
             (None, None) => Residency::new(context, size, flags).map_err(fails)?,
             (None, Some(content)) => {
                 let residency = Residency::new(context, size, flags).map_err(fails)?;
@@ -386,11 +386,13 @@ impl MemObject {
     }
 }
 
-/// The residency of an object that uses the application's memory (`CL_MEM_USE_HOST_PTR`).
-pub(crate) fn of_application(context: &Context, pointer: HostPtr, size: u64) -> Residency {
+/// The residency of an object that uses the application's memory (`CL_MEM_USE_HOST_PTR`), whose elements devices want
+/// aligned to so many bytes.
+pub(crate) fn of_application(context: &Context, pointer: HostPtr, size: u64, align: u64) -> Residency {
     let memory = wrap(context, pointer, size);
     // OpenCL 3.0 API, 5.6.1: such a buffer has the shared memory as its storage.
-    let is_shared = context.svm_room(pointer.address()).is_some_and(|room| room >= size);
+    let is_shared = context.svm_room(pointer.address()).is_some_and(|room| room >= size)
+        && (pointer.address() as u64).is_multiple_of(align);
     let all_share = || context.devices().iter().all(|d| d.shares_host() || d.svm().is_some());
     match is_shared && all_share() {
         true => Residency::everywhere(context, &memory),
