@@ -10,7 +10,7 @@
 //! ```
 
 use super::grid::Grid;
-use super::split::Balance;
+use super::split::{Balance, speed};
 use super::threads;
 use crate::cl::queue::Queue;
 use crate::cl::{Arg, Buffer, Kernel, Session};
@@ -125,13 +125,10 @@ impl<'s> Hybrid<'s> {
     /// Splits the rows by the speeds since they were split last.
     pub fn adjust(&mut self) -> Result<()> {
         let tiles = self.grid.groups()[1];
-        let speed = |rows: usize, busy: Duration| rows as f64 / busy.as_secs_f64().max(1e-9);
         let speeds = [speed(self.share, self.busy[0]), speed(tiles - self.share, self.busy[1])];
         self.busy = Default::default();
-        match self.balance.next(&[self.share, tiles - self.share], &speeds, 1)[..] {
-            [share, _] => self.split_at(share),
-            _ => Ok(()),
-        }
+        let share = self.balance.next(&[self.share, tiles - self.share], &speeds, 1)[0];
+        self.split_at(share)
     }
 
     /// Gives the device so many rows of tiles.

@@ -2,6 +2,13 @@
 //!
 //! In: the split of an iteration and how fast each device was with its part. Out: the split of the next one.
 
+use std::time::Duration;
+
+/// Units a second, also if no time was measured.
+pub(crate) fn speed(units: usize, busy: Duration) -> f64 {
+    units as f64 / busy.as_secs_f64().max(1e-9)
+}
+
 /// Units in parts that are as equal as possible.
 pub(crate) fn even(units: usize, parts: usize) -> Vec<usize> {
     (0..parts).map(|i| units * (i + 1) / parts - units * i / parts).collect()

@@ -10,7 +10,7 @@ use crate::picture::Picture;
 use crate::program::{Answer, Outcome, same_picture};
 use crate::programs::grid::Grid;
 use crate::programs::plan::Source;
-use crate::programs::split::{Balance, even};
+use crate::programs::split::{Balance, even, speed};
 use crate::programs::team::Team;
 use std::cell::RefCell;
 use std::time::Instant;
@@ -79,7 +79,7 @@ pub(super) fn run(
             done.wait()?;
             let (from, to) = done.span()?;
             let busy = to.saturating_sub(from).min(start.elapsed());
-            speeds.push(*tiles as f64 / busy.as_secs_f64().max(1e-9));
+            speeds.push(speed(*tiles, busy));
         }
         team.members.iter().for_each(Session::forget);
         if variant == "devices_adaptive" {

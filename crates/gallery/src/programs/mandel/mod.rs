@@ -4,7 +4,7 @@
 mod devices;
 
 use super::grid::{Grid, build};
-use super::split::Balance;
+use super::split::{Balance, speed};
 use super::{team, threads};
 use crate::args;
 use crate::cl::Session;
@@ -207,7 +207,7 @@ impl Program for Mandel {
             })?;
             last.set((rows, view));
             if variant == "hybrid_adaptive" && rows > 0 && rows < grid.h {
-                let speeds = [(rows, device), (grid.h - rows, own)].map(|(n, t)| n as f64 / t.as_secs_f64().max(1e-9));
+                let speeds = [speed(rows, device), speed(grid.h - rows, own)];
                 // Both keep at least one row of tiles to be measured by.
                 share = balance.next(&[share, tile_rows - share], &speeds, 1)[0];
             }
