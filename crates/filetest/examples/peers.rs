@@ -59,7 +59,12 @@ fn main() {
                         continue;
                     }
                     let small = reduce::smallest(&program.tree, |source| {
-                        matches!(compare(&ladder, session, &program, source), Ok(Comparison::Differs(_)))
+                        let differs = matches!(compare(&ladder, session, &program, source), Ok(Comparison::Differs(_)));
+                        if differs {
+                            // Whoever interrupts it has the smallest one so far.
+                            eprintln!("{source}\n--------");
+                        }
+                        differs
                     });
                     println!("{}\n--------", tree::print(&small));
                     "different".into()

@@ -1,4 +1,4 @@
-//! What NVIDIA's compiler makes wrong machine code of, or dies of, as seen with `ptxas` 12.9 and 13.0.
+//! What NVIDIA's compiler makes wrong machine code of, or dies of, as seen with `ptxas` 12.9 to 13.5.
 //!
 //! In: the instructions of a function. Out: the first one that no module should have, and why. Code that has none of
 //! these works on hardware as it does here, so that tests need none.
@@ -15,11 +15,12 @@ pub(super) fn first(code: &[Inst]) -> Option<(u32, &'static str)> {
     }
     // Registers with a choice of two doubles that are floats, in this block.
     let mut choices: Vec<u32> = Vec::new();
-    let clamped = clamped(code);
+    let (clamped, merged) = (clamped(code), merged(code));
     code.iter().find_map(|inst| {
         let found = erratum(&inst.op)
             .or_else(|| converted_choice(&inst.op, &mut choices))
-            .or_else(|| compared_bound(&inst.op, &clamped));
+            .or_else(|| compared_bound(&inst.op, &clamped))
+            .or_else(|| divided(&inst.op, &merged));
         Some((inst.line, found?))
     })
 }
@@ -52,6 +53,27 @@ fn compared_bound(op: &Op, clamped: &HashSet<u32>) -> Option<&'static str> {
     let is_equality = set.compare.how == Comparison::Eq && set.compare.ty.is_signed() && set.compare.ty.bits <= 32;
     let of_one = [&set.a, &set.b].into_iter().any(|src| matches!(src, Src::Reg(slot) if clamped.contains(slot)));
     (is_equality && of_one).then_some("an equality of what is not negative")
+}
+
+/// Registers that are set in several places, and those with copies of them.
+fn merged(code: &[Inst]) -> HashSet<u32> {
+    let (mut set, mut merged) = (HashSet::new(), HashSet::new());
+    for inst in code {
+        let is_copy = matches!(&inst.op, Op::Move { src: Src::Reg(from), .. } if merged.contains(from));
+        let to = match &inst.op {
+            Op::Compute { dst, .. } | Op::Move { dst, .. } | Op::Pack { dst, .. } => std::slice::from_ref(dst),
+            Op::Unpack { parts: dst, .. } | Op::Load { dst, .. } => dst,
+            _ => continue,
+        };
+        merged.extend(to.iter().map(|dst| dst.slot).filter(|slot| !set.insert(*slot) || is_copy));
+    }
+    merged
+}
+
+/// What is the same for all threads of a warp may be divided as if it were a pair of registers.
+fn divided(op: &Op, merged: &HashSet<u32>) -> Option<&'static str> {
+    let Op::Unpack { src: Src::Reg(from), parts, bits: 16 } = op else { return None };
+    (parts.len() == 2 && merged.contains(from)).then_some("a division into halves of what is set in several places")
 }
 
 /// Under register pressure, the conversion of a second choice may be that of the first one: the lower halves of the
@@ -146,6 +168,10 @@ mod tests {
         assert!(refused(&format!("{clamped}setp.eq.s32 %p1, %r1, 255;")));
         assert!(refused(&format!("{clamped}setp.eq.s16 %p1, 255, %h1;")));
         assert!(!refused(&format!("{clamped}setp.ne.s16 %p1, %h1, 255;\nsetp.eq.s32 %p1, %r2, 255;")));
+        let merged = "mov.u32 %r1, 242;\n@%p1 add.s32 %r1, %r2, 1;\nmov.u32 %r2, %r1;\n";
+        assert!(refused(&format!("{merged}mov.b32 {{%h1, %h2}}, %r1;")));
+        assert!(refused(&format!("{merged}mov.b32 {{%h1, %h2}}, %r2;")));
+        assert!(!refused(&format!("{merged}shr.u32 %r3, %r1, 16;\ncvt.u16.u32 %h2, %r3;\nmov.b32 {{%h1, %h2}}, %r3;")));
         assert!(!refused("min.u32 %r1, %r2, 127;\nsetp.lt.f16 %p1, %h1, %h1;"));
         assert!(!refused("setp.nan.f32 %p1, %r1, %r1;\nA: @%p1 bra A;"));
     }

@@ -2,6 +2,14 @@
 #define CHECK(c) do { if (!(c)) { out[get_global_id(0)] = __LINE__; return; } } while (0)
 #define DONE out[get_global_id(0)] = 0
 
+constant uint pair[2] = { 7, 9 };
+
+// Of two bytes, one way gives constants and the other one what is computed.
+char2 chosen(int2 a, int4 b) {
+  if (12 < b.x - (int)get_num_groups(2)) return convert_char2_sat(b.wy);
+  return ~convert_char2(a.yx) >> ~convert_char2_sat(a.xy);
+}
+
 kernel void test(global int *out) {
   int zero = out[get_global_id(0)] + 1;
   uchar16 c = (uchar16)((uchar)(zero + 120)) + (uchar16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -24,5 +32,7 @@ kernel void test(global int *out) {
   CHECK(!i.x && !i.y && !i.z && i.w);
   i = max(max(below, -bound), 0) == -bound;
   CHECK(!i.x && !i.y && !i.z && !i.w);
+  char2 way = chosen((int2)(0x7fff, 13), convert_int4_sat((float4)(1.6875f, 1.125f, 1.6875f, 1.125f)));
+  CHECK(pair[way.y & 1] == 7 && way.x == -14);
   DONE;
 }

@@ -63,6 +63,19 @@
 //! setp.eq.s32 %p1, %r2, 255;   ▸    setp.ne.s32 %p1, %r2, 255;
 //!                                   not.pred %p1, %p1;
 //! ```
+//!
+//! # Halves of what is set in several places
+//!
+//! If such a register is the same for all threads of a warp, it may be taken for a pair of registers when it is
+//! divided: the upper half is then the lower one of the second register, which nothing sets (`UPRMT UR4, UR9, 0x7610,
+//! UR4`, where `UR8` holds both; 13.5 does so, too). A shift is not divided, and no slower:
+//!
+//! ```text
+//! mov.b32 {%rs1, %rs2}, %r1;      ▸      { .reg .b32 %upper;
+//!                                          cvt.u16.u32 %rs1, %r1;
+//!                                          shr.u32 %upper, %r1, 16;
+//!                                          cvt.u16.u32 %rs2, %upper; }
+//! ```
 
 use super::peephole::operands;
 use std::collections::HashSet;
@@ -71,9 +84,11 @@ use std::collections::HashSet;
 pub fn avoid(text: &str) -> String {
     let mut avoided = String::with_capacity(text.len());
     let mut choices = Choices::default();
-    let clamped = clamped(text);
+    let (clamped, merged) = (clamped(text), merged(text));
     for line in text.split_inclusive('\n') {
-        let other = choices.converted(line).or_else(|| in_other_words(line)).or_else(|| negated(line, &clamped));
+        let other = (choices.converted(line).or_else(|| in_other_words(line)))
+            .or_else(|| negated(line, &clamped))
+            .or_else(|| divided(line, &merged));
         match other {
             Some(other) => avoided.push_str(&other),
             None => avoided.push_str(line),
@@ -152,6 +167,39 @@ fn negated(line: &str, clamped: &HashSet<&str>) -> Option<String> {
     is_meant.then(|| format!("\tsetp.ne.{ty} \t{to}, {a}, {b};\n\tnot.pred \t{to}, {to};\n"))
 }
 
+/// Registers of 32 bits that are set in several places, and those with copies of them; some of no need, as in
+/// [`clamped`].
+fn merged(text: &str) -> HashSet<&str> {
+    let (mut set, mut merged) = (HashSet::new(), HashSet::new());
+    for line in text.lines() {
+        let mut words = operands(line).skip_while(|word| word.starts_with('@'));
+        let Some(operation) = words.next() else { continue };
+        let is_copy = matches!(operation, "mov.b32" | "mov.u32") && words.nth(1).is_some_and(|a| merged.contains(a));
+        let to = line.split_once(operation).map_or("", |(_, operands)| operands.trim_start());
+        // Several stand in braces, as those of a load do, or have a predicate beside them.
+        let to = if let Some(to) = to.strip_prefix('{') { to.split('}').next() } else { to.split([',', '|']).next() };
+        for register in to.unwrap_or_default().split(',').map(str::trim).filter(|to| to.starts_with("%r")) {
+            if !set.insert(register) || is_copy {
+                merged.insert(register);
+            }
+        }
+    }
+    merged
+}
+
+/// The division of one of these registers, as a shift. LLVM has a register `tmp` for a half that is not needed.
+fn divided(line: &str, merged: &HashSet<&str>) -> Option<String> {
+    let (_, halves) = line.split_once("mov.b32")?;
+    let (halves, from) = halves.trim_start().strip_prefix('{')?.split_once('}')?;
+    let from = operands(from).next().filter(|from| merged.contains(from))?;
+    let (lower, upper) = halves.split_once(',')?;
+    let needed = |half: &str| Some(half.trim().to_owned()).filter(|half| half != "tmp");
+    let lower = needed(lower).map(|lower| format!("\t  cvt.u16.u32 \t{lower}, {from};\n"));
+    let upper =
+        needed(upper).map(|upper| format!("\t  shr.u32 \t%upper, {from}, 16;\n\t  cvt.u16.u32 \t{upper}, %upper;\n"));
+    Some(format!("\t{{ .reg .b32 %upper;\n{}{}\t}}\n", lower.unwrap_or_default(), upper.unwrap_or_default()))
+}
+
 /// A constant double that is a normal float, or zero.
 fn as_float(constant: &str) -> Option<f32> {
     let double = f64::from_bits(u64::from_str_radix(constant.strip_prefix("0d")?, 16).ok()?);
@@ -215,15 +263,19 @@ fn in_other_words(line: &str) -> Option<String> {
         )),
         ("setp.nan" | "setp.num", "f16x2") => {
             let (low, high) = to.split_once('|')?;
+            // As what is `divided`: it may be set in several places.
             let halves = [("a", a), ("b", b)].map(|(name, from)| {
                 format!(
-                    "\t  mov.b32 \t{{%low, %high}}, {from};\n\
+                    "\t  cvt.u16.u32 \t%low, {from};\n\
+                     \t  shr.u32 \t%upper, {from}, 16;\n\
+                     \t  cvt.u16.u32 \t%high, %upper;\n\
                      \t  cvt.f32.f16 \t%{name}0, %low;\n\
                      \t  cvt.f32.f16 \t%{name}1, %high;\n"
                 )
             });
             Some(format!(
                 "\t{{ .reg .b16 %low, %high;\n\
+                 \t  .reg .b32 %upper;\n\
                  \t  .reg .f32 %a<2>, %b<2>;\n\
                  {}\
                  \t  {name}.f32 \t{low}, %a0, %b0;\n\
@@ -308,6 +360,31 @@ mod tests {
         for other in [equal("%r1", "s32"), equal("%r2", "s64"), negated("%r2", "s32")] {
             assert_eq!(avoid(&format!("{max}{other}")), format!("{max}{other}"));
         }
+    }
+
+    #[test]
+    fn what_is_set_in_several_places_is_divided_by_a_shift() {
+        let set = |lines: &str, divides: &str| avoid(&format!("{lines}{divides}"));
+        let (one, both) = ("\tmov.b32 \t%r1, 242;\n", "\tmov.b32 \t%r1, 242;\n\tadd.s32 \t%r1, %r3, 1;\n");
+        let lower = |from: &str| format!("\t  cvt.u16.u32 \t%rs1, {from};\n");
+        let upper = |from: &str| format!("\t  shr.u32 \t%upper, {from}, 16;\n\t  cvt.u16.u32 \t%rs2, %upper;\n");
+        let divides = "\tmov.b32 \t{%rs1, %rs2}, %r1;\n";
+        assert_eq!(set(one, divides), format!("{one}{divides}"));
+        let shifts = format!("\t{{ .reg .b32 %upper;\n{}{}\t}}\n", lower("%r1"), upper("%r1"));
+        assert_eq!(set(both, divides), format!("{both}{shifts}"));
+        // One half, in LLVM's words; a copy; a predicated one.
+        let low = "\t{ .reg .b16 tmp; mov.b32 {%rs1, tmp}, %r1; }\n";
+        assert_eq!(set(both, low), format!("{both}\t{{ .reg .b32 %upper;\n{}\t}}\n", lower("%r1")));
+        let high = "\t{ .reg .b16 tmp; mov.b32 {tmp, %rs2}, %r2; }\n";
+        let copied = format!("{both}\tmov.b32 \t%r2, %r1;\n");
+        assert_eq!(set(&copied, high), format!("{copied}\t{{ .reg .b32 %upper;\n{}\t}}\n", upper("%r2")));
+        let chosen = format!("{one}\t@%p1 mov.b32 \t%r1, 1;\n");
+        assert_eq!(set(&chosen, divides), format!("{chosen}{shifts}"));
+        let loaded = format!("{one}\tld.global.v2.u32 \t{{%r5, %r1}}, [%rd1];\n");
+        assert_eq!(set(&loaded, divides), format!("{loaded}{shifts}"));
+        // What is put together has no halves to take.
+        let packs = "\tmov.b32 \t%r1, {%rs1, %rs2};\n";
+        assert_eq!(set(both, packs), format!("{both}{packs}"));
     }
 
     #[test]
