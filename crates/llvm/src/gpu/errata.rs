@@ -193,11 +193,19 @@ fn divided(line: &str, merged: &HashSet<&str>) -> Option<String> {
     let (halves, from) = halves.trim_start().strip_prefix('{')?.split_once('}')?;
     let from = operands(from).next().filter(|from| merged.contains(from))?;
     let (lower, upper) = halves.split_once(',')?;
-    let needed = |half: &str| Some(half.trim().to_owned()).filter(|half| half != "tmp");
-    let lower = needed(lower).map(|lower| format!("\t  cvt.u16.u32 \t{lower}, {from};\n"));
-    let upper =
-        needed(upper).map(|upper| format!("\t  shr.u32 \t%upper, {from}, 16;\n\t  cvt.u16.u32 \t{upper}, %upper;\n"));
-    Some(format!("\t{{ .reg .b32 %upper;\n{}{}\t}}\n", lower.unwrap_or_default(), upper.unwrap_or_default()))
+    Some(format!("\t{{ .reg .b32 %upper;\n{}\t}}\n", shifted(from, lower.trim(), upper.trim())))
+}
+
+/// Sets the halves of a register, but for one of the name `tmp`. It needs a register `%upper`.
+fn shifted(from: &str, lower: &str, upper: &str) -> String {
+    let mut text = String::new();
+    if lower != "tmp" {
+        text += &format!("\t  cvt.u16.u32 \t{lower}, {from};\n");
+    }
+    if upper != "tmp" {
+        text += &format!("\t  shr.u32 \t%upper, {from}, 16;\n\t  cvt.u16.u32 \t{upper}, %upper;\n");
+    }
+    text
 }
 
 /// A constant double that is a normal float, or zero.
@@ -266,11 +274,10 @@ fn in_other_words(line: &str) -> Option<String> {
             // As what is `divided`: it may be set in several places.
             let halves = [("a", a), ("b", b)].map(|(name, from)| {
                 format!(
-                    "\t  cvt.u16.u32 \t%low, {from};\n\
-                     \t  shr.u32 \t%upper, {from}, 16;\n\
-                     \t  cvt.u16.u32 \t%high, %upper;\n\
+                    "{}\
                      \t  cvt.f32.f16 \t%{name}0, %low;\n\
-                     \t  cvt.f32.f16 \t%{name}1, %high;\n"
+                     \t  cvt.f32.f16 \t%{name}1, %high;\n",
+                    shifted(from, "%low", "%high")
                 )
             });
             Some(format!(
