@@ -5,7 +5,7 @@
 
 use super::flow::Flow;
 use super::op::{Comparison, Function, Inst, IntOp, Op, Src};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The line of an instruction to avoid, and what it is.
 pub(super) fn first(code: &[Inst]) -> Option<(u32, &'static str)> {
@@ -13,12 +13,11 @@ pub(super) fn first(code: &[Inst]) -> Option<(u32, &'static str)> {
         // Threads of a warp are not joined behind the cycle, yet values are kept in registers of the warp there.
         return Some((code[at as usize].line, "a cycle with two entries"));
     }
-    // Registers with a choice of two doubles that are floats, in this block.
-    let mut choices: Vec<u32> = Vec::new();
     let (clamped, merged) = (clamped(code), merged(code));
+    let choices = choices(code, &merged);
     code.iter().find_map(|inst| {
         let found = erratum(&inst.op)
-            .or_else(|| converted_choice(&inst.op, &mut choices))
+            .or_else(|| converted_choice(&inst.op, &choices))
             .or_else(|| compared_bound(&inst.op, &clamped))
             .or_else(|| divided(&inst.op, &merged));
         Some((inst.line, found?))
@@ -76,29 +75,52 @@ fn divided(op: &Op, merged: &HashSet<u32>) -> Option<&'static str> {
     (parts.len() == 2 && merged.contains(from)).then_some("a division into halves of what is set in several places")
 }
 
-/// Under register pressure, the conversion of a second choice may be that of the first one: the lower halves of the
-/// doubles are zero, and share a register.
-fn converted_choice(op: &Op, choices: &mut Vec<u32>) -> Option<&'static str> {
-    let is_float = |bits: u64| {
-        let float = f64::from_bits(bits) as f32;
-        f64::from(float).to_bits() == bits && (float.is_normal() || float == 0.0)
-    };
-    match op {
-        Op::Branch(_) | Op::BranchIndexed { .. } | Op::Converge => choices.clear(),
-        Op::Compute { function: Function::Convert(how), args: [Src::Reg(from), ..], .. }
-            if (how.from.bits, how.to.bits) == (64, 32) && how.from.is_float() && how.to.is_float() =>
+/// Registers with a choice of two constants, or a copy of one, that are set in one place.
+fn choices(code: &[Inst], merged: &HashSet<u32>) -> HashMap<u32, [u64; 2]> {
+    let mut choices = HashMap::new();
+    for inst in code {
+        let (dst, choice) = match &inst.op {
+            Op::Compute { function: Function::Int(IntOp::Select, _), dst, args: [Src::Imm(a), Src::Imm(b), ..] } => {
+                (dst, Some([*a, *b]))
+            }
+            Op::Move { dst, src: Src::Reg(from) } => (dst, choices.get(from).copied()),
+            _ => continue,
+        };
+        if let Some(choice) = choice
+            && !merged.contains(&dst.slot)
         {
-            return choices.contains(from).then_some("a conversion of a choice of doubles that are floats");
+            choices.insert(dst.slot, choice);
         }
-        Op::Compute { function: Function::Int(IntOp::Select, ty), dst, args: [Src::Imm(a), Src::Imm(b), ..] }
-            if ty.is_float() && ty.bits == 64 && is_float(*a) && is_float(*b) =>
-        {
-            choices.push(dst.slot);
-        }
-        Op::Compute { dst, .. } | Op::Move { dst, .. } => choices.retain(|slot| *slot != dst.slot),
-        _ => {}
     }
-    None
+    choices
+}
+
+/// A conversion of a choice by which the result is wrong.
+fn converted_choice(op: &Op, choices: &HashMap<u32, [u64; 2]>) -> Option<&'static str> {
+    let Op::Compute { function: Function::Convert(how), args: [Src::Reg(from), ..], .. } = op else { return None };
+    let choice = choices.get(from)?;
+    let are = |first, second| *choice == [first, second] || *choice == [second, first];
+    let is_float = |bits: &u64| {
+        let float = f64::from_bits(*bits) as f32;
+        f64::from(float).to_bits() == *bits && (float.is_normal() || float == 0.0)
+    };
+    let is_unsigned = !how.to.is_float() && !how.to.is_signed();
+    let minus_one = f32::to_bits(-1.0).into();
+    match how.from.bits {
+        _ if !how.from.is_float() => None,
+        // Under register pressure, the conversion of a second choice may be that of the first one: the lower halves of
+        // the doubles are zero, and share a register.
+        64 if how.to.is_float() && how.to.bits == 32 && choice.iter().all(is_float) => {
+            Some("a conversion of a choice of doubles that are floats")
+        }
+        // They are taken for the integers one and zero.
+        16 | 32 if are(1, 0) => Some("a conversion of a choice of the least number and zero"),
+        // As if the result had a sign.
+        32 if is_unsigned && (are(minus_one, 0) || are(minus_one, f32::to_bits(-0.0).into())) => {
+            Some("a conversion of a choice of -1 and zero to an unsigned number")
+        }
+        _ => None,
+    }
 }
 
 fn erratum(op: &Op) -> Option<&'static str> {
@@ -164,6 +186,15 @@ mod tests {
         assert!(refused(&format!("{choice}cvt.rn.f32.f64 %f1, %d1;")));
         assert!(!refused(&format!("{choice}add.f64 %d2, %d1, %d1;\ncvt.rn.f32.f64 %f1, %d2;")));
         assert!(!refused("selp.f64 %d1, 0d3FB999999999999A, 0d402E400000000000, %p1;\ncvt.rn.f32.f64 %f1, %d1;"));
+        let least = "selp.f32 %f1, 0f00000001, 0f00000000, %p1;\n";
+        assert!(refused(&format!("{least}cvt.rzi.u32.f32 %r1, %f1;")));
+        assert!(refused("selp.u16 %h1, 0, 1, %p1;\ncvt.f32.f16 %f1, %h1;"));
+        assert!(refused("selp.u32 %r1, 1, 0, %p1;\nmov.b32 %f1, %r1;\ncvt.f64.f32 %d1, %f1;"));
+        assert!(!refused(&format!("{least}@%p2 mov.f32 %f1, %f2;\ncvt.rzi.u32.f32 %r1, %f1;")));
+        assert!(!refused("selp.u32 %r1, 1, 0, %p1;\ncvt.rn.f32.s32 %f1, %r1;"));
+        let negative = "selp.f32 %f1, 0fBF800000, 0f00000000, %p1;\n";
+        assert!(refused(&format!("{negative}cvt.rzi.u32.f32 %r1, %f1;")));
+        assert!(!refused(&format!("{negative}cvt.rzi.s32.f32 %r1, %f1;")));
         let clamped = "max.s32 %r1, %r2, 0;\ncvt.u16.u32 %h1, %r1;\n";
         assert!(refused(&format!("{clamped}setp.eq.s32 %p1, %r1, 255;")));
         assert!(refused(&format!("{clamped}setp.eq.s16 %p1, 255, %h1;")));

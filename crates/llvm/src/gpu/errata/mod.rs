@@ -39,17 +39,9 @@
 //! cvt.rn.f32.u32 %f1, %r2;            cvt.rn.f32.u32 %f1, %r2;
 //! ```
 //!
-//! # Conversions of doubles with the same lower half
+//! # Conversions of choices
 //!
-//! A choice of two doubles whose lower halves are zero is one of their upper halves, and the zero may be one register
-//! for several of them. Where registers are scarce, that of a second one is then put where that of the first was, and
-//! is not converted: the result of the first conversion is used again. Such numbers mostly are floats, of which the
-//! choice can be:
-//!
-//! ```text
-//! selp.f64 %fd1, 0d3FF8000000000000, 0d402E400000000000, %p1;   ▸   selp.f64 …
-//! cvt.rn.f32.f64 %f1, %fd1;                                         selp.f32 %f1, 0f3FC00000, 0f41720000, %p1;
-//! ```
+//! See [`choices`].
 //!
 //! # Whether what is not negative is a bound
 //!
@@ -77,72 +69,37 @@
 //!                                          cvt.u16.u32 %rs2, %upper; }
 //! ```
 
+mod choices;
+
 use super::peephole::operands;
+use choices::Choices;
 use std::collections::HashSet;
 
 /// The text without such instructions.
 pub fn avoid(text: &str) -> String {
     let mut avoided = String::with_capacity(text.len());
-    let mut choices = Choices::default();
-    let (clamped, merged) = (clamped(text), merged(text));
-    for line in text.split_inclusive('\n') {
-        let other = (choices.converted(line).or_else(|| in_other_words(line)))
-            .or_else(|| negated(line, &clamped))
-            .or_else(|| divided(line, &merged));
-        match other {
-            Some(other) => avoided.push_str(&other),
-            None => avoided.push_str(line),
+    // A function, with what goes before it.
+    for function in text.split_inclusive("\n}\n") {
+        let merged = merged(function);
+        let (choices, clamped) = (Choices::new(function, &merged), clamped(function));
+        for line in function.split_inclusive('\n') {
+            let other = (choices.converted(line).or_else(|| in_other_words(line)))
+                .or_else(|| negated(line, &clamped))
+                .or_else(|| divided(line, &merged));
+            match other {
+                Some(other) => avoided.push_str(&other),
+                None => avoided.push_str(line),
+            }
         }
-        choices.note(line);
     }
     avoided
 }
 
-/// The choices of two doubles that are floats, in this block.
-#[derive(Default)]
-struct Choices<'t>(Vec<Choice<'t>>);
-
-struct Choice<'t> {
-    to: &'t str,
-    floats: [f32; 2],
-    predicate: &'t str,
-}
-
-impl<'t> Choices<'t> {
-    /// A conversion of one of them, as a choice of floats.
-    fn converted(&self, line: &str) -> Option<String> {
-        let mut words = operands(line);
-        let (operation, to, from) = (words.next()?, words.next()?, words.next()?);
-        let is_conversion = operation.starts_with("cvt.") && operation.ends_with(".f32.f64");
-        let Choice { floats, predicate, .. } = self.0.iter().find(|choice| is_conversion && choice.to == from)?;
-        let [a, b] = floats.map(f32::to_bits);
-        Some(format!("\tselp.f32 \t{to}, 0f{a:08X}, 0f{b:08X}, {predicate};\n"))
-    }
-
-    /// Goes on behind a line.
-    fn note(&mut self, line: &'t str) {
-        let mut words = operands(line);
-        let Some(operation) = words.next() else { return };
-        if operation.ends_with(':') {
-            return self.0.clear();
-        }
-        let Some(to) = words.next() else { return };
-        // Of several registers, any may be one that is needed.
-        let is_set = |register: &str| to == register || to.contains(['{', '|']) && line.contains(register);
-        self.0.retain(|choice| !is_set(choice.to) && !is_set(choice.predicate));
-        if let ("selp.f64", Some(a), Some(b), Some(predicate)) = (operation, words.next(), words.next(), words.next())
-            && let Some((a, b)) = as_float(a).zip(as_float(b))
-        {
-            self.0.push(Choice { to, floats: [a, b], predicate });
-        }
-    }
-}
-
-/// Registers with the larger of two numbers, or zero in the place of some, and those with copies of them. Functions
-/// have registers of the same names, and some of these are not meant; that does no harm.
-fn clamped(text: &str) -> HashSet<&str> {
+/// Registers with the larger of two numbers, or zero in the place of some, and those with copies of them. Some of these
+/// are not meant; that does no harm.
+fn clamped(function: &str) -> HashSet<&str> {
     let mut registers = HashSet::new();
-    for line in text.lines() {
+    for line in function.lines() {
         let mut words = operands(line);
         let (Some(operation), Some(to), Some(a)) = (words.next(), words.next(), words.next()) else { continue };
         let is_one = match operation {
@@ -167,18 +124,17 @@ fn negated(line: &str, clamped: &HashSet<&str>) -> Option<String> {
     is_meant.then(|| format!("\tsetp.ne.{ty} \t{to}, {a}, {b};\n\tnot.pred \t{to}, {to};\n"))
 }
 
-/// Registers of 32 bits that are set in several places, and those with copies of them; some of no need, as in
-/// [`clamped`].
-fn merged(text: &str) -> HashSet<&str> {
+/// Registers that are set in several places, and those with copies of them.
+fn merged(function: &str) -> HashSet<&str> {
     let (mut set, mut merged) = (HashSet::new(), HashSet::new());
-    for line in text.lines() {
+    for line in function.lines() {
         let mut words = operands(line).skip_while(|word| word.starts_with('@'));
         let Some(operation) = words.next() else { continue };
         let is_copy = matches!(operation, "mov.b32" | "mov.u32") && words.nth(1).is_some_and(|a| merged.contains(a));
         let to = line.split_once(operation).map_or("", |(_, operands)| operands.trim_start());
         // Several stand in braces, as those of a load do, or have a predicate beside them.
         let to = if let Some(to) = to.strip_prefix('{') { to.split('}').next() } else { to.split([',', '|']).next() };
-        for register in to.unwrap_or_default().split(',').map(str::trim).filter(|to| to.starts_with("%r")) {
+        for register in to.unwrap_or_default().split(',').map(str::trim).filter(|to| to.starts_with('%')) {
             if !set.insert(register) || is_copy {
                 merged.insert(register);
             }
@@ -206,13 +162,6 @@ fn shifted(from: &str, lower: &str, upper: &str) -> String {
         text += &format!("\t  shr.u32 \t%upper, {from}, 16;\n\t  cvt.u16.u32 \t{upper}, %upper;\n");
     }
     text
-}
-
-/// A constant double that is a normal float, or zero.
-fn as_float(constant: &str) -> Option<f32> {
-    let double = f64::from_bits(u64::from_str_radix(constant.strip_prefix("0d")?, 16).ok()?);
-    let float = double as f32;
-    (f64::from(float) == double && (float.is_normal() || float == 0.0)).then_some(float)
 }
 
 fn in_other_words(line: &str) -> Option<String> {
@@ -331,25 +280,6 @@ mod tests {
         {
             assert_eq!(avoid(other), other);
         }
-    }
-
-    #[test]
-    fn choices_of_doubles_are_converted_as_choices_of_floats() {
-        let choice = "\tselp.f64 \t%fd1, 0d3FF8000000000000, 0d402E400000000000, %p1;\n";
-        let convert = "\tcvt.rn.f32.f64 \t%f1, %fd1;\n";
-        let of_floats = "\tselp.f32 \t%f1, 0f3FC00000, 0f41720000, %p1;\n";
-        let between = |lines: &str| avoid(&format!("{choice}{lines}{convert}"));
-        for other in ["", "\tsetp.ne.f64 \t%p2, %fd1, %fd2;\n", "\t@%p1 bra \t$L__BB0_2;\n"] {
-            assert_eq!(between(other), format!("{choice}{other}{of_floats}"));
-        }
-        // Another block, other registers.
-        let news = ["$L__BB0_2:\n", "\tmov.f64 \t%fd1, %fd2;\n", "\tsetp.eq.s32 \t%p1, %r1, 0;\n"];
-        for new in news.iter().chain(&["\tld.global.v2.f64 \t{%fd3, %fd1}, [%rd1];\n"]) {
-            assert_eq!(between(new), format!("{choice}{new}{convert}"));
-        }
-        // A tenth is no float.
-        let tenth = choice.replace("0d3FF8000000000000", "0d3FB999999999999A") + convert;
-        assert_eq!(avoid(&tenth), tenth);
     }
 
     #[test]
