@@ -168,6 +168,17 @@ impl TextureDesc {
     }
 }
 
+/// Who may access a pool's memory: `CUmemAccessDesc`.
+#[repr(C)]
+pub struct PoolAccess {
+    /// 1: a device
+    pub location: c_int,
+    /// of this number.
+    pub device: RawDevice,
+    /// 3: to read and to write.
+    pub flags: c_int,
+}
+
 /// What a pool's memory is: `CUmemPoolProps`.
 #[repr(C)]
 pub struct PoolProperties {
@@ -313,6 +324,7 @@ table! {
     device_get_name = "cuDeviceGetName" (*mut c_char, c_int, RawDevice);
     device_get_uuid = "cuDeviceGetUuid" (*mut [u8; 16], RawDevice);
     device_get_attribute = "cuDeviceGetAttribute" (*mut c_int, c_int, RawDevice);
+    device_can_access_peer = "cuDeviceCanAccessPeer" (*mut c_int, RawDevice, RawDevice);
     device_total_mem = "cuDeviceTotalMem_v2" (*mut usize, RawDevice);
     primary_retain = "cuDevicePrimaryCtxRetain" (*mut RawContext, RawDevice);
     primary_release = "cuDevicePrimaryCtxRelease_v2" (RawDevice);
@@ -324,6 +336,7 @@ table! {
     pool_create = "cuMemPoolCreate" (*mut RawPool, *const PoolProperties);
     pool_destroy = "cuMemPoolDestroy" (RawPool);
     pool_set_attribute = "cuMemPoolSetAttribute" (RawPool, c_int, *mut c_void);
+    pool_set_access = "cuMemPoolSetAccess" (RawPool, *const PoolAccess, usize);
     mem_alloc_from_pool = "cuMemAllocFromPoolAsync" (*mut Address, usize, RawPool, RawStream);
     mem_free_async = "cuMemFreeAsync" (Address, RawStream);
     mem_host_alloc = "cuMemHostAlloc" (*mut *mut c_void, usize, c_uint);

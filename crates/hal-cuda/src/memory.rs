@@ -267,8 +267,11 @@ fn other_gpu<'a>(gpu: &Arc<Gpu>, source: &'a dyn Memory) -> Option<&'a Arc<Gpu>>
 
 /// Copies from another GPU: over the link between the two if there is one; else the driver goes through the host.
 fn copy_from_peer(gpu: &Gpu, to: Address, other: &Gpu, from: Address, size: u64) -> Result<(), HalError> {
-    let other = other.context()?;
-    let here = gpu.context()?;
+    // Each the other one: where just one had access, and both copied from each other at the same time, one of them
+    // failed (driver 580).
+    other.enter()?.admit(gpu.device);
+    gpu.enter()?.admit(other.device);
+    let (here, other) = (gpu.context()?, other.context()?);
     let current = gpu.enter()?;
     let stream = current.stream()?;
     // SAFETY: the callers have checked both ranges, whose memory lives until the stream has been waited for.

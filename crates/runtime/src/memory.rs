@@ -353,6 +353,19 @@ impl MemObject {
         Ok((self.residency.acquire(&self.context, space, range, access)?, start))
     }
 
+    /// Makes bytes usable as what is copied to a memory of a space; returns the memory and their offset in it.
+    pub(crate) fn acquire_source(
+        &self,
+        space: Space,
+        offset: u64,
+        size: u64,
+        to: &dyn Memory,
+    ) -> Result<(&dyn Memory, u64)> {
+        let range = self.range(offset, size);
+        let start = range.start;
+        Ok((self.residency.acquire_source(&self.context, space, range, to)?, start))
+    }
+
     /// Copies bytes to the host's memory, from wherever they are valid.
     pub(crate) fn read(&self, offset: u64, size: u64, to: HostPtr, at: u64) -> Result<()> {
         let range = self.range(offset, size);

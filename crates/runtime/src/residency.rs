@@ -144,6 +144,27 @@ impl Residency {
         Ok(memory)
     }
 
+    /// Makes a range usable as what is copied to this memory of a space. Where another device holds it, and the memory
+    /// copies from that one by itself, it stays there.
+    pub fn acquire_source(
+        &self,
+        context: &Context,
+        space: Space,
+        range: Range<u64>,
+        to: &dyn Memory,
+    ) -> Result<&dyn Memory> {
+        if self.is_tracked {
+            let holders = self.valid.lock().run(&range).filter(|&holders| holders != 0 && holders & space.bit() == 0);
+            if let Some((Some(peer), holder)) = holders.map(|holders| self.holder(holders))
+                && holder != Space::HOST
+                && to.is_peer_of(peer)
+            {
+                return Ok(peer);
+            }
+        }
+        self.acquire(context, space, range, AccessMode::Read)
+    }
+
     /// Copies bytes into a space from one of those that hold them.
     fn migrate(&self, to: &dyn Memory, space: Space, holders: u64, range: Range<u64>) -> Result<()> {
         let (from, holder) = self.holder(holders);

@@ -166,8 +166,8 @@ impl Queue {
         }
         let (source, target, space) = (source.clone(), target.clone(), self.space());
         Ok(move || {
-            let (from, a) = source.acquire(space, source_offset, size, AccessMode::Read)?;
             let (to, b) = target.acquire(space, target_offset, size, AccessMode::Overwrite)?;
+            let (from, a) = source.acquire_source(space, source_offset, size, to)?;
             Ok(to.copy_from(b, from, a, size)?)
         })
     }

@@ -25,6 +25,11 @@ pub fn on_a_small_gpu(tests: &[&str]) {
     run(tests, &[], &[("CUDA_SIM_MULTIPROCESSORS", "1")]);
 }
 
+/// The same, on several GPUs, or on a CPU and these.
+pub fn on_several_gpus(devices: &str, tests: &[&str]) {
+    run(tests, &[], &[("CUDA_SIM_DEVICES", "2"), ("CLOOM_DEVICES", devices)]);
+}
+
 /// The same, with the GPU in a process of the program `cloom`.
 pub fn on_a_helped_gpu(tests: &[&str]) {
     run(tests, &[(HELPER, "../cloom")], &[]);

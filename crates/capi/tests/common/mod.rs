@@ -252,9 +252,14 @@ impl Session {
     /// One that may leave objects behind, beside others.
     pub fn unchecked(properties: u64) -> Session {
         let platform = platform();
-        let device = device(platform);
+        Session::in_context_of(&[device(platform)], platform, properties)
+    }
+
+    /// In a context of several devices, with a queue on the first one.
+    pub fn in_context_of(devices: &[Handle], platform: Handle, properties: u64) -> Session {
+        let (device, count) = (devices[0], devices.len() as u32);
         let mut code = 1;
-        let context = api().clCreateContext(null(), 1, &device, None, null_mut(), &mut code);
+        let context = api().clCreateContext(null(), count, devices.as_ptr(), None, null_mut(), &mut code);
         ok(code);
         let queue = api().clCreateCommandQueue(context, device, properties, &mut code);
         ok(code);

@@ -6,6 +6,7 @@
 //! | `memory` | allocations, which are the host's memory |
 //! | `stream` | streams and events |
 //! | `transfer` | copies and fills |
+//! | `peers` | copies between devices |
 //! | `code`, `graph` | modules and launches, graphs |
 //! | `compiler` | the library that translates code |
 //! | `texture` | textures |
@@ -19,6 +20,7 @@ mod code;
 mod compiler;
 mod graph;
 mod memory;
+mod peers;
 mod stream;
 mod texture;
 mod transfer;
@@ -69,6 +71,11 @@ fn number<T: FromStr>(name: &str) -> Option<T> {
 /// The context of a device.
 fn context_of(device: u32) -> *mut c_void {
     std::ptr::without_provenance_mut(16 * (device as usize + 1))
+}
+
+/// The device of a context.
+fn device_of(context: *mut c_void) -> Option<u32> {
+    (0..devices()).find(|&device| context_of(device) == context)
 }
 
 static MEMORY: Mutex<Option<Memory>> = Mutex::new(None);
@@ -291,7 +298,7 @@ driver! {
 
     /// Makes another one that of this thread.
     fn cuCtxSetCurrent(context: *mut c_void) {
-        let device = (0..devices()).find(|&device| context_of(device) == context);
+        let device = device_of(context);
         if device.is_none() && !context.is_null() {
             return INVALID_VALUE;
         }
@@ -335,10 +342,14 @@ driver! {
         })
     }
 
-    /// Memory of pools is any memory.
-    fn cuMemPoolCreate(pool: *mut *mut c_void, _properties: *const c_void) {
+    /// Memory of pools is any memory. A device has one, whose handle is that of the context.
+    fn cuMemPoolCreate(pool: *mut *mut c_void, properties: *const [c_int; 4]) {
         // SAFETY: the caller's.
-        unsafe { put(pool, std::ptr::without_provenance_mut(16)) }
+        match unsafe { properties.as_ref() } {
+            // SAFETY: the caller's.
+            Some([1, 0, 1, device]) => unsafe { put(pool, context_of(*device as u32)) },
+            _ => INVALID_VALUE,
+        }
     }
 
     /// There is nothing to it.

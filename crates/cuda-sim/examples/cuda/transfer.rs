@@ -115,22 +115,6 @@ driver! {
         unsafe { copy(stream, line(Place::at(to), Place::at(from), size)) }
     }
 
-    /// From another device.
-    fn cuMemcpyPeerAsync(
-        to: u64,
-        _to_context: *mut c_void,
-        from: u64,
-        _from_context: *mut c_void,
-        size: usize,
-        stream: *mut c_void,
-    ) {
-        if !are_allocated(&[(to, size), (from, size)]) {
-            return INVALID_VALUE;
-        }
-        // SAFETY: the caller's, and both sides were checked.
-        unsafe { copy(stream, line(Place::at(to), Place::at(from), size)) }
-    }
-
     /// Rows on the device.
     fn cuMemcpy2DAsync_v2(what: *const Copy2d, stream: *mut c_void) {
         // SAFETY: the caller's.

@@ -27,6 +27,7 @@ pub const UNSAFE_FILES: &[&str] = &[
     "cuda-sim/examples/cuda/graph.rs",
     "cuda-sim/examples/cuda/main.rs",
     "cuda-sim/examples/cuda/memory.rs",
+    "cuda-sim/examples/cuda/peers.rs",
     "cuda-sim/examples/cuda/texture.rs",
     "cuda-sim/examples/cuda/transfer.rs",
     "cuda-sim/examples/ptxjit.rs",

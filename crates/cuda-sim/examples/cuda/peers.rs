@@ -1,0 +1,54 @@
+//! Copies between devices. All memory is the host's, so that each device could access all of it; what is checked is
+//! that of two devices either both may access the other one's pool or none: where one alone could, GPUs that copied
+//! from each other at the same time failed (driver 580).
+
+use crate::transfer::cuMemcpyDtoDAsync_v2;
+use crate::{Code, INVALID_VALUE, SUCCESS, device_of, devices, driver, put};
+use std::ffi::{c_int, c_void};
+use std::sync::{Mutex, PoisonError};
+
+/// The owner of a pool, and a device that may access it.
+type Access = (u32, u32);
+
+static GRANTED: Mutex<Vec<Access>> = Mutex::new(Vec::new());
+
+driver! {
+    /// All but itself.
+    fn cuDeviceCanAccessPeer(can: *mut c_int, device: c_int, peer: c_int) {
+        // SAFETY: the caller's.
+        unsafe { put(can, c_int::from(device != peer)) }
+    }
+
+    /// To read and to write, for one device.
+    fn cuMemPoolSetAccess(pool: *mut c_void, access: *const [c_int; 3], count: usize) {
+        // SAFETY: the caller's.
+        let (Some(owner), Some([1, guest, 3]), 1) = (device_of(pool), (unsafe { access.as_ref() }), count) else {
+            return INVALID_VALUE;
+        };
+        let guest = *guest as u32;
+        if guest >= devices() || guest == owner {
+            return INVALID_VALUE;
+        }
+        GRANTED.lock().unwrap_or_else(PoisonError::into_inner).push((owner, guest));
+        SUCCESS
+    }
+
+    /// From another device.
+    fn cuMemcpyPeerAsync(
+        to: u64,
+        to_context: *mut c_void,
+        from: u64,
+        from_context: *mut c_void,
+        size: usize,
+        stream: *mut c_void,
+    ) {
+        let (Some(here), Some(there)) = (device_of(to_context), device_of(from_context)) else { return INVALID_VALUE };
+        let granted = GRANTED.lock().unwrap_or_else(PoisonError::into_inner);
+        if granted.contains(&(here, there)) != granted.contains(&(there, here)) {
+            return INVALID_VALUE;
+        }
+        drop(granted);
+        // SAFETY: the caller's.
+        unsafe { cuMemcpyDtoDAsync_v2(to, from, size, stream) }
+    }
+}
