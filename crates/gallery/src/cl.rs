@@ -14,18 +14,18 @@ pub mod queue;
 pub mod relay;
 
 pub use found::{Choice, Found, POCL, devices, of_platform};
+pub use parts::Part;
 
 use crate::error::{Error, Result};
 use crate::pace::Turn;
 use crate::stopwatch::{self, Spent, Stopwatch};
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
 use opencl3::context::Context;
-use opencl3::device::{Device, SubDevice};
+use opencl3::device::SubDevice;
 use opencl3::event::Event;
 use opencl3::memory::{self, CL_MEM_READ_WRITE, ClMem};
-use opencl3::types::{CL_BLOCKING, cl_command_queue_properties, cl_event, cl_mem};
+use opencl3::types::{CL_BLOCKING, cl_command_queue_properties, cl_device_id, cl_event, cl_mem};
 
-use found::matches;
 use queue::Done;
 use std::cell::{Cell, RefCell};
 use std::ptr;
@@ -194,7 +194,8 @@ impl Built {
     /// The program's binary for the session's device.
     pub fn binary(&self) -> Result<Vec<u8>> {
         let binaries = self.program.get_binaries().map_err(Error::call("clGetProgramInfo(CL_PROGRAM_BINARIES)"))?;
-        Ok(binaries.into_iter().next().unwrap_or_default())
+        // Other devices of the context have an empty one.
+        Ok(binaries.into_iter().find(|binary| !binary.is_empty()).unwrap_or_default())
     }
 }
 
@@ -233,7 +234,8 @@ impl Times {
 pub struct Session {
     /// What the device is.
     pub found: Found,
-    context: Context,
+    // Other sessions may share it.
+    context: Arc<Context>,
     queue: CommandQueue,
     // The kernels of the iteration that is being measured.
     events: RefCell<Vec<Done>>,
@@ -274,29 +276,7 @@ pub struct First {
 impl Session {
     /// Opens the chosen device.
     pub fn open(choice: &Choice) -> Result<Session> {
-        let all = devices()?;
-        let platform = choice.platform.as_deref();
-        let mut names: Vec<String> = all.iter().map(|f| f.platform.clone()).collect();
-        names.dedup();
-        let of_platform: Vec<&Found> = match platform {
-            Some(p) => of_platform(&all, p),
-            None => all.iter().filter(|f| f.platform_index == all[0].platform_index).collect(),
-        };
-        if of_platform.is_empty() {
-            return Err(Error::NotFound { what: "platform", wanted: platform.unwrap_or_default().into(), have: names });
-        }
-        let found = match choice.device.as_deref() {
-            Some(d) => of_platform.iter().find(|f| matches(d, f.device_index, &f.device)),
-            None => of_platform.first(),
-        };
-        match found {
-            Some(&found) => Session::on(found),
-            None => Err(Error::NotFound {
-                what: "device",
-                wanted: choice.device.clone().unwrap_or_default(),
-                have: of_platform.iter().map(|f| f.device.clone()).collect(),
-            }),
-        }
+        Session::on(&choice.found()?)
     }
 
     /// Opens every device that there is.
@@ -317,9 +297,11 @@ impl Session {
 
     fn with(found: &Found, properties: cl_command_queue_properties) -> Result<Session> {
         let context = Context::from_device(&found.id).map_err(Error::call("clCreateContext"))?;
-        #[allow(deprecated, reason = "a platform of OpenCL 1.2 has no other call")]
-        let queue = CommandQueue::create_default(&context, properties);
-        let queue = queue.map_err(Error::call("clCreateCommandQueue"))?;
+        Session::within(Arc::new(context), found, properties)
+    }
+
+    fn within(context: Arc<Context>, found: &Found, properties: cl_command_queue_properties) -> Result<Session> {
+        let queue = create_queue(&context, found, properties)?;
         Ok(Session {
             found: found.clone(),
             context,
@@ -355,13 +337,13 @@ impl Session {
     /// Builds a program; the error holds the log.
     pub fn build(&self, name: &str, source: &str, options: &str) -> Result<Built> {
         let watch = Stopwatch::start();
-        self.note_first(watch, build_program(&self.context, name, Input::Source(source), options))
+        self.note_first(watch, build_program(&self.context, self.found.id.id(), name, Input::Source(source), options))
     }
 
     /// Builds a program from SPIR-V; the error holds the log.
     pub fn build_il(&self, name: &str, il: &[u8], options: &str) -> Result<Built> {
         let watch = Stopwatch::start();
-        self.note_first(watch, build_program(&self.context, name, Input::Il(il), options))
+        self.note_first(watch, build_program(&self.context, self.found.id.id(), name, Input::Il(il), options))
     }
 
     fn note_first(&self, watch: Stopwatch, built: Result<Built>) -> Result<Built> {
@@ -526,7 +508,7 @@ impl Session {
         let most = match kernel.most.get() {
             Some(most) => most,
             None => {
-                let asked = kernel.kernel.get_work_group_size(self.context.default_device());
+                let asked = kernel.kernel.get_work_group_size(self.found.id.id());
                 let most = asked.map_err(Error::call("clGetKernelWorkGroupInfo"))?;
                 kernel.most.set(Some(most));
                 most
@@ -608,7 +590,7 @@ impl Session {
     /// The build option of the newest OpenCL C in which this device has work_group_reduce and its like: always in 2.0,
     /// an optional feature in 3.0.
     pub fn collective_functions(&self) -> Option<&'static str> {
-        let device = Device::new(self.context.default_device());
+        let device = self.found.id;
         // Asked first: what a platform of 3.0 says in the version of the device is 1.2 where it lacks a part of 2.0.
         if let Ok(versions) = device.opencl_c_all_versions() {
             let has = |major: u32| versions.iter().any(|v| v.version >> 22 == major);
@@ -630,8 +612,22 @@ enum Input<'a> {
     Il(&'a [u8]),
 }
 
-/// Builds a program, on any thread.
-fn build_program(context: &Context, name: &str, input: Input<'_>, options: &str) -> Result<Built> {
+/// An in-order queue on one of the context's devices.
+fn create_queue(context: &Context, found: &Found, properties: cl_command_queue_properties) -> Result<CommandQueue> {
+    #[allow(deprecated, reason = "a platform of OpenCL 1.2 has no other call")]
+    // SAFETY: the context lives.
+    let queue = unsafe { CommandQueue::create(context, found.id.id(), properties) };
+    queue.map_err(Error::call("clCreateCommandQueue"))
+}
+
+/// Builds a program for one of the context's devices, on any thread.
+fn build_program(
+    context: &Context,
+    device: cl_device_id,
+    name: &str,
+    input: Input<'_>,
+    options: &str,
+) -> Result<Built> {
     if options.contains('\0') || matches!(input, Input::Source(text) if text.contains('\0')) {
         return Err(Error::Params(format!("{name}: a zero byte in the source or in the options; remove it")));
     }
@@ -643,9 +639,9 @@ fn build_program(context: &Context, name: &str, input: Input<'_>, options: &str)
             opencl3::program::Program::create_from_il(context, il).map_err(Error::call("clCreateProgramWithIL"))?
         }
     };
-    let built = program.build(context.devices(), options);
+    let built = program.build(&[device], options);
     let time = start.elapsed();
-    let log = program.get_build_log(context.default_device()).unwrap_or_default();
+    let log = program.get_build_log(device).unwrap_or_default();
     match built {
         Ok(()) => Ok(Built { program, log, time }),
         Err(code) => Err(Error::Build {

@@ -7,6 +7,7 @@
 use super::{Built, Input, Session, build_program};
 use crate::error::{Error, Result};
 use opencl3::context::Context;
+use opencl3::device::Device;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::mpsc::{Receiver, channel};
@@ -28,12 +29,13 @@ pub struct Job {
 #[derive(Clone, Copy)]
 pub struct Builder<'s> {
     context: &'s Context,
+    device: Device,
 }
 
 impl Builder<'_> {
     /// Builds a program; the error holds the log.
     pub fn build(&self, job: &Job) -> Result<Built> {
-        build_program(self.context, &job.name, Input::Source(&job.source), &job.options)
+        build_program(self.context, self.device.id(), &job.name, Input::Source(&job.source), &job.options)
     }
 }
 
@@ -74,7 +76,7 @@ impl Background {
 impl Session {
     /// What builds for this session on any thread.
     pub fn builder(&self) -> Builder<'_> {
-        Builder { context: &self.context }
+        Builder { context: &self.context, device: self.found.id }
     }
 
     /// Builds the programs one after the other on a thread of the scope. Who takes no more of them drops the

@@ -17,6 +17,35 @@ pub struct Choice {
     pub device: Option<String>,
 }
 
+impl Choice {
+    /// The device that is meant.
+    pub fn found(&self) -> Result<Found> {
+        let all = devices()?;
+        let platform = self.platform.as_deref();
+        let of_platform: Vec<&Found> = match platform {
+            Some(p) => of_platform(&all, p),
+            None => all.iter().filter(|f| f.platform_index == all[0].platform_index).collect(),
+        };
+        if of_platform.is_empty() {
+            let mut names: Vec<String> = all.iter().map(|f| f.platform.clone()).collect();
+            names.dedup();
+            return Err(Error::NotFound { what: "platform", wanted: platform.unwrap_or_default().into(), have: names });
+        }
+        let found = match self.device.as_deref() {
+            Some(d) => of_platform.iter().find(|f| matches(d, f.device_index, &f.device)),
+            None => of_platform.first(),
+        };
+        match found {
+            Some(&found) => Ok(found.clone()),
+            None => Err(Error::NotFound {
+                what: "device",
+                wanted: self.device.clone().unwrap_or_default(),
+                have: of_platform.iter().map(|f| f.device.clone()).collect(),
+            }),
+        }
+    }
+}
+
 /// One device that the library offers.
 #[derive(Clone, Debug)]
 pub struct Found {
@@ -104,7 +133,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("oneapi", "intel(r) opencl"),
 ];
 
-pub(super) fn matches(wanted: &str, index: usize, name: &str) -> bool {
+fn matches(wanted: &str, index: usize, name: &str) -> bool {
     match wanted.parse::<usize>() {
         Ok(i) => i == index,
         Err(_) => name.to_lowercase().contains(&wanted.to_lowercase()),

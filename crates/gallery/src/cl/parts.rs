@@ -1,24 +1,34 @@
-//! Parts of a device as devices of their own: a session for each.
+//! Devices that work together: parts of a device as devices of their own, and sessions that share a context.
 
 use super::found::POCL;
 use super::{Found, Session};
 use crate::error::{Error, Result};
 use opencl3::command_queue::CL_QUEUE_PROFILING_ENABLE;
-use opencl3::device::{CL_DEVICE_PARTITION_EQUALLY, Device};
+use opencl3::context::Context;
+use opencl3::device::{CL_DEVICE_PARTITION_EQUALLY, Device, SubDevice};
+use opencl3::types::cl_device_id;
+use std::collections::BTreeMap;
+use std::ptr;
 use std::sync::Arc;
 
-impl Session {
-    /// As many sessions on equal parts of a device. Where the device cannot be divided so, they share it.
-    pub fn parts(found: &Found, count: usize) -> Result<Vec<Session>> {
+/// A device, or a part of one.
+pub struct Part {
+    found: Found,
+    /// What keeps a part.
+    part: Option<Arc<SubDevice>>,
+}
+
+impl Part {
+    /// As many equal parts of a device. Where it cannot be divided so, each is all of it.
+    pub fn of(found: &Found, count: usize) -> Result<Vec<Part>> {
         let units = found.units as usize / count.max(1);
+        let shared = || (0..count).map(|_| Part { found: found.clone(), part: None }).collect();
         if count == 1 || units == 0 {
-            return (0..count).map(|_| Session::on(found)).collect();
+            return Ok(shared());
         }
         let properties = [CL_DEVICE_PARTITION_EQUALLY, units as isize, 0];
-        let Ok(parts) = found.id.create_sub_devices(&properties) else {
-            return (0..count).map(|_| Session::on(found)).collect();
-        };
-        let open = |(i, part): (usize, opencl3::device::SubDevice)| {
+        let Ok(parts) = found.id.create_sub_devices(&properties) else { return Ok(shared()) };
+        let open = |(i, part): (usize, SubDevice)| {
             let id = Device::new(part.id());
             let units = id.max_compute_units().map_err(Error::call("clGetDeviceInfo"))?;
             let device = format!("{}, part {} of {count}", found.device, i + 1);
@@ -29,9 +39,27 @@ impl Session {
             if found.platform == POCL {
                 std::mem::forget(part.clone());
             }
-            Ok(Session { part: Some(part), ..Session::with(&found, CL_QUEUE_PROFILING_ENABLE)? })
+            Ok(Part { found, part: Some(part) })
         };
         parts.into_iter().take(count).enumerate().map(open).collect()
+    }
+}
+
+impl Session {
+    /// A session for each, of which those of one platform share a context: what one has computed another one can copy.
+    pub fn together(parts: Vec<Part>) -> Result<Vec<Session>> {
+        let mut of_platform: BTreeMap<usize, Vec<cl_device_id>> = BTreeMap::new();
+        for part in &parts {
+            of_platform.entry(part.found.platform_index).or_default().push(part.found.id.id());
+        }
+        let open = |ids: Vec<cl_device_id>| Context::from_devices(&ids, &[], None, ptr::null_mut()).map(Arc::new);
+        let open = |(platform, ids)| Ok((platform, open(ids).map_err(Error::call("clCreateContext"))?));
+        let contexts = of_platform.into_iter().map(open).collect::<Result<BTreeMap<_, _>>>()?;
+        let open = |Part { found, part }: Part| {
+            let context = contexts[&found.platform_index].clone();
+            Ok(Session { part, ..Session::within(context, &found, CL_QUEUE_PROFILING_ENABLE)? })
+        };
+        parts.into_iter().map(open).collect()
     }
 
     /// Whether the device is a part of one.

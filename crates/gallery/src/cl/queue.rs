@@ -4,7 +4,7 @@
 //! A transfer owns the host's memory until it is done, so that no command ever sees memory that is gone: what is
 //! uploaded goes in by value and comes back from [`Transfer::wait`].
 
-use super::{Arg, Buffer, Kernel, Plain, Session};
+use super::{Arg, Buffer, Kernel, Plain, Session, create_queue};
 use crate::error::{Error, Result};
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
 use opencl3::event::Event;
@@ -75,9 +75,7 @@ pub(super) fn handles(after: &[&Done]) -> Vec<cl_event> {
 impl Session {
     /// One more in-order queue on the device.
     pub fn queue(&self) -> Result<Queue<'_>> {
-        #[allow(deprecated, reason = "a platform of OpenCL 1.2 has no other call")]
-        let queue = CommandQueue::create_default(&self.context, CL_QUEUE_PROFILING_ENABLE);
-        Ok(Queue { session: self, queue: queue.map_err(Error::call("clCreateCommandQueue"))? })
+        Ok(Queue { session: self, queue: create_queue(&self.context, &self.found, CL_QUEUE_PROFILING_ENABLE)? })
     }
 }
 

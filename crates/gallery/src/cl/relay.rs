@@ -1,8 +1,8 @@
 //! Elements that go from a buffer of one session to a buffer of another one, of whatever platforms these are, without
 //! the host waiting in between.
 //!
-//! Events of one context mean nothing to another one. So the read of one device is followed by a callback, which sets a
-//! user event of the other context, for which the write waits:
+//! Within a context, that is a copy. Events of one context mean nothing to another one: there, the read of one device
+//! is followed by a callback, which sets a user event of the other context, for which the write waits:
 //!
 //! ```text
 //! read on a queue of `from` ──▶ callback ──▶ user event ──▶ write on a queue of `to`
@@ -19,9 +19,9 @@ use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
-/// A transfer between two buffers, through memory that it owns until it is done.
+/// A transfer between two buffers.
 pub struct Relay<T> {
-    // Both commands use it, one after the other.
+    // Both commands use it, one after the other; a copy does not.
     _data: Vec<T>,
     read: Done,
     written: Done,
@@ -70,6 +70,9 @@ pub fn relay<T: Plain>(
 ) -> Result<Relay<T>> {
     check(source, first, len)?;
     check(target, at, len)?;
+    if Arc::ptr_eq(&from.session.context, &to.session.context) {
+        return copy((from, source, first), (to, target, at), len, [after, into_after].concat());
+    }
     let size = size_of::<T>();
     let mut data = vec![T::default(); len];
     let gate = create_user_event(to.session.context.get()).map_err(|e| Error::call("clCreateUserEvent")(ClError(e)))?;
@@ -105,4 +108,21 @@ pub fn relay<T: Plain>(
     from.flush()?;
     to.flush()?;
     Ok(relay)
+}
+
+/// The same within a context.
+fn copy<T: Plain>(
+    (from, source, first): (&Queue<'_>, &Buffer<T>, usize),
+    (to, target, at): (&Queue<'_>, &Buffer<T>, usize),
+    len: usize,
+    after: Vec<&Done>,
+) -> Result<Relay<T>> {
+    let [first, at, len] = [first, at, len].map(|elements| elements * size_of::<T>());
+    let mut alias = ManuallyDrop::new(memory::Buffer::<T>::new(target.memory.get()));
+    // SAFETY: both ranges have been checked, and OpenCL keeps the buffers until the command has ended.
+    let copied = unsafe { to.queue.enqueue_copy_buffer(&source.memory, &mut alias, first, at, len, &handles(&after)) };
+    let copied = Done(Arc::new(copied.map_err(Error::call("clEnqueueCopyBuffer"))?));
+    from.flush()?;
+    to.flush()?;
+    Ok(Relay { _data: Vec::new(), read: copied.clone(), written: copied })
 }

@@ -1,9 +1,10 @@
 //! Several devices that work on one thing: which ones, and what each did when.
 //!
-//! The devices may be of several platforms, or parts of one. Each has a session of its own.
+//! The devices may be of several platforms, or parts of one. Each has a session of its own; those of one platform share
+//! a context.
 
 use crate::cl::queue::{Done, Queue};
-use crate::cl::{Choice, Session, devices, of_platform};
+use crate::cl::{Choice, Part, Session, devices, of_platform};
 use crate::error::{Error, Result};
 use crate::params::Params;
 use std::time::{Duration, Instant};
@@ -34,20 +35,20 @@ impl Team {
             };
             let count = count.ok_or_else(|| bad(format!("`{part}`: give a number of parts from 1 to {MOST}")))?;
             if name == "own" {
-                members.extend(Session::parts(&session.found, count)?);
+                members.extend(Part::of(&session.found, count)?);
             } else {
                 let (platform, device) = name.split_once(':').map_or((name, None), |(p, d)| (p, Some(d)));
                 if of_platform(&devices()?, platform).is_empty() {
                     return Err(bad(format!("no platform `{platform}`; `cloom info` lists them")));
                 }
                 let choice = Choice { platform: Some(platform.to_owned()), device: device.map(str::to_owned) };
-                members.extend(Session::parts(&Session::open(&choice)?.found, count)?);
+                members.extend(Part::of(&choice.found()?, count)?);
             }
         }
         if members.len() > MOST {
             return Err(bad(format!("{} devices; take at most {MOST}", members.len())));
         }
-        Ok(Team { members })
+        Ok(Team { members: Session::together(members)? })
     }
 
     /// As a note: which device has how many of these units.
