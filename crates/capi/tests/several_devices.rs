@@ -65,10 +65,15 @@ fn devices_copy_what_others_have_computed() {
 
 #[test]
 fn gpus_do_so_too() {
-    on_several_gpus("gpu", &["devices_copy_what_others_have_computed"]);
+    on_several_gpus("gpu", true, &["devices_copy_what_others_have_computed"]);
 }
 
 #[test]
 fn a_cpu_and_gpus_do_so_too() {
-    on_several_gpus("cpu,gpu", &["devices_copy_what_others_have_computed"]);
+    on_several_gpus("cpu,gpu", true, &["devices_copy_what_others_have_computed"]);
+}
+
+#[test]
+fn a_link_that_loses_bytes_is_not_used() {
+    on_several_gpus("gpu", false, &["devices_copy_what_others_have_computed"]);
 }

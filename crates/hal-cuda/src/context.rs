@@ -7,8 +7,7 @@
 use crate::error::{self, Failure, NOT_READY, SUCCESS};
 use crate::gate::Keeper;
 use crate::library::{
-    Absent, Code, Driver, PoolAccess, PoolProperties, RawContext, RawDevice, RawEvent, RawPool, RawStream, Table,
-    is_forked,
+    Absent, Code, Driver, PoolProperties, RawContext, RawDevice, RawEvent, RawPool, RawStream, Table, is_forked,
 };
 use cloom_hal::HalError;
 use cloom_hal::lock::Mutex;
@@ -59,8 +58,8 @@ pub struct Gpu {
     retaining: Mutex<()>,
     /// None where the driver has no pools.
     pool: OnceLock<Option<RawPool>>,
-    /// Other GPUs that may access it, and those that cannot.
-    guests: Mutex<Vec<RawDevice>>,
+    /// GPUs with larger numbers to which a link has been looked for.
+    pub linked: Mutex<Vec<RawDevice>>,
     free_streams: Mutex<Vec<RawStream>>,
     /// Events that nobody uses, by their kind.
     free_events: [Mutex<Vec<RawEvent>>; 4],
@@ -78,7 +77,7 @@ impl Gpu {
             context: OnceLock::new(),
             retaining: Mutex::new(()),
             pool: OnceLock::new(),
-            guests: Mutex::default(),
+            linked: Mutex::default(),
             free_streams: Mutex::default(),
             free_events: Default::default(),
         }
@@ -202,28 +201,6 @@ impl<'a> Current<'a> {
             unsafe { (self.table().pool_set_attribute)(pool, POOL_RELEASE_THRESHOLD, (&raw mut kept).cast()) };
             Some(pool)
         })
-    }
-
-    /// Lets another GPU access the memory of the pool, if there is a link between the two: copies then go over it.
-    /// Where there is none, the driver copies through the host, so that nothing fails.
-    pub fn admit(&self, guest: RawDevice) {
-        let mut guests = self.gpu.guests.lock();
-        if guests.contains(&guest) {
-            return;
-        }
-        guests.push(guest);
-        let mut can = 0;
-        // SAFETY: it writes a number; the devices are some that the driver named.
-        let code = unsafe { (self.table().device_can_access_peer)(&mut can, guest, self.gpu.device) };
-        if self.check("cuDeviceCanAccessPeer", code).is_ok()
-            && can != 0
-            && let Some(pool) = self.pool()
-        {
-            let access = PoolAccess { location: 1, device: guest, flags: 3 };
-            // SAFETY: it reads the access; the pool lives as long as the GPU.
-            let code = unsafe { (self.table().pool_set_access)(pool, &access, 1) };
-            let _ = self.check("cuMemPoolSetAccess", code);
-        }
     }
 
     /// A new stream.

@@ -11,6 +11,7 @@
 //! | `error` | what errors mean, and which end all |
 //! | `context` | a GPU, its context, streams and events |
 //! | `memory`, `transfer`, `rect` | blocks of memory, moving bytes, moving boxes of bytes |
+//! | `peers` | copies between GPUs |
 //! | `texture` | views of memory for texture units |
 //! | `managed` | memory that is shared with the host |
 //! | `module`, `cache` | loading kernels, keeping their machine code |
@@ -50,6 +51,8 @@ mod marks;
 mod memory;
 #[allow(unsafe_code, reason = "it calls the driver")]
 mod module;
+#[allow(unsafe_code, reason = "it calls the driver")]
+mod peers;
 mod print;
 #[allow(unsafe_code, reason = "it calls the driver")]
 mod rect;

@@ -5,6 +5,7 @@
 
 use crate::context::{Current, Gpu};
 use crate::library::{Address, RawStream};
+use crate::peers;
 use crate::rect;
 use crate::transfer::Staging;
 use cloom_hal::{HalError, Memory, PinnedBlock, Rect, assert_in_range};
@@ -209,7 +210,10 @@ impl Memory for CudaMemory {
                 self.staging.write(self.gpu(), to, unsafe { std::slice::from_raw_parts(from, size as usize) })
             }
             None => match other_gpu(self.gpu(), source) {
-                Some(other) => copy_from_peer(self.gpu(), to, other, source.device_address() + source_offset, size),
+                Some(other) => {
+                    let from = source.device_address() + source_offset;
+                    peers::copy((self.gpu(), to), (other, from), size, &self.staging)
+                }
                 None => copy_on_device(self.gpu(), to, source.device_address() + source_offset, size),
             },
         }
@@ -263,22 +267,6 @@ fn other_gpu<'a>(gpu: &Arc<Gpu>, source: &'a dyn Memory) -> Option<&'a Arc<Gpu>>
     let source: &dyn Any = source;
     let other = source.downcast_ref::<CudaMemory>()?.gpu();
     (!Arc::ptr_eq(gpu, other)).then_some(other)
-}
-
-/// Copies from another GPU: over the link between the two if there is one; else the driver goes through the host.
-fn copy_from_peer(gpu: &Gpu, to: Address, other: &Gpu, from: Address, size: u64) -> Result<(), HalError> {
-    // Each the other one: where just one had access, and both copied from each other at the same time, one of them
-    // failed (driver 580).
-    other.enter()?.admit(gpu.device);
-    gpu.enter()?.admit(other.device);
-    let (here, other) = (gpu.context()?, other.context()?);
-    let current = gpu.enter()?;
-    let stream = current.stream()?;
-    // SAFETY: the callers have checked both ranges, whose memory lives until the stream has been waited for.
-    let code = unsafe { (current.table().memcpy_peer)(to, here, from, other, size as usize, stream.raw) };
-    let begun = current.check("cuMemcpyPeerAsync", code);
-    let ended = current.synchronize(stream.raw);
-    Ok(begun.and(ended)?)
 }
 
 /// A copy on the device, without waiting. The ranges do not overlap.

@@ -25,9 +25,10 @@ pub fn on_a_small_gpu(tests: &[&str]) {
     run(tests, &[], &[("CUDA_SIM_MULTIPROCESSORS", "1")]);
 }
 
-/// The same, on several GPUs, or on a CPU and these.
-pub fn on_several_gpus(devices: &str, tests: &[&str]) {
-    run(tests, &[], &[("CUDA_SIM_DEVICES", "2"), ("CLOOM_DEVICES", devices)]);
+/// The same, on several GPUs, or on a CPU and these, with a link between the GPUs or with one that loses everything.
+pub fn on_several_gpus(devices: &str, has_link: bool, tests: &[&str]) {
+    let link = if has_link { "1" } else { "0" };
+    run(tests, &[], &[("CUDA_SIM_DEVICES", "2"), ("CLOOM_DEVICES", devices), ("CUDA_SIM_LINK", link)]);
 }
 
 /// The same, with the GPU in a process of the program `cloom`.

@@ -1,9 +1,10 @@
 //! Copies between devices. All memory is the host's, so that each device could access all of it; what is checked is
 //! that of two devices either both may access the other one's pool or none: where one alone could, GPUs that copied
-//! from each other at the same time failed (driver 580).
+//! from each other at the same time failed (driver 580). With `CUDA_SIM_LINK=0`, copies between two that may arrive
+//! nowhere, and tell nobody.
 
 use crate::transfer::cuMemcpyDtoDAsync_v2;
-use crate::{Code, INVALID_VALUE, SUCCESS, device_of, devices, driver, put};
+use crate::{Code, INVALID_VALUE, SUCCESS, device_of, devices, driver, number, put};
 use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, PoisonError};
 
@@ -19,17 +20,21 @@ driver! {
         unsafe { put(can, c_int::from(device != peer)) }
     }
 
-    /// To read and to write, for one device.
+    /// All or nothing, for one device.
     fn cuMemPoolSetAccess(pool: *mut c_void, access: *const [c_int; 3], count: usize) {
         // SAFETY: the caller's.
-        let (Some(owner), Some([1, guest, 3]), 1) = (device_of(pool), (unsafe { access.as_ref() }), count) else {
+        let (Some(owner), Some([1, guest, flags @ (0 | 3)]), 1) = (device_of(pool), (unsafe { access.as_ref() }), count) else {
             return INVALID_VALUE;
         };
         let guest = *guest as u32;
         if guest >= devices() || guest == owner {
             return INVALID_VALUE;
         }
-        GRANTED.lock().unwrap_or_else(PoisonError::into_inner).push((owner, guest));
+        let mut granted = GRANTED.lock().unwrap_or_else(PoisonError::into_inner);
+        granted.retain(|access| *access != (owner, guest));
+        if *flags != 0 {
+            granted.push((owner, guest));
+        }
         SUCCESS
     }
 
@@ -44,10 +49,14 @@ driver! {
     ) {
         let (Some(here), Some(there)) = (device_of(to_context), device_of(from_context)) else { return INVALID_VALUE };
         let granted = GRANTED.lock().unwrap_or_else(PoisonError::into_inner);
-        if granted.contains(&(here, there)) != granted.contains(&(there, here)) {
+        let [ours, theirs] = [(here, there), (there, here)].map(|access| granted.contains(&access));
+        drop(granted);
+        if ours != theirs {
             return INVALID_VALUE;
         }
-        drop(granted);
+        if ours && number("CUDA_SIM_LINK") == Some(0) {
+            return SUCCESS;
+        }
         // SAFETY: the caller's.
         unsafe { cuMemcpyDtoDAsync_v2(to, from, size, stream) }
     }

@@ -1,0 +1,109 @@
+//! Copies from GPU to GPU: over the link between the two (NVLink, PCIe) where there is one that works, else through the
+//! host, which the driver does by itself.
+//!
+//! In come ranges of the memory of two GPUs; out of it, the bytes have been copied. Before the first copy between the
+//! two, the pool of each admits the other one. Drivers have errors there:
+//!
+//! * If one pool admits the other GPU, and that one's does not, copies into the first one fail: with a fault of the
+//!   copy engine by which the GPU is lost (580, two GPUs that copied from each other), or silently, without the bytes
+//!   (590, by reports). So both admit, or none.
+//! * That silence is why a copy each way is tried first. If the bytes do not arrive, the admission is taken back.
+
+use crate::context::Gpu;
+use crate::library::{Address, PoolAccess, RawDevice};
+use crate::memory::DeviceBlock;
+use crate::transfer::Staging;
+use cloom_hal::HalError;
+use std::sync::Arc;
+
+/// `CU_MEM_ACCESS_FLAGS_PROT_NONE`
+const NO_ACCESS: i32 = 0;
+/// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`
+const READ_AND_WRITE: i32 = 3;
+/// Bytes of a copy that is tried.
+const TRIED: usize = 64 << 10;
+/// What is copied then, and what is overwritten by it.
+const PATTERNS: [u8; 2] = [0x5b, 0xa4];
+
+/// Copies from another GPU, and waits for it. The callers have checked the ranges.
+pub fn copy(
+    (gpu, to): (&Arc<Gpu>, Address),
+    (other, from): (&Arc<Gpu>, Address),
+    size: u64,
+    staging: &Staging,
+) -> Result<(), HalError> {
+    link(gpu, other, staging);
+    transfer((gpu, to), (other, from), size)
+}
+
+/// Opens the link between two GPUs, if nobody has tried to. Nothing else is copied between them meanwhile.
+fn link(a: &Arc<Gpu>, b: &Arc<Gpu>, staging: &Staging) {
+    // The GPU with the smaller number knows.
+    let [first, second] = if a.device < b.device { [a, b] } else { [b, a] };
+    let mut linked = first.linked.lock();
+    if linked.contains(&second.device) {
+        return;
+    }
+    linked.push(second.device);
+    let pairs = [(first, second), (second, first)];
+    if !pairs.iter().all(|(gpu, peer)| can_access(gpu, peer)) {
+        return;
+    }
+    let admitted = pairs.iter().all(|(owner, guest)| set_access(owner, guest.device, READ_AND_WRITE).is_ok());
+    if !admitted || !pairs.iter().all(|(to, from)| arrives(to, from, staging).unwrap_or(false)) {
+        for (owner, guest) in pairs {
+            // Without a link, there is nothing to take back.
+            let _ = set_access(owner, guest.device, NO_ACCESS);
+        }
+    }
+}
+
+/// Whether there is a link by which a GPU can access the memory of another one.
+fn can_access(gpu: &Gpu, peer: &Gpu) -> bool {
+    let mut can = 0;
+    // SAFETY: it writes a number; the devices are some that the driver named.
+    let code = unsafe { (gpu.driver.table.device_can_access_peer)(&mut can, gpu.device, peer.device) };
+    gpu.enter().is_ok_and(|current| current.check("cuDeviceCanAccessPeer", code).is_ok()) && can != 0
+}
+
+/// Says what access another GPU has to the memory of the pool.
+fn set_access(owner: &Gpu, guest: RawDevice, flags: i32) -> Result<(), HalError> {
+    let current = owner.enter()?;
+    let pool = current.pool().ok_or_else(|| HalError::Device("it has no pool of memory".into()))?;
+    let access = PoolAccess { location: 1, device: guest, flags };
+    // SAFETY: it reads the access; the pool lives as long as the GPU.
+    let code = unsafe { (current.table().pool_set_access)(pool, &access, 1) };
+    Ok(current.check("cuMemPoolSetAccess", code)?)
+}
+
+/// Whether what is copied arrives.
+fn arrives(to: &Arc<Gpu>, from: &Arc<Gpu>, staging: &Staging) -> Result<bool, HalError> {
+    let [copied, overwritten] = PATTERNS;
+    let (source, target) = (filled(from, copied)?, filled(to, overwritten)?);
+    transfer((to, target.address()), (from, source.address()), TRIED as u64)?;
+    let mut found = vec![overwritten; TRIED];
+    staging.read(to, target.address(), &mut found)?;
+    Ok(found.iter().all(|&byte| byte == copied))
+}
+
+/// A block of a GPU's memory that has this byte everywhere.
+fn filled(gpu: &Arc<Gpu>, byte: u8) -> Result<DeviceBlock, HalError> {
+    let block = DeviceBlock::allocate(gpu, TRIED as u64)?;
+    let current = gpu.enter()?;
+    let stream = current.stream()?;
+    block.fill(&current, stream.raw, 0, TRIED, &[byte])?;
+    current.synchronize(stream.raw)?;
+    Ok(block)
+}
+
+/// Copies by whatever way the driver takes.
+fn transfer((gpu, to): (&Gpu, Address), (other, from): (&Gpu, Address), size: u64) -> Result<(), HalError> {
+    let (here, there) = (gpu.context()?, other.context()?);
+    let current = gpu.enter()?;
+    let stream = current.stream()?;
+    // SAFETY: the callers have checked both ranges, whose memory lives until the stream has been waited for.
+    let code = unsafe { (current.table().memcpy_peer)(to, here, from, there, size as usize, stream.raw) };
+    let begun = current.check("cuMemcpyPeerAsync", code);
+    let ended = current.synchronize(stream.raw);
+    Ok(begun.and(ended)?)
+}
