@@ -112,7 +112,7 @@ impl Code {
         let items = product(rounded);
         let scratch = items.and_then(|n| cpu.scratch_per_item.checked_mul(n));
         let scratch = scratch.and_then(|s| s.checked_add(cpu.scratch_fixed));
-        let scratch = scratch.ok_or(HalError::OutOfMemory(u64::MAX))?;
+        let scratch = scratch.ok_or(HalError::OutOfMemory(0))?;
         Ok(Code {
             batch: batch(cpu.grid_stride_bytes, items.unwrap_or(u64::MAX), local.saturating_add(scratch)),
             // SAFETY: the loader found the entry in the code of an object whose target and interface the artifact

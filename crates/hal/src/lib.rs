@@ -49,8 +49,8 @@ use std::sync::Arc;
 /// Errors of devices.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum HalError {
-    /// Host or device memory is exhausted.
-    #[error("out of memory: {0} bytes were asked for")]
+    /// Host or device memory is exhausted. So many bytes were asked for; 0 if nobody can say.
+    #[error("out of memory{}", asked_for(*.0))]
     OutOfMemory(u64),
     /// The code does not load: wrong target, damaged, or an unknown symbol.
     #[error("the code does not load: {0}")]
@@ -58,6 +58,13 @@ pub enum HalError {
     /// The device failed.
     #[error("the device failed: {0}")]
     Device(String),
+}
+
+fn asked_for(bytes: u64) -> String {
+    match bytes {
+        0 => String::new(),
+        bytes => format!(": {bytes} bytes were asked for"),
+    }
 }
 
 /// The description of a device.
@@ -209,5 +216,16 @@ pub trait Device: Send + Sync {
     /// Host threads can assist it.
     fn as_assist(&self) -> Option<&dyn Assist> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::HalError;
+
+    #[test]
+    fn memory_that_is_missing_has_a_size_if_that_is_known() {
+        assert_eq!(HalError::OutOfMemory(4096).to_string(), "out of memory: 4096 bytes were asked for");
+        assert_eq!(HalError::OutOfMemory(0).to_string(), "out of memory");
     }
 }
