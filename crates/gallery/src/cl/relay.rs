@@ -33,11 +33,6 @@ impl<T> Relay<T> {
         &self.written
     }
 
-    /// The event of the read.
-    pub fn read(&self) -> &Done {
-        &self.read
-    }
-
     /// Waits until the elements have arrived.
     pub fn wait(&self) -> Result<()> {
         self.written.wait()
