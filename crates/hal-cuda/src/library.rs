@@ -175,7 +175,7 @@ pub struct PoolAccess {
     pub location: c_int,
     /// of this number.
     pub device: RawDevice,
-    /// 3: to read and to write.
+    /// 0: no access; 3: to read and to write.
     pub flags: c_int,
 }
 

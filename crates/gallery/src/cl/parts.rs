@@ -48,13 +48,15 @@ impl Part {
 impl Session {
     /// A session for each, of which those of one platform share a context: what one has computed another one can copy.
     pub fn together(parts: Vec<Part>) -> Result<Vec<Session>> {
-        let mut of_platform: BTreeMap<usize, Vec<cl_device_id>> = BTreeMap::new();
-        for part in &parts {
-            of_platform.entry(part.found.platform_index).or_default().push(part.found.id.id());
+        let mut ids: BTreeMap<usize, Vec<cl_device_id>> = BTreeMap::new();
+        for Part { found, .. } in &parts {
+            ids.entry(found.platform_index).or_default().push(found.id.id());
         }
-        let open = |ids: Vec<cl_device_id>| Context::from_devices(&ids, &[], None, ptr::null_mut()).map(Arc::new);
-        let open = |(platform, ids)| Ok((platform, open(ids).map_err(Error::call("clCreateContext"))?));
-        let contexts = of_platform.into_iter().map(open).collect::<Result<BTreeMap<_, _>>>()?;
+        let mut contexts = BTreeMap::new();
+        for (platform, ids) in ids {
+            let context = Context::from_devices(&ids, &[], None, ptr::null_mut());
+            contexts.insert(platform, Arc::new(context.map_err(Error::call("clCreateContext"))?));
+        }
         let open = |Part { found, part }: Part| {
             let context = contexts[&found.platform_index].clone();
             Ok(Session { part, ..Session::within(context, &found, CL_QUEUE_PROFILING_ENABLE)? })
