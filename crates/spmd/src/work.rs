@@ -31,17 +31,20 @@ fn most_of(func: &Function, most: impl Fn(FuncRef) -> u64) -> u64 {
         return u64::MAX;
     }
     let affine = Affine::new(func, &cfg, &loops, Facts::default());
-    let trips = |l: usize| {
-        let test = affine.header_test(l)?;
-        // The header is executed once more.
-        affine.trip_count_while(l, test.cc, test.counter, test.bound)?.known()?.checked_add(1)
-    };
+    // The header is executed once more.
+    let trips = |l: usize| known_trips(&affine, l)?.checked_add(1);
     let inst = |i: &Inst| match func.insts[*i].op {
         Op::MemCopy { size, .. } | Op::MemSet { size, .. } => size.div_ceil(WORD),
         ref op => op.callee().map_or(0, &most).saturating_add(1),
     };
     let insts = |b: Block| func.blocks[b].insts.iter().map(inst).fold(0, u64::saturating_add);
     executed(func, &loops, trips, insts)
+}
+
+/// How often a loop iterates, if that is known and its header is where it ends.
+pub fn known_trips(affine: &Affine<'_>, l: usize) -> Option<u64> {
+    let test = affine.header_test(l)?;
+    affine.trip_count_while(l, test.cc, test.counter, test.bound)?.known()
 }
 
 /// The instructions of all blocks, each as often as its loops iterate; a loop of which that is not known does so for

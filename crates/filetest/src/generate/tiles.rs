@@ -6,6 +6,7 @@
 //! if (id < items - 9 && y < 5) { tile[lid] = in[(group * 3 + lid) & 1023]; h += tile[lid]; } else { h = 7u; }
 //! barrier(CLK_LOCAL_MEM_FENCE);
 //! h ^= tile[(lid + 5) % all];
+//! for (uint i = 0; i < 4u; i++) h += tile[(lid + i) % all] + i;
 //! ```
 //!
 //! The buffers are those of all programs. Branches depend on the local id, which joined groups agree about, on the
@@ -124,7 +125,14 @@ impl Tiles {
         }
         list.push(barrier());
         let (array, op) = (self.array(), self.op());
-        let read = format!("h {op} {array}[(lid + {}u) % all];", self.rng.below(9));
+        let read = match self.rng.below(3) {
+            0 => {
+                let (i, taps) = (self.name(), 2 + self.rng.below(8));
+                let choice = if self.rng.chance(30) { format!("if ({}) ", self.condition()) } else { String::new() };
+                format!("for (uint {i} = 0; {i} < {taps}u; {i}++) {choice}h {op} {array}[(lid + {i}) % all] + {i};")
+            }
+            _ => format!("h {op} {array}[(lid + {}u) % all];", self.rng.below(9)),
+        };
         let read = if self.rng.chance(30) { format!("if ({}) {read}", self.condition()) } else { read };
         list.push(Stmt::Line(read));
         list.push(barrier());

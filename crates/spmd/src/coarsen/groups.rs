@@ -22,8 +22,10 @@
 use super::jam::{Apart, Jam, Lanes};
 use super::regions::{Region, region};
 use super::{Coarse, MAX_FACTOR, MAX_SIZE, Unjoined, item_function, numbers_from};
-use crate::analysis::divergence;
+use crate::analysis::divergence::{self, Divergence};
+use crate::work::known_trips;
 use cloom_ir::abi::gpu::Joined;
+use cloom_ir::affine::{Affine, Facts};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
@@ -35,6 +37,9 @@ use rustc_hash::FxHashMap;
 
 /// The largest alignment of the memory of one of the groups.
 const MAX_ALIGN: u64 = 128;
+
+/// Iterations of a loop that is over soon.
+const SHORT: u64 = 32;
 
 /// Whether the work-items of a group wait for each other.
 pub(super) fn has_barriers(func: &Function) -> bool {
@@ -61,15 +66,9 @@ pub(super) fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Un
     let varying: Vec<Value> = params.filter(|(_, op)| is_local(op) || is_of_group(op, dim)).map(|(&p, _)| p).collect();
     let cfg = Cfg::new(&item);
     if computes_from_tiles(&item, &cfg) {
-        return Err(Unjoined::new("its loops compute from local memory: loads are not what takes long"));
+        return Err(Unjoined::new("its loops compute long from local memory: loads are not what takes the time"));
     }
-    let divergence = divergence::between_lanes(&item, &varying);
-    let post = DomTree::post(&item, &cfg);
-    let mut regions: FxHashMap<Block, Region> = FxHashMap::default();
-    for &b in cfg.rpo().iter().filter(|&&b| divergence.is_divergent_branch(b)) {
-        let region = region(&item, &cfg, &post, b);
-        regions.insert(b, region.map_err(|why| Unjoined { span: item.blocks[b].term_span, why })?);
-    }
+    let (divergence, regions) = regions(&item, &cfg, varying)?;
     let factor = MAX_FACTOR;
     let mut coarse = Function::new(format!("{}.g{factor}", func.name), func.params.clone(), None);
     (coarse.linkage, coarse.kernel) = (func.linkage, func.kernel.clone());
@@ -89,6 +88,33 @@ pub(super) fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Un
     let jam = Jam::new((&item, Apart::Copies(&regions)), &divergence, (&nothing.0, &nothing.1), factor, coarse);
     let coarse = jam.run(&asked, |b, op| joining.lanes(b, op));
     Ok(Coarse { func: module.funcs.push(coarse), factor, joined: Joined::Groups { dim, local_size } })
+}
+
+/// What varies among groups that differ in these values, and what is behind each branch that they may take differently.
+///
+/// Behind such a branch they go on together only if all took it the same way, so that nothing depends on it there. What
+/// does is what the ways pass to the block where they meet.
+fn regions(
+    item: &Function,
+    cfg: &Cfg,
+    mut varying: Vec<Value>,
+) -> Result<(Divergence, FxHashMap<Block, Region>), Unjoined> {
+    let post = DomTree::post(item, cfg);
+    let mut regions: FxHashMap<Block, Region> = FxHashMap::default();
+    loop {
+        let divergence = divergence::between_agreeing_lanes(item, &varying, &|_| true);
+        let is_new = |b: &Block| divergence.is_divergent_branch(*b) && !regions.contains_key(b);
+        let branches: Vec<Block> = cfg.rpo().iter().copied().filter(is_new).collect();
+        if branches.is_empty() {
+            return Ok((divergence, regions));
+        }
+        for b in branches {
+            let region = region(item, cfg, &post, b);
+            let region = region.map_err(|why| Unjoined { span: item.blocks[b].term_span, why })?;
+            varying.extend(region.join.iter().flat_map(|&join| &item.blocks[join].params));
+            regions.insert(b, region);
+        }
+    }
 }
 
 /// Whether an instruction may be joined with those of other groups.
@@ -114,15 +140,18 @@ fn dimension(func: &Function) -> Option<u8> {
 }
 
 /// Whether there is a loop that reads local memory, and neither waits nor stores anything in global memory: it computes
-/// from a tile, as a convolution does, which keeps a GPU as busy as it can be.
+/// from a tile, as a product of matrices does, which keeps a GPU as busy as it can be. Few iterations do not, as those
+/// over the numbers of a small filter.
 fn computes_from_tiles(func: &Function, cfg: &Cfg) -> bool {
     let loops = Loops::new(func, cfg, &DomTree::new(func, cfg));
-    loops.loops.iter().any(|l| {
-        let ops = || l.blocks.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i]);
+    let affine = Affine::new(func, cfg, &loops, Facts::default());
+    loops.loops.iter().enumerate().any(|(l, of)| {
+        let ops = || of.blocks.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i]);
         let accesses = |data: &InstData, space| func.ty(data.args[0]).space() == Some(space);
         let reads = |data: &InstData| matches!(data.op, Op::Load { .. }) && accesses(data, Space::Local);
         let stores = |data: &InstData| matches!(data.op, Op::Store { .. }) && accesses(data, Space::Global);
-        ops().any(reads) && !ops().any(|data| data.op == Op::Barrier || stores(data))
+        let is_short = || of.parent.is_none() && known_trips(&affine, l).is_some_and(|trips| trips <= SHORT);
+        ops().any(reads) && !ops().any(|data| data.op == Op::Barrier || stores(data)) && !is_short()
     })
 }
 
