@@ -5,7 +5,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 const MAGIC: [u8; 6] = *b"CLOOM\0";
 /// Raised when the body's layout changes. The text of the IR in it has a version of its own.
-const VERSION: u8 = 13;
+const VERSION: u8 = 14;
 const HEADER: usize = MAGIC.len() + 2 + blake3::OUT_LEN;
 
 /// Why bytes cannot be decoded.

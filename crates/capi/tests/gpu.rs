@@ -648,9 +648,56 @@ fn streams_run_from_any_element_on() {
     t.clSVMFree(t.context(), memory);
 }
 
+/// Groups that a GPU joins, with local memory whose size is an argument: each has its own.
+#[test]
+fn groups_share_local_memory_among_themselves_only() {
+    const LOCAL: usize = 32;
+    let t = Session::new();
+    let program = t.source(
+        "kernel void reversed(global uint *out, local uint *tile, global const uint *in, local ushort *small, uint n) {
+             local uint first;
+             const uint l = get_local_id(0), i = get_global_id(0), last = get_local_size(0) - 1;
+             if (i < n) tile[l] = in[i]; else tile[l] = 7;
+             small[l] = (ushort)i;
+             if (l == 0) first = i;
+             barrier(CLK_LOCAL_MEM_FENCE);
+             if (i < n)
+                 for (uint k = 0; k < 2; k++)
+                     out[i] = out[i] * 3 + tile[last - l] + small[last - l] * 5 + first * 11;
+         }",
+    );
+    assert_eq!(t.build(&program, "-cl-std=CL3.0"), 0, "{}", t.log(&program));
+    // Groups that are joined by four, and some more, of which the last one may be partial.
+    for (items, n) in [(LOCAL * 512, usize::MAX), (LOCAL * 515, LOCAL * 511 + 3), (LOCAL * 514 + 9, LOCAL * 514 + 2)] {
+        let values: Vec<u32> = (0..items as u32).map(|i| i.wrapping_mul(0x9e37_79b1)).collect();
+        let (out, input) = (t.buffer_of(&vec![1u32; items]), t.buffer_of(&values));
+        let expected: Vec<u32> = (0..items)
+            .map(|i| {
+                let first = i / LOCAL * LOCAL;
+                let other = first + LOCAL.min(items - first) - 1 - (i - first);
+                let value = if other < n { values[other] } else { 7 };
+                let term = value.wrapping_add((other & 0xffff) as u32 * 5).wrapping_add(first as u32 * 11);
+                let twice = |out: u32| (0..2).fold(out, |out, _| out.wrapping_mul(3).wrapping_add(term));
+                // The first launch may run other code than the second one.
+                if i < n { twice(twice(1)) } else { 1 }
+            })
+            .collect();
+        let kernel = t.kernel_of(&program, "reversed");
+        t.arg_mem(&kernel, 0, &out);
+        ok(t.clSetKernelArg(kernel.h, 1, 4 * LOCAL, null()));
+        t.arg_mem(&kernel, 2, &input);
+        ok(t.clSetKernelArg(kernel.h, 3, 2 * LOCAL, null()));
+        t.arg(&kernel, 4, n.min(u32::MAX as usize) as u32);
+        for _ in 0..2 {
+            t.wait(&[&t.launch(&kernel, &[items], &[LOCAL])]);
+        }
+        assert_eq!(t.read::<u32>(&out, items), expected, "{items} {n}");
+    }
+}
+
 #[test]
 fn a_small_gpu_runs_them_too() {
-    on_a_small_gpu(&["streams_run_from_any_element_on"]);
+    on_a_small_gpu(&["streams_run_from_any_element_on", "groups_share_local_memory_among_themselves_only"]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use cloom_hal::{Device, Kernel, Launch, Memory, PrintSink, initialise};
 use cloom_hal_cpu::CpuDevice;
 use cloom_interp::observe::Log;
 use cloom_interp::{Arg, Machine, Options, Program, WorkGroupLayout};
-use cloom_ir::{FuncRef, Function, Module, Op, Query, abi};
+use cloom_ir::{FuncRef, Function, Module, Op, Query, Space, abi};
 use cloom_llvm::OptLevel;
 use cloom_passes::{FINISH_GPU, PassManager, PassOptions};
 use cloom_spmd::{Coarse, NotVectorised, VectorOptions, WorkGroup};
@@ -203,6 +203,17 @@ fn asks_for_range(func: &Function) -> bool {
     func.insts_in_layout().any(|(_, data)| asks(&data.op))
 }
 
+/// Bytes of local memory of joined groups, if arguments say how many: more than the variables and the arguments need.
+fn joined_local_size(module: &Module, coarse: &Coarse, args: &[CaseArg]) -> u64 {
+    if !matches!(coarse.joined, Joined::Groups { local_size: None, .. }) {
+        return 0;
+    }
+    let variables = module.globals.values().filter(|global| global.space == Space::Local).map(|global| global.size);
+    let arguments = args.iter().map(|arg| if let CaseArg::Local(size) = arg { *size } else { 0 });
+    let of_each: u64 = variables.chain(arguments).map(|size| size.next_multiple_of(abi::BLOCK_ALIGN.into())).sum();
+    of_each * u64::from(coarse.factor)
+}
+
 /// The kernels that run a range, each with its part: the coarse one for what it can take, and the kernel for the rest.
 fn parts(kernel: FuncRef, coarse: Option<Coarse>, range: &NdRange) -> Vec<(FuncRef, NdRange)> {
     let whole = vec![(kernel, *range)];
@@ -235,7 +246,8 @@ fn parts(kernel: FuncRef, coarse: Option<Coarse>, range: &NdRange) -> Vec<(FuncR
 impl Ready for Interpreted {
     fn run(&self, range: &NdRange, args: &[CaseArg], initialised: bool) -> Result<Outcome, String> {
         let Interpreter { stage, canary, order_seed, fuel, lanes, .. } = self.interpreter;
-        let options = Options { canary, order_seed, fuel, subgroup: lanes, ..Options::default() };
+        let local_memory_size = self.coarse.map_or(0, |coarse| joined_local_size(&self.program.module, &coarse, args));
+        let options = Options { canary, order_seed, fuel, subgroup: lanes, local_memory_size, ..Options::default() };
         let mut machine = Machine::new(&self.program, options).map_err(|e| e.to_string())?;
         let mut buffers = Vec::new();
         let mut values: Vec<Arg> = Vec::new();

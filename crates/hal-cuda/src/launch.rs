@@ -12,6 +12,7 @@ use crate::module::{CoarseFunction, CudaKernel, Function, Handle};
 use crate::print::Printing;
 use cloom_artifact::{Joined, KernelArgKind};
 use cloom_hal::{Completion, HalError, Launch, NdRange};
+use cloom_ir::abi::BLOCK_ALIGN;
 use cloom_ir::abi::gpu as gpu_abi;
 use smallvec::smallvec;
 use std::any::Any;
@@ -189,7 +190,9 @@ fn split<'a>(
             let fits = group_of(&joined).iter().product::<u64>() <= most;
             fits.then_some(Split { coarse, joined, local_size, rest: rest.map(|rest| (rest, [0; 3])) })
         }
-        Joined::Groups { dim, local_size } => {
+        Joined::Groups { dim, local_size: of_variables } => {
+            let of_each = local_size.checked_next_multiple_of(BLOCK_ALIGN.into())?;
+            let local_size = of_variables.or(of_each.checked_mul(factor))?;
             let (joined, rest) = joined_groups(range, dim.into(), factor)?;
             let has_enough = group_count(&joined) >= least_groups(threads, multiprocessors);
             let fits = threads <= most && is_full(threads, local_size, kernel.local_memory);

@@ -17,6 +17,7 @@ pub struct WorkItemIds {
     pub(crate) global_size: [u64; 3],
     pub(crate) local_size: [u64; 3],
     pub(crate) enqueued_local_size: [u64; 3],
+    pub(crate) local_memory_size: u64,
     pub(crate) num_groups: [u64; 3],
     pub(crate) global_offset: [u64; 3],
     pub(crate) subgroup: Subgroup,
@@ -53,6 +54,7 @@ impl WorkItemIds {
             Query::SubgroupId => return self.subgroup.id,
             Query::NumSubgroups => return self.subgroup.count,
             Query::EnqueuedNumSubgroups => return self.subgroup.enqueued_count,
+            Query::LocalMemorySize => return self.local_memory_size,
         };
         of[usize::from(dim)]
     }

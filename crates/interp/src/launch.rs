@@ -37,11 +37,22 @@ pub struct Options {
     pub strict_barriers: bool,
     /// Work-items of a whole sub-group, a power of two of at most 64: neighbours in dimension 0.
     pub subgroup: u16,
+    /// What a kernel that asks for the size of local memory is told; each variable and each argument there has as much
+    /// room at least.
+    pub local_memory_size: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { memory: 1 << 30, fuel: 2_000_000_000, canary: 0xa5, order_seed: 0, strict_barriers: false, subgroup: 1 }
+        Self {
+            memory: 1 << 30,
+            fuel: 2_000_000_000,
+            canary: 0xa5,
+            order_seed: 0,
+            strict_barriers: false,
+            subgroup: 1,
+            local_memory_size: 0,
+        }
     }
 }
 
@@ -146,9 +157,10 @@ impl<'p> Machine<'p> {
         pool: &mut Vec<Item>,
     ) -> Result<(), Fault> {
         let mut locals = Vec::new();
+        let room = |size: u64| size.max(self.options.local_memory_size);
         for (g, address) in self.program.module.globals.values().zip(&mut self.globals) {
             if g.space == Space::Local {
-                *address = self.memory.allocate(g.size)?;
+                *address = self.memory.allocate(room(g.size))?;
                 locals.push(*address);
             }
         }
@@ -156,7 +168,7 @@ impl<'p> Machine<'p> {
         for ((arg, &at), &ty) in args.iter().zip(offsets).zip(&func.params) {
             match arg {
                 Arg::Local(size) => {
-                    let address = self.memory.allocate(*size)?;
+                    let address = self.memory.allocate(room(*size))?;
                     locals.push(address);
                     lanes.push(address);
                 }
@@ -356,7 +368,7 @@ fn take_turns<O: Observer>(
     let count = size.iter().product::<u64>() as usize;
     items.resize_with(count, || None);
     let mut order: Vec<usize> = (0..count).collect();
-    let &Options { order_seed, strict_barriers: strict, subgroup, .. } = options;
+    let &Options { order_seed, strict_barriers: strict, .. } = options;
     let mut seed = order_seed;
     let mut first = true;
     loop {
@@ -378,7 +390,7 @@ fn take_turns<O: Observer>(
                         shared.program,
                         kernel,
                         args,
-                        Some(work_item_ids(range, group, size, i as u64, subgroup)),
+                        Some(work_item_ids(range, group, size, i as u64, options)),
                     );
                     item
                 }
@@ -417,7 +429,7 @@ fn take_turns<O: Observer>(
                 kind,
                 func: name,
                 span,
-                item: work_item_ids(range, group, size, 0, subgroup).global_id,
+                item: work_item_ids(range, group, size, 0, options).global_id,
             });
         }
         shared.observer.barrier(group, span);
@@ -438,7 +450,7 @@ fn next_of(
     ready.pop_front()
 }
 
-fn work_item_ids(range: &NdRange, group: [u64; 3], size: [u64; 3], number: u64, lanes: u16) -> WorkItemIds {
+fn work_item_ids(range: &NdRange, group: [u64; 3], size: [u64; 3], number: u64, options: &Options) -> WorkItemIds {
     let local_id = [number % size[0], number / size[0] % size[1], number / (size[0] * size[1])];
     WorkItemIds {
         work_dim: range.work_dim,
@@ -450,6 +462,7 @@ fn work_item_ids(range: &NdRange, group: [u64; 3], size: [u64; 3], number: u64, 
         enqueued_local_size: range.local,
         num_groups: range.groups(),
         global_offset: range.offset,
-        subgroup: subgroup::of(local_id, size, range.local, lanes),
+        local_memory_size: options.local_memory_size,
+        subgroup: subgroup::of(local_id, size, range.local, options.subgroup),
     }
 }

@@ -620,6 +620,9 @@ named! {
         NumSubgroups "num_subgroups",
         /// `get_enqueued_num_sub_groups()`.
         EnqueuedNumSubgroups "enqueued_num_subgroups",
+        /// Bytes of the group's local memory, of variables and arguments, a multiple of
+        /// [`BLOCK_ALIGN`](crate::abi::BLOCK_ALIGN). No function of the language; it has dimension 0.
+        LocalMemorySize "local_memory_size",
     }
 }
 

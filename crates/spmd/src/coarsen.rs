@@ -125,7 +125,7 @@ fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Unjoined> {
     let item_ref = module.funcs.push(item);
     let item = (&module.funcs[item_ref], Apart::Calls(item_ref));
     let jam = Jam::new(item, &divergence, (&accesses, &unwrapped), factor, coarse);
-    let coarse = jam.run(&asked, |b, op| neighbours(b, op, factor));
+    let coarse = jam.run(|_, _, p| Lanes::from_elem(p, 1), &asked, |b, op| neighbours(b, op, factor));
     Ok(Coarse { func: module.funcs.push(coarse), factor, joined: Joined::WorkItems })
 }
 

@@ -1,6 +1,7 @@
 //! The arguments of generated kernels: the initial content of each buffer.
 
 use super::families::Family;
+use super::tiles::TILE;
 use super::{BIG, COLUMNS, Gen, Generated, IN, LOCAL, OUT, Profile, REALS};
 use crate::case::CaseArg;
 use cloom_interp::NdRange;
@@ -19,6 +20,8 @@ pub enum Param {
     Twin,
     /// A large buffer.
     Big,
+    /// Local memory.
+    Tile,
 }
 
 /// Which of the arguments `in` and `cols` are.
@@ -34,6 +37,7 @@ impl Param {
             Param::Again => "global uint *again",
             Param::Twin => "const global uint *restrict twin",
             Param::Big => "const global uint *big",
+            Param::Tile => "local uint *tile",
         }
     }
 }
@@ -96,6 +100,7 @@ impl Generated {
             Param::Again => CaseArg::Again(COLS_ARG),
             Param::Twin => CaseArg::Again(IN_ARG),
             Param::Big => CaseArg::Buffer(words(BIG, &random)),
+            Param::Tile => CaseArg::Local(4 * TILE),
         }));
         list
     }
@@ -103,7 +108,7 @@ impl Generated {
     /// Which of the buffers holds what peers need not compute to the last bit.
     pub fn inexact_buffer(&self) -> Option<usize> {
         let before = self.params.iter().position(|&p| p == Param::Reals)?;
-        let is_new = |p: &&Param| !matches!(p, Param::Again | Param::Twin);
+        let is_new = |p: &&Param| !matches!(p, Param::Again | Param::Twin | Param::Tile);
         // Of the nine parameters, five are buffers.
         Some(5 + self.params[..before].iter().filter(is_new).count())
     }

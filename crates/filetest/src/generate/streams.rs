@@ -12,6 +12,7 @@
 //! `m` has the range. A column has an element for each work-item; columns that are written lie apart in bytes, as they
 //! have elements of different sizes.
 
+use super::args::Param;
 use super::families::{Families, Statistics};
 use super::tree::Stmt;
 use super::types::Rng;
@@ -44,20 +45,29 @@ pub fn generate_stream(seed: u64, least: u64) -> Generated {
     let is_flat = stream.rng.chance(60);
     let ranges = stream.ranges(least, is_flat);
     let body = stream.body(is_flat, ranges[0].offset[0] == 0);
-    of_kernel(seed, "", ranges, body)
+    of_kernel(seed, "", ranges, Vec::new(), body)
 }
 
 /// The program of a kernel with this body, which has the range, `m`, in the place of local memory.
-pub(super) fn of_kernel(seed: u64, options: &'static str, ranges: Vec<NdRange>, body: Vec<Stmt>) -> Generated {
+pub(super) fn of_kernel(
+    seed: u64,
+    options: &'static str,
+    ranges: Vec<NdRange>,
+    params: Vec<Param>,
+    body: Vec<Stmt>,
+) -> Generated {
     let mut tree = vec![Stmt::line("#pragma OPENCL FP_CONTRACT OFF")];
     tree.extend(
         PRELUDE.iter().filter(|line| line.contains("fold(") || line.contains("num(")).map(|&line| Stmt::line(line)),
     );
     tree.push(Stmt::line("typedef struct { int a; } S0;"));
-    let head = "kernel void k(global uint *out, const global uint *in, volatile global uint *counters, \
-                constant int *table, int n, S0 s, float4 f, uint4 m, global uint *cols) {";
+    let more: String = params.iter().map(|p| format!(", {}", p.declaration())).collect();
+    let head = format!(
+        "kernel void k(global uint *out, const global uint *in, volatile global uint *counters, constant int *table, \
+         int n, S0 s, float4 f, uint4 m, global uint *cols{more}) {{"
+    );
     tree.push(Stmt::block(head, body));
-    let (params, families, statistics) = (Vec::new(), Families::NONE, Statistics::default());
+    let (families, statistics) = (Families::NONE, Statistics::default());
     Generated { seed, tree, options, ranges, params, families, statistics }
 }
 

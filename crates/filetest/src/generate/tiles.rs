@@ -9,9 +9,10 @@
 //! for (uint i = 0; i < 4u; i++) h += tile[(lid + i) % all] + i;
 //! ```
 //!
-//! The buffers are those of all programs. Branches depend on the local id, which joined groups agree about, on the
-//! group, which they do not, or on both.
+//! The arrays are variables of the kernel, or one is an argument. The buffers are those of all programs. Branches
+//! depend on the local id, which joined groups agree about, on the group, which they do not, or on both.
 
+use super::args::Param;
 use super::streams::of_kernel;
 use super::tree::Stmt;
 use super::types::Rng;
@@ -19,15 +20,21 @@ use super::{Generated, OUT};
 use cloom_interp::NdRange;
 
 /// Elements of a local array, and work-items of a group at most.
-const TILE: u64 = 64;
+pub(super) const TILE: u64 = 64;
 
 /// The program of a seed, on ranges of at least so many groups of 64 work-items, or fewer work-items.
 pub fn generate_tiles(seed: u64, least: u64) -> Generated {
-    let mut tiles = Tiles { rng: Rng::new(seed.rotate_left(24)), names: 0 };
+    let mut rng = Rng::new(seed.rotate_left(24));
+    let (declared, arrays, params) = rng.pick(&[
+        ("local uint tile[64]; local ushort small[64];", &["tile", "tile", "small"][..], &[][..]),
+        ("local ushort small[64];", &["tile", "small"], &[Param::Tile]),
+        ("", &["tile"], &[Param::Tile]),
+    ]);
+    let mut tiles = Tiles { rng, names: 0, declared, arrays };
     let dims = 1 + tiles.rng.below(3) as u32;
     let ranges = tiles.ranges(least, dims);
     let body = tiles.body(dims);
-    of_kernel(seed, "-cl-std=CL3.0", ranges, body)
+    of_kernel(seed, "-cl-std=CL3.0", ranges, params.to_vec(), body)
 }
 
 /// The dimension along which groups are joined.
@@ -49,6 +56,9 @@ fn linear_id(dims: u32) -> String {
 struct Tiles {
     rng: Rng,
     names: u32,
+    /// The arrays that are variables, and all arrays.
+    declared: &'static str,
+    arrays: &'static [&'static str],
 }
 
 impl Tiles {
@@ -85,15 +95,17 @@ impl Tiles {
             1 => format!("(uint)(get_group_id({last}) * 5 + get_group_id(0))"),
             _ => format!("(uint)get_global_id({last}) / 3u"),
         };
+        let filled: String =
+            ["tile", "small"].iter().filter(|a| self.arrays.contains(a)).map(|a| format!("{a}[i] = i * 7; ")).collect();
         let mut body = vec![
-            Stmt::Line(format!("local uint tile[{TILE}]; local ushort small[{TILE}];")),
+            Stmt::line(self.declared),
             Stmt::line("const uint lid = get_local_linear_id();"),
             Stmt::line("const uint all = get_local_size(0) * get_local_size(1) * get_local_size(2);"),
             Stmt::Line(format!("const uint id = {}, items = m.x;", linear_id(dims))),
             Stmt::Line(format!("const uint y = get_global_id({last}), ly = get_local_id({last});")),
             Stmt::Line(format!("const uint group = {group};")),
             Stmt::line("uint h = (uint)n, g = 3;"),
-            Stmt::Line(format!("for (uint i = lid; i < {TILE}u; i += all) {{ tile[i] = i; small[i] = i * 7; }}")),
+            Stmt::Line(format!("for (uint i = lid; i < {TILE}u; i += all) {{ {filled} }}")),
             Stmt::line("barrier(CLK_LOCAL_MEM_FENCE);"),
         ];
         for _ in 0..1 + self.rng.below(4) / 2 {
@@ -207,7 +219,7 @@ impl Tiles {
     }
 
     fn array(&mut self) -> &'static str {
-        self.rng.pick(&["tile", "tile", "small"])
+        self.rng.pick(self.arrays)
     }
 
     fn op(&mut self) -> &'static str {

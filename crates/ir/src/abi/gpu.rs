@@ -92,8 +92,9 @@ pub enum Joined {
     Groups {
         /// The dimension.
         dim: u8,
-        /// Bytes of local memory of the joined groups.
-        local_size: u64,
+        /// Bytes of local memory of the joined groups. None if an argument says how many: each has all that the launch
+        /// says, in whole blocks of [`BLOCK_ALIGN`](super::BLOCK_ALIGN) bytes, one group's after the other.
+        local_size: Option<u64>,
     },
 }
 

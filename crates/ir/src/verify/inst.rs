@@ -208,7 +208,7 @@ impl Check<'_, '_> {
             Op::Clock => self.need(r == Type::I64, Rule::Query),
             Op::Query { what: Query::WorkDim, dim } => self.need(r == Type::I32 && *dim == 0, Rule::Query),
             Op::Query { what, dim } => {
-                let dims = if what.is_subgroup() { 1 } else { 3 };
+                let dims = if what.is_subgroup() || *what == Query::LocalMemorySize { 1 } else { 3 };
                 self.need(r == Type::I64 && *dim < dims, Rule::Query);
             }
             Op::SubgroupBallot => self.need(a[0] == Type::I1 && r == Type::I64, Rule::Subgroup),

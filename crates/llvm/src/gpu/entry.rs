@@ -264,6 +264,7 @@ impl FunctionCx<'_, '_> {
                 let rest = unsafe { LLVMBuildSub(self.builder.0, self.group_size(), first, NO_NAME) };
                 self.intrinsic("llvm.umin", &[self.cx.ty(Type::I64)], &[rest, self.cx.constant(Type::I64, WARP)])
             }
+            Query::LocalMemorySize => self.local_memory_size(),
             Query::NumSubgroups => self.warps(add(self.group_size(), self.cx.constant(Type::I64, WARP - 1))),
             Query::EnqueuedNumSubgroups => {
                 let size = mul(mul(self.enqueued_size(0), self.enqueued_size(1)), self.enqueued_size(2));
@@ -298,6 +299,14 @@ impl FunctionCx<'_, '_> {
 
     fn enqueued_size(&self, dim: u8) -> LLVMValueRef {
         let size = self.descriptor(gpu::LOCAL_SIZE + 4 * u64::from(dim), Type::I32);
+        // SAFETY: see `gpu_inst`.
+        unsafe { LLVMBuildZExt(self.builder.0, size, self.cx.ty(Type::I64), NO_NAME) }
+    }
+
+    /// The size of the group's block of local memory, which is all that it has.
+    fn local_memory_size(&self) -> LLVMValueRef {
+        let i32_ty = self.cx.ty(Type::I32);
+        let size = self.assembly_with("mov.u32 $0, %dynamic_smem_size;", "=r", i32_ty, &[], false);
         // SAFETY: see `gpu_inst`.
         unsafe { LLVMBuildZExt(self.builder.0, size, self.cx.ty(Type::I64), NO_NAME) }
     }

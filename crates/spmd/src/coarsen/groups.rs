@@ -10,6 +10,9 @@
 //! barrier                               barrier
 //! ```
 //!
+//! Where variables are all of the local memory, it is one variable for all groups. Where arguments say how much there
+//! is, each has the same part of what the launch has, and finds it at run time.
+//!
 //! What it is for: the loads of the joined groups are under way together. A kernel that moves four bytes a work-item
 //! keeps half of a GPU's bandwidth busy, and neither wide accesses nor loads of neighbours can be had where local ids
 //! say what a work-item does.
@@ -23,7 +26,8 @@ use super::jam::{Apart, Jam, Lanes};
 use super::regions::{Region, region};
 use super::{Coarse, MAX_FACTOR, MAX_SIZE, Unjoined, item_function, numbers_from};
 use crate::analysis::divergence::{self, Divergence};
-use crate::work::known_trips;
+use crate::work::{executed, known_trips};
+use cloom_ir::abi::BLOCK_ALIGN;
 use cloom_ir::abi::gpu::Joined;
 use cloom_ir::affine::{Affine, Facts};
 use cloom_ir::cfg::Cfg;
@@ -31,12 +35,12 @@ use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
 use cloom_ir::{
     BinOp, Block, Builder, Flags, FuncRef, Function, Global, GlobalLinkage, GlobalRef, InstData, Module, Op, ParamKind,
-    Query, Space, Value,
+    Query, Space, Type, Value,
 };
 use rustc_hash::FxHashMap;
 
-/// The largest alignment of the memory of one of the groups.
-const MAX_ALIGN: u64 = 128;
+/// Bytes that a work-item loads which keeps as much of the bandwidth busy as several joined ones.
+const ENOUGH: u64 = 12;
 
 /// Iterations of a loop that is over soon.
 const SHORT: u64 = 32;
@@ -52,41 +56,53 @@ pub(super) fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Un
     if func.size() > MAX_SIZE {
         return Err(Unjoined::new("the kernel is large: what it computes takes longer than its accesses"));
     }
-    if func.kernel.iter().flat_map(|k| &k.params).any(|p| p.kind == ParamKind::Local) {
-        return Err(Unjoined::new("its groups share local memory of a size that is an argument"));
-    }
     if let Some((_, data)) = func.insts_in_layout().find(|(_, data)| !may_join(data)) {
         return Err(Unjoined { span: data.span, why: "this operation is each work-item's own, or its group's" });
     }
     let dim = dimension(func).ok_or_else(|| Unjoined::new("its groups all do the same"))?;
-    let local = Locals::of(module, func).ok_or_else(|| Unjoined::new("its groups share no local memory"))?;
+    let params = func.kernel.iter().flat_map(|kernel| &kernel.params).enumerate();
+    let arguments: Vec<usize> = params.filter(|(_, p)| p.kind == ParamKind::Local).map(|(i, _)| i).collect();
+    let local = Locals::of(module, func).filter(|local| !arguments.is_empty() || !local.at.is_empty());
+    let local = local.ok_or_else(|| Unjoined::new("its groups share no local memory"))?;
     let is_local = |op: &Op| matches!(op, Op::GlobalAddr(g) if module.globals[*g].space == Space::Local);
     let (item, asked) = item_function(func, |op| matches!(op, Op::Query { .. }) || is_local(op));
     let params = item.param_values()[func.params.len()..].iter().zip(&asked);
-    let varying: Vec<Value> = params.filter(|(_, op)| is_local(op) || is_of_group(op, dim)).map(|(&p, _)| p).collect();
+    let varying = params.filter(|(_, op)| is_local(op) || is_of_group(op, dim)).map(|(&p, _)| p);
+    let varying: Vec<Value> = varying.chain(arguments.iter().map(|&i| item.param_values()[i])).collect();
     let cfg = Cfg::new(&item);
-    if computes_from_tiles(&item, &cfg) {
+    let loops = Loops::new(&item, &cfg, &DomTree::new(&item, &cfg));
+    let affine = Affine::new(&item, &cfg, &loops, Facts::default());
+    if bytes_loaded(&item, &loops, &affine) >= ENOUGH {
+        return Err(Unjoined::new("each of its work-items has several loads, or wide ones, under way"));
+    }
+    if computes_from_tiles(&item, &loops, &affine) {
         return Err(Unjoined::new("its loops compute long from local memory: loads are not what takes the time"));
     }
     let (divergence, regions) = regions(&item, &cfg, varying)?;
     let factor = MAX_FACTOR;
     let mut coarse = Function::new(format!("{}.g{factor}", func.name), func.params.clone(), None);
     (coarse.linkage, coarse.kernel) = (func.linkage, func.kernel.clone());
-    let local_size = local.stride * u64::from(factor);
-    let memory = module.globals.push(Global {
-        name: coarse.name.clone(),
-        linkage: GlobalLinkage::Internal,
-        space: Space::Local,
-        size: local_size,
-        align: MAX_ALIGN as u32,
-        init: Vec::new(),
-        relocs: Vec::new(),
-        place: None,
+    let local_size = arguments.is_empty().then_some(local.stride * u64::from(factor));
+    let memory = local_size.map(|size| {
+        module.globals.push(Global {
+            name: coarse.name.clone(),
+            linkage: GlobalLinkage::Internal,
+            space: Space::Local,
+            size,
+            align: BLOCK_ALIGN,
+            init: Vec::new(),
+            relocs: Vec::new(),
+            place: None,
+        })
     });
     let joining = Joining { dim, factor, memory, local };
+    let own = |b: &mut Builder<'_>, i: usize, p: Value| match arguments.contains(&i) {
+        true => joining.copies(b, p),
+        false => Lanes::from_elem(p, 1),
+    };
     let nothing = (FxHashMap::default(), FxHashMap::default());
     let jam = Jam::new((&item, Apart::Copies(&regions)), &divergence, (&nothing.0, &nothing.1), factor, coarse);
-    let coarse = jam.run(&asked, |b, op| joining.lanes(b, op));
+    let coarse = jam.run(own, &asked, |b, op| joining.lanes(b, op));
     Ok(Coarse { func: module.funcs.push(coarse), factor, joined: Joined::Groups { dim, local_size } })
 }
 
@@ -139,23 +155,31 @@ fn dimension(func: &Function) -> Option<u8> {
     if (0..3).all(|dim| is_asked(&dim)) { Some(0) } else { (0..3).rev().find(is_asked) }
 }
 
+/// Bytes that a work-item loads from global memory at most, where loops of which that is not known iterate once.
+fn bytes_loaded(func: &Function, loops: &Loops, affine: &Affine<'_>) -> u64 {
+    let trips = |l| Some(known_trips(affine, l).unwrap_or(1));
+    let bytes = |data: &InstData| match (&data.op, data.result) {
+        (Op::Load { .. }, Some(v)) if func.ty(data.args[0]).space() == Some(Space::Global) => func.ty(v).bytes(),
+        _ => 0,
+    };
+    executed(func, loops, trips, |b| func.blocks[b].insts.iter().map(|&i| u64::from(bytes(&func.insts[i]))).sum())
+}
+
 /// Whether there is a loop that reads local memory, and neither waits nor stores anything in global memory: it computes
 /// from a tile, as a product of matrices does, which keeps a GPU as busy as it can be. Few iterations do not, as those
 /// over the numbers of a small filter.
-fn computes_from_tiles(func: &Function, cfg: &Cfg) -> bool {
-    let loops = Loops::new(func, cfg, &DomTree::new(func, cfg));
-    let affine = Affine::new(func, cfg, &loops, Facts::default());
+fn computes_from_tiles(func: &Function, loops: &Loops, affine: &Affine<'_>) -> bool {
     loops.loops.iter().enumerate().any(|(l, of)| {
         let ops = || of.blocks.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i]);
         let accesses = |data: &InstData, space| func.ty(data.args[0]).space() == Some(space);
         let reads = |data: &InstData| matches!(data.op, Op::Load { .. }) && accesses(data, Space::Local);
         let stores = |data: &InstData| matches!(data.op, Op::Store { .. }) && accesses(data, Space::Global);
-        let is_short = || of.parent.is_none() && known_trips(&affine, l).is_some_and(|trips| trips <= SHORT);
+        let is_short = || of.parent.is_none() && known_trips(affine, l).is_some_and(|trips| trips <= SHORT);
         ops().any(reads) && !ops().any(|data| data.op == Op::Barrier || stores(data)) && !is_short()
     })
 }
 
-/// The local memory of one group.
+/// The variables of local memory of one group.
 struct Locals {
     at: FxHashMap<GlobalRef, u64>,
     /// Bytes from group to group.
@@ -163,7 +187,7 @@ struct Locals {
 }
 
 impl Locals {
-    /// None if there is none, or more than there can be.
+    /// None if there is more than there can be.
     fn of(module: &Module, func: &Function) -> Option<Locals> {
         let (mut at, mut size) = (FxHashMap::default(), 0u64);
         for (_, data) in func.insts_in_layout() {
@@ -175,8 +199,8 @@ impl Locals {
                 size = begin.checked_add(global.size)?;
             }
         }
-        let stride = size.checked_next_multiple_of(MAX_ALIGN)?;
-        (!at.is_empty() && stride.checked_mul(MAX_FACTOR.into()).is_some()).then_some(Locals { at, stride })
+        let stride = size.checked_next_multiple_of(BLOCK_ALIGN.into())?;
+        stride.checked_mul(MAX_FACTOR.into()).is_some().then_some(Locals { at, stride })
     }
 }
 
@@ -184,16 +208,34 @@ impl Locals {
 struct Joining {
     dim: u8,
     factor: u32,
-    /// The local memory of all.
-    memory: GlobalRef,
+    /// The local memory of all, if variables are all of it.
+    memory: Option<GlobalRef>,
     local: Locals,
 }
 
 impl Joining {
+    /// The addresses of what the first group has at this one, where the launch says how much local memory there is:
+    /// each group has the same part of it.
+    fn copies(&self, b: &mut Builder<'_>, first: Value) -> Lanes {
+        let size = b.query(Query::LocalMemorySize, 0);
+        let shift = b.iconst(Type::I64, self.factor.trailing_zeros().into());
+        let stride = b.binary(BinOp::Lshr, size, shift);
+        let of = |k: u32| {
+            let k = b.iconst(Type::I64, k.into());
+            let before = b.binary_flags(BinOp::Mul, stride, k, Flags::NSW | Flags::NUW);
+            b.ptr_add(first, before)
+        };
+        (0..self.factor).map(of).collect()
+    }
+
     fn lanes(&self, b: &mut Builder<'_>, op: &Op) -> Lanes {
         match *op {
             Op::GlobalAddr(g) => {
-                let address = b.global_addr(self.memory, Space::Local);
+                let Some(memory) = self.memory else {
+                    let first = b.global_addr(g, Space::Local);
+                    return self.copies(b, first);
+                };
+                let address = b.global_addr(memory, Space::Local);
                 let of = |k: u32| b.ptr_offset(address, self.local.at[&g] + u64::from(k) * self.local.stride);
                 (0..self.factor).map(of).collect()
             }

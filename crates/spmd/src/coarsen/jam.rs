@@ -49,19 +49,29 @@ impl<'a> Jam<'a> {
         Jam { item, apart, divergence, accesses, unwrapped, factor, out, values, blocks }
     }
 
-    /// The function of the joined work-items. The last parameters of `item` stand for what was asked for; `define`
-    /// makes the values of each.
-    pub(super) fn run(mut self, asked: &[Op], define: impl Fn(&mut Builder<'_>, &Op) -> Lanes) -> Function {
+    /// The function of the joined work-items. Of a parameter of the kernel, given by number and value, `own` makes the
+    /// values of each; the last parameters of `item` stand for what was asked for, of which `define` does.
+    pub(super) fn run(
+        mut self,
+        own: impl Fn(&mut Builder<'_>, usize, Value) -> Lanes,
+        asked: &[Op],
+        define: impl Fn(&mut Builder<'_>, &Op) -> Lanes,
+    ) -> Function {
         let (item, cfg) = (self.item, Cfg::new(self.item));
         for &b in cfg.rpo() {
             let block = self.out.add_block();
             self.blocks.insert(b, block);
         }
         let (entry, params) = (self.out.entry(), item.param_values());
-        let (own, others) = params.split_at(params.len() - asked.len());
-        for &p in own {
+        let (kernels, others) = params.split_at(params.len() - asked.len());
+        for &p in kernels {
             let param = self.out.add_block_param(entry, item.ty(p));
             self.values.insert(p, smallvec![param]);
+        }
+        for (i, &p) in kernels.iter().enumerate() {
+            let param = self.lane(p, 0);
+            let lanes = own(&mut Builder::new(&mut self.out, entry), i, param);
+            self.values.insert(p, lanes);
         }
         for (&p, op) in others.iter().zip(asked) {
             let lanes = define(&mut Builder::new(&mut self.out, entry), op);

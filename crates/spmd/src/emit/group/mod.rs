@@ -248,6 +248,7 @@ impl Emitter<'_> {
                         }
                     }
                     Query::LocalSize => self.sizes[usize::from(dim)],
+                    Query::LocalMemorySize => self.load_at(group, abi::GROUP_LOCAL_STRIDE, Type::I64),
                     Query::NumSubgroups => self.subgroups(self.sizes),
                     Query::EnqueuedNumSubgroups | Query::MaxSubgroupSize => {
                         let mut sizes = self.sizes;
