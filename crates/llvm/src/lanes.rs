@@ -140,10 +140,11 @@ impl FunctionCx<'_, '_> {
     /// index, the address of a gather is one scalar register and one vector register, with 32 bits a lane if the index
     /// was extended from 32 bits.
     pub fn ptr_add(&self, ty: Type, data: &InstData) -> LLVMValueRef {
-        let (p, by) = (self.value(data.args[0]), self.value(data.args[1]));
+        let p = self.value(data.args[0]);
         if !ty.is_vector() {
-            return self.offset(p, by);
+            return self.offset(p, self.offset_for(ty, data.args[1]));
         }
+        let by = self.value(data.args[1]);
         match (self.uniform_base(data, MAX_SUMS), self.uniform(data.args[1])) {
             (Some((base, None)), _) => self.splat(ty, base),
             (Some((base, Some(index))), _) => self.offset_index(base, index),

@@ -599,3 +599,29 @@ fn what_a_gpu_has_not_is_refused() {
     let refused = cloom_llvm::compile(&module, kernel, &options);
     assert!(matches!(&refused, Err(Error::Limit(why)) if why.contains("enqueue")), "{refused:?}");
 }
+
+/// Of an index that a mask makes of a number far from zero, LLVM takes the offset to be outside of the array.
+#[test]
+fn elements_at_indices_from_far_numbers_are_stored() {
+    let text = ptx(&kernel(
+        "",
+        "v1: i32 = load v0 align 4
+         v2: ptr<private> = alloca 64 align 4
+         store v2, v1 align 4
+         v3: i64 = const 0x4
+         v4: ptr<private> = ptradd v2, v3
+         v5: i32 = const 0x5
+         v6: i32 = mul v1, v5
+         store v4, v6 align 4
+         v7: i32 = const 0x80000001
+         v8: i32 = smin v1, v7
+         v9: i32 = const 0x7
+         v10: i32 = and v8, v9
+         v11: i64 = zext v10
+         v12: i64 = mul v11, v3
+         v13: ptr<private> = ptradd v2, v12
+         v14: i32 = load v13 align 4
+         store v0, v14 align 4",
+    ));
+    has(&text, &["st.local", "st.local", "ld.local"]);
+}

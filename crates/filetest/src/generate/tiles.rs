@@ -30,7 +30,8 @@ pub fn generate_tiles(seed: u64, least: u64) -> Generated {
         ("local ushort small[64];", &["tile", "small"], &[Param::Tile]),
         ("", &["tile"], &[Param::Tile]),
     ]);
-    let mut tiles = Tiles { rng, names: 0, declared, arrays };
+    let loads = if rng.chance(10) { 100 } else { 1 };
+    let mut tiles = Tiles { rng, names: 0, loads, declared, arrays };
     let dims = 1 + tiles.rng.below(3) as u32;
     let ranges = tiles.ranges(least, dims);
     let body = tiles.body(dims);
@@ -56,6 +57,8 @@ fn linear_id(dims: u32) -> String {
 struct Tiles {
     rng: Rng,
     names: u32,
+    /// How many loads from global memory may still come: groups whose work-items load much are not joined.
+    loads: u32,
     /// The arrays that are variables, and all arrays.
     declared: &'static str,
     arrays: &'static [&'static str],
@@ -165,7 +168,8 @@ impl Tiles {
             7 => {
                 let i = self.name();
                 let array = self.array();
-                let value = format!("{array}[{i}] {} in[(group * 3u + {i}) & 1023u];", self.op());
+                let from = self.input(&format!("(group * 3u + {i}) & 1023u"));
+                let value = format!("{array}[{i}] {} {from};", self.op());
                 vec![Stmt::block(
                     format!("for (uint {i} = lid; {i} < {TILE}u; {i} += all) {{"),
                     vec![Stmt::Line(value)],
@@ -183,9 +187,9 @@ impl Tiles {
         let (op, array) = (self.op(), self.array());
         let near = self.rng.below(40);
         let line = match self.rng.below(7) {
-            0 => format!("{array}[lid] {op} in[(id + {near}u) & 1023u];"),
-            1 => format!("{array}[lid] = h; h {op} cols[id * 12u + {}u];", near % 12),
-            2 => format!("h {op} in[(group * {near}u + lid) & 1023u];"),
+            0 => format!("{array}[lid] {op} {};", self.input(&format!("(id + {near}u) & 1023u"))),
+            1 if self.may_load() => format!("{array}[lid] = h; h {op} cols[id * 12u + {}u];", near % 12),
+            1 | 2 => format!("h {op} {};", self.input(&format!("(group * {near}u + lid) & 1023u"))),
             3 => format!("g {op} (uint)table[(group + lid) & 15u];"),
             4 => format!("h = g > h ? group + {near}u : h * 5u;"),
             5 => format!("out[id * {OUT}u + {}] = h;", near % OUT),
@@ -207,7 +211,7 @@ impl Tiles {
                 5 => format!("ly > {}u", near / 4),
                 6 => format!("n > {near}"),
                 7 => "(h & 1u)".to_owned(),
-                _ => format!("in[group & 1023u] % 5u < {}u", near / 3),
+                _ => format!("{} % 5u < {}u", this.input("group & 1023u"), near / 3),
             }
         };
         let first = one(self);
@@ -216,6 +220,17 @@ impl Tiles {
             1 => format!("{first} || {}", one(self)),
             _ => first,
         }
+    }
+
+    /// An element of the input, or its index if nothing more may be loaded.
+    fn input(&mut self, index: &str) -> String {
+        if self.may_load() { format!("in[{index}]") } else { format!("({index})") }
+    }
+
+    fn may_load(&mut self) -> bool {
+        let may = self.loads > 0;
+        self.loads = self.loads.saturating_sub(1);
+        may
     }
 
     fn array(&mut self) -> &'static str {

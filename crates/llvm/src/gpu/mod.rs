@@ -27,6 +27,7 @@ pub mod legalise;
 mod math;
 mod peephole;
 mod print;
+mod short_pointers;
 mod subgroup;
 
 use crate::Error;

@@ -1,0 +1,63 @@
+//! Offsets of pointers to local and private memory, which have 32 bits.
+//!
+//! LLVM cuts such an offset to 32 bits, and then leaves out what changes the upper bits only. When it asks whether two
+//! accesses overlap, it takes the offset for a number of 64 bits that does not wrap (`BasicAA` until LLVM 20, which
+//! "[does not decompose past casts with different index width][pr]"):
+//!
+//! ```text
+//! a[min(x, 0x80000001) & 7]      ▸      load a + (min(x, 0x80000001) << 2)
+//! ```
+//!
+//! The offset is 0 or 4, but as one of 64 bits eight gigabytes before the array. So nothing seems to read what is
+//! stored in the array, and the stores are removed. For that, LLVM must know that a number is far from zero, which
+//! constants tell it. An offset that depends on such a constant is hidden behind an instruction that does nothing.
+//!
+//! [pr]: https://github.com/llvm/llvm-project/pull/119365
+
+use super::NO_NAME;
+use crate::emit::FunctionCx;
+use cloom_ir::{Op, Space, Type, Value};
+use llvm_sys::core::LLVMBuildTrunc;
+use llvm_sys::prelude::*;
+use std::collections::HashSet;
+
+/// A constant of this magnitude or more is far from zero: it is more than an index into local or private memory.
+const FAR: u32 = 1 << 16;
+
+/// Values that are looked at; an offset that depends on more may depend on anything.
+const MOST: usize = 64;
+
+impl FunctionCx<'_, '_> {
+    /// An offset that is added to a pointer of this type.
+    pub fn offset_for(&self, pointer: Type, by: Value) -> LLVMValueRef {
+        let value = self.value(by);
+        let is_short = self.cx.gpu.is_some() && matches!(pointer.space(), Some(Space::Local | Space::Private));
+        if !is_short || self.func.const_bits(by).is_some() || !self.may_be_far(by) {
+            return value;
+        }
+        let ty = self.cx.ty(Type::I32);
+        // SAFETY: see `gpu_inst`.
+        let low = unsafe { LLVMBuildTrunc(self.builder.0, value, ty, NO_NAME) };
+        self.assembly_with("mov.b32 $0, $1;", "=r,r", ty, &[low], false)
+    }
+
+    /// Whether a number depends on a constant that is far from zero, also one in memory.
+    fn may_be_far(&self, v: Value) -> bool {
+        let (mut left, mut seen) = (vec![v], HashSet::new());
+        while let Some(v) = left.pop() {
+            let inst = self.func.def_inst(v).filter(|_| seen.insert(v));
+            let Some(data) = inst.map(|i| &self.func.insts[i]) else { continue };
+            match data.op {
+                Op::Const(bits) if (bits as i32).unsigned_abs() >= FAR => return true,
+                Op::GlobalAddr(g) if self.cx.module.globals[g].space == Space::Constant => return true,
+                Op::Load { .. } => left.push(data.args[0]),
+                ref op if op.is_pure() => left.extend(&data.args),
+                _ => {}
+            }
+            if seen.len() >= MOST {
+                return true;
+            }
+        }
+        false
+    }
+}
