@@ -130,6 +130,12 @@ fn erratum(op: &Op) -> Option<&'static str> {
         Op::Compute { function: Function::Int(IntOp::Min | IntOp::Max, ty), .. } if ty.bits == 16 => {
             Some("an extremum of 16 bits")
         }
+        // The upper half of the register is taken to be zero, or the sign, also in copies, which leave it as it was.
+        Op::Compute { function: Function::Convert(how), .. }
+            if how.from.is_float() && !how.to.is_float() && how.to.bits == 16 =>
+        {
+            Some("a conversion of a float to 16 bits")
+        }
         // The result has 32 bits and is not cut before it is extended by its sign.
         Op::Compute { function: Function::Int(IntOp::Neg | IntOp::Abs, ty), .. } if ty.bits == 16 => {
             Some("a negation or an absolute value of 16 bits")
@@ -180,6 +186,9 @@ mod tests {
         assert!(refused("neg.s16 %h1, %h2;"));
         assert!(refused("abs.s16 %h1, %h2;"));
         assert!(!refused("mul.lo.s16 %h1, %h2, -1;\nneg.s32 %r1, %r2;\nneg.f16 %h1, %h2;"));
+        assert!(refused("cvt.rzi.u16.f32 %h1, %f1;"));
+        assert!(refused("cvt.rmi.s16.f64 %h1, %d1;"));
+        assert!(!refused("cvt.rzi.u32.f32 %r1, %f1;\ncvt.u16.u32 %h1, %r1;\ncvt.rn.f16.f32 %h2, %f1;"));
         assert!(refused("bfe.s32 %r1, %r2, 8, 8;"));
         assert!(!refused("bfe.s32 %r1, %r2, 4, 8;\nbfe.u32 %r1, %r2, 8, 8;\nprmt.b32 %r1, %r2, 0, 0x9991;"));
         let choice = "selp.f64 %d1, 0d3FF8000000000000, 0d402E400000000000, %p1;\n";

@@ -56,11 +56,24 @@
 //!                                   not.pred %p1, %p1;
 //! ```
 //!
-//! # Halves of what is set in several places
+//! # Conversions to 16 bits
 //!
-//! If such a register is the same for all threads of a warp, it may be taken for a pair of registers when it is
-//! divided: the upper half is then the lower one of the second register, which nothing sets (`UPRMT UR4, UR9, 0x7610,
-//! UR4`, where `UR8` holds both; 13.5 does so, too). A shift is not divided, and no slower:
+//! The conversion of a float to 16 bits is taken to clear the upper half of its register, and so are copies of the
+//! result. But a copy keeps what was in the upper half before (`F2I.U16 R12, R12` and `PRMT R4, R12, 0x7610, R4`; 13.5
+//! does so, too). A conversion to 32 bits whose upper half is cut off is not copied so:
+//!
+//! ```text
+//! cvt.rzi.u16.f32 %rs1, %f1;      ▸      { .reg .b32 %wide;
+//!                                          cvt.rzi.u32.f32 %wide, %f1;
+//!                                          cvt.u16.u32 %rs1, %wide; }
+//! ```
+//!
+//! # Halves of what is the same for a warp
+//!
+//! A register that is the same for all threads of a warp may be taken for a pair of registers when it is divided: the
+//! upper half is then the lower one of the second register, which nothing sets (`UPRMT UR4, UR9, 0x7610, UR4`, where
+//! `UR8` holds both; 13.5 does so, too). A shift is not divided, and no slower. So is divided what may be the same: not
+//! what depends on the thread or on memory, if it is set in one place.
 //!
 //! ```text
 //! mov.b32 {%rs1, %rs2}, %r1;      ▸      { .reg .b32 %upper;
@@ -80,12 +93,12 @@ pub fn avoid(text: &str) -> String {
     let mut avoided = String::with_capacity(text.len());
     // A function, with what goes before it.
     for function in text.split_inclusive("\n}\n") {
-        let merged = merged(function);
+        let (merged, varying) = (merged(function), varying(function));
         let (choices, clamped) = (Choices::new(function, &merged), clamped(function));
         for line in function.split_inclusive('\n') {
             let other = (choices.converted(line).or_else(|| in_other_words(line)))
                 .or_else(|| negated(line, &clamped))
-                .or_else(|| divided(line, &merged));
+                .or_else(|| divided(line, |from| merged.contains(from) || !varying.contains(from)));
             match other {
                 Some(other) => avoided.push_str(&other),
                 None => avoided.push_str(line),
@@ -131,10 +144,7 @@ fn merged(function: &str) -> HashSet<&str> {
         let mut words = operands(line).skip_while(|word| word.starts_with('@'));
         let Some(operation) = words.next() else { continue };
         let is_copy = matches!(operation, "mov.b32" | "mov.u32") && words.nth(1).is_some_and(|a| merged.contains(a));
-        let to = line.split_once(operation).map_or("", |(_, operands)| operands.trim_start());
-        // Several stand in braces, as those of a load do, or have a predicate beside them.
-        let to = if let Some(to) = to.strip_prefix('{') { to.split('}').next() } else { to.split([',', '|']).next() };
-        for register in to.unwrap_or_default().split(',').map(str::trim).filter(|to| to.starts_with('%')) {
+        for register in split(line, operation).0 {
             if !set.insert(register) || is_copy {
                 merged.insert(register);
             }
@@ -143,11 +153,44 @@ fn merged(function: &str) -> HashSet<&str> {
     merged
 }
 
-/// The division of one of these registers, as a shift. LLVM has a register `tmp` for a half that is not needed.
-fn divided(line: &str, merged: &HashSet<&str>) -> Option<String> {
+/// The registers that an instruction sets, and what stands behind them.
+fn split<'a>(line: &'a str, operation: &str) -> (impl Iterator<Item = &'a str>, &'a str) {
+    let operands = line.split_once(operation).map_or("", |(_, operands)| operands.trim_start());
+    // Several stand in braces, as those of a load do, or have a predicate beside them.
+    let (to, from) = match operands.strip_prefix('{') {
+        Some(to) => to.split_once('}').unwrap_or((to, "")),
+        None => operands.split_once([',', '|']).unwrap_or((operands, "")),
+    };
+    (to.split(',').map(str::trim).filter(|to| to.starts_with('%')), from)
+}
+
+/// Registers that depend on the thread or on memory, in the order of the text: of what a loop sets behind it, nothing
+/// is known.
+fn varying(function: &str) -> HashSet<&str> {
+    const OF_THREAD: [&str; 4] = ["%tid", "%laneid", "%lanemask", "%clock"];
+    let mut varying = HashSet::new();
+    for line in function.lines() {
+        // What LLVM has in one line with a declaration.
+        let line =
+            line.trim_start().strip_prefix("{ .reg").and_then(|rest| rest.split_once(';')).map_or(line, |(_, i)| i);
+        let Some(operation) = operands(line).find(|word| !word.starts_with('@')) else { continue };
+        let (to, from) = split(line, operation);
+        let is_loaded = ["ld.global", "ld.shared", "ld.local", "ld.v", "ld.u", "ld.s", "ld.b", "ld.f", "atom."];
+        let mut words = from.split(|c: char| !c.is_ascii_alphanumeric() && !['%', '_', '$'].contains(&c));
+        let is_one = is_loaded.iter().any(|load| operation.starts_with(load))
+            || words.any(|word| varying.contains(word) || OF_THREAD.iter().any(|of| word.starts_with(of)));
+        if is_one {
+            varying.extend(to);
+        }
+    }
+    varying
+}
+
+/// The division of such a register, as a shift. LLVM has a register `tmp` for a half that is not needed.
+fn divided(line: &str, may_be_same: impl Fn(&str) -> bool) -> Option<String> {
     let (_, halves) = line.split_once("mov.b32")?;
     let (halves, from) = halves.trim_start().strip_prefix('{')?.split_once('}')?;
-    let from = operands(from).next().filter(|from| merged.contains(from))?;
+    let from = operands(from).next().filter(|from| may_be_same(from))?;
     let (lower, upper) = halves.split_once(',')?;
     Some(format!("\t{{ .reg .b32 %upper;\n{}\t}}\n", shifted(from, lower.trim(), upper.trim())))
 }
@@ -164,6 +207,14 @@ fn shifted(from: &str, lower: &str, upper: &str) -> String {
     text
 }
 
+/// Of a conversion of a float to an integer of 16 bits, what stands behind `cvt`, the integer's sign, and the float.
+fn to_16_bits(operation: &str) -> Option<(&str, &str, &str)> {
+    let (operation, from) = operation.strip_prefix("cvt")?.rsplit_once('.')?;
+    let (rounding, ty) = operation.rsplit_once('.')?;
+    let sign = ty.strip_suffix("16").filter(|sign| ["u", "s"].contains(sign))?;
+    from.starts_with('f').then_some((rounding, sign, from))
+}
+
 fn in_other_words(line: &str) -> Option<String> {
     let mut words = operands(line);
     let (operation, to, a) = (words.next()?, words.next()?, words.next()?);
@@ -178,6 +229,13 @@ fn in_other_words(line: &str) -> Option<String> {
             ));
         }
         _ => {}
+    }
+    if let Some((rounding, ty, from)) = to_16_bits(operation) {
+        return Some(format!(
+            "\t{{ .reg .b32 %wide;\n\
+             \t  cvt{rounding}.{ty}32.{from} \t%wide, {a};\n\
+             \t  cvt.u16.u32 \t{to}, %wide; }}\n"
+        ));
     }
     let b = words.next()?;
     let (name, ty) = operation.rsplit_once('.')?;
@@ -300,9 +358,48 @@ mod tests {
     }
 
     #[test]
+    fn floats_are_converted_to_32_bits() {
+        let wide =
+            |cvt: &str| format!("\t{{ .reg .b32 %wide;\n\t  {cvt} \t%wide, %f1;\n\t  cvt.u16.u32 \t%rs1, %wide; }}\n");
+        for (cvt, other) in [
+            ("cvt.rzi.u16.f32", "cvt.rzi.u32.f32"),
+            ("cvt.rni.ftz.s16.f32", "cvt.rni.ftz.s32.f32"),
+            ("cvt.rmi.s16.f64", "cvt.rmi.s32.f64"),
+            ("cvt.rzi.u16.f16", "cvt.rzi.u32.f16"),
+        ] {
+            assert_eq!(avoid(&format!("\t{cvt} \t%rs1, %f1;\n")), wide(other));
+        }
+        for other in ["cvt.rzi.u32.f32", "cvt.u16.u32", "cvt.rn.f16.f32", "cvt.s32.s16", "cvt.rn.f32.u16"] {
+            let line = format!("\t{other} \t%r1, %r2;\n");
+            assert_eq!(avoid(&line), line);
+        }
+    }
+
+    #[test]
+    fn what_may_be_the_same_for_a_warp_is_divided_by_a_shift() {
+        let divided = |lines: &str| avoid(&format!("{lines}\tmov.b32 \t{{%rs1, %rs2}}, %r1;\n")).contains("shr.u32");
+        for same in [
+            "\tld.param.u32 \t%r1, [k_param_0];\n",
+            "\tmov.u32 \t%r2, %ctaid.x;\n\tadd.s32 \t%r1, %r2, 1;\n",
+            "\tmov.b32 \t%r2, {%rs5, %rs6};\n\tor.b32  \t%r1, %r2, 10682368;\n",
+        ] {
+            assert!(divided(same), "{same}");
+        }
+        for other in [
+            "\tld.global.u32 \t%r1, [%rd1];\n",
+            "\tld.v2.u32 \t{%r1, %r7}, [%rd1];\n",
+            "\tmov.u32 \t%r2, %tid.x;\n\tmad.lo.s32 \t%r1, %r3, %r2, 5;\n",
+            "\tld.shared.v2.u16 \t{%rs5, %rs6}, [%r9];\n\tmov.b32 \t%r1, {%rs6, %rs5};\n",
+            "\tld.global.u32 \t%r2, [%rd1];\n\t{ .reg .b16 tmp; mov.b32 {tmp, %rs5}, %r2; }\n\tcvt.u32.u16 \t%r1, %rs5;\n",
+        ] {
+            assert!(!divided(other), "{other}");
+        }
+    }
+
+    #[test]
     fn what_is_set_in_several_places_is_divided_by_a_shift() {
         let set = |lines: &str, divides: &str| avoid(&format!("{lines}{divides}"));
-        let (one, both) = ("\tmov.b32 \t%r1, 242;\n", "\tmov.b32 \t%r1, 242;\n\tadd.s32 \t%r1, %r3, 1;\n");
+        let (one, both) = ("\tld.global.u32 \t%r1, [%rd1];\n", "\tmov.b32 \t%r1, 242;\n\tadd.s32 \t%r1, %r3, 1;\n");
         let lower = |from: &str| format!("\t  cvt.u16.u32 \t%rs1, {from};\n");
         let upper = |from: &str| format!("\t  shr.u32 \t%upper, {from}, 16;\n\t  cvt.u16.u32 \t%rs2, %upper;\n");
         let divides = "\tmov.b32 \t{%rs1, %rs2}, %r1;\n";
