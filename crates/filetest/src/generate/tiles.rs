@@ -25,13 +25,13 @@ pub(super) const TILE: u64 = 64;
 /// The program of a seed, on ranges of at least so many groups of 64 work-items, or fewer work-items.
 pub fn generate_tiles(seed: u64, least: u64) -> Generated {
     let mut rng = Rng::new(seed.rotate_left(24));
-    let (declared, arrays, params) = rng.pick(&[
-        ("local uint tile[64]; local ushort small[64];", &["tile", "tile", "small"][..], &[][..]),
-        ("local ushort small[64];", &["tile", "small"], &[Param::Tile]),
-        ("", &["tile"], &[Param::Tile]),
+    let (arrays, params) = rng.pick(&[
+        (&["tile", "tile", "small"][..], &[][..]),
+        (&["tile", "small"], &[Param::Tile]),
+        (&["tile"], &[Param::Tile]),
     ]);
-    let loads = if rng.chance(10) { 100 } else { 1 };
-    let mut tiles = Tiles { rng, names: 0, loads, declared, arrays };
+    let loads = if rng.chance(10) { 100 } else { 2 };
+    let mut tiles = Tiles { rng, names: 0, loads, arrays, has_argument: !params.is_empty() };
     let dims = 1 + tiles.rng.below(3) as u32;
     let ranges = tiles.ranges(least, dims);
     let body = tiles.body(dims);
@@ -59,9 +59,10 @@ struct Tiles {
     names: u32,
     /// How many loads from global memory may still come: groups whose work-items load much are not joined.
     loads: u32,
-    /// The arrays that are variables, and all arrays.
-    declared: &'static str,
+    /// The arrays in local memory.
     arrays: &'static [&'static str],
+    /// Whether the first of them is an argument.
+    has_argument: bool,
 }
 
 impl Tiles {
@@ -98,10 +99,12 @@ impl Tiles {
             1 => format!("(uint)(get_group_id({last}) * 5 + get_group_id(0))"),
             _ => format!("(uint)get_global_id({last}) / 3u"),
         };
-        let filled: String =
-            ["tile", "small"].iter().filter(|a| self.arrays.contains(a)).map(|a| format!("{a}[i] = i * 7; ")).collect();
+        let arrays = [("uint", "tile"), ("ushort", "small")].into_iter().filter(|(_, name)| self.arrays.contains(name));
+        let filled: String = arrays.clone().map(|(_, name)| format!("{name}[i] = i * 7; ")).collect();
+        let variables = arrays.skip(self.has_argument.into());
+        let declared = variables.map(|(ty, name)| format!("local {ty} {name}[{TILE}]; ")).collect();
         let mut body = vec![
-            Stmt::line(self.declared),
+            Stmt::Line(declared),
             Stmt::line("const uint lid = get_local_linear_id();"),
             Stmt::line("const uint all = get_local_size(0) * get_local_size(1) * get_local_size(2);"),
             Stmt::Line(format!("const uint id = {}, items = m.x;", linear_id(dims))),
@@ -118,7 +121,9 @@ impl Tiles {
             if self.rng.chance(20) {
                 body.push(Stmt::Line(format!("if ({}) return;", self.condition())));
             }
-            let store = Stmt::Line(format!("out[id * {OUT}u + {}] {} h + g;", self.rng.below(OUT), self.op()));
+            // Another one than `=` loads, too.
+            let op = if self.may_load() { self.op() } else { "=" };
+            let store = Stmt::Line(format!("out[id * {OUT}u + {}] {op} h + g;", self.rng.below(OUT)));
             body.push(if self.rng.chance(40) {
                 Stmt::block(format!("if ({}) {{", self.condition()), vec![store])
             } else {
