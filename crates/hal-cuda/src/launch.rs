@@ -191,8 +191,8 @@ fn split<'a>(
             fits.then_some(Split { coarse, joined, local_size, rest: rest.map(|rest| (rest, [0; 3])) })
         }
         Joined::Groups { dim, local_size: of_variables } => {
-            let of_each = local_size.checked_next_multiple_of(BLOCK_ALIGN.into())?;
-            let local_size = of_variables.or(of_each.checked_mul(factor))?;
+            let of_all = || local_size.checked_next_multiple_of(BLOCK_ALIGN.into())?.checked_mul(factor);
+            let local_size = of_variables.or_else(of_all)?;
             let (joined, rest) = joined_groups(range, dim.into(), factor)?;
             let has_enough = group_count(&joined) >= least_groups(threads, multiprocessors);
             let fits = threads <= most && is_full(threads, local_size, kernel.local_memory);

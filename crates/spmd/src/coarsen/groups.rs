@@ -62,8 +62,10 @@ pub(super) fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Un
     let dim = dimension(func).ok_or_else(|| Unjoined::new("its groups all do the same"))?;
     let params = func.kernel.iter().flat_map(|kernel| &kernel.params).enumerate();
     let arguments: Vec<usize> = params.filter(|(_, p)| p.kind == ParamKind::Local).map(|(i, _)| i).collect();
-    let local = Locals::of(module, func).filter(|local| !arguments.is_empty() || !local.at.is_empty());
-    let local = local.ok_or_else(|| Unjoined::new("its groups share no local memory"))?;
+    let locals = match arguments.is_empty() {
+        true => Some(Locals::of(module, func).ok_or_else(|| Unjoined::new("its groups share no local memory"))?),
+        false => None,
+    };
     let is_local = |op: &Op| matches!(op, Op::GlobalAddr(g) if module.globals[*g].space == Space::Local);
     let (item, asked) = item_function(func, |op| matches!(op, Op::Query { .. }) || is_local(op));
     let params = item.param_values()[func.params.len()..].iter().zip(&asked);
@@ -82,9 +84,9 @@ pub(super) fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Un
     let factor = MAX_FACTOR;
     let mut coarse = Function::new(format!("{}.g{factor}", func.name), func.params.clone(), None);
     (coarse.linkage, coarse.kernel) = (func.linkage, func.kernel.clone());
-    let local_size = arguments.is_empty().then_some(local.stride * u64::from(factor));
-    let memory = local_size.map(|size| {
-        module.globals.push(Global {
+    let local_size = locals.as_ref().map(|locals| locals.stride * u64::from(factor));
+    let variables = locals.zip(local_size).map(|(locals, size)| {
+        let memory = module.globals.push(Global {
             name: coarse.name.clone(),
             linkage: GlobalLinkage::Internal,
             space: Space::Local,
@@ -93,9 +95,10 @@ pub(super) fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Un
             init: Vec::new(),
             relocs: Vec::new(),
             place: None,
-        })
+        });
+        (memory, locals)
     });
-    let joining = Joining { dim, factor, memory, local };
+    let joining = Joining { dim, factor, variables };
     let own = |b: &mut Builder<'_>, i: usize, p: Value| match arguments.contains(&i) {
         true => joining.copies(b, p),
         false => Lanes::from_elem(p, 1),
@@ -179,7 +182,7 @@ fn computes_from_tiles(func: &Function, loops: &Loops, affine: &Affine<'_>) -> b
     })
 }
 
-/// The variables of local memory of one group.
+/// The local memory of one group, if variables are all of it.
 struct Locals {
     at: FxHashMap<GlobalRef, u64>,
     /// Bytes from group to group.
@@ -187,7 +190,7 @@ struct Locals {
 }
 
 impl Locals {
-    /// None if there is more than there can be.
+    /// None if there is none, or more than there can be.
     fn of(module: &Module, func: &Function) -> Option<Locals> {
         let (mut at, mut size) = (FxHashMap::default(), 0u64);
         for (_, data) in func.insts_in_layout() {
@@ -200,7 +203,7 @@ impl Locals {
             }
         }
         let stride = size.checked_next_multiple_of(BLOCK_ALIGN.into())?;
-        stride.checked_mul(MAX_FACTOR.into()).is_some().then_some(Locals { at, stride })
+        (!at.is_empty() && stride.checked_mul(MAX_FACTOR.into()).is_some()).then_some(Locals { at, stride })
     }
 }
 
@@ -208,9 +211,8 @@ impl Locals {
 struct Joining {
     dim: u8,
     factor: u32,
-    /// The local memory of all, if variables are all of it.
-    memory: Option<GlobalRef>,
-    local: Locals,
+    /// The local memory of all, and where variables lie in it. None if arguments say how much there is.
+    variables: Option<(GlobalRef, Locals)>,
 }
 
 impl Joining {
@@ -231,12 +233,12 @@ impl Joining {
     fn lanes(&self, b: &mut Builder<'_>, op: &Op) -> Lanes {
         match *op {
             Op::GlobalAddr(g) => {
-                let Some(memory) = self.memory else {
+                let Some((memory, locals)) = &self.variables else {
                     let first = b.global_addr(g, Space::Local);
                     return self.copies(b, first);
                 };
-                let address = b.global_addr(memory, Space::Local);
-                let of = |k: u32| b.ptr_offset(address, self.local.at[&g] + u64::from(k) * self.local.stride);
+                let address = b.global_addr(*memory, Space::Local);
+                let of = |k: u32| b.ptr_offset(address, locals.at[&g] + u64::from(k) * locals.stride);
                 (0..self.factor).map(of).collect()
             }
             Op::Query { what, dim } if is_of_group(op, self.dim) => {

@@ -10,7 +10,7 @@ use cloom_ir::{
     BinOp, Block, Builder, CloneMap, Edge, FuncRef, Function, Inst, InstData, IntCc, Op, Term, Type, Value,
 };
 use rustc_hash::FxHashMap;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 /// The values of one value of the original: one if it is uniform, else one for each work-item.
 pub(super) type Lanes = SmallVec<[Value; MAX_FACTOR as usize]>;
@@ -64,12 +64,8 @@ impl<'a> Jam<'a> {
         }
         let (entry, params) = (self.out.entry(), item.param_values());
         let (kernels, others) = params.split_at(params.len() - asked.len());
-        for &p in kernels {
-            let param = self.out.add_block_param(entry, item.ty(p));
-            self.values.insert(p, smallvec![param]);
-        }
-        for (i, &p) in kernels.iter().enumerate() {
-            let param = self.lane(p, 0);
+        let added: Lanes = kernels.iter().map(|&p| self.out.add_block_param(entry, item.ty(p))).collect();
+        for (i, (&p, param)) in kernels.iter().zip(added).enumerate() {
             let lanes = own(&mut Builder::new(&mut self.out, entry), i, param);
             self.values.insert(p, lanes);
         }

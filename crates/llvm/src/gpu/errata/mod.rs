@@ -168,6 +168,8 @@ fn split<'a>(line: &'a str, operation: &str) -> (impl Iterator<Item = &'a str>, 
 /// is known.
 fn varying(function: &str) -> HashSet<&str> {
     const OF_THREAD: [&str; 4] = ["%tid", "%laneid", "%lanemask", "%clock"];
+    // Of parameters and constants, a load has the same for all.
+    const LOADS: [&str; 8] = ["ld.global", "ld.local", "ld.v", "ld.u", "ld.s", "ld.b", "ld.f", "atom."];
     let mut varying = HashSet::new();
     for line in function.lines() {
         // What LLVM has in one line with a declaration.
@@ -175,9 +177,8 @@ fn varying(function: &str) -> HashSet<&str> {
             line.trim_start().strip_prefix("{ .reg").and_then(|rest| rest.split_once(';')).map_or(line, |(_, i)| i);
         let Some(operation) = operands(line).find(|word| !word.starts_with('@')) else { continue };
         let (to, from) = split(line, operation);
-        let is_loaded = ["ld.global", "ld.shared", "ld.local", "ld.v", "ld.u", "ld.s", "ld.b", "ld.f", "atom."];
         let mut words = from.split(|c: char| !c.is_ascii_alphanumeric() && !['%', '_', '$'].contains(&c));
-        let is_one = is_loaded.iter().any(|load| operation.starts_with(load))
+        let is_one = LOADS.iter().any(|load| operation.starts_with(load))
             || words.any(|word| varying.contains(word) || OF_THREAD.iter().any(|of| word.starts_with(of)));
         if is_one {
             varying.extend(to);
