@@ -4,7 +4,7 @@
 //! these works on hardware as it does here, so that tests need none.
 
 use super::flow::Flow;
-use super::op::{Comparison, Function, Inst, IntOp, Op, Src};
+use super::op::{Comparison, Dst, Function, Inst, IntOp, Op, Space, Src, WarpOp};
 use std::collections::{HashMap, HashSet};
 
 /// The line of an instruction to avoid, and what it is.
@@ -13,13 +13,13 @@ pub(super) fn first(code: &[Inst]) -> Option<(u32, &'static str)> {
         // Threads of a warp are not joined behind the cycle, yet values are kept in registers of the warp there.
         return Some((code[at as usize].line, "a cycle with two entries"));
     }
-    let (clamped, merged) = (clamped(code), merged(code));
+    let (clamped, merged, varying) = (clamped(code), merged(code), varying(code));
     let choices = choices(code, &merged);
     code.iter().find_map(|inst| {
         let found = erratum(&inst.op)
             .or_else(|| converted_choice(&inst.op, &choices))
             .or_else(|| compared_bound(&inst.op, &clamped))
-            .or_else(|| divided(&inst.op, &merged));
+            .or_else(|| divided(&inst.op, &merged, &varying));
         Some((inst.line, found?))
     })
 }
@@ -59,20 +59,65 @@ fn merged(code: &[Inst]) -> HashSet<u32> {
     let (mut set, mut merged) = (HashSet::new(), HashSet::new());
     for inst in code {
         let is_copy = matches!(&inst.op, Op::Move { src: Src::Reg(from), .. } if merged.contains(from));
-        let to = match &inst.op {
-            Op::Compute { dst, .. } | Op::Move { dst, .. } | Op::Pack { dst, .. } => std::slice::from_ref(dst),
-            Op::Unpack { parts: dst, .. } | Op::Load { dst, .. } => dst,
-            _ => continue,
-        };
-        merged.extend(to.iter().map(|dst| dst.slot).filter(|slot| !set.insert(*slot) || is_copy));
+        merged.extend(set_by(&inst.op).iter().map(|dst| dst.slot).filter(|slot| !set.insert(*slot) || is_copy));
     }
     merged
 }
 
+/// The registers of numbers that an operation sets.
+fn set_by(op: &Op) -> &[Dst] {
+    match op {
+        Op::Compute { dst, .. } | Op::Move { dst, .. } | Op::Pack { dst, .. } | Op::ConvertAddress { dst, .. } => {
+            std::slice::from_ref(dst)
+        }
+        Op::Unpack { parts: dst, .. } | Op::Load { dst, .. } => dst,
+        Op::Carry(carry) => std::slice::from_ref(&carry.dst),
+        Op::Atomic(atomic) => atomic.dst.as_slice(),
+        Op::Sample(sample) => &sample.dst,
+        Op::Warp { op, .. } => match &**op {
+            WarpOp::Shuffle { dst, .. } => std::slice::from_ref(dst),
+            _ => &[],
+        },
+        _ => &[],
+    }
+}
+
+/// Registers that depend on the thread, in the order of the code. What is loaded from one address may be the same.
+fn varying(code: &[Inst]) -> HashSet<u32> {
+    let mut varying = HashSet::new();
+    for inst in code {
+        let is_varying = |src: &Src| match src {
+            Src::Reg(slot) => varying.contains(slot),
+            Src::Special(of) => of.is_of_thread(),
+            _ => false,
+        };
+        let is_one = match &inst.op {
+            Op::Compute { args, .. } => args.iter().any(is_varying),
+            Op::Move { src, .. } | Op::Unpack { src, .. } | Op::ConvertAddress { src, .. } => is_varying(src),
+            Op::Pack { parts, .. } => parts.iter().any(is_varying),
+            Op::Carry(carry) => carry.args.iter().any(is_varying),
+            Op::Load { space: Space::Local, .. } | Op::Atomic(_) => true,
+            Op::Load { address, .. } => is_varying(&address.base),
+            Op::Sample(sample) => sample.at.iter().any(is_varying),
+            Op::Warp { op, .. } => matches!(&**op, WarpOp::Shuffle { a, b, .. } if is_varying(a) || is_varying(b)),
+            Op::SetPredicate(set) if is_varying(&set.a) || is_varying(&set.b) => {
+                varying.extend([Some(set.dst), set.second].into_iter().flatten().map(|dst| dst.slot));
+                continue;
+            }
+            _ => false,
+        };
+        if is_one {
+            varying.extend(set_by(&inst.op).iter().map(|dst| dst.slot));
+        }
+    }
+    varying
+}
+
 /// What is the same for all threads of a warp may be divided as if it were a pair of registers.
-fn divided(op: &Op, merged: &HashSet<u32>) -> Option<&'static str> {
+fn divided(op: &Op, merged: &HashSet<u32>, varying: &HashSet<u32>) -> Option<&'static str> {
     let Op::Unpack { src: Src::Reg(from), parts, bits: 16 } = op else { return None };
-    (parts.len() == 2 && merged.contains(from)).then_some("a division into halves of what is set in several places")
+    let may_be_same = merged.contains(from) || !varying.contains(from);
+    (parts.len() == 2 && may_be_same).then_some("a division into halves of what may be the same for a warp")
 }
 
 /// Registers with a choice of two constants, or a copy of one, that are set in one place.
@@ -146,6 +191,12 @@ fn erratum(op: &Op) -> Option<&'static str> {
         } if ty.is_signed() && ty.bits == 32 && first % 8 == 0 && matches!(count, 8 | 16) => {
             Some("an extraction of a signed byte")
         }
+        // What LLVM 19 makes of an access of which it has forgotten the memory.
+        Op::Load { space: Space::Generic, address, .. } | Op::Store { space: Space::Generic, address, .. }
+            if address.narrow =>
+        {
+            Some("a generic address of 32 bits")
+        }
         // It dies of some.
         Op::SetPredicate(set)
             if set.compare.ty.is_float()
@@ -211,7 +262,18 @@ mod tests {
         let merged = "mov.u32 %r1, 242;\n@%p1 add.s32 %r1, %r2, 1;\nmov.u32 %r2, %r1;\n";
         assert!(refused(&format!("{merged}mov.b32 {{%h1, %h2}}, %r1;")));
         assert!(refused(&format!("{merged}mov.b32 {{%h1, %h2}}, %r2;")));
-        assert!(!refused(&format!("{merged}shr.u32 %r3, %r1, 16;\ncvt.u16.u32 %h2, %r3;\nmov.b32 {{%h1, %h2}}, %r3;")));
+        let halves = "mov.b32 {%h1, %h2}, %r1;";
+        assert!(refused(&format!("mov.u32 %r1, %ctaid.x;\n{halves}")));
+        assert!(refused(&format!("ld.shared.u32 %r1, [8];\n{halves}")));
+        let of_thread = "mov.u32 %r2, %tid.x;\n";
+        assert!(!refused(&format!("{of_thread}add.s32 %r1, %r2, 1;\n{halves}")));
+        assert!(!refused(&format!("{of_thread}setp.eq.s32 %p1, %r2, 0;\nselp.b32 %r1, 1, 2, %p1;\n{halves}")));
+        assert!(!refused(&format!("{of_thread}shfl.sync.bfly.b32 %r1, %r2, 1, 31, -1;\n{halves}")));
+        assert!(refused(&format!("{of_thread}redux.sync.or.b32 %r1, %r2, -1;\n{halves}")));
+        assert!(!refused(&format!("{of_thread}ld.shared.u32 %r1, [%r2+4];\n{halves}")));
+        assert!(!refused(&format!("{merged}shr.u32 %r3, %r1, 16;\ncvt.u16.u32 %h2, %r3;")));
+        assert!(refused("ld.u32 %r1, [%r2];") && refused("st.u32 [%r2+4], %r1;"));
+        assert!(!refused("ld.shared.u32 %r1, [%r2];\nst.local.u32 [%r2], %r1;"));
         assert!(!refused("min.u32 %r1, %r2, 127;\nsetp.lt.f16 %p1, %h1, %h1;"));
         assert!(!refused("setp.nan.f32 %p1, %r1, %r1;\nA: @%p1 bra A;"));
     }

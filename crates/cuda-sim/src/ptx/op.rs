@@ -154,6 +154,17 @@ pub(super) enum Special {
     One,
 }
 
+impl Special {
+    /// Whether it is not the same for all threads of a warp at a time.
+    pub(super) fn is_of_thread(self) -> bool {
+        use Special::{Clock, ClockHi, LaneId, LaneMaskEq, LaneMaskGe, LaneMaskGt, LaneMaskLe, LaneMaskLt, Tid};
+        matches!(
+            self,
+            Tid(_) | LaneId | LaneMaskEq | LaneMaskLt | LaneMaskLe | LaneMaskGt | LaneMaskGe | Clock | ClockHi
+        )
+    }
+}
+
 /// A state space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Space {

@@ -80,8 +80,10 @@ fn walk(stmts: &[Stmt], edit: Edit, number: &mut usize) -> Vec<Stmt> {
         let me = *number;
         *number += 1;
         match s {
-            Stmt::Line(_) => {
-                if !matches!(edit, Edit::Drop(from, to) if (from..to).contains(&me)) {
+            Stmt::Line(text) => {
+                // Without its end, a function has no value that is defined.
+                let is_end = text.starts_with("return ");
+                if is_end || !matches!(edit, Edit::Drop(from, to) if (from..to).contains(&me)) {
                     out.push(s.clone());
                 }
             }
@@ -119,5 +121,9 @@ mod tests {
         assert_eq!(text(Edit::Drop(0, 2)), "e;");
         assert_eq!(text(Edit::Unwrap(1)), "a;b;d;e;");
         assert_eq!(text(Edit::DropPart(1)), "a;if(c){b;}e;");
+        let function = [Stmt::block("int f() {", vec![Stmt::line("a;"), Stmt::line("return 1;")])];
+        let text = |edit| print(&edited(&function, edit)).replace(['\n', ' '], "");
+        assert_eq!(text(Edit::Drop(1, 3)), "intf(){return1;}");
+        assert_eq!(text(Edit::Drop(0, 3)), "");
     }
 }

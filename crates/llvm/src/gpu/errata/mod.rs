@@ -73,7 +73,7 @@
 //! A register that is the same for all threads of a warp may be taken for a pair of registers when it is divided: the
 //! upper half is then the lower one of the second register, which nothing sets (`UPRMT UR4, UR9, 0x7610, UR4`, where
 //! `UR8` holds both; 13.5 does so, too). A shift is not divided, and no slower. So is divided what may be the same: not
-//! what depends on the thread or on memory, if it is set in one place.
+//! what depends on the thread, if it is set in one place. What is loaded from the same address for all may be the same.
 //!
 //! ```text
 //! mov.b32 {%rs1, %rs2}, %r1;      ▸      { .reg .b32 %upper;
@@ -140,7 +140,7 @@ fn negated(line: &str, clamped: &HashSet<&str>) -> Option<String> {
 /// Registers that are set in several places, and those with copies of them.
 fn merged(function: &str) -> HashSet<&str> {
     let (mut set, mut merged) = (HashSet::new(), HashSet::new());
-    for line in function.lines() {
+    for line in function.lines().map(undeclared) {
         let mut words = operands(line).skip_while(|word| word.starts_with('@'));
         let Some(operation) = words.next() else { continue };
         let is_copy = matches!(operation, "mov.b32" | "mov.u32") && words.nth(1).is_some_and(|a| merged.contains(a));
@@ -151,6 +151,11 @@ fn merged(function: &str) -> HashSet<&str> {
         }
     }
     merged
+}
+
+/// The instruction of a line in which LLVM declares a register for what is not needed.
+fn undeclared(line: &str) -> &str {
+    line.trim_start().strip_prefix("{ .reg").and_then(|rest| rest.split_once(';')).map_or(line, |(_, inst)| inst)
 }
 
 /// The registers that an instruction sets, and what stands behind them.
@@ -164,23 +169,21 @@ fn split<'a>(line: &'a str, operation: &str) -> (impl Iterator<Item = &'a str>, 
     (to.split(',').map(str::trim).filter(|to| to.starts_with('%')), from)
 }
 
-/// Registers that depend on the thread or on memory, in the order of the text: of what a loop sets behind it, nothing
-/// is known.
+/// Registers that depend on the thread, in the order of the text: of what a loop sets behind it, nothing is known.
 fn varying(function: &str) -> HashSet<&str> {
-    const OF_THREAD: [&str; 4] = ["%tid", "%laneid", "%lanemask", "%clock"];
-    // Of parameters and constants, a load has the same for all.
-    const LOADS: [&str; 8] = ["ld.global", "ld.local", "ld.v", "ld.u", "ld.s", "ld.b", "ld.f", "atom."];
+    // What a load finds depends on the thread if its address does. The same local address is another one for each.
+    const OF_THREAD: [&str; 6] = ["%tid", "%laneid", "%lanemask", "%clock", "atom.", "ld.local."];
+    // The same for all, whatever they are of.
+    const OF_WARP: [&str; 6] = ["redux.", "vote.", "match.", "activemask.", "bar.", "barrier."];
+    let is_of = |word: &str, of: &[&str]| of.iter().any(|of| word.starts_with(of));
     let mut varying = HashSet::new();
-    for line in function.lines() {
-        // What LLVM has in one line with a declaration.
-        let line =
-            line.trim_start().strip_prefix("{ .reg").and_then(|rest| rest.split_once(';')).map_or(line, |(_, i)| i);
+    for line in function.lines().map(undeclared) {
         let Some(operation) = operands(line).find(|word| !word.starts_with('@')) else { continue };
         let (to, from) = split(line, operation);
         let mut words = from.split(|c: char| !c.is_ascii_alphanumeric() && !['%', '_', '$'].contains(&c));
-        let is_one = LOADS.iter().any(|load| operation.starts_with(load))
-            || words.any(|word| varying.contains(word) || OF_THREAD.iter().any(|of| word.starts_with(of)));
-        if is_one {
+        let is_one =
+            is_of(operation, &OF_THREAD) || words.any(|word| varying.contains(word) || is_of(word, &OF_THREAD));
+        if is_one && !is_of(operation, &OF_WARP) {
             varying.extend(to);
         }
     }
@@ -381,18 +384,23 @@ mod tests {
         let divided = |lines: &str| avoid(&format!("{lines}\tmov.b32 \t{{%rs1, %rs2}}, %r1;\n")).contains("shr.u32");
         for same in [
             "\tld.param.u32 \t%r1, [k_param_0];\n",
+            "\tld.global.u32 \t%r1, [%rd1];\n",
+            "\tld.shared.v4.b32 \t{%r1, %r3, %r4, %r5}, [local_memory+224];\n",
             "\tmov.u32 \t%r2, %ctaid.x;\n\tadd.s32 \t%r1, %r2, 1;\n",
             "\tmov.b32 \t%r2, {%rs5, %rs6};\n\tor.b32  \t%r1, %r2, 10682368;\n",
+            "\tmov.u32 \t%r2, %tid.x;\n\tredux.sync.or.b32 \t%r1, %r2, -1;\n",
         ] {
             assert!(divided(same), "{same}");
         }
         for other in [
-            "\tld.global.u32 \t%r1, [%rd1];\n",
-            "\tld.v2.u32 \t{%r1, %r7}, [%rd1];\n",
-            "\tmov.u32 \t%r2, %tid.x;\n\tmad.lo.s32 \t%r1, %r3, %r2, 5;\n",
-            "\tld.shared.v2.u16 \t{%rs5, %rs6}, [%r9];\n\tmov.b32 \t%r1, {%rs6, %rs5};\n",
-            "\tld.global.u32 \t%r2, [%rd1];\n\t{ .reg .b16 tmp; mov.b32 {tmp, %rs5}, %r2; }\n\tcvt.u32.u16 \t%r1, %rs5;\n",
+            "\tmul.wide.u32 \t%rd1, %r2, 4;\n\tld.global.u32 \t%r1, [%rd1+8];\n",
+            "\tcvt.u64.u32 \t%rd1, %r2;\n\tld.v2.u32 \t{%r1, %r7}, [%rd1];\n",
+            "\tmad.lo.s32 \t%r1, %r3, %r2, 5;\n",
+            "\tld.shared.v2.u16 \t{%rs5, %rs6}, [%r2];\n\tmov.b32 \t%r1, {%rs6, %rs5};\n",
+            "\tld.local.u32 \t%r3, [%SPL];\n\t{ .reg .b16 tmp; mov.b32 {tmp, %rs5}, %r3; }\n\tcvt.u32.u16 \t%r1, %rs5;\n",
+            "\tatom.global.add.u32 \t%r1, [%rd1], 1;\n",
         ] {
+            let other = &format!("\tmov.u32 \t%r2, %tid.x;\n{other}");
             assert!(!divided(other), "{other}");
         }
     }
@@ -400,7 +408,7 @@ mod tests {
     #[test]
     fn what_is_set_in_several_places_is_divided_by_a_shift() {
         let set = |lines: &str, divides: &str| avoid(&format!("{lines}{divides}"));
-        let (one, both) = ("\tld.global.u32 \t%r1, [%rd1];\n", "\tmov.b32 \t%r1, 242;\n\tadd.s32 \t%r1, %r3, 1;\n");
+        let (one, both) = ("\tmov.u32 \t%r1, %tid.x;\n", "\tmov.b32 \t%r1, 242;\n\tadd.s32 \t%r1, %r3, 1;\n");
         let lower = |from: &str| format!("\t  cvt.u16.u32 \t%rs1, {from};\n");
         let upper = |from: &str| format!("\t  shr.u32 \t%upper, {from}, 16;\n\t  cvt.u16.u32 \t%rs2, %upper;\n");
         let divides = "\tmov.b32 \t{%rs1, %rs2}, %r1;\n";
@@ -415,6 +423,8 @@ mod tests {
         assert_eq!(set(&copied, high), format!("{copied}\t{{ .reg .b32 %upper;\n{}\t}}\n", upper("%r2")));
         let chosen = format!("{one}\t@%p1 mov.b32 \t%r1, 1;\n");
         assert_eq!(set(&chosen, divides), format!("{chosen}{shifts}"));
+        let unpacked = format!("{one}\t{{ .reg .b32 tmp; mov.b64 {{tmp, %r1}}, %rd1; }}\n");
+        assert_eq!(set(&unpacked, divides), format!("{unpacked}{shifts}"));
         let loaded = format!("{one}\tld.global.v2.u32 \t{{%r5, %r1}}, [%rd1];\n");
         assert_eq!(set(&loaded, divides), format!("{loaded}{shifts}"));
         // What is put together has no halves to take.
