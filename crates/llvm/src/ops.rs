@@ -38,12 +38,12 @@ impl FunctionCx<'_, '_> {
                     let from = self.func.ty(data.args[0]);
                     let lane = self.lane(data.args[1], from.lanes);
                     let (form, vector) = self.addressable(from, arg(0));
-                    self.lane_form(form.lane(), ty, LLVMBuildExtractElement(b, vector, lane, NO_NAME))
+                    self.lane_form(form.lane(), ty, self.extract_lane(from, vector, lane))
                 }
                 Op::Insert => {
                     let lane = self.lane(data.args[1], ty.lanes);
                     let ((form, vector), (_, x)) = (self.addressable(ty, arg(0)), self.addressable(ty.lane(), arg(2)));
-                    self.lane_form(form, ty, LLVMBuildInsertElement(b, vector, x, lane, NO_NAME))
+                    self.lane_form(form, ty, self.insert_lane(ty, vector, lane, x))
                 }
                 Op::Shuffle(mask) => {
                     let from = self.func.ty(data.args[0]);

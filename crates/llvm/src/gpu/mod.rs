@@ -9,6 +9,7 @@
 //! | `atomic` | memory orders and scopes, barriers |
 //! | `subgroup` | sub-groups, which are warps |
 //! | `print` | printf into a buffer |
+//! | `lane` | lanes of vectors whose numbers are known at run time only |
 //! | `math` | instructions that LLVM does not choose by itself |
 //! | `legalise` | what LLVM cannot choose instructions for |
 //! | `peephole` | optimisations of the text |
@@ -23,6 +24,7 @@
 mod atomic;
 mod entry;
 mod errata;
+mod lane;
 pub mod legalise;
 mod math;
 mod peephole;
