@@ -4,8 +4,8 @@
 
 mod common;
 use common::gpu::{
-    HELPER, on_a_gpu_for_groups_of, on_a_gpu_that_translates_for, on_a_helped_gpu, on_a_small_gpu, on_the_gpu,
-    traced_on_the_gpu,
+    HELPER, is_one_that_unloads, on_a_gpu_for_groups_of, on_a_gpu_that_translates_for, on_a_gpu_that_unloads_for,
+    on_a_helped_gpu, on_a_small_gpu, on_the_gpu, traced_on_the_gpu,
 };
 use common::*;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -131,6 +131,28 @@ fn a_queue_is_all_that_a_process_makes() {
 fn the_end_of_a_process_waits_for_the_drivers_compiler() {
     for milliseconds in [1, 10, 100, 500] {
         on_a_gpu_that_translates_for(milliseconds, &["a_queue_is_all_that_a_process_makes"]);
+    }
+}
+
+/// Its code is made in the background.
+#[test]
+fn a_kernel_is_all_that_a_process_makes() {
+    // What it leaves behind is in the way of other tests.
+    if !is_one_that_unloads() {
+        return;
+    }
+    let t = Session::new();
+    // It is still there at the end, and the driver compiles it.
+    let both = (t.kernel("kernel void k(global uint *p) { p[0] = 7; }"), t);
+    std::mem::forget(both);
+    std::thread::sleep(std::time::Duration::from_millis(100));
+}
+
+/// A thread that finds, when its code is loaded, that the process ends has a module to unload.
+#[test]
+fn no_module_is_unloaded_while_the_process_ends() {
+    for milliseconds in [100, 300] {
+        on_a_gpu_that_unloads_for(milliseconds, &["a_kernel_is_all_that_a_process_makes"]);
     }
 }
 

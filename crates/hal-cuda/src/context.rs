@@ -5,6 +5,7 @@
 //! itself finds its own again afterwards. Nothing enters after a fault or a fork.
 
 use crate::error::{self, Failure, NOT_READY, SUCCESS};
+use crate::exit::Call;
 use crate::gate::Keeper;
 use crate::library::{
     Absent, Code, Driver, PoolProperties, RawContext, RawDevice, RawEvent, RawPool, RawStream, Table, is_forked,
@@ -124,8 +125,9 @@ impl Gpu {
     }
 
     /// Gives something back to the driver, unless there is no driver to give it to any more. Errors are of no use to
-    /// anybody: the object is gone either way.
+    /// anybody: the object is gone either way. The end of the process waits for it.
     pub fn release(&self, call: &'static str, release: impl FnOnce(&Table) -> Code) {
+        let Ok(_end_waits) = Call::begin() else { return };
         if let Ok(current) = self.enter() {
             let _ = current.check(call, release(&self.driver.table));
         }

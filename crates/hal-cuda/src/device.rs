@@ -3,7 +3,7 @@
 use crate::cache::CubinCache;
 use crate::completion::Lane;
 use crate::context::Gpu;
-use crate::exit::Load;
+use crate::exit::Call;
 use crate::info::{self, Described};
 use crate::launch;
 use crate::library::{Absent, driver};
@@ -111,7 +111,7 @@ impl CudaDevice {
     fn make_spare(&self) {
         let (gpu, spare) = (self.gpu.clone(), self.spare.clone());
         let make = move || {
-            let Ok(_end_waits) = Load::begin() else { return };
+            let Ok(_end_waits) = Call::begin() else { return };
             // Who needs it meanwhile waits here.
             let mut spare = spare.lock();
             *spare = Lane::new(&gpu).ok();

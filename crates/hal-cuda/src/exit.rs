@@ -1,8 +1,9 @@
-//! The end of the process waits for the driver's compiler.
+//! The end of the process waits for calls of the driver.
 //!
-//! Kernels are loaded by threads in the background too. If the process ends meanwhile, the driver's library tears down
-//! what its compiler uses. So a handler, registered after the driver's own and therefore called before them, waits for
-//! the loads that have begun and lets no other begin.
+//! Kernels are loaded by threads in the background, and the last owner of a stream or of memory may be such a thread,
+//! which gives it back after the application has released it. If the process ends meanwhile, the driver's library tears
+//! down what it uses. So a handler, registered after the driver's own and therefore called before them, waits for the
+//! calls of other threads that have begun and lets no other begin. What is not given back goes with the process.
 //!
 //! The compiler is a library of its own, which the driver opens when PTX is first translated, and which has such
 //! handlers too. It is opened before, so that ours can be registered between its own and its first use.
@@ -10,47 +11,49 @@
 use crate::library::is_forked;
 use cloom_hal::HalError;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
-use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
-use std::time::Duration;
+use std::marker::PhantomData;
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
-/// Most loads take less. A process that hangs is worse than one that crashes at its end.
+/// Most calls take less. A process that hangs is worse than one that crashes at its end.
 const LIMIT: Duration = Duration::from_secs(10);
+/// So often the end of the process looks whether one still runs. It takes no lock: a handler of a signal may end the
+/// process, and the thread that it has interrupted could hold it.
+const TICK: Duration = Duration::from_millis(1);
 
 /// The driver's compiler of PTX.
 const COMPILER: &str = "libnvidia-ptxjitcompiler.so.1";
 
-struct Loads {
-    running: usize,
-    /// The process ends.
-    is_over: bool,
+/// Calls that run.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+/// Whether the process ends.
+static IS_OVER: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    /// Those of this thread.
+    static OWN: Cell<usize> = const { Cell::new(0) };
 }
 
-static LOADS: Mutex<Loads> = Mutex::new(Loads { running: 0, is_over: false });
-static NONE_LEFT: Condvar = Condvar::new();
+/// A call, or several, of this thread, for which the end of the process waits.
+pub struct Call(PhantomData<*const ()>);
 
-fn loads() -> MutexGuard<'static, Loads> {
-    LOADS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A load for which the end of the process waits.
-pub struct Load(());
-
-impl Load {
+impl Call {
     /// One that begins; an error if the process ends. The driver must have been initialised.
-    pub fn begin() -> Result<Load, HalError> {
+    pub fn begin() -> Result<Call, HalError> {
         static REGISTERED: Once = Once::new();
         REGISTERED.call_once(wait_at_end);
-        let mut loads = loads();
-        if loads.is_over {
-            return Err(HalError::Device("the process ends".into()));
-        }
-        loads.running += 1;
-        Ok(Load(()))
+        RUNNING.fetch_add(1, Ordering::SeqCst);
+        OWN.set(OWN.get() + 1);
+        let call = Call(PhantomData);
+        // Either the end of the process sees that it runs, or it sees that end.
+        if IS_OVER.load(Ordering::SeqCst) { Err(HalError::Device("the process ends".into())) } else { Ok(call) }
     }
 
-    /// One that uses the driver's compiler. `Load::begin` otherwise.
-    pub fn begin_compiling() -> Result<Load, HalError> {
+    /// One that uses the driver's compiler. `Call::begin` otherwise.
+    pub fn begin_compiling() -> Result<Call, HalError> {
         static OPENED: Once = Once::new();
         OPENED.call_once(|| {
             // SAFETY: the library's initialisers are the driver's own, which any process may run. It stays open.
@@ -60,7 +63,7 @@ impl Load {
                 wait_at_end();
             }
         });
-        Load::begin()
+        Call::begin()
     }
 
     /// The compiler has made what it makes on its first use: what it registered is called after our handler only if
@@ -71,17 +74,17 @@ impl Load {
     }
 }
 
-/// Lets the end of the process wait for loads. Handlers are called in the reverse order.
+/// Lets the end of the process wait for calls. Handlers are called in the reverse order.
 fn wait_at_end() {
     // Not `atexit`, whose calls do not reach the C library from everywhere that LLVM is linked to.
     // SAFETY: a function that is always there, since what contains it is never unloaded.
     unsafe { on_exit(at_end, std::ptr::null_mut()) };
 }
 
-impl Drop for Load {
+impl Drop for Call {
     fn drop(&mut self) {
-        loads().running -= 1;
-        NONE_LEFT.notify_all();
+        OWN.set(OWN.get() - 1);
+        RUNNING.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -95,7 +98,9 @@ extern "C" fn at_end(_: c_int, _: *mut c_void) {
     if is_forked() {
         return;
     }
-    let mut loads = loads();
-    loads.is_over = true;
-    drop(NONE_LEFT.wait_timeout_while(loads, LIMIT, |loads| loads.running > 0));
+    IS_OVER.store(true, Ordering::SeqCst);
+    let begin = Instant::now();
+    while RUNNING.load(Ordering::SeqCst) > OWN.get() && begin.elapsed() < LIMIT {
+        std::thread::sleep(TICK);
+    }
 }

@@ -4,6 +4,7 @@
 //! transfers of several threads overlap. How large blocks of ordinary host memory travel is in `transfer.rs`.
 
 use crate::context::{Current, Gpu};
+use crate::exit::Call;
 use crate::library::{Address, RawStream};
 use crate::peers;
 use crate::rect;
@@ -75,7 +76,7 @@ impl DeviceBlock {
 impl Drop for DeviceBlock {
     fn drop(&mut self) {
         let address = self.address;
-        let Ok(current) = self.gpu.enter() else { return };
+        let (Ok(_end_waits), Ok(current)) = (Call::begin(), self.gpu.enter()) else { return };
         if current.pool().is_some()
             && let Ok(stream) = current.stream()
         {

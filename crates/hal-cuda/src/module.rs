@@ -7,7 +7,7 @@
 use crate::cache::{CubinCache, CubinKey};
 use crate::context::{Current, Gpu};
 use crate::error::Failure;
-use crate::exit::Load;
+use crate::exit::Call;
 use crate::library::{RawFunction, RawLink, RawModule};
 use cloom_artifact::{CoarseEntry, Joined, KernelArtifact, WarpShape};
 use cloom_hal::{HalError, Kernel, Memory};
@@ -189,10 +189,10 @@ impl CudaKernel {
             return Err(bad("it enqueues kernels, which a GPU does not"));
         }
         let ptx = text_of(&artifact)?;
+        let _end_waits = Call::begin()?;
         let current = to.gpu.enter()?;
         let raw = load(&current, to, &ptx, effort)?;
         let module = Arc::new(Module { gpu: to.gpu.clone(), raw, artifact: artifact.clone() });
-        let _load = Load::begin()?;
         let function = module.function(&current, &artifact.entry)?;
         let coarse = match coarse {
             Some(CoarseEntry { entry, factor, joined }) => {
@@ -391,14 +391,14 @@ fn compiler_thread() -> Builder {
 
 /// Works with the driver's compiler on this thread. The end of the process waits for it.
 fn translating<T>(gpu: &Gpu, work: impl FnOnce(&Current<'_>) -> Result<T, HalError>) -> Result<T, HalError> {
-    let load = Load::begin_compiling()?;
+    let call = Call::begin_compiling()?;
     let result = work(&gpu.enter()?);
-    load.has_compiled();
+    call.has_compiled();
     result
 }
 
-/// Works with the driver's compiler on a thread for it, and waits. The end of the process waits for that thread, not
-/// for the caller, which a handler of a signal may have interrupted to end the process.
+/// Works with the driver's compiler on a thread for it, and waits. The end of the process waits for that thread even if
+/// the caller ends it, whom a handler of a signal has interrupted.
 fn compile<T: Send>(gpu: &Gpu, work: impl FnOnce(&Current<'_>) -> Result<T, HalError> + Send) -> Result<T, HalError> {
     std::thread::scope(|scope| {
         let spawned = compiler_thread().spawn_scoped(scope, || translating(gpu, work));
@@ -427,19 +427,16 @@ fn load(current: &Current<'_>, to: &LoadFor<'_>, ptx: &CString, effort: Effort) 
         return compile(to.gpu, |current| load_cubin(current, &link(current, ptx, effort)?));
     };
     let key = key_of(to, ptx.as_bytes(), effort);
-    if let Some(cubin) = cache.get(&key) {
-        let _load = Load::begin()?;
-        if let Ok(module) = load_cubin(current, &cubin) {
-            return Ok(module);
-        }
+    if let Some(cubin) = cache.get(&key)
+        && let Ok(module) = load_cubin(current, &cubin)
+    {
+        return Ok(module);
     }
-    // The end of the process waits until it is kept.
     let cubin = compile(to.gpu, |current| {
         let cubin = link(current, ptx, effort)?;
         cache.put(&key, &cubin);
         Ok(cubin)
     })?;
-    let _load = Load::begin()?;
     load_cubin(current, &cubin)
 }
 

@@ -41,6 +41,20 @@ pub fn on_a_gpu_that_translates_for(milliseconds: u32, tests: &[&str]) {
     run(tests, &[], &[("CUDA_SIM_TRANSLATES_MS", &milliseconds.to_string()), ("CLOOM_CACHE", "0")]);
 }
 
+/// How long the driver of a simulated GPU takes to unload a module.
+const UNLOADS: &str = "CUDA_SIM_UNLOADS_MS";
+
+/// Whether this process has such a GPU.
+pub fn is_one_that_unloads() -> bool {
+    std::env::var_os(UNLOADS).is_some()
+}
+
+/// The same, on a GPU whose driver takes so many milliseconds to compile a text, and as many to unload a module.
+pub fn on_a_gpu_that_unloads_for(milliseconds: u32, tests: &[&str]) {
+    let time = milliseconds.to_string();
+    run(tests, &[], &[("CUDA_SIM_TRANSLATES_MS", &time), (UNLOADS, &time), ("CLOOM_CACHE", "0")]);
+}
+
 /// On a GPU, with or without a quick start. Returns what the driver tells of its doing.
 pub fn traced_on_the_gpu(quick_start: bool, tests: &[&str]) -> Option<String> {
     let quick_start = if quick_start { "1" } else { "0" };

@@ -142,11 +142,13 @@ driver! {
         })
     }
 
-    /// It stays, as its kernels may still run, but graphs may have none of them.
+    /// It stays, as its kernels may still run, but graphs may have none of them. `CUDA_SIM_UNLOADS_MS`: the call takes
+    /// so many milliseconds.
     fn cuModuleUnload(module: *mut c_void) {
         // SAFETY: the caller's.
         let Some(module) = (unsafe { object::<LoadedModule>(module) }) else { return INVALID_HANDLE };
         module.is_unloaded.store(true, Ordering::Relaxed);
+        crate::exit::unload();
         SUCCESS
     }
 

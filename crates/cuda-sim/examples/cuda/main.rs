@@ -18,6 +18,7 @@
 
 mod code;
 mod compiler;
+mod exit;
 mod graph;
 mod memory;
 mod peers;
@@ -178,7 +179,10 @@ pub(crate) use driver;
 
 driver! {
     /// Starts the driver.
-    fn cuInit(_flags: c_uint) { SUCCESS }
+    fn cuInit(_flags: c_uint) {
+        exit::start();
+        SUCCESS
+    }
 
     /// 12.8
     fn cuDriverGetVersion(version: *mut c_int) {

@@ -24,6 +24,7 @@ pub const UNSAFE_FILES: &[&str] = &[
     // The driver library on the simulated GPU.
     "cuda-sim/examples/cuda/code.rs",
     "cuda-sim/examples/cuda/compiler.rs",
+    "cuda-sim/examples/cuda/exit.rs",
     "cuda-sim/examples/cuda/graph.rs",
     "cuda-sim/examples/cuda/main.rs",
     "cuda-sim/examples/cuda/memory.rs",

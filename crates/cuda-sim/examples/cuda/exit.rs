@@ -1,0 +1,47 @@
+//! The end of the process, at which the driver tears down what its calls use. Here, a call that is under way or begins
+//! then aborts the process.
+
+use std::ffi::{c_int, c_void};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Calls that are under way.
+static CALLS: AtomicUsize = AtomicUsize::new(0);
+static IS_OVER: AtomicBool = AtomicBool::new(false);
+
+unsafe extern "C" {
+    /// Of the C library: like `atexit`.
+    fn on_exit(call: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
+}
+
+extern "C" fn at_end(_: c_int, _: *mut c_void) {
+    IS_OVER.store(true, Ordering::SeqCst);
+    if CALLS.load(Ordering::SeqCst) > 0 {
+        std::process::abort();
+    }
+    // Tearing down takes time, in which other threads go on.
+    std::thread::sleep(unload_time());
+}
+
+/// Called when the driver is started.
+pub fn start() {
+    static REGISTERED: Once = Once::new();
+    // SAFETY: a function that is always there, since the driver never closes the library.
+    REGISTERED.call_once(|| _ = unsafe { on_exit(at_end, std::ptr::null_mut()) });
+}
+
+/// How long the unloading of a module takes.
+fn unload_time() -> Duration {
+    Duration::from_millis(crate::number("CUDA_SIM_UNLOADS_MS").unwrap_or(0))
+}
+
+/// Takes that long.
+pub fn unload() {
+    CALLS.fetch_add(1, Ordering::SeqCst);
+    if IS_OVER.load(Ordering::SeqCst) {
+        std::process::abort();
+    }
+    std::thread::sleep(unload_time());
+    CALLS.fetch_sub(1, Ordering::SeqCst);
+}
