@@ -166,6 +166,11 @@ impl Lane {
         if work.is_served {
             return false;
         }
+        // Another thread may just have told what is waited for, and the launch behind it may end much later, or not
+        // before the caller goes on.
+        if waits && done() {
+            return true;
+        }
         let mut taken = take(&mut work, waits);
         if taken.is_empty() {
             return false;
