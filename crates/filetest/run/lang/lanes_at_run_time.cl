@@ -25,7 +25,7 @@ kernel void test(global int *out) {
   bytes[lid] = (uchar16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   doubles[lid] = (double2)(lid, 1.5);
   barrier(CLK_LOCAL_MEM_FENCE);
-  int next = (lid + one) % 8;
+  int next = (lid + one) % (int)get_local_size(0);
   CHECK(shuffle(ints[next], (uint2)(k, 0)).x == next + k);
   CHECK(shuffle(bytes[next], (uchar2)(lid + 3, 0)).x == lid + 3);
   CHECK(shuffle(doubles[next], (ulong2)(one, 0)).x == 1.5 && shuffle(doubles[next], (ulong2)(one + 1, 0)).x == next);
