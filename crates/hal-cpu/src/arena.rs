@@ -14,8 +14,11 @@
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
-/// Alignment of every block: that of the largest vector, and two cache lines.
+/// Least alignment of every block: that of the largest vector, and two cache lines.
 pub const ALIGN: usize = 128;
+
+/// Alignment of blocks that are as large: a variable may ask for so much (`aligned(4096)`).
+pub const LARGE_ALIGN: usize = 4096;
 
 /// Spare bytes after every block: a store of four of the widest vectors. Small against a page, and never touched in a
 /// large block.
@@ -29,7 +32,7 @@ const HUGE_PAGE: usize = 2 << 20;
 /// Blocks from this size on ask for huge pages: the unused part of the last page is then small.
 const LARGE: usize = 2 * HUGE_PAGE;
 
-/// An owned block of bytes, aligned to [`ALIGN`].
+/// An owned block of bytes, aligned to [`ALIGN`], or to as much as its size up to [`LARGE_ALIGN`].
 pub struct Block {
     ptr: NonNull<u8>,
     size: usize,
@@ -59,15 +62,17 @@ impl Block {
     fn new(size: u64, zeroed: bool) -> Option<Block> {
         let size = usize::try_from(size.max(1)).ok()?;
         let reserved = size.checked_next_multiple_of(ALIGN)?.checked_add(GUARD)?;
+        // A power of two that is not above the size.
+        let align = (1usize << size.ilog2()).clamp(ALIGN, LARGE_ALIGN);
         if !zeroed {
-            let layout = Layout::from_size_align(reserved, ALIGN).ok()?;
+            let layout = Layout::from_size_align(reserved, align).ok()?;
             // SAFETY: the layout's size is not 0.
             let ptr = NonNull::new(unsafe { alloc(layout) })?;
             return Some(Block { ptr, size, base: ptr, layout });
         }
         // The allocator writes zeros itself if it is asked for more alignment than it gives anyway; asked for less, it
         // takes fresh pages from the system, which cost nothing until they are touched.
-        let align = if size >= LARGE { HUGE_PAGE } else { ALIGN };
+        let align = if size >= LARGE { HUGE_PAGE } else { align };
         let layout = Layout::from_size_align(reserved.checked_add(align)?, align_of::<u64>()).ok()?;
         // SAFETY: the layout's size is not 0.
         let base = NonNull::new(unsafe { alloc_zeroed(layout) })?;
@@ -110,11 +115,11 @@ pub struct Arena {
 const KEEP: u64 = 32 << 20;
 
 impl Arena {
-    /// At least `size` bytes with no particular contents, good until the next call.
+    /// At least `size` bytes with no particular contents, aligned to [`LARGE_ALIGN`], good until the next call.
     pub fn get(&mut self, size: u64) -> Option<*mut u8> {
         if self.block.as_ref().is_none_or(|b| b.size() < size) {
             self.block = None;
-            self.block = Some(Block::uninit(size.next_multiple_of(4096))?);
+            self.block = Some(Block::uninit(size.next_multiple_of(LARGE_ALIGN as u64))?);
         }
         self.block.as_ref().map(Block::ptr)
     }

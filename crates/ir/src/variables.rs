@@ -46,7 +46,9 @@ impl Module {
         let mut all = Variables::default();
         for global in self.globals.values() {
             let Some(at) = global.place else { continue };
-            all.size = all.size.max(at.saturating_add(global.size.max(1)));
+            // A multiple of each alignment: a block is aligned to as much as its size (up to a page).
+            let end = at.saturating_add(global.size.max(1));
+            all.size = all.size.max(end.checked_next_multiple_of(u64::from(global.align.max(1))).unwrap_or(end));
             if !global.init.is_empty() {
                 all.init.push((at, global.init.clone()));
             }

@@ -35,8 +35,8 @@ pub struct Frame {
     pub next: Option<u64>,
 }
 
-/// The largest alignment of the fixed part and of records.
-const MAX_ALIGN: u64 = 128;
+/// The least alignment of the records, which follow the fixed part.
+const MIN_ALIGN: u64 = 128;
 
 struct Area {
     end: u64,
@@ -87,9 +87,10 @@ pub fn lay_out(func: &Function, graph: &ContinuationGraph, divergence: &Divergen
     for &v in &graph.kept_arrays {
         if let Some(&Op::Alloca { size, align }) = func.def_op(v) {
             let bytes = crate::analysis::private_layout::object_stride(size, align) as u64;
-            slots[v.index()] = Some(Slot::Item(item.allocate(bytes, u64::from(align).min(MAX_ALIGN))));
+            slots[v.index()] = Some(Slot::Item(item.allocate(bytes, u64::from(align))));
         }
     }
     let next = graph.divergent_dispatch.then(|| item.allocate(4, 4));
-    Frame { fixed: group.end.next_multiple_of(MAX_ALIGN), per_item: item.end.next_multiple_of(item.align), slots, next }
+    let fixed = group.end.next_multiple_of(item.align.max(MIN_ALIGN));
+    Frame { fixed, per_item: item.end.next_multiple_of(item.align), slots, next }
 }

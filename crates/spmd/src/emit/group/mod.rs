@@ -143,15 +143,21 @@ pub fn work_group(
 /// Offsets of the static local variables that the kernel uses, and their total size, in bytes.
 fn local_offsets(module: &Module, parts: &[Versioned<Part>]) -> (FxHashMap<GlobalRef, u64>, u64) {
     let mut offsets = FxHashMap::default();
-    let mut end = 0u64;
+    let (mut end, mut most) = (0u64, 1u64);
     for p in parts.iter().flat_map(Versioned::leaves).flat_map(|p| &p.params) {
         if let Param::Local(g) = *p {
             offsets.entry(g).or_insert_with(|| {
-                let at = end.next_multiple_of(u64::from(module.globals[g].align));
+                let align = u64::from(module.globals[g].align);
+                let at = end.next_multiple_of(align);
+                most = most.max(align);
                 end = at + module.globals[g].size;
                 at
             });
         }
+    }
+    // Groups of a batch have their memory one after the other: each begins at a multiple of the largest alignment.
+    if most > u64::from(abi::BLOCK_ALIGN) {
+        end = end.next_multiple_of(most);
     }
     (offsets, end)
 }
