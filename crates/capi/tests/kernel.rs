@@ -76,6 +76,22 @@ fn halves_are_passed_by_value() {
 }
 
 #[test]
+fn the_types_of_arguments_are_named_as_they_are_declared() {
+    let t = Session::new();
+    let program = t.source(
+        "typedef short sample; typedef global float *floats; typedef struct { int x; } record; typedef float4 color;
+         kernel void k(global sample *a, constant record *b, floats c, local color d[], const sample e,
+                       global const unsigned int *f, global sample **g) { }",
+    );
+    assert_eq!(t.build(&program, "-cl-kernel-arg-info -cl-std=CL2.0"), 0);
+    let kernel = t.kernel_of(&program, "k");
+    let names = ["sample*", "record*", "floats", "color*", "sample", "uint*", "sample**"];
+    for (i, name) in (0..).zip(names) {
+        assert_eq!(arg_text(&t, &kernel, i, CL_KERNEL_ARG_TYPE_NAME), name);
+    }
+}
+
+#[test]
 fn arguments_describe_themselves() {
     let t = Session::new();
     let program = t.source(ALL);

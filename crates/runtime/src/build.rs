@@ -196,6 +196,7 @@ impl Program {
             ensure!(Arc::ptr_eq(input.context(), context), InvalidContext, "an input program is of another context");
             for (device, units) in devices.iter().zip(&mut units) {
                 let i = input.index_of(device).map_err(|e| Error::new(Status::InvalidOperation, e.why))?;
+                drop(input.builds_when_done());
                 let running = input.build(i).status == BuildKind::InProgress;
                 ensure!(!running, InvalidOperation, "an input program is still being compiled");
                 let unit = input.unit(i).filter(|u| u.kind() != ImageKind::Executable);
@@ -247,6 +248,7 @@ impl Program {
         let engine = self.context().engine();
         let this = self.clone();
         let work = move || {
+            this.builders.lock().push(std::thread::current().id());
             let unfinished = Unfinished { program: &this, selected: &selected };
             let outcomes = this.execute(&selected, &options, &job);
             // All of them are concluded before the first error is returned.
@@ -378,7 +380,7 @@ impl Program {
     // OpenCL 3.0 API, 5.9.1: Creating Kernel Objects.
     /// A kernel by name.
     pub fn kernel(self: &Arc<Program>, name: &str) -> Result<Arc<Kernel>> {
-        let mut builds = self.builds.lock();
+        let mut builds = self.builds_when_done();
         ensure!(
             builds.iter().any(|b| b.executable.is_some()),
             InvalidProgramExecutable,
@@ -423,5 +425,7 @@ impl Drop for Unfinished<'_> {
             builds[i].state.status = BuildKind::Error;
             builds[i].state.log = "error: the compiler failed; this is a bug of Cloom\n".into();
         }
+        self.program.builders.lock().retain(|&id| id != std::thread::current().id());
+        self.program.built.notify_all();
     }
 }

@@ -1,13 +1,14 @@
 //! Programs: where they come from, and their state for each device.
 
-use crate::build::{BuildState, DeviceBuild};
+use crate::build::{BuildKind, BuildState, DeviceBuild};
 use crate::il::Il;
 use crate::status::{bail, ensure};
 use crate::{Context, Device, Error, ExternalSlot, Result, Status};
 use cloom_compiler as compiler;
-use cloom_hal::lock::Mutex;
+use cloom_hal::lock::{Condvar, Mutex, MutexGuard};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::ThreadId;
 
 /// Where a program comes from.
 pub enum ProgramOrigin {
@@ -30,6 +31,10 @@ pub struct Program {
     origin: ProgramOrigin,
     /// One per device.
     pub(crate) builds: Mutex<Vec<DeviceBuild>>,
+    /// A build has ended.
+    pub(crate) built: Condvar,
+    /// The threads that build. Callbacks for their errors run on them: these must not wait for themselves.
+    pub(crate) builders: Mutex<Vec<ThreadId>>,
     /// Kernel objects that exist.
     kernels: AtomicUsize,
 }
@@ -47,6 +52,8 @@ impl Program {
             devices,
             origin,
             builds: Mutex::new(builds),
+            built: Condvar::new(),
+            builders: Mutex::default(),
             kernels: AtomicUsize::new(0),
         })
     }
@@ -151,11 +158,23 @@ impl Program {
 
     /// The names of its kernels, in order of definition, by the first device that has an executable.
     pub fn kernels(&self) -> Result<Vec<String>> {
-        let builds = self.builds.lock();
+        let builds = self.builds_when_done();
         match builds.iter().find_map(|b| b.executable.as_ref()) {
             Some(executable) => Ok(executable.program().kernels().map(|(name, _)| name.to_owned()).collect()),
             None => bail!(InvalidProgramExecutable, "the program is not built for any device"),
         }
+    }
+
+    /// The state for each device, once no build is in progress: many applications give a callback to `clBuildProgram` or
+    /// `clCompileProgram` and go on at once, because other implementations build before they return.
+    pub(crate) fn builds_when_done(&self) -> MutexGuard<'_, Vec<DeviceBuild>> {
+        let mut builds = self.builds.lock();
+        while builds.iter().any(|b| b.state.status == BuildKind::InProgress)
+            && !self.builders.lock().contains(&std::thread::current().id())
+        {
+            builds = self.built.wait(builds);
+        }
+        builds
     }
 
     /// Kernel objects of this program that exist.
