@@ -273,6 +273,7 @@ fn pragmas_stand_beside_the_tokens() {
             PragmaKind::FpContract(on) => format!("{at} contract {on:?}"),
             PragmaKind::Unroll(Unroll::Factor(n)) => format!("{at} unroll {n}"),
             PragmaKind::Unroll(u) => format!("{at} {u:?}"),
+            PragmaKind::Pack(p) => format!("{at} {p:?}"),
         })
         .collect();
     assert_eq!(

@@ -71,6 +71,10 @@ impl Fn<'_, '_> {
                 let lvalue = self.lvalue(inner);
                 self.load(&lvalue, ty)
             }
+            ExprKind::Lane(base, index) => {
+                let (v, i) = (self.value(base), self.value(index));
+                self.b().extract(v, i)
+            }
             ExprKind::Swizzle(base, lanes) => {
                 let v = self.value(base);
                 self.at(e.span);

@@ -6,7 +6,7 @@
 //! because another work-item may write its neighbours at the same time.
 
 use super::func::Fn;
-use crate::sema::tree::{Expr, ExprKind};
+use crate::sema::tree::{Expr, ExprKind, NO_LANE};
 use cloom_ir::{Flags, Space, Type, Value};
 use smallvec::SmallVec;
 
@@ -25,6 +25,8 @@ pub(super) enum Lvalue {
         /// The vector is a variable of this work-item: it may be read and written as a whole.
         own: bool,
     },
+    /// One component, by a number that is known at run time, of a vector that is a variable of this work-item.
+    Lane { ptr: Value, align: u32, flags: Flags, vector: Type, index: Value },
 }
 
 /// The alignment that is certain at an offset from an aligned address.
@@ -47,9 +49,22 @@ impl Fn<'_, '_> {
             let lanes = lanes.clone();
             return match self.lvalue(base) {
                 Lvalue::Memory { ptr, align, .. } => Lvalue::Lanes { ptr, align, flags, vector, lanes, own },
-                // The front end merges swizzles of swizzles.
-                other @ Lvalue::Lanes { .. } => other,
+                // The front end merges swizzles of swizzles, and the component at a number has no components.
+                other => other,
             };
+        }
+        if let ExprKind::Lane(base, index) = &e.kind {
+            let vector = self.ir(base.ty.ty);
+            let (ptr, align) = self.address(base);
+            let index = self.value(index);
+            if base.ty.space == Space::Private {
+                return Lvalue::Lane { ptr, align, flags, vector, index };
+            }
+            // One small access, as to the element of an array.
+            let bytes = vector.scalar.bytes();
+            let at = self.scaled(index, u64::from(bytes));
+            let ptr = self.b().ptr_add(ptr, at);
+            return Lvalue::Memory { ptr, align: align.min(bytes), flags };
         }
         let (ptr, align) = self.address(e);
         Lvalue::Memory { ptr, align, flags }
@@ -58,7 +73,7 @@ impl Fn<'_, '_> {
     /// The address of an object (of a record or array: of its value), and the alignment that is certain.
     pub fn address(&mut self, e: &Expr) -> (Value, u32) {
         self.at(e.span);
-        let (size, natural) = self.lw.types.layout(e.ty.ty).unwrap_or((1, 1));
+        let (size, natural) = self.lw.types.layout_of(e.ty).unwrap_or((1, 1));
         let natural = natural as u32;
         match &e.kind {
             ExprKind::Local(id) => self.local(*id),
@@ -138,7 +153,7 @@ impl Fn<'_, '_> {
     fn object_align(&self, e: &Expr) -> u32 {
         match &e.kind {
             ExprKind::Field(base, offset) => {
-                let natural = self.lw.types.layout(base.ty.ty).map_or(1, |(_, align)| align as u32);
+                let natural = self.lw.types.align_of(base.ty) as u32;
                 align_at(self.object_align(base).min(natural), *offset)
             }
             ExprKind::Deref(p) => self.target_align(p),
@@ -160,6 +175,7 @@ impl Fn<'_, '_> {
             Lvalue::Lanes { ptr, align, flags, vector, lanes, own } => {
                 if let (&[lane], false) = (&lanes[..], *own) {
                     // One component of a vector elsewhere is one small access.
+                    let lane = existing(lane, *vector);
                     let at = u64::from(lane) * u64::from(vector.scalar.bytes());
                     let p = self.b().ptr_offset(*ptr, at);
                     return self.b().load(vector.lane(), p, align_at(*align, at), *flags);
@@ -167,15 +183,20 @@ impl Fn<'_, '_> {
                 let whole = self.b().load(*vector, *ptr, *align, *flags);
                 self.pick(whole, lanes)
             }
+            Lvalue::Lane { ptr, align, flags, vector, index } => {
+                let whole = self.b().load(*vector, *ptr, *align, *flags);
+                self.b().extract(whole, *index)
+            }
         }
     }
 
     /// Components of a vector.
     pub fn pick(&mut self, v: Value, lanes: &[u8]) -> Value {
+        let vector = self.ty(v);
         if let [lane] = lanes {
-            return self.b().extract_lane(v, u16::from(*lane));
+            return self.b().extract_lane(v, u16::from(existing(*lane, vector)));
         }
-        let mask: Vec<u16> = lanes.iter().map(|&l| u16::from(l)).collect();
+        let mask: Vec<u16> = lanes.iter().map(|&l| u16::from(existing(l, vector))).collect();
         self.b().shuffle(v, v, &mask)
     }
 
@@ -187,7 +208,7 @@ impl Fn<'_, '_> {
                 let single = lanes.len() == 1;
                 if *own {
                     let mut whole = self.b().load(*vector, *ptr, *align, *flags);
-                    for (i, &lane) in lanes.iter().enumerate() {
+                    for (i, &lane) in lanes.iter().enumerate().filter(|(_, lane)| **lane != NO_LANE) {
                         let x = if single { v } else { self.b().extract_lane(v, i as u16) };
                         whole = self.b().insert_lane(whole, u16::from(lane), x);
                     }
@@ -195,13 +216,23 @@ impl Fn<'_, '_> {
                     return;
                 }
                 // Another work-item may own the other components: only these are written.
-                for (i, &lane) in lanes.iter().enumerate() {
+                for (i, &lane) in lanes.iter().enumerate().filter(|(_, lane)| **lane != NO_LANE) {
                     let x = if single { v } else { self.b().extract_lane(v, i as u16) };
                     let at = u64::from(lane) * u64::from(vector.scalar.bytes());
                     let p = self.b().ptr_offset(*ptr, at);
                     self.b().store(p, x, align_at(*align, at), *flags);
                 }
             }
+            Lvalue::Lane { ptr, align, flags, vector, index } => {
+                let whole = self.b().load(*vector, *ptr, *align, *flags);
+                let whole = self.b().insert(whole, *index, v);
+                self.b().store(*ptr, whole, *align, *flags);
+            }
         }
     }
+}
+
+/// A component to read: any that exists for one that does not.
+fn existing(lane: u8, vector: Type) -> u8 {
+    lane.min(vector.lanes.saturating_sub(1) as u8)
 }

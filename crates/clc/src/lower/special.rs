@@ -2,7 +2,7 @@
 
 use super::func::Fn;
 use crate::sema::tree::{Expr, Special};
-use crate::sema::types::Ty;
+use crate::sema::types::{QTy, Ty};
 use cloom_builtins::Elem;
 use cloom_ir::{BinOp, CastOp, Flags, IntCc, Op, Order, Query, RmwOp, Scalar, Scope, Space, Term, Type, Value};
 
@@ -89,7 +89,8 @@ impl Fn<'_, '_> {
             }
             Special::Shuffle => self.shuffle(&v, ty),
             Special::AsyncCopy { strided, scatter } => {
-                let element = self.lw.types.pointee(args[0].ty.ty).map_or(Ty::CHAR, |p| p.ty);
+                let element = |p: usize| self.lw.types.pointee(args[p].ty.ty).unwrap_or(QTy::plain(Ty::CHAR));
+                let element = [element(0), element(1)];
                 self.async_copy(&v, element, strided, scatter);
                 v[3]
             }
@@ -226,11 +227,15 @@ impl Fn<'_, '_> {
     }
 
     /// The work-items of the group share the copying; waiting for the event is a barrier.
-    fn async_copy(&mut self, v: &[Value], element: Ty, strided: bool, scatter: bool) {
+    fn async_copy(&mut self, v: &[Value], elements: [QTy; 2], strided: bool, scatter: bool) {
         let [dst, src, count] = [v[0], v[1], v[2]];
-        let size = self.lw.types.size(element);
-        let ir = self.ir(element);
-        let align = self.lw.types.align(element) as u32;
+        let size = self.lw.types.size(elements[0].ty);
+        let ir = match self.ir(elements[0].ty) {
+            // A vector of three components is copied as one of four, padding included.
+            ty if ty.lanes == 3 => Type::vector(ty.scalar, 4),
+            ty => ty,
+        };
+        let [to_align, from_align] = elements.map(|element| self.lw.types.align_of(element) as u32);
         let first = self.local_linear_id();
         let mut items = self.b().query(Query::LocalSize, 0);
         for d in 1..3 {
@@ -251,8 +256,8 @@ impl Fn<'_, '_> {
         let (to_index, from_index) = if scatter { (far, i) } else { (i, far) };
         let (from, to) = (self.scaled(from_index, size), self.scaled(to_index, size));
         let (from, to) = (self.b().ptr_add(src, from), self.b().ptr_add(dst, to));
-        let x = self.b().load(ir, from, align, Flags::empty());
-        self.b().store(to, x, align, Flags::empty());
+        let x = self.b().load(ir, from, from_align, Flags::empty());
+        self.b().store(to, x, to_align, Flags::empty());
         let next = self.bin(BinOp::Add, i, items);
         self.b().jump(header, &[next]);
         self.block = exit;

@@ -5,7 +5,7 @@ use super::Preprocessor;
 use super::lexer::Lexer;
 use super::token::{Token, TokenKind, flags};
 use crate::source::{Diagnostic, Span};
-use crate::syntax::ast::{Ident, Pragma, PragmaKind, Unroll};
+use crate::syntax::ast::{Ident, Pack, Pragma, PragmaKind, Unroll};
 
 impl Preprocessor<'_> {
     /// `_Pragma("…")`, from the tokens after the name.
@@ -84,8 +84,9 @@ impl Preprocessor<'_> {
             ["clang", "loop", "unroll", "(", how, ")", ..] => {
                 Some(PragmaKind::Unroll(if how == "disable" { Unroll::Factor(1) } else { Unroll::Enable }))
             }
+            ["pack", ..] => self.pack(span, &line[1..]).map(PragmaKind::Pack),
             // Meant for other compilers, or without meaning for the result.
-            ["GCC" | "clang" | "ivdep" | "message" | "region" | "endregion" | "pack" | "mark", ..] => None,
+            ["GCC" | "clang" | "ivdep" | "message" | "region" | "endregion" | "mark", ..] => None,
             _ => {
                 let message = format!("unknown pragma `{}` is ignored", words[..words.len().min(3)].join(" "));
                 self.report(Diagnostic::warning("W0103", span, message));
@@ -96,6 +97,48 @@ impl Preprocessor<'_> {
             let index = self.out.tokens.len();
             self.out.pragmas.push((index, Pragma { kind, span }));
         }
+    }
+
+    /// What follows `pack`: `(4)`, `()`, `(push)`, `(push, name, 4)`, `(pop)`, `(pop, name)`. A malformed one changes
+    /// nothing, as in other compilers, but is told.
+    fn pack(&mut self, span: Span, rest: &[Token]) -> Option<Pack> {
+        let tokens = self.expand_list(rest.to_vec());
+        let words: Vec<&str> = tokens.iter().map(|t| t.spelling(&self.session.names)).collect();
+        let mut pack = Pack::default();
+        let list = match words[..] {
+            ["(", ref list @ .., ")"] => list,
+            _ => return self.malformed_pack(span),
+        };
+        if list.is_empty() {
+            pack.align = Some(0);
+        }
+        for (i, word) in list.split(|w| *w == ",").enumerate() {
+            let token = 1 + 2 * i;
+            match *word {
+                [] if list.is_empty() => {}
+                ["push"] if i == 0 => pack.push = Some(None),
+                ["pop"] if i == 0 => pack.pop = Some(None),
+                [n] if n.starts_with(|c: char| c.is_ascii_digit()) => match n.parse() {
+                    Ok(n @ (0 | 1 | 2 | 4 | 8 | 16)) => pack.align = Some(n),
+                    _ => return self.malformed_pack(span),
+                },
+                [_] if i == 1 && tokens[token].kind == TokenKind::Ident => {
+                    let name = Some(tokens[token].text);
+                    pack.push = pack.push.map(|_| name);
+                    pack.pop = pack.pop.map(|_| name);
+                }
+                _ => return self.malformed_pack(span),
+            }
+        }
+        Some(pack)
+    }
+
+    fn malformed_pack(&mut self, span: Span) -> Option<Pack> {
+        let d = Diagnostic::warning("W0103", span, "this `#pragma pack` is not understood and ignored").help(
+            "write `pack(push, 1)` before and `pack(pop)` after the structures; alignments are 1, 2, 4, 8 and 16",
+        );
+        self.report(d);
+        None
     }
 
     /// What follows `unroll`: nothing or a number, often by way of a macro.

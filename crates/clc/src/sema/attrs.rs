@@ -1,12 +1,16 @@
-//! Attributes: `packed`, `aligned`, `ext_vector_type` of types and objects; work-group sizes, `overloadable`,
-//! `noinline` of functions. Others are ignored, as the specification allows.
+//! Attributes: `packed`, `aligned`, `ext_vector_type`, `vector_size`, `mode` of types and objects; work-group sizes,
+//! `overloadable`, `noinline` of functions. The parser warns about every attribute that means nothing to this compiler.
 
 use super::Sema;
-use super::types::{Ty, TyKind};
+use super::types::{Ty, TyKind, elem_signed};
 use crate::source::Diagnostic;
 use crate::syntax::ast::{Attribute, TypeOrExpr};
+use cloom_builtins::Elem;
 use cloom_caps::limits;
 use cloom_ir::KernelMeta;
+
+/// The largest alignment that `aligned` and `_Alignas` may ask for, in bytes.
+pub(super) const MAX_ALIGN: u64 = 4096;
 
 /// Attributes of a type or an object.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,7 +18,7 @@ pub(super) struct TypeAttrs {
     /// `packed`
     pub packed: bool,
     /// `aligned(n)`
-    pub align: Option<u64>,
+    pub align: Option<u16>,
 }
 
 impl TypeAttrs {
@@ -29,11 +33,11 @@ impl TypeAttrs {
                         Some(_) => sema.attribute_int(a, 0),
                     };
                     match n {
-                        Some(n) if n > 0 && (n as u64).is_power_of_two() && n <= 4096 => {
-                            this.align = Some(this.align.unwrap_or(1).max(n as u64));
+                        Some(n) if n > 0 && (n as u64).is_power_of_two() && n as u64 <= MAX_ALIGN => {
+                            this.align = Some(this.align.unwrap_or(1).max(n as u16));
                         }
                         Some(n) => {
-                            let message = format!("alignment {n} is not a power of two of at most 4096");
+                            let message = format!("alignment {n} is not a power of two of at most {MAX_ALIGN}");
                             sema.error("E0328", a.span, message);
                         }
                         None => {}
@@ -52,17 +56,43 @@ impl TypeAttrs {
 }
 
 impl Sema<'_> {
-    /// `ext_vector_type(n)` makes of a number the vector of so many components, the same type as the built-in one.
-    pub(super) fn vector_attribute(&mut self, ty: Ty, attrs: &[Attribute]) -> Ty {
-        let Some(a) = attrs.iter().find(|a| self.text(a.name.name) == "ext_vector_type") else { return ty };
-        let Some(n) = self.attribute_int(a, 0) else { return Ty::ERROR };
-        let lanes = u8::try_from(n).ok().filter(|n| cloom_builtins::table::VX.contains(n));
+    /// The type that attributes make of a type: `ext_vector_type(n)` and `vector_size(bytes)` the vector of a number,
+    /// the same type as the built-in one; `mode(HI)` the number of another size.
+    pub(super) fn attributed_type(&mut self, mut ty: Ty, attrs: &[Attribute]) -> Ty {
+        for a in attrs {
+            ty = match self.text(a.name.name) {
+                "ext_vector_type" => match self.attribute_int(a, 0) {
+                    Some(n) => self.vector_of(ty, n, a),
+                    None => Ty::ERROR,
+                },
+                "vector_size" => {
+                    let size = self.types.size(ty).max(1) as i64;
+                    match self.attribute_int(a, 0) {
+                        Some(bytes) if bytes % size == 0 => self.vector_of(ty, bytes / size, a),
+                        Some(bytes) => {
+                            let message = format!("{bytes} bytes are not a multiple of `{}`", self.type_name(ty));
+                            self.error("E0328", a.span, message);
+                            Ty::ERROR
+                        }
+                        None => Ty::ERROR,
+                    }
+                }
+                "mode" => self.type_of_mode(ty, a),
+                _ => ty,
+            };
+        }
+        ty
+    }
+
+    fn vector_of(&mut self, ty: Ty, n: i64, a: &Attribute) -> Ty {
+        let lanes = u8::try_from(n).ok().filter(|n| VECTOR_LANES.contains(n));
         match (self.types.kind(ty), lanes) {
             (TyKind::Error, _) => ty,
             (&TyKind::Scalar(elem), Some(lanes)) => self.types.value(elem, lanes),
             (TyKind::Scalar(_), None) => {
-                let message = format!("`ext_vector_type({n})`: vectors have 2, 3, 4, 8 or 16 components");
-                self.error("E0328", a.span, message);
+                let message = format!("`{}`: there are no vectors of {n} components", self.text(a.name.name));
+                let help = "vectors have 2, 3, 4, 8, 16 or 32 components";
+                self.push(Diagnostic::error("E0328", a.span, message).help(help));
                 Ty::ERROR
             }
             _ => {
@@ -72,7 +102,62 @@ impl Sema<'_> {
             }
         }
     }
+
+    /// GNU C's machine modes: an integer or float of a size in bytes, with the sign of the type.
+    fn type_of_mode(&mut self, ty: Ty, a: &Attribute) -> Ty {
+        let word = match a.args.first() {
+            Some(TypeOrExpr::Expr(e)) => match e.kind {
+                crate::syntax::ast::ExprKind::Ident(name) => self.text(name).trim_matches('_').to_owned(),
+                _ => String::new(),
+            },
+            _ => String::new(),
+        };
+        let (bytes, float) = match &*word {
+            "QI" | "byte" => (1, false),
+            "HI" => (2, false),
+            "SI" => (4, false),
+            "DI" | "word" | "pointer" => (8, false),
+            "HF" => (2, true),
+            "SF" => (4, true),
+            "DF" => (8, true),
+            _ => {
+                let message = format!("there is no machine mode `{word}`");
+                let help = "integers have the modes QI, HI, SI and DI, floats HF, SF and DF";
+                self.push(Diagnostic::error("E0328", a.span, message).help(help));
+                return Ty::ERROR;
+            }
+        };
+        let elem = match *self.types.kind(ty) {
+            TyKind::Scalar(elem) if elem.is_float() == float => elem,
+            TyKind::Error => return ty,
+            _ => {
+                let message = format!("`{}` has no machine mode `{word}`", self.type_name(ty));
+                self.error("E0328", a.span, message);
+                return Ty::ERROR;
+            }
+        };
+        let elem = match (bytes, float, elem_signed(elem)) {
+            (1, _, true) => Elem::I8,
+            (1, _, false) => Elem::U8,
+            (2, false, true) => Elem::I16,
+            (2, false, false) => Elem::U16,
+            (4, false, true) => Elem::I32,
+            (4, false, false) => Elem::U32,
+            (_, false, true) => Elem::I64,
+            (_, false, false) => Elem::U64,
+            (2, true, _) => Elem::F16,
+            (4, true, _) => Elem::F32,
+            (_, true, _) => Elem::F64,
+        };
+        if elem == Elem::F64 {
+            self.check_double(elem, a.span);
+        }
+        self.types.value(elem, 1)
+    }
 }
+
+/// How many components vectors may have; those of 32 have a name only by an attribute, and no functions.
+const VECTOR_LANES: [u8; 6] = [2, 3, 4, 8, 16, 32];
 
 /// Attributes of a function.
 #[derive(Clone, Debug, Default)]

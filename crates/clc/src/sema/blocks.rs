@@ -188,12 +188,12 @@ impl Sema<'_> {
     ) -> Option<(LocalId, QTy)> {
         let ty = match *self.types.kind(ty.ty) {
             TyKind::Array(of, _) => {
-                let to = QTy { ty: of.ty, is_const: ty.is_const, is_volatile: ty.is_volatile, ..ty };
+                let to = QTy { ty: of.ty, is_const: ty.is_const, is_volatile: ty.is_volatile, align: of.align, ..ty };
                 QTy { is_const: true, ..QTy::plain(self.types.pointer(QTy { is_restrict: false, ..to })) }
             }
             _ => QTy { is_const: true, ..ty },
         };
-        let align = self.types.align(ty.ty);
+        let align = self.types.align_of(ty);
         let cx = match self.outer.get_mut(inner) {
             Some(cx) => cx,
             None => self.cx.as_mut()?,
@@ -202,7 +202,7 @@ impl Sema<'_> {
             return Some((known.own, ty));
         }
         let own = LocalId(cx.locals.len() as u32);
-        cx.locals.push(LocalVar { name: Some(name), ty, align });
+        cx.locals.push(LocalVar { name: Some(name), ty, align, constant: None });
         cx.captures.push(Capture { outer, own, span });
         Some((own, ty))
     }

@@ -317,6 +317,10 @@ impl Sema<'_> {
             let picked = picks.iter().map(|&i| lanes.get(usize::from(i)).copied().unwrap_or(0));
             return Ok(CVal::Lanes(picked.collect()));
         }
+        if let ExprKind::Local(id) = lvalue.kind {
+            let known = self.cx.as_ref().and_then(|cx| cx.locals.get(id.0 as usize)?.constant);
+            return known.map(|bits| CVal::Lanes(smallvec![bits])).ok_or(lvalue.span);
+        }
         // `offsetof` written by hand: the address of a member of a null pointer.
         let (g, at) = self.eval_address(lvalue)?;
         let global = &self.unit.globals[g.0 as usize];

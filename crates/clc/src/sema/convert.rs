@@ -32,6 +32,7 @@ impl Sema<'_> {
                     is_volatile: e.ty.is_volatile,
                     is_restrict: of.is_restrict,
                     space: e.ty.space,
+                    align: of.align,
                 };
                 let ty = self.types.pointer(to);
                 Expr::value(ExprKind::Addr(Box::new(e)), ty, span)

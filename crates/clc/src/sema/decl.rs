@@ -3,10 +3,10 @@
 //! In comes the syntax of a declaration; names go into the scope, objects into the unit or the function, and out go
 //! the statements that initialise variables.
 
-use super::attrs::TypeAttrs;
+use super::attrs::{MAX_ALIGN, TypeAttrs};
 use super::scope::Entry;
 use super::specs::Declared;
-use super::tree::{Data, GlobalId, GlobalVar, Init, LocalId, LocalVar, Stmt, StmtKind};
+use super::tree::{Data, GlobalId, GlobalVar, Init, InitPart, LocalId, LocalVar, Stmt, StmtKind};
 use super::types::{QTy, Ty, TyKind, space_name};
 use super::{Sema, limits};
 use crate::source::{Diagnostic, Span, Symbol};
@@ -32,11 +32,15 @@ impl Sema<'_> {
         let mut stmts = Vec::new();
         for item in &d.declarators {
             let mut declared = self.declarator(base, &item.declarator);
-            declared.ty.ty = self.vector_attribute(declared.ty.ty, &item.attrs);
+            declared.ty.ty = self.attributed_type(declared.ty.ty, &item.attrs);
             let Some(name) = item.declarator.name else { continue };
             if let Some((Storage::Typedef, _)) = d.specs.storage {
                 let attrs = TypeAttrs::read(self, &d.specs.attrs).and(TypeAttrs::read(self, &item.attrs));
-                self.typedef(name, Declared { align: declared.align.max(attrs.align.unwrap_or(1)), ..declared });
+                if let Some(align) = attrs.align {
+                    // It replaces the alignment of the type, also by less.
+                    declared.ty.align = align;
+                }
+                self.typedef(name, declared);
                 continue;
             }
             if matches!(self.types.kind(declared.ty.ty), TyKind::Function(..)) {
@@ -55,13 +59,13 @@ impl Sema<'_> {
         if let TyKind::Record(id) = *self.types.kind(d.ty.ty) {
             self.types.record_names.entry(id).or_insert(name.name);
         }
-        if let Some((Entry::Typedef(before, space, _), _)) = self.scopes.get_here(name.name)
+        if let Some((Entry::Typedef(before, space), _)) = self.scopes.get_here(name.name)
             && *before == d.ty
             && *space == d.space
         {
             return;
         }
-        self.declare(name, Entry::Typedef(d.ty, d.space, d.align));
+        self.declare(name, Entry::Typedef(d.ty, d.space));
     }
 
     fn variable(
@@ -80,17 +84,16 @@ impl Sema<'_> {
         for a in &specs.alignas {
             let align = match a {
                 ast::TypeOrExpr::Type(t) => {
-                    let ty = self.type_of_name(t).ty.ty;
-                    Some(self.types.align(ty))
+                    let ty = self.type_of_name(t).ty;
+                    Some(self.types.align_of(ty))
                 }
                 ast::TypeOrExpr::Expr(e) => {
                     let e = self.rvalue_of(e);
-                    self.eval_int(&e).map(|n| n as u64).filter(|n| n.is_power_of_two() && *n <= 4096)
+                    self.eval_int(&e).map(|n| n as u64).filter(|n| n.is_power_of_two() && *n <= MAX_ALIGN)
                 }
             };
-            attrs.align = attrs.align.max(align);
+            attrs.align = attrs.align.max(align.map(|n| n as u16));
         }
-        attrs.align = attrs.align.max((d.align > 1).then_some(d.align));
         let at_file = self.scopes.at_file();
         let space = d.space.unwrap_or(Space::Private);
         let is_static = matches!(specs.storage, Some((Storage::Static, _)));
@@ -159,6 +162,11 @@ impl Sema<'_> {
             }
             Space::Private | Space::Context | Space::Generic => self.private_variable(name, qty, attrs, item, stmts),
         }
+    }
+
+    /// The alignment of a variable: that of its type, or more if attributes of the variable say so.
+    fn align_with(&self, ty: QTy, attrs: TypeAttrs) -> u64 {
+        self.types.align_of(ty).max(attrs.align.unwrap_or(1).into())
     }
 
     pub(super) fn put_error(&mut self, name: Ident) {
@@ -264,7 +272,7 @@ impl Sema<'_> {
     /// The global of an external name, which may have been declared before: then the types must agree. The longer known
     /// array type counts for both.
     fn external(&mut self, name: Ident, qty: QTy, attrs: TypeAttrs) -> Option<GlobalId> {
-        let align = self.types.align(qty.ty).max(attrs.align.unwrap_or(1));
+        let align = self.align_with(qty, attrs);
         let Some(&id) = self.externals.get(&name.name) else {
             let text = self.text(name.name).to_owned();
             let ir_name = self.global_name(&text);
@@ -332,7 +340,7 @@ impl Sema<'_> {
             (global.linkage, global.data) = (GlobalLinkage::External, Some(Data::default()));
             id
         } else {
-            let align = self.types.align(qty.ty).max(attrs.align.unwrap_or(1));
+            let align = self.align_with(qty, attrs);
             let ir_name = self.scoped_name(name.name);
             let id = self.add_global(ir_name, qty, align, Some(Data::default()));
             self.declare(name, Entry::Global(id));
@@ -353,7 +361,7 @@ impl Sema<'_> {
             }
         }
         let global = &mut self.unit.globals[id.0 as usize];
-        global.align = global.align.max(self.types.align(qty.ty));
+        global.align = global.align.max(self.types.align_of(qty));
         // A variable without initial value is zero.
         if let Some(init) = init
             && let Some(data) = self.eval_init(&init, size)
@@ -380,7 +388,7 @@ impl Sema<'_> {
                     .help("let one work-item assign it, then call `barrier(CLK_LOCAL_MEM_FENCE)`"),
             );
         }
-        let Some((size, align)) = self.types.layout(qty.ty) else {
+        let Some((size, _)) = self.types.layout(qty.ty) else {
             self.error("E0317", item.span, "array of local memory without a size");
             self.put_error(name);
             return;
@@ -396,7 +404,7 @@ impl Sema<'_> {
             return;
         }
         let ir_name = self.scoped_name(name.name);
-        let id = self.add_global(ir_name, qty, align.max(attrs.align.unwrap_or(1)), None);
+        let id = self.add_global(ir_name, qty, self.align_with(qty, attrs), None);
         self.declare(name, Entry::Global(id));
     }
 
@@ -411,24 +419,31 @@ impl Sema<'_> {
         if matches!(qty.ty, Ty::SAMPLER) {
             qty.is_const = true;
         }
-        let id = self.new_local(Some(name.name), qty, attrs.align.unwrap_or(1));
+        let id = self.new_local(Some(name.name), qty, self.align_with(qty, attrs));
         self.declare(name, Entry::Local(id));
         if let Some(init) = &item.init {
             let mut init = self.initializer(&mut qty, init);
-            self.init_template(&mut init, qty, attrs.align.unwrap_or(1));
+            self.init_template(&mut init, qty, self.align_with(qty, attrs));
+            // It may be the length of an array or the value of a case, as in Clang.
+            let constant = match &init.parts[..] {
+                [InitPart::Value(0, e)] if qty.is_const && !qty.is_volatile => self.eval_int(e),
+                _ => None,
+            };
             if let Some(cx) = &mut self.cx {
-                cx.locals[id.0 as usize].ty = qty;
+                let local = &mut cx.locals[id.0 as usize];
+                local.ty = qty;
+                local.constant = constant.map(|n| n as u64 & super::constant::mask(&self.types, qty.ty));
             }
             stmts.push(Stmt { kind: StmtKind::Init(id, init), span: item.span });
         }
-        let Some((size, align)) = self.types.layout(qty.ty) else {
+        let Some((size, _)) = self.types.layout(qty.ty) else {
             if qty.ty != Ty::ERROR {
                 let message = format!("size of array `{}` is missing", self.text(name.name));
                 self.error("E0317", item.span, message);
             }
             return;
         };
-        self.count_private(id, size, align.max(attrs.align.unwrap_or(1)), item.span);
+        self.count_private(id, size, self.align_with(qty, attrs), item.span);
     }
 
     pub(super) fn count_private(&mut self, id: LocalId, size: u64, align: u64, span: Span) {
@@ -450,8 +465,8 @@ impl Sema<'_> {
     pub(super) fn new_local(&mut self, name: Option<Symbol>, ty: QTy, align: u64) -> LocalId {
         let Some(cx) = &mut self.cx else { return LocalId(0) };
         let id = LocalId(cx.locals.len() as u32);
-        let align = align.max(self.types.align(ty.ty));
-        cx.locals.push(LocalVar { name, ty, align });
+        let align = align.max(self.types.align_of(ty));
+        cx.locals.push(LocalVar { name, ty, align, constant: None });
         id
     }
 
@@ -469,14 +484,14 @@ impl Sema<'_> {
             let data = if size <= self.data_left { self.eval_init(&init, size) } else { None };
             self.data_left = self.data_left.saturating_sub(size);
             let name = self.global_name(".compound");
-            let align = self.types.align(qty.ty);
+            let align = self.types.align_of(qty);
             let id = self.add_global(name, qty, align, Some(data.unwrap_or_default()));
             return Expr { kind: ExprKind::Global(id), ty: qty, lvalue: true, span: list.span };
         }
         qty.space = Space::Private;
         self.init_template(&mut init, qty, 1);
         let id = self.new_local(None, qty, 1);
-        let (size, align) = self.types.layout(qty.ty).unwrap_or((1, 1));
+        let (size, align) = self.types.layout_of(qty).unwrap_or((1, 1));
         self.count_private(id, size, align, list.span);
         Expr { kind: ExprKind::Compound(id, Box::new(init)), ty: qty, lvalue: true, span: list.span }
     }

@@ -257,7 +257,7 @@ impl Sema<'_> {
             self.error("E0332", span, "the address of a block cannot be taken");
             return Expr::error(span);
         }
-        if let ExprKind::Swizzle(..) = object.kind {
+        if let ExprKind::Swizzle(..) | ExprKind::Lane(..) = object.kind {
             self.push(
                 Diagnostic::error("E0305", span, "the address of a component of a vector cannot be taken")
                     .help("take the vector's address and cast it to a pointer to its elements"),
@@ -368,19 +368,20 @@ impl Sema<'_> {
     }
 
     fn index(&mut self, base: &ast::Expr, index: &ast::Expr, span: Span) -> Expr {
-        let (a, b) = (self.rvalue_of(base), self.rvalue_of(index));
+        let a = self.expr(base);
+        let is_vector = self.types.is_vector(a.ty.ty);
+        let a = if is_vector { a } else { self.rvalue(a) };
+        let b = self.rvalue_of(index);
         if a.is_error() || b.is_error() {
             return Expr::error(span);
         }
+        if is_vector && !self.types.is_pointer(b.ty.ty) {
+            return self.vector_index(a, b, span);
+        }
         let (p, i) = if self.types.is_pointer(a.ty.ty) { (a, b) } else { (b, a) };
         if !self.types.is_pointer(p.ty.ty) {
-            let (vector, other) = (self.type_name(i.ty.ty), self.types.is_vector(i.ty.ty));
-            let mut d =
-                Diagnostic::error("E0304", span, format!("`[ ]` needs a pointer or an array, not a `{vector}`"));
-            if other {
-                d = d.help("components of a vector are picked by name: `.x`, `.s3`");
-            }
-            self.push(d);
+            let message = format!("`[ ]` needs a pointer, an array or a vector, not a `{}`", self.type_name(i.ty.ty));
+            self.error("E0304", span, message);
             return Expr::error(span);
         }
         if !self.types.is_integer(i.ty.ty) {
@@ -428,6 +429,7 @@ impl Sema<'_> {
                     is_volatile: field.is_volatile || b.ty.is_volatile,
                     is_restrict: field.is_restrict,
                     space: b.ty.space,
+                    align: field.align,
                 };
                 // A member of a value (a call's result) is a temporary: readable, so it is loaded like an object.
                 let lvalue = b.lvalue;
@@ -539,14 +541,24 @@ impl Sema<'_> {
     }
 
     fn type_query(&mut self, query: TypeQuery, arg: &TypeOrExpr, span: Span) -> Expr {
-        let ty = match arg {
-            TypeOrExpr::Type(t) => self.type_of_name(t).ty.ty,
-            TypeOrExpr::Expr(e) => self.expr(e).ty.ty,
+        // A variable may have more than the alignment of its type.
+        let (qty, least) = match arg {
+            TypeOrExpr::Type(t) => (self.type_of_name(t).ty, 1),
+            TypeOrExpr::Expr(e) => {
+                let e = self.expr(e);
+                let align = match (&e.kind, &self.cx) {
+                    (ExprKind::Local(id), Some(cx)) => cx.locals[id.0 as usize].align,
+                    (ExprKind::Global(id), _) => self.unit.globals[id.0 as usize].align,
+                    _ => 1,
+                };
+                (e.ty, align)
+            }
         };
+        let ty = qty.ty;
         if ty == Ty::ERROR {
             return Expr::error(span);
         }
-        let Some((size, align)) = self.types.layout(ty) else {
+        let Some((size, align)) = self.types.layout_of(qty).map(|(size, align)| (size, align.max(least))) else {
             let message = format!("`{}` has no size", self.type_name(ty));
             self.error("E0316", span, message);
             return Expr::error(span);

@@ -283,7 +283,7 @@ impl<'s> Sema<'s> {
         let (size, align) = self.types.layout(qty.ty).unwrap_or((1, 1));
         let mut out = KernelParam {
             name,
-            type_name: self.argument_type_name(qty.ty),
+            type_name: self.written_type_name(p).unwrap_or_else(|| self.argument_type_name(qty.ty)),
             kind: ParamKind::Value,
             size: size as u32,
             align: align as u32,
@@ -298,7 +298,7 @@ impl<'s> Sema<'s> {
                 out.is_const = to.is_const || to.space == Space::Constant;
                 out.is_volatile = to.is_volatile;
                 // Of a type without a size, nothing.
-                out.pointee_align = self.types.layout(to.ty).map_or(1, |(_, align)| align.clamp(1, 128) as u32);
+                out.pointee_align = self.types.layout_of(to).map_or(1, |(_, align)| align.clamp(1, 128) as u32);
                 out.kind = match to.space {
                     Space::Global => ParamKind::Global,
                     Space::Constant => ParamKind::Constant,
@@ -337,11 +337,13 @@ impl<'s> Sema<'s> {
             }
             TyKind::Record(_) if qty.ty != self.range_type => {
                 out.kind = ParamKind::Struct;
-                if self.types.any_part(qty.ty, &mut |k| matches!(k, TyKind::Pointer(_))) {
+                // From OpenCL C 2.0 on it may be an address of shared virtual memory.
+                let shared = self.opts.c_version >= 200;
+                if !shared && self.types.any_part(qty.ty, &mut |k| matches!(k, TyKind::Pointer(_))) {
                     self.push(
                         Diagnostic::error("E0318", p.span, format!("kernel argument `{}` holds a pointer", out.name))
                             .note("addresses of the host mean nothing on the device")
-                            .help("pass the buffer as an argument of its own"),
+                            .help("pass the buffer as an argument of its own, or build with `-cl-std=CL2.0` for SVM"),
                     );
                 }
                 if self.types.any_part(qty.ty, &mut |k| matches!(k, TyKind::ReserveId)) {
@@ -399,6 +401,19 @@ impl<'s> Sema<'s> {
     fn names_host_sized(&self, specs: &ast::DeclSpecs) -> bool {
         use crate::syntax::BuiltinType as B;
         matches!(specs.ty, ast::TypeSpec::Builtin(B::SizeT | B::PtrdiffT | B::IntptrT | B::UintptrT))
+    }
+
+    /// The type of a parameter that is declared with the name of a `typedef`: as it is written, `sample*`.
+    fn written_type_name(&self, p: &ast::Param) -> Option<String> {
+        let ast::TypeSpec::Typedef(name) = p.specs.ty else { return None };
+        let mut text = self.text(name.name).to_owned();
+        for d in &p.declarator.derivations {
+            match d.kind {
+                ast::DerivationKind::Pointer { .. } | ast::DerivationKind::Array { .. } => text.push('*'),
+                ast::DerivationKind::Function { .. } | ast::DerivationKind::Block { .. } => return None,
+            }
+        }
+        Some(text)
     }
 
     /// The type as `clGetKernelArgInfo` spells it: without qualifiers, `float4*`.

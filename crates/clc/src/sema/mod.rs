@@ -23,6 +23,7 @@ mod init;
 mod init_template;
 mod ops;
 mod overload;
+mod packing;
 pub mod pipes;
 mod scope;
 mod specs;
@@ -86,8 +87,9 @@ pub mod limits {
     pub const DATA: u64 = cloom_caps::limits::MAX_CONSTANT_BUFFER;
     /// Bytes of the variables of a program in global memory.
     pub const VARIABLES: u64 = cloom_caps::limits::MAX_VARIABLES;
-    /// Bytes of the local variables of one kernel.
-    pub const LOCAL: u64 = cloom_caps::limits::LOCAL_MEMORY;
+    /// Bytes of the local variables of one kernel. A device has less: a launch that needs more than it has is refused,
+    /// while the other kernels of the program can be launched.
+    pub const LOCAL: u64 = 64 << 20;
     /// Entries that the initialisers of one program may come to have.
     pub const INIT_PARTS: usize = 4 << 20;
     /// Pointers and arrays nested in one type.
@@ -116,6 +118,8 @@ pub struct Sema<'s> {
     templates: FxHashMap<Symbol, block_params::Template<'s>>,
     /// Their copies, by the functions of the blocks.
     copies: FxHashMap<(Symbol, Vec<FuncId>), FuncId>,
+    /// The state of `#pragma pack`.
+    packing: packing::Packing,
     /// How many copies are being analysed.
     copying: u32,
     /// A number of the program's text, once it has been asked for.
@@ -221,6 +225,7 @@ pub fn analyse<'s>(session: &'s mut Session, unit: &'s ast::TranslationUnit, opt
         block_kernels: FxHashMap::default(),
         templates: FxHashMap::default(),
         copies: FxHashMap::default(),
+        packing: packing::Packing::default(),
         copying: 0,
         source_number: None,
         range_type: Ty::ERROR,
@@ -261,6 +266,7 @@ impl<'s> Sema<'s> {
         match &p.kind {
             ast::PragmaKind::FpContract(on) => self.contract = self.opts.contract && on.unwrap_or(true),
             ast::PragmaKind::Extension { name, enable } => self.extension(*name, *enable),
+            ast::PragmaKind::Pack(pack) => self.pack(pack, p.span),
             ast::PragmaKind::Unroll(_) => {}
         }
     }

@@ -18,7 +18,7 @@ pub(super) enum Entry {
     /// An enumerator: its bits.
     Constant(u64, Ty),
     /// The type, the address space if one was written, and the alignment from an attribute (else 1).
-    Typedef(QTy, Option<Space>, u64),
+    Typedef(QTy, Option<Space>),
     /// A block variable: its function, its type, and the variables that hold what it captured.
     Block(FuncId, Ty, Vec<LocalId>),
     /// A function with block parameters.

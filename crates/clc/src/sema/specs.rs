@@ -19,8 +19,6 @@ pub(super) struct Declared {
     pub ty: QTy,
     /// The address space, if one was written.
     pub space: Option<Space>,
-    /// The alignment of objects from an attribute of the `typedef`; else 1.
-    pub align: u64,
 }
 
 /// The value type of an atomic type; halves have no atomic operations.
@@ -38,7 +36,7 @@ fn atomic_elem(of: AtomicType) -> Option<Elem> {
 
 impl Declared {
     pub fn plain(ty: Ty) -> Self {
-        Self { ty: QTy::plain(ty), space: None, align: 1 }
+        Self { ty: QTy::plain(ty), space: None }
     }
 
     /// With the address space in the type.
@@ -56,7 +54,7 @@ impl Sema<'_> {
     /// The type of specifiers.
     pub(super) fn specs(&mut self, specs: &ast::DeclSpecs) -> Declared {
         let mut d = self.type_spec(&specs.ty, specs.ty_span);
-        d.ty.ty = self.vector_attribute(d.ty.ty, &specs.attrs);
+        d.ty.ty = self.attributed_type(d.ty.ty, &specs.attrs);
         if let Some(span) = specs.pipe {
             d = Declared::plain(self.pipe_type(d, span));
         }
@@ -142,7 +140,7 @@ impl Sema<'_> {
         match spec {
             TypeSpec::Builtin(b) => Declared::plain(self.builtin_type(*b, span)),
             TypeSpec::Typedef(name) => match self.scopes.get(name.name) {
-                Some((Entry::Typedef(ty, space, align), _)) => Declared { ty: *ty, space: *space, align: *align },
+                Some((Entry::Typedef(ty, space), _)) => Declared { ty: *ty, space: *space },
                 Some((Entry::Error, _)) => Declared::plain(Ty::ERROR),
                 _ => {
                     let message = format!("`{}` is not a type here", self.text(name.name));
@@ -156,7 +154,7 @@ impl Sema<'_> {
                 ast::TypeOrExpr::Type(t) => self.type_of_name(t),
                 ast::TypeOrExpr::Expr(e) => {
                     let e = self.expr(e);
-                    Declared { ty: QTy { space: Space::Private, ..e.ty }, space: None, align: 1 }
+                    Declared { ty: QTy { space: Space::Private, ..e.ty }, space: None }
                 }
             },
             TypeSpec::Error => Declared::plain(Ty::ERROR),
@@ -226,7 +224,7 @@ impl Sema<'_> {
         }
     }
 
-    fn check_double(&mut self, elem: Elem, span: Span) {
+    pub(super) fn check_double(&mut self, elem: Elem, span: Span) {
         if elem == Elem::F64 && !self.opts.fp64 {
             self.unavailable(span, "`double` is", "use `float`");
         }
@@ -298,7 +296,16 @@ impl Sema<'_> {
                         d.ty.ty = Ty::ERROR;
                         continue;
                     }
-                    let of = QTy { is_restrict: d.ty.is_restrict, ..QTy::plain(d.ty.ty) };
+                    let of = QTy { is_restrict: d.ty.is_restrict, align: d.ty.align, ..QTy::plain(d.ty.ty) };
+                    let size = self.types.size(of.ty);
+                    if !size.is_multiple_of(u64::from(of.align.max(1))) {
+                        let message =
+                            format!("the elements of an array have {size} bytes, but an alignment of {}", of.align);
+                        let help = "align the array, or a structure that holds the element";
+                        self.push(Diagnostic::error("E0317", step.span, message).help(help));
+                        d.ty.ty = Ty::ERROR;
+                        continue;
+                    }
                     let bytes = self.types.size(of.ty).checked_mul(n.unwrap_or(0));
                     if bytes.is_none_or(|b| b > limits::OBJECT) {
                         let limit = format!("the limit is {} bytes", limits::OBJECT);
@@ -347,7 +354,13 @@ impl Sema<'_> {
         let d = self.declarator(base, &p.declarator);
         match *self.types.kind(d.ty.ty) {
             TyKind::Array(of, _) => {
-                let to = QTy { ty: of.ty, is_const: d.ty.is_const, is_volatile: d.ty.is_volatile, ..self.pointee(d) };
+                let to = QTy {
+                    ty: of.ty,
+                    is_const: d.ty.is_const,
+                    is_volatile: d.ty.is_volatile,
+                    align: of.align,
+                    ..self.pointee(d)
+                };
                 return QTy::plain(self.types.pointer(to));
             }
             TyKind::Function(..) => {
@@ -387,7 +400,7 @@ impl Sema<'_> {
             self.error("E0316", p.span, message);
             return QTy::plain(Ty::ERROR);
         }
-        QTy { space: Space::Private, ..d.ty }
+        QTy { space: Space::Private, align: 0, ..d.ty }
     }
 
     pub(super) fn no_half(&mut self, span: Span) {
@@ -479,6 +492,7 @@ impl Sema<'_> {
     fn define_record(&mut self, ty: Ty, r: &ast::RecordSpec, decls: &[ast::FieldDecl]) {
         let TyKind::Record(id) = *self.types.kind(ty) else { return };
         let a = attrs::TypeAttrs::read(self, &r.attrs);
+        let limit = self.packing.limit();
         let (mut end, mut align, mut size) = (0u64, 1u64, 0u64);
         let mut fields: Vec<Field> = Vec::new();
         for decl in decls {
@@ -488,9 +502,9 @@ impl Sema<'_> {
                 |this: &mut Self, name: Option<ast::Ident>, d: Declared, span: Span, own: attrs::TypeAttrs| {
                     let ty = this.field_type(d, span);
                     let packed = a.packed || own.packed || outer.packed;
-                    let natural = if packed { 1 } else { this.types.align(ty.ty) };
+                    let natural = if packed { 1 } else { this.types.align_of(ty) };
                     let asked = own.align.max(outer.align).unwrap_or(1);
-                    let alignment = natural.max(asked).max(if packed { 1 } else { d.align });
+                    let alignment = natural.max(asked.into()).min(limit);
                     let offset = if r.is_union { 0 } else { end.next_multiple_of(alignment) };
                     if let Some(name) = name
                         && let Some(before) = fields.iter().find(|f| f.name == Some(name.name))
@@ -514,7 +528,7 @@ impl Sema<'_> {
             }
             for f in &decl.declarators {
                 let mut d = self.declarator(base, &f.declarator);
-                d.ty.ty = self.vector_attribute(d.ty.ty, &f.attrs);
+                d.ty.ty = self.attributed_type(d.ty.ty, &f.attrs);
                 let own = attrs::TypeAttrs::read(self, &f.attrs);
                 add(self, f.declarator.name, d, f.declarator.span, own);
             }
@@ -523,7 +537,7 @@ impl Sema<'_> {
             self.error("E0325", r.span, "structure is too large");
             (size, fields) = (0, Vec::new());
         }
-        let align = align.max(a.align.unwrap_or(1));
+        let align = align.max(a.align.unwrap_or(1).into());
         let record = &mut self.types.records[id.0 as usize];
         record.align = align;
         record.size = size.next_multiple_of(align);
@@ -588,11 +602,23 @@ impl Sema<'_> {
             self.declare(item.name, Entry::Constant(bits, ty));
             next = next.wrapping_add(1);
         }
-        let ty = enum_type(low, high);
+        let packed = attrs::TypeAttrs::read(self, &e.attrs).packed;
+        let ty = if packed { packed_enum_type(low, high) } else { enum_type(low, high) };
         if let Some(tag) = e.tag {
             self.scopes.put_tag(tag.name, ty, tag.span);
         }
         ty
+    }
+}
+
+/// The smallest integer type of an enumeration with values in a range.
+fn packed_enum_type(low: i64, high: i64) -> Ty {
+    match (low < 0, low, high) {
+        (false, _, 0..=0xff) => Ty::UCHAR,
+        (false, _, 0x100..=0xffff) => Ty::USHORT,
+        (true, -0x80.., ..=0x7f) => Ty::CHAR,
+        (true, -0x8000.., ..=0x7fff) => Ty::SHORT,
+        _ => enum_type(low, high),
     }
 }
 

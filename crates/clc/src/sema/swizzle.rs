@@ -1,11 +1,14 @@
-//! Components of vectors by name: `.x`, `.wzyx`, `.s0f`, `.lo`, `.odd`. A swizzle of a swizzle becomes one.
+//! Components of vectors by name (`.x`, `.wzyx`, `.s0f`, `.lo`, `.odd`) and by number (`v[i]`). A swizzle of a swizzle
+//! becomes one, and a constant number is a swizzle, so that only numbers known at run time are left.
 
 use super::Sema;
-use super::tree::{Expr, ExprKind};
-use super::types::QTy;
+use super::tree::{Expr, ExprKind, NO_LANE};
+use super::types::Ty;
 use crate::source::Diagnostic;
+use crate::source::Span;
 use crate::syntax::ast::Ident;
-use smallvec::SmallVec;
+use cloom_builtins::Elem;
+use smallvec::{SmallVec, smallvec};
 
 /// The components that a name picks out of a vector of `lanes`, or what is wrong.
 fn picks(name: &str, lanes: u8) -> Result<SmallVec<[u8; 16]>, String> {
@@ -66,23 +69,65 @@ impl Sema<'_> {
                 return Expr::error(span);
             }
         };
-        // The component that `.hi` and `.odd` of three components take for the missing fourth.
+        // `.hi` and `.odd` of three components have no second one.
         for p in &mut picked {
-            *p = (*p).min(lanes - 1);
+            if *p >= lanes {
+                *p = NO_LANE;
+            }
         }
+        self.picked(base, elem, picked, span)
+    }
+
+    /// Components of a vector, in this order.
+    fn picked(&mut self, base: Expr, elem: Elem, picked: SmallVec<[u8; 16]>, span: Span) -> Expr {
         let ty = self.types.value(elem, picked.len() as u8);
-        // A swizzle of a swizzle is one swizzle.
-        if let ExprKind::Swizzle(inner, first) = base.kind {
-            let picked = picked.iter().map(|&i| first[usize::from(i)]).collect();
-            return Expr {
-                kind: ExprKind::Swizzle(inner, picked),
-                ty: QTy { ty, ..base.ty },
-                lvalue: base.lvalue,
-                span,
-            };
+        let (lvalue, ty) = (base.lvalue, base.ty.with_ty(ty));
+        let kind = match base.kind {
+            ExprKind::Swizzle(inner, first) => {
+                let picked = picked.iter().map(|&i| first.get(usize::from(i)).copied().unwrap_or(NO_LANE));
+                ExprKind::Swizzle(inner, picked.collect())
+            }
+            _ => ExprKind::Swizzle(Box::new(base), picked),
+        };
+        Expr { kind, ty, lvalue, span }
+    }
+
+    /// `base[index]` of a vector, as Clang has it.
+    pub(super) fn vector_index(&mut self, base: Expr, index: Expr, span: Span) -> Expr {
+        let Some((elem, lanes)) = self.types.numeric(base.ty.ty) else { return Expr::error(span) };
+        if !self.types.is_integer(index.ty.ty) {
+            let message = format!("an index must be an integer, not a `{}`", self.type_name(index.ty.ty));
+            self.push(Diagnostic::error("E0304", index.span, message).help("convert it, for example by `(int)`"));
+            return Expr::error(span);
         }
-        let (lvalue, qty) = (base.lvalue, QTy { is_restrict: false, ty, ..base.ty });
-        Expr { kind: ExprKind::Swizzle(Box::new(base), picked), ty: qty, lvalue, span }
+        if let Some(i) = self.eval_int(&index) {
+            let lane = u8::try_from(i).ok().filter(|&i| i < lanes);
+            if lane.is_none() {
+                let message = format!("component {i} of a `{}`", self.type_name(base.ty.ty));
+                let label = format!("the vector has {lanes} components");
+                self.push(Diagnostic::warning("W0320", index.span, message).label(label));
+            }
+            return self.picked(base, elem, smallvec![lane.unwrap_or(NO_LANE)], span);
+        }
+        let mut index = self.convert(index, Ty::LONG);
+        let mut base = base;
+        if let ExprKind::Swizzle(inner, picks) = base.kind {
+            if picks.contains(&NO_LANE) {
+                let message = "a part with a component that does not exist needs a constant index";
+                let note = "`.hi` and `.odd` of a vector of three have one component in memory";
+                self.push(Diagnostic::error("E0312", span, message).note(note));
+                return Expr::error(span);
+            }
+            // The component of the vector behind the swizzle is looked up.
+            let ty = self.types.value(Elem::I64, picks.len() as u8);
+            let bits = picks.iter().map(|&p| u64::from(p)).collect();
+            let table = Expr::value(ExprKind::Const(bits), ty, span);
+            index = Expr::value(ExprKind::Lane(Box::new(table), Box::new(index)), Ty::LONG, span);
+            base = *inner;
+        }
+        let ty = self.types.value(elem, 1);
+        let (lvalue, ty) = (base.lvalue, base.ty.with_ty(ty));
+        Expr { kind: ExprKind::Lane(Box::new(base), Box::new(index)), ty, lvalue, span }
     }
 }
 

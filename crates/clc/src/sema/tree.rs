@@ -118,6 +118,8 @@ pub struct LocalVar {
     pub ty: QTy,
     /// Its alignment.
     pub align: u64,
+    /// The bits of a `const` integer whose initial value is constant.
+    pub constant: Option<u64>,
 }
 
 /// Data.
@@ -273,6 +275,10 @@ pub enum Rounding {
     Rtn,
 }
 
+/// A component that does not exist, as the second one of `v.hi` of three components: it has any value when it is read,
+/// and is not written.
+pub const NO_LANE: u8 = u8::MAX;
+
 /// Lanes, each its bits.
 pub type Lanes = SmallVec<[u64; 2]>;
 
@@ -293,8 +299,10 @@ pub enum ExprKind {
     Deref(Box<Expr>),
     /// A member of a record, by its offset; an lvalue if the record is one.
     Field(Box<Expr>, u64),
-    /// Components of a vector; an lvalue if the vector is one.
+    /// Components of a vector, each a number or [`NO_LANE`]; an lvalue if the vector is one.
     Swizzle(Box<Expr>, SmallVec<[u8; 16]>),
+    /// The component of a vector with a number (`long`) that is not constant; an lvalue if the vector is one.
+    Lane(Box<Expr>, Box<Expr>),
     /// The value of an lvalue.
     Load(Box<Expr>),
     /// The address of an lvalue (or of the first element of an array).

@@ -27,17 +27,19 @@ pub struct QTy {
     pub is_restrict: bool,
     /// Where the object lives.
     pub space: Space,
+    /// The alignment in bytes that an attribute of a `typedef` gives the type, more or less than its own; 0: its own.
+    pub align: u16,
 }
 
 impl QTy {
     /// Without qualifiers, private.
     pub fn plain(ty: Ty) -> Self {
-        Self { ty, is_const: false, is_volatile: false, is_restrict: false, space: Space::Private }
+        Self { ty, is_const: false, is_volatile: false, is_restrict: false, space: Space::Private, align: 0 }
     }
 
     /// The same qualifiers on another type.
     pub fn with_ty(self, ty: Ty) -> Self {
-        Self { ty, is_restrict: false, ..self }
+        Self { ty, is_restrict: false, align: 0, ..self }
     }
 }
 
@@ -377,7 +379,7 @@ impl Types {
             TyKind::Image(..) | TyKind::Pipe(..) => (8, 8),
             TyKind::Sampler => (4, 4),
             TyKind::Array(of, Some(n)) => {
-                let (size, align) = self.layout(of.ty)?;
+                let (size, align) = self.layout_of(of)?;
                 (size.checked_mul(n)?, align)
             }
             TyKind::Record(id) => {
@@ -389,6 +391,12 @@ impl Types {
         })
     }
 
+    /// Size and alignment in bytes of an object whose type may have an alignment from an attribute.
+    pub fn layout_of(&self, ty: QTy) -> Option<(u64, u64)> {
+        let (size, align) = self.layout(ty.ty)?;
+        Some((size, if ty.align == 0 { align } else { ty.align.into() }))
+    }
+
     /// Bytes; 0 when there is no known size.
     pub fn size(&self, ty: Ty) -> u64 {
         self.layout(ty).map_or(0, |l| l.0)
@@ -397,9 +405,14 @@ impl Types {
     /// Alignment in bytes, also of an array whose length is not known yet.
     pub fn align(&self, ty: Ty) -> u64 {
         match *self.kind(ty) {
-            TyKind::Array(of, None) => self.align(of.ty),
+            TyKind::Array(of, None) => self.align_of(of),
             _ => self.layout(ty).map_or(1, |l| l.1),
         }
+    }
+
+    /// As [`Self::align`], with the alignment from an attribute.
+    pub fn align_of(&self, ty: QTy) -> u64 {
+        if ty.align == 0 { self.align(ty.ty) } else { ty.align.into() }
     }
 
     /// The type of a value in the IR: of aggregates, the pointer to them.

@@ -55,9 +55,12 @@ fn has_effect(e: &Expr) -> bool {
         | ExprKind::Not(_)
         | ExprKind::PtrAdd(..)
         | ExprKind::PtrDiff(..) => false,
-        ExprKind::Local(_) | ExprKind::Global(_) | ExprKind::Deref(_) | ExprKind::Field(..) | ExprKind::Swizzle(..) => {
-            e.ty.is_volatile
-        }
+        ExprKind::Local(_)
+        | ExprKind::Global(_)
+        | ExprKind::Deref(_)
+        | ExprKind::Field(..)
+        | ExprKind::Swizzle(..)
+        | ExprKind::Lane(..) => e.ty.is_volatile,
         ExprKind::Load(a)
         | ExprKind::Convert(a)
         | ExprKind::ConvertExact(a, ..)

@@ -107,6 +107,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("W0308", "more initial values than members"),
     ("W0309", "unknown or unsupported extension"),
     ("W0310", "block keeps a pointer to memory that is gone when it runs"),
+    ("W0320", "no such component of the vector"),
 ];
 
 /// The description of a code.

@@ -520,6 +520,10 @@ impl Parser<'_> {
             Some(bare) => self.session.names.intern(&bare),
             None => t.text,
         };
+        if !super::attributes::is_known(self.session.names.text(name)) {
+            let message = format!("attribute `{}` means nothing here and is ignored", self.session.names.text(name));
+            self.session.diags.push(Diagnostic::warning("W0201", t.span, message));
+        }
         let mut args = Vec::new();
         if let Some(open) = self.eat(TokenKind::LParen) {
             let entered = self.enter(NEST);

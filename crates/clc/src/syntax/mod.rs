@@ -5,6 +5,7 @@
 //! are types.
 
 pub mod ast;
+mod attributes;
 mod constants;
 mod decl;
 mod declarator;

@@ -76,8 +76,21 @@ pub enum PragmaKind {
     },
     /// `OPENCL FP_CONTRACT ON|OFF|DEFAULT`; `None` is the default.
     FpContract(Option<bool>),
+    /// `pack(…)`: the largest alignment of members from here on.
+    Pack(Pack),
     /// `unroll`; the parser hangs it on the loop, so that later stages never see it as an item or statement.
     Unroll(Unroll),
+}
+
+/// The words of `#pragma pack`, which are obeyed in this order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Pack {
+    /// `push`: the alignment of now is kept, under a name perhaps.
+    pub push: Option<Option<Symbol>>,
+    /// `pop`: the alignment that was kept last, or under that name.
+    pub pop: Option<Option<Symbol>>,
+    /// The new alignment in bytes; 0 is that of the types.
+    pub align: Option<u16>,
 }
 
 /// How a loop is to be unrolled.
