@@ -288,7 +288,8 @@ fn any_bytes_are_taken() {
     assert_eq!(survive(b"// caf\xe9 \xff\xfe\nint a; /* \xc3\x28 */ int b;\r\nint c"), ["E0201"]);
     assert_eq!(survive(b"int \xff;"), ["E0103"]);
     assert_eq!(survive(b"int a;\0\0int b;"), ["W0107"]);
-    assert_eq!(survive("void f() { char *s = \"\u{1F600}\"; int \u{e4} = 1; }".as_bytes()), ["E0103"]);
+    assert_eq!(survive("void f() { char *s = \"\u{1F600}\"; int \u{20ac} = 1; }".as_bytes()), ["E0103"]);
+    assert_eq!(survive("int gr\u{f6}\u{df}e, \u{3c0}_2, \u{6f22};".as_bytes()), [""; 0]);
     let all: Vec<u8> = (0..=255).cycle().take(100_000).collect();
     survive(&all);
 }

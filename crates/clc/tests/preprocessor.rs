@@ -325,3 +325,63 @@ fn questions_to_the_compiler_are_answered() {
     let (session, program) = preprocess(source, &PpOptions::default(), &mut Memory::default());
     assert_eq!((text_of(&session, &program).as_str(), codes(&session)), ("b", vec![]));
 }
+
+#[test]
+fn elifdef_and_elifndef_are_obeyed() {
+    for (defined, condition, chosen) in [
+        ("", "elifdef X", "b"),
+        ("#define X", "elifdef X", "a"),
+        ("", "elifndef X", "a"),
+        ("#define X", "elifndef X", "b"),
+    ] {
+        let text = expand(&format!("{defined}\n#ifdef Y\nz\n#{condition}\na\n#else\nb\n#endif\n"));
+        assert_eq!(text, chosen, "{defined} {condition}");
+        // After a group that was read none is, whatever it says; nested ones belong to their own conditional.
+        let text = expand(&format!("{defined}\n#if 1\nz\n#{condition}\na\n#else\nb\n#endif\n"));
+        assert_eq!(text, "z");
+        let text = expand(&format!("{defined}\n#if 0\n#if 0\n#{condition}\na\n#endif\n#else\nb\n#endif\n"));
+        assert_eq!(text, "b");
+    }
+    assert_eq!(run("#if 1\n#else\n#elifdef X\n#endif\n").1, ["E0106"]);
+    assert_eq!(run("#elifndef X\n").1, ["E0106"]);
+    assert_eq!(run("#if 0\n#elifdef\n#endif\n").1, ["E0104"]);
+}
+
+#[test]
+fn commas_in_conditions_give_the_last_value() {
+    assert_eq!(expand("#if (0,7)==7\na\n#endif\n#if 1, 0\nb\n#elif 0, (1 ? 2, 3 : 4) == 3\nc\n#endif\n"), "a\nc");
+    assert_eq!(run("#if (1,)\n#endif\n").1, ["E0107"]);
+}
+
+#[test]
+fn directives_of_other_compilers_do_what_they_do_there() {
+    assert_eq!(expand("#ident \"v 1\"\n#sccs \"x\"\na\n"), "a");
+    let mut files = Memory::default();
+    files.0.insert("a.h", "a");
+    files.0.insert("self.h", "#include_next \"self.h\"\ns");
+    let source = b"#import \"a.h\"\n#import \"a.h\"\n#include_next \"a.h\"\n";
+    let (session, program) = preprocess(source, &PpOptions::default(), &mut files);
+    assert_eq!((text_of(&session, &program).as_str(), codes(&session)), ("a", vec![]));
+    let (session, _) = preprocess(b"#include \"self.h\"\n", &PpOptions::default(), &mut files);
+    assert_eq!(codes(&session), ["E0112"]);
+}
+
+#[test]
+fn macros_of_clang_are_there_unless_they_name_it() {
+    assert_eq!(
+        expand("__SIZE_TYPE__ a; __UINT32_TYPE__ b; __INT64_TYPE__ c; __INT_MAX__ __CHAR_BIT__ __FLT_EPSILON__"),
+        "long unsigned int a; unsigned int b; long int c; 2147483647 8 1.19209290e-7F"
+    );
+    assert_eq!(expand("#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && __LONG_MAX__ >> 62 == 1\ny\n#endif"), "y");
+    assert_eq!(expand("__clang__ __GNUC__ __x86_64__ __OPTIMIZE__"), "__clang__ __GNUC__ __x86_64__ __OPTIMIZE__");
+    // A program may define them itself.
+    assert_eq!(run("#undef __SIZE_TYPE__\n#define __SIZE_TYPE__ uint\n__SIZE_TYPE__").0, "uint");
+}
+
+#[test]
+fn questions_about_the_compiler_are_answered() {
+    let text = "__has_builtin(__builtin_expect) __has_builtin(sin) __has_builtin(__builtin_none)
+                __has_attribute(__aligned__) __has_attribute(packed) __has_attribute(regparm)
+                __has_feature(c_static_assert) __has_extension(cxx_lambdas) __has_builtin";
+    assert_eq!(expand(text).split_whitespace().collect::<String>(), "1101101 0__has_builtin".replace(' ', ""));
+}

@@ -17,13 +17,36 @@ pub(super) enum Directive {
     Ifdef,
     Ifndef,
     Elif,
+    Elifdef,
+    Elifndef,
     Else,
     Endif,
     Include,
+    /// `#include_next`
+    IncludeNext,
+    /// `#import`: `#include`, at most once.
+    Import,
+    /// `#ident` and `#sccs`: a text for object files.
+    Ident,
     Line,
     Error,
     Warning,
     Pragma,
+}
+
+impl Directive {
+    /// As written, for messages.
+    fn text(self) -> &'static str {
+        match self {
+            Directive::Ifdef => "#ifdef",
+            Directive::Ifndef => "#ifndef",
+            Directive::Elif => "#elif",
+            Directive::Elifdef => "#elifdef",
+            Directive::Elifndef => "#elifndef",
+            Directive::Else => "#else",
+            _ => "this directive",
+        }
+    }
 }
 
 pub(super) fn table(names: &mut Interner) -> FxHashMap<Symbol, Directive> {
@@ -35,9 +58,15 @@ pub(super) fn table(names: &mut Interner) -> FxHashMap<Symbol, Directive> {
         ("ifdef", Ifdef),
         ("ifndef", Ifndef),
         ("elif", Elif),
+        ("elifdef", Elifdef),
+        ("elifndef", Elifndef),
         ("else", Else),
         ("endif", Endif),
         ("include", Include),
+        ("include_next", IncludeNext),
+        ("import", Import),
+        ("ident", Ident),
+        ("sccs", Ident),
         ("line", Line),
         ("error", Error),
         ("warning", Warning),
@@ -119,10 +148,10 @@ impl Preprocessor<'_> {
                 self.open_conditional(at, value);
             }
             Directive::Ifdef | Directive::Ifndef => {
-                let value = self.is_defined_condition(at) == (directive == Directive::Ifdef);
+                let value = self.is_defined_condition(directive, at) == (directive == Directive::Ifdef);
                 self.open_conditional(at, value);
             }
-            Directive::Elif | Directive::Else => {
+            Directive::Elif | Directive::Elifdef | Directive::Elifndef | Directive::Else => {
                 // The group before this one was read, so this one is not, whatever its condition says.
                 self.line();
                 if self.check_branch(directive, at) {
@@ -130,7 +159,8 @@ impl Preprocessor<'_> {
                 }
             }
             Directive::Endif => self.close_conditional(at),
-            Directive::Include => self.include(at),
+            Directive::Include | Directive::IncludeNext | Directive::Import => self.include(directive, at),
+            Directive::Ident => drop(self.line()),
             Directive::Line => {
                 let line = self.line();
                 let line = self.expand_list(line);
@@ -174,10 +204,10 @@ impl Preprocessor<'_> {
         self.evaluate(at, &tokens)
     }
 
-    fn is_defined_condition(&mut self, at: Span) -> bool {
+    fn is_defined_condition(&mut self, directive: Directive, at: Span) -> bool {
         let line = self.line();
         let Some(name) = self.macro_name(at, line.first()) else { return false };
-        self.extra_tokens("#ifdef", &line[1..]);
+        self.extra_tokens(directive.text(), &line[1..]);
         self.macro_named(name.text).is_some()
     }
 
@@ -215,7 +245,7 @@ impl Preprocessor<'_> {
 
     /// Whether `#else` or `#elif` is allowed here; reports if not.
     fn check_branch(&mut self, directive: Directive, at: Span) -> bool {
-        let word = if directive == Directive::Else { "#else" } else { "#elif" };
+        let word = directive.text();
         let Some(c) = self.files.last_mut().and_then(|f| f.conditionals.last_mut()) else {
             self.report(Diagnostic::error("E0106", at, format!("`{word}` without `#if`")));
             return false;
@@ -264,18 +294,20 @@ impl Preprocessor<'_> {
                     self.close_conditional(at);
                     return;
                 }
-                Directive::Else | Directive::Elif if nested == 0 => {
+                Directive::Else | Directive::Elif | Directive::Elifdef | Directive::Elifndef if nested == 0 => {
                     let taken = self.files.last().and_then(|f| f.conditionals.last()).is_some_and(|c| c.taken);
                     self.check_branch(directive, at);
                     if taken {
                         continue;
                     }
-                    let value = if directive == Directive::Else {
-                        let line = self.line();
-                        self.extra_tokens("#else", &line);
-                        true
-                    } else {
-                        self.condition(at)
+                    let value = match directive {
+                        Directive::Else => {
+                            let line = self.line();
+                            self.extra_tokens("#else", &line);
+                            true
+                        }
+                        Directive::Elif => self.condition(at),
+                        _ => self.is_defined_condition(directive, at) == (directive == Directive::Elifdef),
                     };
                     if value {
                         if let Some(c) = self.files.last_mut().and_then(|f| f.conditionals.last_mut()) {
@@ -291,7 +323,7 @@ impl Preprocessor<'_> {
 
     // Files.
 
-    fn include(&mut self, at: Span) {
+    fn include(&mut self, directive: Directive, at: Span) {
         let written = self.lexer().and_then(Lexer::header_name);
         let (name, angled, span) = match written {
             Some((name, span)) => {
@@ -323,7 +355,20 @@ impl Preprocessor<'_> {
             return;
         }
         let Some(file) = self.find_file(&name, angled, span) else { return };
+        // There is no order of folders here to go on in: the file that is not this one is meant.
+        if directive == Directive::IncludeNext && self.files.last().is_some_and(|f| f.file == file) {
+            let message = format!("there is no other file `{name}` after this one");
+            self.report(
+                Diagnostic::error("E0112", span, message)
+                    .note("`#include_next` looks where `#include` does")
+                    .help("include the other file by its path"),
+            );
+            return;
+        }
         if !self.once.contains(&file) {
+            if directive == Directive::Import {
+                self.once.push(file);
+            }
             // The rest of this line is white space; the included file comes next, then the line after it.
             if let Some(l) = self.lexer() {
                 l.directive = false;

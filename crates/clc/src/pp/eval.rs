@@ -62,7 +62,7 @@ impl Preprocessor<'_> {
     pub(super) fn try_evaluate(&mut self, at: Span, tokens: &[Token]) -> Result<Value, (Span, String)> {
         let end = tokens.last().map_or(at, |t| t.span);
         let mut e = Evaluator { tokens, at: 0, names: &self.session.names, true_: self.known.true_, end, depth: 0 };
-        let result = e.conditional(true).and_then(|v| match e.peek() {
+        let result = e.comma(true).and_then(|v| match e.peek() {
             None => Ok(v),
             Some(t) => Err(Problem { span: t.span, message: format!("unexpected `{}`", t.spelling(e.names)) }),
         });
@@ -96,6 +96,15 @@ impl Evaluator<'_> {
         result
     }
 
+    /// With commas, which C allows only where nothing is evaluated, and other compilers everywhere.
+    fn comma(&mut self, live: bool) -> Result<Value, Problem> {
+        let mut value = self.conditional(live)?;
+        while self.eat(TokenKind::Comma) {
+            value = self.conditional(live)?;
+        }
+        Ok(value)
+    }
+
     /// `live` is false in operands that are not evaluated, where division by zero is no mistake.
     fn conditional(&mut self, live: bool) -> Result<Value, Problem> {
         let cond = self.binary(1, live)?;
@@ -103,7 +112,7 @@ impl Evaluator<'_> {
             return Ok(cond);
         }
         self.deeper(|this| {
-            let a = this.conditional(live && cond.is_true())?;
+            let a = this.comma(live && cond.is_true())?;
             if !this.eat(TokenKind::Colon) {
                 return this.problem("expected `:`");
             }
@@ -150,7 +159,7 @@ impl Evaluator<'_> {
                 })
             }
             TokenKind::LParen => {
-                let v = self.deeper(|this| this.conditional(live))?;
+                let v = self.deeper(|this| this.comma(live))?;
                 if !self.eat(TokenKind::RParen) {
                     return self.problem("expected `)`");
                 }

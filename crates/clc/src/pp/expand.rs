@@ -217,6 +217,17 @@ impl Preprocessor<'_> {
                 self.counter += 1;
                 self.push_one(name, TokenKind::Number, &text);
             }
+            MacroKind::Has(has) => {
+                if !self.paren_follows() {
+                    return false;
+                }
+                let asked = match self.arguments(m, name, 1, false) {
+                    Some((args, _)) => args.tokens.first().map(|t| t.spelling(&self.session.names)),
+                    None => None,
+                };
+                let text = if asked.is_some_and(|asked| has.holds(asked)) { "1" } else { "0" };
+                self.push_one(name, TokenKind::Number, text);
+            }
         }
         true
     }

@@ -35,6 +35,35 @@ fn is_name_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'_' || b == b'$'
 }
 
+/// The length of the name at the start of a text, 0 if there is none. Letters beyond ASCII are those of Unicode's
+/// identifiers (XID).
+fn name_len(bytes: &[u8]) -> usize {
+    let mut len = 0;
+    loop {
+        len += bytes[len..].iter().position(|&b| !is_name_byte(b)).unwrap_or(bytes.len() - len);
+        if len == 0 && bytes.first().is_none_or(u8::is_ascii) {
+            return 0;
+        }
+        let letter = match bytes.get(len) {
+            Some(b) if !b.is_ascii() => first_char(&bytes[len..]),
+            _ => return len,
+        };
+        let belongs = match len {
+            0 => unicode_ident::is_xid_start,
+            _ => unicode_ident::is_xid_continue,
+        };
+        match letter.filter(|&c| belongs(c)) {
+            Some(c) => len += c.len_utf8(),
+            None => return len,
+        }
+    }
+}
+
+/// The first character of bytes that are UTF-8.
+fn first_char(bytes: &[u8]) -> Option<char> {
+    bytes[..bytes.len().min(4)].utf8_chunks().next()?.valid().chars().next()
+}
+
 /// The length of a backslash, white space and newline at the start of the text, and whether there is white space.
 fn splice(bytes: &[u8]) -> Option<(usize, bool)> {
     if bytes.first() != Some(&b'\\') {
@@ -307,8 +336,11 @@ fn scan(bytes: &[u8]) -> (TokenKind, usize, u8) {
     use TokenKind::*;
     let at = |i: usize| bytes.get(i).copied().unwrap_or(0);
     let b = bytes[0];
-    if b.is_ascii_alphabetic() || b == b'_' || b == b'$' {
-        return (Ident, bytes.iter().position(|&b| !is_name_byte(b)).unwrap_or(bytes.len()), 0);
+    if !b.is_ascii_digit() {
+        let len = name_len(bytes);
+        if len > 0 {
+            return (Ident, len, 0);
+        }
     }
     if b.is_ascii_digit() || (b == b'.' && at(1).is_ascii_digit()) {
         let mut i = 1;
@@ -411,6 +443,12 @@ mod tests {
     #[test]
     fn continued_lines_are_joined_and_places_stay_those_of_the_source() {
         assert_eq!(lex("a\\\nb c\\ \r\n+\\\n+d"), ["ab@0..4", "c@5..6", "++@10..14", "d@14..15"]);
+    }
+
+    #[test]
+    fn names_have_letters_of_all_languages() {
+        assert_eq!(lex("größe=π_2·é1"), ["größe@0..7", "=@7..8", "π_2·é1@8..17"]);
+        assert_eq!(lex("x→y“1"), ["x@0..1", "→@1..4", "y@4..5", "“@5..8", "1@8..9"]);
     }
 
     #[test]

@@ -31,6 +31,19 @@ pub(super) enum MacroKind {
     Line,
     File,
     Counter,
+    /// `__has_builtin(name)` and its like: 1 or 0.
+    Has(Has),
+}
+
+/// The questions of Clang about the compiler.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Has {
+    /// A built-in function.
+    Builtin,
+    /// An attribute that is obeyed.
+    Attribute,
+    /// A feature or extension by one of Clang's names.
+    Feature,
 }
 
 /// A replacement list.

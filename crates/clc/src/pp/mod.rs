@@ -7,6 +7,7 @@
 //! Everything is bounded ([`limits`]): a source that exceeds a bound gets an error and its tokens up to there. Included
 //! files come through [`IncludeResolver`]; nothing here does input or output.
 
+mod clang_macros;
 mod directive;
 mod eval;
 mod expand;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::lexer::Lexer;
-use super::macros::{Macro, MacroKind};
+use super::macros::{Has, Macro, MacroKind};
 use super::token::TokenKind;
 use super::{OpenFile, Preprocessor};
 use crate::source::Span;
@@ -62,6 +62,10 @@ impl Preprocessor<'_> {
             (self.known.line, MacroKind::Line),
             (self.known.file, MacroKind::File),
             (self.known.counter, MacroKind::Counter),
+            (self.session.names.intern("__has_builtin"), MacroKind::Has(Has::Builtin)),
+            (self.session.names.intern("__has_attribute"), MacroKind::Has(Has::Attribute)),
+            (self.session.names.intern("__has_feature"), MacroKind::Has(Has::Feature)),
+            (self.session.names.intern("__has_extension"), MacroKind::Has(Has::Feature)),
         ] {
             let m = Macro { name, kind, definition: None, off: false.into() };
             self.set_macro(name, Some(m.into()));
@@ -78,15 +82,15 @@ impl Preprocessor<'_> {
             "#define __STDC_VERSION__ 199901L\n\
              #define __ENDIAN_LITTLE__ 1\n\
              #define __CLOOM__ 1\n\
-             #define __has_builtin(x) 0\n\
-             #define __has_feature(x) 0\n\
-             #define __has_extension(x) 0\n\
-             #define __has_attribute(x) 0\n\
              #define __kernel_exec(X, typen) __kernel __attribute__((work_group_size_hint(X, 1, 1))) \
              __attribute__((vec_type_hint(typen)))\n\
              #define kernel_exec(X, typen) __kernel __attribute__((work_group_size_hint(X, 1, 1))) \
              __attribute__((vec_type_hint(typen)))\n",
         );
+        for (name, replacement) in super::clang_macros::MACROS {
+            let _ = writeln!(text, "#define {name} {replacement}");
+        }
+        let _ = writeln!(text, "#define __FINITE_MATH_ONLY__ {}", u8::from(options.fast_relaxed_math));
         if options.images {
             text.push_str("#define __IMAGE_SUPPORT__ 1\n");
         }

@@ -166,7 +166,7 @@ fn family(name: &str) -> Option<Family> {
 }
 
 /// Whether a name is a built-in function.
-pub(super) fn is_builtin(name: &str) -> bool {
+pub fn is_builtin(name: &str) -> bool {
     !cloom_builtins::lookup(name).is_empty() || family(name).is_some()
 }
 

@@ -33,6 +33,7 @@ pub mod tree;
 pub mod types;
 mod unused;
 
+pub use builtin::is_builtin as is_builtin_function;
 pub use enqueue::CONSTANTS as ENQUEUE_CONSTANTS;
 
 use crate::source::{Diagnostic, Session, Span, Symbol};

@@ -1,4 +1,4 @@
-/* Grüße */ int Ã¤ = 1;
+/* Grüße */ int Â¤ = 1;
 	int tab = ;
 // â‚¬
 int c = "ÿ" +;
