@@ -19,6 +19,7 @@ mod group;
 mod images;
 mod init;
 mod lvalue;
+mod memory;
 mod numeric;
 mod pipes;
 mod special;

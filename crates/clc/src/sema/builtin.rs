@@ -11,7 +11,7 @@ use super::images;
 use super::pipes;
 use super::tree::{Expr, ExprKind, Rounding, Special};
 use super::types::{QTy, Ty, TyKind, elem_signed};
-use super::{block_access, enqueue};
+use super::{block_access, clang_builtins, enqueue};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
 use cloom_builtins::Elem;
@@ -34,8 +34,7 @@ enum Family {
     AsyncCopyLines { planes: bool },
     WaitEvents,
     Prefetch,
-    Expect,
-    Trap,
+    Clang(clang_builtins::How),
     Image(images::Function),
     Pipe(pipes::PipeOp),
     BlockAccess(block_access::Function),
@@ -97,6 +96,9 @@ fn rounding_suffix(text: &str) -> Option<(&str, Rounding)> {
 }
 
 fn family(name: &str) -> Option<Family> {
+    if name.starts_with("__builtin_") {
+        return clang_builtins::function(name).map(Family::Clang);
+    }
     if let Some(rest) = name.strip_prefix("as_") {
         let (elem, lanes, rest) = type_prefix(rest)?;
         return rest.is_empty().then_some(Family::As(elem, lanes));
@@ -147,8 +149,6 @@ fn family(name: &str) -> Option<Family> {
         "async_work_group_copy_3D3D" => Family::AsyncCopyLines { planes: true },
         "wait_group_events" => Family::WaitEvents,
         "prefetch" => Family::Prefetch,
-        "__builtin_expect" => Family::Expect,
-        "__builtin_trap" | "__builtin_unreachable" => Family::Trap,
         "to_global" => Family::ToSpace(Space::Global),
         "to_local" => Family::ToSpace(Space::Local),
         "to_private" => Family::ToSpace(Space::Private),
@@ -166,8 +166,13 @@ fn family(name: &str) -> Option<Family> {
 }
 
 /// Whether a name is a built-in function.
-pub fn is_builtin(name: &str) -> bool {
+pub(super) fn is_builtin(name: &str) -> bool {
     !cloom_builtins::lookup(name).is_empty() || family(name).is_some()
+}
+
+/// Whether a name is a built-in function, those with types as arguments included.
+pub fn is_known(name: &str) -> bool {
+    is_builtin(name) || clang_builtins::is_known(name)
 }
 
 /// The name as the table has it.
@@ -219,15 +224,16 @@ impl Sema<'_> {
         if let Family::Enqueue(f) = family {
             return self.enqueue_call(f, name, at, args, span);
         }
+        if let Family::Clang(how) = family {
+            return self.clang_call(how, name, at, args, span);
+        }
         let values: Vec<Expr> = args.iter().map(|a| self.rvalue_of(a)).collect();
         if values.iter().any(Expr::is_error) {
             return Expr::error(span);
         }
         let arity: &[usize] = match family {
             Family::As(..) | Family::Convert(..) | Family::ToSpace(_) | Family::GetFence => &[1],
-            Family::Vload(_) | Family::VloadHalf { .. } | Family::WaitEvents | Family::Prefetch | Family::Expect => {
-                &[2]
-            }
+            Family::Vload(_) | Family::VloadHalf { .. } | Family::WaitEvents | Family::Prefetch => &[2],
             Family::Vstore(_) | Family::VstoreHalf { .. } => &[3],
             Family::Atomic("inc" | "dec") => &[1],
             Family::Atomic("cmpxchg") => &[3],
@@ -242,11 +248,10 @@ impl Sema<'_> {
                 true => &[13],
                 false => &[10],
             },
-            Family::Trap => &[0],
             Family::C11(f) if f.arity().contains(&values.len()) => &[],
             Family::C11(f) => &[[0, 1, 2, 3, 4, 5, 6][*f.arity().end()]],
             Family::Printf | Family::Image(_) | Family::Pipe(_) | Family::Enqueue(_) => &[],
-            Family::BlockAccess(_) | Family::Unavailable(..) => &[],
+            Family::BlockAccess(_) | Family::Clang(_) | Family::Unavailable(..) => &[],
         };
         if !arity.is_empty() && !arity.contains(&values.len()) {
             self.wrong_count(name, &arguments(&arity[..1]), values.len(), at);
@@ -267,8 +272,6 @@ impl Sema<'_> {
             Family::AsyncCopyLines { planes } => self.async_copy_lines(planes, values, span),
             Family::WaitEvents => Some(Expr::value(ExprKind::Special(Special::WaitEvents, values), Ty::VOID, span)),
             Family::Prefetch => Some(Expr::value(ExprKind::Special(Special::Prefetch, values), Ty::VOID, span)),
-            Family::Expect => values.into_iter().next().map(|e| self.convert(e, Ty::LONG)),
-            Family::Trap => Some(Expr::value(ExprKind::Special(Special::Trap, values), Ty::VOID, span)),
             Family::Image(f) => self.image_call(f, name, values, at, span),
             Family::Pipe(op) => self.pipe_call(op, name, values, at, span),
             Family::BlockAccess(f) => self.block_access(f, name, values, at, span),
@@ -277,7 +280,7 @@ impl Sema<'_> {
                 let kind = ExprKind::Special(Special::GetFence, vec![p]);
                 Expr::value(kind, Ty::UINT, span)
             }),
-            Family::Enqueue(_) | Family::Unavailable(..) => None,
+            Family::Enqueue(_) | Family::Clang(_) | Family::Unavailable(..) => None,
         };
         if let Some(e) = result {
             return e;
@@ -300,7 +303,7 @@ impl Sema<'_> {
         Some(())
     }
 
-    fn as_type(&mut self, elem: Elem, lanes: u8, args: Vec<Expr>, span: Span) -> Option<Expr> {
+    pub(super) fn as_type(&mut self, elem: Elem, lanes: u8, args: Vec<Expr>, span: Span) -> Option<Expr> {
         self.check_half(elem, span)?;
         let e = args.into_iter().next()?;
         let to = self.types.value(elem, lanes);

@@ -97,6 +97,7 @@ impl Sema<'_> {
             }
             ast::ExprKind::Query { query, arg } => self.type_query(*query, arg, span),
             ast::ExprKind::Offsetof { ty, path } => self.offset_of(ty, path, span),
+            ast::ExprKind::TypedCall { name, args } => self.typed_call(name.name, name.span, args, span),
             ast::ExprKind::Statements(block) => self.statements_expr(block, span),
             ast::ExprKind::Block(literal) => self.block_literal(literal, span),
             ast::ExprKind::Error => Expr::error(span),
@@ -172,6 +173,8 @@ impl Sema<'_> {
             d = d.suggest(span, name, "the functions of OpenCL C take every type of number; write");
         } else if let Some(similar) = self.similar_name(name, function) {
             d = d.suggest(span, similar, "did you mean");
+        } else if let Some(help) = super::clang_builtins::unknown(&text) {
+            d = d.help(help);
         } else if function && text.starts_with("__cl_") {
             d = d.note("such functions are for the library of built-in functions only");
         }

@@ -11,6 +11,7 @@ mod block_params;
 mod blocks;
 mod builtin;
 mod call;
+mod clang_builtins;
 pub mod constant;
 mod convert;
 mod decl;
@@ -33,7 +34,7 @@ pub mod tree;
 pub mod types;
 mod unused;
 
-pub use builtin::is_builtin as is_builtin_function;
+pub use builtin::is_known as is_builtin_function;
 pub use enqueue::CONSTANTS as ENQUEUE_CONSTANTS;
 
 use crate::source::{Diagnostic, Session, Span, Symbol};

@@ -376,6 +376,17 @@ pub enum ExprKind {
     Block(FuncId, Vec<Expr>),
 }
 
+/// A function on bytes of memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MemoryOp {
+    /// `memcpy`
+    Copy,
+    /// `memmove`: the two may overlap.
+    Move,
+    /// `memset`
+    Set,
+}
+
 /// Built-in functions whose types the table cannot express.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs, reason = "the names are those of the language")]
@@ -422,6 +433,8 @@ pub enum Special {
     WaitEvents,
     Prefetch,
     Trap,
+    /// Target, source or byte, number of bytes; gives the target.
+    Memory(MemoryOp),
     /// An access to an image.
     Image(ImageOp),
     /// A function of pipes.

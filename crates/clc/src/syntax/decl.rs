@@ -337,7 +337,7 @@ impl Parser<'_> {
         arg
     }
 
-    fn type_or_expr(&mut self) -> TypeOrExpr {
+    pub fn type_or_expr(&mut self) -> TypeOrExpr {
         if self.starts_type(self.token()) {
             TypeOrExpr::Type(Box::new(self.type_name()))
         } else {

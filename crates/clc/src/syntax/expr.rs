@@ -459,6 +459,7 @@ impl Parser<'_> {
                 self.leaf(ExprKind::Bool(value), t.span)
             }
             Some(Kw::Offsetof) if self.ahead(1).kind == TokenKind::LParen => self.offsetof(),
+            Some(Kw::TypedCall) if self.ahead(1).kind == TokenKind::LParen => self.typed_call(),
             Some(Kw::Selection) => {
                 self.error(Diagnostic::error("E0209", t.span, "`_Generic` is not supported in OpenCL C"));
                 self.bump();
@@ -537,6 +538,27 @@ impl Parser<'_> {
         let end = self.close(TokenKind::RParen, open);
         self.leave(NEST);
         self.node(ExprKind::Offsetof { ty: Box::new(ty), path }, start.to(end), height.max(inner))
+    }
+
+    /// A function with types among its arguments.
+    #[inline(never)]
+    fn typed_call(&mut self) -> Expr {
+        let name = self.bump();
+        let open = self.bump().span;
+        let mut args = Vec::new();
+        let entered = self.enter(NEST);
+        let (_, below) = self.measured(|this| {
+            while entered && !matches!(this.kind(), TokenKind::RParen | TokenKind::Eof) && !this.recovering {
+                args.push(this.type_or_expr());
+                if this.eat(TokenKind::Comma).is_none() {
+                    break;
+                }
+            }
+        });
+        self.leave(NEST);
+        let end = self.close(TokenKind::RParen, open);
+        let name = Ident { name: name.text, span: name.span };
+        self.node(ExprKind::TypedCall { name, args }, name.span.to(end), below)
     }
 
     /// A name that is no keyword; `what` it should be.

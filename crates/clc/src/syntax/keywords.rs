@@ -30,6 +30,7 @@ keywords! {
     Atomic: "_Atomic"; Alignas: "_Alignas"; Asm: "asm" "__asm" "__asm__"; Extension: "__extension__";
     Offsetof: "__builtin_offsetof" "offsetof"; Complex: "_Complex" "__complex__"; Imaginary: "_Imaginary";
     Selection: "_Generic";
+    TypedCall: "__builtin_astype" "__builtin_convertvector" "__builtin_types_compatible_p" "__builtin_bit_cast";
 }
 
 /// Words of C++ that a program in OpenCL C uses by mistake; as names they are fine.

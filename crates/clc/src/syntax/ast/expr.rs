@@ -135,6 +135,13 @@ pub enum ExprKind {
         /// The first is a field.
         path: Vec<Designator>,
     },
+    /// `__builtin_astype(value, type)` and its like: a function with types among its arguments.
+    TypedCall {
+        /// Its name.
+        name: Ident,
+        /// Values and types.
+        args: Vec<TypeOrExpr>,
+    },
     /// `({ … })`, GNU's: the value is that of the last statement.
     Statements(Box<Block>),
     /// `^{ … }`, `^(int x) { … }`, `^int(int x) { … }`
