@@ -6,15 +6,14 @@ use super::wire::{self, Fault, Reply, Request};
 use cloom_hal::HalError;
 use cloom_hal::lock::Mutex;
 use std::collections::BTreeMap;
-use std::fs::DirBuilder;
+use std::fs::Permissions;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// The program that becomes a helper.
@@ -48,14 +47,12 @@ pub type Sizes = BTreeMap<u64, u64>;
 struct Folder(PathBuf);
 
 impl Folder {
+    /// Its name cannot be guessed, and nobody else may enter it.
     fn new() -> io::Result<Folder> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("cloom-gpu-{}-{number}", std::process::id()));
-        // Left by a process that had this number and was killed, or it cannot be removed, and then not made either.
-        let _ = std::fs::remove_dir_all(&path);
-        DirBuilder::new().mode(0o700).create(&path)?;
-        Ok(Folder(path))
+        let private = Permissions::from_mode(0o700);
+        let folder = tempfile::Builder::new().prefix("cloom-gpu-").permissions(private).tempdir()?;
+        // It is removed by hand: a helper that is lost removes it early.
+        Ok(Folder(folder.keep()))
     }
 
     fn socket(&self) -> PathBuf {
@@ -80,7 +77,7 @@ impl Helper {
             let what = what.display().to_string();
             move |e: io::Error| HalError::Device(format!("no process for the GPU: {what}: {e}"))
         };
-        let folder = Folder::new().map_err(fails(&std::env::temp_dir()))?;
+        let folder = Folder::new().map_err(fails(Path::new("a temporary folder")))?;
         let socket = folder.socket();
         let listener = UnixListener::bind(&socket).map_err(fails(&socket))?;
         // The first connection lasts as long as the helper is wanted.
