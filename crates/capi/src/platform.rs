@@ -117,10 +117,10 @@ fn cpu() -> Vec<Arc<dyn Device>> {
 /// The GPUs of this machine. Their machine code is kept beside the compiled kernels.
 fn gpus() -> Vec<Arc<dyn Device>> {
     let folder = Config::from_env().cache_dir.map(|folder| folder.join("cubin"));
-    if let Some(path) = env::GPU_HELPER.get() {
+    if let Some(path) = env::GPU_HELPER.path() {
         // They are only looked at here; the helper keeps the machine code.
         let found = cloom_hal_cuda::devices(None);
-        let program = helper::Program { path: path.into(), cache: folder };
+        let program = helper::Program { path, cache: folder };
         return shared(helper::helped(&found.devices, program));
     }
     shared(cloom_hal_cuda::devices(folder.map(DirectoryCache::shared)).devices)

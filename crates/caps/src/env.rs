@@ -1,4 +1,10 @@
-//! The environment variables of Cloom, each declared once; `cloom doctor` and the documentation print this table.
+//! The environment variables that Cloom reads, each declared once; `cloom doctor` and the documentation print the table
+//! of Cloom's own. Every read goes through one function, which finds no variable in a program with more rights than its
+//! caller (as `secure_getenv` does): the caller could name files that only the program may read or write.
+
+use crate::secure;
+use std::ffi::OsString;
+use std::path::PathBuf;
 
 /// One environment variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,7 +20,20 @@ pub struct Var {
 impl Var {
     /// Its value in this process; an empty one counts as none, so that a script can switch a variable off.
     pub fn get(&self) -> Option<String> {
-        std::env::var(self.name).ok().filter(|v| !v.is_empty())
+        self.read()?.into_string().ok()
+    }
+
+    /// Its value as a path, which need not be Unicode.
+    pub fn path(&self) -> Option<PathBuf> {
+        self.read().map(PathBuf::from)
+    }
+
+    /// The only place at which a variable is read.
+    fn read(&self) -> Option<OsString> {
+        if secure::is_privileged() {
+            return None;
+        }
+        std::env::var_os(self.name).filter(|v| !v.is_empty())
     }
 
     /// Whether it is set to something that means yes.
@@ -109,6 +128,32 @@ pub const COUNTS: Var = Var {
     default: "nothing is counted",
 };
 
-/// Every variable.
-pub const VARS: &[Var] =
-    &[LOG, THREADS, CPU, DEVICES, GPU_HELPER, LANES, DISABLE, REMARKS, QUICK_START, COUNTS, CACHE, CACHE_DIR];
+/// `CLOOM_CONFINE_INCLUDES`
+pub const CONFINE_INCLUDES: Var = Var {
+    name: "CLOOM_CONFINE_INCLUDES",
+    meaning: "1: `#include` finds files in the folders of `-I` only, after links are resolved, so that a source from elsewhere has \
+              no other file quoted in the build log",
+    default: "0; 1 in set-user-ID programs",
+};
+
+/// Every variable of Cloom's own.
+pub const VARS: &[Var] = &[
+    LOG,
+    THREADS,
+    CPU,
+    DEVICES,
+    GPU_HELPER,
+    LANES,
+    DISABLE,
+    REMARKS,
+    QUICK_START,
+    COUNTS,
+    CACHE,
+    CACHE_DIR,
+    CONFINE_INCLUDES,
+];
+
+/// `XDG_CACHE_HOME`, which is not Cloom's.
+pub const XDG_CACHE_HOME: Var = Var { name: "XDG_CACHE_HOME", meaning: "the folder of caches", default: "~/.cache" };
+/// `HOME`, which is not Cloom's.
+pub const HOME: Var = Var { name: "HOME", meaning: "the user's folder", default: "none" };
