@@ -1,4 +1,5 @@
-//! The envelope: `CLOOM\0`, kind, version, checksum of the body, body.
+//! The envelope: `CLOOM\0`, kind, version, checksum of the body, body. The checksum of an entry of a cache also has the
+//! entry's name, so that one that got another's name is none.
 
 use crate::{KernelArtifact, ProgramImage};
 use serde::{Serialize, de::DeserializeOwned};
@@ -25,20 +26,30 @@ pub enum DecodeError {
     Damaged,
 }
 
-/// Puts a value into the envelope. Each kind of file has a letter of its own; `K` and `P` are taken here.
-pub fn encode<T: Serialize>(kind: u8, value: &T) -> Vec<u8> {
+/// The checksum of a body under a name; a file that may have any name has none.
+fn checksum(name: &str, body: &[u8]) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    if !name.is_empty() {
+        hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());
+    }
+    hasher.update(body).finalize()
+}
+
+/// Puts a value into the envelope. Each kind of file has a letter of its own; `K` and `P` are taken here. With a name,
+/// the value comes out under this name only.
+pub fn encode<T: Serialize>(kind: u8, name: &str, value: &T) -> Vec<u8> {
     // Serialising plain data into memory has no failing path; an empty body would be refused on reading.
     let body = postcard::to_stdvec(value).unwrap_or_default();
     let mut out = Vec::with_capacity(HEADER + body.len());
     out.extend_from_slice(&MAGIC);
     out.extend_from_slice(&[kind, VERSION]);
-    out.extend_from_slice(blake3::hash(&body).as_bytes());
+    out.extend_from_slice(checksum(name, &body).as_bytes());
     out.extend_from_slice(&body);
     out
 }
 
-/// Takes a value of this kind out of the envelope.
-pub fn decode<T: DeserializeOwned>(kind: u8, bytes: &[u8]) -> Result<T, DecodeError> {
+/// Takes a value of this kind out of the envelope that has this name.
+pub fn decode<T: DeserializeOwned>(kind: u8, name: &str, bytes: &[u8]) -> Result<T, DecodeError> {
     let rest = bytes.strip_prefix(&MAGIC).ok_or_else(|| DecodeError::Foreign(foreign(bytes)))?;
     let [k, version, rest @ ..] = rest else { return Err(DecodeError::Damaged) };
     if *version != VERSION {
@@ -48,7 +59,7 @@ pub fn decode<T: DeserializeOwned>(kind: u8, bytes: &[u8]) -> Result<T, DecodeEr
         return Err(DecodeError::Kind);
     }
     let (sum, body) = rest.split_at_checked(blake3::OUT_LEN).ok_or(DecodeError::Damaged)?;
-    if blake3::hash(body).as_bytes().as_slice() != sum {
+    if checksum(name, body).as_bytes().as_slice() != sum {
         return Err(DecodeError::Damaged);
     }
     postcard::from_bytes(body).map_err(|_| DecodeError::Damaged)
@@ -76,24 +87,24 @@ fn foreign(bytes: &[u8]) -> &'static str {
 impl ProgramImage {
     /// As a file.
     pub fn encode(&self) -> Vec<u8> {
-        encode(b'P', self)
+        encode(b'P', "", self)
     }
 
     /// From a file. The IR inside is text that still has to be parsed and verified.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        decode(b'P', bytes)
+        decode(b'P', "", bytes)
     }
 }
 
 impl KernelArtifact {
-    /// As a file of the disk cache.
-    pub fn encode(&self) -> Vec<u8> {
-        encode(b'K', self)
+    /// As a file; with a name, as an entry of a cache.
+    pub fn encode(&self, name: &str) -> Vec<u8> {
+        encode(b'K', name, self)
     }
 
-    /// From a file of the disk cache.
-    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        decode(b'K', bytes)
+    /// From a file, or from the entry of this name.
+    pub fn decode(name: &str, bytes: &[u8]) -> Result<Self, DecodeError> {
+        decode(b'K', name, bytes)
     }
 }
 
@@ -123,6 +134,17 @@ mod tests {
     }
 
     #[test]
+    fn an_entry_has_no_other_name() {
+        let bytes = encode(b'X', "ab", &"value");
+        let get = |name: &str| decode::<String>(b'X', name, &bytes);
+        assert_eq!(get("ab"), Ok("value".to_owned()));
+        for other in ["", "a", "ba", "abc", "AB"] {
+            assert_eq!(get(other), Err(DecodeError::Damaged), "{other}");
+        }
+        assert_eq!(decode::<String>(b'X', "ab", &encode(b'X', "", &"value")), Err(DecodeError::Damaged));
+    }
+
+    #[test]
     fn a_foreign_or_other_file_is_told_apart() {
         let why = |bytes: &[u8]| ProgramImage::decode(bytes).unwrap_err().to_string();
         for (bytes, words) in [
@@ -136,6 +158,6 @@ mod tests {
         ] {
             assert!(why(bytes).contains(words), "{}", why(bytes));
         }
-        assert_eq!(KernelArtifact::decode(&image().encode()), Err(DecodeError::Kind));
+        assert_eq!(KernelArtifact::decode("", &image().encode()), Err(DecodeError::Kind));
     }
 }

@@ -210,8 +210,8 @@ bb0(v0: i32, v1: ptr<global>):
     #[test]
     fn an_artifact_survives_the_round_trip_with_its_target() {
         let made = artifact("global").unwrap();
-        assert_eq!(KernelArtifact::decode(&made.encode()), Ok(made.clone()));
+        assert_eq!(KernelArtifact::decode("", &made.encode("")), Ok(made.clone()));
         let item = KernelArtifact { launch: LaunchForm::WorkItem(GpuLaunch::default()), ..made };
-        assert_eq!(KernelArtifact::decode(&item.encode()).map(|a| a.cpu().copied()), Ok(None));
+        assert_eq!(KernelArtifact::decode("", &item.encode("")).map(|a| a.cpu().copied()), Ok(None));
     }
 }

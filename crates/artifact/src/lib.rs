@@ -4,12 +4,12 @@
 //! [`CpuLaunch`]. [`ProgramImage`] is what `clGetProgramInfo(CL_PROGRAM_BINARIES)` returns and
 //! `clCreateProgramWithBinary` accepts: the program's verified IR as text, so that a binary works on any CPU and never
 //! contains foreign machine code that would be run unchecked. Both are encoded as a magic, a format version, a BLAKE3
-//! checksum and a postcard body; decoding checks everything.
+//! checksum and a postcard body; decoding checks everything. [`Folder`] is where they are kept.
 
 #![forbid(unsafe_code)]
 
 mod encode;
-pub mod folder;
+mod folder;
 mod kernel;
 mod program;
 
@@ -17,5 +17,6 @@ pub use cloom_ir::DeviceCall;
 pub use cloom_ir::abi::gpu::{CoarseEntry, GpuLaunch, Joined, WarpShape};
 pub use cloom_ir::abi::{CpuLaunch, NdRange};
 pub use encode::{DecodeError, decode, encode};
+pub use folder::{Folder, FolderError};
 pub use kernel::{ArtifactError, KernelArg, KernelArgKind, KernelArtifact, KernelCode, LaunchForm};
 pub use program::{ImageKind, ProgramImage};

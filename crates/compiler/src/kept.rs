@@ -40,13 +40,13 @@ impl<'a> Kept<'a> {
 
     /// The IR, if it is kept and the files that the source includes are the same.
     pub fn get(&self, resolver: &Resolver<'_>) -> Option<Module> {
-        let decode = |bytes: &[u8]| cloom_artifact::decode::<(Vec<Include>, Module)>(KIND, bytes);
+        let decode = |name: &str, bytes: &[u8]| cloom_artifact::decode::<(Vec<Include>, Module)>(KIND, name, bytes);
         let (includes, module) = self.cache.get(&self.key, decode)?;
         includes.iter().all(|include| resolver.finds_again(include)).then_some(module)
     }
 
     /// Keeps IR.
     pub fn put(&self, resolver: &Resolver<'_>, module: &Module) {
-        self.cache.put(&self.key, &cloom_artifact::encode(KIND, &(resolver.found(), module)));
+        self.cache.put(&self.key, &cloom_artifact::encode(KIND, self.key.name(), &(resolver.found(), module)));
     }
 }

@@ -108,7 +108,7 @@ impl Request<'_> {
         log.time("cache");
         let built = self.generate(module, key, log)?;
         if let Some((cache, key)) = entry {
-            cache.put(&key, &built.artifact.encode());
+            cache.put(&key, &built.artifact.encode(key.name()));
         }
         Ok(built)
     }

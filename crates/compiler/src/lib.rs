@@ -59,7 +59,7 @@ use cloom_target::Target;
 use kernel::Request;
 use passes::{Disabled, PassOptions};
 use queue::Queue;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -213,6 +213,15 @@ pub struct Compiler {
     before_code: OnceLock<BeforeCode>,
 }
 
+/// The disk cache in a folder, if that can be used.
+fn open_cache(folder: &Path, log: bool) -> Option<Cache> {
+    let opened = Cache::open(folder);
+    if let (Err(why), true) = (&opened, log) {
+        eprintln!("cloom: compiled kernels are not kept in {}: {why}", folder.display());
+    }
+    opened.ok()
+}
+
 /// Is told that code for a target is about to be made.
 type BeforeCode = Box<dyn Fn(&Target) + Send + Sync>;
 
@@ -242,7 +251,7 @@ impl Compiler {
             internal_errors: AtomicU64::new(0),
             backends: extensions.backends,
             hooks: extensions.hooks,
-            cache: config.cache_dir.and_then(Cache::open),
+            cache: config.cache_dir.and_then(|folder| open_cache(&folder, config.log)),
             queue: Queue::new(config.background_threads, config.cores),
             before_code: OnceLock::new(),
         })

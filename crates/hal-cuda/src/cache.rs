@@ -3,11 +3,9 @@
 //! In comes what the code depends on, as a [`CubinKey`]; out goes the code, if it has been made before. Whoever makes
 //! the devices says where it is kept; [`DirectoryCache`] keeps it in a folder that many processes may share.
 
-use cloom_artifact::folder;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use cloom_artifact::Folder;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
 /// What machine code depends on: a hash of the PTX, the level of optimisation, the driver's version and the GPU's
 /// compute capability.
@@ -41,19 +39,19 @@ pub trait CubinCache: Send + Sync {
     fn is_empty(&self) -> bool;
 }
 
-/// The first bytes of an entry; then the hash of the code, then the code.
-const MAGIC: &[u8; 8] = b"cloomcb1";
+/// The first bytes of an entry; then the hash of its name and the code, then the code.
+const MAGIC: &[u8; 8] = b"cloomcb2";
 const HASH: usize = 32;
-const SUFFIX: &str = "cubin";
-const TEMPORARY: &str = "part";
-/// After so long a file that is being written is a remnant.
-const ABANDONED: Duration = Duration::from_secs(600);
+const SUFFIX: &str = ".cubin";
+const UNFINISHED: &str = ".part";
 
 /// A cache in a folder: a file for each entry, put there by one renaming, so that nobody sees a part of one. What does
-/// not fit its hash is taken for missing. The entries that were used the longest ago make room for new ones.
+/// not fit its hash, or has another's name, is taken for missing. The entries that were used the longest ago make room
+/// for new ones.
 pub struct DirectoryCache {
-    folder: PathBuf,
+    path: PathBuf,
     bound: u64,
+    folder: OnceLock<Folder>,
 }
 
 impl DirectoryCache {
@@ -61,94 +59,81 @@ impl DirectoryCache {
     pub const BOUND: u64 = 256 << 20;
 
     /// A cache of at most so many bytes. The folder is made when there is something to keep.
-    pub fn new(folder: impl Into<PathBuf>, bound: u64) -> DirectoryCache {
-        DirectoryCache { folder: folder.into(), bound }
+    pub fn new(path: impl Into<PathBuf>, bound: u64) -> DirectoryCache {
+        DirectoryCache { path: path.into(), bound, folder: OnceLock::new() }
     }
 
     /// A cache of the usual bound, as devices take it.
-    pub fn shared(folder: PathBuf) -> Arc<dyn CubinCache> {
-        Arc::new(DirectoryCache::new(folder, DirectoryCache::BOUND))
+    pub fn shared(path: PathBuf) -> Arc<dyn CubinCache> {
+        Arc::new(DirectoryCache::new(path, DirectoryCache::BOUND))
     }
 
-    fn path(&self, key: &CubinKey) -> PathBuf {
-        self.folder.join(key.text()).with_extension(SUFFIX)
+    /// The folder, if it can be used: opened once, when it is there.
+    fn folder(&self) -> Option<&Folder> {
+        self.opened(|| Folder::open(&self.path, UNFINISHED).ok())
     }
 
-    fn write(&self, key: &CubinKey, code: &[u8]) -> std::io::Result<()> {
-        folder::make(&self.folder)?;
-        if !folder::is_private(&self.folder) {
-            return Err(std::io::ErrorKind::PermissionDenied.into());
+    fn opened(&self, open: impl FnOnce() -> Option<Folder>) -> Option<&Folder> {
+        match self.folder.get() {
+            Some(folder) => Some(folder),
+            None => open().map(|folder| self.folder.get_or_init(|| folder)),
         }
-        let entry = [MAGIC.as_slice(), blake3::hash(code).as_bytes(), code].concat();
-        folder::put(&self.path(key), &format!(".{TEMPORARY}"), &entry)
-    }
-
-    /// Removes the oldest entries until the rest is within the bound, and remnants.
-    fn make_room(&self) -> std::io::Result<()> {
-        let mut entries: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
-        for entry in fs::read_dir(&self.folder)?.flatten() {
-            let (path, Ok(about)) = (entry.path(), entry.metadata()) else { continue };
-            let Ok(time) = about.modified() else { continue };
-            if has_suffix(&path, TEMPORARY) && time.elapsed().is_ok_and(|age| age > ABANDONED) {
-                let _ = fs::remove_file(path);
-            } else if has_suffix(&path, SUFFIX) {
-                entries.push((time, about.len(), path));
-            }
-        }
-        let mut total: u64 = entries.iter().map(|(_, size, _)| size).sum();
-        entries.sort();
-        for (_, size, path) in entries {
-            if total <= self.bound {
-                break;
-            }
-            // Another process may have removed it.
-            let _ = fs::remove_file(path);
-            total -= size;
-        }
-        Ok(())
     }
 }
 
-fn has_suffix(path: &Path, suffix: &str) -> bool {
-    path.extension().is_some_and(|extension| extension == suffix)
+fn name(key: &CubinKey) -> String {
+    key.text() + SUFFIX
+}
+
+fn is_entry(name: &str) -> bool {
+    name.ends_with(SUFFIX)
+}
+
+/// The hash of an entry: of its name and of the code.
+fn hash(name: &str, code: &[u8]) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes()).update(code);
+    hasher.finalize()
 }
 
 impl CubinCache for DirectoryCache {
     fn get(&self, key: &CubinKey) -> Option<Vec<u8>> {
-        let path = self.path(key);
-        let mut entry = fs::read(&path).ok().filter(|_| folder::is_private(&self.folder))?;
+        let (folder, name) = (self.folder()?, name(key));
+        let mut entry = folder.read(&name).ok()?;
         let rest = entry.strip_prefix(MAGIC)?;
-        let (hash, code) = rest.split_at_checked(HASH)?;
-        if blake3::hash(code).as_bytes() != hash {
+        let (sum, code) = rest.split_at_checked(HASH)?;
+        if hash(&name, code).as_bytes() != sum {
             return None;
         }
-        // It is used now. Without the right to say so, it only leaves earlier.
-        if let Ok(file) = fs::File::options().append(true).open(&path) {
-            let _ = file.set_modified(SystemTime::now());
-        }
+        folder.touch(&name);
         entry.drain(..MAGIC.len() + HASH);
         Some(entry)
     }
 
     fn has(&self, key: &CubinKey) -> bool {
-        self.path(key).exists() && folder::is_private(&self.folder)
+        self.folder().is_some_and(|folder| folder.has(&name(key)))
     }
 
     fn put(&self, key: &CubinKey, code: &[u8]) {
-        if self.write(key, code).is_ok() {
-            let _ = self.make_room();
+        let Some(folder) = self.opened(|| Folder::make(&self.path, UNFINISHED).ok()) else { return };
+        let name = name(key);
+        let entry = [MAGIC.as_slice(), hash(&name, code).as_bytes(), code].concat();
+        if folder.put(&name, &entry).is_ok() {
+            let _ = folder.evict(is_entry, self.bound, self.bound);
         }
     }
 
     fn is_empty(&self) -> bool {
-        fs::read_dir(&self.folder).map_or(true, |entries| !entries.flatten().any(|e| has_suffix(&e.path(), SUFFIX)))
+        !self.folder().is_some_and(|folder| folder.any(is_entry))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::time::{Duration, SystemTime};
 
     fn key(n: u8) -> CubinKey {
         CubinKey::new(&[n], 4, 13000, 90)
@@ -171,12 +156,25 @@ mod tests {
         assert!((0..all.len()).all(|i| !all[..i].contains(&all[i])));
     }
 
+    /// Where an entry is.
+    fn path(cache: &DirectoryCache, key: &CubinKey) -> PathBuf {
+        cache.path.join(name(key))
+    }
+
+    #[test]
+    fn an_entry_with_anothers_name_is_missing() {
+        let (_folder, cache) = cache(1 << 20);
+        cache.put(&key(1), b"code");
+        fs::rename(path(&cache, &key(1)), path(&cache, &key(2))).unwrap();
+        assert!(cache.has(&key(2)) && cache.get(&key(2)).is_none());
+    }
+
     #[test]
     fn a_folder_that_others_may_write_is_not_used() {
         let (_folder, cache) = cache(1 << 20);
         cache.put(&key(1), b"code");
-        let mode = |mode| fs::set_permissions(&cache.folder, fs::Permissions::from_mode(mode)).unwrap();
-        assert_eq!(fs::metadata(cache.path(&key(1))).unwrap().mode() & 0o777, 0o600);
+        let mode = |mode| fs::set_permissions(&cache.path, fs::Permissions::from_mode(mode)).unwrap();
+        assert_eq!(fs::metadata(path(&cache, &key(1))).unwrap().mode() & 0o777, 0o600);
         mode(0o777);
         assert!(cache.get(&key(1)).is_none() && !cache.has(&key(1)));
         cache.put(&key(2), b"code");
@@ -188,13 +186,13 @@ mod tests {
     fn a_damaged_entry_is_missing_and_can_be_replaced() {
         let (_folder, cache) = cache(1 << 20);
         cache.put(&key(1), b"some code");
-        let whole = fs::read(cache.path(&key(1))).unwrap();
+        let whole = fs::read(path(&cache, &key(1))).unwrap();
         for at in 0..whole.len() {
             let mut damaged = whole.clone();
             damaged[at] ^= 0x10;
-            fs::write(cache.path(&key(1)), &damaged).unwrap();
+            fs::write(path(&cache, &key(1)), &damaged).unwrap();
             assert_eq!(cache.get(&key(1)), None, "byte {at}");
-            fs::write(cache.path(&key(1)), &whole[..at]).unwrap();
+            fs::write(path(&cache, &key(1)), &whole[..at]).unwrap();
             assert_eq!(cache.get(&key(1)), None, "{at} bytes");
         }
         cache.put(&key(1), b"new");
@@ -218,7 +216,8 @@ mod tests {
             }
         });
         assert!((0..3).all(|n| cache.get(&key(n)).is_some()));
-        let parts = fs::read_dir(&cache.folder).unwrap().flatten().filter(|e| has_suffix(&e.path(), TEMPORARY));
+        let parts =
+            fs::read_dir(&cache.path).unwrap().flatten().filter(|e| !is_entry(&e.file_name().to_string_lossy()));
         assert_eq!(parts.count(), 0);
     }
 
@@ -227,7 +226,7 @@ mod tests {
         let (_folder, cache) = cache(3 * 1100);
         for n in 0..3 {
             cache.put(&key(n), &[n; 1000]);
-            let file = fs::File::options().append(true).open(cache.path(&key(n))).unwrap();
+            let file = fs::File::options().append(true).open(path(&cache, &key(n))).unwrap();
             file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(u64::from(n) + 1)).unwrap();
         }
         assert!(cache.get(&key(0)).is_some(), "which makes it the youngest");

@@ -100,7 +100,7 @@ fn load(
             Some(own.ok_or_else(gone)?.number)
         }
     };
-    match helper.call(&Request::Load { device, artifact: artifact.encode(), variables }, &[], &mut [])? {
+    match helper.call(&Request::Load { device, artifact: artifact.encode(""), variables }, &[], &mut [])? {
         Reply::Kernel(number, best_group) => Ok((number, best_group)),
         other => Err(other.unexpected()),
     }

@@ -109,7 +109,7 @@ impl Server {
                 Reply::Done
             }
             Request::Load { device, artifact, variables } => {
-                let artifact = KernelArtifact::decode(&artifact).map_err(|e| HalError::BadCode(e.to_string()))?;
+                let artifact = KernelArtifact::decode("", &artifact).map_err(|e| HalError::BadCode(e.to_string()))?;
                 let variables = variables.map(|number| self.memory(number)).transpose()?;
                 let kernel = self.device(device)?.load(Arc::new(artifact), variables)?;
                 let best_group = kernel.best_group_size();
