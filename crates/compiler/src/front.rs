@@ -1,7 +1,7 @@
 //! The front ends with their surroundings: included files, option errors, and verification of their output.
 
 use crate::cache::Cache;
-use crate::includes::{Header, Resolver};
+use crate::includes::{IncludeRules, Resolver};
 use crate::kept::Kept;
 use crate::program::Program;
 use crate::{BuildOptions, Compilation, Diagnostic, Failure, OptionSet, Timing, diagnostic};
@@ -85,7 +85,7 @@ pub fn compile(
     source: &Source<'_>,
     text: &str,
     set: OptionSet,
-    headers: &[Header],
+    includes: IncludeRules<'_>,
     target: BuildTarget<'_>,
     cache: Option<&Cache>,
 ) -> Compilation {
@@ -93,7 +93,7 @@ pub fn compile(
         Ok(parsed) => parsed,
         Err((log, diagnostics)) => return Compilation::failed(Failure::Options, log, diagnostics),
     };
-    let mut resolver = Resolver::new(headers, &build.include_dirs);
+    let mut resolver = Resolver::new(includes, &build.include_dirs);
     let target = front_target(target);
     let kept = cache.and_then(|cache| Kept::of(cache, source, text, &target));
     let since = Instant::now();
@@ -115,10 +115,10 @@ pub fn compile(
 }
 
 /// The files that a source includes, directly or not, each once. None if the options are wrong.
-pub fn included(source: &Source<'_>, text: &str, target: BuildTarget<'_>) -> Vec<String> {
+pub fn included(source: &Source<'_>, text: &str, includes: IncludeRules<'_>, target: BuildTarget<'_>) -> Vec<String> {
     let found = [OptionSet::Build, OptionSet::Compile].into_iter().find_map(|set| options(text, set).ok());
     let Some((build, ..)) = found else { return Vec::new() };
-    let mut headers = Resolver::new(&[], &build.include_dirs);
+    let mut headers = Resolver::new(includes, &build.include_dirs);
     let target = front_target(target);
     let input =
         Input { name: source.name, source: source.text, headers: &mut headers, options: &build, target: &target };
@@ -149,7 +149,7 @@ pub fn compile_il(
     let since = Instant::now();
     let front = front_target(target);
     let kept = cache.and_then(|cache| Kept::of_il(cache, il, text, &front));
-    let nothing = &Resolver::new(&[], &[]);
+    let nothing = &Resolver::new(IncludeRules::default(), &[]);
     let (stage, result) = match kept.as_ref().and_then(|kept| kept.get(nothing)) {
         Some(module) => ("cache", Ok(module)),
         None => {

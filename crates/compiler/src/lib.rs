@@ -56,6 +56,7 @@ pub use remarks::place;
 use cache::Cache;
 pub use cloom_llvm::give_up as give_up_compiling;
 use cloom_target::Target;
+use includes::IncludeRules;
 use kernel::Request;
 use passes::{Disabled, PassOptions};
 use queue::Queue;
@@ -87,6 +88,8 @@ pub struct Config {
     pub count: bool,
     /// Whether bugs of the compiler that cost only speed are reported on standard error.
     pub log: bool,
+    /// Whether `#include` finds files in the folders of `-I` only, as it always does in a set-user-ID program.
+    pub confine_includes: bool,
 }
 
 impl Config {
@@ -101,7 +104,19 @@ impl Config {
         let log = cloom_caps::env::LOG.is_on();
         let count = cloom_caps::env::COUNTS.get().is_some();
         let cache_dir = cache::folder_from_env();
-        Self { cache_dir, background_threads, cores, lanes, remarks, baseline_tier, disabled, count, log }
+        let confine_includes = cloom_caps::env::CONFINE_INCLUDES.is_on();
+        Self {
+            cache_dir,
+            background_threads,
+            cores,
+            lanes,
+            remarks,
+            baseline_tier,
+            disabled,
+            count,
+            log,
+            confine_includes,
+        }
     }
 }
 
@@ -205,6 +220,7 @@ pub struct Compiler {
     count: bool,
     passes: PassOptions,
     log: bool,
+    confine_includes: bool,
     internal_errors: AtomicU64,
     backends: Vec<Arc<dyn Backend>>,
     hooks: Vec<Arc<dyn IrHook>>,
@@ -248,6 +264,7 @@ impl Compiler {
             count: config.count,
             passes: PassOptions::without(config.disabled),
             log: config.log,
+            confine_includes: config.confine_includes || cloom_caps::secure::is_privileged(),
             internal_errors: AtomicU64::new(0),
             backends: extensions.backends,
             hooks: extensions.hooks,
@@ -267,7 +284,8 @@ impl Compiler {
     /// whether `a * b + c` is contracted is decided by whether the target has the instruction.
     pub fn build<'a>(&self, source: &Source<'_>, options: &str, target: impl Into<BuildTarget<'a>>) -> Compilation {
         let target = target.into();
-        let front = || front::compile(source, options, OptionSet::Build, &[], target, self.cache.as_ref());
+        let front =
+            || front::compile(source, options, OptionSet::Build, self.includes(&[]), target, self.cache.as_ref());
         self.build_by(&front, source.text.len(), target)
     }
 
@@ -305,12 +323,16 @@ impl Compiler {
         headers: &[Header],
         target: impl Into<BuildTarget<'a>>,
     ) -> Compilation {
-        front::compile(source, options, OptionSet::Compile, headers, target.into(), self.cache.as_ref())
+        front::compile(source, options, OptionSet::Compile, self.includes(headers), target.into(), self.cache.as_ref())
+    }
+
+    fn includes<'a>(&self, headers: &'a [Header]) -> IncludeRules<'a> {
+        IncludeRules { headers, confined: self.confine_includes }
     }
 
     /// The files that a source includes, each once, for the dependencies of a build.
     pub fn included<'a>(&self, source: &Source<'_>, options: &str, target: impl Into<BuildTarget<'a>>) -> Vec<String> {
-        front::included(source, options, target.into())
+        front::included(source, options, self.includes(&[]), target.into())
     }
 
     /// Compiles a module of SPIR-V (`clCompileProgram`); of the target see [`Compiler::build`].
@@ -356,7 +378,8 @@ impl Compiler {
     /// long as half of the rest.
     pub fn prepare_front_end(&self, target: &Target) {
         let source = Source { name: "prepare.cl", text: front::TYPICAL };
-        let get_ready = |cache| drop(front::compile(&source, "", OptionSet::Build, &[], target.into(), cache));
+        let get_ready =
+            |cache| drop(front::compile(&source, "", OptionSet::Build, self.includes(&[]), target.into(), cache));
         get_ready(None);
         // What is kept of a source needs other parts.
         if self.cache.is_some() {

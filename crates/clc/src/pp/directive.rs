@@ -417,9 +417,16 @@ impl Preprocessor<'_> {
                 "stdlib.h",
                 "string.h",
             ];
-            d = d.help(match STANDARD.contains(&name) {
-                true => "OpenCL C has no headers: its functions and types are there without any; leave the line out",
-                false => "give its folder by the build option `-I`",
+            d = d.help(match (STANDARD.contains(&name), self.resolver.is_confined()) {
+                (true, _) => {
+                    "OpenCL C has no headers: its functions and types are there without any; leave the line out"
+                }
+                (false, false) => "give its folder by the build option `-I`",
+                // The same whether there is such a file elsewhere or not.
+                (false, true) => {
+                    "only files in folders of the build option `-I` are found here: CLOOM_CONFINE_INCLUDES is set, or \
+                     the program is set-user-ID"
+                }
             });
             self.report(d);
             return None;

@@ -70,6 +70,11 @@ pub struct IncludedFile {
 pub trait IncludeResolver {
     /// The file, or `None` when there is none of this name.
     fn resolve(&mut self, request: IncludeRequest<'_>) -> Option<IncludedFile>;
+
+    /// Whether files outside of the folders of `-I` are never found.
+    fn is_confined(&self) -> bool {
+        false
+    }
 }
 
 /// A resolver that knows no file.

@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 pub const UNSAFE_CRATES: &[&str] = &["llvm", "capi", "hal-cpu", "hal-cuda"];
 /// Single modules of other crates: memory of the application, calls of the C interface, launches.
 pub const UNSAFE_FILES: &[&str] = &[
+    // The auxiliary vector.
+    "caps/src/secure.rs",
     "runtime/src/host_mem.rs",
     "gallery/src/cl.rs",
     "gallery/src/cl/image.rs",
@@ -80,6 +82,14 @@ const FENCES: &[Fence] = &[
         words: &["std::fs", "std::io", "std::net", "std::process", "std::env"],
         crates: Crates::Never(&["target", "ir", "clc", "passes", "spmd"]),
         why: "sources, IR and passes are data; input and output belong to the caller",
+    },
+    Fence {
+        words: &["std::env"],
+        crates: Crates::Never(&[
+            "builtins", "spirv", "interp", "llvm", "artifact", "compiler", "hal", "hal-cpu", "hal-cuda", "runtime",
+            "capi", "cloom",
+        ]),
+        why: "a library reads the environment through cloom_caps::env, which obeys nothing in set-user-ID programs",
     },
 ];
 
@@ -207,6 +217,8 @@ mod tests {
         assert_eq!(findings("hal", "hal/src/x.rs", "//! Head.\n#[no_mangle]\nfn f() {}\n").len(), 1);
         assert_eq!(findings("clc", "clc/src/x.rs", "//! Head.\nuse std::{fmt, fs};\n").len(), 1);
         assert!(findings("clc", "clc/tests/x.rs", "//! Head.\nuse std::fs;\n").is_empty());
+        assert_eq!(findings("runtime", "runtime/src/x.rs", "//! H.\nfn f() { std::env::var(\"HOME\"); }\n").len(), 1);
+        assert!(findings("caps", "caps/src/x.rs", "//! H.\nfn f() { std::env::var(\"HOME\"); }\n").is_empty());
         assert!(findings("cli", "cli/src/x.rs", "//! Head.\nuse std::fs;\n").is_empty());
     }
 }
