@@ -17,7 +17,7 @@ kernel void f(global int *out, int n) {
   global int g;
   int size[n];
   float big[1 << 22];
-  local char huge[1 << 20];
+  local char huge[1 << 27];
   static int s = 0;
   constant int c = n;
   generic int *gp;
