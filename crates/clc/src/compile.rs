@@ -3,10 +3,10 @@
 
 use crate::lower::{LowerOptions, lower};
 use crate::options::BuildOptions;
-use crate::pp::{IncludeResolver, PpOptions, preprocess};
+use crate::pp::{IncludeResolver, PpOptions, limits, preprocess};
 use crate::sema::{SemaOptions, analyse};
 use crate::source::{Diagnostic, Diagnostics, Session, SourceMap};
-use crate::syntax::{ParseOptions, parse};
+use crate::syntax::{Depth, ParseOptions, parse};
 use cloom_caps::{DeviceCaps, feature, image};
 use cloom_ir::{Flags, Module};
 use std::time::{Duration, Instant};
@@ -92,10 +92,10 @@ impl Output {
 
 /// Compiles a source. Errors are diagnostics; it does no input or output.
 pub fn compile(input: Input<'_>, mode: Mode) -> Output {
-    crate::with_deep_stack(move || run(input, mode))
+    crate::with_deep_stack(move |depth| run(input, mode, depth))
 }
 
-fn run(input: Input<'_>, mode: Mode) -> Output {
+fn run(input: Input<'_>, mode: Mode, depth: Depth) -> Output {
     let Input { name, source, headers, options, target } = input;
     let mut session = Session::default();
     session.diags.silence_warnings(options.no_warnings);
@@ -145,11 +145,12 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
         images: target.images,
         fast_relaxed_math: options.fast_relaxed_math,
         macros: options.macros.clone(),
+        nesting: if depth == Depth::DEEP { limits::DEEP_NESTING } else { limits::NESTING },
         ..PpOptions::default()
     };
     let tokens = preprocess(&mut session, file, &pp, headers);
     stage("preprocess");
-    let unit = parse(&mut session, &tokens, ParseOptions { c_version, blocks: has_blocks });
+    let unit = parse(&mut session, &tokens, ParseOptions { c_version, blocks: has_blocks, depth });
     stage("parse");
     let sema = SemaOptions {
         library: mode == Mode::Library,

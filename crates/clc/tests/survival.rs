@@ -170,3 +170,74 @@ fn growth_is_bounded() {
         .collect();
     quick("overloads", &overloads);
 }
+
+#[test]
+fn generated_programs_may_be_deep() {
+    let in_kernel = |body: &str| {
+        format!(
+            "#define G(a) ((a) + 1)\nint f(int a) {{ return a; }}\n\
+             kernel void k(global int *a, global float *b, int x) {{ int y = 0; {body} }}"
+        )
+    };
+    // Chains to the left: sums, products in sums, pointers, truths of scalars and vectors, commas, mixed types.
+    for (first, next, many) in [
+        ("a[0] = x", " + x", 20_000),
+        ("b[0] = x", " + b[1] * b[2]", 10_000),
+        ("b[0] = x", " + x - b[1]", 5_000),
+        ("a[0] = x", " * 3 / x % 7", 3_000),
+        ("a[0] = *(a", " + x", 10_000),
+        ("a[0] = x", " && a[1]", 10_000),
+        ("if (x", " || a[1]", 10_000),
+        ("a[0] = ((int2)(x)", " && (int2)(a[1])", 10_000),
+        ("y++", ", y++", 10_000),
+        ("a[0] = x", " == a[1]", 10_000),
+        ("a[0] = 1", " + 1", 10_000),
+        ("int c[1", " + 1 - 1", 5_000),
+        ("switch (x) { case 1", " + 1", 10_000),
+    ] {
+        let last = match first {
+            _ if first.starts_with("if") => ") y++;",
+            _ if first.starts_with("int c") => "]; a[0] = c[0] = y;",
+            _ if first.starts_with("switch") => ": y++; }",
+            _ if first.contains("*(a") => ");",
+            _ if first.contains("((int2)") => ").x;",
+            _ => ";",
+        };
+        let output = quick(first, &in_kernel(&format!("{first}{}{last}", next.repeat(many))));
+        assert!(output.module.is_some(), "{first}{next}: {}", &output.log()[..200]);
+    }
+    // To the right and inwards.
+    for (open, inner, close, many) in [
+        ("x == 1 ? 2 : ", "3", "", 3000),
+        ("a[x] = ", "3", "", 1100),
+        ("(", "x", ")", 1100),
+        ("- ", "x", "", 1100),
+        ("f(", "x", ")", 1100),
+        ("G(", "x", ")", 500),
+        ("a[", "x", "]", 1000),
+        ("(int)", "x", "", 1100),
+    ] {
+        let e = format!("{}{inner}{}", open.repeat(many), close.repeat(many));
+        let output = quick(open, &in_kernel(&format!("a[0] = {e};")));
+        assert!(output.module.is_some(), "{open}: {}", output.log());
+    }
+    for (open, inner, close, many) in [
+        ("if (x) { ", "y++;", "}", 500),
+        ("for (int i = 0; i < x; i++) { ", "y++;", "}", 500),
+        ("while (x) { ", "y++;", "}", 500),
+        ("{", "y++;", "}", 1000),
+        ("if (x == 1) y++; else ", "y--;", "", 3000),
+    ] {
+        let output = quick(open, &in_kernel(&format!("{}{inner}{} a[0] = y;", open.repeat(many), close.repeat(many))));
+        assert!(output.module.is_some(), "{open}: {}", output.log());
+    }
+    // Beyond the bounds there is a message, of a size that fits into the buffers of clients.
+    for (open, inner, close) in [("G(", "x", ")"), ("(", "x", ")"), ("", "x", " + x"), ("x ? 2 : ", "x", "")] {
+        let e = format!("{}{inner}{}", open.repeat(50_000), close.repeat(50_000));
+        let output = quick(open, &in_kernel(&format!("a[0] = {e};")));
+        assert!(output.module.is_none() && output.log().len() < 2000, "{open}: {}", output.log());
+    }
+    // Deep expressions in the statements of deep expressions.
+    let many = "({ a".to_owned() + &"[0]".repeat(100);
+    quick("statements", &in_kernel(&format!("a[0] = {}x{};", (many + " = ").repeat(40), "; })".repeat(40))));
+}

@@ -48,9 +48,9 @@ impl Show<'_> {
             ExprKind::CompoundLit { ty, init } => format!("lit<{}>{}", self.type_name(ty), self.list(init)),
             ExprKind::Query { query, arg } => format!("{query:?}({})", self.arg(arg)),
             ExprKind::Offsetof { ty, path } => format!("offsetof({}{})", self.type_name(ty), self.path(path)),
-            ExprKind::TypedCall { name: n, args } => {
+            ExprKind::TypedCall { name: f, args } => {
                 let args: Vec<String> = args.iter().map(|a| self.arg(a)).collect();
-                format!("{}({})", name(n.name), args.join(", "))
+                format!("{}<{}>", name(f.name), args.join(", "))
             }
             ExprKind::Statements(block) => format!("({{{}}})", block.stmts.len()),
             ExprKind::Block(literal) => {

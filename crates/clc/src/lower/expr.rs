@@ -2,10 +2,10 @@
 //! alone.
 
 use super::func::Fn;
-use crate::sema::tree::{Cc, Expr, ExprKind, FuncId, Lanes};
+use crate::sema::tree::{Expr, ExprKind, FuncId, Lanes};
 use crate::sema::types::Ty;
 use cloom_builtins::Elem;
-use cloom_ir::{BinOp, Block, CastOp, Edge, Flags, IntCc, Op, Scalar, Space, Term, Type, UnOp, Value};
+use cloom_ir::{BinOp, Block, CastOp, Flags, IntCc, Op, Space, Type, UnOp, Value};
 
 impl Fn<'_, '_> {
     /// Evaluates for the effects only.
@@ -13,9 +13,9 @@ impl Fn<'_, '_> {
         self.at(e.span);
         match &e.kind {
             ExprKind::Error | ExprKind::Const(_) | ExprKind::FuncName(_) | ExprKind::Block(..) => {}
-            ExprKind::Comma(a, b) => {
-                self.effect(a);
-                self.effect(b);
+            ExprKind::Comma(..) => {
+                let last = self.effects(e);
+                self.effect(last);
             }
             ExprKind::Statements(list, last) => {
                 self.stmts(list);
@@ -86,25 +86,14 @@ impl Fn<'_, '_> {
                 self.at(e.span);
                 self.push_fast(Op::Unary(*op), &[a], ty)
             }
-            ExprKind::Binary(op, a, b) => self.binary(*op, a, b, e),
-            ExprKind::Fma(args) => {
-                let [a, b, c] = &**args;
-                let (a, b, c) = (self.value(a), self.value(b), self.value(c));
-                self.at(e.span);
-                self.push_fast(Op::Fma, &[a, b, c], ty)
-            }
-            ExprKind::Compare(..) | ExprKind::Logic { .. } | ExprKind::Not(_) => {
+            ExprKind::Binary(..) | ExprKind::Fma(_) | ExprKind::Compare(..) => self.chain(e),
+            ExprKind::Logic { .. } | ExprKind::Not(_) => {
                 let t = self.test(e);
                 self.at(e.span);
                 self.truth(t, ty)
             }
-            ExprKind::PtrAdd(p, index, size) => self.pointer_add(p, index, *size, e),
+            ExprKind::PtrAdd(..) | ExprKind::Convert(_) => self.chain(e),
             ExprKind::PtrDiff(a, b, size) => self.pointer_difference(a, b, *size, ty),
-            ExprKind::Convert(a) => {
-                let v = self.value(a);
-                self.at(e.span);
-                self.convert(v, a.ty.ty, e.ty.ty)
-            }
             ExprKind::ConvertExact(a, sat, rounding) => {
                 let v = self.value(a);
                 self.at(e.span);
@@ -138,8 +127,8 @@ impl Fn<'_, '_> {
                 let negative = self.b().icmp(IntCc::Slt, c, zero);
                 self.b().select(negative, a, b)
             }
-            ExprKind::Comma(a, b) => {
-                self.effect(a);
+            ExprKind::Comma(..) => {
+                let b = self.effects(e);
                 if e.ty.ty == Ty::VOID {
                     self.effect(b);
                     return self.zero(ty);
@@ -263,36 +252,6 @@ impl Fn<'_, '_> {
         if ty.lanes == 3 { self.b().shuffle(v, v, &[0, 1, 2]) } else { v }
     }
 
-    fn binary(&mut self, op: BinOp, a: &Expr, b: &Expr, e: &Expr) -> Value {
-        // Of `x op= f()` the old value of `x` is read after the call, as compilers of today do.
-        let (x, y) = if is_old(a) {
-            let y = self.value(b);
-            (self.value(a), y)
-        } else {
-            let x = self.value(a);
-            (x, self.value(b))
-        };
-        self.at(e.span);
-        let signed = self.lw.types.numeric(e.ty.ty).is_some_and(|(elem, _)| matches!(elem, Elem::I32 | Elem::I64));
-        if signed && matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul) {
-            return self.b().binary_flags(op, x, y, Flags::NSW);
-        }
-        self.bin(op, x, y)
-    }
-
-    fn pointer_add(&mut self, p: &Expr, index: &Expr, size: u64, e: &Expr) -> Value {
-        let (p, index) = if is_old(p) {
-            let index = self.value(index);
-            (self.value(p), index)
-        } else {
-            let p = self.value(p);
-            (p, self.value(index))
-        };
-        self.at(e.span);
-        let bytes = self.scaled(index, size);
-        self.b().ptr_add(p, bytes)
-    }
-
     /// An index in bytes.
     pub fn scaled(&mut self, index: Value, size: u64) -> Value {
         if size == 1 {
@@ -331,35 +290,15 @@ impl Fn<'_, '_> {
         self.at(e.span);
         match &e.kind {
             ExprKind::Compare(cc, a, b) => {
-                let (x, y) = (self.value(a), self.value(b));
-                self.at(e.span);
-                match cc {
-                    Cc::Int(cc) => self.b().icmp(*cc, x, y),
-                    Cc::Float(cc) => {
-                        let ty = self.ty(x).with_scalar(Scalar::I1);
-                        self.push_fast(Op::Fcmp(*cc), &[x, y], ty)
-                    }
-                }
+                let x = self.value(a);
+                self.compared(*cc, x, b, e)
             }
             ExprKind::Not(a) => {
                 let t = self.test(a);
                 self.at(e.span);
                 self.b().unary(UnOp::Not, t)
             }
-            ExprKind::Logic { and, lhs, rhs } => {
-                let left = self.test(lhs);
-                let (more, end) = (self.new_block(), self.new_block());
-                let result = self.func.add_block_param(end, Type::I1);
-                let decided = self.b().iconst(Type::I1, u64::from(!*and));
-                let (to_more, to_end) = (Edge::new(more, []), Edge::new(end, [decided]));
-                let (then, els) = if *and { (to_more, to_end) } else { (to_end, to_more) };
-                self.set_term(Term::Branch { cond: left, then, els });
-                self.block = more;
-                let right = self.test(rhs);
-                self.b().jump(end, &[right]);
-                self.block = end;
-                result
-            }
+            ExprKind::Logic { .. } => self.logic_chain(e),
             // `bool` from a truth.
             ExprKind::Convert(a) if e.ty.ty == Ty::BOOL && !self.is_vector(a.ty.ty) => self.test(a),
             // A truth widened to another integer keeps its truth.
@@ -381,15 +320,7 @@ impl Fn<'_, '_> {
     pub fn branch(&mut self, cond: &Expr, yes: Block, no: Block) {
         self.at(cond.span);
         match &cond.kind {
-            ExprKind::Logic { and, lhs, rhs } => {
-                let more = self.new_block();
-                match and {
-                    true => self.branch(lhs, more, no),
-                    false => self.branch(lhs, yes, more),
-                }
-                self.block = more;
-                self.branch(rhs, yes, no);
-            }
+            ExprKind::Logic { .. } => self.branch_chain(cond, yes, no),
             ExprKind::Not(a) => self.branch(a, no, yes),
             ExprKind::Const(lanes) if self.lw.types.is_integer(cond.ty.ty) => {
                 let to = if lanes.iter().any(|&l| l != 0) { yes } else { no };
@@ -434,14 +365,5 @@ impl Fn<'_, '_> {
         self.span = span;
         let ty = self.lw.module.funcs[r].ret;
         self.b().call(r, &values, ty)
-    }
-}
-
-/// Whether this is the old value of the object that is being updated.
-fn is_old(e: &Expr) -> bool {
-    match &e.kind {
-        ExprKind::Old => true,
-        ExprKind::Convert(a) => is_old(a),
-        _ => false,
     }
 }

@@ -5,8 +5,8 @@ use crate::sema::tree::MemoryOp;
 use cloom_ir::{BinOp, CastOp, Flags, IntCc, Space, Type, Value};
 
 impl Fn<'_, '_> {
-    /// Target, source (or the byte), and how many bytes.
-    pub fn memory(&mut self, op: MemoryOp, v: &[Value]) {
+    /// Target, source (or the byte), and how many bytes; the target is the result.
+    pub fn memory(&mut self, op: MemoryOp, v: &[Value]) -> Value {
         let [to, from, count] = [v[0], v[1], v[2]];
         let size = self.func.const_bits(count);
         match (op, size, self.func.const_bits(from)) {
@@ -16,6 +16,7 @@ impl Fn<'_, '_> {
             (MemoryOp::Set, Some(size), Some(byte)) => self.b().mem_set(to, byte as u8, size, 1),
             _ => self.byte_loop(op, to, from, count),
         }
+        to
     }
 
     /// Whether two pointers lead to different address spaces for sure.

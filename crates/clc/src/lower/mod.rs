@@ -11,6 +11,7 @@
 
 mod block_access;
 mod builtin;
+mod chain;
 mod convert;
 mod device;
 mod expr;

@@ -102,10 +102,7 @@ impl Fn<'_, '_> {
             Special::Prefetch => self.zero(ty),
             // Above.
             Special::Device { .. } => self.zero(ty),
-            Special::Memory(op) => {
-                self.memory(op, &v);
-                v[0]
-            }
+            Special::Memory(op) => self.memory(op, &v),
             Special::Trap => {
                 self.set_term(Term::Unreachable);
                 self.dead();

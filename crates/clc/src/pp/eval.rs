@@ -1,8 +1,8 @@
 //! The expressions of `#if`: integers of 64 bits, signed or unsigned, evaluated by recursive descent with a bound on
 //! nesting.
 
+use super::Preprocessor;
 use super::token::{Token, TokenKind, flags};
-use super::{Preprocessor, limits};
 use crate::source::{Diagnostic, Interner, Span, Symbol};
 use crate::syntax::literal::{self, Number};
 
@@ -37,6 +37,7 @@ struct Evaluator<'a> {
     /// Where a missing token would be.
     end: Span,
     depth: usize,
+    max_depth: usize,
 }
 
 impl Preprocessor<'_> {
@@ -61,7 +62,15 @@ impl Preprocessor<'_> {
     /// The value of all of the tokens, or what is wrong.
     pub(super) fn try_evaluate(&mut self, at: Span, tokens: &[Token]) -> Result<Value, (Span, String)> {
         let end = tokens.last().map_or(at, |t| t.span);
-        let mut e = Evaluator { tokens, at: 0, names: &self.session.names, true_: self.known.true_, end, depth: 0 };
+        let mut e = Evaluator {
+            tokens,
+            at: 0,
+            names: &self.session.names,
+            true_: self.known.true_,
+            end,
+            depth: 0,
+            max_depth: self.max_nesting,
+        };
         let result = e.comma(true).and_then(|v| match e.peek() {
             None => Ok(v),
             Some(t) => Err(Problem { span: t.span, message: format!("unexpected `{}`", t.spelling(e.names)) }),
@@ -87,7 +96,7 @@ impl Evaluator<'_> {
     }
 
     fn deeper<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T, Problem>) -> Result<T, Problem> {
-        if self.depth >= limits::NESTING {
+        if self.depth >= self.max_depth {
             return self.problem("the condition is nested too deeply");
         }
         self.depth += 1;

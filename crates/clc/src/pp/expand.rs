@@ -143,7 +143,7 @@ impl Preprocessor<'_> {
     /// Expands the list on its own, as arguments and the lines of directives are.
     pub(super) fn expand_list(&mut self, tokens: Vec<Token>) -> Vec<Token> {
         let at = tokens.first().map_or(Span::default(), |t| t.span);
-        if self.nesting >= limits::NESTING {
+        if self.nesting >= self.max_nesting {
             self.stop(Diagnostic::error("E0115", at, "uses of macros are nested too deeply in arguments of macros"));
             return Vec::new();
         }

@@ -42,8 +42,11 @@ pub mod limits {
     pub const EXPANDED_TOKENS: usize = 8 << 20;
     /// How many tokens the program may have.
     pub const TOKENS: usize = 8 << 20;
-    /// How deep uses of macros may nest in arguments of macros, and parentheses in `#if`.
+    /// How deep uses of macros may nest in arguments of macros, and parentheses in `#if`: on an ordinary stack, and on
+    /// that of [`with_deep_stack`](crate::with_deep_stack).
     pub const NESTING: usize = 200;
+    /// See [`NESTING`].
+    pub const DEEP_NESTING: usize = 1500;
 }
 
 /// The request of an `#include`.
@@ -105,6 +108,7 @@ pub fn preprocess(
     resolver: &mut dyn IncludeResolver,
 ) -> Preprocessed {
     let mut pp = Preprocessor::new(session, resolver);
+    pp.max_nesting = options.nesting;
     pp.define_predefined(options);
     pp.run(file)
 }
@@ -153,8 +157,10 @@ struct Preprocessor<'a> {
     counter: u32,
     /// `defined` has its meaning.
     in_condition: bool,
-    /// How deep arguments of macros are being expanded.
+    /// How deep arguments of macros are being expanded,
     nesting: usize,
+    /// and how deep they may be.
+    max_nesting: usize,
     expanded: usize,
     includes: usize,
     source_bytes: usize,
@@ -192,6 +198,7 @@ impl<'a> Preprocessor<'a> {
             counter: 0,
             in_condition: false,
             nesting: 0,
+            max_nesting: limits::NESTING,
             expanded: 0,
             includes: 0,
             source_bytes: 0,

@@ -37,6 +37,8 @@ pub struct PpOptions {
     pub images: bool,
     /// Whether `__FAST_RELAXED_MATH__` is defined.
     pub fast_relaxed_math: bool,
+    /// How deep uses of macros may nest in arguments of macros, and parentheses in `#if`.
+    pub nesting: usize,
     /// Macros of the build options, in order.
     pub macros: Vec<MacroOption>,
 }
@@ -50,6 +52,7 @@ impl Default for PpOptions {
             predefined: Vec::new(),
             images: false,
             fast_relaxed_math: false,
+            nesting: super::limits::NESTING,
             macros: Vec::new(),
         }
     }

@@ -45,11 +45,7 @@ impl Sema<'_> {
                 self.constant(i64::MIN as u64, Ty::LONG, span)
             }
             ast::ExprKind::Unary { op, operand } => self.unary_expr(*op, operand, span),
-            ast::ExprKind::Binary { op, op_span, lhs, rhs } => {
-                let a = self.rvalue_of(lhs);
-                let b = self.rvalue_of(rhs);
-                self.binary(*op, a, b, *op_span, span)
-            }
+            ast::ExprKind::Binary { .. } | ast::ExprKind::Comma { .. } => self.chain(e),
             ast::ExprKind::Assign { op, op_span, lhs, rhs } => {
                 let target = self.expr(lhs);
                 match op {
@@ -58,26 +54,6 @@ impl Sema<'_> {
                 }
             }
             ast::ExprKind::Conditional { cond, then, els } => self.conditional_expr(cond, then.as_deref(), els, span),
-            ast::ExprKind::Comma { lhs, rhs } => {
-                let a = self.expr(lhs);
-                if let ExprKind::Const(_) = a.kind
-                    && a.ty.ty != Ty::VOID
-                {
-                    self.push(
-                        Diagnostic::warning("W0304", lhs.span, "the value left of this comma is not used")
-                            .help("a vector is written `(float4)(1, 2, 3, 4)`, with its type in front"),
-                    );
-                } else if !matches!(&a.kind, ExprKind::Comma(_, last) if matches!(last.kind, ExprKind::Const(_))) {
-                    // Of a list of constants the first one was reported.
-                    self.warn_unused(&a);
-                }
-                let b = self.rvalue_of(rhs);
-                if self.is_operand_pipe(&b) {
-                    return Expr::error(span);
-                }
-                let ty = b.ty.ty;
-                Expr::value(ExprKind::Comma(Box::new(a), Box::new(b)), ty, span)
-            }
             ast::ExprKind::Call { callee, args } => self.call(callee, args, span),
             ast::ExprKind::Index { base, index } => self.index(base, index, span),
             ast::ExprKind::Member { base, name, arrow } => self.member_expr(base, *name, *arrow, span),

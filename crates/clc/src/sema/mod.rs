@@ -11,6 +11,7 @@ mod block_params;
 mod blocks;
 mod builtin;
 mod call;
+mod chain;
 mod clang_builtins;
 pub mod constant;
 mod convert;

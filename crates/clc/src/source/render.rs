@@ -13,7 +13,7 @@ use super::map::SourceMap;
 use super::span::{ExpansionId, FileId, Span};
 
 /// How much text around a span is shown at most: a line may be as long as the source.
-const WINDOW: usize = 2000;
+const WINDOW: usize = 160;
 /// How many expansions of nested macros are mentioned.
 const MAX_EXPANSIONS: usize = 3;
 

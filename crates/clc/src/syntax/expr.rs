@@ -54,7 +54,7 @@ impl Parser<'_> {
     /// Makes a node above parts of the given height.
     #[inline(never)]
     fn node(&mut self, kind: ExprKind, span: Span, below: u16) -> Expr {
-        if below >= MAX_DEPTH {
+        if below >= self.bounds.height {
             self.too_deep();
             return Expr { kind: ExprKind::Error, span, height: 1 };
         }
@@ -72,7 +72,7 @@ impl Parser<'_> {
     }
 
     /// Runs a part of the grammar and returns the greatest height of an expression in it.
-    fn measured<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> (T, u16) {
+    pub fn measured<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> (T, u16) {
         let before = std::mem::take(&mut self.tall);
         let result = f(self);
         let height = self.tall;
@@ -83,12 +83,25 @@ impl Parser<'_> {
     /// With commas.
     pub fn expression(&mut self) -> Expr {
         let mut lhs = self.assignment();
+        let mut length = 0;
         while self.eat(TokenKind::Comma).is_some() {
+            length += 1;
             let rhs = self.assignment();
-            let (span, below) = (lhs.span.to(rhs.span), lhs.height.max(rhs.height));
+            let (span, below) = (lhs.span.to(rhs.span), self.below_chain(&lhs, &rhs, length));
             lhs = self.node(ExprKind::Comma { lhs: Box::new(lhs), rhs: Box::new(rhs) }, span, below);
         }
         lhs
+    }
+
+    /// The height below the next operator of a chain, the operators before it not counted: chains are walked along in
+    /// loops.
+    fn below_chain(&mut self, lhs: &Expr, rhs: &Expr, length: usize) -> u16 {
+        if length > self.bounds.chain {
+            return self.bounds.height;
+        }
+        let is_chain = matches!(lhs.kind, ExprKind::Binary { .. } | ExprKind::Comma { .. });
+        let left = if is_chain { lhs.height.saturating_sub(1) } else { lhs.height };
+        left.max(rhs.height)
     }
 
     /// Without commas.
@@ -136,14 +149,16 @@ impl Parser<'_> {
 
     fn binary(&mut self, least: u8) -> Expr {
         let mut lhs = self.cast();
+        let mut length = 0;
         while let Some((precedence, op)) = binary_operator(self.kind()) {
             if precedence < least {
                 break;
             }
+            length += 1;
             let op_span = self.bump().span;
             let rhs = if self.enter(NEST_OPERATOR) { self.binary(precedence + 1) } else { self.error_expr(op_span) };
             self.leave(NEST_OPERATOR);
-            let (span, below) = (lhs.span.to(rhs.span), lhs.height.max(rhs.height));
+            let (span, below) = (lhs.span.to(rhs.span), self.below_chain(&lhs, &rhs, length));
             let kind = ExprKind::Binary { op, op_span, lhs: Box::new(lhs), rhs: Box::new(rhs) };
             lhs = self.node(kind, span, below);
         }

@@ -9,6 +9,7 @@ mod attributes;
 mod constants;
 mod decl;
 mod declarator;
+mod depth;
 mod expr;
 mod keywords;
 pub(crate) mod literal;
@@ -17,6 +18,7 @@ mod specs;
 mod stmt;
 mod types;
 
+pub use depth::Depth;
 pub use parser::{ParseOptions, parse};
 
 pub use types::{AtomicType, BuiltinType, ImageKind, Scalar, builtin_type_names};

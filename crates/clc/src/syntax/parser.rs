@@ -12,6 +12,7 @@
 //! declaration ([`Parser::synchronise`]): one mistake, one message.
 
 use super::ast::*;
+use super::depth::Depth;
 use super::keywords::{Kw, Names};
 use crate::pp::{Preprocessed, Token, TokenKind, flags};
 use crate::source::{Diagnostic, ExpansionId, Session, Span, Symbol};
@@ -23,11 +24,13 @@ pub struct ParseOptions {
     pub c_version: u32,
     /// Blocks are a part of the language.
     pub blocks: bool,
+    /// Bounds on nesting.
+    pub depth: Depth,
 }
 
 impl Default for ParseOptions {
     fn default() -> Self {
-        Self { c_version: 120, blocks: false }
+        Self { c_version: 120, blocks: false, depth: Depth::SHALLOW }
     }
 }
 
@@ -47,6 +50,7 @@ pub fn parse(session: &mut Session, program: &Preprocessed, options: ParseOption
         recovering: program.truncated && tokens.len() < 2,
         truncated: program.truncated,
         depth: 0,
+        bounds: options.depth,
         tall: 0,
         blocks: Vec::new(),
         closed: Vec::new(),
@@ -56,9 +60,7 @@ pub fn parse(session: &mut Session, program: &Preprocessed, options: ParseOption
     parser.translation_unit()
 }
 
-/// How much nesting is too much, in the units of [`Parser::enter`].
-const MAX_NESTING: u32 = 1024;
-/// Of one pair of brackets, or one statement in another: 256 of these are allowed.
+/// Units of one pair of brackets, or of one statement in another.
 pub(super) const NEST: u32 = 4;
 /// Of a type within a type: these need the most stack.
 pub(super) const NEST_TYPE: u32 = 8;
@@ -79,6 +81,7 @@ pub(super) struct Parser<'a> {
     pub recovering: bool,
     truncated: bool,
     depth: u32,
+    pub bounds: Depth,
     /// The greatest height of an expression finished since this was last reset.
     pub tall: u16,
     /// The open braces of the current function.
@@ -240,11 +243,13 @@ impl Parser<'_> {
     #[inline(never)]
     pub fn too_deep(&mut self) {
         let span = self.span();
+        let Depth { nesting, height, chain } = self.bounds;
         self.error(
             Diagnostic::error("E0208", span, "the program is nested too deeply here")
                 .note(format!(
-                    "brackets and statements may be nested {} levels deep, chains of operators {MAX_DEPTH}",
-                    MAX_NESTING / NEST
+                    "brackets and statements may be nested {} levels deep, expressions {height}; a chain may have \
+                     {chain} operators",
+                    nesting / NEST
                 ))
                 .help("split it into several statements or functions"),
         );
@@ -255,7 +260,7 @@ impl Parser<'_> {
     /// Counts nesting; false when there is too much. To be paired with [`leave`](Self::leave) in both cases.
     pub fn enter(&mut self, units: u32) -> bool {
         self.depth += units;
-        if self.depth <= MAX_NESTING {
+        if self.depth <= self.bounds.nesting {
             return true;
         }
         self.too_deep();

@@ -15,7 +15,7 @@ impl Parser<'_> {
     #[inline(never)]
     fn stmt(&mut self, kind: StmtKind, start: Span, below: u16) -> Stmt {
         let span = start.to(self.prev_span());
-        if below >= MAX_DEPTH {
+        if below >= self.bounds.height {
             self.too_deep();
             return Stmt { kind: StmtKind::Error, span, height: 1 };
         }
@@ -32,8 +32,8 @@ impl Parser<'_> {
 
     /// The braces of `({ … })`, with their height.
     pub fn statements_in_expression(&mut self) -> (Block, u16) {
-        let block = self.block();
-        let height = height_of(&block.stmts);
+        let (block, below) = self.measured(Self::block);
+        let height = height_of(&block.stmts).saturating_add(below);
         (block, height)
     }
 
@@ -44,10 +44,10 @@ impl Parser<'_> {
             self.names.declare(name.name, NameClass::Ordinary);
         }
         let unroll = self.unroll.take();
-        let block = self.block_unscoped();
+        let (block, below) = self.measured(Self::block_unscoped);
         self.unroll = unroll;
         self.names.close_scope();
-        let height = height_of(&block.stmts);
+        let height = height_of(&block.stmts).saturating_add(below);
         (block, height)
     }
 
@@ -388,7 +388,7 @@ impl Parser<'_> {
             let cond = self.condition("if");
             let then = self.body();
             arms.push((at, cond, then));
-            if self.recovering || arms.len() > usize::from(MAX_DEPTH) || self.eat_kw(Kw::Else).is_none() {
+            if self.recovering || arms.len() > usize::from(self.bounds.height) || self.eat_kw(Kw::Else).is_none() {
                 break;
             }
             if self.is_kw(Kw::If) {

@@ -1,8 +1,8 @@
 //! The syntax tree: OpenCL C 1.2 and 3.0 as written, before any name but those of types is known.
 //!
-//! The tree is made of boxes. Its depth is bounded by the parser ([`MAX_DEPTH`]), so that dropping and walking it by
-//! recursion is safe on an ordinary stack. Whatever could not be parsed became an `Error` node and was reported: later
-//! stages skip such nodes silently.
+//! The tree is made of boxes. Its depth is bounded by the parser ([`Depth`](crate::syntax::Depth)), so that dropping
+//! and walking it by recursion is safe on the stack that the bound is for. Whatever could not be parsed became an
+//! `Error` node and was reported: later stages skip such nodes silently.
 
 mod decl;
 mod expr;
@@ -13,9 +13,6 @@ pub use expr::*;
 pub use stmt::*;
 
 use crate::source::{Span, Symbol};
-
-/// The greatest depth of an expression tree, and of a statement tree.
-pub const MAX_DEPTH: u16 = 1000;
 
 /// A name and its span.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
