@@ -30,12 +30,14 @@ fn tables(suites: &[Suite]) -> String {
             *reasons.entry((word, &exception.reason)).or_default() += exception.tests.len();
         }
         sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
-        let run = match (suite.wimpy, suite.binary) {
-            (false, false) => "full",
-            (true, false) => "wimpy",
-            (false, true) => "full, binaries",
-            (true, true) => "wimpy, binaries",
+        let has = |arg: &str| suite.args.iter().any(|a| a == arg);
+        let form = match () {
+            () if suite.wimpy => "wimpy",
+            () if has("small_images") => "small images",
+            () if has("quick*") => "quick",
+            () => "full",
         };
+        let run = if suite.binary { format!("{form}, binaries") } else { form.to_owned() };
         let _ = writeln!(out, "| {} | {run} | {} | {} | {} |", suite.name, counts[0], counts[1], counts[2]);
     }
     let _ = writeln!(out, "| all | | {} | {} | {} |", sums[0], sums[1], sums[2]);
