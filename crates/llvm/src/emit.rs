@@ -94,6 +94,15 @@ pub struct Cx<'m> {
     pub lines: Option<Lines<'m>>,
 }
 
+/// Cases of a `switch` from which on comparisons choose the case. LLVM looks for jump tables, and orders the blocks after
+/// one, in time that grows with the square of the cases (4000 cases: 7 s).
+const MANY_CASES: usize = 500;
+
+fn has_large_switch(func: &Function) -> bool {
+    let is_large = |term: &Term| matches!(term, Term::Switch { cases, .. } if cases.len() > MANY_CASES);
+    func.layout.iter().any(|&b| is_large(&func.blocks[b].term))
+}
+
 impl Cx<'_> {
     /// The type of one lane.
     pub fn scalar(&self, scalar: Scalar) -> LLVMTypeRef {
@@ -185,6 +194,10 @@ impl Cx<'_> {
                 if root { LLVMLinkage::LLVMExternalLinkage } else { LLVMLinkage::LLVMInternalLinkage },
             );
             self.describe(value);
+            if has_large_switch(func) {
+                let attribute = self.text_attribute("no-jump-tables", "true");
+                LLVMAddAttributeAtIndex(value, LLVMAttributeFunctionIndex, attribute);
+            }
             if root {
                 // `noalias`: descriptors, arguments, local memory and scratch are separate objects, which a kernel
                 // reaches through these parameters only.
@@ -525,10 +538,11 @@ impl<'a, 'm> FunctionCx<'a, 'm> {
                 }
                 Term::Switch { value, cases, default } => {
                     // Several cases may lead to one block with different arguments: each such edge is split.
-                    let shared = |e: &Edge| {
-                        !e.args.is_empty()
-                            && cases.iter().map(|c| &c.1).chain([default]).filter(|o| o.block == e.block).count() > 1
-                    };
+                    let mut edges: HashMap<Block, usize> = HashMap::new();
+                    for edge in cases.iter().map(|c| &c.1).chain([default]) {
+                        *edges.entry(edge.block).or_default() += 1;
+                    }
+                    let shared = |e: &Edge| !e.args.is_empty() && edges.get(&e.block).is_some_and(|&n| n > 1);
                     let default_to = self.edge(default, here, shared(default));
                     let targets: Vec<_> =
                         cases.iter().map(|(bits, e)| (*bits, self.edge(e, here, shared(e)))).collect();

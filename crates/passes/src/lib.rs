@@ -22,6 +22,7 @@ pub mod infer_spaces;
 pub mod inline;
 pub mod licm;
 pub mod manager;
+pub mod mask_chains;
 pub mod mem2reg;
 pub mod merge_branches;
 pub mod narrow_loads;
@@ -103,6 +104,9 @@ pub const INFER_ALIGNMENT: Pass =
     Pass::new("infer-alignment", "accesses are aligned as the kernel's buffers are", infer_alignment::run);
 /// [`reducible`]
 pub const REDUCIBLE: Pass = Pass::new("reducible", "cycles with several entries get one", reducible::run);
+/// [`mask_chains`]
+pub const MASK_CHAINS: Pass =
+    Pass::new("mask-chains", "masks of equalities leave long chains of inequalities", mask_chains::run);
 /// [`compact`]
 pub const COMPACT: Pass = Pass::new("compact", "arenas without dead entries", compact::run);
 
@@ -129,6 +133,7 @@ pub const PASSES: &[Pass] = &[
     ADDRESS_RECURRENCES,
     INFER_ALIGNMENT,
     REDUCIBLE,
+    MASK_CHAINS,
     COMPACT,
 ];
 

@@ -51,7 +51,8 @@ use crate::work_group::Cut;
 use crate::{Remark, passes, remarks};
 use cloom_ir::{Function, Module, Op, Query, Span, Value};
 use cloom_passes::{
-    CSE, DCE, FOLD, MEM2REG, NARROW_LOADS, Pass, PassId, PassManager, REDUCIBLE, REDUNDANT_PARAMS, SELECT, SIMPLIFY_CFG,
+    CSE, DCE, FOLD, MASK_CHAINS, MEM2REG, NARROW_LOADS, Pass, PassId, PassManager, REDUCIBLE, REDUNDANT_PARAMS, SELECT,
+    SIMPLIFY_CFG,
 };
 
 /// The scalar passes on a continuation's function: private variables become SSA values, small branches become
@@ -73,7 +74,7 @@ pub const CLEAN_UP: &[Pass] = &[
 ];
 
 /// The scalar passes on a work-group function with vectors.
-pub const CLEAN_UP_VECTORS: &[Pass] = &[REDUNDANT_PARAMS, FOLD, CSE, DCE];
+pub const CLEAN_UP_VECTORS: &[Pass] = &[REDUNDANT_PARAMS, FOLD, CSE, MASK_CHAINS, DCE];
 
 /// The scalar passes on scalar code, before it is copied into the work-group function.
 const CLEAN_UP_SCALAR: &[Pass] = &[NARROW_LOADS, DCE];
