@@ -13,10 +13,9 @@ fn main() {
     println!("cargo:rustc-cdylib-link-arg=-Wl,--wrap=__cxa_atexit");
     // See src/wrapped.rs.
     let allocation = ["malloc", "calloc", "realloc", "posix_memalign", "free"];
-    for name in allocation.iter().chain(&["_Znwm", "_Znam", "_ZnwmSt11align_val_t"]) {
+    let throwing = ["_Znwm", "_Znam", "_ZnwmSt11align_val_t"];
+    let returning_null = ["_ZnwmRKSt9nothrow_t", "_ZnamRKSt9nothrow_t", "_ZnwmSt11align_val_tRKSt9nothrow_t"];
+    for name in allocation.iter().chain(&throwing).chain(&returning_null) {
         println!("cargo:rustc-cdylib-link-arg=-Wl,--wrap={name}");
     }
-    // 100,000 relocations, most of them for LLVM's tables, are a bit each instead of 24 bytes: a process loads the
-    // driver in less time.
-    println!("cargo:rustc-cdylib-link-arg=-Wl,-z,pack-relative-relocs");
 }

@@ -2,6 +2,8 @@
 //!
 //! The bindings crate can link LLVM itself, but only all of it, which makes the driver a sixth larger.
 //!
+//! The C++ library is linked statically too.
+//!
 //! `LLVM_SYS_191_PREFIX` is the folder of LLVM. When this is compiled on another kind of machine, which cannot run the
 //! `llvm-config` there, the names of the libraries come from its own one, and `lib` in that folder has them; the
 //! libraries that LLVM needs are then looked for in the sibling folder `<machine>-linux-gnu`, where Debian has them.
@@ -46,12 +48,30 @@ fn main() {
     for lib in libs.split_whitespace().filter_map(|l| l.strip_prefix("-l")) {
         println!("cargo::rustc-link-lib=static={lib}");
     }
-    for lib in ["z", "zstd"] {
+    for lib in ["z", "zstd", "stdc++"] {
         println!("cargo::rustc-link-lib=static={lib}");
     }
+    println!("cargo::rustc-link-search=native={}", cpp_library().display());
     let beside = prefix.parent().filter(|_| is_cross).unwrap_or(Path::new("/usr/lib"));
     println!("cargo::rustc-link-search=native={}/{machine}-linux-gnu", beside.display());
-    println!("cargo::rustc-link-lib=dylib=stdc++");
+}
+
+/// The folder of the static C++ library. Linked so, LLVM depends neither on the version that the machine has nor on
+/// what the application puts in the place of `operator new`.
+fn cpp_library() -> PathBuf {
+    const FILE: &str = "libstdc++.a";
+    let compiler = cc::Build::new().cpp(true).get_compiler();
+    let output = compiler.to_command().arg(format!("-print-file-name={FILE}")).output();
+    let output = output.unwrap_or_else(|e| panic!("cannot run {}: {e}; install g++", compiler.path().display()));
+    let path = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+    // A compiler that has no such file prints the name alone.
+    match path.parent() {
+        Some(folder) if path.is_file() => folder.to_owned(),
+        _ => panic!(
+            "{} has no {FILE}; install it: Debian has it in libstdc++-*-dev, Fedora in libstdc++-static",
+            compiler.path().display()
+        ),
+    }
 }
 
 /// Compiles what LLVM's C interface cannot do.

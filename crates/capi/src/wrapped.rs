@@ -1,13 +1,14 @@
 //! Functions of the C library that the driver calls through replacements: allocation.
 //!
 //! The linker replaces the driver's references (`--wrap`, in the build script), and nothing else: neither those of the
-//! application nor those of other libraries, nor what the C library calls itself.
+//! application nor those of other libraries, nor what the C library calls itself. The C++ library is linked statically
+//! and thus a part of the driver.
 //!
 //! * `malloc` and its like, which Rust's allocator and LLVM call, fall back to the [`reserve`](crate::reserve). What is
 //!   allocated so is freed by the driver as well.
 //! * `operator new` of C++ throws if there is no memory, LLVM does not catch, and the process would end. Here the
-//!   thread that generates code is given up instead, and the compilation fails. It does not use the reserve: the C++
-//!   library itself may free what it returns.
+//!   thread that generates code is given up instead, and the compilation fails. It does not use the reserve, which is
+//!   for ending a compilation and not for going on with it.
 
 use crate::reserve::RESERVE;
 use std::ffi::c_void;
@@ -137,17 +138,24 @@ unsafe extern "C" fn free(block: *mut c_void) {
     }
 }
 
-/// What `std::nothrow` is: its address is not used.
-static NOTHROW: u8 = 0;
+// The forms of `operator new` that return null. The C++ library's own call the forms above and catch what these throw:
+// as references in the C++ library are replaced as well, they would call each other without end.
 
-unsafe extern "C" {
-    // Those that return null. They, and `operator delete`, may be the application's.
-    #[link_name = "_ZnwmRKSt9nothrow_t"]
-    fn operator_new(size: usize, nothrow: *const u8) -> *mut c_void;
-    #[link_name = "_ZnamRKSt9nothrow_t"]
-    fn operator_new_array(size: usize, nothrow: *const u8) -> *mut c_void;
-    #[link_name = "_ZnwmSt11align_val_tRKSt9nothrow_t"]
-    fn operator_new_aligned(size: usize, align: usize, nothrow: *const u8) -> *mut c_void;
+/// `operator new(size, nothrow)`, also of arrays.
+extern "C" fn new_or_null(size: usize) -> *mut c_void {
+    // Size 0 gets an address of its own.
+    // SAFETY: allocates.
+    unsafe { real::malloc(size.max(1)) }
+}
+
+/// `operator new(size, align, nothrow)`, also of arrays, which calls it.
+extern "C" fn aligned_new_or_null(size: usize, align: usize) -> *mut c_void {
+    let mut block = ptr::null_mut();
+    // The C library takes no smaller alignment than that of an address.
+    let align = align.max(size_of::<*mut c_void>());
+    // SAFETY: allocates; there is a place for the address.
+    let code = unsafe { real::posix_memalign(&mut block, align, size.max(1)) };
+    if code == 0 { block } else { ptr::null_mut() }
 }
 
 fn or_give_up(allocate: impl Fn() -> *mut c_void) -> *mut c_void {
@@ -168,19 +176,14 @@ fn or_give_up(allocate: impl Fn() -> *mut c_void) -> *mut c_void {
     block
 }
 
-extern "C" fn plain_new(size: usize) -> *mut c_void {
-    // SAFETY: allocates.
-    or_give_up(|| unsafe { operator_new(size, &NOTHROW) })
+/// `operator new(size)`, also of arrays.
+extern "C" fn new_or_give_up(size: usize) -> *mut c_void {
+    or_give_up(|| new_or_null(size))
 }
 
-extern "C" fn array_new(size: usize) -> *mut c_void {
-    // SAFETY: allocates.
-    or_give_up(|| unsafe { operator_new_array(size, &NOTHROW) })
-}
-
-extern "C" fn aligned_new(size: usize, align: usize) -> *mut c_void {
-    // SAFETY: allocates; the alignment is that of a type.
-    or_give_up(|| unsafe { operator_new_aligned(size, align, &NOTHROW) })
+/// `operator new(size, align)`, also of arrays, which calls it.
+extern "C" fn aligned_new_or_give_up(size: usize, align: usize) -> *mut c_void {
+    or_give_up(|| aligned_new_or_null(size, align))
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -218,7 +221,10 @@ replace! {
     "__wrap_realloc" = realloc;
     "__wrap_posix_memalign" = posix_memalign;
     "__wrap_free" = free;
-    "__wrap__Znwm" = plain_new;
-    "__wrap__Znam" = array_new;
-    "__wrap__ZnwmSt11align_val_t" = aligned_new;
+    "__wrap__Znwm" = new_or_give_up;
+    "__wrap__Znam" = new_or_give_up;
+    "__wrap__ZnwmSt11align_val_t" = aligned_new_or_give_up;
+    "__wrap__ZnwmRKSt9nothrow_t" = new_or_null;
+    "__wrap__ZnamRKSt9nothrow_t" = new_or_null;
+    "__wrap__ZnwmSt11align_val_tRKSt9nothrow_t" = aligned_new_or_null;
 }
