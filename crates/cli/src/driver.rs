@@ -26,12 +26,30 @@ pub fn beside() -> Option<PathBuf> {
     let dir = exe.parent()?;
     // The folders of a package, and those of cargo for a build and for a test. The newest file counts, and of equally
     // old ones the last.
-    ["..", "../lib/cloom", "../lib", "deps", ""]
-        .iter()
-        .map(|sub| dir.join(sub).join(FILE))
+    let folders = ["..", "../lib/cloom", "../lib", "deps", ""].map(|sub| dir.join(sub));
+    of_python(dir)
+        .into_iter()
+        .chain(folders)
+        .map(|folder| folder.join(FILE))
         .filter(|p| p.is_file())
         .max_by_key(|p| p.metadata().and_then(|m| m.modified()).ok())
         .and_then(|p| p.canonicalize().ok())
+}
+
+/// The folders in which the Python package `cloom` has the driver, if that is where the program in `dir` is from.
+fn of_python(dir: &Path) -> Vec<PathBuf> {
+    const IN_PACKAGES: &str = "pyopencl/.libs";
+    let mut folders = Vec::new();
+    // `<prefix>/lib/python3.11/site-packages`, also of Debian's Python.
+    for entry in std::fs::read_dir(dir.join("../lib")).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with("python") {
+            let packages = |name: &str| entry.path().join(name).join(IN_PACKAGES);
+            folders.extend(["site-packages", "dist-packages"].map(packages));
+        }
+    }
+    // Of `pip install --target`.
+    folders.push(dir.join("..").join(IN_PACKAGES));
+    folders
 }
 
 /// Whether a file has the driver's name, with or without a version.
@@ -146,6 +164,18 @@ pub fn choose(choice: Choice) -> Result<Choice, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_of_python_knows_where_its_driver_is() {
+        let prefix = tempfile::tempdir().unwrap();
+        let bin = prefix.path().join("bin");
+        let libs = prefix.path().join("lib/python3.12/site-packages/pyopencl/.libs");
+        std::fs::create_dir_all(&bin).unwrap();
+        std::fs::create_dir_all(&libs).unwrap();
+        let folders = of_python(&bin);
+        assert!(folders.iter().any(|f| f.canonicalize().is_ok_and(|f| f == libs.canonicalize().unwrap())));
+        assert!(folders.contains(&bin.join("../pyopencl/.libs")), "of `pip install --target`");
+    }
 
     #[test]
     fn the_driver_is_known_with_its_version() {
