@@ -48,6 +48,15 @@ use() {
 }
 
 ls before >/dev/null 2>&1 && fail "this is not a fresh machine"
+echo "Debian $(cat /etc/debian_version), $(ldd --version | head -1):"
+cp cloom.deb /tmp/cloom.deb
+sed -n 's/^RUN //p' Containerfile | sh -e >>apt.log 2>&1 || {
+    tail -20 apt.log
+    fail "the container is not made"
+}
+cloom run -k mandel -s 256 -i 1 -n
+ok "the lines of the Containerfile, $(du -sm /usr/lib/cloom /usr/bin/cloom | awk '{ sum += $1 } END { print sum }') MB of driver and program"
+apt purge cloom ocl-icd-libopencl1
 apt update
 apt-get -s install ./cloom.deb >simulated.txt
 grep -q '^Inst ocl-icd-libopencl1' simulated.txt || fail "the package does not bring an ICD loader"
@@ -118,3 +127,13 @@ DESTDIR=/check/below unpacked/install.sh --prefix /opt/cloom --vendors /opt/vend
 DESTDIR=/check/below sh below/opt/cloom/lib/cloom/uninstall.sh
 [ -z "$(ls -A below)" ] || fail "files are left: $(find below)"
 ok "after uninstall.sh with DESTDIR: nothing is left"
+
+echo "the wheel, in the system's Python:"
+apt install python3-venv
+python3 -m venv venv
+start=$(date +%s%N)
+venv/bin/pip --quiet install --no-index --find-links wheels cloom pyopencl numpy
+ok "pip install cloom pyopencl: $((($(date +%s%N) - start) / 1000000)) ms"
+env -u OCL_ICD_VENDORS venv/bin/python check.py
+venv/bin/cloom run -k mandel -s 256 -i 1 -n
+venv/bin/python -m cloom --version

@@ -39,7 +39,7 @@ const USAGE: &str = "usage: cargo xtask <command>
   gpu           pack: what runs on a machine with a GPU; simulate COMMAND: run it here on a simulated one
   aarch64 [A…]  run the tests that run machine code, made for Arm and emulated; ARGS go to `cargo test`
   cts DIR [S…]  run the conformance tests that were built in DIR, or the suites whose names begin so; `cts` tells its options
-  dist          make what users get, a tarball and a Debian package; --check: and try both in a fresh Debian
+  dist          make what users get, a wheel, a Debian package and a tarball; --check: and try them in fresh systems
   hashcat [A…]  build all kernels of hashcat, or of the sources whose names begin so; takes hours of processor time
   sanitize [A…] the driver's tests under AddressSanitizer and valgrind: address [ARGS] or memcheck [NAMES]
   soak [A…]     long runs of what a driver must endure: --minutes N, --case NAME, --json, --list

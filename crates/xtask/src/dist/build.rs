@@ -4,6 +4,8 @@
 //! The profile is `delivery` of `Cargo.toml`. The flags below go to every crate, which the profile's own folder of
 //! results keeps apart from other builds.
 
+use super::machine::Machine;
+use super::stubs;
 use crate::tools::{cargo, messages, root, succeeds, target};
 use anyhow::{Context, Result};
 use cargo_metadata::{BuildScript, Message};
@@ -23,11 +25,15 @@ pub struct Built {
 }
 
 /// Builds both.
-pub fn build() -> Result<Built> {
+pub fn build(machine: Machine) -> Result<Built> {
     println!("xtask: building libcloom.so and cloom for users (the first time takes some minutes)");
-    let mut command = cargo(&["build", "--locked", "--profile", PROFILE, "-p", "cloom-capi", "-p", "cloom-cli"]);
+    let stubs = stubs::folder(machine, "gcc")?;
+    let triple = machine.triple();
+    // With a triple the flags are not for build scripts, which run here.
+    let mut command = cargo(&["build", "--locked", "--profile", PROFILE, "--target", &triple]);
     command
-        .env("CARGO_ENCODED_RUSTFLAGS", flags().join("\x1f"))
+        .args(["-p", "cloom-capi", "-p", "cloom-cli"])
+        .env("CARGO_ENCODED_RUSTFLAGS", flags(&stubs).join("\x1f"))
         // Nothing that is built has a time in it, and build scripts would run again with each commit.
         .env_remove("SOURCE_DATE_EPOCH");
     let mut archives = Vec::new();
@@ -38,7 +44,7 @@ pub fn build() -> Result<Built> {
     }
     archives.sort();
     archives.dedup();
-    let folder = target().join(PROFILE);
+    let folder = target().join(triple).join(PROFILE);
     let file = |name: &str| folder.join(name).canonicalize().with_context(|| format!("{name} was not built"));
     Ok(Built { library: file("libcloom.so")?, program: file("cloom")?, archives })
 }
@@ -63,12 +69,18 @@ fn linked(script: &BuildScript) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Flags for rustc: no path of this machine in the results; equal functions once, where the linker can do that.
-fn flags() -> Vec<String> {
+/// Flags for rustc: no path of this machine in the results; the C library that users have; equal functions once, where
+/// the linker can do that.
+fn flags(stubs: &Path) -> Vec<String> {
     let mut flags = vec![format!("--remap-path-prefix={}=cloom", root().display())];
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
     flags.extend(home.map(|home| format!("--remap-path-prefix={}=cargo", home.display())));
+    // For libraries, and for what a program begins with.
+    flags.push(format!("-Lnative={}", stubs.display()));
+    flags.push(format!("-Clink-arg=-B{}", stubs.display()));
+    // The stubs have not what this machine's libgcc_s asks for; that of the user's machine has its own C library.
+    flags.push("-Clink-arg=-Wl,--allow-shlib-undefined".to_owned());
     let fold = "-Clink-arg=-Wl,--icf=all";
     if links_with(fold) {
         flags.push(fold.to_owned());

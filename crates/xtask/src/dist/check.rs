@@ -1,15 +1,20 @@
-//! `dist --check`: the packages on a fresh Debian. In: what was made. Out: what happened, line by line.
+//! `dist --check`: the packages where users install them. In: what was made. Out: what happened, line by line.
 //!
-//! The Debian is a folder that `debootstrap` fills from the mirror of this machine; `dist/check.sh` runs in it, in a
-//! namespace of its own, with root's rights. The packages that make up the system are kept in `target/dist-base`.
+//! The wheel goes into fresh environments of this machine's Python (`dist/wheel/check.sh`), also as `docs/ci.md` says
+//! (`page.rs`). Then all goes into fresh
+//! Debians of three versions, each a folder that `debootstrap` fills from the mirror of this machine; `dist/check.sh`
+//! runs in it, in a namespace of its own, with root's rights. The packages that make up the systems are kept in
+//! `target/dist-base`, those of Python in `target/dist-python`.
 
+use super::licences::Texts;
 use super::tree::{Piece, template};
-use super::{Form, Release, output, pack};
+use super::venv::Venv;
+use super::{Files, Form, Release, output, pack, page};
 use crate::tools::{must, succeeds, target};
 use crate::{Outcome, packages};
 use anyhow::{Context, Result, ensure};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// Mounts what programs expect, in a namespace that ends with the command. `$0` is the root.
@@ -18,52 +23,156 @@ const ENTER: &str = "mount --make-rprivate / && mount -t proc proc \"$0/proc\" &
                      exec chroot \"$0\" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
                      VERSION=\"$VERSION\" LIBRARY=\"$LIBRARY\" sh /check/check.sh";
 
+/// A version of Debian.
+struct Debian {
+    name: &'static str,
+    /// The version of its Python.
+    python: &'static str,
+}
+
+/// The versions on which packages are tried: glibc 2.31, 2.36 and 2.41.
+const DEBIANS: &[Debian] = &[
+    Debian { name: "bullseye", python: "3.9" },
+    Debian { name: "bookworm", python: "3.11" },
+    Debian { name: "trixie", python: "3.13" },
+];
+/// The name of the check of the wheel on this machine.
+const PYTHON: &str = "python";
+/// The name of the check of the page about CI.
+const CI: &str = "ci";
+/// What wheels that are tried together may be made for. All of these Debians can use it.
+const PLATFORMS: &[&str] = &["manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux2014_x86_64"];
+
+/// The names of the checks that can be chosen.
+pub fn places() -> Vec<&'static str> {
+    let mut names = vec![PYTHON, CI];
+    names.extend(DEBIANS.iter().map(|d| d.name));
+    names
+}
+
+/// Writes all that is in a wheel, in its order, but for how it is compressed.
+const READ_WHEEL: &str = "import sys, zipfile\n\
+                          for i in zipfile.ZipFile(sys.argv[1]).infolist():\n    \
+                          print(i.filename, i.date_time, i.external_attr, i.CRC, i.file_size)";
+
 /// Checks the files that were made in a folder.
-pub fn run(release: &Release, files: &[PathBuf; 2], pieces: &[Piece], folder: &Path) -> Result<Outcome> {
-    let [archive, package] = files;
-    let repeated = repeats(release, files, pieces, folder)?;
-    let clean = lintian(package)?;
-    if output(Command::new("id").arg("-u"))?.trim() != "0" {
-        println!("skipped: installing the packages in a fresh Debian needs root (chroot); run it with sudo");
-        return Ok(Outcome::of(repeated && clean));
+pub fn run(
+    release: &Release,
+    files: &Files,
+    pieces: &[Piece],
+    texts: &Texts,
+    folder: &Path,
+    places: &[String],
+) -> Result<Outcome> {
+    let chosen = |place: &str| places.is_empty() || places.iter().any(|p| p == place);
+    let mut good = repeats(release, files, pieces, texts, folder)?;
+    good &= lintian(&files.package)?;
+    if chosen(PYTHON) {
+        good &= wheel(release, &files.wheel, folder)?;
     }
-    let root = folder.join("debian-root");
-    make_root(&root)?;
-    let check = root.join("check");
-    fs::create_dir(&check).context("cannot make the folder of the test")?;
-    fs::copy(package, check.join("cloom.deb"))?;
-    fs::copy(archive, check.join("cloom.tar.xz"))?;
-    fs::write(check.join("check.sh"), template!("check.sh"))?;
-    fs::write(check.join("check.py"), template!("check.py"))?;
+    if chosen(CI) {
+        good &= page::run(release, folder, &folder.join("ci"))?;
+    }
+    let root = output(Command::new("id").arg("-u"))?.trim() == "0";
+    for debian in DEBIANS.iter().filter(|d| chosen(d.name)) {
+        if root {
+            good &= debian.check(release, files, folder)?;
+        } else {
+            println!("skipped: installing the packages in a fresh Debian {} needs root (chroot)", debian.name);
+        }
+    }
+    Ok(Outcome::of(good))
+}
+
+/// The wheel in fresh environments of Python.
+fn wheel(release: &Release, wheel: &Path, folder: &Path) -> Result<bool> {
+    let work = folder.join("python");
+    fs::create_dir_all(&work)?;
+    fs::write(work.join("check.py"), template!("check.py"))?;
+    fs::write(work.join("check.sh"), template!("wheel/check.sh"))?;
+    let name = wheel.file_stem().unwrap_or_default().to_string_lossy();
     let good = succeeds(
-        Command::new("unshare")
-            .args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER])
-            .arg(&root)
+        Command::new("sh")
+            .arg(work.join("check.sh"))
+            .env("WHEEL", wheel)
+            .env("WORK", &work)
             .env("VERSION", &release.version)
-            .env("LIBRARY", format!("libcloom.so.{}", release.major())),
+            .env("TAG", name.rsplit('-').next().unwrap_or_default()),
     )?;
     if good {
-        fs::remove_dir_all(&root).with_context(|| format!("cannot remove {}", root.display()))?;
-        println!("xtask dist: the packages install, run and go away");
+        fs::remove_dir_all(&work).with_context(|| format!("cannot remove {}", work.display()))?;
+        println!("xtask dist: the wheel installs, runs and goes away");
     } else {
-        println!("xtask dist: FAILED; the Debian that was used is {}", root.display());
+        println!("xtask dist: FAILED; the environments of Python are in {}", work.display());
     }
-    Ok(Outcome::of(good && repeated && clean))
+    Ok(good)
+}
+
+impl Debian {
+    /// All files in a fresh system.
+    fn check(&self, release: &Release, files: &Files, folder: &Path) -> Result<bool> {
+        let root = folder.join(format!("{}-root", self.name));
+        self.make_root(&root)?;
+        let check = root.join("check");
+        fs::create_dir(&check).context("cannot make the folder of the test")?;
+        fs::copy(&files.package, check.join("cloom.deb"))?;
+        fs::copy(&files.tarball, check.join("cloom.tar.xz"))?;
+        fs::copy(&files.container, check.join("Containerfile"))?;
+        fs::write(check.join("check.sh"), template!("check.sh"))?;
+        fs::write(check.join("check.py"), template!("check.py"))?;
+        self.wheels(&files.wheel, &check.join("wheels"))?;
+        let good = succeeds(
+            Command::new("unshare")
+                .args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER])
+                .arg(&root)
+                .env("VERSION", &release.version)
+                .env("LIBRARY", format!("libcloom.so.{}", release.major()))
+                .env("HOST_NAME", self.name),
+        )?;
+        if good {
+            fs::remove_dir_all(&root).with_context(|| format!("cannot remove {}", root.display()))?;
+            println!("xtask dist: the packages install, run and go away on Debian {}", self.name);
+        } else {
+            println!("xtask dist: FAILED; the Debian that was used is {}", root.display());
+        }
+        Ok(good)
+    }
+
+    /// The wheel, and those that it is tried with for the system's Python. The system itself needs no way to PyPI.
+    fn wheels(&self, wheel: &Path, folder: &Path) -> Result<()> {
+        let venv = Venv::new("pip")?;
+        let kept = target().join("dist-python").join(self.name);
+        let mut words = vec!["download", "--only-binary", ":all:", "--python-version", self.python];
+        for platform in PLATFORMS {
+            words.extend(["--platform", platform]);
+        }
+        let kept = kept.display().to_string();
+        words.extend(["--dest", &kept, "pyopencl", "numpy"]);
+        venv.pip(&words)?;
+        fs::create_dir(folder)?;
+        for entry in fs::read_dir(kept)? {
+            let path = entry?.path();
+            fs::copy(&path, folder.join(path.file_name().unwrap_or_default()))?;
+        }
+        fs::copy(wheel, folder.join(wheel.file_name().unwrap_or_default()))?;
+        Ok(())
+    }
 }
 
 /// Whether the same pieces make the same packages again, but for compression, which depends on nothing else.
-fn repeats(release: &Release, files: &[PathBuf; 2], pieces: &[Piece], folder: &Path) -> Result<bool> {
+fn repeats(release: &Release, files: &Files, pieces: &[Piece], texts: &Texts, folder: &Path) -> Result<bool> {
     let again = folder.join("again");
     fs::create_dir_all(&again)?;
-    let made = pack(release, pieces, &again, Form::Plain)?;
+    let made = pack(release, pieces, texts, &again, Form::Plain)?;
     let mut good = true;
     // The tar files in both: of the tarball, and of the package's files and its control files.
-    let readers: [(usize, &[&str]); 3] = [
-        (0, &["xz", "--decompress", "--stdout", "--force"]),
-        (1, &["dpkg-deb", "--fsys-tarfile"]),
-        (1, &["dpkg-deb", "--ctrl-tarfile"]),
+    let readers: [(&Path, &Path, &[&str]); 4] = [
+        (&files.tarball, &made.tarball, &["xz", "--decompress", "--stdout", "--force"]),
+        (&files.package, &made.package, &["dpkg-deb", "--fsys-tarfile"]),
+        (&files.package, &made.package, &["dpkg-deb", "--ctrl-tarfile"]),
+        (&files.wheel, &made.wheel, &["python3", "-c", READ_WHEEL]),
     ];
-    for (i, reader) in readers {
+    for (first, second, reader) in readers {
         let read = |path: &Path| {
             let output = Command::new(reader[0]).args(&reader[1..]).arg(path).output();
             let output = output.with_context(|| format!("cannot run {}", reader[0]))?;
@@ -75,11 +184,11 @@ fn repeats(release: &Release, files: &[PathBuf; 2], pieces: &[Piece], folder: &P
             );
             Ok(output.stdout)
         };
-        let name = files[i].file_name().unwrap_or_default().display();
-        if read(&files[i])? == read(&made[i])? {
-            println!("ok: {name} is the same when it is made again ({})", reader.last().unwrap_or(&""));
+        let name = first.file_name().unwrap_or_default().display();
+        if read(first)? == read(second)? {
+            println!("ok: {name} is the same when it is made again ({})", reader[0]);
         } else {
-            println!("WRONG: {name} differs when it is made again ({})", reader.last().unwrap_or(&""));
+            println!("WRONG: {name} differs when it is made again ({})", reader[0]);
             good = false;
         }
     }
@@ -103,41 +212,44 @@ fn lintian(package: &Path) -> Result<bool> {
     Ok(good)
 }
 
-/// A fresh Debian of this machine's version, in a folder that does not exist.
-fn make_root(root: &Path) -> Result<()> {
-    packages::install(&["debootstrap"])?;
+impl Debian {
+    /// A fresh system, in a folder that does not exist.
+    fn make_root(&self, root: &Path) -> Result<()> {
+        packages::install(&["debootstrap"])?;
+        let name = self.name;
+        let mirror = mirror()?;
+        println!("xtask: a fresh Debian {name} from {mirror}");
+        let kept = target().join("dist-base");
+        fs::create_dir_all(&kept)?;
+        let kept = kept.canonicalize()?.join(format!("{name}.tar"));
+        let debootstrap = |args: &[&str]| {
+            let mut command = Command::new("debootstrap");
+            command
+                .arg("--variant=minbase")
+                .args(args)
+                .arg(name)
+                .arg(root)
+                .arg(&mirror)
+                .stdout(std::process::Stdio::null());
+            must(&mut command)
+        };
+        if !kept.is_file() {
+            debootstrap(&[&format!("--make-tarball={}", kept.display())])?;
+        }
+        if let Err(e) = debootstrap(&[&format!("--unpack-tarball={}", kept.display())]) {
+            // The packages that were kept may have been replaced on the mirror since.
+            fs::remove_file(&kept)?;
+            return Err(e.context("the kept packages are removed; try again"));
+        }
+        Ok(())
+    }
+}
+
+/// The mirror from which this machine takes packages; it has the other versions as well.
+fn mirror() -> Result<String> {
     let release = fs::read_to_string("/etc/os-release").context("cannot read /etc/os-release")?;
     let name = release.lines().find_map(|l| l.strip_prefix("VERSION_CODENAME="));
     let name = name.context("/etc/os-release names no version of Debian")?;
-    let mirror = mirror(name)?;
-    println!("xtask: a fresh Debian {name} from {mirror}");
-    let kept = target().join("dist-base");
-    fs::create_dir_all(&kept)?;
-    let kept = kept.canonicalize()?.join(format!("{name}.tar"));
-    let debootstrap = |args: &[&str]| {
-        let mut command = Command::new("debootstrap");
-        command
-            .arg("--variant=minbase")
-            .args(args)
-            .arg(name)
-            .arg(root)
-            .arg(&mirror)
-            .stdout(std::process::Stdio::null());
-        must(&mut command)
-    };
-    if !kept.is_file() {
-        debootstrap(&[&format!("--make-tarball={}", kept.display())])?;
-    }
-    if let Err(e) = debootstrap(&[&format!("--unpack-tarball={}", kept.display())]) {
-        // The packages that were kept may have been replaced on the mirror since.
-        fs::remove_file(&kept)?;
-        return Err(e.context("the kept packages are removed; try again"));
-    }
-    Ok(())
-}
-
-/// The mirror from which this machine takes packages of its version.
-fn mirror(name: &str) -> Result<String> {
     let list = output(Command::new("apt-get").args([
         "indextargets",
         "--format",

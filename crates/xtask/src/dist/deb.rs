@@ -2,9 +2,10 @@
 //! elsewhere or compressed, this file says so.
 
 use super::tree::{Content, Piece, template};
-use super::{Form, Release, output};
+use super::{Form, Release, output, stubs};
 use crate::tools::{must, root};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,8 +19,7 @@ const ICD: &str = "etc/OpenCL/vendors/cloom.icd";
 /// Makes it in a folder.
 pub fn make(release: &Release, pieces: &[Piece], folder: &Path, form: Form) -> Result<PathBuf> {
     let stage = &folder.join("debian");
-    let architecture = output(Command::new("dpkg").arg("--print-architecture"))?.trim().to_owned();
-    let triplet = output(Command::new("dpkg-architecture").args(["-q", "DEB_HOST_MULTIARCH"]))?.trim().to_owned();
+    let (architecture, triplet) = (release.machine.debian(), release.machine.multiarch());
     for piece in pieces.iter().filter_map(of_debian) {
         Piece::new(format!("{PREFIX}/{}", piece.path), piece.content).place(stage)?;
     }
@@ -48,10 +48,10 @@ pub fn make(release: &Release, pieces: &[Piece], folder: &Path, form: Form) -> R
     }
     let control = release
         .fill(template!("control"))
-        .replace("@ARCHITECTURE@", &architecture)
+        .replace("@ARCHITECTURE@", architecture)
         .replace("@MAINTAINER@", &maintainer)
         .replace("@SIZE@", &size.to_string())
-        .replace("@DEPENDS@", &depends(stage, &folder.join("made"))?);
+        .replace("@DEPENDS@", &depends(&linked(stage)?)?);
     Piece::new("DEBIAN/control", Content::Text(control)).place(stage)?;
     let package = folder.join(format!("cloom_{}-1_{architecture}.deb", release.version));
     must(
@@ -130,24 +130,39 @@ fn write_sums(stage: &Path, files: &[String]) -> Result<()> {
     Piece::new("DEBIAN/md5sums", Content::Text(sums)).place(stage)
 }
 
-/// The packages whose libraries are linked, with the versions that have what is used of them.
-fn depends(stage: &Path, made: &Path) -> Result<String> {
-    let folder = made.join("shlibs");
-    // The program works in a source package, of which it reads these two lines.
-    Piece::new("debian/control", Content::Text("Source: cloom\n\nPackage: cloom\nArchitecture: any\n".to_owned()))
-        .place(&folder)?;
+/// Driver and program in the tree.
+fn linked(stage: &Path) -> Result<Vec<PathBuf>> {
     let library = files(stage)?.into_iter().find(|f| f.contains("/libcloom.so.") && f.matches('.').count() > 2);
     let library = library.context("the library is in the package")?;
-    let list = output(
-        Command::new("dpkg-shlibdeps")
-            .args(["-O", "-e"])
-            .arg(stage.join("usr/bin/cloom"))
-            .arg("-e")
-            .arg(stage.join(library))
-            .current_dir(&folder),
-    )?;
-    let list = list.lines().find_map(|l| l.strip_prefix("shlibs:Depends="));
-    list.map(str::to_owned).context("dpkg-shlibdeps names no packages")
+    Ok(vec![stage.join("usr/bin/cloom"), stage.join(library)])
+}
+
+/// The packages whose libraries are linked. `dpkg-shlibdeps` would ask for the C library of this machine, in which
+/// functions have moved from one of its libraries to another; that the older one has them is what `tree` has checked.
+fn depends(files: &[PathBuf]) -> Result<String> {
+    let mut packages = BTreeSet::new();
+    for file in files {
+        let dynamic = output(Command::new("readelf").args(["-dW"]).arg(file))?;
+        for library in needed(&dynamic) {
+            packages.insert(package_of(library).with_context(|| format!("no package is known that has {library}"))?);
+        }
+    }
+    ensure!(!packages.is_empty(), "readelf lists no library that is needed");
+    Ok(packages.into_iter().collect::<Vec<_>>().join(", "))
+}
+
+/// The libraries that `readelf` lists as needed.
+fn needed(dynamic: &str) -> impl Iterator<Item = &str> {
+    dynamic.lines().filter_map(|l| l.split_once("Shared library: [")?.1.strip_suffix(']'))
+}
+
+/// The package of Debian that has a library, and from which version on.
+fn package_of(library: &str) -> Option<String> {
+    const OF_LIBC: &[&str] = &["libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libutil.so.1"];
+    if OF_LIBC.contains(&library) || library.starts_with("ld-linux-") {
+        return Some(format!("libc6 (>= {})", stubs::GLIBC));
+    }
+    (library == "libgcc_s.so.1").then(|| "libgcc-s1".to_owned())
 }
 
 #[cfg(test)]
@@ -160,6 +175,15 @@ mod tests {
         assert!(!text.contains('@') && text.contains("\n Permission is hereby granted"));
         let licence = text.split("License: Expat\n").last().unwrap();
         assert!(licence.lines().all(|l| l.starts_with(' ') && l.len() > 1), "{licence}");
+    }
+
+    #[test]
+    fn needed_libraries_have_packages() {
+        let list = " 0x01 (NEEDED)  Shared library: [libc.so.6]\n 0x01 (NEEDED)  Shared library: [libgcc_s.so.1]\n\
+                    0x0e (SONAME)  Library soname: [libcloom.so.0]\n";
+        let packages: Vec<_> = needed(list).map(package_of).collect();
+        assert_eq!(packages, [Some("libc6 (>= 2.28)".to_owned()), Some("libgcc-s1".to_owned())]);
+        assert_eq!(package_of("libstdc++.so.6"), None);
     }
 
     #[test]

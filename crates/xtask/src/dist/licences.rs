@@ -1,9 +1,10 @@
 //! The licences of everything that is linked in. In: the graph of crates, and the static libraries that the build
-//! named. Out: one text with all of them, and what has none.
+//! named. Out: one text with all of them, a bill of materials, and what has none.
 //!
 //! Crates have their licences in their own folders. Libraries belong to packages of Debian, each of which has a file
 //! `copyright`. The standard library of Rust comes with a page of its own.
 
+use super::bill::{self, Component};
 use super::build::Built;
 use super::output;
 use crate::tidy::{Workspace, shipped};
@@ -21,6 +22,10 @@ use std::process::Command;
 pub struct Texts {
     /// Crates and libraries.
     pub third_party: String,
+    /// The licence of all together, as an SPDX expression.
+    pub expression: String,
+    /// All parts with their versions and licences, in the form of CycloneDX.
+    pub bill: String,
     /// The page of Rust's standard library.
     pub rust_library: PathBuf,
 }
@@ -35,7 +40,17 @@ struct Collection {
     parts: Vec<String>,
     texts: BTreeMap<String, BTreeSet<String>>,
     missing: Vec<String>,
+    components: Vec<Component>,
 }
+
+/// The licences of the packages of Debian whose libraries are linked, by the beginnings of their names. The text is in
+/// the package; an expression is not.
+const OF_PACKAGES: &[(&str, &str)] = &[
+    ("llvm-", "Apache-2.0 WITH LLVM-exception"),
+    ("libstdc++-", "GPL-3.0-or-later WITH GCC-exception-3.1"),
+    ("zlib1g-dev", "Zlib"),
+    ("libzstd-dev", "BSD-3-Clause"),
+];
 
 /// Collects them; also returns a line for each part without a text.
 pub fn collect(built: &Built) -> Result<(Texts, Vec<String>)> {
@@ -48,13 +63,35 @@ pub fn collect(built: &Built) -> Result<(Texts, Vec<String>)> {
     for (package, libraries) in packages(&built.archives)? {
         let file = Path::new("/usr/share/doc").join(&package).join("copyright");
         all.add(format!("{package} ({libraries})"), fs::read_to_string(&file).into_iter().collect());
+        all.components.push(of_package(&package)?);
     }
     let sysroot = output(Command::new("rustc").args(["--print", "sysroot"]))?;
     let rust_library = Path::new(sysroot.trim()).join("share/doc/rust/COPYRIGHT-library.html");
     if !rust_library.is_file() {
         all.missing.push(format!("the standard library of Rust has no licence: {} is missing", rust_library.display()));
     }
-    Ok((Texts { third_party: all.text(), rust_library }, all.missing))
+    let version = output(Command::new("rustc").arg("--version"))?;
+    let version = version.split(' ').nth(1).unwrap_or_default().to_owned();
+    let expression = "MIT OR Apache-2.0".to_owned();
+    let url = format!("pkg:generic/rust-std@{version}");
+    all.components.push(Component { name: "rust-std".to_owned(), version, licence: expression, url });
+    let own = env!("CARGO_PKG_LICENSE");
+    let texts = Texts {
+        third_party: all.text(),
+        expression: bill::expression(own, &all.components),
+        bill: bill::write(own, &all.components)?,
+        rust_library,
+    };
+    Ok((texts, all.missing))
+}
+
+/// A package of Debian as a part.
+fn of_package(name: &str) -> Result<Component> {
+    let version = output(Command::new("dpkg-query").args(["-W", "-f", "${Version}", name]))?;
+    let licence = OF_PACKAGES.iter().find(|(n, _)| name.starts_with(n)).map(|(_, licence)| (*licence).to_owned());
+    let licence = licence.with_context(|| format!("{name} is linked: its licence has to be added to licences.rs"))?;
+    let url = format!("pkg:deb/debian/{}@{}", name.replace('+', "%2B"), version.replace('+', "%2B"));
+    Ok(Component { name: name.to_owned(), version, licence, url })
 }
 
 /// The packages of Debian that have the libraries, each with the libraries in words.
@@ -93,6 +130,9 @@ impl Collection {
             texts.extend(mit_of(&own, &package.authors.join(", ")));
         }
         self.add(format!("{} {} ({licence})", package.name, package.version), texts);
+        let (name, version) = (package.name.to_string(), package.version.to_string());
+        let url = format!("pkg:cargo/{name}@{}", version.replace('+', "%2B"));
+        self.components.push(Component { name, version, licence: licence.to_owned(), url });
         Ok(())
     }
 

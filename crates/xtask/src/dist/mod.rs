@@ -1,23 +1,32 @@
 //! `dist`: what users get. In: the workspace. Out, in `target/dist`: a tarball with an install script, a Debian
-//! package, and the checksums of both. `--check` installs each in a fresh Debian, uses it and removes it again.
+//! package, a wheel for Python, a file for containers, and the checksums of all. `--check` installs each in fresh
+//! systems, uses it and removes it again.
 //!
 //! The same sources make the same files: times are `SOURCE_DATE_EPOCH`, which is the time of the last commit if it is
 //! not set, owners are root, entries are sorted, and no path of this machine is in the programs.
 
+mod bill;
 mod build;
 mod check;
 mod deb;
 mod licences;
+mod machine;
+mod page;
+mod stubs;
 mod tarball;
 mod tree;
+mod venv;
+mod wheel;
 
 use crate::tools::{must, root, target};
 use crate::{Outcome, packages};
 use anyhow::{Context, Result, bail, ensure};
+use licences::Texts;
+use machine::Machine;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use tree::Piece;
+use tree::{Piece, template};
 
 /// Packages whose programs are used here, beside those for building.
 const TOOLS: &[&str] = &["dpkg-dev", "xz-utils"];
@@ -28,17 +37,19 @@ pub struct Release {
     pub version: String,
     /// Seconds since 1970: the time that everything has.
     pub epoch: u64,
+    /// For which machines.
+    pub machine: Machine,
 }
 
 impl Release {
-    fn of_this() -> Result<Release> {
+    fn of_this(machine: Machine) -> Result<Release> {
         let epoch = match std::env::var("SOURCE_DATE_EPOCH") {
             Ok(text) => text,
             Err(_) => output(Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root()))
                 .context("no time of the last commit: set SOURCE_DATE_EPOCH to seconds since 1970")?,
         };
         let epoch = epoch.trim().parse().with_context(|| format!("SOURCE_DATE_EPOCH is no number: {epoch}"))?;
-        Ok(Release { version: env!("CARGO_PKG_VERSION").to_owned(), epoch })
+        Ok(Release { version: env!("CARGO_PKG_VERSION").to_owned(), epoch, machine })
     }
 
     /// The first number of the version, which is that of the library's interface.
@@ -54,16 +65,21 @@ impl Release {
 
 /// Makes everything, and checks it if that is asked for.
 pub fn run(args: &[String]) -> Result<Outcome> {
-    let checks = match args {
-        [] => false,
-        [word] if word == "--check" => true,
-        _ => bail!("usage: cargo xtask dist [--check]"),
+    let places = match args {
+        [] => None,
+        [word, places @ ..] if word == "--check" => Some(places),
+        _ => {
+            bail!("usage: cargo xtask dist [--check [PLACE…]], where a place is one of {}", check::places().join(", "))
+        }
     };
+    for place in places.unwrap_or_default() {
+        ensure!(check::places().contains(&place.as_str()), "{place} is none of {}", check::places().join(", "));
+    }
     ensure!(Path::new("/usr/bin/dpkg-deb").exists(), "dist needs Debian's tools: dpkg-deb is missing");
     packages::ensure()?;
     packages::install(TOOLS)?;
-    let release = Release::of_this()?;
-    let built = build::build()?;
+    let release = Release::of_this(Machine::host()?)?;
+    let built = build::build(release.machine)?;
     let (texts, missing) = licences::collect(&built)?;
     for line in &missing {
         println!("{line}");
@@ -75,10 +91,10 @@ pub fn run(args: &[String]) -> Result<Outcome> {
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let folder = folder.canonicalize()?;
     let pieces = tree::pieces(&release, &built, &texts, &folder.join("made"))?;
-    let files = pack(&release, &pieces, &folder, Form::Compressed)?;
+    let files = pack(&release, &pieces, &texts, &folder, Form::Compressed)?;
     write_sums(&folder, &files)?;
     println!("made in {}:", folder.display());
-    for path in &files {
+    for path in files.all() {
         println!("  {:>6.1} MB  {}", megabytes(path)?, path.file_name().unwrap_or_default().display());
     }
     println!("with");
@@ -88,7 +104,10 @@ pub fn run(args: &[String]) -> Result<Outcome> {
     if !missing.is_empty() {
         return Ok(Outcome::Findings);
     }
-    if checks { check::run(&release, &files, &pieces, &folder) } else { Ok(Outcome::Fine) }
+    match places {
+        Some(places) => check::run(&release, &files, &pieces, &texts, &folder, places),
+        None => Ok(Outcome::Fine),
+    }
 }
 
 /// How packages are stored. Compressing takes minutes; what was packed can be compared without.
@@ -100,15 +119,40 @@ pub enum Form {
     Plain,
 }
 
-/// Makes the tarball and the Debian package, in this order, in a folder.
-fn pack(release: &Release, pieces: &[Piece], folder: &Path, form: Form) -> Result<[PathBuf; 2]> {
-    let archive = tarball::make(release, pieces, folder, form)?;
-    Ok([archive, deb::make(release, pieces, folder, form)?])
+/// The files that are made of the same pieces.
+pub struct Files {
+    /// For any Linux.
+    pub tarball: PathBuf,
+    /// For Debian and its like.
+    pub package: PathBuf,
+    /// For Python.
+    pub wheel: PathBuf,
+    /// What an image of a container with the package is built from.
+    pub container: PathBuf,
+}
+
+impl Files {
+    fn all(&self) -> [&Path; 4] {
+        [&self.tarball, &self.package, &self.wheel, &self.container]
+    }
+}
+
+/// Makes them in a folder.
+fn pack(release: &Release, pieces: &[Piece], texts: &Texts, folder: &Path, form: Form) -> Result<Files> {
+    let container = folder.join("Containerfile");
+    let text = release.fill(template!("Containerfile")).replace("@DEBIAN@", release.machine.debian());
+    fs::write(&container, text).context("cannot write Containerfile")?;
+    Ok(Files {
+        container,
+        tarball: tarball::make(release, pieces, folder, form)?,
+        package: deb::make(release, pieces, folder, form)?,
+        wheel: wheel::make(release, pieces, texts, folder, form)?,
+    })
 }
 
 /// Writes `SHA256SUMS`, in the form that `sha256sum --check` reads.
-fn write_sums(folder: &Path, files: &[PathBuf]) -> Result<()> {
-    let names = files.iter().filter_map(|f| f.file_name());
+fn write_sums(folder: &Path, files: &Files) -> Result<()> {
+    let names = files.all().into_iter().filter_map(|f| f.file_name());
     let sums = output(Command::new("sha256sum").args(names).current_dir(folder))?;
     fs::write(folder.join("SHA256SUMS"), sums).context("cannot write SHA256SUMS")
 }
@@ -150,7 +194,7 @@ mod tests {
 
     #[test]
     fn templates_are_filled() {
-        let release = Release { version: "3.1.4".to_owned(), epoch: 0 };
+        let release = Release { version: "3.1.4".to_owned(), epoch: 0, machine: Machine::X86 };
         assert_eq!(release.fill("lib.so.@MAJOR@ is @VERSION@"), "lib.so.3 is 3.1.4");
     }
 

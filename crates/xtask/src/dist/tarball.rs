@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// The folder in the tarball, which is also its name.
 pub fn name(release: &Release) -> String {
-    format!("cloom-{}-{}-linux", release.version, std::env::consts::ARCH)
+    format!("cloom-{}-{}-linux", release.version, release.machine.arch())
 }
 
 /// Makes it in a folder.

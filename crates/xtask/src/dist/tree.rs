@@ -3,7 +3,7 @@
 
 use super::build::Built;
 use super::licences::Texts;
-use super::{Release, output};
+use super::{Release, output, stubs};
 use crate::tools::{must, root};
 use anyhow::{Context, Result, ensure};
 use std::fs;
@@ -76,6 +76,9 @@ pub fn pieces(release: &Release, built: &Built, texts: &Texts, made: &Path) -> R
     fs::create_dir_all(made).with_context(|| format!("cannot make {}", made.display()))?;
     let Built { library, program, .. } = built;
     check_library(library, release)?;
+    for file in [library, program] {
+        check_versions(file)?;
+    }
     let versioned = format!("libcloom.so.{}", release.version);
     let with_major = format!("libcloom.so.{}", release.major());
     let mut pieces = vec![
@@ -87,6 +90,7 @@ pub fn pieces(release: &Release, built: &Built, texts: &Texts, made: &Path) -> R
         Piece::new("share/doc/cloom/LICENSE-APACHE", Content::File(root().join("LICENSE-APACHE"))),
         Piece::new("share/doc/cloom/LICENSE-MIT", Content::File(root().join("LICENSE-MIT"))),
         Piece::new("share/doc/cloom/third-party.txt", Content::Text(texts.third_party.clone())),
+        Piece::new("share/doc/cloom/cloom.cdx.json", Content::Text(texts.bill.clone())),
         Piece::new("share/doc/cloom/rust-library.html", Content::File(texts.rust_library.clone())),
     ];
     let completions = [
@@ -131,9 +135,40 @@ fn check_library(library: &Path, release: &Release) -> Result<()> {
     Ok(())
 }
 
+/// Sees to it that a file asks for no newer C library than users have, and for no C++ library.
+fn check_versions(file: &Path) -> Result<()> {
+    let needs = output(Command::new("readelf").args(["--version-info", "--wide"]).arg(file))?;
+    let newer: Vec<&str> = too_new(&needs, stubs::GLIBC);
+    ensure!(newer.is_empty(), "{} needs {}, which not all users have", file.display(), newer.join(", "));
+    Ok(())
+}
+
+/// The versions that `readelf` lists and machines with that C library have not.
+fn too_new<'a>(needs: &'a str, glibc: &str) -> Vec<&'a str> {
+    let numbers = |version: &str| version.split('.').map(|n| n.parse().unwrap_or(u32::MAX)).collect::<Vec<_>>();
+    let names = needs.lines().filter_map(|line| line.split("Name: ").nth(1)?.split_whitespace().next());
+    let is_new = |name: &&str| match name.strip_prefix("GLIBC_") {
+        Some(version) => numbers(version) > numbers(glibc),
+        None => name.starts_with("GLIBCXX_") || name.starts_with("CXXABI_"),
+    };
+    let mut newer: Vec<&str> = names.filter(is_new).collect();
+    newer.sort_unstable();
+    newer.dedup();
+    newer
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn versions_that_users_may_not_have_are_found() {
+        let line = |name: &str| format!("  0x0010:   Name: {name}  Flags: none  Version: 5\n");
+        let list = |names: &[&str]| names.iter().map(|n| line(n)).collect::<String>();
+        assert!(too_new(&list(&["GLIBC_2.2.5", "GLIBC_2.28", "GCC_4.2.0"]), "2.28").is_empty());
+        let needs = list(&["GLIBC_2.29", "GLIBC_ABI_DT_RELR", "GLIBCXX_3.4.29", "GLIBC_2.3", "GLIBC_2.29"]);
+        assert_eq!(too_new(&needs, "2.28"), ["GLIBCXX_3.4.29", "GLIBC_2.29", "GLIBC_ABI_DT_RELR"]);
+    }
 
     #[test]
     fn pieces_are_placed_with_their_modes() {
