@@ -7,6 +7,7 @@
 //! `target/dist-base`, those of Python in `target/dist-python`.
 
 use super::licences::Texts;
+use super::machine::Machine;
 use super::tree::{Piece, template};
 use super::venv::Venv;
 use super::{Files, Form, Release, output, pack, page};
@@ -41,7 +42,7 @@ const PYTHON: &str = "python";
 /// The name of the check of the page about CI.
 const CI: &str = "ci";
 /// What wheels that are tried together may be made for. All of these Debians can use it.
-const PLATFORMS: &[&str] = &["manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux2014_x86_64"];
+const PLATFORMS: [&str; 3] = ["manylinux_2_28", "manylinux_2_27", "manylinux2014"];
 
 /// The names of the checks that can be chosen.
 pub fn places() -> Vec<&'static str> {
@@ -120,7 +121,7 @@ impl Debian {
         fs::copy(&files.container, check.join("Containerfile"))?;
         fs::write(check.join("check.sh"), template!("check.sh"))?;
         fs::write(check.join("check.py"), template!("check.py"))?;
-        self.wheels(&files.wheel, &check.join("wheels"))?;
+        self.wheels(release.machine, &files.wheel, &check.join("wheels"))?;
         let good = succeeds(
             Command::new("unshare")
                 .args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER])
@@ -139,11 +140,12 @@ impl Debian {
     }
 
     /// The wheel, and those that it is tried with for the system's Python. The system itself needs no way to PyPI.
-    fn wheels(&self, wheel: &Path, folder: &Path) -> Result<()> {
+    fn wheels(&self, machine: Machine, wheel: &Path, folder: &Path) -> Result<()> {
         let venv = Venv::new("pip")?;
         let kept = target().join("dist-python").join(self.name);
         let mut words = vec!["download", "--only-binary", ":all:", "--python-version", self.python];
-        for platform in PLATFORMS {
+        let platforms = PLATFORMS.map(|platform| format!("{platform}_{}", machine.arch()));
+        for platform in &platforms {
             words.extend(["--platform", platform]);
         }
         let kept = kept.display().to_string();
