@@ -1,6 +1,7 @@
 //! The whole front end: preprocess, parse, analyse, lower; from the bytes of a source to a module of the IR and
 //! diagnostics.
 
+use crate::layout::{self, KernelLayout};
 use crate::lower::{LowerOptions, lower};
 use crate::options::BuildOptions;
 use crate::pp::{IncludeResolver, PpOptions, limits, preprocess};
@@ -92,10 +93,19 @@ impl Output {
 
 /// Compiles a source. Errors are diagnostics; it does no input or output.
 pub fn compile(input: Input<'_>, mode: Mode) -> Output {
-    crate::with_deep_stack(move |depth| run(input, mode, depth))
+    crate::with_deep_stack(move |depth| run(input, mode, depth, None))
 }
 
-fn run(input: Input<'_>, mode: Mode, depth: Depth) -> Output {
+/// How the arguments of a program's kernels lie in memory; nothing if the source has errors.
+pub fn kernel_layouts(input: Input<'_>) -> Vec<KernelLayout> {
+    crate::with_deep_stack(move |depth| {
+        let mut layouts = Vec::new();
+        run(input, Mode::User, depth, Some(&mut layouts));
+        layouts
+    })
+}
+
+fn run(input: Input<'_>, mode: Mode, depth: Depth, layouts: Option<&mut Vec<KernelLayout>>) -> Output {
     let Input { name, source, headers, options, target } = input;
     let mut session = Session::default();
     session.diags.silence_warnings(options.no_warnings);
@@ -171,6 +181,11 @@ fn run(input: Input<'_>, mode: Mode, depth: Depth) -> Output {
     let (typed, types) = analyse(&mut session, &unit, sema);
     drop(unit);
     stage("sema");
+    if let Some(layouts) = layouts
+        && !session.diags.has_errors()
+    {
+        *layouts = layout::of_kernels(&session, &typed, &types);
+    }
     let module = if session.diags.has_errors() {
         None
     } else {

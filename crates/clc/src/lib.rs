@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod compile;
+pub mod layout;
 mod lower;
 pub mod options;
 pub mod pp;
@@ -13,7 +14,7 @@ pub mod sema;
 pub mod source;
 pub mod syntax;
 
-pub use compile::{Input, Mode, Output, Target, compile, fast_math};
+pub use compile::{Input, Mode, Output, Target, compile, fast_math, kernel_layouts};
 pub use source::render;
 use syntax::Depth;
 

@@ -7,6 +7,7 @@ use crate::program::Program;
 use crate::{BuildOptions, Compilation, Diagnostic, Failure, OptionSet, Timing, diagnostic};
 use cloom_artifact::ImageKind;
 use cloom_caps::DeviceCaps;
+use cloom_clc::layout::KernelLayout;
 use cloom_clc::options::ClStd;
 use cloom_clc::pp::IncludeResolver;
 use cloom_clc::source::{Diagnostics, SourceMap};
@@ -130,6 +131,16 @@ pub fn included(source: &Source<'_>, text: &str, includes: IncludeRules<'_>, tar
         }
     }
     names
+}
+
+/// How the arguments of a source's kernels lie in memory. None if the source or the options are wrong.
+pub fn kernel_layouts(source: &Source<'_>, text: &str, target: BuildTarget<'_>) -> Vec<KernelLayout> {
+    let Ok((build, ..)) = options(text, OptionSet::Build) else { return Vec::new() };
+    let mut headers = Resolver::new(&[], &build.include_dirs);
+    let target = front_target(target);
+    let input =
+        Input { name: source.name, source: source.text, headers: &mut headers, options: &build, target: &target };
+    cloom_clc::kernel_layouts(input)
 }
 
 /// Compiles a module of SPIR-V. Options that are about source do nothing.

@@ -39,6 +39,7 @@ pub mod testing;
 pub use backend::{Backend, Capabilities, Explanation, Extensions, Generated, IrHook, KernelInput, Position, StageLog};
 pub use cache::{bugs, contents as cache_contents};
 pub use cloom_artifact::ImageKind;
+pub use cloom_clc::layout::{KernelLayout, Layout, Member};
 pub use cloom_clc::options::{BuildOptions, OptionSet};
 pub use cloom_spirv::{SpecConstant, Spirv, is_spirv, spec_constants};
 pub use cpu_backend::CpuBackend;
@@ -333,6 +334,16 @@ impl Compiler {
     /// The files that a source includes, each once, for the dependencies of a build.
     pub fn included<'a>(&self, source: &Source<'_>, options: &str, target: impl Into<BuildTarget<'a>>) -> Vec<String> {
         front::included(source, options, self.includes(&[]), target.into())
+    }
+
+    /// How the arguments of a source's kernels lie in memory, for tools; nothing if it does not compile.
+    pub fn kernel_layouts<'a>(
+        &self,
+        source: &Source<'_>,
+        options: &str,
+        target: impl Into<BuildTarget<'a>>,
+    ) -> Vec<KernelLayout> {
+        front::kernel_layouts(source, options, target.into())
     }
 
     /// Compiles a module of SPIR-V (`clCompileProgram`); of the target see [`Compiler::build`].
