@@ -46,6 +46,8 @@ pub enum FaultKind {
         size: u64,
         /// Bytes of the object.
         object: u64,
+        /// Where the object begins.
+        base: u64,
     },
     /// A write to what is constant.
     #[error("a write to constant memory at {0:#x}")]

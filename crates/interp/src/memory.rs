@@ -101,7 +101,8 @@ impl Memory {
         match self.segments.get(slot as usize) {
             Some(s) if s.live && s.generation == generation => {
                 if offset + size > s.data.len() as u64 {
-                    return Err(FaultKind::OutOfBounds { offset, size, object: s.data.len() as u64 });
+                    let base = address - offset;
+                    return Err(FaultKind::OutOfBounds { offset, size, object: s.data.len() as u64, base });
                 }
                 Ok((slot as usize, offset as usize))
             }
@@ -173,7 +174,7 @@ mod tests {
         m.write(a + 4, 4).unwrap().fill(1);
         assert_eq!(m.read(a + 4, 4), Ok((&[1u8; 4][..], true)));
         assert!(!m.read(a + 3, 2).unwrap().1);
-        assert_eq!(m.read(a + 5, 4), Err(FaultKind::OutOfBounds { offset: 5, size: 4, object: 8 }));
+        assert_eq!(m.read(a + 5, 4), Err(FaultKind::OutOfBounds { offset: 5, size: 4, object: 8, base: a }));
         assert!(m.read(a.wrapping_sub(1), 1).is_err() && m.read(0, 1).is_err());
         m.free(a);
         let b = m.allocate(8).unwrap();
