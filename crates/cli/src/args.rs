@@ -14,8 +14,44 @@ const EASYPAP: &[(&str, &str)] = &[
     ("-lv", "--list-variants"),
 ];
 
+/// Options of EasyPAP that `run` does not have, in their short and their long form, and what there is instead.
+const NOT_THERE: &[([&str; 2], &str)] = &[
+    (["-a", ""], "it draws from what -c says; `cloom run -lv PROGRAM` lists the knobs"),
+    (["-du", "--dump"], "--output FILE writes the picture"),
+    (["-ft", "--first-touch"], "the platform places memory"),
+    (["-lb", "--label"], "--json names the run by all its parameters"),
+    (["-m", "--monitoring"], "`cloom show` explains a kernel"),
+    (["-mpi", "--mpirun"], "start `mpirun -n N cloom run … -v ranks` instead"),
+    (["-of", "--output-file"], "--json writes the times"),
+    (["-p", "--pause"], "no window is shown; --output film.apng keeps each frame"),
+    (["-q", "--quit"], "no window is shown, and a run always ends by itself"),
+    (["-r", "--refresh-rate"], "no window is shown; --frame-rate is that of a film"),
+    (["-sr", "--soft-rendering"], "no window is shown"),
+    (["-t", "--trace"], "`cloom show` explains a kernel"),
+    (["-wt", "--with-tile"], "-v chooses the variant with its tiles"),
+    (["-so", "--show-ocl"], "`cloom info` lists the devices"),
+    (["-g", "--gpu"], "--platform and --device choose the device"),
+];
+
 /// Commands that take build options.
-const COMPILING: &[&str] = &["run", "show", "compile", "link", "library"];
+const COMPILING: &[&str] = &["run", "show", "compile", "link", "library", "agree", "bench"];
+
+/// What to say of an option of EasyPAP that `run` does not have yet.
+pub fn not_there_yet(words: &[OsString]) -> Option<String> {
+    if words.get(1).is_none_or(|w| w != "run") {
+        return None;
+    }
+    // What stands after `--` is for the compiler, and so is a `-g` of a file.
+    let is_file = |w: &OsString| w.to_str().is_some_and(|w| !w.starts_with('-') && w.contains('.'));
+    let has_file = words.iter().skip(2).any(is_file);
+    let own = words.iter().skip(2).take_while(|w| *w != "--").filter_map(|w| w.to_str());
+    own.filter(|w| w.starts_with('-')).find_map(|word| {
+        // `normalise` has wrapped build options.
+        let word = word.strip_prefix("--build-option=").filter(|w| *w == "-g" && !has_file).unwrap_or(word);
+        let (_, instead) = NOT_THERE.iter().find(|(names, _)| names.contains(&word))?;
+        Some(format!("{word} of EasyPAP is not there yet: {instead}"))
+    })
+}
 
 /// Whether a word has the form of a build option.
 fn is_build_option(word: &str) -> bool {
@@ -83,6 +119,16 @@ mod tests {
         );
         assert_eq!(normal("cloom info -lk"), "cloom info -lk");
         assert_eq!(normal("cloom"), "cloom");
+    }
+
+    #[test]
+    fn easypaps_other_words_are_refused_by_name() {
+        let said = |line: &str| not_there_yet(&normalise(line.split(' ').map(OsString::from)));
+        assert!(said("cloom run -k mandel -m").unwrap().starts_with("-m of EasyPAP"));
+        assert!(said("cloom run -k mandel --monitoring -n").unwrap().contains("cloom show"));
+        assert!(said("cloom run -k mandel -g").is_some() && said("cloom run a.cl -g").is_none());
+        assert!(said("cloom run -k mandel -tw 8 -lv").is_none() && said("cloom bench -m").is_none());
+        assert!(said("cloom run a.cl -- -t").is_none());
     }
 
     #[test]

@@ -4,17 +4,23 @@
 use crate::outcome::Failure;
 use std::fs::File;
 use std::io::{Read, Seek};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// A driver that takes longer than this to be loaded and to run a kernel of three lines counts as hanging.
-pub const LIMIT: Duration = Duration::from_secs(60);
+/// A driver that takes longer than this to be loaded and to run a kernel of three lines counts as hanging, even if it
+/// computes all the time.
+pub const LIMIT: Duration = Duration::from_secs(20);
+/// A process that sleeps for so long, and uses no processor time meanwhile, hangs.
+const IDLE: Duration = Duration::from_secs(2);
 
 /// How a child process ended, and what it printed.
 #[derive(Debug)]
 pub struct Ended {
-    /// How it ended; `None`: it was still running at the limit, and was stopped.
+    /// How it ended; `None`: it was stopped.
     pub status: Option<ExitStatus>,
+    /// Why it was stopped.
+    stopped: String,
     /// Its standard output.
     pub out: String,
     /// Its standard error stream.
@@ -24,15 +30,19 @@ pub struct Ended {
 impl Ended {
     /// How it ended, if not well.
     pub fn trouble(&self) -> Option<String> {
-        use std::os::unix::process::ExitStatusExt;
         match self.status {
-            None => Some(format!("hangs: no answer after {} s", LIMIT.as_secs())),
+            None => Some(format!("hangs: {}", self.stopped)),
             Some(s) if s.success() => None,
-            Some(s) => Some(match s.signal() {
-                Some(n) => format!("crashes ({})", signal(n)),
-                None => format!("ends the process with status {}", s.code().unwrap_or(-1)),
-            }),
+            Some(s) => Some(how_ended(s)),
         }
+    }
+}
+
+/// How a process ended that did not end well.
+pub fn how_ended(status: ExitStatus) -> String {
+    match status.signal() {
+        Some(n) => format!("crashes ({})", signal(n)),
+        None => format!("ends the process with status {}", status.code().unwrap_or(-1)),
     }
 }
 
@@ -60,21 +70,54 @@ pub fn myself(argument: &str) -> Result<Command, Failure> {
 
 /// Runs it for at most `limit`. Output goes to files, so that no full pipe can block it.
 pub fn run(command: &mut Command, limit: Duration) -> std::io::Result<Ended> {
+    run_watched(command, limit, |_| None)
+}
+
+/// Runs it for at most [`LIMIT`], and ends it sooner if it sleeps and does nothing.
+pub fn run_unless_it_hangs(command: &mut Command) -> std::io::Result<Ended> {
+    let (mut used, mut since) = (None, Instant::now());
+    run_watched(command, LIMIT, |pid| {
+        let (state, ticks) = state_and_ticks(pid)?;
+        if state != 'S' || used != Some(ticks) {
+            (used, since) = (Some(ticks), Instant::now());
+        }
+        (since.elapsed() > IDLE).then(|| format!("it has slept for {} s and done nothing", IDLE.as_secs()))
+    })
+}
+
+/// Whether a process sleeps, and the processor time that it has used.
+fn state_and_ticks(pid: u32) -> Option<(char, u64)> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name of the program, in brackets, may hold anything.
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks = |i: usize| fields.get(i).and_then(|f| f.parse::<u64>().ok());
+    // User and system time, of its own and of children that have ended.
+    Some((fields.first()?.chars().next()?, (11..15).filter_map(ticks).sum()))
+}
+
+fn run_watched(
+    command: &mut Command,
+    limit: Duration,
+    mut hangs: impl FnMut(u32) -> Option<String>,
+) -> std::io::Result<Ended> {
     let (mut out, mut err) = (tempfile::tempfile()?, tempfile::tempfile()?);
     let mut child = command.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(err.try_clone()?).spawn()?;
     let start = Instant::now();
+    let mut stopped = String::new();
     let status = loop {
         if let Some(status) = child.try_wait()? {
             break Some(status);
         }
-        if start.elapsed() > limit {
+        let too_long = || (start.elapsed() > limit).then(|| format!("no answer after {} s", limit.as_secs()));
+        if let Some(why) = too_long().or_else(|| hangs(child.id())) {
             child.kill()?;
             child.wait()?;
+            stopped = why;
             break None;
         }
         std::thread::sleep(Duration::from_millis(5));
     };
-    Ok(Ended { status, out: text(&mut out)?, err: text(&mut err)? })
+    Ok(Ended { status, stopped, out: text(&mut out)?, err: text(&mut err)? })
 }
 
 fn text(file: &mut File) -> std::io::Result<String> {
@@ -105,5 +148,10 @@ mod tests {
         assert_eq!(sh("exit 3", limit).trouble().unwrap(), "ends the process with status 3");
         let hangs = sh("exec sleep 1000", Duration::from_millis(100));
         assert!(hangs.trouble().unwrap().starts_with("hangs"));
+        let start = Instant::now();
+        let sleeps = run_unless_it_hangs(Command::new("sleep").arg("1000")).unwrap();
+        assert!(sleeps.trouble().unwrap().contains("slept for 2 s"), "{sleeps:?}");
+        assert!(start.elapsed() < LIMIT);
+        assert_eq!(run_unless_it_hangs(&mut Command::new("true")).unwrap().trouble(), None);
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! One file for each subcommand. Each takes its parsed options and returns an [`Answer`] (the whole text for the
 //! standard output and an exit status) or a [`Failure`] (a message that says what to do next). Only this file writes
-//! and exits, but for a child of `bench` that answers as it goes; so every command can be tested as a function, and
-//! `cloom show … | head` ends without an error.
+//! and exits, but for `agree`, whose lines come as they are known, and children that answer as they go; so every command
+//! can be tested as a function, and `cloom show … | head` ends without an error.
 
 mod agree;
 mod args;
@@ -24,6 +24,7 @@ mod offline_compile;
 mod options;
 mod outcome;
 mod probe;
+mod progress;
 mod run;
 mod show;
 mod source;
@@ -77,6 +78,9 @@ enum Cli {
     /// Started by `doctor`: tests drivers in a process of its own
     #[command(hide = true)]
     Probe,
+    /// Started by `doctor`: compiles and runs a kernel in a process of its own
+    #[command(hide = true)]
+    OwnProbe,
     /// Started by the driver: owns the GPUs for a program, see CLOOM_GPU_HELPER
     #[command(hide = true)]
     GpuHelper(gpu_helper::Options),
@@ -100,6 +104,7 @@ impl Cli {
             | Cli::FirstLaunch(_)
             | Cli::BenchWorker
             | Cli::Probe
+            | Cli::OwnProbe
             | Cli::GpuHelper(_) => false,
         }
     }
@@ -121,6 +126,7 @@ impl Cli {
             Cli::FirstLaunch(o) => bench::first::child(o),
             Cli::BenchWorker => bench::worker::work(),
             Cli::Probe => Ok(probe::run()),
+            Cli::OwnProbe => Ok(doctor::own_probe()),
             Cli::GpuHelper(o) => gpu_helper::run(o),
         }
     }
@@ -135,22 +141,28 @@ fn document(message: &str) -> Vec<u8> {
 /// The output and the status of a command line.
 fn outcome(words: Vec<OsString>) -> (Vec<u8>, Exit) {
     let wants_json = words.iter().any(|w| w == "--json");
+    if let Some(message) = args::not_there_yet(&words) {
+        outcome::tell(format_args!("cloom: {message}"));
+        return (if wants_json { document(&message) } else { Vec::new() }, Exit::Wrong);
+    }
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         // Help and version are no errors.
         Err(e) if !e.use_stderr() => return (e.to_string().into_bytes(), Exit::Fine),
         Err(e) => {
-            eprint!("{e}");
+            outcome::tell(e.to_string().trim_end());
             return (if wants_json { document(&e.to_string()) } else { Vec::new() }, Exit::Wrong);
         }
     };
     match cli.answer() {
         Ok(answer) => {
-            eprint!("{}", answer.notes);
+            if !answer.notes.is_empty() {
+                outcome::tell(answer.notes.trim_end_matches('\n'));
+            }
             (answer.out, answer.exit)
         }
         Err(failure) => {
-            eprintln!("cloom: {}", failure.message.trim_end());
+            outcome::tell(format_args!("cloom: {}", failure.message.trim_end()));
             (if cli.json() { document(&failure.message) } else { Vec::new() }, failure.exit)
         }
     }
@@ -163,7 +175,7 @@ fn main() -> ExitCode {
         // The reader closed the pipe, as `head` does.
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => exit.into(),
         Err(e) => {
-            eprintln!("cloom: cannot write: {e}");
+            outcome::tell(format_args!("cloom: cannot write: {e}"));
             Exit::Wrong.into()
         }
     }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use std::fmt::Display;
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -20,6 +21,18 @@ impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         ExitCode::from(exit as u8)
     }
+}
+
+/// Writes a line to the standard error stream. An error there helps nobody: the stream may be closed.
+pub fn tell(text: impl Display) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Writes a line of an answer that is known before the rest, of a command that takes minutes.
+pub fn live(text: &str) {
+    let mut out = std::io::stdout();
+    // A reader that is gone, as `head`, leaves the run as it is; the rest of the answer meets the same error.
+    let _ = writeln!(out, "{text}").and_then(|()| out.flush());
 }
 
 /// Output and exit status of a command.

@@ -98,6 +98,24 @@ fn values_and_the_page_have_every_row() {
 }
 
 #[test]
+fn the_kernel_of_a_file_is_a_row_and_the_head_says_when_and_where() {
+    let b = Bench::new();
+    let saxpy = format!("bench kernels.cl -k saxpy --arg y=4096 --arg x=4096:random --arg a=2 {QUICK}");
+    let ran = b.cloom(&saxpy).expect(0);
+    assert!(ran.out.lines().any(|l| l.starts_with("kernel     saxpy")), "{ran:?}");
+    let head = ran.out.lines().next().unwrap();
+    assert!(head.contains(" UTC on ") && head.contains("cloom 0."), "{head}");
+    let json = b.cloom(&format!("{saxpy} --json")).expect(0).json();
+    assert!(json["circumstances"]["processors"].as_u64().unwrap() > 0);
+    assert!(json["rows"][0]["points"][0]["entries"][0]["noisy"].is_boolean(), "{json}");
+    b.file("f.cl", "kernel void far(global int *p, ulong n) { p[get_global_id(0) + n] = 1; }");
+    let ran = b.cloom(&format!("bench f.cl --arg 8 --arg 0x400000000000 {QUICK}")).expect(1);
+    assert!(ran.err.contains("crashes (segmentation fault") && ran.err.contains("measuring kernel far"), "{ran:?}");
+    assert!(ran.out.contains("Medians of 2 runs"), "the table is written: {ran:?}");
+    b.cloom("bench --arg 4").expect(2);
+}
+
+#[test]
 fn wrong_use_is_told_before_anything_is_measured() {
     let b = Bench::new();
     assert!(b.cloom("bench -k nothing").expect(2).err.contains("histogram"), "the answer lists what there is");

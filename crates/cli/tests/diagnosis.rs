@@ -143,6 +143,30 @@ fn wrong_settings_are_named() {
 }
 
 #[test]
+fn a_driver_without_a_device_is_a_problem_and_values_that_mean_nothing_are_named() {
+    let b = with_icd(&own_driver()).set("CLOOM_DEVICES", "gpu").set("LD_LIBRARY_PATH", "/nowhere");
+    let out = b.cloom("doctor").out;
+    if out.contains("the library of NVIDIA's driver does not load") {
+        let ran = b.cloom("doctor").expect(1);
+        assert!(ran.out.contains("no program finds a device") && ran.out.contains("CLOOM_DEVICES=gpu"), "{ran:?}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let b = with_icd(&own_driver()).set("CLOOM_LANES", "abc").set("CLOOM_LOG", "maybe");
+    let b = b.set("CLOOM_CACHE_DIR", folder.path().join("kernels"));
+    let text = b.cloom("doctor").expect(0).out;
+    assert!(text.contains("CLOOM_LANES=abc") && text.contains("CLOOM_LOG=maybe means nothing"), "{text}");
+    assert!(!folder.path().join("kernels").exists(), "doctor makes no folder");
+}
+
+#[test]
+fn a_broken_driver_is_told_once() {
+    let b = with_icd("/nowhere/libx.so\n");
+    b.file("vendors/two.icd", "/nowhere/libx.so\n");
+    let out = b.cloom("doctor").expect(1).out;
+    assert_eq!(out.matches("cannot be loaded").count(), 1, "{out}");
+}
+
+#[test]
 fn no_platform_is_wrong_environment_with_advice() {
     let b = Bench::new();
     std::fs::create_dir(b.path("empty")).unwrap();

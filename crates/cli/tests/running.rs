@@ -68,6 +68,86 @@ fn a_kernel_can_paint_and_its_build_options_count() {
     b.cloom("run p.cl -s 8x4 --arg 32 -DCOLOUR=0xff0000ff --output p.png").expect(0);
     assert!(std::fs::read(b.path("p.png")).unwrap().starts_with(b"\x89PNG"));
     b.cloom("run p.cl -s 8x4 --arg 32").expect(1);
+    // A float buffer is grey between its ends, or those given.
+    b.file(
+        "g.cl",
+        "kernel void grey(global float *p) { p[get_global_id(1) * 2 + get_global_id(0)] = get_global_id(0); }",
+    );
+    let ran = b.cloom("run g.cl -s 2x1 --arg 2 --output g.png").expect(0);
+    assert!(ran.out.contains("black is 0, white is 1"), "{ran:?}");
+    b.cloom("run g.cl -s 2x1 --arg 2 --range 0..4 --output g.png").expect(0);
+    b.cloom("run g.cl -s 2x1 --arg 2 --output g.txt").expect(0);
+    assert_eq!(std::fs::read_to_string(b.path("g.txt")).unwrap(), "0\n1\n");
+}
+
+#[test]
+fn structures_count_elements_and_have_members() {
+    let b = Bench::new();
+    b.file(
+        "s.cl",
+        "typedef struct { float3 pos; int n[2]; float mass; } body;
+        kernel void move(global body *b, body by) { size_t i = get_global_id(0); b[i].pos += by.pos; b[i].n[1] = i; }",
+    );
+    let line = "run s.cl --arg b=3:pos=1,2,3,mass=0.5 --arg by=pos=1 --verify --json";
+    let json = b.cloom(line).expect(0).json();
+    assert_eq!(json["buffers"][0]["elements"], 3);
+    assert_eq!(json["buffers"][0]["first"][2], "{pos: (2, 3, 4), n: [0, 2], mass: 0.5}");
+    assert!(json["first_ms"].as_f64().unwrap() > 0.0 && json["total_ms"].as_f64().unwrap() > 0.0);
+    assert!(b.cloom("run s.cl --arg b=3:speed=1 --arg by=0").expect(2).err.contains("pos, n, mass"));
+    // What the tool suggests works.
+    let usage = b.cloom("run s.cl").expect(2).err;
+    assert!(usage.contains("--arg b=1024:random") && usage.contains("--arg by=pos=1,n=1,mass=1"), "{usage}");
+    b.cloom("run s.cl --arg b=1024:random --arg by=pos=1,n=1,mass=1").expect(0);
+}
+
+#[test]
+fn images_and_samplers_are_arguments() {
+    let b = Bench::new();
+    b.file(
+        "i.cl",
+        "kernel void invert(read_only image2d_t in, write_only image2d_t out, sampler_t s) {
+            int2 p = (int2)(get_global_id(0), get_global_id(1));
+            write_imagef(out, p, (float4)(1.0f - read_imagef(in, s, p).xyz, 1));
+        }",
+    );
+    let line = "run i.cl --arg in=8x4:rgba,unorm_int8:0.25 --arg out=8x4:rgba,float --arg s=nearest,edge";
+    let json = b.cloom(&format!("{line} --json")).expect(0).json();
+    let first = json["buffers"][1]["first"][0].as_str().unwrap();
+    assert!(first.starts_with("(0.749, 0.749, 0.749, 1"), "{json}");
+    b.cloom(&format!("{line} --output i.png")).expect(0);
+    b.cloom("run i.cl --arg in=@i.png --arg out=8x4 --arg s=linear,repeat,normalized").expect(0);
+    assert!(b.cloom(&format!("{line} --verify")).expect(2).err.contains("cloom agree"));
+    b.file("p.cl", "kernel void p(read_only pipe int q) {}");
+    assert!(b.cloom("run p.cl --arg 4 -cl-std=CL3.0").expect(2).err.contains("a pipe cannot be an argument"));
+}
+
+#[test]
+fn a_kernel_that_prints_is_launched_once() {
+    let b = Bench::new();
+    b.file("h.cl", "kernel void hello(int n) { printf(\"number %d\\n\", n); }");
+    let ran = b.cloom("run h.cl --arg 7 --global 1").expect(0);
+    assert_eq!(ran.out.matches("number 7").count(), 1, "{ran:?}");
+    assert_eq!(b.cloom("run h.cl --arg 7 --global 1 -i 2").expect(0).out.matches("number 7").count(), 3);
+}
+
+#[test]
+fn an_endless_kernel_is_ended_and_its_loop_named() {
+    let b = Bench::new();
+    b.file("e.cl", "kernel void endless(volatile global int *p) {\n    while (p[0] == 0)\n        p[1] += 1;\n}\n");
+    let ran = b.cloom("run e.cl --arg 2 --global 1 --timeout 1").expect(1);
+    for word in ["kernel `endless` of e.cl", "--timeout", "its loop may not end (line 2)"] {
+        assert!(ran.err.contains(word), "{word}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_write_past_the_end_names_kernel_buffer_and_element() {
+    let b = Bench::new();
+    b.file("o.cl", "kernel void over(global float4 *a) { a[get_global_id(0) + 1] = 1; }");
+    let ran = b.cloom("run o.cl --arg 16").expect(1);
+    assert!(ran.err.contains("kernel `over` wrote past the end of `a` (16 elements): element 16"), "{ran:?}");
+    let ran = b.cloom("run o.cl --arg 16 --verify").expect(1);
+    assert!(ran.err.contains("element 16 of `a`, which has 16 elements"), "{ran:?}");
 }
 
 #[test]
@@ -164,6 +244,15 @@ fn bad_input_is_wrong_use_and_says_what_there_is() {
         ("run kernels.cl -k saxpy --arg 4 --arg 4 --arg 1 --local 3", "divide"),
         ("run kernels.cl -k saxpy --arg 4:1 --arg 4:1 --arg 1 --output x.png", "two dimensions"),
         ("run --nothing", "--nothing"),
+        ("run kernels.cl -k saxpy --arg b=4", "no parameter `b`"),
+        ("run kernels.cl -k saxpy --arg 64 --arg 64 --arg 1 --local 16x16", "2 dimensions"),
+        ("run kernels.cl -k saxpy --arg 64 --arg 64 --arg 1 -tw 100000", "larger than the 64 work-items"),
+        ("run kernels.cl -k saxpy --arg 64 --arg 64 --arg 1 -i -1", "-1 is not in 1.."),
+        ("run kernels.cl -k saxpy --arg 64 --arg 64 --arg 1 --output y.jpg", ".png"),
+        ("run -lk nothing", "takes no file"),
+        ("run -k mandel -s 8 -i 1 -n -m", "-m of EasyPAP"),
+        ("run -k copy -l nowhere.png -i 1 -n -tw 16", "works on no picture"),
+        ("run -k invert -l nowhere.png -i 1 -n", "nowhere.png"),
     ] {
         let ran = b.cloom(line).expect(2);
         assert!(ran.err.contains(word) && ran.out.is_empty(), "{line}: {ran:?}");

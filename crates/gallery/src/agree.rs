@@ -5,15 +5,30 @@
 use crate::cl::Session;
 use crate::error::{Error, Result};
 use crate::params::Params;
-use crate::program::{Outcome, Program, Verdict};
+use crate::program::{Answer, Outcome, Program, Verdict};
 
 /// The outcome of the program on one device.
 #[derive(Debug)]
 pub struct Run {
     /// Platform and device.
     pub on: String,
-    /// The outcome, or why there is none.
-    pub outcome: Result<Outcome>,
+    /// What was checked, or why there is no result.
+    pub outcome: Result<Checked>,
+}
+
+/// A result with the verdict of the reference.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// What the reference says.
+    pub verdict: Verdict,
+    /// The result, to compare devices by.
+    pub answer: Answer,
+}
+
+impl From<Outcome> for Checked {
+    fn from(outcome: Outcome) -> Checked {
+        Checked { verdict: outcome.verdict, answer: outcome.answer }
+    }
 }
 
 /// How two devices' results compare.
@@ -46,7 +61,7 @@ impl Agreement {
         let mut lines = Vec::new();
         for run in &self.runs {
             match &run.outcome {
-                Ok(Outcome { verdict: Verdict::Failed(why), .. }) => lines.push(format!("{}: {why}", run.on)),
+                Ok(Checked { verdict: Verdict::Failed(why), .. }) => lines.push(format!("{}: {why}", run.on)),
                 Ok(_) | Err(Error::Unsupported(_)) => {}
                 Err(e) => lines.push(format!("{}: {e}", run.on)),
             }
@@ -63,6 +78,20 @@ impl Agreement {
     pub fn results(&self) -> usize {
         self.runs.iter().filter(|r| r.outcome.is_ok()).count()
     }
+
+    /// Compares the results with each other.
+    pub fn of(program: &'static str, variant: &'static str, runs: Vec<Run>) -> Agreement {
+        let done: Vec<(&str, &Checked)> =
+            runs.iter().filter_map(|r| r.outcome.as_ref().ok().map(|o| (r.on.as_str(), o))).collect();
+        let mut pairs = Vec::new();
+        for (i, (a, first)) in done.iter().enumerate() {
+            for (b, second) in &done[i + 1..] {
+                let verdict = first.answer.compare(&second.answer);
+                pairs.push(Pair { a: (*a).to_owned(), b: (*b).to_owned(), verdict });
+            }
+        }
+        Agreement { program, variant, runs, pairs }
+    }
 }
 
 /// Runs one variant on every session and compares. An error of a device is part of the answer; an error is returned for
@@ -70,42 +99,19 @@ impl Agreement {
 pub fn agree(sessions: &[Session], program: &'static dyn Program, params: &Params) -> Result<Agreement> {
     let variant = program.variant(params)?;
     program.build_options(params)?;
-    let runs: Vec<Run> = sessions
-        .iter()
-        .map(|s| Run { on: format!("{}, {}", s.found.platform, s.found.device), outcome: program.run(s, params) })
-        .collect();
-    let done: Vec<(&str, &Outcome)> =
-        runs.iter().filter_map(|r| r.outcome.as_ref().ok().map(|o| (r.on.as_str(), o))).collect();
-    let mut pairs = Vec::new();
-    for (i, (a, first)) in done.iter().enumerate() {
-        for (b, second) in &done[i + 1..] {
-            let verdict = first.answer.compare(&second.answer);
-            pairs.push(Pair { a: (*a).to_owned(), b: (*b).to_owned(), verdict });
-        }
-    }
-    Ok(Agreement { program: program.name(), variant, runs, pairs })
+    let run = |s: &Session| Run {
+        on: format!("{}, {}", s.found.platform, s.found.device),
+        outcome: program.run(s, params).map(Checked::from),
+    };
+    Ok(Agreement::of(program.name(), variant, sessions.iter().map(run).collect()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cl::Times;
-    use crate::program::Answer;
-    use std::time::Duration;
 
     fn run(on: &str, outcome: Result<Verdict>) -> Run {
-        let outcome = outcome.map(|verdict| Outcome {
-            variant: "ocl",
-            size: String::new(),
-            build: Duration::ZERO,
-            times: Times::default(),
-            work: None,
-            verdict,
-            answer: Answer::Exact(Vec::new()),
-            picture: None,
-            chart: None,
-            notes: Vec::new(),
-        });
+        let outcome = outcome.map(|verdict| Checked { verdict, answer: Answer::Exact(Vec::new()) });
         Run { on: on.into(), outcome }
     }
 

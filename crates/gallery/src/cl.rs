@@ -7,6 +7,7 @@
 #![allow(unsafe_code, reason = "it makes opencl3's calls safe to use")]
 
 pub mod background;
+mod format;
 mod found;
 pub mod image;
 pub mod parts;
@@ -17,6 +18,7 @@ pub use found::{Choice, Found, POCL, devices, of_platform};
 pub use parts::Part;
 
 use crate::error::{Error, Result};
+use crate::observer::Observer;
 use crate::pace::Turn;
 use crate::stopwatch::{self, Spent, Stopwatch};
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
@@ -24,7 +26,7 @@ use opencl3::context::Context;
 use opencl3::device::SubDevice;
 use opencl3::event::Event;
 use opencl3::memory::{self, CL_MEM_READ_WRITE, ClMem};
-use opencl3::types::{CL_BLOCKING, cl_command_queue_properties, cl_device_id, cl_event, cl_mem};
+use opencl3::types::{CL_BLOCKING, cl_command_queue_properties, cl_device_id, cl_event, cl_mem, cl_sampler};
 
 use queue::Done;
 use std::cell::{Cell, RefCell};
@@ -65,8 +67,12 @@ impl Plain for f32 {
     }
 }
 
-/// The number of guard elements after each buffer's end: a kernel that writes out of bounds by one changes them.
-const GUARDS: usize = 16;
+/// The number of guard elements after each buffer's end: a kernel that writes out of bounds by one changes them. Small
+/// elements have more of them, because the kernel may count in larger ones.
+const fn guards<T>() -> usize {
+    let bytes = 256;
+    if size_of::<T>() * 16 >= bytes { 16 } else { bytes / size_of::<T>() }
+}
 
 /// A buffer of `T`s on the device, with guards after its end.
 pub struct Buffer<T: Plain> {
@@ -99,6 +105,8 @@ pub enum Arg {
     I32(i32),
     /// A `float`.
     F32(f32),
+    /// A sampler.
+    Sampler(cl_sampler),
     /// That many bytes of local memory.
     Local(usize),
     /// The first `len` bytes: a value of any other type.
@@ -128,6 +136,7 @@ impl Arg {
             (Arg::U32(a), Arg::U32(b)) => a == b,
             (Arg::I32(a), Arg::I32(b)) => a == b,
             (Arg::F32(a), Arg::F32(b)) => a.to_bits() == b.to_bits(),
+            (Arg::Sampler(a), Arg::Sampler(b)) => a == b,
             (Arg::Local(a), Arg::Local(b)) => a == b,
             (Arg::Value { bytes: a, len: m }, Arg::Value { bytes: b, len: n }) => m == n && a.get(..*m) == b.get(..*m),
             _ => false,
@@ -248,6 +257,8 @@ pub struct Session {
     first: Cell<Way>,
     // Set when the run shall end.
     cancelled: Arc<AtomicBool>,
+    // Told of each iteration that is measured.
+    observer: Observer,
     // The processor time at the first launch of the iteration that is being measured.
     launched_at: Cell<Option<Duration>>,
 }
@@ -312,6 +323,7 @@ impl Session {
             turn: None,
             first: Cell::default(),
             cancelled: Arc::default(),
+            observer: Observer::default(),
             launched_at: Cell::default(),
         })
     }
@@ -332,6 +344,11 @@ impl Session {
     /// The same session, whose measurements end with [`Error::Cancelled`] after the iteration in which the flag is set.
     pub fn cancelled_by(self, flag: Arc<AtomicBool>) -> Session {
         Session { cancelled: flag, ..self }
+    }
+
+    /// The same session, which reports each measured iteration.
+    pub fn observed_by(self, observer: &Observer) -> Session {
+        Session { observer: observer.clone(), ..self }
     }
 
     /// Builds a program; the error holds the log.
@@ -361,7 +378,7 @@ impl Session {
 
     /// Whether the device takes a buffer of that many elements: to be asked before the host makes as many.
     pub fn fits<T: Plain>(&self, len: usize) -> Result<()> {
-        let bytes = len.checked_add(GUARDS).and_then(|n| n.checked_mul(size_of::<T>())).unwrap_or(usize::MAX);
+        let bytes = len.checked_add(guards::<T>()).and_then(|n| n.checked_mul(size_of::<T>())).unwrap_or(usize::MAX);
         if len == 0 || bytes as u64 > self.found.max_buffer {
             return Err(Error::Params(format!(
                 "a buffer of {bytes} bytes: {} takes 1 to {}; choose another size",
@@ -374,7 +391,7 @@ impl Session {
     /// A buffer with a copy of the data.
     pub fn upload<T: Plain>(&self, data: &[T]) -> Result<Buffer<T>> {
         self.fits::<T>(data.len())?;
-        let len = data.len() + GUARDS;
+        let len = data.len() + guards::<T>();
         // SAFETY: no host pointer is given.
         let memory = unsafe { memory::Buffer::<T>::create(&self.context, CL_MEM_READ_WRITE, len, ptr::null_mut()) };
         let number = self.next_number();
@@ -384,7 +401,7 @@ impl Session {
             number,
         };
         self.write(&buffer, data)?;
-        self.write_at(&buffer, data.len(), &[T::guard(number); GUARDS])?;
+        self.write_at(&buffer, data.len(), &vec![T::guard(number); guards::<T>()])?;
         Ok(buffer)
     }
 
@@ -417,7 +434,7 @@ impl Session {
 
     /// The contents of a buffer, after all commands before. An error if a guard after its end was changed.
     pub fn read<T: Plain>(&self, buffer: &Buffer<T>) -> Result<Vec<T>> {
-        let mut data = vec![T::default(); buffer.len + GUARDS];
+        let mut data = vec![T::default(); buffer.len + guards::<T>()];
         // SAFETY: the vector holds as many elements as the buffer, any bits are a value of a plain type, and the call
         // blocks.
         unsafe { self.queue.enqueue_read_buffer(&buffer.memory, CL_BLOCKING, 0, &mut data, &[]) }
@@ -461,6 +478,7 @@ impl Session {
             let called = unsafe {
                 match arg {
                     Arg::Memory(m, _) => k.set_arg(i, m),
+                    Arg::Sampler(s) => k.set_arg(i, s),
                     Arg::U32(v) => k.set_arg(i, v),
                     Arg::I32(v) => k.set_arg(i, v),
                     Arg::F32(v) => k.set_arg(i, v),
@@ -501,10 +519,7 @@ impl Session {
         if local.is_empty() {
             return Ok(());
         }
-        if local.len() != global.len() || global.iter().zip(local).any(|(g, l)| g % l != 0) {
-            return bad(format!("{}: the local size {local:?} does not divide {global:?}", kernel.name));
-        }
-        let group: usize = local.iter().product();
+        let group = local.iter().fold(1usize, |n, &side| n.saturating_mul(side));
         let most = match kernel.most.get() {
             Some(most) => most,
             None => {
@@ -516,9 +531,18 @@ impl Session {
         };
         if group > most {
             return bad(format!(
-                "{}: {group} work-items a group, this device takes {most}; choose smaller -tw and -th",
+                "{}: {group} work-items a group, this device takes {most}; choose smaller -tw and -th, or --local",
                 kernel.name
             ));
+        }
+        if local.len() != global.len() {
+            return bad(format!(
+                "{}: the local size {local:?} has other dimensions than the global size {global:?}",
+                kernel.name
+            ));
+        }
+        if global.iter().zip(local).any(|(g, l)| g % l != 0) {
+            return bad(format!("{}: the local size {local:?} does not divide {global:?}", kernel.name));
         }
         Ok(())
     }
@@ -574,6 +598,7 @@ impl Session {
             }
             times.device.push(device);
             after(i)?;
+            self.observer.iteration(i as usize + 1, iterations as usize)?;
             if self.cancelled.load(Ordering::Relaxed) {
                 return Err(Error::Cancelled { done: i as usize + 1, of: iterations as usize });
             }

@@ -46,7 +46,9 @@ pub enum Error {
         code: ClError,
     },
     /// A kernel wrote after the end of a buffer.
-    #[error("a kernel wrote to element {at} of a buffer of {len} elements: check what it does at the end of its range")]
+    #[error(
+        "a kernel wrote past the end of a buffer of {len} elements: element {at}; check what it does at the end of its range"
+    )]
     Overrun {
         /// How many elements the buffer has.
         len: usize,

@@ -13,7 +13,10 @@ const PROSE: &str = include_str!("../assets/prose.txt");
 /// The picture that the user named, at its own size, or the shipped one; at the size asked for, if any.
 pub fn picture(params: &Params) -> Result<Picture> {
     let picture = match &params.input {
-        Some(path) => Picture::load(path)?,
+        Some(path) => {
+            params.observer.reads_input();
+            Picture::load(path)?
+        }
         None => Picture::decode(LAKE).map_err(|why| crate::Error::File { path: "assets/lake.png".into(), why })?,
     };
     let (w, h) = params.size_or(picture.width, picture.height)?;

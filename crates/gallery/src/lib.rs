@@ -28,8 +28,9 @@ mod random;
 pub mod ranks;
 mod stopwatch;
 
-pub use agree::{Agreement, Pair, Run, agree};
+pub use agree::{Agreement, Checked, Pair, Run, agree};
 pub use cases::{Case, Place, cases};
+pub use cl::image::{self, Image};
 pub use cl::{Arg, Buffer, Choice, First, Found, Kernel, Session, Times};
 pub use error::{Error, Result};
 pub use film::Film;

@@ -85,7 +85,7 @@ impl Rates {
             let launches = match counter.count(&Request::port(&port, groups, repeat)) {
                 Ok(launches) => launches,
                 Err(why) => {
-                    eprintln!("no rate of the loop `{}`: {why}", port.name);
+                    crate::outcome::tell(format_args!("no rate of the loop `{}`: {why}", port.name));
                     continue;
                 }
             };

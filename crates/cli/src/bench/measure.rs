@@ -144,11 +144,11 @@ pub fn fate(plan: Plan, outcome: Result<Outcome, Error>) -> Fate {
 type Ran = Option<Result<Outcome, Error>>;
 
 /// Runs the participants that take part on threads of their own; the others give `None`.
-fn on_threads(
+pub fn on_threads_with<T: Send, E: Send + From<Error>>(
     (participants, plan): (&[Participant], Plan),
     takes_part: impl Fn(&Participant) -> bool,
-    run: impl Fn(&Participant, Turn) -> Ran + Sync,
-) -> Vec<Ran> {
+    run: impl Fn(&Participant, Turn) -> Option<Result<T, E>> + Sync,
+) -> Vec<Option<Result<T, E>>> {
     let active: Vec<bool> = participants.iter().map(takes_part).collect();
     let mut places = turns(active.iter().filter(|a| **a).count(), plan.burst).into_iter();
     let run = &run;
@@ -161,9 +161,17 @@ fn on_threads(
                 turn.map(|turn| scope.spawn(move || run(p, turn)))
             })
             .collect();
-        let crashed = |_| Some(Err(Error::Params("the host program panicked".into())));
+        let crashed = |_| Some(Err(Error::Params("the host program panicked".into()).into()));
         running.into_iter().map(|thread| thread.and_then(|t| t.join().unwrap_or_else(crashed))).collect()
     })
+}
+
+fn on_threads(
+    who: (&[Participant], Plan),
+    takes_part: impl Fn(&Participant) -> bool,
+    run: impl Fn(&Participant, Turn) -> Ran + Sync,
+) -> Vec<Ran> {
+    on_threads_with(who, takes_part, run)
 }
 
 fn is_native(participant: &Participant) -> bool {

@@ -17,25 +17,34 @@ mod counting;
 mod csv;
 pub mod first;
 mod html;
+mod load;
 mod machine;
 mod measure;
+mod own;
 mod plot;
 mod report;
 mod self_check;
 mod statistics;
+mod supervise;
 mod table;
 pub mod worker;
 
 use crate::driver;
-use crate::outcome::{Answer, Exit, Failure};
+use crate::outcome::{Answer, Exit, Failure, tell};
+use crate::run::kernel::{Job, KernelOptions, Tiles};
 use crate::run::shape;
 use cloom_gallery::builds::Build;
 use cloom_gallery::latency::{LAUNCHING, Launching};
 use cloom_gallery::{Case, Program, Style, cl};
+use load::{Circumstances, Used};
 use machine::Machine;
 use measure::{Fate, Participant, Plan, Who};
 use report::{Label, Named, Point, Report};
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// Names of the launch and build measurements, used like names of programs.
@@ -47,19 +56,26 @@ const BUILD: &str = "build";
 #[command(
     after_help = "Times are medians on the device's clock (profiling events), where a platform has one, else on the host's. A
 participant runs two iterations a turn, of which the second one counts; what takes long is run once. A ratio is the peer's
-time through Cloom's: above one, Cloom is faster. What the reference does not confirm has no time.
+time divided by Cloom's: above one, Cloom is faster. A result that the reference does not confirm has no time.
 
   cloom bench                                  # everything; takes a while
   cloom bench -k reduce,copy -s 2048 --runs 20
   cloom bench -k launch,build                  # what a program pays before its kernels do anything
   cloom bench --html bench.html                # with the plots
   cloom bench --self-check --quick             # rows that another number of lanes runs faster
+  cloom bench saxpy.cl --arg y=1048576 --arg x=1048576:random --arg a=2   # a kernel of a file
   cloom bench --list                           # the rows
 
-Exit status: 0 all is well, 1 a result is wrong or a row of --self-check is slow, 2 wrong use."
+Ctrl-C ends the measurement after the row in work; the table of the others is written.
+
+Exit status: 0 all is well, 1 a result is wrong, a platform crashed, Ctrl-C ended it or a row of --self-check is slow, 2 wrong
+use."
 )]
 pub struct Options {
-    /// Programs of the gallery, `launch`, `build`; all of them if none is named
+    /// A .cl file, whose kernel is measured; without one, the gallery
+    #[arg(value_name = "FILE.cl", conflicts_with_all = ["variant", "row", "quick", "self_check", "list", "sweeps"])]
+    file: Option<PathBuf>,
+    /// Programs of the gallery, `launch`, `build`; all of them if none is named; the kernel of a file
     #[arg(short, long, value_name = "NAME,…", value_delimiter = ',')]
     kernel: Vec<String>,
     /// Only these variants
@@ -107,6 +123,11 @@ pub struct Options {
     /// JSON output
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    file_kernel: KernelOptions,
+    /// Set in the child process that measures: the file in which it keeps what it has
+    #[arg(long, hide = true, value_name = "FILE")]
+    partial: Option<PathBuf>,
 }
 
 impl Options {
@@ -149,6 +170,16 @@ impl Options {
 
     /// All tasks that the options select.
     fn tasks(&self) -> Result<Vec<Task>, Failure> {
+        if let Some(path) = &self.file {
+            let tiles = Tiles { size: self.size.first().copied(), ..Tiles::default() };
+            let job = Job::read(path, self.kernel.first().map(String::as_str), &self.file_kernel, tiles)?;
+            return Ok(vec![Task::File(Box::new(job))]);
+        }
+        if self.file_kernel.any() || !self.file_kernel.build.is_empty() {
+            return Err(Failure::wrong(
+                "--arg, --global, --local and build options are for kernels of a file; name the .cl file",
+            ));
+        }
         let mut tasks: Vec<Task> =
             self.cases()?.into_iter().map(|(program, case)| Task::Case(program, Box::new(case))).collect();
         // Neither has variants.
@@ -201,7 +232,7 @@ impl Options {
         };
         let mut participants: Vec<Participant> =
             chosen.into_iter().map(|f| Participant { name: name(&f), who: Who::Device(Box::new(f)) }).collect();
-        if !self.no_native {
+        if !self.no_native && self.file.is_none() {
             for (name, style) in [("Rust-1", Style::Scalar), ("Rust", Style::Vector)] {
                 participants.push(Participant { name: name.into(), who: Who::Native(style) });
             }
@@ -216,6 +247,8 @@ enum Task {
     Launch(&'static Launching),
     /// A source, and its index in the list.
     Build(usize, Box<Build>),
+    /// The kernel of a file.
+    File(Box<Job>),
 }
 
 impl Task {
@@ -231,6 +264,7 @@ impl Task {
             Task::Case(_, case) => Label::from(&**case),
             Task::Launch(way) => named(LAUNCH, way.name, "a launch"),
             Task::Build(_, build) => named(BUILD, &build.name, build.group.name()),
+            Task::File(job) => named("kernel", &job.kernel, &job.global.to_string()),
         }
     }
 
@@ -239,6 +273,7 @@ impl Task {
             Task::Case(program, case) => measure::case(*program, case, participants, plan),
             Task::Launch(way) => measure::launching(way, participants, plan),
             Task::Build(source, build) => first::launches(*source, build, participants, plan.runs),
+            Task::File(job) => own::job(job, participants, plan),
         }
     }
 }
@@ -271,7 +306,7 @@ fn progress(done: usize, of: usize, label: &Label, point: &Point) {
     };
     let bound = point.bound.as_ref().map_or_else(String::new, |b| format!("; bound by {}", table::bound(b)));
     let entries: Vec<String> = point.entries.iter().filter(|e| e.state != "unsupported").map(entry).collect();
-    eprintln!("[{done}/{of}] {} {} {}: {}{bound}", label.program, label.row, label.size, entries.join(", "));
+    tell(format_args!("[{done}/{of}] {} {} {}: {}{bound}", label.program, label.row, label.size, entries.join(", ")));
 }
 
 /// The file that Cloom's driver was loaded from: an `.icd` file may name another one than the one beside this program.
@@ -321,49 +356,53 @@ fn self_checked(options: &Options) -> Result<Answer, Failure> {
 fn model(own: &Participant, tasks: &[Task]) -> Option<bound::Model> {
     let Who::Device(found) = &own.who else { return None };
     let library = driver_file().filter(|_| tasks.iter().any(|t| matches!(t, Task::Case(..))))?;
-    eprintln!("measuring the rates of the machine's operations");
+    tell("measuring the rates of the machine's operations");
     match bound::Model::measured(found, library.as_ref()) {
         Ok(model) => Some(model),
         Err(why) => {
-            eprintln!("nothing says what binds a row: {}", why.message);
+            tell(format_args!("nothing says what binds a row: {}", why.message));
             None
         }
     }
 }
 
-/// Runs `bench`.
-pub fn run(options: &Options) -> Result<Answer, Failure> {
-    let tasks = options.tasks()?;
-    if options.list {
-        return list(&tasks, options.json);
+/// The page, opened before anything is measured, so that nothing is measured in vain.
+fn open(path: &Path) -> Result<File, Failure> {
+    let opened = File::options().write(true).create(true).truncate(false).open(path);
+    opened.map_err(|e| Failure::wrong(format!("cannot write {}: {e}; name another file with --html", path.display())))
+}
+
+/// The answer of a report in the form that was asked for.
+fn answer(options: &Options, report: &Report, peers: &[String]) -> Result<Answer, Failure> {
+    let fine = report.complaints.is_empty() && report.left_out == 0;
+    let exit = if fine { Exit::Fine } else { Exit::Findings };
+    match (options.json, options.csv) {
+        (true, _) => Answer::json(report, exit),
+        (_, true) => Ok(Answer { out: csv::text(report)?, exit, notes: String::new() }),
+        _ => Ok(Answer::text(table::text(report, peers), exit)),
     }
-    let _vendors = driver::beside_the_others()?;
-    if options.self_check {
-        return self_checked(options);
-    }
-    let participants = options.participants()?;
-    let names: Vec<String> = participants.iter().map(|p| p.name.clone()).collect();
-    let own = participants.iter().position(is_cloom);
-    let plan = Plan::new(options.runs, options.warmups);
-    let mut report = Report {
-        schema: "cloom-bench/1",
-        participants: participants.iter().map(named).collect(),
-        runs: plan.runs,
-        machine: (!options.no_limits).then(Machine::measured),
-        ports: None,
-        rows: Vec::new(),
-        sweeps: Vec::new(),
-        summary: Vec::new(),
-        builds: None,
-        complaints: Vec::new(),
-    };
-    let start = Instant::now();
-    let mut model = own.filter(|_| !options.no_limits).and_then(|own| model(&participants[own], &tasks));
-    report.ports = model.as_ref().map(|m| m.rates.clone());
-    for (i, task) in tasks.iter().enumerate() {
+}
+
+/// A measurement that goes on.
+struct Measuring<'a> {
+    participants: &'a [Participant],
+    names: Vec<String>,
+    own: Option<usize>,
+    plan: Plan,
+    model: Option<bound::Model>,
+}
+
+impl Measuring<'_> {
+    /// Measures a task and adds it to the report.
+    fn task(&mut self, task: &Task, report: &mut Report, cancelled: &AtomicBool) -> Option<Point> {
         let label = task.label();
-        let fates = task.fates(&participants, plan);
-        for (name, fate) in names.iter().zip(&fates) {
+        let before = Used::now();
+        let fates = task.fates(self.participants, self.plan);
+        let others = before.and_then(|before| before.by_others(&Used::now()?));
+        if cancelled.load(Ordering::Relaxed) && fates.iter().all(|f| f.sample().is_none()) {
+            return None;
+        }
+        for (name, fate) in self.names.iter().zip(&fates) {
             if let Fate::Wrong(why) | Fate::Failed(why) = fate {
                 report.complaints.push(format!("{} {} {}: {name}: {why}", label.program, label.row, label.size));
             }
@@ -373,39 +412,113 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
             (Some(machine), Task::Case(_, case), Some(work)) => machine.floor(&work, case.only_reads),
             _ => None,
         };
-        let mut point = report::point(&label, &names, &fates, own, floor);
-        if let (Some(model), Some(machine), Task::Case(_, case)) = (&mut model, &mut report.machine, task)
-            && let Some(sample) = own.and_then(|own| fates[own].sample())
+        let mut point = report::point(&label, &self.names, &fates, self.own, floor);
+        point.others = others;
+        if let (Some(model), Some(machine), Task::Case(_, case)) = (&mut self.model, &mut report.machine, task)
+            && let Some(sample) = self.own.and_then(|own| fates[own].sample())
         {
             let moving = sample.work.and_then(|w| machine.moving(&w, case.only_reads).map(|(_, s)| (s * 1e3, w.bytes)));
             let time = sample.device.unwrap_or(sample.wall).min_ms;
             point.bound = model.bound(case, time, moving).unwrap_or_else(|why| {
-                eprintln!("{} {} {}: not counted: {why}", label.program, label.row, label.size);
+                tell(format_args!("{} {} {}: not counted: {why}", label.program, label.row, label.size));
                 None
             });
         }
-        progress(i + 1, tasks.len(), &label, &point);
-        report.add(&label, point);
+        report.add(&label, point.clone());
+        Some(point)
     }
-    eprintln!("measured in {:.0} s", start.elapsed().as_secs_f64());
+}
+
+/// Runs `bench`.
+pub fn run(options: &Options) -> Result<Answer, Failure> {
+    let tasks = options.tasks()?;
+    if options.list {
+        return list(&tasks, options.json);
+    }
+    if options.partial.is_none() {
+        return supervise::run();
+    }
+    crate::run::end_with_the_parent();
+    let _vendors = driver::beside_the_others()?;
+    if options.self_check {
+        return self_checked(options);
+    }
+    let participants = options.participants()?;
+    let page = options.html.as_deref().map(open).transpose()?;
+    measured(options, &tasks, &participants, page)
+}
+
+/// Measures, and answers whatever happens.
+fn measured(
+    options: &Options,
+    tasks: &[Task],
+    participants: &[Participant],
+    page: Option<File>,
+) -> Result<Answer, Failure> {
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let flag = cancelled.clone();
+    // Without a handler Ctrl-C ends the measurement at once: that is what is lost if the system refuses one.
+    let _ = ctrlc::set_handler(move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        tell("ending after the row in work; Ctrl-C again ends at once");
+    });
+    let names: Vec<String> = participants.iter().map(|p| p.name.clone()).collect();
+    let own = participants.iter().position(is_cloom);
     let peers: Vec<String> = match own {
         Some(own) => names.iter().enumerate().filter(|(i, _)| *i != own).map(|(_, n)| n.clone()).collect(),
         None => Vec::new(),
     };
+    let plan = Plan::new(options.runs, options.warmups);
+    let wants_limits = !options.no_limits && options.file.is_none();
+    let mut report = Report {
+        schema: "cloom-bench/1",
+        circumstances: Circumstances::now(),
+        participants: participants.iter().map(named).collect(),
+        runs: plan.runs,
+        machine: None,
+        ports: None,
+        rows: Vec::new(),
+        sweeps: Vec::new(),
+        summary: Vec::new(),
+        builds: None,
+        complaints: Vec::new(),
+        left_out: 0,
+    };
+    supervise::keep(options, b"", "the limits of the machine");
+    report.machine = wants_limits.then(Machine::measured);
+    let start = Instant::now();
+    let model = own.filter(|_| wants_limits).and_then(|own| model(&participants[own], tasks));
+    report.ports = model.as_ref().map(|m| m.rates.clone());
+    let mut measuring = Measuring { participants, names, own, plan, model };
+    for (i, task) in tasks.iter().enumerate() {
+        if cancelled.load(Ordering::Relaxed) {
+            report.left_out = tasks.len() - i;
+            break;
+        }
+        let label = task.label();
+        report.conclude(&peers);
+        let so_far = answer(options, &report, &peers)?;
+        supervise::keep(options, &so_far.out, &format!("{} {} {}", label.program, label.row, label.size));
+        match measuring.task(task, &mut report, &cancelled) {
+            Some(point) => progress(i + 1, tasks.len(), &label, &point),
+            None => report.left_out += 1,
+        }
+    }
+    tell(format_args!("measured in {:.0} s", start.elapsed().as_secs_f64()));
     report.conclude(&peers);
-    if let Some(path) = &options.html {
-        let page = html::page(&report, &peers);
-        let wrong = |e| Failure::wrong(format!("cannot write {}: {e}; name another file with --html", path.display()));
-        std::fs::write(path, page).map_err(wrong)?;
+    let mut done = answer(options, &report, &peers)?;
+    if let (Some(mut file), Some(path)) = (page, &options.html) {
+        let text = html::page(&report, &peers);
+        let written = file.set_len(0).and_then(|()| file.write_all(text.as_bytes()));
+        // The table is written nevertheless.
+        if let Err(e) = written {
+            done.exit = Exit::Wrong;
+            done = done.with_notes(format!("cloom: cannot write {}: {e}\n", path.display()));
+        }
     }
-    let exit = if report.complaints.is_empty() { Exit::Fine } else { Exit::Findings };
-    if options.json {
-        return Answer::json(&report, exit);
-    }
-    if options.csv {
-        return Ok(Answer { out: csv::text(&report)?, exit, notes: String::new() });
-    }
-    Ok(Answer::text(table::text(&report, &peers), exit))
+    Ok(done)
 }
 
 #[cfg(test)]
@@ -453,9 +566,11 @@ mod tests {
 
     #[test]
     fn wrong_words_are_refused() {
-        for line in ["--runs 0", "-s 0", "-s 4x4x4", "--runs x", "nonsense", "--json --csv", "--quick -s 8"] {
+        for line in ["--runs 0", "-s 0", "-s 4x4x4", "--runs x", "--json --csv", "--quick -s 8"] {
             assert!(options(line).is_err(), "{line}");
         }
+        // A word without an option is a file.
+        assert!(options("nonsense").unwrap().tasks().is_err());
         assert!(options("-k nothing").unwrap().tasks().is_err());
         assert!(options("-k copy -v nothing").unwrap().tasks().is_err());
         let usual = options("").unwrap();

@@ -4,6 +4,7 @@
 use super::BUILD;
 use super::bound::{Bound, Rates};
 use super::builds::Builds;
+use super::load::{BUSY, Circumstances};
 use super::machine::{Floor, Machine};
 use super::measure::{Fate, Sample};
 use super::statistics::{Quartiles, geometric_mean, median};
@@ -18,6 +19,8 @@ const SIZE_BAR: f64 = 0.9;
 pub struct Report {
     /// The version of this form.
     pub schema: &'static str,
+    /// When and where this was measured, and by which version.
+    pub circumstances: Circumstances,
     /// The participants, in the order of all lists.
     pub participants: Vec<Named>,
     /// Runs that count.
@@ -36,6 +39,8 @@ pub struct Report {
     pub builds: Option<Builds>,
     /// Wrong results and failures.
     pub complaints: Vec<String>,
+    /// Tasks that were left out, because Ctrl-C ended the measurement.
+    pub left_out: usize,
 }
 
 /// A participant.
@@ -88,6 +93,8 @@ pub struct Point {
     pub floor: Option<Floor>,
     /// What binds Cloom's time.
     pub bound: Option<Bound>,
+    /// The part of the machine's processor time that other processes used meanwhile.
+    pub others: Option<f64>,
     /// Its position in a plot.
     pub place: Option<Place>,
     /// One for each participant.
@@ -118,6 +125,8 @@ pub struct Entry {
     pub clock: Option<&'static str>,
     /// The time that is compared.
     pub time: Option<Quartiles>,
+    /// The spread is above 20 %.
+    pub noisy: bool,
     /// On the host's clock, with the launch.
     pub wall: Option<Quartiles>,
     /// Building the program.
@@ -172,6 +181,7 @@ fn entry(name: &str, fate: &Fate, own: Option<&Sample>, work: Option<Work>, floo
         why,
         clock: sample.map(clock),
         time,
+        noisy: time.is_some_and(|t| t.is_noisy()),
         wall: sample.map(|s| s.wall),
         build_ms: sample.map(|s| s.build_ms),
         rate: work.zip(time).map(|(w, t)| w.amount / (t.median_ms / 1e3)),
@@ -231,6 +241,7 @@ pub fn point(label: &Label, names: &[String], fates: &[Fate], own: Option<usize>
         flops: work.map(|w| w.flops).filter(|f| *f > 0.0),
         floor,
         bound: None,
+        others: None,
         place: label.place.clone(),
         entries,
     }
@@ -247,6 +258,18 @@ impl Report {
                 rows.push(Row { program: label.program, row, points: vec![point], ratios: Vec::new() });
             }
         }
+    }
+}
+
+impl Point {
+    /// Whether other load or chance may have decided.
+    pub fn is_doubtful(&self) -> bool {
+        self.is_busy() || self.entries.iter().any(|e| e.noisy)
+    }
+
+    /// Whether other processes used much of the machine.
+    pub fn is_busy(&self) -> bool {
+        self.others.is_some_and(|part| part > BUSY)
     }
 }
 
@@ -326,6 +349,7 @@ pub mod tests {
         let participants = names.iter().map(|n| Named { name: n.clone(), about: "<a & b>".into() }).collect();
         let mut report = Report {
             schema: "cloom-bench/1",
+            circumstances: Circumstances::default(),
             participants,
             runs: 1,
             machine: None,
@@ -335,6 +359,7 @@ pub mod tests {
             summary: Vec::new(),
             builds: None,
             complaints: vec!["copy second: Peer: word 3".into()],
+            left_out: 0,
         };
         let cases = cloom_gallery::cases(cloom_gallery::program("copy").unwrap());
         let fates = [verified(30, true), verified(5, true), Fate::Wrong("word 3".into()), verified(10, false)];

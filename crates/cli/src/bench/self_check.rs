@@ -9,7 +9,7 @@ use super::measure::Plan;
 use super::report::size_text;
 use super::statistics::{Quartiles, geometric_mean};
 use super::worker::{Ended, Worker, in_turns};
-use crate::outcome::{Answer, Exit, Failure};
+use crate::outcome::{Answer, Exit, Failure, tell};
 use crate::stats::time;
 use cloom_caps::env;
 use cloom_gallery::{Case, Program};
@@ -258,7 +258,7 @@ pub fn run(cases: &[(&'static dyn Program, Case)], library: &Path, plan: Plan, f
                 row = again;
             }
         }
-        eprintln!("[{}/{}] {}{}", i + 1, cases.len(), row.line(), if row.slow { "  SLOW" } else { "" });
+        tell(format_args!("[{}/{}] {}{}", i + 1, cases.len(), row.line(), if row.slow { "  SLOW" } else { "" }));
         report.rows.push(row);
     }
     report.conclude();

@@ -38,6 +38,11 @@ impl Quartiles {
         Some(Self { runs: ms.len(), min_ms, lower_ms, median_ms, upper_ms, max_ms })
     }
 
+    /// Whether the spread is so large that the median says little.
+    pub fn is_noisy(&self) -> bool {
+        self.spread() > 0.2
+    }
+
     /// Half the interquartile range, relative to the median.
     pub fn spread(&self) -> f64 {
         if self.median_ms > 0.0 { (self.upper_ms - self.lower_ms) / 2.0 / self.median_ms } else { 0.0 }

@@ -1,6 +1,7 @@
 //! Writes the report as a table of text.
 
 use super::bound::Bound;
+use super::load::BUSY;
 use super::machine::Machine;
 use super::report::{Entry, Report, Row};
 use crate::stats::{bytes, rate, time};
@@ -16,7 +17,8 @@ pub fn cell(entry: &Entry) -> String {
         }
         Some(t) => {
             let host = if entry.clock == Some("host") { "*" } else { "" };
-            format!("{}{host} ±{:.0}%", time(t.median_ms), t.spread() * 100.0)
+            let noisy = if entry.noisy { "!" } else { "" };
+            format!("{}{host} ±{:.0}%{noisy}", time(t.median_ms), t.spread() * 100.0)
         }
         None => match entry.state {
             "wrong" => "WRONG".into(),
@@ -65,7 +67,9 @@ fn row(text: &mut String, report: &Report, row: &Row, peers: &[&str]) {
         ratios.push(own.zip(point.floor.as_ref()).map_or_else(String::new, |(part, floor)| {
             format!("{:>9}", format!("{:.0}% {}", part * 100.0, short(floor.what)))
         }));
-        ratios.push(point.bound.as_ref().map_or_else(String::new, bound));
+        let busy = point.others.filter(|_| point.is_busy());
+        let busy = busy.map_or_else(String::new, |part| format!(" [others used {:.0}% of the machine]", part * 100.0));
+        ratios.push(point.bound.as_ref().map_or_else(String::new, bound) + &busy);
         line(head, point.entries.iter().map(cell).collect(), ratios);
     }
     if row.points.len() > 1 {
@@ -92,7 +96,7 @@ pub fn limits(machine: &Machine) -> String {
 
 /// The table and the summary.
 pub fn text(report: &Report, peers: &[String]) -> String {
-    let mut text = String::new();
+    let mut text = format!("{}\n", report.circumstances.line());
     for p in &report.participants {
         let _ = writeln!(text, "{}: {}", p.name, p.about);
     }
@@ -103,7 +107,7 @@ pub fn text(report: &Report, peers: &[String]) -> String {
     let _ = writeln!(
         text,
         "Medians of {} runs, ± half the distance of the quartiles, on the device's clock (* on the host's; † processor \
-         time, and time on the wall); ratios: the peer's time through Cloom's.\n",
+         time, and time on the wall); ! marks a spread above 20 %; ratios: the peer's time divided by Cloom's.\n",
         report.runs
     );
     let _ = write!(text, "{:<11}{:<24}{:<11}", "program", "row", "size");
@@ -149,6 +153,20 @@ pub fn text(report: &Report, peers: &[String]) -> String {
                 a.rows
             );
         }
+    }
+    let points = || report.rows.iter().chain(&report.sweeps).flat_map(|r| &r.points);
+    let doubtful = points().filter(|p| p.is_doubtful()).count();
+    if doubtful > 0 {
+        let _ = writeln!(
+            text,
+            "{doubtful} of {} measurements are doubtful: a spread above 20 %, or other processes used more than {:.0} % of \
+             the machine; measure again when it is idle",
+            points().count(),
+            BUSY * 100.0
+        );
+    }
+    if report.left_out > 0 {
+        let _ = writeln!(text, "interrupted: {} tasks were left out", report.left_out);
     }
     for complaint in &report.complaints {
         let _ = writeln!(text, "WRONG: {complaint}");

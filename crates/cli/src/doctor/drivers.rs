@@ -12,10 +12,16 @@ use crate::outcome::Failure;
 use crate::probe::{Device, Report};
 use crate::{child, driver};
 use memchr::memmem;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const AREA: &str = "drivers";
+pub const AREA: &str = "drivers";
+
+/// The file that a path leads to, so that one driver under two names is known.
+fn file_of(library: &str) -> PathBuf {
+    std::fs::canonicalize(library).unwrap_or_else(|_| library.into())
+}
 
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|v| !v.is_empty())
@@ -25,16 +31,22 @@ fn variable(name: &str) -> Option<String> {
 pub fn look(loader: &Loader) -> Result<Vec<Finding>, Failure> {
     let mut findings = Vec::new();
     let mut registered = false;
+    let mut tested = HashMap::new();
     if loader.file.is_some() && loader.kind != Kind::NoLoader {
         let entries = icd::entries(&icd::sources(loader, variable), loader.kind, AREA, &mut findings);
-        registered = test_registered(loader, &entries, &mut findings)?;
+        registered = test_registered(loader, &entries, &mut tested, &mut findings)?;
     }
-    findings.extend(own_driver(loader, registered)?);
+    findings.extend(own_driver(loader, registered, &tested)?);
     Ok(findings)
 }
 
 /// Tests the drivers that are registered. Returns whether Cloom's is one of them and works.
-fn test_registered(loader: &Loader, entries: &[Entry], findings: &mut Vec<Finding>) -> Result<bool, Failure> {
+fn test_registered(
+    loader: &Loader,
+    entries: &[Entry],
+    tested: &mut HashMap<PathBuf, String>,
+    findings: &mut Vec<Finding>,
+) -> Result<bool, Failure> {
     let mut registered = false;
     let mut loaded = 0;
     for entry in entries {
@@ -42,6 +54,12 @@ fn test_registered(loader: &Loader, entries: &[Entry], findings: &mut Vec<Findin
             Err(e) => findings.push(Finding::problem(AREA, format!("{} {}", entry.origin, e.why), &e.advice)),
             Ok(library) => {
                 let is_cloom = driver::is_own(Path::new(library));
+                // What is registered twice is tested, and told, once.
+                if let Some(before) = tested.insert(file_of(library), entry.origin.clone()) {
+                    let what = format!("{library} ({}) is registered by {before} already", entry.origin);
+                    findings.push(Finding::info(AREA, what));
+                    continue;
+                }
                 let before = findings.len();
                 if loads(&entry.origin, library, findings)? {
                     loaded += 1;
@@ -64,7 +82,7 @@ fn test_registered(loader: &Loader, entries: &[Entry], findings: &mut Vec<Findin
 }
 
 /// Whether Cloom's own driver is there and programs will find it.
-fn own_driver(loader: &Loader, registered: bool) -> Result<Vec<Finding>, Failure> {
+fn own_driver(loader: &Loader, registered: bool, tested: &HashMap<PathBuf, String>) -> Result<Vec<Finding>, Failure> {
     let mut findings = Vec::new();
     if registered {
         findings.push(Finding::ok(AREA, "Cloom's driver is registered"));
@@ -76,6 +94,11 @@ fn own_driver(loader: &Loader, registered: bool) -> Result<Vec<Finding>, Failure
         return Ok(findings);
     };
     let shown = path.display();
+    if let Some(origin) = tested.get(&file_of(&shown.to_string())) {
+        // What is wrong with it has been said.
+        findings.push(Finding::info(AREA, format!("Cloom's driver is registered by {origin}, and does not work")));
+        return Ok(findings);
+    }
     let advice = format!(
         "echo {shown} | sudo tee {FOLDER}/cloom.icd; or, for one program: {}={shown} program. `cloom run` finds the driver \
          by itself",
@@ -115,7 +138,7 @@ fn loads(origin: &str, library: &str, findings: &mut Vec<Finding>) -> Result<boo
     let folder = temporary_folder()?;
     let mut command = child::myself("--version")?;
     command.env("LD_PRELOAD", preload_name(library, folder.path()));
-    let loaded = child::run(&mut command, child::LIMIT).map_err(no_process)?;
+    let loaded = child::run_unless_it_hangs(super::quietly(&mut command)).map_err(no_process)?;
     if let Some((why, advice)) = load_error(library, &loaded.err) {
         findings.push(Finding::problem(AREA, format!("{here} cannot be loaded: {why}"), advice));
         return Ok(false);
@@ -159,7 +182,7 @@ fn use_together(findings: &mut Vec<Finding>) -> Result<bool, Failure> {
 
 /// Runs `cloom probe`. `None` if it crashes or hangs, which is a finding.
 fn probe(mut command: Command, here: &str, findings: &mut Vec<Finding>) -> Result<Option<Report>, Failure> {
-    let ended = child::run(&mut command, child::LIMIT).map_err(no_process)?;
+    let ended = child::run_unless_it_hangs(super::quietly(&mut command)).map_err(no_process)?;
     if let Some(trouble) = ended.trouble() {
         let last = ended.err.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or("nothing was printed");
         let advice = "update it, or remove its .icd file: programs that use it will do the same";

@@ -47,12 +47,7 @@ pub fn judge() -> Vec<Finding> {
     if let Some(value) = env::CPU.get() {
         findings.extend(judge_cpu(&value));
     }
-    if let Some(value) = env::THREADS.get()
-        && !value.parse::<usize>().is_ok_and(|n| n > 0)
-    {
-        let advice = "set it to a number from 1 on, or unset it";
-        findings.push(Finding::warning(AREA, format!("CLOOM_THREADS={value} is no number of threads"), advice));
-    }
+    findings.extend(env::VARS.iter().filter_map(|v| judge_value(v.name, &v.get()?)));
     findings.extend(
         cloom_compiler::passes::warnings()
             .into_iter()
@@ -67,6 +62,26 @@ pub fn judge() -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// A value that means nothing to Cloom, and what it takes instead.
+fn judge_value(name: &str, value: &str) -> Option<Finding> {
+    let number = |range: std::ops::RangeInclusive<usize>| value.parse().is_ok_and(|n: usize| range.contains(&n));
+    let (is_right, wanted) = match name {
+        n if n == env::THREADS.name => (number(1..=usize::MAX), "a number of threads, from 1 on"),
+        n if n == env::LANES.name => (number(1..=64), "a number of lanes, from 1 to 64"),
+        n if n == env::DEVICES.name => {
+            let known = |kind: &str| matches!(kind.trim(), "cpu" | "gpu");
+            (value.split(',').all(known), "cpu, gpu or both, separated by commas")
+        }
+        n if [env::LOG, env::CACHE, env::REMARKS, env::QUICK_START].iter().any(|v| v.name == n) => {
+            let words = ["0", "no", "off", "false", "1", "yes", "on", "true"];
+            (words.contains(&value), "0 or 1")
+        }
+        _ => return None,
+    };
+    let advice = format!("set it to {wanted}, or unset it");
+    (!is_right).then(|| Finding::warning(AREA, format!("{name}={value} means nothing"), advice))
 }
 
 fn judge_cpu(value: &str) -> Option<Finding> {
@@ -92,6 +107,17 @@ mod tests {
         let rows = rows();
         for v in env::VARS {
             assert!(rows.iter().any(|r| r.name == v.name));
+        }
+        for (name, wrong, right) in [
+            ("CLOOM_LANES", "abc", "8"),
+            ("CLOOM_LANES", "1000", "64"),
+            ("CLOOM_LOG", "maybe", "1"),
+            ("CLOOM_THREADS", "0", "4"),
+            ("CLOOM_DEVICES", "tpu", "gpu,cpu"),
+            ("CLOOM_CACHE", "2", "off"),
+        ] {
+            assert!(judge_value(name, wrong).is_some_and(|f| f.what.contains(wrong)), "{name}={wrong}");
+            assert_eq!(judge_value(name, right), None, "{name}={right}");
         }
         assert!(judge_cpu("pentium").is_some());
         assert!(judge_cpu(cloom_caps::cpu::here().next().unwrap().name).is_none());

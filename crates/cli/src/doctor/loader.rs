@@ -98,8 +98,8 @@ pub fn find() -> Result<Loader, Failure> {
     let empty = tempfile::tempdir().map_err(|e| Failure::wrong(format!("no temporary folder: {e}; set TMPDIR")))?;
     command.env("OCL_ICD_VENDORS", empty.path()).env("OPENCL_VENDOR_PATH", empty.path());
     command.env_remove("OCL_ICD_FILENAMES");
-    let ended =
-        child::run(&mut command, child::LIMIT).map_err(|e| Failure::wrong(format!("cannot start a process: {e}")))?;
+    let ended = child::run_unless_it_hangs(super::quietly(&mut command))
+        .map_err(|e| Failure::wrong(format!("cannot start a process: {e}")))?;
     let mut loader = Loader::default();
     match (report(&ended.out), ended.trouble()) {
         (_, Some(trouble)) => loader.error = Some(format!("a program that loads libOpenCL {trouble}")),

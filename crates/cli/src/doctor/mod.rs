@@ -93,11 +93,36 @@ struct Document<'a> {
     environment: Vec<environment::Row>,
 }
 
+/// A child process that leaves nothing behind: drivers keep no code on disk.
+fn quietly(command: &mut std::process::Command) -> &mut std::process::Command {
+    command.env(cloom_caps::env::CACHE.name, "0").env("POCL_KERNEL_CACHE", "0").env("CUDA_CACHE_DISABLE", "1")
+}
+
+/// The child process that tests the compiler of this program.
+pub fn own_probe() -> Answer {
+    own::probe()
+}
+
+/// A problem if no device computes, and nothing else has said why.
+fn no_device(findings: &[Finding]) -> Option<Finding> {
+    let works = |f: &Finding| f.area == drivers::AREA && f.status == Status::Ok && f.what.ends_with("computes");
+    if findings.iter().any(|f| works(f) || f.status == Status::Problem) {
+        return None;
+    }
+    let devices = cloom_caps::env::DEVICES;
+    let advice = match devices.get() {
+        Some(kinds) => format!("{}={kinds} leaves out the others: unset it", devices.name),
+        None => "see what is said of each driver above".into(),
+    };
+    Some(Finding::problem(drivers::AREA, "no program finds a device on this machine", advice))
+}
+
 /// Runs `doctor`.
 pub fn run(options: &Options) -> Result<Answer, Failure> {
     let loader = loader::find()?;
     let mut findings = loader::judge(&loader);
     findings.extend(drivers::look(&loader)?);
+    findings.extend(no_device(&findings));
     findings.extend(machine::look());
     findings.extend(gpu::look());
     findings.extend(own::look());

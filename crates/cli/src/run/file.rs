@@ -2,19 +2,20 @@
 //! describes, prints the buffers that changed, and with `--verify` compares them with the result of the reference
 //! interpreter.
 
-use super::argument::{self, Value};
+use super::argument::Value;
+use super::kernel::{Job, Launched};
 use super::reference::{Reference, Undefined};
+use super::save::{self, Memory};
 use super::shape::Sizes;
 use super::{Options, reference, supervise};
+use crate::driver;
 use crate::outcome::{Answer, Exit, Failure};
 use crate::stats::{self, Summary};
-use crate::{cpu, driver, source};
-use cloom_compiler::{Compiler, Config, Failure as BuildFailure, Program};
-use cloom_gallery::{Arg, Buffer, Picture, Session};
-use cloom_ir::KernelMeta;
+use cloom_gallery::Session;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::Path;
+use std::time::Duration;
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -25,6 +26,12 @@ struct Document<'a> {
     global: &'a [usize],
     local: Option<&'a [usize]>,
     build_ms: f64,
+    /// The first launch, with what is compiled for it.
+    first_ms: f64,
+    /// Building, and what the first launch took longer than the later ones.
+    compile_ms: Option<f64>,
+    /// Building and all launches.
+    total_ms: f64,
     wall: Option<Summary>,
     kernels: Option<Summary>,
     /// Whether the result equals the reference; `null` without `--verify`.
@@ -42,21 +49,24 @@ struct BufferInfo<'a> {
     first: Vec<String>,
 }
 
-/// A buffer before and after the launch.
-struct Traced<'a> {
-    name: &'a str,
-    value: &'a Value,
-    after: Vec<u8>,
-}
-
-impl Traced<'_> {
-    fn changed(&self) -> bool {
-        matches!(self.value, Value::Buffer { bytes, .. } if *bytes != self.after)
-    }
-
-    fn show(&self, count: usize) -> Vec<String> {
-        let Value::Buffer { element, .. } = self.value else { return Vec::new() };
-        self.after.chunks_exact(element.bytes()).take(count).map(|b| element.show(b)).collect()
+/// Elements or pixels, and the first of them as text.
+fn shown(memory: &Memory<'_>, count: usize) -> (usize, Vec<String>) {
+    match memory.value {
+        Value::Buffer { layout, .. } => {
+            let size = layout.bytes();
+            let first = memory.bytes.chunks_exact(size).take(count).map(|b| layout.show(b)).collect();
+            (memory.bytes.len() / size, first)
+        }
+        Value::Image(image) => {
+            let pixel = |b: &[u8]| {
+                let parts: Vec<String> = image.format.stored(b).iter().map(|v| format!("{v:.4}")).collect();
+                let parts: Vec<&str> = parts.iter().map(|p| p.trim_end_matches('0').trim_end_matches('.')).collect();
+                format!("({})", parts.join(", "))
+            };
+            let size = image.format.bytes;
+            (memory.bytes.len() / size, memory.bytes.chunks_exact(size).take(count).map(pixel).collect())
+        }
+        _ => (0, Vec::new()),
     }
 }
 
@@ -64,150 +74,104 @@ impl Traced<'_> {
 pub fn run(options: &Options, path: &Path) -> Result<Answer, Failure> {
     // First, because this may start the program again, which could not read the standard input a second time.
     let choice = driver::choose(options.choice())?;
-    let text = source::read(path)?;
-    let compiler = Compiler::new(Config::default());
-    let build_options = options.build.text();
-    // Cloom's front end says what the parameters are, whatever platform runs the kernel.
-    let compiled = text.build(&compiler, &build_options, &cpu::target(None)?);
-    let program = compiled.result.map_err(|kind| match kind {
-        BuildFailure::Options => Failure::wrong(&compiled.log),
-        BuildFailure::Program => Failure::finding(&compiled.log),
-    })?;
-    let (kernel, meta) = choose(&program, options.kernel.as_deref())?;
-    let values = argument::read(kernel, meta, &options.args)?;
-    let (global, local) = range(options, meta, &values);
+    if let Some(path) = &options.output {
+        save::check(path)?;
+    }
+    supervise::note(options, "compiling the source", "");
+    let job = Job::read(path, options.kernel.as_deref(), &options.file_kernel, options.tiles())?;
     let expected = if options.verify {
-        Some(reference::run(&compiler, &program, (kernel, meta), &values, &global, local.as_ref())?)
+        supervise::note(options, &format!("kernel `{}` on the reference interpreter", job.kernel), &job.why_endless());
+        Some(reference::run(&job)?)
     } else {
         None
     };
-
-    supervise::note(options, &format!("building {}", text.name));
     let session = Session::open(&choice)?;
-    let built = match text.is_spirv() {
-        true => session.build_il(&text.name, &text.bytes, &build_options)?,
-        false => session.build(&text.name, &String::from_utf8_lossy(&text.bytes), &build_options)?,
-    };
-    let code = built.kernel(kernel)?;
-    let (buffers, args) = upload(&session, &values)?;
-    let local_sizes = local.as_ref().map_or(&[][..], |l| &l.0);
-    supervise::note(options, &format!("kernel `{kernel}` of {}", text.name));
-    session.launch(&code, &args, &global.0, local_sizes)?;
-    let mut after = Vec::new();
-    for buffer in &buffers {
-        after.push(session.read(buffer)?);
-    }
-    let (passed, check) = compare(expected.as_ref(), &after, &values, meta);
-
+    let iterations = options.iterations_of_file(&job);
+    let mut noted = std::time::Instant::now();
+    let mut last = String::new();
+    let launched = job.launch(&session, iterations, |doing| {
+        // Each launch of many is noted only now and then: that takes longer than a short kernel.
+        let again = doing.contains(", launch ") && last.contains(", launch ");
+        if !again || noted.elapsed() > Duration::from_millis(100) {
+            supervise::note(options, doing, &job.why_endless());
+            (noted, last) = (std::time::Instant::now(), doing.to_owned());
+        }
+    })?;
+    let (passed, check) = compare(expected.as_ref(), &launched.after, &job);
     let exit = if passed == Some(false) { Exit::Findings } else { Exit::Fine };
-    let times = if exit == Exit::Fine {
-        // Over the results of the runs before; the time of a kernel seldom depends on them.
-        session.measure(options.iterations, |_| session.launch(&code, &args, &global.0, local_sizes).map(|()| true))?
-    } else {
-        cloom_gallery::Times::default()
-    };
-    supervise::note(options, &format!("after kernel `{kernel}` of {}", text.name));
-    let names = meta.params.iter().zip(&values).filter(|(_, v)| v.elements().is_some());
-    let traced: Vec<Traced<'_>> =
-        names.zip(after).map(|((p, value), after)| Traced { name: &p.name, value, after }).collect();
+    let traced: Vec<(Memory<'_>, bool)> = job
+        .memory()
+        .zip(&launched.after)
+        .map(|((name, value, before), after)| (Memory { name, value, bytes: after }, before != after))
+        .collect();
+    let mut notes = Vec::new();
     if let Some(path) = &options.output {
-        save(path, &traced, &global)?;
+        let Some((memory, _)) = traced.iter().find(|(_, changed)| *changed) else {
+            return Err(Failure::wrong("no buffer changed, so there is nothing to write to --output"));
+        };
+        notes.extend(save::save(path, memory, &job.global, options.range)?);
     }
-    let document = Document {
+    if job.prints {
+        notes.push("launched once, because the kernel prints; -i N launches it N times more".into());
+    }
+    let document = document(&job, &session, &launched, (passed, &check), &traced, options.print);
+    if options.json {
+        return Answer::json(&document, exit);
+    }
+    Ok(Answer::text(human(&document, options, &notes), exit))
+}
+
+fn document<'a>(
+    job: &'a Job,
+    session: &'a Session,
+    launched: &'a Launched,
+    (passed, check): (Option<bool>, &'a str),
+    traced: &[(Memory<'a>, bool)],
+    print: usize,
+) -> Document<'a> {
+    let ms = |t: Duration| t.as_secs_f64() * 1e3;
+    // A wrong result has no times.
+    let right = passed != Some(false);
+    let wall = Summary::of(&launched.times.wall).filter(|_| right);
+    let own = [launched.first_kernel];
+    let kernels = if launched.times.device.is_empty() { &own[..] } else { &launched.times.device };
+    Document {
         schema: "cloom-run-file/1",
-        kernel,
+        kernel: &job.kernel,
         platform: &session.found.platform,
         device: &session.found.device,
-        global: &global.0,
-        local: local.as_ref().map(|l| l.0.as_slice()),
-        build_ms: built.time.as_secs_f64() * 1e3,
-        wall: Summary::of(&times.wall),
-        kernels: Summary::of(&times.device),
+        global: &job.global.0,
+        local: job.local.as_ref().map(|l| l.0.as_slice()),
+        build_ms: ms(launched.build),
+        first_ms: ms(launched.first),
+        compile_ms: wall.map(|w| ms(launched.build) + (ms(launched.first) - w.median_ms).max(0.0)),
+        total_ms: ms(launched.build + launched.first + launched.times.wall.iter().sum::<Duration>()),
+        wall,
+        kernels: Summary::of(kernels).filter(|_| right),
         passed,
-        check: &check,
+        check,
         buffers: traced
             .iter()
-            .map(|t| BufferInfo {
-                name: t.name,
-                elements: t.value.elements().unwrap_or(0),
-                changed: t.changed(),
-                first: t.show(options.print),
+            .map(|(memory, changed)| {
+                let (elements, first) = shown(memory, print);
+                BufferInfo { name: memory.name, elements, changed: *changed, first }
             })
             .collect(),
-        log: built.log.trim(),
-    };
-    if options.json { Answer::json(&document, exit) } else { Ok(Answer::text(human(&document, options), exit)) }
-}
-
-fn choose<'p>(program: &'p Program, wanted: Option<&str>) -> Result<(&'p str, &'p KernelMeta), Failure> {
-    let all: Vec<(&str, &KernelMeta)> = program.kernels().collect();
-    let names = || all.iter().map(|k| k.0).collect::<Vec<_>>().join(", ");
-    match (wanted, all.as_slice()) {
-        (_, []) => Err(Failure::wrong("the source has no kernel")),
-        (None, [one]) => Ok(*one),
-        (None, _) => Err(Failure::wrong(format!("choose one of the kernels with -k: {}", names()))),
-        (Some(k), _) => all
-            .iter()
-            .copied()
-            .find(|(name, _)| *name == k)
-            .ok_or_else(|| Failure::wrong(format!("there is no kernel `{k}`; there are: {}", names()))),
+        log: launched.log.trim(),
     }
-}
-
-/// Global and local sizes, by the rules in the help text.
-fn range(options: &Options, meta: &KernelMeta, values: &[Value]) -> (Sizes, Option<Sizes>) {
-    let global = match (&options.global, options.size) {
-        (Some(sizes), _) => sizes.clone(),
-        (None, Some((w, h))) => Sizes(vec![w, h]),
-        (None, None) => Sizes(vec![values.iter().find_map(Value::elements).unwrap_or(1).max(1)]),
-    };
-    let dims = global.0.len();
-    let tile = match (options.tile_w.or(options.tile_size), options.tile_h.or(options.tile_size)) {
-        (None, None) => None,
-        (w, h) => {
-            let mut tile = vec![w.unwrap_or(1), h.unwrap_or(1), 1];
-            tile.truncate(dims);
-            Some(Sizes(tile))
-        }
-    };
-    let required = meta.reqd_group_size.map(|r| Sizes(r.iter().take(dims).map(|&n| n as usize).collect()));
-    (global, options.local.clone().or(tile).or(required))
-}
-
-fn upload(session: &Session, values: &[Value]) -> Result<(Vec<Buffer<u8>>, Vec<Arg>), Failure> {
-    let (mut buffers, mut args) = (Vec::new(), Vec::new());
-    for value in values {
-        args.push(match value {
-            Value::Buffer { bytes, .. } => {
-                let buffer = session.upload(bytes)?;
-                let arg = Arg::from(&buffer);
-                buffers.push(buffer);
-                arg
-            }
-            Value::Local(bytes) => Arg::Local(*bytes),
-            Value::Bytes(bytes) => Arg::value(bytes)
-                .ok_or_else(|| Failure::wrong("a structure of more than 128 bytes cannot be passed yet"))?,
-        });
-    }
-    Ok((buffers, args))
 }
 
 /// Compares every byte that the reference defines; says where the first difference is.
-fn compare(
-    expected: Option<&Reference>,
-    got: &[Vec<u8>],
-    values: &[Value],
-    meta: &KernelMeta,
-) -> (Option<bool>, String) {
+fn compare(expected: Option<&Reference>, got: &[Vec<u8>], job: &Job) -> (Option<bool>, String) {
     let Some(expected) = expected else { return (None, "not asked for; --verify compares with the reference".into()) };
-    let params = meta.params.iter().zip(values).filter_map(|(p, v)| match v {
-        Value::Buffer { element, .. } => Some((&p.name, *element)),
+    let params = job.memory().filter_map(|(name, value, _)| match value {
+        Value::Buffer { layout, .. } => Some((name, layout)),
         _ => None,
     });
     let (mut elements, mut undefined) = (0, 0);
     let mut first_undefined = None;
-    for (n, (((name, element), want), got)) in params.zip(&expected.buffers).zip(got).enumerate() {
-        let size = element.bytes();
+    for (n, (((name, layout), want), got)) in params.zip(&expected.buffers).zip(got).enumerate() {
+        let size = layout.bytes();
         let flags = expected.undefined.as_ref().map(|u| &u.bytes[n]);
         for (i, (want, got)) in want.chunks(size).zip(got.chunks(size)).enumerate() {
             let is_undefined = flags.is_some_and(|f| f[i * size..i * size + want.len()].contains(&true));
@@ -215,7 +179,7 @@ fn compare(
                 undefined += 1;
                 first_undefined.get_or_insert_with(|| format!("{name}[{i}]"));
             } else if want != got {
-                let show = |b: &[u8]| if b.len() == size { element.show(b) } else { format!("{b:02x?}") };
+                let show = |b: &[u8]| if b.len() == size { layout.show(b) } else { format!("{b:02x?}") };
                 return (Some(false), format!("{name}[{i}] is {}, the reference has {}", show(got), show(want)));
             }
             elements += 1;
@@ -227,41 +191,12 @@ fn compare(
             let why = "the kernel reads memory that nothing has written (a private variable, an array or local memory)";
             (Some(false), format!("{first}{others} no defined value: {why}, {place}"))
         }
+        _ if elements == 1 => (Some(true), "the element equals the reference interpreter's".into()),
         _ => (Some(true), format!("all {elements} elements equal the reference interpreter's")),
     }
 }
 
-/// Writes the first buffer that changed.
-fn save(path: &Path, traced: &[Traced<'_>], global: &Sizes) -> Result<(), Failure> {
-    let Some(buffer) = traced.iter().find(|t| t.changed()) else {
-        return Err(Failure::wrong("no buffer changed, so there is nothing to write to --output"));
-    };
-    if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("png")) {
-        let &[width, height] = global.0.as_slice() else {
-            return Err(Failure::wrong(
-                "a picture needs two dimensions: give --global WxH, or an --output that is no .png",
-            ));
-        };
-        let pixels: Vec<u32> = buffer
-            .after
-            .chunks_exact(4)
-            .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-            .take(width * height)
-            .collect();
-        if pixels.len() < width * height {
-            let why = format!(
-                "{} has not 4 bytes for each of {global} pixels; give an --output that is no .png",
-                buffer.name
-            );
-            return Err(Failure::wrong(why));
-        }
-        return Ok(Picture { width, height, pixels }.save(path)?);
-    }
-    std::fs::write(path, &buffer.after)
-        .map_err(|e| Failure::wrong(format!("cannot write {}: {e}; choose another file with --output", path.display())))
-}
-
-fn human(d: &Document<'_>, options: &Options) -> String {
+fn human(d: &Document<'_>, options: &Options, notes: &[String]) -> String {
     let mut text = String::new();
     let shape = |s: &[usize]| Sizes(s.to_vec()).to_string();
     let groups =
@@ -278,12 +213,19 @@ fn human(d: &Document<'_>, options: &Options) -> String {
         None => row("check", d.check),
     }
     row("build", &stats::time(d.build_ms));
+    if d.passed != Some(false) {
+        row("first", &format!("{}, the first launch", stats::time(d.first_ms)));
+    }
+    if let Some(compile) = d.compile_ms {
+        row("compile", &format!("{}: the build, and what the first launch took longer", stats::time(compile)));
+    }
     if let Some(wall) = d.wall {
         row("launch", &wall.to_string());
     }
     if let Some(kernels) = d.kernels.filter(|k| k.median_ms > 0.0) {
         row("kernel", &kernels.to_string());
     }
+    row("total", &stats::time(d.total_ms));
     for b in d.buffers.iter().filter(|b| b.changed && options.print > 0) {
         let more = if b.elements > b.first.len() { " …" } else { "" };
         row(b.name, &format!("{}{more}", b.first.join(" ")));
@@ -293,6 +235,9 @@ fn human(d: &Document<'_>, options: &Options) -> String {
     }
     if let Some(path) = &options.output {
         row("written", &path.display().to_string());
+    }
+    for note in notes {
+        row("", note);
     }
     text
 }

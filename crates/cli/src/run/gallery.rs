@@ -11,6 +11,7 @@ use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Suffixes of single pictures; plots are written as both.
 const STILLS: &[&str] = &["png", "svg"];
@@ -84,6 +85,8 @@ struct Document<'a> {
     check: &'a str,
     build_ms: f64,
     first_ms: Option<f64>,
+    /// All iterations.
+    total_ms: Option<f64>,
     /// The other iterations, on the host's clock; `None` for a wrong result.
     wall: Option<Summary>,
     /// Their kernels alone, on the device's clock.
@@ -98,7 +101,10 @@ struct Document<'a> {
 pub fn run(options: &Options, name: &str) -> Result<Answer, Failure> {
     let program = cloom_gallery::program(name)
         .map_err(|e| Failure::wrong(format!("{e}; to run a kernel of a file, name the .cl file")))?;
-    if options.global.is_some() || options.local.is_some() {
+    if options.range.is_some() || !options.file_kernel.build.is_empty() {
+        return Err(Failure::wrong("--range and build options are for kernels of a file; -c has the program's knobs"));
+    }
+    if options.file_kernel.any() {
         return Err(Failure::wrong("--global and --local are for kernels of a file; use -s and -tw -th"));
     }
     let params = Params {
@@ -106,7 +112,7 @@ pub fn run(options: &Options, name: &str) -> Result<Answer, Failure> {
         size: options.size,
         tile_w: options.tile_w.or(options.tile_size),
         tile_h: options.tile_h.or(options.tile_size),
-        iterations: options.iterations,
+        iterations: options.iterations(),
         input: options.load_image.clone(),
         config: options.config.clone(),
         observer: Observer::default(),
@@ -116,7 +122,8 @@ pub fn run(options: &Options, name: &str) -> Result<Answer, Failure> {
     let watch = watch(options)?;
     let params = Params { observer: Observer::new(watch.clone()), ..params };
     let session = Session::open(&driver::choose(options.choice())?)?.cancelled_by(watch.until_interrupted());
-    supervise::note(options, &format!("program {name}"));
+    let session = session.observed_by(&params.observer);
+    supervise::note(options, &format!("program {name}"), "");
     let ran = program.run(&session, &params);
     let shown = ran.as_ref().ok().and_then(|o| o.picture.clone().or_else(|| o.chart.as_ref().map(Chart::picture)));
     if matches!(ran, Err(cloom_gallery::Error::NotFirst { .. })) {
@@ -124,6 +131,12 @@ pub fn run(options: &Options, name: &str) -> Result<Answer, Failure> {
     }
     let frames = watch.finish(shown.as_ref());
     let outcome = ran.map_err(|e| Failure::of_run(e, options.output.as_deref(), frames.as_ref().ok().copied()))?;
+    if let Some(path) = options.load_image.as_ref().filter(|_| !params.observer.has_read_input()) {
+        let way = outcome.variant;
+        let why =
+            format!("-l {}: {name} works on no picture with -v {way} and these knobs; leave it out", path.display());
+        return Err(Failure::wrong(why));
+    }
     let written = match frames? {
         0 => save(options, name, &outcome, shown.as_ref())?,
         _ => options.output.clone(),
@@ -188,6 +201,7 @@ fn report(
     // A wrong result has no time.
     let wall = Summary::of(wall).filter(|_| passed);
     let first_ms = first.filter(|_| passed).map(|t| t.as_secs_f64() * 1e3);
+    let total_ms = Some(outcome.times.wall.iter().sum::<Duration>().as_secs_f64() * 1e3).filter(|_| passed);
     let kernels = Summary::of(split(&outcome.times.device).1).filter(|k| passed && k.median_ms > 0.0);
     let rate = wall.zip(outcome.work).map(|(w, work)| work.amount / (w.median_ms / 1e3)).filter(|r| r.is_finite());
     let unit = outcome.work.map(|w| w.unit);
@@ -205,6 +219,7 @@ fn report(
             check,
             build_ms,
             first_ms,
+            total_ms,
             wall,
             kernels,
             rate,
@@ -230,6 +245,9 @@ fn report(
     }
     if let Some(kernels) = kernels {
         row("kernels", kernels.to_string());
+    }
+    if let Some(total) = total_ms {
+        row("total", stats::time(total));
     }
     if let Some((rate, unit)) = rate.zip(unit) {
         row("rate", stats::rate(rate, unit));

@@ -3,19 +3,27 @@
 //!
 //! The work happens in a child process (`supervise`), which does either `gallery` or `file`.
 
-mod argument;
+pub(crate) mod argument;
 mod file;
 mod gallery;
-mod number;
+pub(crate) mod kernel;
+pub(crate) mod layout;
+mod loops;
+pub(crate) mod number;
+mod picture_argument;
 mod reference;
+mod save;
 pub(crate) mod shape;
 mod supervise;
 mod watch;
 
-use crate::options::BuildOptions;
 use crate::outcome::{Answer, Failure};
 use cloom_gallery::Choice;
+use kernel::{Job, KernelOptions, Tiles};
 use std::path::PathBuf;
+
+/// Iterations where none are given.
+const DEFAULT_ITERATIONS: u32 = 5;
 
 /// Options of `run`.
 #[derive(clap::Args, Debug)]
@@ -26,16 +34,20 @@ use std::path::PathBuf;
 Results are always checked against a reference in Rust; times are printed only if the check is passed.
 
 Kernels of a file: each argument is described by one --arg, in order or as NAME=…
-  a buffer     COUNT[:FILL]   FILL is a number, `index` (0, 1, 2 …) or `random`; 0 if there is none
+  a buffer     COUNT[:FILL]   COUNT elements; FILL is a number, `index` (0, 1, 2 …) or `random`; 0 if there is none
+                              of structures also member=FILL,member=FILL: 64:pos=random,mass=1
                @FILE          the bytes of a file
   local memory COUNT          elements
-  a value      42, 0.5, 1,2,3,4 (a vector)
+  a value      42, 0.5, 1,2,3,4 (a vector), x=1,y=2 (a structure)
+  an image     @FILE.png[:FORMAT], SIZE[:FORMAT[:FILL]]; FORMAT is rgba,unorm_int8 or r,float or another of OpenCL's
+  a sampler    words: nearest linear pixels normalized none edge border repeat mirror
   cloom run saxpy.cl --arg y=1024:index --arg x=1024:random --arg a=2.5 --global 1024 --local 64 --verify
+  cloom run blur.cl --arg in=@picture.png --arg out=512x512 --arg s=linear,edge --output blurred.png
 --verify runs the kernel on Cloom's reference interpreter first, which reports accesses out of bounds and results that depend
 on memory that nothing has written, and then compares each byte.
 
-Exit status: 0 all is well; 1 a wrong result, a kernel that crashes, or a source that does not compile; 2 wrong use or no such
-device."
+Exit status: 0 all is well; 1 a wrong result, a kernel that crashes, a source that does not compile, or a run that Ctrl-C or
+--timeout ended; 2 wrong use or no such device."
 )]
 pub struct Options {
     /// A .cl file, or - for the standard input; without one, -k names a program of the gallery
@@ -48,24 +60,30 @@ pub struct Options {
     #[arg(short, long, value_name = "NAME", default_value = "")]
     variant: String,
     /// Width and height, or both as WxH
-    #[arg(short, long, value_name = "N|WxH", value_parser = shape::side_or_sides, conflicts_with = "load_image")]
+    #[arg(short, long, value_name = "N|WxH", allow_hyphen_values = true, value_parser = shape::side_or_sides, conflicts_with = "load_image")]
     size: Option<(usize, usize)>,
     /// -tw: width of a work-group
-    #[arg(long = "tile-width", value_name = "N")]
+    #[arg(long = "tile-width", value_name = "N", allow_hyphen_values = true, value_parser = shape::side)]
     tile_w: Option<usize>,
     /// -th: height of a work-group
-    #[arg(long = "tile-height", value_name = "N")]
+    #[arg(long = "tile-height", value_name = "N", allow_hyphen_values = true, value_parser = shape::side)]
     tile_h: Option<usize>,
     /// -ts: width and height of a work-group
-    #[arg(long, value_name = "N", conflicts_with_all = ["tile_w", "tile_h"])]
+    #[arg(
+        long, value_name = "N", allow_hyphen_values = true, value_parser = shape::side,
+        conflicts_with_all = ["tile_w", "tile_h"]
+    )]
     tile_size: Option<usize>,
-    /// Number of iterations
-    #[arg(short, long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
-    iterations: u32,
+    /// Number of iterations; 5 if none is given
+    #[arg(short, long, value_name = "N", allow_hyphen_values = true, value_parser = clap::value_parser!(u32).range(1..))]
+    iterations: Option<u32>,
+    /// Ends a run that takes longer than this many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: Option<u64>,
     /// Write no picture, unless --output names one
     #[arg(short, long)]
     no_display: bool,
-    /// The picture to work on, a PNG
+    /// The picture to work on, a PNG, for a program that takes one
     #[arg(short, long, value_name = "FILE")]
     load_image: Option<PathBuf>,
     /// The program's knobs: key=value,key=value; a bare number is -DPARAM
@@ -87,7 +105,8 @@ pub struct Options {
     #[arg(long)]
     verify: bool,
     /// Writes the picture or the film here, in the form of the suffix: .png, .svg for plots, .apng, .gif, .y4m, and
-    /// .mp4 and .webm by the program ffmpeg; for a kernel of a file, the first buffer that changed, as PNG or as bytes
+    /// .mp4 and .webm by the program ffmpeg; for a kernel of a file, the first buffer or image that changed, as .png, as
+    /// numbers (.txt) or as bytes (.bin, .raw)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Frames a second of a film
@@ -100,30 +119,47 @@ pub struct Options {
     #[arg(long, hide = true, value_name = "FILE")]
     supervised: Option<PathBuf>,
 
-    /// An argument of the file's kernel: [NAME=]VALUE, see below; once for each
-    #[arg(long = "arg", value_name = "VALUE", allow_hyphen_values = true, help_heading = "Kernels of a file")]
-    args: Vec<String>,
-    /// Global size: X, XxY or XxYxZ; -s N means NxN; the default is the number of elements of the first buffer
-    #[arg(long, value_name = "SIZES", value_parser = shape::sizes, help_heading = "Kernels of a file")]
-    global: Option<shape::Sizes>,
-    /// Local size, in as many dimensions; the platform chooses if it is not given
-    #[arg(long, value_name = "SIZES", value_parser = shape::sizes, help_heading = "Kernels of a file")]
-    local: Option<shape::Sizes>,
     /// Print this many elements of each buffer that changed
     #[arg(long, value_name = "N", default_value_t = 16, help_heading = "Kernels of a file")]
     print: usize,
+    /// The numbers that are black and white in --output picture.png; of floats the least and the greatest otherwise
+    #[arg(long, value_name = "MIN..MAX", value_parser = save::range, allow_hyphen_values = true, help_heading = "Kernels of a file")]
+    range: Option<(f64, f64)>,
     #[command(flatten)]
-    build: BuildOptions,
+    file_kernel: KernelOptions,
 }
 
 impl Options {
     fn choice(&self) -> Choice {
         Choice { platform: self.platform.clone(), device: self.device.clone() }
     }
+
+    /// How often a program of the gallery runs.
+    fn iterations(&self) -> u32 {
+        self.iterations.unwrap_or(DEFAULT_ITERATIONS)
+    }
+
+    /// How often a kernel of a file is launched for its times: not at all if it prints, unless that is asked for.
+    fn iterations_of_file(&self, job: &Job) -> u32 {
+        self.iterations.unwrap_or(if job.prints { 0 } else { DEFAULT_ITERATIONS })
+    }
+
+    fn tiles(&self) -> Tiles {
+        Tiles { size: self.size, tile_w: self.tile_w.or(self.tile_size), tile_h: self.tile_h.or(self.tile_size) }
+    }
+}
+
+/// Ends this process when its parent ends.
+pub fn end_with_the_parent() {
+    supervise::begin();
 }
 
 /// Runs `run`.
 pub fn run(options: &Options) -> Result<Answer, Failure> {
+    if (options.list_kernels || options.list_variants.is_some()) && options.file.is_some() {
+        let word = options.file.as_ref().map_or_else(String::new, |f| f.display().to_string());
+        return Err(Failure::wrong(format!("`{word}`: a list takes no file; name a program with -lv PROGRAM")));
+    }
     if options.list_kernels {
         return gallery::list_programs(options.json);
     }
@@ -137,7 +173,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
             supervise::begin();
             file::run(options, path)
         }
-        (None, Some(name)) if options.args.is_empty() => {
+        (None, Some(name)) if options.file_kernel.args.is_empty() => {
             supervise::begin();
             gallery::run(options, name)
         }

@@ -27,6 +27,11 @@ impl Base {
             Base::Double => 8,
         }
     }
+
+    /// A number of that type, as a float: what is large loses its last digits.
+    fn number(self, bytes: &[u8]) -> f64 {
+        show(self, bytes).parse().unwrap_or(f64::NAN)
+    }
 }
 
 impl Element {
@@ -109,12 +114,45 @@ impl Element {
         out
     }
 
+    /// How far two elements are from each other: in units in the last place of floats; equal integers are 0 apart, and
+    /// others, like a number and what is none, as far as can be.
+    pub fn ulps(self, a: &[u8], b: &[u8]) -> u64 {
+        let size = self.base.bytes();
+        let is_int = matches!(self.base, Base::Int { .. });
+        let far = |x: &[u8], y: &[u8]| {
+            let (v, w) = (self.base.number(x), self.base.number(y));
+            match x == y || v == w && !is_int || v.is_nan() && w.is_nan() && !is_int {
+                true => 0,
+                false if is_int || v.is_nan() || w.is_nan() => u64::MAX,
+                // The bits of floats, read as integers of sign and magnitude, are in their order.
+                false => ordered(x, size).abs_diff(ordered(y, size)),
+            }
+        };
+        let lanes = a.chunks_exact(size).zip(b.chunks_exact(size)).take(self.lanes);
+        lanes.map(|(x, y)| far(x, y)).max().unwrap_or(0)
+    }
+
+    /// A component as a number; `bytes` has as many as the element takes.
+    pub fn value(self, bytes: &[u8], lane: usize) -> f64 {
+        let size = self.base.bytes();
+        self.base.number(&bytes[lane * size..(lane + 1) * size])
+    }
+
     /// Writes an element; `bytes` has as many as it takes.
     pub fn show(self, bytes: &[u8]) -> String {
         let parts: Vec<String> =
             bytes.chunks_exact(self.base.bytes()).take(self.lanes).map(|b| show(self.base, b)).collect();
         if self.lanes == 1 { parts.concat() } else { format!("({})", parts.join(", ")) }
     }
+}
+
+/// The bits of a float as a number that grows with it.
+fn ordered(bytes: &[u8], size: usize) -> i64 {
+    let mut wide = [0u8; 8];
+    wide[..size].copy_from_slice(&bytes[..size]);
+    let bits = u64::from_le_bytes(wide);
+    let sign = 1u64 << (8 * size - 1);
+    if bits & sign == 0 { bits as i64 } else { -((bits & (sign - 1)) as i64) }
 }
 
 fn component(base: Base, text: &str) -> Result<Vec<u8>, String> {

@@ -9,9 +9,9 @@
 //! follows; what differs between the two results depends on it.
 
 use super::argument::Value;
+use super::kernel::{Job, elements};
 use super::shape::Sizes;
 use crate::outcome::Failure;
-use cloom_compiler::{Compiler, Program};
 use cloom_interp as interp;
 use cloom_ir::{KernelMeta, Span};
 
@@ -35,22 +35,24 @@ pub struct Undefined {
 const FILLS: [u8; 2] = [0xa5, 0x5a];
 
 /// Runs the kernel.
-pub fn run(
-    compiler: &Compiler,
-    program: &Program,
-    (kernel, meta): (&str, &KernelMeta),
-    values: &[Value],
-    global: &Sizes,
-    local: Option<&Sizes>,
-) -> Result<Reference, Failure> {
-    let module = compiler.linked(program, kernel).map_err(|e| Failure::finding(format!("{kernel}: {e}")))?;
+pub fn run(job: &Job) -> Result<Reference, Failure> {
+    let Job { kernel, values, .. } = job;
+    let of_image = |v: &Value| matches!(v, Value::Image(_) | Value::Sampler(_));
+    if values.iter().any(of_image) {
+        return Err(Failure::wrong(
+            "--verify: the reference interpreter takes no images and samplers yet; compare platforms with `cloom agree`",
+        ));
+    }
+    let linked = job.compiler.linked(&job.program, kernel);
+    let module = linked.map_err(|e| Failure::finding(format!("{kernel}: {e}")))?;
     let files = module.files.clone();
     let func = module.find(kernel).ok_or_else(|| Failure::wrong(format!("there is no kernel `{kernel}`")))?;
     let code = interp::Program::new(module).map_err(|e| {
         let first = e.first().map_or_else(String::new, ToString::to_string);
         Failure::finding(format!("{kernel}: the front end produced invalid IR, a bug of Cloom: {first}"))
     })?;
-    let launch = Launch { kernel, code: &code, func, range: range(meta, global, local), values, files: &files };
+    let range = range(&job.meta, &job.global, job.local.as_ref());
+    let launch = Launch { job, code: &code, func, range, files: &files };
     let (buffers, unwritten) = launch.run(FILLS[0])?;
     let Some(access) = unwritten else { return Ok(Reference { buffers, undefined: None }) };
     let place = format!("{}, work-item {:?}", launch.place(access.span), access.item);
@@ -76,11 +78,10 @@ fn range(meta: &KernelMeta, global: &Sizes, local: Option<&Sizes>) -> interp::Nd
 
 /// A launch that can be repeated.
 struct Launch<'a> {
-    kernel: &'a str,
+    job: &'a Job,
     code: &'a interp::Program,
     func: cloom_ir::FuncRef,
     range: interp::NdRange,
-    values: &'a [Value],
     files: &'a [String],
 }
 
@@ -97,7 +98,7 @@ impl interp::Observer for FirstUnwritten {
 impl Launch<'_> {
     /// Runs it once. Returns the buffers, and the first read of unwritten memory.
     fn run(&self, fill: u8) -> Result<(Vec<Vec<u8>>, Option<interp::Access>), Failure> {
-        let sizes = self.values.iter().map(|v| if let Value::Buffer { bytes, .. } = v { bytes.len() } else { 0 });
+        let sizes = self.job.values.iter().map(|v| if let Value::Buffer { bytes, .. } = v { bytes.len() } else { 0 });
         let memory = (sizes.sum::<usize>() as u64 + (1 << 30)).saturating_mul(2);
         let options = interp::Options { memory, canary: fill, ..interp::Options::default() };
         let full = |e: interp::FaultKind| {
@@ -105,7 +106,7 @@ impl Launch<'_> {
         };
         let mut machine = interp::Machine::new(self.code, options).map_err(full)?;
         let (mut buffers, mut args) = (Vec::new(), Vec::new());
-        for value in self.values {
+        for value in &self.job.values {
             args.push(match value {
                 Value::Buffer { bytes, .. } => {
                     let address = machine.buffer(bytes).map_err(full)?;
@@ -114,34 +115,56 @@ impl Launch<'_> {
                 }
                 Value::Local(bytes) => interp::Arg::Local(*bytes as u64),
                 Value::Bytes(bytes) => interp::Arg::Bytes(bytes.clone()),
+                // Refused before.
+                Value::Image(_) | Value::Sampler(_) => interp::Arg::Bytes(vec![0; 8]),
             });
         }
         let mut seen = FirstUnwritten::default();
         machine
             .run_kernel(self.func, &self.range, &args, &mut seen)
-            .map_err(|fault| self.failure(&fault, seen.0.as_ref()))?;
+            .map_err(|fault| self.failure(&fault, seen.0.as_ref(), &buffers))?;
         let read = |&(address, len): &(u64, u64)| machine.memory.read(address, len).map(|(bytes, _)| bytes.to_vec());
         let buffers: Result<Vec<Vec<u8>>, _> = buffers.iter().map(read).collect();
         Ok((buffers.map_err(full)?, seen.0))
     }
 
     /// The message for a launch that was aborted.
-    fn failure(&self, fault: &interp::Fault, unwritten: Option<&interp::Access>) -> Failure {
+    fn failure(&self, fault: &interp::Fault, unwritten: Option<&interp::Access>, buffers: &[(u64, u64)]) -> Failure {
         match &fault.kind {
             interp::FaultKind::Fuel | interp::FaultKind::Memory => Failure::wrong(format!(
                 "too much for the reference interpreter: {}; choose a smaller --global, or leave --verify out",
                 fault.kind
             )),
-            interp::FaultKind::BadLaunch(why) => Failure::wrong(format!("{}: {why}", self.kernel)),
+            interp::FaultKind::BadLaunch(why) => Failure::wrong(format!("{}: {why}", self.job.kernel)),
             _ => {
                 let file =
                     if fault.span == Span::NONE { String::new() } else { format!("in {}, ", self.file(fault.span)) };
                 let before = unwritten.map_or_else(String::new, |a| {
                     format!("; before that it read memory that nothing has written, {}", self.place(a.span))
                 });
-                Failure::finding(format!("{file}{fault}{before}; the kernel was not run on the device"))
+                let which = self.which(fault, buffers).map_or_else(String::new, |which| format!("; {which}"));
+                Failure::finding(format!(
+                    "kernel `{}`: {file}{fault}{which}{before}; the kernel was not run on the device",
+                    self.job.kernel
+                ))
             }
         }
+    }
+
+    /// The buffer whose end an access passes, and the element.
+    fn which(&self, fault: &interp::Fault, buffers: &[(u64, u64)]) -> Option<String> {
+        let interp::FaultKind::OutOfBounds { offset, base, .. } = fault.kind else { return None };
+        let index = buffers.iter().position(|&(address, _)| address == base)?;
+        let (name, value, bytes) = self.job.memory().nth(index)?;
+        let Value::Buffer { layout, .. } = value else { return None };
+        let size = layout.bytes() as i64;
+        // An offset before the start has wrapped around in 32 bits.
+        let offset = if offset > u64::from(u32::MAX / 2) { i64::from(offset as u32 as i32) } else { offset as i64 };
+        Some(format!(
+            "that is element {} of `{name}`, which has {}",
+            offset.div_euclid(size),
+            elements(bytes.len() / size as usize)
+        ))
     }
 
     fn file(&self, span: Span) -> &str {
@@ -150,7 +173,7 @@ impl Launch<'_> {
 
     fn place(&self, span: Span) -> String {
         match span == Span::NONE {
-            true => format!("in {}", self.kernel),
+            true => format!("in {}", self.job.kernel),
             false => format!("in {}, line {} column {}", self.file(span), span.line, span.col),
         }
     }

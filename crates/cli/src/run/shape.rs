@@ -13,6 +13,11 @@ pub fn sizes(text: &str) -> Result<Sizes, String> {
     }
 }
 
+/// Reads a side of a tile.
+pub fn side(text: &str) -> Result<usize, String> {
+    text.trim().parse().ok().filter(|&n| n > 0).ok_or_else(|| "give one number from 1 on, such as 16".into())
+}
+
 /// Reads a side, or width and height.
 pub fn side_or_sides(text: &str) -> Result<(usize, usize), String> {
     match sizes(text).map(|s| s.0).as_deref() {

@@ -13,7 +13,11 @@
 use super::Options;
 use crate::child;
 use crate::outcome::{Answer, Exit, Failure};
+use crate::progress::Progress;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, ExitStatus};
+use std::time::Duration;
 
 /// Runs this command line in a child process and reports how it ended. The child writes the output.
 pub fn run(options: &Options) -> Result<Answer, Failure> {
@@ -26,21 +30,82 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     command.arg(flag).args(std::env::args_os().skip(2));
     // Ctrl-C is for the child, which completes what it writes; without a handler both end at once.
     let _ = ctrlc::set_handler(|| {});
-    let status = command.status().map_err(wrong)?;
-    let doing = || std::fs::read_to_string(note.path()).ok().filter(|t| !t.is_empty());
+    let mut running = command.spawn().map_err(wrong)?;
+    let (status, timed_out) = wait(&mut running, options, note.path()).map_err(wrong)?;
+    let noted = Noted::read(note.path());
     match (status.code(), status.signal()) {
+        _ if timed_out => {
+            let limit = options.timeout.unwrap_or_default();
+            Err(Failure::finding(format!("ended after {limit} s (--timeout) in {}", noted.endless())))
+        }
         (Some(0), _) => Ok(Answer::text("", Exit::Fine)),
         (Some(1), _) => Ok(Answer::text("", Exit::Findings)),
         (Some(2), _) => Ok(Answer::text("", Exit::Wrong)),
         (Some(130), _) => Err(Failure::finding("interrupted")),
         (Some(code), _) => Err(Failure::finding(format!(
             "{}: a driver ended the process with status {code}",
-            doing().unwrap_or_else(|| "at the start".into())
+            noted.doing.as_deref().unwrap_or("at the start")
         ))),
+        (None, Some(2)) => {
+            let seconds = noted.since.map_or(0.0, |t| t.as_secs_f64());
+            Err(Failure::finding(format!("interrupted after {seconds:.0} s in {}", noted.endless())))
+        }
         (None, signal) => {
             let signal = signal.unwrap_or_default();
-            let what = named(doing().unwrap_or_else(|| "outside of any kernel".into()));
+            let what = named(noted.doing.unwrap_or_else(|| "outside of any kernel".into()));
             Err(Failure::finding(format!("{what}: {}; {}", child::signal(signal), advice(options, signal))))
+        }
+    }
+}
+
+/// Waits for the child, shows what it does, and ends it at the limit. Whether that was so.
+fn wait(running: &mut Child, options: &Options, note: &Path) -> std::io::Result<(ExitStatus, bool)> {
+    let mut progress = Progress::new();
+    let limit = options.timeout.map(Duration::from_secs);
+    let status = loop {
+        if let Some(status) = running.try_wait()? {
+            break (status, false);
+        }
+        if limit.is_some_and(|limit| progress.elapsed() > limit) {
+            running.kill()?;
+            break (running.wait()?, true);
+        }
+        // A program of the gallery says itself how far it has come.
+        if options.file.is_some() {
+            let seconds = progress.elapsed().as_secs();
+            progress.show(|| format!("{}, {seconds} s", Noted::read(note).doing.unwrap_or_else(|| "starting".into())));
+        }
+        // As long as what is short takes no longer by it.
+        std::thread::sleep((progress.elapsed() / 50).clamp(Duration::from_millis(1), Duration::from_millis(20)));
+    };
+    progress.clear();
+    Ok(status)
+}
+
+/// What the child noted last.
+#[derive(Default)]
+struct Noted {
+    doing: Option<String>,
+    /// What to say if that does not end.
+    why: Option<String>,
+    /// How long ago it was noted.
+    since: Option<Duration>,
+}
+
+impl Noted {
+    fn read(note: &Path) -> Noted {
+        let Ok(text) = std::fs::read_to_string(note) else { return Noted::default() };
+        let mut lines = text.lines().map(str::to_owned).filter(|l| !l.is_empty());
+        let since = std::fs::metadata(note).and_then(|m| m.modified()).ok().and_then(|t| t.elapsed().ok());
+        Noted { doing: lines.next(), why: lines.next(), since }
+    }
+
+    /// What does not end, and why that may be.
+    fn endless(&self) -> String {
+        let what = named(self.doing.clone().unwrap_or_else(|| "the start".into()));
+        match &self.why {
+            Some(why) => format!("{what}; {why}"),
+            None => what,
         }
     }
 }
@@ -56,7 +121,8 @@ fn named(what: String) -> String {
 /// Advice for a process that a signal ended.
 fn advice(options: &Options, signal: i32) -> &'static str {
     match (options.file.is_some(), options.verify, signal) {
-        (.., 2 | 9 | 15) => "it was stopped from outside, or the machine has no memory left: choose smaller sizes",
+        (.., 9) => "another process ended it, or the machine has no memory left: choose smaller sizes",
+        (.., 15) => "another process ended it",
         (true, false, _) => {
             "run it again with --verify, which names the line and the work-item of an access out of bounds"
         }
@@ -74,10 +140,10 @@ pub fn begin() {
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM));
 }
 
-/// Notes what the child does next, for the parent to report if it is the last thing.
-pub fn note(options: &Options, doing: &str) {
+/// Notes what the child does next, for the parent to report if it is the last thing, and what to say if it does not end.
+pub fn note(options: &Options, doing: &str, why_endless: &str) {
     if let Some(path) = &options.supervised {
         // A lost note makes the report of a crash less precise and nothing else.
-        let _ = std::fs::write(path, doing);
+        let _ = std::fs::write(path, format!("{doing}\n{why_endless}\n"));
     }
 }

@@ -3,28 +3,19 @@
 //! The first Ctrl-C lets the run finish the part in work, so that a film or a large picture is whole up to there; the
 //! second one ends the process.
 
-use crate::outcome::Failure;
+use crate::outcome::{Failure, tell};
+use crate::progress::Progress;
 use cloom_gallery::film::{self, Film};
 use cloom_gallery::{Observe, Picture};
-use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
-
-/// Nothing is shown of a run that takes no longer.
-const SHORT: Duration = Duration::from_millis(700);
 
 /// What the run and its owner share.
 pub struct Watch {
     film: Mutex<Option<Film>>,
     cancelled: Arc<AtomicBool>,
-    shown: Mutex<Shown>,
-}
-
-struct Shown {
-    start: Instant,
-    last: Option<Instant>,
+    shown: Mutex<Progress>,
 }
 
 impl Watch {
@@ -34,8 +25,7 @@ impl Watch {
             Some(path) => Some(Film::new(path, per_second)?),
             None => None,
         };
-        let shown = Shown { start: Instant::now(), last: None };
-        Ok(Watch { film: Mutex::new(film), cancelled: Arc::default(), shown: Mutex::new(shown) })
+        Ok(Watch { film: Mutex::new(film), cancelled: Arc::default(), shown: Mutex::new(Progress::new()) })
     }
 
     /// The flag that Ctrl-C sets.
@@ -46,14 +36,14 @@ impl Watch {
             if flag.swap(true, Ordering::Relaxed) {
                 std::process::exit(130);
             }
-            let _ = writeln!(std::io::stderr(), "ending after the part in work; Ctrl-C again ends at once");
+            tell("ending after the part in work; Ctrl-C again ends at once");
         });
         self.cancelled.clone()
     }
 
     /// Completes the film, which consists of the picture alone if the run made no frames. How many frames it has.
     pub fn finish(&self, picture: Option<&Picture>) -> Result<usize, Failure> {
-        self.clear();
+        lock(&self.shown).clear();
         let mut film = lock(&self.film);
         let Some(film) = film.as_mut() else { return Ok(0) };
         if let (0, Some(picture)) = (film.frames(), picture) {
@@ -61,12 +51,6 @@ impl Watch {
         }
         film.finish()?;
         Ok(film.frames())
-    }
-
-    fn clear(&self) {
-        if lock(&self.shown).last.take().is_some() && std::io::stderr().is_terminal() {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
-        }
     }
 }
 
@@ -89,19 +73,12 @@ impl Observe for Watch {
 
     fn progress(&self, done: usize, of: usize) -> bool {
         let mut shown = lock(&self.shown);
-        let now = Instant::now();
-        let mut err = std::io::stderr();
-        // A line that is written over on a terminal, now and then a line elsewhere.
-        let is_terminal = err.is_terminal();
-        let every = Duration::from_millis(if is_terminal { 100 } else { 10_000 });
-        let is_due = shown.last.map_or(now - shown.start > SHORT.max(every), |last| now - last > every);
-        if is_due && of > 0 {
-            shown.last = Some(now);
-            let left = (now - shown.start).as_secs_f64() * of.saturating_sub(done) as f64 / done.max(1) as f64;
-            let text = format!("{done} of {of} done, {left:.0} s left");
-            // Nobody is helped by an error of the stream that errors go to.
-            let _ = if is_terminal { write!(err, "\r\x1b[K{text}") } else { writeln!(err, "{text}") };
-            let _ = err.flush();
+        let elapsed = shown.elapsed().as_secs_f64();
+        if of > 0 {
+            shown.show(|| {
+                let left = elapsed * of.saturating_sub(done) as f64 / done.max(1) as f64;
+                format!("{done} of {of} done, {left:.0} s left")
+            });
         }
         !self.cancelled.load(Ordering::Relaxed)
     }

@@ -1,63 +1,96 @@
-//! Images of two dimensions for the programs.
+//! Images and samplers for the programs.
 //!
 //! In come a format, a size and the bytes of the pixels, row by row; out comes an image to pass to kernels, and what it
 //! holds afterwards. Not every platform has images, or every format of them: that is an error that says so.
 
 use super::{Arg, Session};
 use crate::error::{Error, Result};
-use opencl3::memory::{self, CL_MEM_OBJECT_IMAGE2D, CL_MEM_READ_WRITE, ClMem};
+use opencl3::memory::{
+    self, CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE2D_ARRAY,
+    CL_MEM_OBJECT_IMAGE3D, CL_MEM_READ_WRITE, ClMem,
+};
 use opencl3::types::{CL_BLOCKING, cl_image_desc, cl_image_format};
 use std::ptr;
 
-/// How a pixel is stored.
+pub use super::format::Format;
+
+/// The type of an image.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Format {
-    /// Its name in OpenCL, without `CL_`.
-    pub name: &'static str,
-    order: u32,
-    channel: u32,
-    /// Bytes of a pixel.
-    pub bytes: usize,
+pub enum Kind {
+    /// `image1d_t`
+    Line,
+    /// `image1d_array_t`
+    LineArray,
+    /// `image2d_t`
+    Plane,
+    /// `image2d_array_t`
+    PlaneArray,
+    /// `image3d_t`
+    Volume,
 }
 
-const fn format(name: &'static str, order: u32, channel: u32, bytes: usize) -> Format {
-    Format { name, order, channel, bytes }
-}
+impl Kind {
+    /// The numbers of its size: of an array, the last one counts the images.
+    pub fn dimensions(self) -> usize {
+        match self {
+            Kind::Line => 1,
+            Kind::LineArray | Kind::Plane => 2,
+            Kind::PlaneArray | Kind::Volume => 3,
+        }
+    }
 
-impl Format {
-    /// One channel of bytes from 0 to 1.
-    pub const R_UNORM8: Format = format("R, UNORM_INT8", memory::CL_R, memory::CL_UNORM_INT8, 1);
-    /// Four channels of bytes from 0 to 1.
-    pub const RGBA_UNORM8: Format = format("RGBA, UNORM_INT8", memory::CL_RGBA, memory::CL_UNORM_INT8, 4);
-    /// The same with blue first.
-    pub const BGRA_UNORM8: Format = format("BGRA, UNORM_INT8", memory::CL_BGRA, memory::CL_UNORM_INT8, 4);
-    /// Four channels of 16 bits from 0 to 1.
-    pub const RGBA_UNORM16: Format = format("RGBA, UNORM_INT16", memory::CL_RGBA, memory::CL_UNORM_INT16, 8);
-    /// Four channels of half.
-    pub const RGBA_HALF: Format = format("RGBA, HALF_FLOAT", memory::CL_RGBA, memory::CL_HALF_FLOAT, 8);
-    /// One float.
-    pub const R_FLOAT: Format = format("R, FLOAT", memory::CL_R, memory::CL_FLOAT, 4);
-    /// Two floats.
-    pub const RG_FLOAT: Format = format("RG, FLOAT", memory::CL_RG, memory::CL_FLOAT, 8);
-    /// Four floats.
-    pub const RGBA_FLOAT: Format = format("RGBA, FLOAT", memory::CL_RGBA, memory::CL_FLOAT, 16);
-
-    /// That of so many floats.
-    pub fn floats(channels: usize) -> Format {
-        match channels {
-            1 => Format::R_FLOAT,
-            2 => Format::RG_FLOAT,
-            _ => Format::RGBA_FLOAT,
+    fn object(self) -> u32 {
+        match self {
+            Kind::Line => CL_MEM_OBJECT_IMAGE1D,
+            Kind::LineArray => CL_MEM_OBJECT_IMAGE1D_ARRAY,
+            Kind::Plane => CL_MEM_OBJECT_IMAGE2D,
+            Kind::PlaneArray => CL_MEM_OBJECT_IMAGE2D_ARRAY,
+            Kind::Volume => CL_MEM_OBJECT_IMAGE3D,
         }
     }
 }
 
-/// An image of two dimensions on the device.
+/// How a sampler reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SamplerState {
+    /// Coordinates from 0 to 1, and not those of pixels.
+    pub normalised: bool,
+    /// Four pixels interpolated, and not the nearest one.
+    pub linear: bool,
+    /// What is read outside of the image.
+    pub address: Address,
+}
+
+/// What a sampler reads outside of an image.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Address {
+    /// Nothing that is defined.
+    None,
+    /// The pixel at the edge.
+    Edge,
+    /// The border colour.
+    Border,
+    /// The image again.
+    Repeat,
+    /// The image again, mirrored.
+    Mirror,
+}
+
+/// A sampler on the device.
+pub struct Sampler(memory::Sampler);
+
+impl From<&Sampler> for Arg {
+    fn from(sampler: &Sampler) -> Arg {
+        Arg::Sampler(sampler.0.get())
+    }
+}
+
+/// An image on the device.
 pub struct Image {
     memory: memory::Image,
-    format: Format,
-    width: usize,
-    height: usize,
+    /// How its pixels are stored.
+    pub format: Format,
+    region: [usize; 3],
     number: u32,
 }
 
@@ -68,25 +101,33 @@ impl From<&Image> for Arg {
 }
 
 impl Session {
-    /// An image with these pixels, row after row without gaps.
+    /// An image of two dimensions with these pixels, row after row without gaps.
     pub fn upload_image(&self, format: Format, width: usize, height: usize, pixels: &[u8]) -> Result<Image> {
-        if width == 0 || Some(pixels.len()) != width.checked_mul(height).and_then(|n| n.checked_mul(format.bytes)) {
-            return Err(Error::Params(format!("{} bytes are not {width}x{height} of {}", pixels.len(), format.name)));
+        self.upload_image_of(Kind::Plane, format, &[width, height], pixels)
+    }
+
+    /// An image of any type with these pixels, row after row without gaps.
+    pub fn upload_image_of(&self, kind: Kind, format: Format, size: &[usize], pixels: &[u8]) -> Result<Image> {
+        let bytes = size.iter().try_fold(format.bytes, |n, &side| n.checked_mul(side));
+        if size.len() != kind.dimensions() || size.contains(&0) || Some(pixels.len()) != bytes {
+            return Err(Error::Params(format!("{} bytes are not {size:?} pixels of {}", pixels.len(), format.name())));
         }
-        let known = self.context.get_supported_image_formats(CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D);
+        let known = self.context.get_supported_image_formats(CL_MEM_READ_WRITE, kind.object());
         let known = known.unwrap_or_default();
         let is_wanted =
             |f: &cl_image_format| f.image_channel_order == format.order && f.image_channel_data_type == format.channel;
         let Some(wanted) = known.iter().find(|f| is_wanted(f)) else {
             let device = &self.found.device;
-            return Err(Error::Unsupported(format!("{device} has no images of the format {}", format.name)));
+            return Err(Error::Unsupported(format!("{device} has no images of the format {}", format.name())));
         };
+        let region: [usize; 3] = std::array::from_fn(|i| size.get(i).copied().unwrap_or(1));
+        let is = |kinds: &[Kind], side: usize| if kinds.contains(&kind) { region[side] } else { 0 };
         let shape = cl_image_desc {
-            image_type: CL_MEM_OBJECT_IMAGE2D,
-            image_width: width,
-            image_height: height,
-            image_depth: 0,
-            image_array_size: 0,
+            image_type: kind.object(),
+            image_width: region[0],
+            image_height: is(&[Kind::Plane, Kind::PlaneArray, Kind::Volume], 1),
+            image_depth: is(&[Kind::Volume], 2),
+            image_array_size: is(&[Kind::LineArray], 1).max(is(&[Kind::PlaneArray], 2)),
             image_row_pitch: 0,
             image_slice_pitch: 0,
             num_mip_levels: 0,
@@ -95,9 +136,9 @@ impl Session {
         };
         // SAFETY: no host pointer is given.
         let made = unsafe { memory::Image::create(&self.context, CL_MEM_READ_WRITE, wanted, &shape, ptr::null_mut()) };
-        let mut memory = made.map_err(Error::call(format!("clCreateImage of {width}x{height}")))?;
+        let mut memory = made.map_err(Error::call(format!("clCreateImage of {size:?}")))?;
         let number = self.next_number();
-        let (origin, region) = ([0; 3], [width, height, 1]);
+        let origin = [0; 3];
         // SAFETY: the region is the whole image, which has as many bytes, and the call returns after the copy.
         unsafe {
             self.queue.enqueue_write_image(
@@ -112,7 +153,22 @@ impl Session {
             )
         }
         .map_err(Error::call("clEnqueueWriteImage"))?;
-        Ok(Image { memory, format, width, height, number })
+        Ok(Image { memory, format, region, number })
+    }
+
+    /// A sampler.
+    pub fn sampler(&self, state: SamplerState) -> Result<Sampler> {
+        let filter = if state.linear { memory::CL_FILTER_LINEAR } else { memory::CL_FILTER_NEAREST };
+        let address = match state.address {
+            Address::None => memory::CL_ADDRESS_NONE,
+            Address::Edge => memory::CL_ADDRESS_CLAMP_TO_EDGE,
+            Address::Border => memory::CL_ADDRESS_CLAMP,
+            Address::Repeat => memory::CL_ADDRESS_REPEAT,
+            Address::Mirror => memory::CL_ADDRESS_MIRRORED_REPEAT,
+        };
+        #[allow(deprecated, reason = "a platform of OpenCL 1.2 has no other call")]
+        let made = memory::Sampler::create(&self.context, u32::from(state.normalised), address, filter);
+        Ok(Sampler(made.map_err(Error::call("clCreateSampler"))?))
     }
 
     /// An image of floats, so many a pixel.
@@ -123,8 +179,9 @@ impl Session {
 
     /// The pixels of an image, row after row, after all commands before.
     pub fn read_image(&self, image: &Image) -> Result<Vec<u8>> {
-        let mut pixels = vec![0; image.width * image.height * image.format.bytes];
-        let (origin, region) = ([0; 3], [image.width, image.height, 1]);
+        let region = image.region;
+        let mut pixels = vec![0; region.iter().product::<usize>() * image.format.bytes];
+        let origin = [0; 3];
         // SAFETY: the region is the whole image, for which there is room, and the call blocks.
         unsafe {
             self.queue.enqueue_read_image(

@@ -147,6 +147,7 @@ fn pair(params: &Params, second: &str) -> Result<Frames> {
     let Some(first) = &params.input else {
         return Err(Error::Params(format!("-c second={second}: name the first frame with -l")));
     };
+    params.observer.reads_input();
     let (a, b) = (Picture::load(first)?, Picture::load(File::new(second))?);
     if (a.width, a.height) != (b.width, b.height) {
         return Err(Error::Params(format!(

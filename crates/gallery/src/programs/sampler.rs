@@ -207,7 +207,7 @@ impl Program for Sampler {
         let picture = Picture::grey(w, h, range, |x, y| got[y * w + x]);
         Ok(Outcome {
             variant,
-            size: format!("{w}x{h} of {}", format.name),
+            size: format!("{w}x{h} of {}", format.name()),
             build: built.time,
             times,
             work: Some(Work::new((4 * w * h) as f64, "read").moving(w * h * (format.bytes + 4))),

@@ -4,7 +4,7 @@
 //! hardly depends on which of them start first, and a machine with many processors does not start with as many items
 //! that know of no tour at all.
 //!
-//! The reference is the dynamic programme over sets of cities (Bellman 1962; Held and Karp 1962): it never looks at a
+//! The reference is dynamic programming over sets of cities (Bellman 1962; Held and Karp 1962): it never looks at a
 //! tour as a whole. Several tours may be the shortest: the length is compared, and that the tour has that length.
 
 use super::threads;
@@ -294,7 +294,7 @@ impl Program for Tsp {
             None => Verdict::Failed(format!("{tour:?} is no tour through all cities")),
             Some(real) if real != length => Verdict::Failed(format!("{tour:?} is {real} long, not {length}")),
             Some(_) if length != want => Verdict::Failed(format!("the shortest tour is {want} long, not {length}")),
-            Some(_) => Verdict::Passed(format!("{length} is the shortest length by the dynamic programme, too")),
+            Some(_) => Verdict::Passed(format!("{length} is the shortest length, confirmed by dynamic programming")),
         };
         let all: f64 = (1..n).map(|i| i as f64).product();
         let picture = drawn(&map, &tour, w, h);

@@ -32,6 +32,7 @@ pub fn project(params: &Params) -> Result<(Project, PathBuf)> {
         None => (Project::parse(SAMPLE, Path::new("sample.toml"))?, PathBuf::new()),
     };
     if let Some(input) = &params.input {
+        params.observer.reads_input();
         // Resolved here, for it has nothing to do with the project's folder.
         let input = std::path::absolute(input).map_err(|e| Error::File { path: input.clone(), why: e.to_string() })?;
         project.streams[0].source = input.to_string_lossy().into_owned();

@@ -314,7 +314,10 @@ pub fn run(session: &Session, params: &Params, variant: &'static str) -> Result<
     };
     let interlaced = variant == "deinterlace";
     let first = match &params.input {
-        Some(path) => start(&path.to_string_lossy(), interlaced, 0)?,
+        Some(path) => {
+            params.observer.reads_input();
+            start(&path.to_string_lossy(), interlaced, 0)?
+        }
         None => start(if interlaced { "scene:city" } else { "scene:coast" }, interlaced, 100)?,
     };
     let second = start(if variant == "blend" { "scene:lanterns" } else { "scene:city" }, false, 100)?;

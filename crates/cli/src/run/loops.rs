@@ -1,0 +1,40 @@
+//! The lines of a kernel's loops, to name them when it does not end.
+
+use cloom_ir::cfg::Cfg;
+use cloom_ir::dom::DomTree;
+use cloom_ir::loops::{Loop, Loops};
+use cloom_ir::{Function, Module, Span};
+
+/// Lines of one message, at most.
+const MAX_LINES: usize = 8;
+
+/// Where the loops of the source's functions are, in order.
+pub fn lines(module: &Module, source: &str) -> Vec<u32> {
+    let in_source =
+        |span: Span| span != Span::NONE && module.files.get(usize::from(span.file)).is_some_and(|name| name == source);
+    let mut lines: Vec<u32> = module.funcs.values().flat_map(|f| of(f, &in_source)).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    lines.truncate(MAX_LINES);
+    lines
+}
+
+fn of(func: &Function, in_source: &impl Fn(Span) -> bool) -> Vec<u32> {
+    if func.blocks.is_empty() {
+        return Vec::new();
+    }
+    let cfg = Cfg::new(func);
+    let dom = DomTree::new(func, &cfg);
+    let loops = Loops::new(func, &cfg, &dom);
+    // The first position of a loop's own blocks is that of its condition or of its first statement.
+    let first = |l: &Loop| {
+        let spans = l.blocks.iter().flat_map(|&b| {
+            let block = &func.blocks[b];
+            block.insts.iter().map(|&i| func.insts[i].span).chain([block.term_span])
+        });
+        spans.filter(|&s| in_source(s)).map(|s| s.line as u32).min()
+    };
+    let irreducible = loops.irreducible.iter().map(|&(from, _)| func.blocks[from].term_span);
+    let irreducible = irreducible.filter(|&s| in_source(s)).map(|s| s.line as u32);
+    loops.loops.iter().filter_map(first).chain(irreducible).collect()
+}
