@@ -1,0 +1,203 @@
+//! The documents: their Markdown is well-formed, their links and anchors lead somewhere, their commands are ones that the
+//! program takes, and the table of environment variables is that of the program.
+
+mod common;
+
+use common::Bench;
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+/// The longest line outside of tables and code.
+const WIDEST: usize = 140;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn documents() -> Vec<PathBuf> {
+    let root = root();
+    let mut found = Vec::new();
+    for folder in [root.clone(), root.join("docs"), root.join("docs/internals")] {
+        let files = std::fs::read_dir(folder).unwrap().map(|f| f.unwrap().path());
+        found.extend(files.filter(|p| p.extension().is_some_and(|e| e == "md")));
+    }
+    found.sort();
+    found
+}
+
+/// The anchor that a heading gets where the documents are read.
+fn anchor(heading: &str) -> String {
+    let heading = heading.to_lowercase();
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+struct Document {
+    anchors: BTreeSet<String>,
+    links: Vec<String>,
+    /// Code that is shown as typed into a shell.
+    consoles: Vec<String>,
+    wrong: Vec<String>,
+}
+
+fn read(path: &Path) -> Document {
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut document =
+        Document { anchors: BTreeSet::new(), links: Vec::new(), consoles: Vec::new(), wrong: Vec::new() };
+    let line_of = |at: usize| text[..at].matches('\n').count();
+    let mut exempt = vec![false; text.lines().count() + 1];
+    let (mut heading, mut console): (Option<String>, Option<String>) = (None, None);
+    for (event, range) in Parser::new_ext(&text, Options::ENABLE_TABLES).into_offset_iter() {
+        match event {
+            Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
+            Event::End(TagEnd::Heading(_)) => {
+                document.anchors.insert(anchor(&heading.take().unwrap_or_default()));
+            }
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))) => {
+                exempt[line_of(range.start)..=line_of(range.end - 1)].fill(true);
+                let block = text[range.clone()].trim_end();
+                if block.lines().count() < 2 || !block.lines().last().unwrap().trim().starts_with("```") {
+                    document.wrong.push(format!("line {}: a fence that is not closed", line_of(range.start) + 1));
+                }
+                console = (&*language == "console").then(String::new);
+            }
+            Event::End(TagEnd::CodeBlock) => document.consoles.extend(console.take()),
+            Event::Start(Tag::Table(columns)) => {
+                exempt[line_of(range.start)..=line_of(range.end - 1)].fill(true);
+                for (i, row) in text[range.clone()].lines().enumerate() {
+                    let row = row.trim().replace("\\|", "");
+                    let cells = row.trim_start_matches('|').trim_end_matches('|').split('|').count();
+                    let cells = if row.chars().all(|c| matches!(c, '|' | ' ')) { columns.len() } else { cells };
+                    if cells != columns.len() {
+                        let line = line_of(range.start) + i + 1;
+                        document.wrong.push(format!("line {line}: {cells} cells in a table of {}", columns.len()));
+                    }
+                }
+            }
+            Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
+                document.links.push(dest_url.to_string());
+            }
+            Event::Text(t) | Event::Code(t) => {
+                heading.iter_mut().chain(console.iter_mut()).for_each(|into| into.push_str(&t));
+            }
+            _ => {}
+        }
+    }
+    for (i, line) in text.lines().enumerate() {
+        if line.chars().count() > WIDEST && !exempt[i] {
+            document.wrong.push(format!("line {}: longer than {WIDEST} characters", i + 1));
+        }
+        if !exempt[i] && line.trim_start().starts_with('|') {
+            document.wrong.push(format!("line {}: a row of no table", i + 1));
+        }
+    }
+    document
+}
+
+#[test]
+fn fences_tables_links_and_lines_are_well_formed() {
+    let all: HashMap<PathBuf, Document> = documents().into_iter().map(|p| (p.clone(), read(&p))).collect();
+    assert!(all.len() > 20);
+    let mut wrong = Vec::new();
+    for path in documents() {
+        let document = &all[&path];
+        let shown = path.strip_prefix(root()).unwrap().display().to_string();
+        wrong.extend(document.wrong.iter().map(|w| format!("{shown} {w}")));
+        for link in document.links.iter().filter(|l| !l.contains("://") && !l.starts_with("mailto:")) {
+            let (file, anchor) = link.split_once('#').map_or((link.as_str(), None), |(f, a)| (f, Some(a)));
+            let target =
+                if file.is_empty() { Some(path.clone()) } else { path.with_file_name(file).canonicalize().ok() };
+            let Some(target) = target else {
+                wrong.push(format!("{shown}: {link} leads nowhere"));
+                continue;
+            };
+            let known = |a: &str| all.get(&target).is_none_or(|d| d.anchors.contains(a));
+            if anchor.is_some_and(|a| !known(a)) {
+                wrong.push(format!("{shown}: {link} has no such heading"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The words of a command line, as a shell splits them, up to a comment or another command.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    for c in line.chars() {
+        match (c, quote) {
+            ('\'' | '"', None) => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (c, Some(q)) if c == q => quote = None,
+            (' ', None) => words.extend(word.take()),
+            ('#' | '|' | '&' | ';' | '>' | '<', None) if word.is_none() => break,
+            (c, _) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// The words after `cloom` of each command in the fences.
+fn commands() -> Vec<(String, Vec<String>)> {
+    let mut found = Vec::new();
+    for path in documents() {
+        for line in read(&path).consoles.iter().flat_map(|c| c.lines()) {
+            let Some(line) = line.strip_prefix("$ ") else { continue };
+            // Behind a pipe, and behind variables that are set for the command.
+            for part in line.split(" | ") {
+                let words = words(part);
+                let is_setting = |w: &String| {
+                    w.split_once('=').is_some_and(|(n, _)| n.chars().all(|c| c.is_ascii_uppercase() || c == '_'))
+                };
+                let mut words = words.into_iter().skip_while(is_setting);
+                if words.next().is_some_and(|w| w == "cloom") {
+                    let shown = path.strip_prefix(root()).unwrap().display().to_string();
+                    found.push((format!("{shown}: {line}"), words.collect()));
+                }
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn every_command_is_one_that_the_program_takes() {
+    let b = Bench::new();
+    let all = commands();
+    assert!(all.len() > 100, "{}", all.len());
+    let mut wrong = Vec::new();
+    for (shown, mut words) in all {
+        // With `--help`, everything before it is read, and nothing runs.
+        let end = words.iter().position(|w| w == "--").unwrap_or(words.len());
+        words.insert(end, "--help".into());
+        let ran = b.words(&words);
+        if ran.status != 0 {
+            wrong.push(format!("{shown}\n    {}", ran.err.lines().next().unwrap_or_default()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_environment_is_the_programs() {
+    let page = std::fs::read_to_string(root().join("docs/environment.md")).unwrap();
+    let json = Bench::new().cloom("doctor --json").json();
+    let rows = json["environment"].as_array().unwrap();
+    let text = |row: &serde_json::Value, key: &str| row[key].as_str().unwrap().to_owned();
+    for row in rows {
+        let (name, meaning) = (text(row, "name"), text(row, "meaning"));
+        let line = match meaning.strip_suffix(')').and_then(|m| m.rsplit_once(" (default: ")) {
+            Some((meaning, default)) => format!("| `{name}` | {meaning} | {default} |"),
+            None => format!("| `{name}` | "),
+        };
+        assert!(page.contains(&line), "docs/environment.md has no line\n{line}");
+    }
+    for name in
+        page.split('`').filter(|w| w.starts_with("CLOOM_") && w.chars().all(|c| c.is_ascii_uppercase() || c == '_'))
+    {
+        assert!(name == "CLOOM_" || rows.iter().any(|r| r["name"] == name), "{name} is no variable of the program");
+    }
+}
