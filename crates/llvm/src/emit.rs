@@ -94,7 +94,8 @@ pub struct Cx<'m> {
     pub lines: Option<Lines<'m>>,
 }
 
-/// Cases of a `switch` from which on comparisons choose the case. LLVM looks for jump tables, and orders the blocks after
+/// Cases of a `switch` from which on comparisons choose the case. LLVM looks for jump tables, and orders the blocks
+/// after
 /// one, in time that grows with the square of the cases (4000 cases: 7 s).
 const MANY_CASES: usize = 500;
 

@@ -1,6 +1,7 @@
 //! Masks of equalities at the ends of long chains are cut loose from them.
 //!
-//! A `switch` or a row of `else if` over a value that differs between work-items becomes a chain of masks, each of which
+//! A `switch` or a row of `else if` over a value that differs between work-items becomes a chain of masks, each of
+//! which
 //! takes one constant away:
 //!
 //! ```text
@@ -9,8 +10,10 @@
 //! …
 //! ```
 //!
-//! Where `v0` is equal to a constant, it differs from all others: the mask of an equality is `and v1, (icmp eq …)` as well.
-//! LLVM finds that too, but in time that grows with the square of the chain (500 links: 7.6 s, without the chain 0.2 s).
+//! Where `v0` is equal to a constant, it differs from all others: the mask of an equality is `and v1, (icmp eq …)`
+//! as well.
+//! LLVM finds that too, but in time that grows with the square of the chain (500 links: 7.6 s, without the chain 0.2
+//! s).
 //! Chains below [`SHORT`] are left to it. This pass looks at each instruction once.
 
 use cloom_ir::cfg::Cfg;
