@@ -54,7 +54,7 @@ pub struct Options {
     #[arg(short, long, value_name = "KNOBS", default_value = "", requires = "kernel")]
     config: String,
     /// How long one variant may take on one device
-    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
     /// Units in the last place by which floats may differ, for a kernel of a file
     #[arg(long, value_name = "N", default_value_t = 16, requires = "file")]
