@@ -316,3 +316,46 @@ fn sums_of_products_of_halves_are_not_contracted() {
     let ir = build_for(&target, source, "").module.unwrap().to_string();
     assert!(ir.contains("fmul") && ir.contains("fadd") && ir.matches(" fma").count() == 1, "{ir}");
 }
+
+#[test]
+fn what_clang_takes_beyond_the_standard_is_taken() {
+    accepted(
+        "int f(int a, int) { return a; }
+         struct s { int x, y; };
+         kernel void k(global int *o) {
+             struct s v = {y: 4, x: 1};
+             __asm__ volatile(\"\" ::: \"memory\");
+             o[0] = f(v.x, v.y) + (int)2.5L + (int)1.5f16;
+         }",
+    );
+    // Taken, but hardly meant.
+    for (statement, code) in
+        [("if (o == 4) o[0] = 1;", "W0303"), ("o[0] = 3l > o;", "W0303"), ("printf(\"%d %ld %f\", 1);", "W0302")]
+    {
+        let output = build(&format!("kernel void k(global int *o) {{ {statement} }}"));
+        assert_eq!((codes(&output), output.module.is_some()), (vec![code], true), "{}", output.log());
+    }
+    for (statement, code) in [("asm(\"nop\");", "E0209"), ("printf(\"%d %s\", 1);", "E0331")] {
+        let output = build(&format!("kernel void k(global int *o) {{ {statement} }}"));
+        assert_eq!(codes(&output), [code], "{}", output.log());
+    }
+}
+
+#[test]
+fn a_repeated_prototype_means_the_builtin_function() {
+    let source = |more: &str| {
+        format!(
+            "int __attribute__((overloadable)) mul24(int, int);
+             float4 __attribute__((overloadable)) fmax(float4, float4);
+             kernel void k(global int *o, global float4 *p) {{ o[0] = mul24(o[1], 7); p[0] = fmax(p[1], p[2]); }} {more}"
+        )
+    };
+    let ir = accepted(&source(""));
+    assert!(ir.contains("func") && !ir.contains("declare internal"), "{ir}");
+    for name in ["mul24.user.i32.i32", "fmax.user"] {
+        let line = ir.lines().find(|l| l.contains(name) && l.contains('{')).unwrap_or_else(|| panic!("{name}: {ir}"));
+        assert!(line.contains("internal"), "{line}");
+    }
+    // One that the program defines after all is its own.
+    accepted(&source("int __attribute__((overloadable)) mul24(int a, int b) { return a - b; }"));
+}

@@ -139,8 +139,22 @@ impl Sema<'_> {
         }
         if values.len() < wanted.len() {
             let message = format!("the format wants {} arguments, but there are {}", wanted.len(), values.len());
-            self.error("E0331", format.span, message);
-            return None;
+            // Numbers that are missing are zero; there is nothing to print for a string.
+            if wanted[values.len()..].iter().any(|w| w.lanes > 1 || b"sp".contains(&w.conv)) {
+                self.error("E0331", format.span, message);
+                return None;
+            }
+            self.push(Diagnostic::warning("W0302", format.span, message).note("what is missing is printed as 0"));
+            for w in &wanted[values.len()..] {
+                let ty = match (b"diouxXc".contains(&w.conv), w.bits) {
+                    (true, Some(64)) => Ty::LONG,
+                    (true, _) => Ty::INT,
+                    (false, _) if self.opts.fp64 => Ty::DOUBLE,
+                    (false, _) => Ty::FLOAT,
+                };
+                let zero = self.constant(0, ty, span);
+                values.push(zero);
+            }
         }
         if values.len() > wanted.len() {
             let message = format!("the format uses only {} of {} arguments", wanted.len(), values.len());

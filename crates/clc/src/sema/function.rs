@@ -195,14 +195,9 @@ impl<'s> Sema<'s> {
         for (p, &ty) in def.params().iter().zip(&param_types) {
             let name = p.declarator.name;
             let local = self.new_local(name.map(|n| n.name), ty, 1);
-            match name {
-                Some(name) => self.declare(name, Entry::Local(local)),
-                None => {
-                    self.push(
-                        Diagnostic::error("E0205", p.span, "parameter of a function definition has no name")
-                            .help("write a name after the type"),
-                    );
-                }
+            // One without a name is not used.
+            if let Some(name) = name {
+                self.declare(name, Entry::Local(local));
             }
         }
         let stmts = self.body(&def.body);

@@ -27,6 +27,7 @@ mod ops;
 mod overload;
 mod packing;
 pub mod pipes;
+mod prototypes;
 mod scope;
 mod specs;
 mod stmt;
@@ -249,6 +250,7 @@ pub fn analyse<'s>(session: &'s mut Session, unit: &'s ast::TranslationUnit, opt
         }
         sema.item(item);
     }
+    sema.define_repeated_prototypes();
     sema.check_recursion();
     (sema.unit, sema.types)
 }

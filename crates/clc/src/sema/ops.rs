@@ -337,6 +337,14 @@ impl Sema<'_> {
                     let null = self.constant(0, b.ty.ty, span);
                     Some((null, b))
                 }
+                (Some(_), None) if ib => {
+                    let b = self.integer_as_pointer(b, a.ty.ty, op_span);
+                    Some((a, b))
+                }
+                (None, Some(_)) if ia => {
+                    let a = self.integer_as_pointer(a, b.ty.ty, op_span);
+                    Some((a, b))
+                }
                 _ => {
                     let mut d = self.bad_operands(op, &a, &b, op_span);
                     if pa.is_some() && pb.is_some() {
@@ -352,6 +360,16 @@ impl Sema<'_> {
         let d = self.bad_operands(op, &a, &b, op_span);
         self.push(d);
         Expr::error(span)
+    }
+
+    /// An integer that a pointer is compared with.
+    fn integer_as_pointer(&mut self, e: Expr, ty: Ty, op_span: Span) -> Expr {
+        self.push(
+            Diagnostic::warning("W0303", op_span, "a pointer is compared with an integer")
+                .help("a cast says that it is meant"),
+        );
+        let span = e.span;
+        Expr::value(ExprKind::PtrCast(Box::new(e)), ty, span)
     }
 
     /// Two pointers; if one is generic, both are.

@@ -264,6 +264,12 @@ impl Parser<'_> {
 
     fn designators(&mut self) -> Vec<Designator> {
         let mut list = Vec::new();
+        // `y: 4`, as GNU C had it before `.y = 4`.
+        if self.is_name(self.token()) && self.ahead(1).kind == TokenKind::Colon {
+            let name = self.bump();
+            self.bump();
+            return vec![Designator::Field(Ident { name: name.text, span: name.span })];
+        }
         loop {
             if self.is(TokenKind::Dot) {
                 self.bump();
@@ -288,12 +294,21 @@ impl Parser<'_> {
         list
     }
 
-    /// `asm`, which is not supported: skipped.
+    /// `asm`: without instructions it does nothing, so that it may stand as a barrier for the compiler; with some it is
+    /// refused. Both are skipped.
     pub fn assembly(&mut self) {
         let span = self.bump().span;
-        self.mistake(Diagnostic::error("E0209", span, "assembly is not supported in OpenCL C"));
         while matches!(self.keyword(), Some(Kw::Volatile | Kw::Goto | Kw::Inline)) {
             self.bump();
+        }
+        let text = self.ahead(1);
+        let is_empty = text.kind == TokenKind::Str && self.text(text) == "\"\"" && self.ahead(2).kind != TokenKind::Str;
+        if !is_empty {
+            self.mistake(
+                Diagnostic::error("E0209", span, "assembly is not supported in OpenCL C")
+                    .note("instructions are of one target, and the program is built for several")
+                    .help("use the built-in functions; `asm(\"\")` without instructions is allowed"),
+            );
         }
         if let Some(open) = self.eat(TokenKind::LParen) {
             self.skip_balanced(open);

@@ -85,6 +85,9 @@ fn integer(lower: &str, original: &str) -> Result<IntLit, Malformed> {
 
 fn float(lower: &str, hex: bool) -> Result<FloatLit, Malformed> {
     let (body, suffix) = match lower.as_bytes().last() {
+        // The suffixes of Clang for `half`, and of C for `long double`, which is `double` here.
+        _ if lower.ends_with("f16") && (!hex || lower.contains('p')) => (&lower[..lower.len() - 3], FloatSuffix::Half),
+        Some(b'l') => (&lower[..lower.len() - 1], FloatSuffix::None),
         Some(b'f') if !hex || lower.contains('p') => (&lower[..lower.len() - 1], FloatSuffix::Float),
         Some(b'h') => (&lower[..lower.len() - 1], FloatSuffix::Half),
         _ => (lower, FloatSuffix::None),
@@ -315,6 +318,8 @@ mod tests {
         assert_eq!(f("0x.0000000000000000000000001p100").double, 1.0);
         assert_eq!(f("1e400").double, f64::INFINITY);
         assert_eq!(f("1.h").suffix, FloatSuffix::Half);
+        assert_eq!((f("1.5f16").suffix, f("1.5F16").half, f("0x1.8p0f16").half), (FloatSuffix::Half, 0x3e00, 0x3e00));
+        assert_eq!((f("2.5L").suffix, f("25e-1l").double), (FloatSuffix::None, 2.5));
         // Next to the middles between two halves, by less than a double can tell: below one and a bit, below the
         // smallest number, and where the range ends.
         for (text, bits) in [
