@@ -28,7 +28,7 @@ kernel void test(global int *out) {
   CHECK(all(__builtin_astype((uchar4)(1, 2, 3, 4), uchar3) == (uchar3)(1, 2, 3)));
   int4 v = (int4)(1, -2, 3, 4) + zero, t = (int4)(5, 6, 7, 8) + zero;
   CHECK(all(__builtin_convertvector(v, float4) == (float4)(1, -2, 3, 4)) && all(__builtin_convertvector((float2)(f, -f), char2) == (char2)(2, -2)));
-  CHECK(all(__builtin_shufflevector(v, t, 0, 4, 3, 7) == (int4)(1, 5, 4, 8)) && all(__builtin_shufflevector(v, t, 7, -1).x == 8) && all(__builtin_shufflevector(v.xyz, t.xyz, 5, 0, 2) == (int3)(7, 1, 3)));
+  CHECK(all(__builtin_shufflevector(v, t, 0, 4, 3, 7) == (int4)(1, 5, 4, 8)) && __builtin_shufflevector(v, t, 7, -1).x == 8 && all(__builtin_shufflevector(v.xyz, t.xyz, 5, 0, 2) == (int3)(7, 1, 3)));
   CHECK(all(__builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) == (int8)(v, v)) && all(__builtin_shufflevector(v, (int4)(3, 2, 5, zero)) == (int4)(4, 3, -2, 1)));
   CHECK(__builtin_types_compatible_p(typeof(v.x), int) && __builtin_choose_expr(sizeof(int) == 4, v.x, v) == 1 && !__builtin_constant_p(v.x));
   // Memory, of sizes that are known and not, in all address spaces.
