@@ -134,9 +134,14 @@ pub fn included(source: &Source<'_>, text: &str, includes: IncludeRules<'_>, tar
 }
 
 /// How the arguments of a source's kernels lie in memory. None if the source or the options are wrong.
-pub fn kernel_layouts(source: &Source<'_>, text: &str, target: BuildTarget<'_>) -> Vec<KernelLayout> {
+pub fn kernel_layouts(
+    source: &Source<'_>,
+    text: &str,
+    includes: IncludeRules<'_>,
+    target: BuildTarget<'_>,
+) -> Vec<KernelLayout> {
     let Ok((build, ..)) = options(text, OptionSet::Build) else { return Vec::new() };
-    let mut headers = Resolver::new(&[], &build.include_dirs);
+    let mut headers = Resolver::new(includes, &build.include_dirs);
     let target = front_target(target);
     let input =
         Input { name: source.name, source: source.text, headers: &mut headers, options: &build, target: &target };

@@ -343,7 +343,7 @@ impl Compiler {
         options: &str,
         target: impl Into<BuildTarget<'a>>,
     ) -> Vec<KernelLayout> {
-        front::kernel_layouts(source, options, target.into())
+        front::kernel_layouts(source, options, self.includes(&[]), target.into())
     }
 
     /// Compiles a module of SPIR-V (`clCompileProgram`); of the target see [`Compiler::build`].
