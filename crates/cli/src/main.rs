@@ -2,8 +2,8 @@
 //!
 //! One file for each subcommand. Each takes its parsed options and returns an [`Answer`] (the whole text for the
 //! standard output and an exit status) or a [`Failure`] (a message that says what to do next). Only this file writes
-//! and exits, but for `agree`, whose lines come as they are known, and children that answer as they go; so every command
-//! can be tested as a function, and `cloom show … | head` ends without an error.
+//! and exits, but for `agree`, whose lines come as they are known, and children that answer as they go; so every
+//! command can be tested as a function, and `cloom show … | head` ends without an error.
 
 mod agree;
 mod args;

@@ -1,5 +1,5 @@
-//! The documents: their Markdown is well-formed, their links and anchors lead somewhere, their commands are ones that the
-//! program takes, and the table of environment variables is that of the program.
+//! The documents: their Markdown is well-formed, their links and anchors lead somewhere, their commands are ones that
+//! the program takes, and the table of environment variables is that of the program.
 
 mod common;
 

@@ -165,8 +165,8 @@ impl Program {
         }
     }
 
-    /// The state for each device, once no build is in progress: many applications give a callback to `clBuildProgram` or
-    /// `clCompileProgram` and go on at once, because other implementations build before they return.
+    /// The state for each device, once no build is in progress: many applications give a callback to `clBuildProgram`
+    /// or `clCompileProgram` and go on at once, because other implementations build before they return.
     pub(crate) fn builds_when_done(&self) -> MutexGuard<'_, Vec<DeviceBuild>> {
         let mut builds = self.builds.lock();
         while builds.iter().any(|b| b.state.status == BuildKind::InProgress)

@@ -1,7 +1,7 @@
 //! `#pragma pack`: the largest alignment that members of structures get.
 //!
-//! In come the pragmas in the order of the source; [`Packing::limit`] is what a structure that is defined now heeds. The
-//! stack and its names are those of GNU C and MSVC: headers that host and kernel share use them.
+//! In come the pragmas in the order of the source; [`Packing::limit`] is what a structure that is defined now heeds.
+//! The stack and its names are those of GNU C and MSVC: headers that host and kernel share use them.
 
 use super::Sema;
 use crate::source::{Diagnostic, Span, Symbol};

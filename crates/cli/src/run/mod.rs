@@ -105,8 +105,8 @@ pub struct Options {
     #[arg(long)]
     verify: bool,
     /// Writes the picture or the film here, in the form of the suffix: .png, .svg for plots, .apng, .gif, .y4m, and
-    /// .mp4 and .webm by the program ffmpeg; for a kernel of a file, the first buffer or image that changed, as .png, as
-    /// numbers (.txt) or as bytes (.bin, .raw)
+    /// .mp4 and .webm by the program ffmpeg; for a kernel of a file, the first buffer or image that changed, as .png,
+    /// as numbers (.txt) or as bytes (.bin, .raw)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Frames a second of a film

@@ -140,7 +140,8 @@ pub fn begin() {
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM));
 }
 
-/// Notes what the child does next, for the parent to report if it is the last thing, and what to say if it does not end.
+/// Notes what the child does next, for the parent to report if it is the last thing, and what to say if it does not
+/// end.
 pub fn note(options: &Options, doing: &str, why_endless: &str) {
     if let Some(path) = &options.supervised {
         // A lost note makes the report of a crash less precise and nothing else.
