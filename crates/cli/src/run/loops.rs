@@ -32,9 +32,9 @@ fn of(func: &Function, in_source: &impl Fn(Span) -> bool) -> Vec<u32> {
             let block = &func.blocks[b];
             block.insts.iter().map(|&i| func.insts[i].span).chain([block.term_span])
         });
-        spans.filter(|&s| in_source(s)).map(|s| s.line as u32).min()
+        spans.filter(|&s| in_source(s)).map(|s| s.line).min()
     };
     let irreducible = loops.irreducible.iter().map(|&(from, _)| func.blocks[from].term_span);
-    let irreducible = irreducible.filter(|&s| in_source(s)).map(|s| s.line as u32);
+    let irreducible = irreducible.filter(|&s| in_source(s)).map(|s| s.line);
     loops.loops.iter().filter_map(first).chain(irreducible).collect()
 }
