@@ -81,7 +81,7 @@ fn the_types_of_arguments_are_named_as_they_are_declared() {
     let program = t.source(
         "typedef short sample; typedef global float *floats; typedef struct { int x; } record; typedef float4 color;
          kernel void k(global sample *a, constant record *b, floats c, local color d[], const sample e,
-                       global const unsigned int *f, global sample **g) { }",
+                       global const unsigned int *f, global sample *global *g) { }",
     );
     assert_eq!(t.build(&program, "-cl-kernel-arg-info -cl-std=CL2.0"), 0);
     let kernel = t.kernel_of(&program, "k");
