@@ -11,13 +11,13 @@ fn git(arguments: &[&str]) -> Option<String> {
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-env-changed=CLOOM_COMMIT");
+    println!("cargo::rerun-if-env-changed=SOURCE_COMMIT");
     // The log of the head gets a line with each commit.
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|log| std::path::Path::new(log).exists()) {
         println!("cargo::rerun-if-changed={log}");
     }
     // A package that is built outside of a repository may name its commit.
-    let given = std::env::var("CLOOM_COMMIT").ok().filter(|c| !c.is_empty());
+    let given = std::env::var("SOURCE_COMMIT").ok().filter(|c| !c.is_empty());
     let commit = given.or_else(|| git(&["rev-parse", "--short=12", "HEAD"]));
-    println!("cargo::rustc-env=CLOOM_COMMIT={}", commit.as_deref().unwrap_or("unknown commit"));
+    println!("cargo::rustc-env=SOURCE_COMMIT={}", commit.as_deref().unwrap_or("unknown commit"));
 }

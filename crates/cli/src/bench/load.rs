@@ -34,7 +34,7 @@ impl Circumstances {
             load: read("/proc/loadavg").split(' ').next().and_then(|n| n.parse().ok()),
             processors: std::thread::available_parallelism().map_or(1, usize::from),
             version: env!("CARGO_PKG_VERSION"),
-            commit: env!("CLOOM_COMMIT"),
+            commit: env!("SOURCE_COMMIT"),
         }
     }
 
