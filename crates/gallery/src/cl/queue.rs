@@ -34,8 +34,12 @@ impl Done {
         self.0.wait().map_err(Error::call("clWaitForEvents"))
     }
 
-    /// When it started and ended, on the device's clock, once it is complete.
+    /// When it started and ended, on the device's clock, once it is complete. The error of the command if it failed.
     pub fn span(&self) -> Result<(Duration, Duration)> {
+        let status = self.0.command_execution_status().map_err(Error::call("clGetEventInfo"))?;
+        if status.0 < 0 {
+            return Err(Error::call("clEnqueueNDRangeKernel")(opencl3::error_codes::ClError(status.0)));
+        }
         let at = |time: std::result::Result<u64, _>| time.map_err(Error::call("clGetEventProfilingInfo"));
         let (start, end) = (at(self.0.profiling_command_start())?, at(self.0.profiling_command_end())?);
         Ok((Duration::from_nanos(start), Duration::from_nanos(end)))
