@@ -90,8 +90,7 @@ impl Fn<'_, '_> {
             Special::Shuffle => self.shuffle(&v, ty),
             Special::AsyncCopy { strided, scatter } => {
                 let element = |p: usize| self.lw.types.pointee(args[p].ty.ty).unwrap_or(QTy::plain(Ty::CHAR));
-                let element = [element(0), element(1)];
-                self.async_copy(&v, element, strided, scatter);
+                self.async_copy(&v, [element(0), element(1)], strided, scatter);
                 v[3]
             }
             Special::AsyncCopyLines { planes } => self.async_copy_lines(planes, &v),

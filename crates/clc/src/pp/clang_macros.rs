@@ -176,20 +176,6 @@ pub(super) const MACROS: &[(&str, &str)] = &[
     ("__TIMESTAMP__", "\"Thu Jan  1 00:00:00 1970\""),
 ];
 
-/// The attributes that are obeyed.
-const ATTRIBUTES: &[&str] = &[
-    "aligned",
-    "ext_vector_type",
-    "intel_reqd_sub_group_size",
-    "noinline",
-    "opencl_unroll_hint",
-    "overloadable",
-    "packed",
-    "reqd_work_group_size",
-    "vec_type_hint",
-    "work_group_size_hint",
-];
-
 /// Clang's names of what the language has.
 const FEATURES: &[&str] = &["attribute_ext_vector_type", "attribute_overloadable", "c_alignas", "c_static_assert"];
 
@@ -199,7 +185,7 @@ impl Has {
         let bare = name.strip_prefix("__").and_then(|n| n.strip_suffix("__")).unwrap_or(name);
         match self {
             Has::Builtin => crate::sema::is_builtin_function(name),
-            Has::Attribute => ATTRIBUTES.contains(&bare),
+            Has::Attribute => crate::syntax::attributes::is_obeyed(bare),
             Has::Feature => FEATURES.contains(&bare),
         }
     }

@@ -363,13 +363,21 @@ impl Sema<'_> {
             self.error("E0304", span, message);
             return Expr::error(span);
         }
-        if !self.types.is_integer(i.ty.ty) {
-            let message = format!("an index must be an integer, not a `{}`", self.type_name(i.ty.ty));
-            self.push(Diagnostic::error("E0304", i.span, message).help("convert it, for example by `(int)`"));
+        if !self.is_index(&i) {
             return Expr::error(span);
         }
         let p = self.pointer_add(p, i, false, span);
         self.deref(p, span)
+    }
+
+    /// Whether a value can be an index; says why not.
+    pub(super) fn is_index(&mut self, i: &Expr) -> bool {
+        let is_integer = self.types.is_integer(i.ty.ty);
+        if !is_integer {
+            let message = format!("an index must be an integer, not a `{}`", self.type_name(i.ty.ty));
+            self.push(Diagnostic::error("E0304", i.span, message).help("convert it, for example by `(int)`"));
+        }
+        is_integer
     }
 
     fn member_expr(&mut self, base: &ast::Expr, name: Ident, arrow: bool, span: Span) -> Expr {

@@ -95,9 +95,7 @@ impl Sema<'_> {
     /// `base[index]` of a vector, as Clang has it.
     pub(super) fn vector_index(&mut self, base: Expr, index: Expr, span: Span) -> Expr {
         let Some((elem, lanes)) = self.types.numeric(base.ty.ty) else { return Expr::error(span) };
-        if !self.types.is_integer(index.ty.ty) {
-            let message = format!("an index must be an integer, not a `{}`", self.type_name(index.ty.ty));
-            self.push(Diagnostic::error("E0304", index.span, message).help("convert it, for example by `(int)`"));
+        if !self.is_index(&index) {
             return Expr::error(span);
         }
         if let Some(i) = self.eval_int(&index) {

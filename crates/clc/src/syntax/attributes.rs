@@ -50,9 +50,14 @@ const WITHOUT_EFFECT: &[&str] = &[
     "warn_unused_result",
 ];
 
+/// Whether a later stage obeys an attribute, named without underscores around it.
+pub fn is_obeyed(name: &str) -> bool {
+    OBEYED.binary_search(&name).is_ok()
+}
+
 /// Whether an attribute, named without underscores around it, needs no warning.
 pub fn is_known(name: &str) -> bool {
-    OBEYED.binary_search(&name).is_ok() || WITHOUT_EFFECT.binary_search(&name).is_ok()
+    is_obeyed(name) || WITHOUT_EFFECT.binary_search(&name).is_ok()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! are types.
 
 pub mod ast;
-mod attributes;
+pub(crate) mod attributes;
 mod constants;
 mod decl;
 mod declarator;
