@@ -27,7 +27,7 @@ pub enum DecodeError {
 }
 
 /// The checksum of a body under a name; a file that may have any name has none.
-fn checksum(name: &str, body: &[u8]) -> blake3::Hash {
+pub fn checksum(name: &str, body: &[u8]) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     if !name.is_empty() {
         hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());

@@ -16,7 +16,7 @@ mod program;
 pub use cloom_ir::DeviceCall;
 pub use cloom_ir::abi::gpu::{CoarseEntry, GpuLaunch, Joined, WarpShape};
 pub use cloom_ir::abi::{CpuLaunch, NdRange};
-pub use encode::{DecodeError, decode, encode};
+pub use encode::{DecodeError, checksum, decode, encode};
 pub use folder::{Folder, FolderError};
 pub use kernel::{ArtifactError, KernelArg, KernelArgKind, KernelArtifact, KernelCode, LaunchForm};
 pub use program::{ImageKind, ProgramImage};

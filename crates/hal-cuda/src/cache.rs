@@ -3,7 +3,7 @@
 //! In comes what the code depends on, as a [`CubinKey`]; out goes the code, if it has been made before. Whoever makes
 //! the devices says where it is kept; [`DirectoryCache`] keeps it in a folder that many processes may share.
 
-use cloom_artifact::Folder;
+use cloom_artifact::{Folder, checksum};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -39,7 +39,7 @@ pub trait CubinCache: Send + Sync {
     fn is_empty(&self) -> bool;
 }
 
-/// The first bytes of an entry; then the hash of its name and the code, then the code.
+/// The first bytes of an entry; then the checksum of the code under its name, then the code.
 const MAGIC: &[u8; 8] = b"cloomcb2";
 const HASH: usize = 32;
 const SUFFIX: &str = ".cubin";
@@ -89,20 +89,13 @@ fn is_entry(name: &str) -> bool {
     name.ends_with(SUFFIX)
 }
 
-/// The hash of an entry: of its name and of the code.
-fn hash(name: &str, code: &[u8]) -> blake3::Hash {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes()).update(code);
-    hasher.finalize()
-}
-
 impl CubinCache for DirectoryCache {
     fn get(&self, key: &CubinKey) -> Option<Vec<u8>> {
         let (folder, name) = (self.folder()?, name(key));
         let mut entry = folder.read(&name).ok()?;
         let rest = entry.strip_prefix(MAGIC)?;
         let (sum, code) = rest.split_at_checked(HASH)?;
-        if hash(&name, code).as_bytes() != sum {
+        if checksum(&name, code).as_bytes() != sum {
             return None;
         }
         folder.touch(&name);
@@ -117,7 +110,7 @@ impl CubinCache for DirectoryCache {
     fn put(&self, key: &CubinKey, code: &[u8]) {
         let Some(folder) = self.opened(|| Folder::make(&self.path, UNFINISHED).ok()) else { return };
         let name = name(key);
-        let entry = [MAGIC.as_slice(), hash(&name, code).as_bytes(), code].concat();
+        let entry = [MAGIC.as_slice(), checksum(&name, code).as_bytes(), code].concat();
         if folder.put(&name, &entry).is_ok() {
             let _ = folder.evict(is_entry, self.bound, self.bound);
         }
