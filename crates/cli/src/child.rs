@@ -1,12 +1,14 @@
 //! Child processes that run this program again: with another environment, a time limit and captured output for
 //! `doctor`, and the names of the signals that end a process.
 
-use crate::outcome::Failure;
+use crate::outcome::{Answer, Exit, Failure};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
+use tempfile::NamedTempFile;
 
 /// A driver that takes longer than this to be loaded and to run a kernel of three lines counts as hanging, even if it
 /// computes all the time.
@@ -66,6 +68,30 @@ pub fn myself(argument: &str) -> Result<Command, Failure> {
     let mut command = Command::new(exe);
     command.arg(argument);
     Ok(command)
+}
+
+/// This command line once more, for a child that does the work and writes the answer: with `flag` and the path of a
+/// file, in which the child tells how far it has come.
+pub fn same_again(subcommand: &str, flag: &str) -> Result<(Command, NamedTempFile), Failure> {
+    let file = NamedTempFile::new().map_err(|e| Failure::wrong(format!("no temporary file: {e}; set TMPDIR")))?;
+    let mut command = myself(subcommand)?;
+    let mut argument = OsString::from(format!("{flag}="));
+    argument.push(file.path());
+    command.arg(argument).args(std::env::args_os().skip(2));
+    // Ctrl-C is for the child, which completes what it writes; without a handler both end at once.
+    let _ = ctrlc::set_handler(|| {});
+    Ok((command, file))
+}
+
+/// The exit status of a child that has written its answer, if it ended with one of this program's.
+pub fn answered(status: ExitStatus) -> Option<Answer> {
+    let exit = match status.code()? {
+        0 => Exit::Fine,
+        1 => Exit::Findings,
+        2 => Exit::Wrong,
+        _ => return None,
+    };
+    Some(Answer::text("", exit))
 }
 
 /// Runs it for at most `limit`. Output goes to files, so that no full pipe can block it.

@@ -4,7 +4,6 @@
 use super::Options;
 use crate::child;
 use crate::outcome::{Answer, Exit, Failure};
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 
 /// The last line of the file: what is being measured.
@@ -13,27 +12,16 @@ const NOW: &str = "\nmeasuring: ";
 /// Runs this command line in a child process. The child writes the answer, if it can.
 pub fn run() -> Result<Answer, Failure> {
     let wrong = |e: std::io::Error| Failure::wrong(format!("cannot start the process that measures: {e}"));
-    let file =
-        tempfile::NamedTempFile::new().map_err(|e| Failure::wrong(format!("no temporary file: {e}; set TMPDIR")))?;
-    let mut command = child::myself("bench")?;
-    let mut flag = std::ffi::OsString::from("--partial=");
-    flag.push(file.path());
-    command.arg(flag).args(std::env::args_os().skip(2));
-    // Ctrl-C is for the child, which completes its table.
-    let _ = ctrlc::set_handler(|| {});
+    let (mut command, file) = child::same_again("bench", "--partial")?;
     let status = command.status().map_err(wrong)?;
-    match (status.code(), status.signal()) {
-        (Some(0), _) => Ok(Answer::text("", Exit::Fine)),
-        (Some(1), _) => Ok(Answer::text("", Exit::Findings)),
-        (Some(2), _) => Ok(Answer::text("", Exit::Wrong)),
-        _ => {
-            let kept = std::fs::read_to_string(file.path()).unwrap_or_default();
-            let (answer, now) = kept.rsplit_once(NOW).unwrap_or(("", "the start"));
-            let how = child::how_ended(status);
-            let said = format!("cloom: a platform {how}, measuring {}; the rows before it are kept\n", now.trim());
-            Ok(Answer::text(answer, Exit::Findings).with_notes(said))
-        }
+    if let Some(answer) = child::answered(status) {
+        return Ok(answer);
     }
+    let kept = std::fs::read_to_string(file.path()).unwrap_or_default();
+    let (answer, now) = kept.rsplit_once(NOW).unwrap_or(("", "the start"));
+    let how = child::how_ended(status);
+    let said = format!("cloom: a platform {how}, measuring {}; the rows before it are kept\n", now.trim());
+    Ok(Answer::text(answer, Exit::Findings).with_notes(said))
 }
 
 /// Keeps what is known before a measurement begins.

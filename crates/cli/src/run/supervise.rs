@@ -12,7 +12,7 @@
 
 use super::Options;
 use crate::child;
-use crate::outcome::{Answer, Exit, Failure};
+use crate::outcome::{Answer, Failure};
 use crate::progress::Progress;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -22,25 +22,18 @@ use std::time::Duration;
 /// Runs this command line in a child process and reports how it ended. The child writes the output.
 pub fn run(options: &Options) -> Result<Answer, Failure> {
     let wrong = |e: std::io::Error| Failure::wrong(format!("cannot start the process that runs the kernel: {e}"));
-    let note =
-        tempfile::NamedTempFile::new().map_err(|e| Failure::wrong(format!("no temporary file: {e}; set TMPDIR")))?;
-    let mut command = child::myself("run")?;
-    let mut flag = std::ffi::OsString::from("--supervised=");
-    flag.push(note.path());
-    command.arg(flag).args(std::env::args_os().skip(2));
-    // Ctrl-C is for the child, which completes what it writes; without a handler both end at once.
-    let _ = ctrlc::set_handler(|| {});
+    let (mut command, note) = child::same_again("run", "--supervised")?;
     let mut running = command.spawn().map_err(wrong)?;
     let (status, timed_out) = wait(&mut running, options, note.path()).map_err(wrong)?;
     let noted = Noted::read(note.path());
+    if timed_out {
+        let limit = options.timeout.unwrap_or_default();
+        return Err(Failure::finding(format!("ended after {limit} s (--timeout) in {}", noted.endless())));
+    }
+    if let Some(answer) = child::answered(status) {
+        return Ok(answer);
+    }
     match (status.code(), status.signal()) {
-        _ if timed_out => {
-            let limit = options.timeout.unwrap_or_default();
-            Err(Failure::finding(format!("ended after {limit} s (--timeout) in {}", noted.endless())))
-        }
-        (Some(0), _) => Ok(Answer::text("", Exit::Fine)),
-        (Some(1), _) => Ok(Answer::text("", Exit::Findings)),
-        (Some(2), _) => Ok(Answer::text("", Exit::Wrong)),
         (Some(130), _) => Err(Failure::finding("interrupted")),
         (Some(code), _) => Err(Failure::finding(format!(
             "{}: a driver ended the process with status {code}",
