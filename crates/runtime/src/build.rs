@@ -196,8 +196,7 @@ impl Program {
             ensure!(Arc::ptr_eq(input.context(), context), InvalidContext, "an input program is of another context");
             for (device, units) in devices.iter().zip(&mut units) {
                 let i = input.index_of(device).map_err(|e| Error::new(Status::InvalidOperation, e.why))?;
-                drop(input.builds_when_done());
-                let running = input.build(i).status == BuildKind::InProgress;
+                let running = input.builds_when_done()[i].state.status == BuildKind::InProgress;
                 ensure!(!running, InvalidOperation, "an input program is still being compiled");
                 let unit = input.unit(i).filter(|u| u.kind() != ImageKind::Executable);
                 let Some(unit) = unit else {
