@@ -95,8 +95,7 @@ pub struct Cx<'m> {
 }
 
 /// Cases of a `switch` from which on comparisons choose the case. LLVM looks for jump tables, and orders the blocks
-/// after
-/// one, in time that grows with the square of the cases (4000 cases: 7 s).
+/// after one, in time that grows with the square of the cases (4000 cases: 7 s).
 const MANY_CASES: usize = 500;
 
 fn has_large_switch(func: &Function) -> bool {

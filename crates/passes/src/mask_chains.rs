@@ -10,11 +10,9 @@
 //! …
 //! ```
 //!
-//! Where `v0` is equal to a constant, it differs from all others: the mask of an equality is `and v1, (icmp eq …)`
-//! as well.
-//! LLVM finds that too, but in time that grows with the square of the chain (500 links: 7.6 s, without the chain 0.2
-//! s).
-//! Chains below [`SHORT`] are left to it. This pass looks at each instruction once.
+//! Where `v0` is equal to a constant, it differs from all others: the mask of an equality is `and v1, (icmp eq …)` as
+//! well. LLVM finds that too, but in time that grows with the square of the chain (500 links: 7.6 s, without the chain
+//! 0.2 s). Chains below [`SHORT`] are left to it. This pass looks at each instruction once.
 
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{BinOp, Function, Inst, IntCc, Op, Type, Value, ValueDef};
