@@ -1,8 +1,9 @@
 //! Every `semantics/*.cl` is compiled; its diagnostics must equal the file `.expected` of the same name. With `BLESS=1`
-//! in the environment the expectations are rewritten.
+//! in the environment the expectations are rewritten. A first line `// options: …` gives build options.
 
-use cloom_clc::options::{BuildOptions, ClStd};
+use cloom_clc::options::{BuildOptions, ClStd, OptionSet};
 use cloom_clc::pp::NoIncludes;
+use cloom_clc::source::Diagnostics;
 use cloom_clc::{Input, Mode, Target, compile};
 use std::path::Path;
 
@@ -25,7 +26,10 @@ fn diagnostics_are_as_expected() {
             .iter()
             .any(|n| name.starts_with(n))
             .then_some(ClStd::Cl3_0);
-        let options = BuildOptions { std, ..BuildOptions::default() };
+        let text = String::from_utf8_lossy(&source).into_owned();
+        let line = text.lines().next().and_then(|l| l.strip_prefix("// options: ")).unwrap_or("");
+        let parsed = BuildOptions::parse(line, OptionSet::Build, &mut Diagnostics::default());
+        let options = BuildOptions { std: parsed.std.or(std), ..parsed };
         let input = Input { name, source: &source, headers: &mut NoIncludes, options: &options, target: &target };
         let output = compile(input, Mode::User);
         assert_eq!(output.module.is_none(), output.diagnostics.has_errors(), "{name}");

@@ -235,6 +235,7 @@ impl<'a> Preprocessor<'a> {
         end.text = Symbol::EMPTY;
         self.out.tokens.push(end);
         self.out.truncated |= self.stopped;
+        self.session.macros = self.macros.iter().flatten().map(|m| m.name).collect();
         self.out
     }
 

@@ -5,7 +5,7 @@ use super::Sema;
 use super::tree::{Expr, ExprKind};
 use super::types::Ty;
 use crate::source::{Diagnostic, Span};
-use crate::syntax::ast;
+use crate::syntax::ast::{self, BinaryOp};
 
 impl Sema<'_> {
     /// An expression with a binary operator or comma at its top.
@@ -19,9 +19,15 @@ impl Sema<'_> {
         let mut value = self.expr(first);
         for node in operators.into_iter().rev() {
             value = match &node.kind {
-                ast::ExprKind::Binary { op, op_span, rhs, .. } => {
+                ast::ExprKind::Binary { op, op_span, lhs, rhs } => {
+                    self.warn_of_precedence(*op, *op_span, lhs, rhs);
                     let a = self.rvalue(value);
-                    let b = self.rvalue_of(rhs);
+                    let is_dead = match op {
+                        BinaryOp::And => self.is_unreached(&a, true),
+                        BinaryOp::Or => self.is_unreached(&a, false),
+                        _ => false,
+                    };
+                    let b = self.reached_unless(is_dead, |this| this.rvalue_of(rhs));
                     self.binary(*op, a, b, *op_span, node.span)
                 }
                 ast::ExprKind::Comma { lhs, rhs } => self.comma(value, lhs.span, rhs, node.span),

@@ -175,7 +175,10 @@ impl Sema<'_> {
             return e;
         }
         match (self.types.kind(from).clone(), self.types.kind(to).clone()) {
-            (TyKind::Bool | TyKind::Scalar(_), TyKind::Bool | TyKind::Scalar(_)) => return self.convert(e, to),
+            (TyKind::Bool | TyKind::Scalar(_), TyKind::Bool | TyKind::Scalar(_)) => {
+                self.warn_of_changed_constant(&e, to);
+                return self.convert(e, to);
+            }
             (TyKind::Bool, TyKind::Vector(elem, _)) => return self.truth_in_lanes(e, to, elem),
             (TyKind::Scalar(_), TyKind::Vector(..)) => return self.splat(e, to),
             (TyKind::Pointer(_), TyKind::Bool) => return self.convert(e, to),

@@ -435,6 +435,8 @@ impl Sema<'_> {
                 local.constant = constant.map(|n| n as u64 & super::constant::mask(&self.types, qty.ty));
             }
             stmts.push(Stmt { kind: StmtKind::Init(id, init), span: item.span });
+        } else if let Some(cx) = &mut self.cx {
+            cx.locals[id.0 as usize].declared = Some(name.span);
         }
         let Some((size, _)) = self.types.layout(qty.ty) else {
             if qty.ty != Ty::ERROR {
@@ -466,7 +468,7 @@ impl Sema<'_> {
         let Some(cx) = &mut self.cx else { return LocalId(0) };
         let id = LocalId(cx.locals.len() as u32);
         let align = align.max(self.types.align_of(ty));
-        cx.locals.push(LocalVar { name, ty, align, constant: None });
+        cx.locals.push(LocalVar { name, ty, align, constant: None, declared: None });
         id
     }
 

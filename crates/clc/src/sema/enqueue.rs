@@ -385,7 +385,7 @@ impl Sema<'_> {
                 pointee_align: 1,
             });
             let local = LocalId(i as u32);
-            locals.push(LocalVar { name: None, ty: param, align: align.max(1), constant: None });
+            locals.push(LocalVar { name: None, ty: param, align: align.max(1), constant: None, declared: None });
             let value = self.value_of_local(local, param, span);
             args.push(match param.ty == qty.ty {
                 true => value,

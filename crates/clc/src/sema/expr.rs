@@ -224,6 +224,7 @@ impl Sema<'_> {
     }
 
     fn address_of(&mut self, operand: &ast::Expr, span: Span) -> Expr {
+        self.address_only = matches!(operand.unparenthesised().kind, ast::ExprKind::Index { .. });
         let object = self.expr(operand);
         if object.is_error() || self.is_operand_pipe(&object) {
             return Expr::error(span);
@@ -323,8 +324,9 @@ impl Sema<'_> {
     fn conditional_expr(&mut self, cond: &ast::Expr, then: Option<&ast::Expr>, els: &ast::Expr, span: Span) -> Expr {
         let c = self.rvalue_of(cond);
         if let Some(then) = then {
-            let a = self.rvalue_of(then);
-            let b = self.rvalue_of(els);
+            let (never, always) = (self.is_unreached(&c, true), self.is_unreached(&c, false));
+            let a = self.reached_unless(never, |this| this.rvalue_of(then));
+            let b = self.reached_unless(always, |this| this.rvalue_of(els));
             return self.conditional(c, a, b, span);
         }
         // GNU's `c ?: b`: the condition is kept in a variable, so that it is evaluated once.
@@ -347,6 +349,7 @@ impl Sema<'_> {
     }
 
     fn index(&mut self, base: &ast::Expr, index: &ast::Expr, span: Span) -> Expr {
+        let one_past = std::mem::take(&mut self.address_only);
         let a = self.expr(base);
         let is_vector = self.types.is_vector(a.ty.ty);
         let a = if is_vector { a } else { self.rvalue(a) };
@@ -366,6 +369,7 @@ impl Sema<'_> {
         if !self.is_index(&i) {
             return Expr::error(span);
         }
+        self.warn_of_bounds(&p, &i, one_past);
         let p = self.pointer_add(p, i, false, span);
         self.deref(p, span)
     }
@@ -532,7 +536,7 @@ impl Sema<'_> {
         let (qty, least) = match arg {
             TypeOrExpr::Type(t) => (self.type_of_name(t).ty, 1),
             TypeOrExpr::Expr(e) => {
-                let e = self.expr(e);
+                let e = self.reached_unless(true, |this| this.expr(e));
                 let align = match (&e.kind, &self.cx) {
                     (ExprKind::Local(id), Some(cx)) => cx.locals[id.0 as usize].align,
                     (ExprKind::Global(id), _) => self.unit.globals[id.0 as usize].align,

@@ -230,7 +230,9 @@ impl<'s> Sema<'s> {
     pub(super) fn finish_body(&mut self, cx: FnCx, stmts: Vec<Stmt>, braces: Span) -> Body {
         self.check_labels(&cx);
         let end = Span { lo: braces.hi.saturating_sub(1).max(braces.lo), ..braces };
-        Body { locals: cx.locals, stmts, labels: cx.label_count, end }
+        let body = Body { locals: cx.locals, stmts, labels: cx.label_count, end };
+        self.warn_of_uninitialised(&body);
+        body
     }
 
     /// Warns of a function or block that may end without the value that it promises.

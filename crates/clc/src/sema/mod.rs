@@ -31,9 +31,11 @@ mod prototypes;
 mod scope;
 mod specs;
 mod stmt;
+mod suspicious;
 mod swizzle;
 pub mod tree;
 pub mod types;
+mod uninitialised;
 mod unused;
 
 pub use builtin::is_known as is_builtin_function;
@@ -126,6 +128,10 @@ pub struct Sema<'s> {
     packing: packing::Packing,
     /// How many copies are being analysed.
     copying: u32,
+    /// How many branches are around that are never reached.
+    dead: u32,
+    /// The next index expression is the operand of `&`.
+    address_only: bool,
     /// A number of the program's text, once it has been asked for.
     source_number: Option<u64>,
     /// `ndrange_t`
@@ -231,6 +237,8 @@ pub fn analyse<'s>(session: &'s mut Session, unit: &'s ast::TranslationUnit, opt
         copies: FxHashMap::default(),
         packing: packing::Packing::default(),
         copying: 0,
+        dead: 0,
+        address_only: false,
         source_number: None,
         range_type: Ty::ERROR,
         contract,

@@ -32,7 +32,7 @@ impl Sema<'_> {
             UnaryOp::Minus if elem.is_float() => Expr::value(ExprKind::Unary(UnOp::Fneg, Box::new(e)), ty, span),
             UnaryOp::Minus => {
                 let zero = self.constant(0, ty, span);
-                Expr::value(ExprKind::Binary(BinOp::Sub, Box::new(zero), Box::new(e)), ty, span)
+                self.arithmetic(BinOp::Sub, zero, e, ty, span)
             }
             UnaryOp::BitNot => Expr::value(ExprKind::Unary(UnOp::Not, Box::new(e)), ty, span),
             _ => Expr { span, ..e },
@@ -138,6 +138,9 @@ impl Sema<'_> {
 
     /// An arithmetic node; a product in a sum is contracted where that is allowed.
     fn arithmetic(&mut self, op: BinOp, a: Expr, b: Expr, ty: Ty, span: Span) -> Expr {
+        if let Some(constant) = self.folded(op, &a, &b, ty, span) {
+            return constant;
+        }
         let is_product = |e: &Expr| matches!(e.kind, ExprKind::Binary(BinOp::Fmul, ..));
         let negated = |e: Expr| {
             let span = e.span;

@@ -132,14 +132,18 @@ impl Scopes {
 }
 
 impl Sema<'_> {
-    /// The nearest spelling to `name` among visible names and built-in functions.
+    /// The nearest spelling to `name` among visible names, keywords, macros and built-in functions.
     pub(super) fn similar_name(&self, name: Symbol, functions: bool) -> Option<String> {
         let text = self.text(name);
         if text.len() < 2 {
             // Every letter is like every other.
             return None;
         }
-        let mut visible: Vec<&str> = self.scopes.names().map(|s| self.text(s)).collect();
+        let macros = self.session.macros.iter().copied();
+        let mut visible: Vec<&str> = self.scopes.names().chain(macros).map(|s| self.text(s)).collect();
+        for keyword in crate::syntax::keyword_texts() {
+            visible.push(keyword);
+        }
         if functions {
             for name in super::builtin::all_names() {
                 visible.push(name);

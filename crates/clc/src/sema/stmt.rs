@@ -11,8 +11,9 @@ use smallvec::smallvec;
 impl Sema<'_> {
     pub(super) fn stmts(&mut self, list: &[ast::Stmt]) -> Vec<Stmt> {
         let mut out = Vec::new();
-        for s in list {
+        for (i, s) in list.iter().enumerate() {
             self.stmt(s, &mut out);
+            self.warn_of_empty_loop(s, list.get(i + 1));
         }
         out
     }
@@ -115,9 +116,12 @@ impl Sema<'_> {
             }
             ast::StmtKind::Empty | ast::StmtKind::Error => return,
             ast::StmtKind::If { cond, then, els } => {
-                let cond = self.condition(cond);
-                let then = self.scoped(then);
-                let els = els.as_ref().map(|e| self.scoped(e));
+                let head = cond;
+                let cond = self.condition(head);
+                self.warn_of_empty_branch(head, then);
+                let (never, always) = (self.is_unreached(&cond, true), self.is_unreached(&cond, false));
+                let then = self.reached_unless(never, |this| this.scoped(then));
+                let els = els.as_ref().map(|e| self.reached_unless(always, |this| this.scoped(e)));
                 StmtKind::If(cond, then, els)
             }
             ast::StmtKind::Switch { value, body } => self.switch(value, body),

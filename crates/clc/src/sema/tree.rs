@@ -120,6 +120,8 @@ pub struct LocalVar {
     pub align: u64,
     /// The bits of a `const` integer whose initial value is constant.
     pub constant: Option<u64>,
+    /// Where it is declared, if that gives it no initial value.
+    pub declared: Option<Span>,
 }
 
 /// Data.

@@ -107,6 +107,12 @@ pub const CODES: &[(&str, &str)] = &[
     ("W0308", "more initial values than members"),
     ("W0309", "unknown or unsupported extension"),
     ("W0310", "block keeps a pointer to memory that is gone when it runs"),
+    ("W0311", "empty body of a statement"),
+    ("W0312", "operator binds less tightly than a comparison"),
+    ("W0313", "constant index is outside of the array"),
+    ("W0314", "constant expression overflows"),
+    ("W0315", "constant changes when it is converted"),
+    ("W0316", "variable has no value when it is read"),
     ("W0320", "no such component of the vector"),
 ];
 

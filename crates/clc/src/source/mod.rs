@@ -31,4 +31,6 @@ pub struct Session {
     pub names: Interner,
     /// The diagnostics so far.
     pub diags: Diagnostics,
+    /// The macros that are defined at the end of the program, for suggestions.
+    pub macros: Vec<Symbol>,
 }

@@ -152,6 +152,11 @@ impl Names {
     }
 }
 
+/// The keywords as programs mostly write them.
+pub(crate) fn keyword_texts() -> impl Iterator<Item = &'static str> {
+    KEYWORDS.iter().map(|k| k.0).filter(|text| !text.starts_with('_'))
+}
+
 /// The names of types and the keywords that may start a declaration: what an unknown type name may have been meant to
 /// be.
 pub(super) fn type_like_words<'a>() -> impl Iterator<Item = &'a str> {

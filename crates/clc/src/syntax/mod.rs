@@ -19,6 +19,7 @@ mod stmt;
 mod types;
 
 pub use depth::Depth;
+pub(crate) use keywords::keyword_texts;
 pub use parser::{ParseOptions, parse};
 
 pub use types::{AtomicType, BuiltinType, ImageKind, Scalar, builtin_type_names};
