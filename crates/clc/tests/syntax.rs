@@ -52,6 +52,17 @@ impl Show<'_> {
                 let args: Vec<String> = args.iter().map(|a| self.arg(a)).collect();
                 format!("{}<{}>", name(f.name), args.join(", "))
             }
+            ExprKind::Selection { control, choices } => {
+                let choice = |(ty, e): &(Option<TypeName>, Expr)| {
+                    let ty = ty.as_ref().map_or("default".into(), |t| self.type_name(t));
+                    format!("{ty}: {}", self.expr(e))
+                };
+                format!(
+                    "generic({}, {})",
+                    self.expr(control),
+                    choices.iter().map(choice).collect::<Vec<_>>().join(", ")
+                )
+            }
             ExprKind::Statements(block) => format!("({{{}}})", block.stmts.len()),
             ExprKind::Block(literal) => {
                 let ret = literal.ret.as_ref().map_or(String::new(), |ty| self.type_name(ty));

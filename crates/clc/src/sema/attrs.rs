@@ -5,6 +5,7 @@ use super::Sema;
 use super::types::{Ty, TyKind, elem_signed};
 use crate::source::Diagnostic;
 use crate::syntax::ast::{Attribute, TypeOrExpr};
+use crate::syntax::attributes;
 use cloom_builtins::Elem;
 use cloom_caps::limits;
 use cloom_ir::KernelMeta;
@@ -27,6 +28,11 @@ impl TypeAttrs {
         for a in attrs {
             match sema.text(a.name.name) {
                 "packed" => this.packed = true,
+                name if attributes::address_space(name).is_some() => {
+                    let message = format!("attribute `{name}` names an address space after the declarator");
+                    let help = "write it, or the keyword, in front of the type that the pointer points to";
+                    sema.push(Diagnostic::error("E0328", a.span, message).help(help));
+                }
                 "aligned" => {
                     let n = match a.args.first() {
                         None => Some(16),

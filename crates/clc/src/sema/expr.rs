@@ -74,6 +74,7 @@ impl Sema<'_> {
             ast::ExprKind::Query { query, arg } => self.type_query(*query, arg, span),
             ast::ExprKind::Offsetof { ty, path } => self.offset_of(ty, path, span),
             ast::ExprKind::TypedCall { name, args } => self.typed_call(name.name, name.span, args, span),
+            ast::ExprKind::Selection { control, choices } => self.selection(control, choices, span),
             ast::ExprKind::Statements(block) => self.statements_expr(block, span),
             ast::ExprKind::Block(literal) => self.block_literal(literal, span),
             ast::ExprKind::Error => Expr::error(span),
@@ -127,6 +128,9 @@ impl Sema<'_> {
             None => {
                 if super::builtin::is_builtin(self.text(name)) {
                     return Expr::value(ExprKind::FuncName(name), Ty::INT, span);
+                }
+                if let Some(e) = self.function_name(name, span) {
+                    return e;
                 }
                 self.undeclared(name, span, false)
             }

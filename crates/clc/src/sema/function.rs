@@ -27,12 +27,18 @@ impl<'s> Sema<'s> {
             };
             self.error("E0315", span, "a function cannot be initialised");
         }
+        let function = item.declarator.derivations.first().map(|d| &d.kind);
+        let is_variadic = matches!(function, Some(DerivationKind::Function { variadic: Some(_), .. }));
+        if is_variadic && item.declarator.name.is_some_and(|n| self.text(n.name) == "printf") {
+            // The built-in function, whose prototype programs repeat for other compilers.
+            return;
+        }
         let attrs = specs.attrs.iter().chain(&item.attrs);
         let Some(header) = self.header(specs, &item.declarator, attrs, ty.ty) else { return };
         if self.takes_blocks(&header.params) {
             return self.block_function(header, None);
         }
-        if let Some(DerivationKind::Function { params, .. }) = item.declarator.derivations.first().map(|d| &d.kind) {
+        if let Some(DerivationKind::Function { params, .. }) = function {
             self.declare_function(header, params);
         }
     }

@@ -29,6 +29,7 @@ mod packing;
 pub mod pipes;
 mod prototypes;
 mod scope;
+mod selection;
 mod specs;
 mod stmt;
 mod suspicious;

@@ -316,10 +316,11 @@ impl Sema<'_> {
                     d.ty = QTy { is_restrict: false, ..d.ty }.with_ty(self.types.intern(TyKind::Array(of, n)));
                 }
                 DerivationKind::Function { params, variadic } => {
-                    if let Some(span) = variadic {
+                    let is_printf = declarator.name.is_some_and(|n| self.text(n.name) == "printf");
+                    if let Some(span) = variadic.filter(|_| !is_printf) {
                         self.error(
                             "E0217",
-                            *span,
+                            span,
                             "functions with a variable number of arguments are not allowed in OpenCL C",
                         );
                     }
@@ -352,6 +353,7 @@ impl Sema<'_> {
     pub(super) fn param_type(&mut self, p: &ast::Param, blocks: bool) -> QTy {
         let base = self.specs(&p.specs);
         let d = self.declarator(base, &p.declarator);
+        attrs::TypeAttrs::read(self, &p.attrs);
         match *self.types.kind(d.ty.ty) {
             TyKind::Array(of, _) => {
                 let to = QTy {
@@ -495,7 +497,7 @@ impl Sema<'_> {
         let limit = self.packing.limit();
         let (mut end, mut align, mut size) = (0u64, 1u64, 0u64);
         let mut fields: Vec<Field> = Vec::new();
-        for decl in decls {
+        for (i, decl) in decls.iter().enumerate() {
             let base = self.specs(&decl.specs);
             let outer = attrs::TypeAttrs::read(self, &decl.specs.attrs);
             let mut add =
@@ -526,9 +528,13 @@ impl Sema<'_> {
                 }
                 continue;
             }
-            for f in &decl.declarators {
+            for (k, f) in decl.declarators.iter().enumerate() {
                 let mut d = self.declarator(base, &f.declarator);
                 d.ty.ty = self.attributed_type(d.ty.ty, &f.attrs);
+                let is_last = i + 1 == decls.len() && k + 1 == decl.declarators.len();
+                if is_last && !r.is_union {
+                    d.ty.ty = self.flexible_array(d.ty.ty);
+                }
                 let own = attrs::TypeAttrs::read(self, &f.attrs);
                 add(self, f.declarator.name, d, f.declarator.span, own);
             }
@@ -543,6 +549,14 @@ impl Sema<'_> {
         record.size = size.next_multiple_of(align);
         record.fields = Some(fields);
         record.span = r.span;
+    }
+
+    /// The type of the last member of a structure: an array without a size takes no part of the structure, as in C99.
+    fn flexible_array(&mut self, ty: Ty) -> Ty {
+        match *self.types.kind(ty) {
+            TyKind::Array(of, None) => self.types.intern(TyKind::Array(of, Some(0))),
+            _ => ty,
+        }
     }
 
     fn field_type(&mut self, d: Declared, span: Span) -> QTy {
@@ -561,7 +575,9 @@ impl Sema<'_> {
         if self.types.layout(ty.ty).is_none() {
             let message = match self.types.kind(ty.ty) {
                 TyKind::Function(..) => "a member cannot be a function".to_owned(),
-                TyKind::Array(_, None) => "a member cannot be an array without a size".to_owned(),
+                TyKind::Array(_, None) => {
+                    "only the last member of a structure can be an array without a size".to_owned()
+                }
                 _ => format!("member of incomplete type `{}`", self.type_name(ty.ty)),
             };
             self.error("E0316", span, message);

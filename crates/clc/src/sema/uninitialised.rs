@@ -223,9 +223,9 @@ impl Walk<'_> {
         };
         // The first iteration of `do … while` is always executed.
         if cond_last {
-            walk(self)
+            walk(self);
         } else {
-            self.region(walk)
+            self.region(walk);
         }
         self.open_loops.pop();
         self.loops[number].1 = self.time;

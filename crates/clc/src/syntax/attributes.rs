@@ -1,6 +1,8 @@
 //! The names of attributes that can be written without a warning: those that later stages obey, and those that cannot
 //! change what a kernel computes.
 
+use super::ast::SpaceQual;
+
 /// Obeyed, sorted.
 const OBEYED: &[&str] = &[
     "aligned",
@@ -8,6 +10,11 @@ const OBEYED: &[&str] = &[
     "intel_reqd_sub_group_size",
     "mode",
     "noinline",
+    "opencl_constant",
+    "opencl_generic",
+    "opencl_global",
+    "opencl_local",
+    "opencl_private",
     "opencl_unroll_hint",
     "overloadable",
     "packed",
@@ -49,6 +56,18 @@ const WITHOUT_EFFECT: &[&str] = &[
     "visibility",
     "warn_unused_result",
 ];
+
+/// The address space that an attribute names, as Clang has it beside the keyword.
+pub fn address_space(name: &str) -> Option<SpaceQual> {
+    Some(match name {
+        "opencl_constant" => SpaceQual::Constant,
+        "opencl_generic" => SpaceQual::Generic,
+        "opencl_global" => SpaceQual::Global,
+        "opencl_local" => SpaceQual::Local,
+        "opencl_private" => SpaceQual::Private,
+        _ => return None,
+    })
+}
 
 /// Whether a later stage obeys an attribute, named without underscores around it.
 pub fn is_obeyed(name: &str) -> bool {

@@ -45,6 +45,7 @@ impl Parser<'_> {
             let mut attrs = Vec::new();
             loop {
                 self.attributes(&mut attrs);
+                self.space_attributes(&mut attrs, &mut quals);
                 match self.keyword() {
                     Some(kw) if self.qualifier(kw, &mut quals) => {}
                     _ => break,

@@ -2,7 +2,7 @@
 
 use super::ast::*;
 use super::keywords::{Kw, NameClass};
-use super::parser::{NEST, NEST_BLOCK, NEST_OPERATOR, Parser};
+use super::parser::{NEST, NEST_BLOCK, NEST_OPERATOR, NEST_TYPE, Parser};
 use crate::pp::{Token, TokenKind, flags};
 use crate::source::{Diagnostic, Span};
 
@@ -475,11 +475,7 @@ impl Parser<'_> {
             }
             Some(Kw::Offsetof) if self.ahead(1).kind == TokenKind::LParen => self.offsetof(),
             Some(Kw::TypedCall) if self.ahead(1).kind == TokenKind::LParen => self.typed_call(),
-            Some(Kw::Selection) => {
-                self.error(Diagnostic::error("E0209", t.span, "`_Generic` is not supported in OpenCL C"));
-                self.bump();
-                self.error_expr(t.span)
-            }
+            Some(Kw::Selection) if self.ahead(1).kind == TokenKind::LParen => self.selection(),
             Some(_) if self.starts_type(t) => self.type_as_function(t),
             Some(_) => {
                 self.unexpected("E0203", "an expression");
@@ -574,6 +570,39 @@ impl Parser<'_> {
         let end = self.close(TokenKind::RParen, open);
         let name = Ident { name: name.text, span: name.span };
         self.node(ExprKind::TypedCall { name, args }, name.span.to(end), below)
+    }
+
+    /// `_Generic(control, type: value, default: value)`
+    #[inline(never)]
+    fn selection(&mut self) -> Expr {
+        let start = self.bump().span;
+        let open = self.bump().span;
+        if !self.enter(NEST_TYPE) {
+            self.leave(NEST_TYPE);
+            return self.error_expr(start);
+        }
+        let control = self.assignment();
+        let mut choices = Vec::new();
+        let (_, below) = self.measured(|this| {
+            while !this.recovering && this.eat(TokenKind::Comma).is_some() {
+                let ty = match this.eat_kw(Kw::Default) {
+                    Some(_) => None,
+                    None => Some(this.type_name()),
+                };
+                if this.eat(TokenKind::Colon).is_none() {
+                    this.unexpected("E0200", "`:`");
+                    break;
+                }
+                choices.push((ty, this.assignment()));
+            }
+        });
+        self.leave(NEST_TYPE);
+        let end = self.close(TokenKind::RParen, open);
+        if self.recovering {
+            return self.error_expr(start.to(end));
+        }
+        let below = below.max(control.height);
+        self.node(ExprKind::Selection { control: Box::new(control), choices }, start.to(end), below)
     }
 
     /// A name that is no keyword; `what` it should be.

@@ -100,6 +100,7 @@ impl Parser<'_> {
         let start = attrs.first().map_or(self.span(), |a| a.span);
         let mut specs = empty_specs(start);
         specs.attrs = attrs;
+        self.space_attributes(&mut specs.attrs, &mut specs.quals);
         let mut words = Words::default();
         let mut ty: Option<TypeSpec> = None;
         let mut any = false;
@@ -156,6 +157,7 @@ impl Parser<'_> {
                 Kw::Extension => {}
                 Kw::Attribute => {
                     self.attributes(&mut specs.attrs);
+                    self.space_attributes(&mut specs.attrs, &mut specs.quals);
                     any = true;
                     continue;
                 }
@@ -273,11 +275,11 @@ impl Parser<'_> {
             Kw::Volatile => quals.is_volatile = Some(span),
             Kw::Restrict => quals.is_restrict = Some(span),
             Kw::Atomic if self.ahead(1).kind != TokenKind::LParen => quals.is_atomic = Some(span),
-            Kw::Global => self.space(quals, SpaceQual::Global),
-            Kw::Local => self.space(quals, SpaceQual::Local),
-            Kw::Constant => self.space(quals, SpaceQual::Constant),
-            Kw::Private => self.space(quals, SpaceQual::Private),
-            Kw::Generic => self.space(quals, SpaceQual::Generic),
+            Kw::Global => self.space(quals, SpaceQual::Global, span),
+            Kw::Local => self.space(quals, SpaceQual::Local, span),
+            Kw::Constant => self.space(quals, SpaceQual::Constant, span),
+            Kw::Private => self.space(quals, SpaceQual::Private, span),
+            Kw::Generic => self.space(quals, SpaceQual::Generic, span),
             Kw::ReadOnly => self.access(quals, AccessQual::ReadOnly),
             Kw::WriteOnly => self.access(quals, AccessQual::WriteOnly),
             Kw::ReadWrite => self.access(quals, AccessQual::ReadWrite),
@@ -298,8 +300,19 @@ impl Parser<'_> {
         }
     }
 
-    fn space(&mut self, quals: &mut Qualifiers, space: SpaceQual) {
-        let span = self.span();
+    /// Takes the attributes that name an address space out of a list, as qualifiers.
+    pub fn space_attributes(&mut self, attrs: &mut Vec<Attribute>, quals: &mut Qualifiers) {
+        let space_of = |this: &Self, a: &Attribute| {
+            super::attributes::address_space(this.session.names.text(a.name.name)).map(|space| (space, a.span))
+        };
+        let spaces: Vec<_> = attrs.iter().filter_map(|a| space_of(self, a)).collect();
+        for (space, span) in spaces {
+            self.space(quals, space, span);
+        }
+        attrs.retain(|a| space_of(self, a).is_none());
+    }
+
+    fn space(&mut self, quals: &mut Qualifiers, space: SpaceQual, span: Span) {
         match quals.space {
             Some((before, first)) if before != space => {
                 let message = "more than one address space";

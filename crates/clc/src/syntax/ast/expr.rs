@@ -142,6 +142,13 @@ pub enum ExprKind {
         /// Values and types.
         args: Vec<TypeOrExpr>,
     },
+    /// `_Generic(control, int: a, default: b)`: the value whose type is that of `control`, which is not evaluated.
+    Selection {
+        /// Its type chooses.
+        control: Box<Expr>,
+        /// The choices; without a type the default one.
+        choices: Vec<(Option<TypeName>, Expr)>,
+    },
     /// `({ … })`, GNU's: the value is that of the last statement.
     Statements(Box<Block>),
     /// `^{ … }`, `^(int x) { … }`, `^int(int x) { … }`
