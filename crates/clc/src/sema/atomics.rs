@@ -37,6 +37,15 @@ pub(super) struct Function {
     pub explicit: bool,
 }
 
+/// The values of `memory_scope_…`, which are those of Clang's `__OPENCL_MEMORY_SCOPE_…`.
+pub(super) mod scope {
+    pub const WORK_ITEM: u64 = 0;
+    pub const WORK_GROUP: u64 = 1;
+    pub const DEVICE: u64 = 2;
+    pub const ALL_DEVICES: u64 = 3;
+    pub const SUB_GROUP: u64 = 4;
+}
+
 const FETCHES: [&str; 7] = ["add", "sub", "or", "xor", "and", "min", "max"];
 
 /// The function of a name.
@@ -44,10 +53,16 @@ pub(super) fn function(name: &str) -> Option<Function> {
     if name == "atomic_work_item_fence" {
         return Some(Function { op: Op::Fence, explicit: true });
     }
+    // Clang's own spelling: order and scope are always there.
+    let (name, is_clangs) = match name.strip_prefix("__opencl_") {
+        Some(rest) => (rest, true),
+        None => (name, false),
+    };
     let rest = name.strip_prefix("atomic_")?;
     let (rest, explicit) = match rest.strip_suffix("_explicit") {
+        Some(_) if is_clangs => return None,
         Some(rest) => (rest, true),
-        None => (rest, false),
+        None => (rest, is_clangs && rest != "init"),
     };
     let op = match rest {
         "init" if !explicit => Op::Init,
@@ -94,7 +109,7 @@ impl Sema<'_> {
         if f.op == Op::Fence {
             let flags = self.convert(args.pop()?, Ty::UINT);
             let scope = match tail.get(1).and_then(|e| self.known(e)) {
-                Some(0..=2) => Scope::Group,
+                Some(scope::WORK_ITEM | scope::WORK_GROUP | scope::SUB_GROUP) => Scope::Group,
                 _ => Scope::Device,
             };
             return Some(Expr::value(ExprKind::Special(Special::Fence(order, scope), vec![flags]), Ty::VOID, span));
@@ -193,9 +208,10 @@ impl Sema<'_> {
     fn order(&mut self, e: Option<&Expr>) -> Order {
         match e.and_then(|e| self.known(e)) {
             Some(0) => Order::Relaxed,
-            Some(1) => Order::Acquire,
-            Some(2) => Order::Release,
-            Some(3) => Order::AcqRel,
+            // The second of them is `consume`, which nobody makes use of.
+            Some(1 | 2) => Order::Acquire,
+            Some(3) => Order::Release,
+            Some(4) => Order::AcqRel,
             _ => Order::SeqCst,
         }
     }
@@ -241,6 +257,8 @@ mod tests {
         assert_eq!(f("atomic_fetch_max_explicit"), Some((Op::Fetch("max"), true)));
         assert_eq!(f("atomic_compare_exchange_weak_explicit"), Some((Op::CompareExchange, true)));
         assert_eq!(f("atomic_flag_clear"), Some((Op::Clear, false)));
+        assert_eq!(f("__opencl_atomic_fetch_add"), Some((Op::Fetch("add"), true)));
+        assert_eq!(f("__opencl_atomic_init"), Some((Op::Init, false)));
         for other in ["atomic_add", "atomic_fetch_mul", "atomic_init_explicit", "atomic_", "atom_add"] {
             assert_eq!(f(other), None, "{other}");
         }

@@ -216,6 +216,19 @@ impl Sema<'_> {
         n
     }
 
+    /// Warns about attributes of kernels on something else.
+    pub(super) fn warn_of_kernel_attributes(&mut self, attrs: &[&Attribute]) {
+        const OF_KERNELS: [&str; 4] =
+            ["intel_reqd_sub_group_size", "reqd_work_group_size", "vec_type_hint", "work_group_size_hint"];
+        for a in attrs {
+            let name = self.text(a.name.name);
+            if OF_KERNELS.contains(&name) {
+                let message = format!("attribute `{name}` is for kernels and is ignored");
+                self.push(Diagnostic::warning("W0201", a.span, message));
+            }
+        }
+    }
+
     fn subgroup_size(&mut self, a: &Attribute) -> Option<u16> {
         let n = self.attribute_int(a, 0)?;
         let size = limits::SUB_GROUP_SIZES.iter().find(|&&size| i64::from(size) == n);

@@ -440,7 +440,7 @@ impl Sema<'_> {
         Some(())
     }
 
-    fn vload_half(&mut self, lanes: u8, aligned: bool, args: Vec<Expr>, span: Span) -> Option<Expr> {
+    pub(super) fn vload_half(&mut self, lanes: u8, aligned: bool, args: Vec<Expr>, span: Span) -> Option<Expr> {
         let [offset, p] = <[Expr; 2]>::try_from(args).ok()?;
         self.half_pointer(&p, false)?;
         let offset = self.offset_arg(offset)?;
@@ -448,7 +448,7 @@ impl Sema<'_> {
         Some(Expr::value(ExprKind::Special(Special::VloadHalf { aligned }, vec![offset, p]), ty, span))
     }
 
-    fn vstore_half(
+    pub(super) fn vstore_half(
         &mut self,
         lanes: u8,
         aligned: bool,

@@ -5,7 +5,7 @@
 //! (`__builtin_ia32_…`) and those that need what work-items lack (a stack that grows, argument lists) are refused.
 
 use super::Sema;
-use super::tree::{Expr, ExprKind, LocalId, MemoryOp, Special};
+use super::tree::{Expr, ExprKind, LocalId, MemoryOp, Rounding, Special};
 use super::types::{QTy, Ty, TyKind, ir_scalar};
 use crate::source::{Diagnostic, Span, Symbol};
 use crate::syntax::ast::{self, BinaryOp, TypeOrExpr, UnaryOp};
@@ -52,6 +52,15 @@ pub(super) enum How {
     Load,
     Store,
     Line,
+    /// A value of a floating-point type as it is.
+    Same(Ty),
+    /// One `half` from memory, as another type,
+    LoadHalf(Ty),
+    /// and back.
+    StoreHalf(Ty),
+    Printf,
+    /// Two integers of the type if there is one, and a pointer to the result.
+    Overflow(BinaryOp, Option<Ty>),
 }
 
 /// Name and meaning, in the order of the kinds.
@@ -170,6 +179,35 @@ const ROWS: &[(&str, How)] = &[
     ("nontemporal_load", How::Load),
     ("nontemporal_store", How::Store),
     ("LINE", How::Line),
+    ("canonicalize", How::Same(Ty::DOUBLE)),
+    ("canonicalizef", How::Same(Ty::FLOAT)),
+    ("canonicalizef16", How::Same(Ty::HALF)),
+    ("load_half", How::LoadHalf(Ty::DOUBLE)),
+    ("load_halff", How::LoadHalf(Ty::FLOAT)),
+    ("store_half", How::StoreHalf(Ty::DOUBLE)),
+    ("store_halff", How::StoreHalf(Ty::FLOAT)),
+    ("printf", How::Printf),
+    ("add_overflow", How::Overflow(BinaryOp::Add, None)),
+    ("sub_overflow", How::Overflow(BinaryOp::Sub, None)),
+    ("mul_overflow", How::Overflow(BinaryOp::Mul, None)),
+    ("sadd_overflow", How::Overflow(BinaryOp::Add, Some(Ty::INT))),
+    ("saddl_overflow", How::Overflow(BinaryOp::Add, Some(Ty::LONG))),
+    ("saddll_overflow", How::Overflow(BinaryOp::Add, Some(Ty::LONG))),
+    ("uadd_overflow", How::Overflow(BinaryOp::Add, Some(Ty::UINT))),
+    ("uaddl_overflow", How::Overflow(BinaryOp::Add, Some(Ty::ULONG))),
+    ("uaddll_overflow", How::Overflow(BinaryOp::Add, Some(Ty::ULONG))),
+    ("ssub_overflow", How::Overflow(BinaryOp::Sub, Some(Ty::INT))),
+    ("ssubl_overflow", How::Overflow(BinaryOp::Sub, Some(Ty::LONG))),
+    ("ssubll_overflow", How::Overflow(BinaryOp::Sub, Some(Ty::LONG))),
+    ("usub_overflow", How::Overflow(BinaryOp::Sub, Some(Ty::UINT))),
+    ("usubl_overflow", How::Overflow(BinaryOp::Sub, Some(Ty::ULONG))),
+    ("usubll_overflow", How::Overflow(BinaryOp::Sub, Some(Ty::ULONG))),
+    ("smul_overflow", How::Overflow(BinaryOp::Mul, Some(Ty::INT))),
+    ("smull_overflow", How::Overflow(BinaryOp::Mul, Some(Ty::LONG))),
+    ("smulll_overflow", How::Overflow(BinaryOp::Mul, Some(Ty::LONG))),
+    ("umul_overflow", How::Overflow(BinaryOp::Mul, Some(Ty::UINT))),
+    ("umull_overflow", How::Overflow(BinaryOp::Mul, Some(Ty::ULONG))),
+    ("umulll_overflow", How::Overflow(BinaryOp::Mul, Some(Ty::ULONG))),
 ];
 
 /// The functions of C's library that OpenCL C has under the same name, or under another. C's name without a suffix is
@@ -269,25 +307,10 @@ impl Sema<'_> {
                 let library = if elem.is_float() { float } else { int };
                 self.reduce(values, span, |this, a, b| this.table_call(library, vec![a, b], at, span))
             }
-            How::Swap(ty) => {
-                let e = self.all_passed(values, ty)?.pop()?;
-                let n = self.types.size(ty) as u8;
-                let bytes = self.types.value(Elem::U8, n);
-                let e = Expr::value(ExprKind::Bits(Box::new(e)), bytes, span);
-                let swapped = ExprKind::Swizzle(Box::new(e), (0..n).rev().collect());
-                let e = Expr::value(swapped, bytes, span);
-                Some(Expr::value(ExprKind::Bits(Box::new(e)), ty, span))
-            }
+            How::Swap(ty) => self.all_passed(values, ty)?.pop().map(|e| self.bytes_swapped(e, ty, span)),
             How::FirstSet(ty) => {
                 let e = self.all_passed(values, ty)?.pop()?;
-                let (store, id) = self.kept(e, span)?;
-                let (x, y) = (self.read(id, ty, span), self.read(id, ty, span));
-                let lowest = self.table_call("ctz", vec![x], at, span);
-                let lowest = self.convert(lowest, Ty::INT);
-                let (one, zero) = (self.constant(1, Ty::INT, span), self.constant(0, Ty::INT, span));
-                let counted = self.binary(BinaryOp::Add, lowest, one, at, span);
-                let e = self.conditional(y, counted, zero, span);
-                Some(after(store, e))
+                self.first_set(e, ty, at, span)
             }
             How::Parity(ty) => {
                 let values = self.all_passed(values, ty)?;
@@ -338,15 +361,57 @@ impl Sema<'_> {
                 }
                 Some(Expr::value(ExprKind::Assign(Box::new(object), Box::new(value)), to.ty, span))
             }
+            How::Same(ty) => {
+                self.check_float(ty, at)?;
+                self.all_passed(values, ty)?.pop()
+            }
+            How::LoadHalf(ty) => {
+                self.check_float(ty, at)?;
+                let offset = self.constant(0, Ty::LONG, span);
+                let p = values.into_iter().next()?;
+                let e = self.vload_half(1, false, vec![offset, p], span)?;
+                Some(self.convert(e, ty))
+            }
+            How::StoreHalf(ty) => {
+                self.check_float(ty, at)?;
+                let [value, p] = <[Expr; 2]>::try_from(values).ok()?;
+                let value = self.all_passed(vec![value], ty)?.pop()?;
+                let offset = self.constant(0, Ty::LONG, span);
+                self.vstore_half(1, false, Rounding::Rte, vec![value, offset, p], span)
+            }
+            How::Printf => self.printf(values, at, span),
+            How::Overflow(op, ty) => self.overflow(op, ty, values, at, span),
             How::ConstantP | How::Choose | How::Nothing | How::Line => None,
         }
+    }
+
+    fn bytes_swapped(&mut self, e: Expr, ty: Ty, span: Span) -> Expr {
+        let n = self.types.size(ty) as u8;
+        let bytes = self.types.value(Elem::U8, n);
+        let e = Expr::value(ExprKind::Bits(Box::new(e)), bytes, span);
+        let swapped = ExprKind::Swizzle(Box::new(e), (0..n).rev().collect());
+        let e = Expr::value(swapped, bytes, span);
+        Expr::value(ExprKind::Bits(Box::new(e)), ty, span)
+    }
+
+    fn first_set(&mut self, e: Expr, ty: Ty, at: Span, span: Span) -> Option<Expr> {
+        let (store, id) = self.kept(e, span)?;
+        let (x, y) = (self.read(id, ty, span), self.read(id, ty, span));
+        let lowest = self.table_call("ctz", vec![x], at, span);
+        let lowest = self.convert(lowest, Ty::INT);
+        let (one, zero) = (self.constant(1, Ty::INT, span), self.constant(0, Ty::INT, span));
+        let counted = self.binary(BinaryOp::Add, lowest, one, at, span);
+        let e = self.conditional(y, counted, zero, span);
+        Some(after(store, e))
     }
 
     fn check_count(&mut self, how: How, name: &str, at: Span, args: usize) -> Option<()> {
         let count = match how {
             How::Swap(_) | How::FirstSet(_) | How::Parity(_) | How::Reduce(_) | How::ReduceBy(..) => 1..=1,
             How::ConstantP | How::Nothing | How::Load => 1..=1,
-            How::Rotate(..) | How::Store => 2..=2,
+            How::Rotate(..) | How::Store | How::StoreHalf(_) => 2..=2,
+            How::Same(_) | How::LoadHalf(_) => 1..=1,
+            How::Overflow(..) => 3..=3,
             How::Expect | How::First | How::Prefetch => 1..=3,
             How::Memory(_) | How::Choose => 3..=3,
             How::Value(value, _) => match value.is_nan() {
@@ -356,7 +421,7 @@ impl Sema<'_> {
             How::Trap | How::Line => 0..=0,
             How::ShuffleVector => 2..=18,
             How::Fixed(..) => 1..=1,
-            How::Math(..) | How::Own(_) | How::Elementwise(..) => 0..=usize::MAX,
+            How::Math(..) | How::Own(_) | How::Elementwise(..) | How::Printf => 0..=usize::MAX,
         };
         if !count.contains(&args) {
             let takes = super::call::arguments(&[(*count.start()).max(args.min(*count.end()))]);
@@ -446,6 +511,12 @@ impl Sema<'_> {
         if self.types.is_pointer(to) && self.types.is_pointer(e.ty.ty) {
             return Some(self.cast(e, to, span));
         }
+        // The bits of an address are those of an `ulong`.
+        let e = if self.types.is_pointer(e.ty.ty) { self.cast(e, Ty::ULONG, span) } else { e };
+        if self.types.is_pointer(to) {
+            let address = self.as_type(Elem::U64, 1, vec![e], span)?;
+            return Some(self.cast(address, to, span));
+        }
         match self.types.numeric(to) {
             Some((elem, lanes)) if to != Ty::BOOL => self.as_type(elem, lanes, vec![e], span),
             _ => {
@@ -481,7 +552,7 @@ impl Sema<'_> {
     }
 
     /// All arguments as values of one type.
-    fn all_passed(&mut self, values: Vec<Expr>, ty: Ty) -> Option<Vec<Expr>> {
+    pub(super) fn all_passed(&mut self, values: Vec<Expr>, ty: Ty) -> Option<Vec<Expr>> {
         let mut out = Vec::new();
         for v in values {
             let at = v.span;
@@ -507,7 +578,7 @@ impl Sema<'_> {
     }
 
     /// Keeps a value in a variable, so that it can be read several times.
-    fn kept(&mut self, e: Expr, span: Span) -> Option<(Expr, LocalId)> {
+    pub(super) fn kept(&mut self, e: Expr, span: Span) -> Option<(Expr, LocalId)> {
         if self.cx.is_none() {
             self.not_constant(span, "a value of program scope");
             return None;
@@ -518,7 +589,7 @@ impl Sema<'_> {
         Some((Expr::value(ExprKind::Assign(Box::new(target), Box::new(e)), ty, span), id))
     }
 
-    fn read(&mut self, id: LocalId, ty: Ty, span: Span) -> Expr {
+    pub(super) fn read(&mut self, id: LocalId, ty: Ty, span: Span) -> Expr {
         self.rvalue(Expr { kind: ExprKind::Local(id), ty: QTy::plain(ty), lvalue: true, span })
     }
 
@@ -612,7 +683,7 @@ impl Sema<'_> {
 }
 
 /// A value after what must happen before it.
-fn after(store: Expr, e: Expr) -> Expr {
+pub(super) fn after(store: Expr, e: Expr) -> Expr {
     if e.is_error() {
         return e;
     }

@@ -325,7 +325,8 @@ impl Sema<'_> {
         let (g, at) = self.eval_address(lvalue)?;
         let global = &self.unit.globals[g.0 as usize];
         let Some(data) = &global.data else { return Err(lvalue.span) };
-        if global.ty.is_volatile || global.ty.space != Space::Constant || data.bytes.is_empty() {
+        let is_constant = global.ty.space == Space::Constant || global.ty.is_const;
+        if global.ty.is_volatile || !is_constant || data.bytes.is_empty() {
             return Err(lvalue.span);
         }
         let at = usize::try_from(at).map_err(|_| lvalue.span)?;
@@ -456,7 +457,8 @@ impl Sema<'_> {
                 data.bytes.get_mut(at..at + bytes.len()).ok_or(e.span)?.copy_from_slice(&bytes);
             }
             CVal::Addr(g, addend) => {
-                if size != 8 || at + 8 > data.bytes.len() {
+                // Each work-group has local memory of its own.
+                if self.unit.globals[g.0 as usize].ty.space == Space::Local || size != 8 || at + 8 > data.bytes.len() {
                     return Err(e.span);
                 }
                 data.relocs.push((offset, g, addend));

@@ -205,6 +205,9 @@ impl Sema<'_> {
             (TyKind::Scalar(_), TyKind::Event | TyKind::ReserveId) if self.is_zero(&e) => {
                 return self.constant(0, to, span);
             }
+            (TyKind::Scalar(_), TyKind::Queue | TyKind::ClkEvent) if self.is_null_handle(&e, to) => {
+                return self.constant(0, to, span);
+            }
             (TyKind::Scalar(_), TyKind::Sampler) => {
                 let Some(bits) = self.eval_int(&e) else {
                     self.not_constant(span, "a sampler");

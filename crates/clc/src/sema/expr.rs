@@ -553,6 +553,9 @@ impl Sema<'_> {
         if ty == Ty::ERROR {
             return Expr::error(span);
         }
+        if ty == Ty::VOID && query == TypeQuery::VecStep {
+            return self.constant(1, Ty::INT, span);
+        }
         let Some((size, align)) = self.types.layout_of(qty).map(|(size, align)| (size, align.max(least))) else {
             let message = format!("`{}` has no size", self.type_name(ty));
             self.error("E0316", span, message);

@@ -51,10 +51,18 @@ impl<'s> Sema<'s> {
         ty: Ty,
     ) -> Option<Header> {
         let name = declarator.name?;
-        let attrs = FuncAttrs::read(self, attrs);
+        let attrs: Vec<&ast::Attribute> = attrs.collect();
+        if specs.kernel.is_none() {
+            self.warn_of_kernel_attributes(&attrs);
+        }
+        let attrs = FuncAttrs::read(self, attrs.into_iter());
         let TyKind::Function(ret, params) = self.types.kind(ty).clone() else { return None };
         let is_kernel = specs.kernel.is_some();
         let internal = matches!(specs.storage, Some((Storage::Static, _))) || specs.inline.is_some();
+        if is_kernel && self.text(name.name) == "main" {
+            let d = Diagnostic::error("E0318", name.span, "a kernel cannot be called `main`");
+            self.push(d.note("C gives that name to the function at which a program starts"));
+        }
         if is_kernel && internal && specs.inline.is_none() {
             self.error("E0318", specs.span, "a kernel cannot be `static`");
         }

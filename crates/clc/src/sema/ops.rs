@@ -96,6 +96,9 @@ impl Sema<'_> {
         if self.types.is_pointer(a.ty.ty) || self.types.is_pointer(b.ty.ty) {
             return self.pointer_binary(op, a, b, op_span, span);
         }
+        if let Some((cc, ty)) = self.compared_handles(op, &a, &b) {
+            return self.compare_handles(cc, ty, a, b, span);
+        }
         if matches!(op, BinaryOp::Shl | BinaryOp::Shr) {
             return self.shift(op, a, b, op_span, span);
         }
@@ -488,6 +491,17 @@ impl Sema<'_> {
             (1, _) => b.ty.ty,
             _ => a.ty.ty,
         };
+        let width = self.types.numeric(ty).map_or(elem.bits(), |(e, _)| e.bits());
+        if width != elem.bits() {
+            let message = format!(
+                "`? :` chooses between components of {width} bits by a `{}`, whose components have {}",
+                self.type_name(c.ty.ty),
+                elem.bits()
+            );
+            let help = format!("write `convert_{}(…)` around the condition", self.condition_name(width, lanes));
+            self.push(Diagnostic::error("E0304", c.span, message).help(help));
+            return Expr::error(span);
+        }
         let fits = |n: u8| n == lanes || n == 1;
         if !fits(na) || !fits(nb) || (na > 1 && nb > 1 && a.ty.ty != b.ty.ty) {
             let d = self.bad_conditional_lanes(&c, &a, &b, span);
@@ -497,6 +511,12 @@ impl Sema<'_> {
         let a = if na == 1 { self.splat(a, ty) } else { a };
         let b = if nb == 1 { self.splat(b, ty) } else { b };
         Expr::value(ExprKind::Select(Box::new([c, a, b])), ty, span)
+    }
+
+    /// The type of a condition for components of so many bits.
+    fn condition_name(&mut self, bits: u32, lanes: u8) -> String {
+        let ty = self.types.value(Elem::int(bits, true), lanes);
+        self.type_name(ty)
     }
 
     fn bad_conditional_lanes(&mut self, c: &Expr, a: &Expr, b: &Expr, span: Span) -> Diagnostic {

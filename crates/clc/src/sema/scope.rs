@@ -1,6 +1,7 @@
 //! Scopes: a stack of tables from names to what they denote, and the names that the language declares itself.
 
 use super::Sema;
+use super::atomics::scope;
 use super::tree::{FuncId, GlobalId, LocalId};
 use super::types::{QTy, Ty};
 use crate::source::{Span, Symbol};
@@ -156,15 +157,20 @@ impl Sema<'_> {
     /// Constants that the language has without any declaration.
     pub(super) fn declare_predefined(&mut self) {
         let span = Span::default();
-        let orders = ["relaxed", "acquire", "release", "acq_rel", "seq_cst"];
-        for (value, name) in orders.iter().enumerate() {
+        // The values are those of Clang's `__ATOMIC_…`.
+        for (value, name) in [(0, "relaxed"), (2, "acquire"), (3, "release"), (4, "acq_rel"), (5, "seq_cst")] {
             let name = self.session.names.intern(&format!("memory_order_{name}"));
-            self.scopes.put(name, Entry::Constant(value as u64, Ty::INT), span);
+            self.scopes.put(name, Entry::Constant(value, Ty::INT), span);
         }
         self.declare_enqueue();
-        let scopes = [("work_item", 0), ("sub_group", 1), ("work_group", 2), ("device", 3)];
+        let scopes = [
+            ("work_item", scope::WORK_ITEM),
+            ("sub_group", scope::SUB_GROUP),
+            ("work_group", scope::WORK_GROUP),
+            ("device", scope::DEVICE),
+        ];
         // Two names of one scope, of an optional feature (`__opencl_c_atomic_scope_all_devices`).
-        let all = [("all_svm_devices", 4), ("all_devices", 4)];
+        let all = [("all_svm_devices", scope::ALL_DEVICES), ("all_devices", scope::ALL_DEVICES)];
         let all = if self.has_feature(feature::SCOPE_ALL_DEVICES) { &all[..] } else { &[] };
         for (name, value) in scopes.iter().chain(all) {
             let name = self.session.names.intern(&format!("memory_scope_{name}"));

@@ -13,6 +13,8 @@ const OBEYED: &[&str] = &[
     "opencl_constant",
     "opencl_generic",
     "opencl_global",
+    "opencl_global_device",
+    "opencl_global_host",
     "opencl_local",
     "opencl_private",
     "opencl_unroll_hint",
@@ -62,7 +64,8 @@ pub fn address_space(name: &str) -> Option<SpaceQual> {
     Some(match name {
         "opencl_constant" => SpaceQual::Constant,
         "opencl_generic" => SpaceQual::Generic,
-        "opencl_global" => SpaceQual::Global,
+        // Whether global memory is the device's or the host's makes no difference to an access.
+        "opencl_global" | "opencl_global_device" | "opencl_global_host" => SpaceQual::Global,
         "opencl_local" => SpaceQual::Local,
         "opencl_private" => SpaceQual::Private,
         _ => return None,

@@ -2,7 +2,7 @@
 
 use super::ast::*;
 use super::keywords::{Kw, NameClass};
-use super::parser::{NEST, NEST_TYPE, Parser};
+use super::parser::{NEST, NEST_BLOCK, NEST_TYPE, Parser};
 use crate::pp::{Token, TokenKind, flags};
 use crate::source::{Diagnostic, Span};
 
@@ -353,7 +353,7 @@ impl Parser<'_> {
     }
 
     pub fn type_or_expr(&mut self) -> TypeOrExpr {
-        if self.starts_type(self.token()) {
+        if self.starts_type_name(self.token()) {
             TypeOrExpr::Type(Box::new(self.type_name()))
         } else {
             TypeOrExpr::Expr(Box::new(self.assignment()))
@@ -541,14 +541,15 @@ impl Parser<'_> {
         }
         let mut args = Vec::new();
         if let Some(open) = self.eat(TokenKind::LParen) {
-            let entered = self.enter(NEST);
+            // A type among the arguments may have attributes in its turn.
+            let entered = self.enter(NEST_BLOCK);
             while entered && !matches!(self.kind(), TokenKind::RParen | TokenKind::Eof) && !self.recovering {
                 args.push(self.type_or_expr());
                 if self.eat(TokenKind::Comma).is_none() {
                     break;
                 }
             }
-            self.leave(NEST);
+            self.leave(NEST_BLOCK);
             self.close(TokenKind::RParen, open);
         }
         Some(Attribute { name: Ident { name, span: t.span }, args, span: t.span.to(self.prev_span()) })

@@ -168,7 +168,7 @@ impl Parser<'_> {
     /// A cast, or what binds tighter.
     #[inline(never)]
     pub fn cast(&mut self) -> Expr {
-        if self.is(TokenKind::LParen) && self.starts_type(self.ahead(1)) {
+        if self.is(TokenKind::LParen) && self.starts_type_name(self.ahead(1)) {
             let result = if self.enter(NEST) { self.cast_or_literal() } else { self.error_expr(self.span()) };
             self.leave(NEST);
             return result;
@@ -288,7 +288,7 @@ impl Parser<'_> {
             self.leave(NEST);
             return self.error_expr(start);
         }
-        let result = if self.is(TokenKind::LParen) && self.starts_type(self.ahead(1)) {
+        let result = if self.is(TokenKind::LParen) && self.starts_type_name(self.ahead(1)) {
             let open = self.bump().span;
             let (ty, height) = self.measured(Self::type_name);
             self.close(TokenKind::RParen, open);
@@ -614,6 +614,11 @@ impl Parser<'_> {
         }
         self.unexpected("E0205", what);
         None
+    }
+
+    /// Whether a token starts the name of a type in parentheses, which attributes may come before.
+    pub fn starts_type_name(&self, t: Token) -> bool {
+        self.starts_type(t) || self.keyword_of(t) == Some(Kw::Attribute)
     }
 
     /// Whether a token starts the name of a type.
