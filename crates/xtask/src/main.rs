@@ -1,5 +1,5 @@
 //! The habits of the workspace:
-//! `cargo xtask demo|test|ci|tidy|bless|pictures|ranks|gpu|aarch64|cts|dist|hashcat|sanitize|soak|show`.
+//! `cargo xtask demo|test|ci|tidy|bless|pictures|ranks|gpu|aarch64|cts|corpora|dist|hashcat|sanitize|soak|show`.
 //!
 //! Each command first sees to the system packages that building needs, so that a fresh Debian machine with Rust is
 //! enough. Exit codes: 0 fine, 1 findings, 2 wrong use or environment.
@@ -9,6 +9,7 @@
 
 mod aarch64;
 mod ci;
+mod corpora;
 mod cts;
 mod demo;
 mod dist;
@@ -39,6 +40,7 @@ const USAGE: &str = "usage: cargo xtask <command>
   gpu           pack: what runs on a machine with a GPU; simulate COMMAND: run it here on a simulated one
   aarch64 [A…]  run the tests that run machine code, made for Arm and emulated; ARGS go to `cargo test`
   cts DIR [S…]  run the conformance tests that were built in DIR, or the suites whose names begin so; `cts` tells its options
+  corpora DIR   compile public kernels that lie or are fetched into DIR, and compare with what is expected of each
   dist          make what users get, a wheel, a Debian package and a tarball; --check: and try them in fresh systems
   hashcat [A…]  build all kernels of hashcat, or of the sources whose names begin so; takes hours of processor time
   sanitize [A…] the driver's tests under AddressSanitizer and valgrind: address [ARGS] or memcheck [NAMES]
@@ -74,6 +76,7 @@ fn main() -> ExitCode {
         Some("gpu") => gpu::run(rest),
         Some("aarch64") => aarch64::run(rest),
         Some("cts") => cts::run(rest),
+        Some("corpora") => corpora::run(rest),
         Some("dist") => dist::run(rest),
         Some("hashcat") => hashcat::run(rest),
         Some("sanitize") => sanitize::run(rest),
