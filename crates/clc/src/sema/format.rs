@@ -71,7 +71,6 @@ fn conversions(format: &[u8]) -> Result<Vec<Wanted>, String> {
         let (bits, length) = match (at(i), at(i + 1)) {
             (b'h', b'h') => (Some(8), "hh"),
             (b'h', b'l') => (Some(32), "hl"),
-            (b'l', b'l') => return Err("the length `ll` is not allowed in OpenCL C: `l` is 64 bits".into()),
             (b'h', _) => (Some(16), "h"),
             (b'l', _) => (Some(64), "l"),
             (b'z', _) => (Some(64), "z"),
@@ -99,6 +98,29 @@ fn conversions(format: &[u8]) -> Result<Vec<Wanted>, String> {
     Ok(out)
 }
 
+/// Writes `l` for each length `ll`, which C has and kernels contain; whether there was one.
+fn shorten_long_long(format: &mut Vec<u8>) -> bool {
+    let mut out = Vec::with_capacity(format.len());
+    let mut rest = &format[..];
+    while let Some((&byte, after)) = rest.split_first() {
+        out.push(byte);
+        rest = after;
+        if byte == b'%' {
+            let flags = rest.iter().take_while(|c| b"-+ #.v".contains(c) || c.is_ascii_digit()).count();
+            let letters = &rest[flags..];
+            let skipped = usize::from(letters.starts_with(b"ll"));
+            // With the letter, or the second `%` of `%%`.
+            let taken = letters.len().min(skipped + 1);
+            out.extend_from_slice(&rest[..flags]);
+            out.extend_from_slice(&letters[skipped..taken]);
+            rest = &letters[taken..];
+        }
+    }
+    let shorter = out.len() < format.len();
+    *format = out;
+    shorter
+}
+
 impl Sema<'_> {
     /// A call of `printf`.
     pub(super) fn printf(&mut self, args: Vec<Expr>, at: Span, span: Span) -> Option<Expr> {
@@ -115,6 +137,10 @@ impl Sema<'_> {
             return None;
         };
         let mut text = text;
+        if shorten_long_long(&mut text) {
+            let d = Diagnostic::warning("W0302", format.span, "the length `ll` is not part of OpenCL C");
+            self.push(d.help("write `l`, which is 64 bits"));
+        }
         let mut wanted = match conversions(&text) {
             Ok(w) => w,
             Err(why) => {
@@ -281,6 +307,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn long_long_is_long() {
+        let shortened = |format: &[u8]| {
+            let mut format = format.to_vec();
+            shorten_long_long(&mut format).then_some(format)
+        };
+        assert_eq!(shortened(b"all %lld %-8.3llx ll%%ll %5lli").unwrap(), b"all %ld %-8.3lx ll%%ll %5li");
+        assert_eq!(shortened(b"%v2lld%llll").unwrap(), b"%v2ld%lll");
+        assert_eq!(shortened(b"%%lld %ld ll %"), None);
+    }
+
+    #[test]
     fn formats_are_read() {
         let w = |conv, lanes, length, at| {
             let bits = [("hh", 8), ("h", 16), ("hl", 32), ("l", 64), ("z", 64), ("t", 64)];
@@ -291,7 +328,7 @@ mod tests {
         assert_eq!(conversions(b"%2.2v4hlf %-08lx"), Ok(vec![w(b'f', 4, "hl", 8), w(b'x', 1, "l", 15)]));
         assert_eq!(conversions(b"%v3hhd %v2f"), Ok(vec![w(b'd', 3, "hh", 5), w(b'f', 2, "", 10)]));
         assert_eq!(conversions(b"%zu %-3td"), Ok(vec![w(b'u', 1, "z", 2), w(b'd', 1, "t", 8)]));
-        for wrong in [&b"%"[..], b"%*d", b"%n", b"%v5hld", b"%v4s", b"%lld", b"%y", b"%zf", b"%v2zu", b"%tc"] {
+        for wrong in [&b"%"[..], b"%*d", b"%n", b"%v5hld", b"%v4s", b"%y", b"%zf", b"%v2zu", b"%tc"] {
             assert!(conversions(wrong).is_err());
         }
     }

@@ -36,3 +36,4 @@ constant int zero = 1 / 0;
 enum { A = 1, B = A + 1, C = x };
 void main_like(int, int b) {}
 int variadic(int n, ...) { return n; }
+kernel void long_long(global long *a) { printf("%lld %5llx ll%%ll\n", a[0], a[1]); }
