@@ -94,7 +94,7 @@ fn kernels_that_code_generation_did_not_end_for() {
 }
 
 /// The constructs that each family must have made in 400 programs: a mistake in their choice shows nowhere else.
-const CONSTRUCTS: [(Family, &[&str]); 12] = [
+const CONSTRUCTS: [(Family, &[&str]); 13] = [
     (
         Family::Math,
         &[
@@ -203,6 +203,22 @@ const CONSTRUCTS: [(Family, &[&str]); 12] = [
             "array in a loop",
             "structure with arrays",
             "copy of a structure with arrays",
+        ],
+    ),
+    (
+        Family::Dialect,
+        &[
+            "subscript written",
+            "subscript updated",
+            "subscript read",
+            "subscript of a swizzle",
+            "subscript of a value",
+            "hi",
+            "odd",
+            "aligned variable",
+            "aligned type",
+            "packed structure",
+            "mul",
         ],
     ),
 ];

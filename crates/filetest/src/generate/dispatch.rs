@@ -53,7 +53,7 @@ impl Gen {
             Family::Math => at.kernel || total,
             Family::Pointers | Family::Alias | Family::Initialisers => true,
             Family::Long => g.long_left > 0 && g.trips == 1,
-            Family::Atomics | Family::Half | Family::Link => at.kernel,
+            Family::Atomics | Family::Half | Family::Link | Family::Dialect => at.kernel,
             _ => false,
         });
         match family {
@@ -63,6 +63,7 @@ impl Gen {
             Some(Family::Long) => self.long_loop(at, out),
             Some(Family::Atomics) => self.atomic_statement(out),
             Some(Family::Half) => self.half_statement(out),
+            Some(Family::Dialect) => self.dialect_statement(out),
             Some(Family::Initialisers) => self.initialised(at, out),
             Some(Family::Link) => self.far_statement(at, out),
             _ => return false,

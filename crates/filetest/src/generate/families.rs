@@ -19,6 +19,7 @@
 //! | `link` | two source files, compiled apart and linked |
 //! | `initialisers` | private arrays and structures with long lists of initial values, constant, partial, nested |
 //! | `half` | `half` as a type, if the program is not portable; `vload_half`, `vstore_half`, the aligned forms |
+//! | `dialect` | subscripts of vectors, `.hi` and `.odd` of three components, alignments, packing, checked arithmetic |
 //!
 //! Pointers of the generic address space are in no family, as the front end does not support them.
 
@@ -43,14 +44,28 @@ pub enum Family {
     Link,
     Half,
     Initialisers,
+    Dialect,
 }
 
 use Family::*;
 
 impl Family {
     /// All of them.
-    pub const ALL: [Family; 12] =
-        [Math, Atomics, Pointers, Alias, Subgroups, Collectives, Attributes, Long, Records, Link, Half, Initialisers];
+    pub const ALL: [Family; 13] = [
+        Math,
+        Atomics,
+        Pointers,
+        Alias,
+        Subgroups,
+        Collectives,
+        Attributes,
+        Long,
+        Records,
+        Link,
+        Half,
+        Initialisers,
+        Dialect,
+    ];
 
     /// In how many of 100 programs it is. A long loop takes as much time as all the rest of a program.
     fn percent(self) -> u64 {

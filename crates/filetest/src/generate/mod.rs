@@ -21,6 +21,7 @@ mod alias;
 pub mod args;
 mod atomics;
 mod collectives;
+mod dialect;
 mod dispatch;
 mod exchange;
 mod expr;
