@@ -129,7 +129,6 @@ impl Sema<'_> {
             matches!(
                 kind,
                 TyKind::Void
-                    | TyKind::Bool
                     | TyKind::Atomic(_)
                     | TyKind::Event
                     | TyKind::Sampler

@@ -9,7 +9,7 @@
 #define CHECK(c) do { if (!(c)) { out[get_global_linear_id()] = __LINE__; return; } } while (0)
 #define DONE out[get_global_linear_id()] = 0
 
-typedef struct { short a; int b[2]; } item;
+typedef struct { short a; bool is_set; int b[2]; } item;
 typedef struct { reserve_id_t id; uint n; } reservation;
 
 #ifndef __opencl_c_pipes
@@ -70,13 +70,13 @@ kernel void test(global int *out, write_only pipe int w, read_only pipe int r, w
   CHECK(!put(w, 5));
 
   // Structures and vectors; through pointers to any memory.
-  item a = {-3, {4, 5}}, b = {0, {0, 0}};
+  item a = {-3, true, {4, 5}}, b = {0, false, {0, 0}};
   const item *from = &a;
   CHECK(write_pipe(iw, from) == 0 && write_pipe(iw, &a) == 0 && a.a-- == -3 && write_pipe(iw, &a) == 0);
   CHECK(write_pipe(iw, &a) < 0 && get_pipe_num_packets(ir) == 3);
   for (int i = 0; i < 3; i++) {
     CHECK(read_pipe(ir, &b) == 0);
-    CHECK(b.a == (i == 2 ? -4 : -3) && b.b[0] == 4 && b.b[1] == 5);
+    CHECK(b.is_set && b.a == (i == 2 ? -4 : -3) && b.b[0] == 4 && b.b[1] == 5);
   }
   int3 v = (int3)(1, 2, 3), u[2];
   CHECK(write_pipe(vw, &v) == 0 && read_pipe(vr, u + 1) == 0 && all(u[1] == v));
