@@ -2,6 +2,10 @@
 //!
 //! Operations without operands (constants, queries, addresses of globals) move to the entry block first, so that there
 //! is one of each. Loads from constant memory count as pure: nothing writes there while a kernel runs.
+//!
+//! Blocks are visited in preorder of the dominator tree, as in LLVM's EarlyCSE. What does not dominate the block that is
+//! visited dominates no later one either, so that it leaves the table: an operation that each of many sibling blocks
+//! has, as the cases of a `switch` do, is compared with one other and not with all before it.
 
 use crate::util::Renames;
 use cloom_ir::cfg::Cfg;
@@ -18,7 +22,9 @@ pub fn run(func: &mut Function) -> usize {
     let dom = DomTree::new(func, &cfg);
     let mut table: FxHashMap<u64, SmallVec<[(Block, Inst); 1]>> = FxHashMap::default();
     let mut renames = Renames::default();
-    for &b in cfg.rpo() {
+    let mut stack = vec![func.entry()];
+    while let Some(b) = stack.pop() {
+        stack.extend(dom.children(b).iter().rev());
         let mut insts = std::mem::take(&mut func.blocks[b].insts);
         insts.retain(|&i| {
             for a in &mut func.insts[i].args {
@@ -26,7 +32,10 @@ pub fn run(func: &mut Function) -> usize {
             }
             let (true, Some(r)) = (is_shareable(func, i), func.insts[i].result) else { return true };
             let bucket = table.entry(hash(func, i)).or_default();
-            let found = bucket.iter().find(|(home, other)| same(func, i, *other) && dom.dominates(*home, b));
+            while bucket.last().is_some_and(|&(home, _)| !dom.dominates(home, b)) {
+                bucket.pop();
+            }
+            let found = bucket.iter().find(|(_, other)| same(func, i, *other));
             let Some(&(_, other)) = found else {
                 bucket.push((b, i));
                 return true;
