@@ -40,7 +40,7 @@ pub fn run(module: &mut Module, f: FuncRef) -> usize {
     let arrays = find(module, &module.funcs[f], &cfg);
     let found = arrays.len();
     for array in arrays {
-        let g = array.source.unwrap_or_else(|| table(module, f, &array));
+        let g = array.source.unwrap_or_else(|| data(module, f, array.size, array.align, &array.bytes));
         replace(&mut module.funcs[f], &array, g);
     }
     found + fold_loads(module, f, &cfg)
@@ -231,7 +231,7 @@ fn whole_copy(module: &Module, func: &Function, origins: &Origins, array: &Array
 }
 
 /// The bytes of a constant as they are in memory.
-fn constant(func: &Function, v: Value) -> Option<Vec<u8>> {
+pub(crate) fn constant(func: &Function, v: Value) -> Option<Vec<u8>> {
     let ty = func.ty(v);
     if ty.is_ptr() || ty.scalar == Scalar::I1 {
         return None;
@@ -263,17 +263,17 @@ fn known(module: &Module, g: GlobalRef, offset: u64, size: u64) -> Option<Vec<u8
     Some(bytes)
 }
 
-/// The global with an array's contents: one that is there already, or a new one.
-fn table(module: &mut Module, f: FuncRef, array: &Array) -> GlobalRef {
-    let used = array.bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+/// A global of constant data with these contents: one that is there already, or a new one named after the function.
+pub(crate) fn data(module: &mut Module, f: FuncRef, size: u64, align: u32, bytes: &[u8]) -> GlobalRef {
+    let used = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
     let mut global = Global {
         place: None,
         name: String::new(),
         linkage: GlobalLinkage::Internal,
         space: Space::Constant,
-        size: array.size,
-        align: array.align,
-        init: array.bytes[..used].to_vec(),
+        size,
+        align,
+        init: bytes[..used].to_vec(),
         relocs: Vec::new(),
     };
     let same = |old: &Global| *old == Global { name: old.name.clone(), ..global.clone() };

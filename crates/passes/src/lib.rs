@@ -32,6 +32,7 @@ pub mod redundant_params;
 pub mod runtime_unroll;
 pub mod select;
 pub mod simplify_cfg;
+pub mod switch_tables;
 pub mod unroll;
 pub mod unwrapped_loops;
 mod util;
@@ -45,6 +46,9 @@ pub use manager::{Disabled, Pass, PassId, PassManager, PassOptions, PassStatisti
 pub const INLINE: PassId = PassId::optional("inline", "calls replaced by what they call");
 /// [`const_arrays`] works on a module.
 pub const CONST_ARRAYS: PassId = PassId::optional("const-arrays", "private arrays of constants become shared data");
+/// [`switch_tables`] works on a module.
+pub const SWITCH_TABLES: PassId =
+    PassId::optional("switch-tables", "switches that choose constants load them from tables");
 /// [`simplify_cfg`]
 pub const SIMPLIFY_CFG: Pass =
     Pass::new("simplify-cfg", "decided branches, empty blocks, straight lines", simplify_cfg::run);
@@ -138,10 +142,13 @@ pub const PASSES: &[Pass] = &[
 ];
 
 /// The pipeline of every function after inlining. The second [`MEM2REG`] sees addresses that the passes before it made
-/// constant. What it leaves in memory is for [`CONST_ARRAYS`], which comes after these.
+/// constant. What it leaves in memory is for [`CONST_ARRAYS`], and switches between blocks that are empty now are for
+/// [`SWITCH_TABLES`], which come after these.
 const CLEAN_UP: &[Pass] =
     &[SIMPLIFY_CFG, MEM2REG, INFER_SPACES, FOLD, REDUNDANT_PARAMS, CSE, DCE, SIMPLIFY_CFG, UNROLL, MEM2REG];
-/// What follows [`CONST_ARRAYS`].
+/// The passes that need the module, after these.
+const WITH_MODULE: &[(PassId, ModulePass)] = &[(SWITCH_TABLES, switch_tables::run), (CONST_ARRAYS, const_arrays::run)];
+/// What follows [`WITH_MODULE`].
 const CLEAN_UP_VALUES: &[Pass] = &[FOLD, CSE, DCE];
 /// What follows for a kernel.
 const FINISH: &[Pass] = &[
@@ -176,7 +183,8 @@ pub fn ids() -> impl Iterator<Item = PassId> {
 pub type ModulePass = fn(&mut Module, FuncRef) -> usize;
 
 /// Every pass that needs the module of its function.
-pub const MODULE_PASSES: &[(PassId, ModulePass)] = &[(INLINE, inline::run), (CONST_ARRAYS, const_arrays::run)];
+pub const MODULE_PASSES: &[(PassId, ModulePass)] =
+    &[(INLINE, inline::run), (SWITCH_TABLES, switch_tables::run), (CONST_ARRAYS, const_arrays::run)];
 
 /// The pass of this name, for file tests and tools: what people write.
 pub fn pass(name: &str) -> Option<&'static Pass> {
@@ -214,10 +222,10 @@ pub fn run_with(
         }
         let finish = if f == kernel { FINISH } else { FINISH_CALLEE };
         for (with_module, passes) in [(false, CLEAN_UP), (true, CLEAN_UP_VALUES), (false, finish)] {
-            if with_module {
-                const_arrays_in(module, f, manager);
+            for &(id, run) in WITH_MODULE.iter().filter(|_| with_module) {
+                run_in(module, f, manager, id, run);
                 if f == kernel {
-                    observe(CONST_ARRAYS.name, module);
+                    observe(id.name, module);
                 }
             }
             for &pass in passes {
@@ -236,10 +244,10 @@ pub fn run_with(
     }
 }
 
-/// Runs [`CONST_ARRAYS`] on a function.
-fn const_arrays_in(module: &mut Module, f: FuncRef, manager: &PassManager<'_>) {
-    manager.step(CONST_ARRAYS, || (const_arrays::run(module, f), ()));
-    manager::verify(module, &module.funcs[f], CONST_ARRAYS);
+/// Runs a pass that needs the module on a function of it.
+fn run_in(module: &mut Module, f: FuncRef, manager: &PassManager<'_>, id: PassId, run: ModulePass) {
+    manager.step(id, || (run(module, f), ()));
+    manager::verify(module, &module.funcs[f], id);
 }
 
 /// Inlines and cleans up in every function of a library, once, so that the kernels that take them need not.
@@ -256,7 +264,7 @@ pub fn prepare(module: &mut Module) {
             }
             inline::inline_calls(module, f, &must, inline::Budget::LIBRARY);
             CLEAN_UP.iter().for_each(|&pass| manager.in_module(module, f, pass));
-            const_arrays_in(module, f, &manager);
+            WITH_MODULE.iter().for_each(|&(id, run)| run_in(module, f, &manager, id, run));
             CLEAN_UP_VALUES.iter().chain(FINISH_CALLEE).for_each(|&pass| manager.in_module(module, f, pass));
         }
     }
