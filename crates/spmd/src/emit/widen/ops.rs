@@ -375,12 +375,36 @@ impl Widener<'_> {
             return Ok(components[(k % n) as usize]);
         }
         let index = self.index_in(index, n)?;
-        let mut selected = components[0];
-        for (k, &component) in components.iter().enumerate().skip(1) {
-            let is_selected = self.is_index(index, k as u64);
-            selected = self.b().select(is_selected, component, selected);
+        // A tree: each bit of the index halves what is left to choose from.
+        let mut left = components.to_vec();
+        for bit in 0.. {
+            if left.len() == 1 {
+                break;
+            }
+            let is_last = left.len() == 2;
+            let is_set = self.is_bit_set(index, bit, is_last);
+            left = left
+                .chunks(2)
+                .map(|pair| match *pair {
+                    [even, odd] => self.b().select(is_set, odd, even),
+                    _ => pair[0],
+                })
+                .collect();
         }
-        Ok(selected)
+        Ok(left[0])
+    }
+
+    /// Whether an index has a bit; `is_highest`: it has none above.
+    fn is_bit_set(&mut self, index: Value, bit: u32, is_highest: bool) -> Value {
+        let ty = self.func.ty(index);
+        let b = &mut self.b();
+        let mask = b.iconst(ty, 1 << bit);
+        if is_highest {
+            return b.icmp(IntCc::Uge, index, mask);
+        }
+        let masked = b.binary(BinOp::And, index, mask);
+        let zero = b.iconst(ty, 0);
+        b.icmp(IntCc::Ne, masked, zero)
     }
 
     /// An index modulo a number of components: a scalar if it is uniform, else lanes.
