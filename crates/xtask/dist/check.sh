@@ -49,8 +49,8 @@ use() {
 
 ls before >/dev/null 2>&1 && fail "this is not a fresh machine"
 echo "Debian $(cat /etc/debian_version), $(ldd --version | head -1):"
-cp cloom.deb /tmp/cloom.deb
-sed -n 's/^RUN //p' Containerfile | sh -e >>apt.log 2>&1 || {
+# The folder with the packages is where the file mounts it.
+sed -n 's/^RUN --mount=[^ ]* //p' Containerfile | sh -e >>apt.log 2>&1 || {
     tail -20 apt.log
     fail "the container is not made"
 }
@@ -58,6 +58,8 @@ cloom run -k mandel -s 256 -i 1 -n
 ok "the lines of the Containerfile, $(du -sm /usr/lib/cloom /usr/bin/cloom | awk '{ sum += $1 } END { print sum }') MB of driver and program"
 apt purge cloom ocl-icd-libopencl1
 apt update
+mv /packages/*.deb cloom.deb
+rmdir /packages
 apt-get -s install ./cloom.deb >simulated.txt
 grep -q '^Inst ocl-icd-libopencl1' simulated.txt || fail "the package does not bring an ICD loader"
 ok "the package brings the ICD loader"

@@ -1,23 +1,26 @@
-//! `aarch64`: the tests that run machine code, made for 64-bit Arm processors.
+//! `aarch64`: the tests that run machine code, made for 64-bit Arm processors; and what that takes, for `dist` too.
 //!
-//! Where this machine has another processor, Debian's cross compiler links the tests with Debian's libraries for Arm,
-//! which are unpacked into the folder of build results and not installed, and an emulator runs them: code for AArch64
-//! goes through the loader and the launcher as it would there. The emulator is several times slower than a processor,
-//! so this is no part of the ordinary run.
+//! Where this machine has another processor, Debian's cross compiler links with Debian's libraries for Arm, which are
+//! unpacked into the folder of build results and not installed, and an emulator runs the result: code for AArch64 goes
+//! through the loader and the launcher as it would there. The emulator is several times slower than a processor, so
+//! this is no part of the ordinary run.
 
+use crate::packages::Unpacked;
 use crate::tools::{cargo, must, succeeds, target};
 use crate::{Outcome, packages};
 use anyhow::Result;
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 const TRIPLE: &str = "aarch64-unknown-linux-gnu";
 /// The beginning of the variables in which cargo takes its settings for the triple.
 const CARGO: &str = "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU";
 /// Packages for this machine: a cross compiler and an emulator.
-const TOOLS: &[&str] = &["g++-aarch64-linux-gnu", "qemu-user"];
+const TOOLS: &[&str] = &["g++-aarch64-linux-gnu", "qemu-user-static"];
 const CC: &str = "aarch64-linux-gnu-gcc";
 const CXX: &str = "aarch64-linux-gnu-g++";
+/// The emulator, with the libraries of the cross compiler.
+const EMULATOR: [&str; 3] = ["qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu"];
 /// Packages of libraries to link.
 const LIBRARIES: &[&str] =
     &["llvm-19-dev", "libgmp-dev", "libgmp10", "libmpfr-dev", "libmpfr6", "libzstd-dev", "zlib1g-dev"];
@@ -33,33 +36,69 @@ pub fn run(args: &[String]) -> Result<Outcome> {
     command.args(args);
     packages::ensure()?;
     if !cfg!(target_arch = "aarch64") {
-        emulate(&mut command)?;
+        let cross = Cross::new()?;
+        cross.configure(&mut command);
+        let libraries = cross.libraries().display().to_string();
+        command
+            .args(["--target", TRIPLE, "--features", "gmp-mpfr-sys/force-cross"])
+            .env(format!("{CARGO}_RUSTFLAGS"), format!("-L native={libraries}"))
+            .env(format!("{CARGO}_RUNNER"), format!("{} -E LD_LIBRARY_PATH={libraries}", EMULATOR.join(" ")));
     }
     Ok(Outcome::of(succeeds(&mut command)?))
 }
 
-/// Configures a cargo command for the other machine, whose programs an emulator runs.
-fn emulate(command: &mut Command) -> Result<()> {
-    packages::install(TOOLS)?;
-    let root = target().join("aarch64-root");
-    packages::unpack("arm64", LIBRARIES, &root)?;
-    if which("rustup") {
-        must(Command::new("rustup").args(["target", "add", TRIPLE]))?;
+/// What makes programs for Arm on another machine.
+pub struct Cross {
+    /// The unpacked packages.
+    pub packages: Unpacked,
+}
+
+impl Cross {
+    /// Installs and unpacks what is missing.
+    pub fn new() -> Result<Cross> {
+        packages::install(TOOLS)?;
+        let packages = packages::unpack("arm64", LIBRARIES, &target().join("aarch64-root"))?;
+        if which("rustup") {
+            must(Command::new("rustup").args(["target", "add", TRIPLE]))?;
+        }
+        Ok(Cross { packages })
     }
-    let libraries = root.join("usr/lib/aarch64-linux-gnu");
-    let libraries = libraries.display();
+
+    /// The folder of the libraries to link.
+    pub fn libraries(&self) -> PathBuf {
+        self.packages.folder.join("usr/lib/aarch64-linux-gnu")
+    }
+
+    /// Tells cargo the compilers and LLVM.
+    pub fn configure(&self, command: &mut Command) {
+        command
+            .env("LLVM_SYS_191_PREFIX", self.packages.folder.join("usr/lib/llvm-19"))
+            .env(format!("{CARGO}_LINKER"), CC)
+            .env("TARGET_CC", CC)
+            .env("TARGET_CXX", CXX)
+            // LLVM's headers put their own paths into the code, in assertions.
+            .env("TARGET_CXXFLAGS", format!("-ffile-prefix-map={}=", self.packages.folder.display()));
+    }
+}
+
+/// Runs a program for Arm on another machine.
+pub fn emulated(program: &Path) -> Command {
+    let mut command = Command::new(EMULATOR[0]);
+    command.args(&EMULATOR[1..]).arg(program);
     command
-        .args(["--target", TRIPLE, "--features", "gmp-mpfr-sys/force-cross"])
-        .env("LLVM_SYS_191_PREFIX", root.join("usr/lib/llvm-19"))
-        .env(format!("{CARGO}_LINKER"), CC)
-        .env("TARGET_CC", CC)
-        .env("TARGET_CXX", CXX)
-        .env(format!("{CARGO}_RUSTFLAGS"), format!("-L native={libraries}"))
-        .env(
-            format!("{CARGO}_RUNNER"),
-            format!("qemu-aarch64 -L /usr/aarch64-linux-gnu -E LD_LIBRARY_PATH={libraries}"),
-        );
-    Ok(())
+}
+
+/// Whether the kernel gives programs for Arm to the emulator, also in other roots; tries to make it so.
+pub fn programs_run() -> Result<bool> {
+    const KNOWN: &str = "/proc/sys/fs/binfmt_misc";
+    packages::install(&["qemu-user-static", "binfmt-support"])?;
+    let is_known = || Path::new(KNOWN).join("qemu-aarch64").exists();
+    if !is_known() {
+        // What fails here is what the answer says.
+        let _ = succeeds(Command::new("mount").args(["-t", "binfmt_misc", "none", KNOWN]).stderr(Stdio::null()));
+        let _ = succeeds(Command::new("update-binfmts").args(["--enable", "qemu-aarch64"]));
+    }
+    Ok(is_known())
 }
 
 fn which(program: &str) -> bool {

@@ -1,8 +1,8 @@
 //! The system packages that building and testing need, installed when missing.
 
-use crate::tools::{must, succeeds};
+use crate::tools::{must, output, succeeds};
 use anyhow::{Context, Result, bail};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Needed to build.
@@ -67,16 +67,48 @@ fn apt(args: &[&str]) -> Result<bool> {
     succeeds(command.env("DEBIAN_FRONTEND", "noninteractive").args(args).stdout(Stdio::null()))
 }
 
-/// Unpacks packages for another architecture into a folder, unless it has them; the system stays as it is.
-pub fn unpack(architecture: &str, packages: &[&str], folder: &Path) -> Result<()> {
-    let done = folder.join("unpacked");
-    let list = packages.join(" ");
-    if std::fs::read_to_string(&done).is_ok_and(|text| text == list) {
-        return Ok(());
+/// Packages for another architecture, unpacked and not installed.
+pub struct Unpacked {
+    /// The root of what they have.
+    pub folder: PathBuf,
+    /// Each with its version and its files, which begin with `./`.
+    packages: Vec<(String, String, Vec<String>)>,
+}
+
+impl Unpacked {
+    /// Name and version of the package that has a file below the folder.
+    pub fn owner(&self, file: &Path) -> Option<(&str, &str)> {
+        let path = format!("./{}", file.strip_prefix(&self.folder).ok()?.display());
+        let found = self.packages.iter().find(|(.., files)| files.contains(&path));
+        found.map(|(name, version, _)| (name.as_str(), version.as_str()))
     }
-    eprintln!("xtask: unpacking packages for {architecture}: {list}");
+
+    /// What `unpack` has written down.
+    fn read(folder: &Path, list: &str) -> Option<Unpacked> {
+        let text = std::fs::read_to_string(folder.join(UNPACKED)).ok()?;
+        let mut parts = text.strip_prefix(list)?.strip_prefix("\n\n")?.split("\n\n").peekable();
+        parts.peek()?;
+        let packages = parts.map(|part| {
+            let mut lines = part.lines();
+            let (name, version) = lines.next()?.split_once(' ')?;
+            Some((name.to_owned(), version.to_owned(), lines.map(str::to_owned).collect()))
+        });
+        Some(Unpacked { folder: folder.to_owned(), packages: packages.collect::<Option<_>>()? })
+    }
+}
+
+/// The file that says what is in such a folder: the names that were asked for, and for each package a paragraph.
+const UNPACKED: &str = "unpacked";
+
+/// Unpacks packages for another architecture into a folder, unless it has them; the system stays as it is.
+pub fn unpack(architecture: &str, packages: &[&str], folder: &Path) -> Result<Unpacked> {
+    let list = packages.join(" ");
     std::fs::create_dir_all(folder)?;
     let folder = folder.canonicalize()?;
+    if let Some(unpacked) = Unpacked::read(&folder, &list) {
+        return Ok(unpacked);
+    }
+    eprintln!("xtask: unpacking packages for {architecture}: {list}");
     // For these calls alone; installed packages keep the machine's own architecture.
     let also = format!("APT::Architectures::={architecture}");
     if !apt(&["-o", &also, "update"])? {
@@ -86,12 +118,40 @@ pub fn unpack(architecture: &str, packages: &[&str], folder: &Path) -> Result<()
     must(
         Command::new("apt-get").args(["-o", &also, "download"]).args(&names).current_dir(&folder).stdout(Stdio::null()),
     )?;
+    let mut text = list.clone();
     for entry in std::fs::read_dir(&folder)? {
         let path = entry?.path();
         if path.extension().is_some_and(|e| e == "deb") {
+            let ask = |args: &[&str]| output(Command::new("dpkg-deb").args(args).arg(&path));
+            let names = ask(&["--show", "--showformat", "${Package} ${Version}"])?;
+            let contents = ask(&["--contents"])?;
+            // The sixth word; behind it, where a link leads.
+            let files = contents.lines().filter_map(|line| line.split_whitespace().nth(5));
+            text += &format!("\n\n{names}\n{}", files.collect::<Vec<_>>().join("\n"));
             must(Command::new("dpkg").arg("-x").arg(&path).arg(&folder))?;
             std::fs::remove_file(&path)?;
         }
     }
-    Ok(std::fs::write(done, list)?)
+    std::fs::write(folder.join(UNPACKED), &text)?;
+    Unpacked::read(&folder, &list).with_context(|| format!("no package was downloaded to {}", folder.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_unpacked_packages_have_owners() {
+        let dir = std::env::temp_dir().join(format!("cloom-xtask-unpacked-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let text = "a b\n\na 1.0-2\n./usr/\n./usr/a.so\n\nb 3\n./usr/b.a";
+        std::fs::write(dir.join(UNPACKED), text).unwrap();
+        let unpacked = Unpacked::read(&dir, "a b").unwrap();
+        assert_eq!(unpacked.owner(&dir.join("usr/a.so")), Some(("a", "1.0-2")));
+        assert_eq!(unpacked.owner(&dir.join("usr/b.a")), Some(("b", "3")));
+        assert_eq!(unpacked.owner(&dir.join("usr/c.a")), None);
+        assert_eq!(unpacked.owner(Path::new("/usr/a.so")), None);
+        assert!(Unpacked::read(&dir, "a").is_none() && Unpacked::read(&dir, "a b c").is_none());
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
 }

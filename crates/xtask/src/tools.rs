@@ -39,6 +39,14 @@ pub fn must(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// What a command that must succeed writes.
+pub fn output(command: &mut Command) -> Result<String> {
+    let output = command.output().with_context(|| format!("cannot run {:?}", command.get_program()))?;
+    let error = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{:?} failed: {}", command.get_program(), error.trim_end());
+    String::from_utf8(output.stdout).with_context(|| format!("{:?} writes no text", command.get_program()))
+}
+
 /// Runs a command of `cargo` that must succeed, and returns what it says of each thing that it builds.
 pub fn messages(command: &mut Command) -> Result<Vec<Message>> {
     command.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());

@@ -48,11 +48,14 @@ start=$(milliseconds)
 one/bin/pip --quiet install "$WHEEL" pyopencl numpy
 ok "pip install $name pyopencl: $(($(milliseconds) - start)) ms"
 kernel one/bin/python
-if [ "$(id -u)" -eq 0 ] && [ -d /etc/OpenCL/vendors ]; then
+# Hides what the system knows of OpenCL from a command.
+hidden() {
+    unshare --mount sh -c 'mount --make-rprivate / && mount --bind "$0" /etc/OpenCL && exec "$@"' "$WORK/empty" "$@"
+}
+can_hide=false
+if [ "$(id -u)" -eq 0 ] && [ -d /etc/OpenCL ]; then
+    can_hide=true
     mkdir -p empty
-    hidden() {
-        unshare --mount sh -c 'mount --make-rprivate / && mount --bind "$0" /etc/OpenCL/vendors && exec "$@"' "$WORK/empty" "$@"
-    }
     hidden env -i HOME="$WORK/home" one/bin/python check.py || fail "no right result without .icd files of the system"
     ok "also where the system has no .icd file"
     hidden env -i HOME="$WORK/home" one/bin/cloom run -k mandel -s 256 -i 1 -n || fail "the program finds no driver"
@@ -121,6 +124,28 @@ kernel env PYTHONPATH="$WORK/folder" three/bin/python
 [ "$(bare env PYTHONPATH="$WORK/folder" three/bin/python -m cloom --version)" = "cloom $VERSION" ] || fail "python -m cloom with --target"
 ok "python -m cloom with --target"
 rm -rf three folder
+
+echo "a folder like those of conda, with a Python and .icd files of its own:"
+python3 -m venv --copies conda
+conda/bin/pip --quiet install "$WHEEL" pyopencl numpy
+mkdir -p conda/etc/OpenCL/vendors
+bare conda/bin/python -m cloom library >conda/etc/OpenCL/vendors/cloom.icd
+# PyOpenCL's wheel finds the driver; the loader of such a folder reads the folder's own files.
+in_conda() {
+    if $can_hide; then hidden "$@"; else "$@"; fi
+}
+in_conda env -i HOME="$WORK/home" CONDA_PREFIX="$WORK/conda" PATH="$WORK/conda/bin" python check.py ||
+    fail "no right result in a folder like those of conda"
+for library in /usr/lib/*-linux-gnu/libOpenCL.so.1; do
+    [ -e "$library" ] || continue
+    in_conda env -i HOME="$WORK/home" OCL_ICD_VENDORS="$WORK/conda/etc/OpenCL/vendors" conda/bin/python -c '
+import ctypes, sys
+count = ctypes.c_uint()
+assert ctypes.CDLL(sys.argv[1]).clGetPlatformIDs(0, None, ctypes.byref(count)) == 0 and count.value == 1, count.value' "$library" ||
+        fail "a loader does not find the driver by the .icd file of the folder"
+    ok "a loader finds the driver by the .icd file of the folder"
+done
+rm -rf conda
 
 echo "uv:"
 venv four

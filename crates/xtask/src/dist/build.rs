@@ -6,7 +6,9 @@
 
 use super::machine::Machine;
 use super::stubs;
-use crate::tools::{cargo, messages, root, succeeds, target};
+use crate::aarch64::Cross;
+use crate::packages::Unpacked;
+use crate::tools::{cargo, messages, output, root, succeeds, target, triple};
 use anyhow::{Context, Result};
 use cargo_metadata::{BuildScript, Message};
 use std::path::{Path, PathBuf};
@@ -22,20 +24,28 @@ pub struct Built {
     pub program: PathBuf,
     /// The static libraries of others.
     pub archives: Vec<PathBuf>,
+    /// The packages of those that are not installed.
+    pub packages: Option<Unpacked>,
 }
 
 /// Builds both.
 pub fn build(machine: Machine) -> Result<Built> {
     println!("xtask: building libcloom.so and cloom for users (the first time takes some minutes)");
-    let stubs = stubs::folder(machine, "gcc")?;
+    let cross = if machine.is_host() { None } else { Some(Cross::new()?) };
+    let stubs = stubs::folder(machine)?;
     let triple = machine.triple();
+    let mut flags = flags(machine, &stubs)?;
+    flags.extend(cross.as_ref().map(|cross| format!("-Lnative={}", cross.libraries().display())));
     // With a triple the flags are not for build scripts, which run here.
     let mut command = cargo(&["build", "--locked", "--profile", PROFILE, "--target", &triple]);
     command
         .args(["-p", "cloom-capi", "-p", "cloom-cli"])
-        .env("CARGO_ENCODED_RUSTFLAGS", flags(&stubs).join("\x1f"))
+        .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"))
         // Nothing that is built has a time in it, and build scripts would run again with each commit.
         .env_remove("SOURCE_DATE_EPOCH");
+    if let Some(cross) = &cross {
+        cross.configure(&mut command);
+    }
     let mut archives = Vec::new();
     for message in messages(&mut command)? {
         if let Message::BuildScriptExecuted(script) = message {
@@ -46,7 +56,8 @@ pub fn build(machine: Machine) -> Result<Built> {
     archives.dedup();
     let folder = target().join(triple).join(PROFILE);
     let file = |name: &str| folder.join(name).canonicalize().with_context(|| format!("{name} was not built"));
-    Ok(Built { library: file("libcloom.so")?, program: file("cloom")?, archives })
+    let packages = cross.map(|cross| cross.packages);
+    Ok(Built { library: file("libcloom.so")?, program: file("cloom")?, archives, packages })
 }
 
 /// The static libraries that a build script names, other than those that it made itself.
@@ -71,7 +82,7 @@ fn linked(script: &BuildScript) -> Result<Vec<PathBuf>> {
 
 /// Flags for rustc: no path of this machine in the results; the C library that users have; equal functions once, where
 /// the linker can do that.
-fn flags(stubs: &Path) -> Vec<String> {
+fn flags(machine: Machine, stubs: &Path) -> Result<Vec<String>> {
     let mut flags = vec![format!("--remap-path-prefix={}=cloom", root().display())];
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
@@ -81,13 +92,19 @@ fn flags(stubs: &Path) -> Vec<String> {
     flags.push(format!("-Clink-arg=-B{}", stubs.display()));
     // The stubs have not what this machine's libgcc_s asks for; that of the user's machine has its own C library.
     flags.push("-Clink-arg=-Wl,--allow-shlib-undefined".to_owned());
+    if !machine.is_host() {
+        // Rust's own linker, as it is used for this machine: the compiler for the other one would take that of GNU.
+        let sysroot = output(Command::new("rustc").args(["--print", "sysroot"]))?;
+        let linker = Path::new(sysroot.trim()).join("lib/rustlib").join(triple()).join("bin/gcc-ld");
+        flags.extend([format!("-Clink-arg=-B{}", linker.display()), "-Clink-arg=-fuse-ld=lld".to_owned()]);
+    }
     let fold = "-Clink-arg=-Wl,--icf=all";
     if links_with(fold) {
         flags.push(fold.to_owned());
     } else {
         println!("xtask: the linker does not fold identical code: the files are a twentieth larger than with lld");
     }
-    flags
+    Ok(flags)
 }
 
 /// Whether an empty program can be linked with a flag.

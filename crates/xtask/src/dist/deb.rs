@@ -2,8 +2,8 @@
 //! elsewhere or compressed, this file says so.
 
 use super::tree::{Content, Piece, template};
-use super::{Form, Release, output, stubs};
-use crate::tools::{must, root};
+use super::{Form, Release, stubs};
+use crate::tools::{must, output, root};
 use anyhow::{Context, Result, ensure};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -16,9 +16,9 @@ const PREFIX: &str = "usr";
 /// A file of settings: it stays when the package is removed, and goes when it is purged.
 const ICD: &str = "etc/OpenCL/vendors/cloom.icd";
 
-/// Makes it in a folder.
-pub fn make(release: &Release, pieces: &[Piece], folder: &Path, form: Form) -> Result<PathBuf> {
-    let stage = &folder.join("debian");
+/// Makes it.
+pub fn make(release: &Release, pieces: &[Piece], package: &Path, form: Form) -> Result<()> {
+    let stage = &package.with_file_name("debian");
     let (architecture, triplet) = (release.machine.debian(), release.machine.multiarch());
     for piece in pieces.iter().filter_map(of_debian) {
         Piece::new(format!("{PREFIX}/{}", piece.path), piece.content).place(stage)?;
@@ -53,17 +53,15 @@ pub fn make(release: &Release, pieces: &[Piece], folder: &Path, form: Form) -> R
         .replace("@SIZE@", &size.to_string())
         .replace("@DEPENDS@", &depends(&linked(stage)?)?);
     Piece::new("DEBIAN/control", Content::Text(control)).place(stage)?;
-    let package = folder.join(format!("cloom_{}-1_{architecture}.deb", release.version));
     must(
         Command::new("dpkg-deb")
             .args(["--root-owner-group", if form == Form::Compressed { "-Zxz" } else { "-Znone" }, "-z6"])
             .args(["--threads-max=1", "--build"])
             .arg(stage)
-            .arg(&package)
+            .arg(package)
             .env("SOURCE_DATE_EPOCH", release.epoch.to_string())
             .stdout(std::process::Stdio::null()),
-    )?;
-    Ok(package)
+    )
 }
 
 /// The piece as Debian wants it: zsh's folder for packages, the name of the list of changes. The licences are in the

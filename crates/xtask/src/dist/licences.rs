@@ -6,9 +6,9 @@
 
 use super::bill::{self, Component};
 use super::build::Built;
-use super::output;
+use crate::packages::Unpacked;
 use crate::tidy::{Workspace, shipped};
-use crate::tools::{root, target};
+use crate::tools::{output, root, target};
 use anyhow::{Context, Result};
 use cargo_metadata::Package;
 use spdx::{Expression, Licensee, ParseMode};
@@ -60,10 +60,9 @@ pub fn collect(built: &Built) -> Result<(Texts, Vec<String>)> {
     for package in workspace.metadata.packages.iter().filter(|p| p.source.is_some() && linked.contains(&p.id)) {
         all.add_crate(package)?;
     }
-    for (package, libraries) in packages(&built.archives)? {
-        let file = Path::new("/usr/share/doc").join(&package).join("copyright");
-        all.add(format!("{package} ({libraries})"), fs::read_to_string(&file).into_iter().collect());
-        all.components.push(of_package(&package)?);
+    for (origin, libraries) in packages(built)? {
+        all.add(format!("{} ({libraries})", origin.package), origin.licences().into_iter().collect());
+        all.components.push(origin.component()?);
     }
     let sysroot = output(Command::new("rustc").args(["--print", "sysroot"]))?;
     let rust_library = Path::new(sysroot.trim()).join("share/doc/rust/COPYRIGHT-library.html");
@@ -85,25 +84,57 @@ pub fn collect(built: &Built) -> Result<(Texts, Vec<String>)> {
     Ok((texts, all.missing))
 }
 
-/// A package of Debian as a part.
-fn of_package(name: &str) -> Result<Component> {
-    let version = output(Command::new("dpkg-query").args(["-W", "-f", "${Version}", name]))?;
-    let licence = OF_PACKAGES.iter().find(|(n, _)| name.starts_with(n)).map(|(_, licence)| (*licence).to_owned());
-    let licence = licence.with_context(|| format!("{name} is linked: its licence has to be added to licences.rs"))?;
-    let url = format!("pkg:deb/debian/{}@{}", name.replace('+', "%2B"), version.replace('+', "%2B"));
-    Ok(Component { name: name.to_owned(), version, licence, url })
+/// A package of Debian whose libraries are linked.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Origin {
+    package: String,
+    version: String,
+    /// The root below which it has its documents.
+    root: PathBuf,
 }
 
-/// The packages of Debian that have the libraries, each with the libraries in words.
-fn packages(archives: &[PathBuf]) -> Result<BTreeMap<String, String>> {
-    let mut packages: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let own = target().canonicalize()?;
-    for archive in archives.iter().filter(|a| !a.starts_with(&own)) {
+impl Origin {
+    /// Of an installed file, or of an unpacked one.
+    fn of(archive: &Path, unpacked: Option<&Unpacked>) -> Result<Origin> {
+        if let Some(unpacked) = unpacked
+            && let Some((package, version)) = unpacked.owner(archive)
+        {
+            return Ok(Origin { package: package.into(), version: version.into(), root: unpacked.folder.clone() });
+        }
         let owner = output(Command::new("dpkg").arg("--search").arg(archive))
             .with_context(|| format!("{} is linked, and of no package: its licence is not known", archive.display()))?;
         let package = owner.split([':', ',']).next().unwrap_or_default().to_owned();
+        let version = output(Command::new("dpkg-query").args(["-W", "-f", "${Version}", &package]))?;
+        Ok(Origin { package, version, root: PathBuf::from("/") })
+    }
+
+    /// The text of its licences. That of some packages is a link to another one, which is not unpacked.
+    fn licences(&self) -> Option<String> {
+        let file = Path::new("usr/share/doc").join(&self.package).join("copyright");
+        let texts = [self.root.as_path(), Path::new("/")].map(|root| fs::read_to_string(root.join(&file)));
+        texts.into_iter().find_map(Result::ok)
+    }
+
+    /// As a part.
+    fn component(&self) -> Result<Component> {
+        let Origin { package: name, version, .. } = self;
+        let licence = OF_PACKAGES.iter().find(|(n, _)| name.starts_with(n)).map(|(_, licence)| (*licence).to_owned());
+        let licence =
+            licence.with_context(|| format!("{name} is linked: its licence has to be added to licences.rs"))?;
+        let url = format!("pkg:deb/debian/{}@{}", name.replace('+', "%2B"), version.replace('+', "%2B"));
+        Ok(Component { name: name.clone(), version: version.clone(), licence, url })
+    }
+}
+
+/// The packages of Debian that have the libraries, each with the libraries in words.
+fn packages(built: &Built) -> Result<BTreeMap<Origin, String>> {
+    let mut packages: BTreeMap<Origin, Vec<String>> = BTreeMap::new();
+    let own = target().canonicalize()?;
+    let unpacked = built.packages.as_ref();
+    let is_ours = |a: &&PathBuf| a.starts_with(&own) && !unpacked.is_some_and(|u| a.starts_with(&u.folder));
+    for archive in built.archives.iter().filter(|a| !is_ours(a)) {
         let name = archive.file_stem().unwrap_or_default().display().to_string();
-        packages.entry(package).or_default().push(name);
+        packages.entry(Origin::of(archive, unpacked)?).or_default().push(name);
     }
     let in_words = |names: Vec<String>| match names.as_slice() {
         [one] => one.clone(),

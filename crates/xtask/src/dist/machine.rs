@@ -1,6 +1,9 @@
 //! The kinds of machines that users have, under the names that each tool has for them.
 
-use anyhow::{Result, bail};
+use crate::aarch64;
+use anyhow::{Result, bail, ensure};
+use std::path::Path;
+use std::process::Command;
 
 /// A kind of machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +15,9 @@ pub enum Machine {
 }
 
 impl Machine {
+    /// All kinds.
+    pub const ALL: [Machine; 2] = [Machine::X86, Machine::Arm];
+
     /// This one.
     pub fn host() -> Result<Machine> {
         match std::env::consts::ARCH {
@@ -19,6 +25,35 @@ impl Machine {
             "aarch64" => Ok(Machine::Arm),
             other => bail!("there are no packages for {other}"),
         }
+    }
+
+    /// The one with that name. On a machine of another kind, only packages for Arm can be made: an emulator runs what
+    /// is made for them.
+    pub fn named(name: &str) -> Result<Machine> {
+        let Some(machine) = Machine::ALL.into_iter().find(|m| m.arch() == name || m.debian() == name) else {
+            bail!("there are no packages for {name}, but for {}", Machine::ALL.map(Machine::arch).join(" and "));
+        };
+        ensure!(
+            machine == Machine::Arm || machine.is_host(),
+            "packages for {} are made on such a machine only",
+            machine.arch()
+        );
+        Ok(machine)
+    }
+
+    /// Whether this is such a machine.
+    pub fn is_host(self) -> bool {
+        Machine::host().is_ok_and(|host| host == self)
+    }
+
+    /// A tool of the compiler for such machines: `gcc`, `ar`.
+    pub fn tool(self, name: &str) -> String {
+        if self.is_host() { name.to_owned() } else { format!("{}-{name}", self.multiarch()) }
+    }
+
+    /// A program that is made for such machines, here.
+    pub fn run(self, program: &Path) -> Command {
+        if self.is_host() { Command::new(program) } else { aarch64::emulated(program) }
     }
 
     /// For Rust, the C library, Python and users.
@@ -45,5 +80,22 @@ impl Machine {
     /// For Rust.
     pub fn triple(self) -> String {
         format!("{}-unknown-linux-gnu", self.arch())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machines_have_the_names_of_rust_and_of_debian() {
+        assert_eq!(Machine::named("aarch64").unwrap(), Machine::Arm);
+        assert_eq!(Machine::named("arm64").unwrap(), Machine::Arm);
+        assert!(Machine::named("riscv64").unwrap_err().to_string().contains("x86_64 and aarch64"));
+        let host = Machine::host().unwrap();
+        assert_eq!((host.tool("gcc").as_str(), host.is_host()), ("gcc", true));
+        let other = if host == Machine::Arm { Machine::X86 } else { Machine::Arm };
+        assert_eq!(other.tool("ar"), format!("{}-linux-gnu-ar", other.arch()));
+        assert_eq!(Machine::named(other.arch()).is_ok(), other == Machine::Arm);
     }
 }

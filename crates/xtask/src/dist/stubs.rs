@@ -33,7 +33,8 @@ const LIBC: &[&str] = &["libc.so.6", "libc_nonshared.a", "libld.so.2"];
 const START: &str = "Scrt1.o";
 
 /// Makes the folder, unless it is there.
-pub fn folder(machine: Machine, compiler: &str) -> Result<PathBuf> {
+pub fn folder(machine: Machine) -> Result<PathBuf> {
+    let compiler = machine.tool("gcc");
     let folder = target().join(format!("dist-libc-{}", machine.arch()));
     let inputs = format!("{GLIBC}\n{compiler}\n{}{}", template!("libc/ziglang.txt"), template!("libc/compat.c"));
     let done = folder.join("made-of");
@@ -74,12 +75,12 @@ pub fn folder(machine: Machine, compiler: &str) -> Result<PathBuf> {
     }
     fs::write(folder.join("compat.c"), template!("libc/compat.c"))?;
     must(
-        Command::new(compiler)
+        Command::new(&compiler)
             .args(["-O2", "-fPIC", "-Wall", "-Wextra", "-Werror", "-c", "compat.c", "-o", "compat.o"])
             .current_dir(&folder),
     )?;
     // An archive: what is not used is not linked.
-    must(Command::new("ar").args(["rcsD", "libcompat.a", "compat.o"]).current_dir(&folder))?;
+    must(Command::new(machine.tool("ar")).args(["rcsD", "libcompat.a", "compat.o"]).current_dir(&folder))?;
     let path = |name: &str| folder.join(name).display().to_string();
     let [shared, nonshared, loader] = LIBC else { unreachable!("three parts") };
     fs::write(

@@ -5,17 +5,17 @@ use super::{Form, Release, tar};
 use anyhow::{Context, Result};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The folder in the tarball, which is also its name.
 pub fn name(release: &Release) -> String {
     format!("cloom-{}-{}-linux", release.version, release.machine.arch())
 }
 
-/// Makes it in a folder.
-pub fn make(release: &Release, pieces: &[Piece], folder: &Path, form: Form) -> Result<PathBuf> {
+/// Makes it.
+pub fn make(release: &Release, pieces: &[Piece], archive: &Path, form: Form) -> Result<()> {
     let name = name(release);
-    let stage = folder.join("made/tarball");
+    let stage = archive.with_file_name("made").join("tarball");
     let top = stage.join(&name);
     // Where it will be is not known: pkg-config says where the file is.
     let config = release.fill(template!("cloom.pc")).replace("@PREFIX@", "${pcfiledir}/../..");
@@ -31,7 +31,5 @@ pub fn make(release: &Release, pieces: &[Piece], folder: &Path, form: Form) -> R
     for script in ["install.sh", "uninstall.sh"] {
         fs::set_permissions(top.join(script), fs::Permissions::from_mode(0o755)).context("cannot make it a program")?;
     }
-    let archive = folder.join(format!("{name}.tar.xz"));
-    tar(&stage, &[&name], &archive, release, form)?;
-    Ok(archive)
+    tar(&stage, &[&name], archive, release, form)
 }

@@ -3,8 +3,9 @@
 
 use super::build::Built;
 use super::licences::Texts;
-use super::{Release, output, stubs};
-use crate::tools::{must, root};
+use super::machine::Machine;
+use super::{Release, stubs};
+use crate::tools::{must, output, root};
 use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -99,18 +100,18 @@ pub fn pieces(release: &Release, built: &Built, texts: &Texts, made: &Path) -> R
         ("fish", "share/fish/vendor_completions.d/cloom.fish"),
     ];
     for (shell, path) in completions {
-        let script = output(Command::new(program).args(["completions", shell]))?;
+        let script = output(release.machine.run(program).args(["completions", shell]))?;
         pieces.push(Piece::new(path, Content::Text(script)));
     }
-    pieces.extend(manual(program, made)?);
+    pieces.extend(manual(release.machine, program, made)?);
     Ok(pieces)
 }
 
 /// The manual pages.
-fn manual(program: &Path, made: &Path) -> Result<Vec<Piece>> {
+fn manual(machine: Machine, program: &Path, made: &Path) -> Result<Vec<Piece>> {
     let folder = made.join("man");
     fs::create_dir_all(&folder)?;
-    must(Command::new(program).arg("man").arg(&folder))?;
+    must(machine.run(program).arg("man").arg(&folder))?;
     let mut names = fs::read_dir(&folder)?.map(|e| Ok(e?.file_name())).collect::<Result<Vec<_>>>()?;
     names.sort();
     ensure!(names.iter().any(|n| n == "cloom.1"), "`cloom man` wrote no page of the program");

@@ -6,26 +6,29 @@
 
 use super::licences::Texts;
 use super::tree::{Content, Piece, template};
-use super::{Form, Release, output, stubs};
-use crate::tools::root;
+use super::{Form, Release, stubs};
+use crate::tools::{output, root};
 use anyhow::{Context, Result};
 use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
 use flate2::Compression;
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-/// Makes it in a folder.
-pub fn make(release: &Release, pieces: &[Piece], texts: &Texts, folder: &Path, form: Form) -> Result<PathBuf> {
-    let version = &release.version;
-    let tag = format!("py3-none-manylinux_{}_{}", stubs::GLIBC.replace('.', "_"), release.machine.arch());
-    let mut files = content(release, pieces, texts, &tag)?;
+/// The last part of its name: Pythons, their interface, and machines.
+pub fn tag(release: &Release) -> String {
+    format!("py3-none-manylinux_{}_{}", stubs::GLIBC.replace('.', "_"), release.machine.arch())
+}
+
+/// Makes it.
+pub fn make(release: &Release, pieces: &[Piece], texts: &Texts, wheel: &Path, form: Form) -> Result<()> {
+    let mut files = content(release, pieces, texts, &tag(release))?;
     files.sort_by(|a, b| a.path.cmp(&b.path));
-    let stage = folder.join("made/wheel");
+    let stage = wheel.with_file_name("made").join("wheel");
     let mut record = String::new();
     for file in &files {
         file.place(&stage)?;
@@ -37,10 +40,8 @@ pub fn make(release: &Release, pieces: &[Piece], texts: &Texts, folder: &Path, f
     let record = Piece::new(path, Content::Text(record));
     record.place(&stage)?;
     files.push(record);
-    let wheel = folder.join(format!("cloom-{version}-{tag}.whl"));
-    write(&files, &stage, &wheel, form).with_context(|| format!("cannot write {}", wheel.display()))?;
-    fs::remove_dir_all(&stage)?;
-    Ok(wheel)
+    write(&files, &stage, wheel, form).with_context(|| format!("cannot write {}", wheel.display()))?;
+    Ok(fs::remove_dir_all(&stage)?)
 }
 
 /// The folder of what the package says of itself.
