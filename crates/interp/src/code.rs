@@ -276,6 +276,8 @@ pub struct To {
     pub moves: Box<[(Reg, Reg)]>,
     /// Whether a source is also the destination of an earlier copy.
     pub overlap: bool,
+    /// The block.
+    pub block: Block,
     /// At the back edge of a loop with collective operations, the work-items of a sub-group wait for each other
     /// (reconvergence). The wait has the position of an instruction after all others of the loop, and the loop's
     /// nesting depth.
@@ -569,7 +571,7 @@ impl Decoder<'_> {
         let mut written: Vec<Reg> = moves.iter().map(|m| m.0).collect();
         written.sort_unstable();
         let overlap = moves.iter().any(|m| written.binary_search(&m.1).is_ok());
-        To { pc: e.block.index() as u32, moves: moves.into(), overlap, wait: None }
+        To { pc: e.block.index() as u32, moves: moves.into(), overlap, block: e.block, wait: None }
     }
 
     fn term(&mut self, block: Block) {

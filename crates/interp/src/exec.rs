@@ -188,7 +188,9 @@ impl Item {
 
     fn steps<O: Observer>(&mut self, shared: &mut Shared<'_, O>) -> Result<Stop, FaultKind> {
         let program = shared.program;
-        while let Some(frame) = self.frames.last_mut() {
+        loop {
+            let calls = self.frames.len();
+            let Some(frame) = self.frames.last_mut() else { break };
             let func: &Decoded = &program.funcs[frame.func.index()];
             if func.code.is_empty() {
                 return Err(FaultKind::NoBody(program.module.funcs[frame.func].name.clone()));
@@ -197,6 +199,7 @@ impl Item {
                 r: &mut self.registers[frame.base..],
                 item: self.ids.as_ref().map_or([0; 3], |p| p.global_id),
                 span: Span::NONE,
+                frame: (frame.func, calls),
                 shared,
             };
             match run.straight(func, &mut frame.pc, self.ids.as_ref(), &mut self.segments)? {
@@ -234,6 +237,7 @@ impl Item {
                 }
             }
         }
+        shared.observer.ended();
         Ok(Stop::Done)
     }
 }
@@ -252,6 +256,8 @@ struct Running<'r, 's, O> {
     r: &'r mut [u64],
     item: [u64; 3],
     span: Span,
+    /// The function, and how many calls deep it is.
+    frame: (FuncRef, usize),
     shared: &'r mut Shared<'s, O>,
 }
 
@@ -282,6 +288,9 @@ impl<O: Observer> Running<'_, '_, O> {
 
     #[inline]
     fn go(&mut self, pc: &mut usize, to: &To) {
+        if to.pc as usize <= *pc {
+            self.shared.observer.back_edge(self.frame.0, to.block, self.frame.1);
+        }
         if to.overlap {
             let old: Vec<u64> = to.moves.iter().map(|m| self.r[m.1 as usize]).collect();
             for (m, x) in to.moves.iter().zip(old) {

@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 pub enum Arg {
     /// The bytes of a value or a structure.
     Bytes(Vec<u8>),
-    /// An address, of a buffer or 0.
+    /// An address, of a buffer, of the descriptor of an image ([`Machine::image`]), or 0.
     Buffer(u64),
     /// So many bytes of local memory.
     Local(u64),
@@ -115,6 +115,13 @@ impl<'p> Machine<'p> {
     /// A buffer with these bytes; gives its address.
     pub fn buffer(&mut self, bytes: &[u8]) -> Result<u64, FaultKind> {
         self.memory.allocate_with(bytes)
+    }
+
+    /// An image whose elements are a buffer's; gives the address of its descriptor.
+    pub fn image(&mut self, descriptor: &abi::image::Descriptor) -> Result<u64, FaultKind> {
+        let address = self.memory.allocate_with(&descriptor.bytes())?;
+        self.memory.protect(address);
+        Ok(address)
     }
 
     /// Runs a kernel over a range, work-item by work-item.
@@ -337,9 +344,11 @@ fn check<'f>(func: &'f Function, range: &NdRange, args: &[Arg]) -> Result<&'f Ke
     }
     for ((arg, p), ty) in args.iter().zip(&meta.params).zip(&func.params) {
         let good = match (arg, p.kind) {
-            (Arg::Bytes(b), ParamKind::Value) => b.len() == p.size as usize && p.size >= ty.bytes() && !ty.is_ptr(),
+            (Arg::Bytes(b), ParamKind::Value | ParamKind::Sampler) => {
+                b.len() == p.size as usize && p.size >= ty.bytes() && !ty.is_ptr()
+            }
             (Arg::Bytes(b), ParamKind::Struct) => b.len() == p.size as usize && ty.is_ptr(),
-            (Arg::Buffer(_), ParamKind::Global | ParamKind::Constant | ParamKind::Pipe) => {
+            (Arg::Buffer(_), ParamKind::Global | ParamKind::Constant | ParamKind::Pipe | ParamKind::Image) => {
                 p.size == 8 && ty.is_ptr() && !ty.is_vector()
             }
             (Arg::Local(_), ParamKind::Local) => p.size == 8 && ty.is_ptr() && !ty.is_vector(),

@@ -1,6 +1,6 @@
 //! Observer hooks into a run, for checkers and tests.
 
-use cloom_ir::{Span, StrRef};
+use cloom_ir::{Block, FuncRef, Span, StrRef};
 
 /// How memory is touched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,6 +47,10 @@ pub trait Observer {
     fn uninitialised(&mut self, _access: &Access) {}
     /// All work-items of a group have reached a barrier.
     fn barrier(&mut self, _group: [u64; 3], _span: Span) {}
+    /// A work-item goes back to an earlier block, as loops do, so many calls deep.
+    fn back_edge(&mut self, _func: FuncRef, _to: Block, _calls: usize) {}
+    /// A work-item ends.
+    fn ended(&mut self) {}
     /// A work-item prints.
     fn printf(&mut self, _printed: Printed) {}
 }

@@ -314,30 +314,22 @@ impl Image {
 
     /// The descriptor of an image whose elements begin at `data`, with the handle of a texture or 0.
     fn descriptor(&self, data: u64, texture: u64) -> [u8; abi::SIZE] {
-        let mut bytes = [0; abi::SIZE];
-        let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
-        for (at, field) in [
-            (abi::DATA, data),
-            (abi::ROW_PITCH, self.row_pitch),
-            (abi::SLICE_PITCH, self.slice_pitch),
-            (abi::TEXTURE, texture),
-        ] {
-            put(at, &field.to_le_bytes());
-        }
-        for (at, field) in [
+        let descriptor = abi::Descriptor {
+            data,
+            row_pitch: self.row_pitch,
+            slice_pitch: self.slice_pitch,
             // The limits of images keep sizes below 2^32.
-            (abi::WIDTH, self.width as u32),
-            (abi::HEIGHT, self.height as u32),
-            (abi::DEPTH, self.depth as u32),
-            (abi::ARRAY_SIZE, self.array_size as u32),
-            (abi::CHANNEL_ORDER, self.format.order),
-            (abi::CHANNEL_TYPE, self.format.channel_type),
-            (abi::ELEMENT_SIZE, self.format.element_size()),
-            (abi::SLICE_ROWS, self.slice_rows() as u32),
-        ] {
-            put(at, &field.to_le_bytes());
-        }
-        bytes
+            width: self.width as u32,
+            height: self.height as u32,
+            depth: self.depth as u32,
+            array_size: self.array_size as u32,
+            channel_order: self.format.order,
+            channel_type: self.format.channel_type,
+            element_size: self.format.element_size(),
+            slice_rows: self.slice_rows() as u32,
+            texture,
+        };
+        descriptor.bytes()
     }
 }
 

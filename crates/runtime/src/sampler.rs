@@ -68,7 +68,6 @@ impl Sampler {
 
     /// The argument of a kernel: the bits of [`cloom_ir::abi::image`].
     pub(crate) fn bits(&self) -> u32 {
-        let filter = 0x10 << (self.filter - FILTER_NEAREST);
-        filter | (self.addressing - ADDRESS_NONE) << 1 | u32::from(self.normalized)
+        cloom_ir::abi::image::sampler(self.normalized, self.addressing - ADDRESS_NONE, self.filter != FILTER_NEAREST)
     }
 }

@@ -35,3 +35,64 @@ pub const TEXTURE: usize = 64;
 pub const SIZE: usize = 80;
 /// Its alignment.
 pub const ALIGN: u32 = 8;
+
+/// What a descriptor says. Sizes that the type of the image does not have are 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Descriptor {
+    /// Address of the element at (0, 0, 0).
+    pub data: u64,
+    /// Bytes from row to row.
+    pub row_pitch: u64,
+    /// Bytes from slice to slice, or from layer to layer.
+    pub slice_pitch: u64,
+    /// Elements of a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Slices.
+    pub depth: u32,
+    /// Layers.
+    pub array_size: u32,
+    /// `cl_channel_order`
+    pub channel_order: u32,
+    /// `cl_channel_type`
+    pub channel_type: u32,
+    /// Bytes of an element.
+    pub element_size: u32,
+    /// Rows from slice to slice, or from layer to layer.
+    pub slice_rows: u32,
+    /// The handle of a texture, or 0.
+    pub texture: u64,
+}
+
+impl Descriptor {
+    /// As kernels read it.
+    pub fn bytes(&self) -> [u8; SIZE] {
+        let mut bytes = [0; SIZE];
+        let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
+        for (at, field) in
+            [(DATA, self.data), (ROW_PITCH, self.row_pitch), (SLICE_PITCH, self.slice_pitch), (TEXTURE, self.texture)]
+        {
+            put(at, &field.to_le_bytes());
+        }
+        for (at, field) in [
+            (WIDTH, self.width),
+            (HEIGHT, self.height),
+            (DEPTH, self.depth),
+            (ARRAY_SIZE, self.array_size),
+            (CHANNEL_ORDER, self.channel_order),
+            (CHANNEL_TYPE, self.channel_type),
+            (ELEMENT_SIZE, self.element_size),
+            (SLICE_ROWS, self.slice_rows),
+        ] {
+            put(at, &field.to_le_bytes());
+        }
+        bytes
+    }
+}
+
+/// The argument of a sampler: `addressing` counts from `CL_ADDRESS_NONE`.
+pub fn sampler(normalized: bool, addressing: u32, linear: bool) -> u32 {
+    let filter = if linear { 0x20 } else { 0x10 };
+    filter | addressing << 1 | u32::from(normalized)
+}
