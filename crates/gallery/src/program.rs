@@ -174,6 +174,8 @@ pub fn same<T: PartialEq + std::fmt::Debug>(got: &[T], want: &[T], what: &str) -
     }
     let wrong = got.iter().zip(want).filter(|(a, b)| a != b).count();
     match got.iter().zip(want).position(|(a, b)| a != b) {
+        // What they are is known in the plural.
+        None if got.len() == 1 => Verdict::Passed("the result equals the reference".into()),
         None => Verdict::Passed(format!("all {} {what} equal the reference", got.len())),
         Some(i) => Verdict::Failed(format!(
             "{wrong} of {} {what} differ from the reference; the first at {i}: {:?}, expected {:?}",
@@ -213,7 +215,10 @@ pub fn close(got: &[f32], want: &[f64], tolerance: impl Fn(usize) -> f64, what: 
         }
         worst = worst.max(if limit > 0.0 { error / limit } else { 0.0 });
     }
-    Verdict::Passed(format!("all {} {what} within the tolerance; the largest error is {worst:.3} of it", got.len()))
+    Verdict::Passed(match got.len() {
+        1 => format!("the result is within the tolerance; its error is {worst:.3} of it"),
+        n => format!("all {n} {what} within the tolerance; the largest error is {worst:.3} of it"),
+    })
 }
 
 #[cfg(test)]
@@ -222,9 +227,12 @@ mod tests {
 
     #[test]
     fn comparing_finds_one_wrong_element_and_not_a_number() {
-        assert!(matches!(same(&[1, 2, 3], &[1, 2, 3], "x"), Verdict::Passed(_)));
+        assert_eq!(same(&[1, 2, 3], &[1, 2, 3], "sums"), Verdict::Passed("all 3 sums equal the reference".into()));
+        assert_eq!(same(&[1], &[1], "sums"), Verdict::Passed("the result equals the reference".into()));
         assert!(matches!(same(&[1, 2, 3], &[1, 2, 4], "x"), Verdict::Failed(_)));
         assert!(matches!(same(&[1, 2], &[1, 2, 4], "x"), Verdict::Failed(_)));
+        let near = Verdict::Passed("the result is within the tolerance; its error is 0.000 of it".into());
+        assert_eq!(close(&[1.0], &[1.0], |_| 1e-6, "x"), near);
         assert!(matches!(close(&[1.0], &[1.0 + 1e-7], |_| 1e-6, "x"), Verdict::Passed(_)));
         assert!(matches!(close(&[1.0], &[1.1], |_| 1e-6, "x"), Verdict::Failed(_)));
         assert!(matches!(close(&[f32::NAN], &[1.0], |_| 1.0, "x"), Verdict::Failed(_)));

@@ -22,7 +22,7 @@ pub struct Builds {
 pub struct Against {
     /// The peer.
     pub peer: String,
-    /// The peer's processor time through Cloom's: the geometric mean over the gallery's kernels.
+    /// The peer's processor time divided by Cloom's: the geometric mean over the gallery's kernels.
     pub gallery: Option<f64>,
     /// Rows that both have.
     pub rows: usize,

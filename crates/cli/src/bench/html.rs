@@ -208,7 +208,7 @@ pub fn page(report: &Report, peers: &[String]) -> String {
     let _ = writeln!(
         html,
         "</ul>\n<p>Medians of {} runs, taken in turns; ± half the distance of the quartiles; * on the host's clock. A ratio is the \
-         peer's time through Cloom's: above one, Cloom is faster. Every time is of a result that a reference confirmed.</p>",
+         peer's time divided by Cloom's: above one, Cloom is faster. Every time is of a result that a reference confirmed.</p>",
         report.runs
     );
     if let Some(machine) = &report.machine {

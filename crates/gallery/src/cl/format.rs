@@ -102,6 +102,11 @@ impl Format {
     /// A depth in a float.
     pub const DEPTH_FLOAT: Format = format(memory::CL_DEPTH, memory::CL_FLOAT, 4);
 
+    /// `cl_channel_order` and `cl_channel_type`.
+    pub fn numbers(self) -> (u32, u32) {
+        (self.order, self.channel)
+    }
+
     /// That of so many floats.
     pub fn floats(channels: usize) -> Format {
         match channels {

@@ -215,8 +215,12 @@ fn tiled(session: &Session, setup: &Setup, built: &Built, params: &Params) -> Re
     let wall = times.wall.last().copied().unwrap_or_default();
     let kernel = times.device.last().copied().unwrap_or_default();
     let s = pass.spent;
+    let tiles = match setup.tiles() {
+        1 => "1 tile".to_owned(),
+        n => format!("{n} tiles"),
+    };
     let mut notes = vec![
-        format!("{} tiles of at most {1}x{1} with a halo of {2}", setup.tiles(), setup.side, setup.lens.halo()),
+        format!("{tiles} of at most {0}x{0} with a halo of {1}", setup.side, setup.lens.halo()),
         format!(
             "of {:.2} s: kernels {:.2} s; beside them transfers {:.2} s, generating {:.2} s, writing {:.2} s",
             seconds(wall),
