@@ -17,6 +17,8 @@ pub const FILE: &str = "libcloom.so";
 const VENDORS: &str = "OCL_ICD_VENDORS";
 /// The Khronos loader's variable for drivers, separated by colons.
 const FILENAMES: &str = "OCL_ICD_FILENAMES";
+/// The variable for a library to load in the place of the loader.
+const DYLIB: &str = "OPENCL_DYLIB_PATH";
 /// The platform's name.
 pub const PLATFORM: &str = "cloom";
 
@@ -68,8 +70,22 @@ fn is_cloom(found: &Found) -> bool {
 pub fn only(command: &mut Command, library: &Path, loader: bool) {
     command.env(VENDORS, library).env(FILENAMES, library).env_remove("OPENCL_VENDOR_PATH");
     if !loader {
-        command.env("OPENCL_DYLIB_PATH", library);
+        command.env(DYLIB, library);
     }
+}
+
+/// Replaces this process by the same command line where only the driver at that path is offered, unless it is that.
+/// Returns if it is, or why it could not.
+fn with_only(library: &Path, loader: bool) -> Result<(), Failure> {
+    let names = |variable: &str| std::env::var_os(variable).is_some_and(|v| Path::new(&v) == library);
+    if names(VENDORS) && (loader || names(DYLIB)) {
+        return Ok(());
+    }
+    let exe = std::env::current_exe().map_err(|e| Failure::wrong(format!("cannot find this program: {e}")))?;
+    let mut command = Command::new(exe);
+    command.args(std::env::args_os().skip(1));
+    only(&mut command, library, loader);
+    Err(Failure::wrong(format!("cannot start this program again: {}", command.exec())))
 }
 
 /// The folder of `.icd` files that this process made before it replaced itself; the process id stays the same.
@@ -96,6 +112,9 @@ pub fn beside_the_others() -> Result<Vendors, Failure> {
     let restarted = std::env::var_os(VENDORS).is_some_and(|v| Path::new(&v) == own);
     let found = cl::devices();
     let vendors = Vendors(restarted.then(|| own.clone()));
+    if let (Err(cloom_gallery::Error::NoLoader), Some(library)) = (&found, beside()) {
+        with_only(&library, false)?;
+    }
     let missing = match &found {
         Ok(found) => !found.iter().any(is_cloom),
         Err(cloom_gallery::Error::NoPlatform) => true,
@@ -147,15 +166,8 @@ pub fn choose(choice: Choice) -> Result<Choice, Failure> {
     if found.iter().any(is_cloom) {
         return Ok(Choice { platform: Some(PLATFORM.into()), ..choice });
     }
-    if let Some(library) = beside()
-        && std::env::var_os(VENDORS).is_none_or(|v| Path::new(&v) != library)
-    {
-        let exe = std::env::current_exe().map_err(|e| Failure::wrong(format!("cannot find this program: {e}")))?;
-        let mut command = Command::new(exe);
-        command.args(std::env::args_os().skip(1));
-        only(&mut command, &library, loader);
-        let error = command.exec();
-        return Err(Failure::wrong(format!("cannot start this program again: {error}")));
+    if let Some(library) = beside() {
+        with_only(&library, loader)?;
     }
     // The first platform there is, or the error that says what is missing.
     Ok(choice)
