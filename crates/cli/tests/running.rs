@@ -18,6 +18,15 @@ fn a_program_of_the_gallery_runs_is_checked_and_leaves_a_picture() {
 }
 
 #[test]
+fn without_a_loader_the_driver_takes_its_place_whatever_the_variables_say() {
+    let driver = std::path::Path::new(env!("CARGO_BIN_EXE_cloom")).with_file_name("libcloom.so");
+    let b = Bench::new().set("OPENCL_DYLIB_PATH", "/nowhere/libOpenCL.so").set("OCL_ICD_VENDORS", driver);
+    b.cloom("run -k mandel -s 32 -i 1 -n").expect(0);
+    let ran = b.cloom("agree -k lu -v team -s 20x1").expect(0);
+    assert!(ran.out.contains("1 result verified"), "{ran:?}");
+}
+
+#[test]
 fn json_has_the_times_of_a_right_result() {
     let b = Bench::new();
     let json = b.cloom("run -k histogram -v serial -s 64 -i 4 -n --json").expect(0).json();
@@ -116,9 +125,65 @@ fn images_and_samplers_are_arguments() {
     assert!(first.starts_with("(0.749, 0.749, 0.749, 1"), "{json}");
     b.cloom(&format!("{line} --output i.png")).expect(0);
     b.cloom("run i.cl --arg in=@i.png --arg out=8x4 --arg s=linear,repeat,normalized").expect(0);
-    assert!(b.cloom(&format!("{line} --verify")).expect(2).err.contains("cloom agree"));
+    let ran = b.cloom(&format!("{line} --verify")).expect(0);
+    assert!(ran.out.contains("passed: all 64 elements equal"), "{ran:?}");
     b.file("p.cl", "kernel void p(read_only pipe int q) {}");
     assert!(b.cloom("run p.cl --arg 4 -cl-std=CL3.0").expect(2).err.contains("a pipe cannot be an argument"));
+}
+
+#[test]
+fn images_of_all_kinds_are_verified() {
+    let b = Bench::new();
+    for (ty, size, coordinates) in [
+        ("image1d_t", "7", "(float)i"),
+        ("image1d_array_t", "7x3", "(float2)(i, i % 3)"),
+        ("image2d_t", "7x5", "(float2)(i, i * 0.4f)"),
+        ("image2d_array_t", "7x5x3", "(float4)(i, i * 0.4f, i % 3, 0)"),
+        ("image3d_t", "7x5x3", "(float4)(i, i * 0.4f, i * 0.3f, 0)"),
+    ] {
+        for (channel, read, element) in
+            [("unorm_int8", "f", "float4"), ("half_float", "f", "float4"), ("signed_int16", "i", "int4")]
+        {
+            for sampler in ["nearest,border", "linear,edge", "linear,repeat,normalized"] {
+                // Integers have no filter.
+                let sampler = if read == "i" { sampler.replace("linear", "nearest") } else { sampler.to_owned() };
+                b.file(
+                    "v.cl",
+                    &format!(
+                        "kernel void v(read_only {ty} in, sampler_t s, global {element} *out) {{
+                            int i = get_global_id(0);
+                            out[i] = read_image{read}(in, s, {coordinates} * 1.3f - 1.0f);
+                        }}"
+                    ),
+                );
+                let ran = b.cloom(&format!(
+                    "run v.cl --arg in={size}:rgba,{channel}:random --arg s={sampler} --arg out=16 --verify"
+                ));
+                assert!(ran.expect(0).out.contains("passed: all"), "{ty} {channel} {sampler}");
+            }
+        }
+    }
+    // What a kernel writes to an image, and what it asks of one.
+    b.file(
+        "w.cl",
+        "kernel void w(write_only image2d_t out, read_only image2d_t in) {
+            int2 p = (int2)(get_global_id(0), get_global_id(1));
+            write_imageui(out, p, (uint4)(get_image_width(in), get_image_height(in), p.x, p.y));
+        }",
+    );
+    let line = "run w.cl --arg out=6x4:rgba,unsigned_int8 --arg in=3x2 --global 6x4 --verify";
+    assert!(b.cloom(line).expect(0).out.contains("(3, 2, 0, 0) (3, 2, 1, 0)"));
+    // A pixel that depends on unwritten memory is named by its coordinates.
+    b.file(
+        "n.cl",
+        "kernel void n(write_only image2d_t out) {
+            int a[2], x = get_global_id(0), y = get_global_id(1);
+            a[0] = 1;
+            write_imageui(out, (int2)(x, y), (uint4)(a[x == 2 && y == 1] & 255));
+        }",
+    );
+    let ran = b.cloom("run n.cl --arg out=4x4:r,unsigned_int8 --global 4x4 --verify").expect(1);
+    assert!(ran.out.contains("out[2, 1] has no defined value"), "{ran:?}");
 }
 
 #[test]
@@ -135,9 +200,53 @@ fn an_endless_kernel_is_ended_and_its_loop_named() {
     let b = Bench::new();
     b.file("e.cl", "kernel void endless(volatile global int *p) {\n    while (p[0] == 0)\n        p[1] += 1;\n}\n");
     let ran = b.cloom("run e.cl --arg 2 --global 1 --timeout 1").expect(1);
-    for word in ["kernel `endless` of e.cl", "--timeout", "its loop may not end (line 2)"] {
+    for word in ["kernel `endless` of e.cl", "--timeout", "the loop of line 2 runs"] {
         assert!(ran.err.contains(word), "{word}: {ran:?}");
     }
+}
+
+#[test]
+fn of_several_loops_the_one_that_runs_is_named() {
+    let b = Bench::new();
+    // Loops before it, inside of it and in a function that it calls end.
+    b.file(
+        "n.cl",
+        "int twice(int n) {
+            int s = 0;
+            for (int i = 0; i < n; ++i) s += 2;
+            return s;
+        }
+        kernel void nested(volatile global int *p) {
+            for (int i = 0; i < 100; ++i) p[1] += i;
+            while (p[0] == 0)
+                for (int i = 0; i < 10; ++i)
+                    p[2] += twice(i);
+            for (int i = 0; i < 100; ++i) p[3] += i;
+        }",
+    );
+    let ran = b.cloom("run n.cl --arg 4 --global 8 --timeout 1").expect(1);
+    assert!(ran.err.contains("kernel `nested` of n.cl; the loop of line 8 runs"), "{ran:?}");
+    // With barriers all work-items go round.
+    b.file(
+        "b.cl",
+        "kernel void waits(volatile global int *p) {
+            for (int i = 0; i < 4; ++i) p[1] += i;
+            while (p[0] == 0)
+                barrier(CLK_GLOBAL_MEM_FENCE);
+        }",
+    );
+    let ran = b.cloom("run b.cl --arg 4 --global 8 --local 8 --timeout 1").expect(1);
+    assert!(ran.err.contains("the loop of line 3 runs"), "{ran:?}");
+    // Many work-items that end: the interpreter knows no loop that does not.
+    b.file(
+        "l.cl",
+        "kernel void slow(volatile global int *p) {
+            for (int i = 0; i < 1000; ++i) p[1] += i;
+            for (int i = 0; i < 1000; ++i) p[2] += i;
+        }",
+    );
+    let ran = b.cloom("run l.cl --arg 4 --global 100000000 --timeout 1").expect(1);
+    assert!(ran.err.contains("one of its loops may not end (lines 2, 3)"), "{ran:?}");
 }
 
 #[test]

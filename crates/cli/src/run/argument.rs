@@ -36,6 +36,15 @@ impl Value {
         }
     }
 
+    /// Bytes of an element of a buffer, or of a pixel.
+    pub fn element_bytes(&self) -> usize {
+        match self {
+            Value::Buffer { layout, .. } => layout.bytes(),
+            Value::Image(image) => image.format.bytes,
+            _ => 1,
+        }
+    }
+
     /// What a kernel can write to: the bytes before the launch.
     pub fn memory(&self) -> Option<&[u8]> {
         match self {

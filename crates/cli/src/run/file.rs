@@ -49,25 +49,37 @@ struct BufferInfo<'a> {
     first: Vec<String>,
 }
 
+/// The name of an element: of a pixel by its coordinates.
+fn place(name: &str, value: &Value, index: usize) -> String {
+    let size = if let Value::Image(image) = value { image.size.as_slice() } else { &[] };
+    let mut rest = index;
+    let coordinates = size.iter().map(|&side| {
+        let at = rest % side;
+        rest /= side;
+        at.to_string()
+    });
+    let coordinates: Vec<String> = coordinates.collect();
+    if coordinates.is_empty() { format!("{name}[{index}]") } else { format!("{name}[{}]", coordinates.join(", ")) }
+}
+
+/// An element or a pixel as text.
+fn element(value: &Value, bytes: &[u8]) -> String {
+    match value {
+        Value::Buffer { layout, .. } => layout.show(bytes),
+        Value::Image(image) => {
+            let parts: Vec<String> = image.format.stored(bytes).iter().map(|v| format!("{v:.4}")).collect();
+            let parts: Vec<&str> = parts.iter().map(|p| p.trim_end_matches('0').trim_end_matches('.')).collect();
+            format!("({})", parts.join(", "))
+        }
+        _ => String::new(),
+    }
+}
+
 /// Elements or pixels, and the first of them as text.
 fn shown(memory: &Memory<'_>, count: usize) -> (usize, Vec<String>) {
-    match memory.value {
-        Value::Buffer { layout, .. } => {
-            let size = layout.bytes();
-            let first = memory.bytes.chunks_exact(size).take(count).map(|b| layout.show(b)).collect();
-            (memory.bytes.len() / size, first)
-        }
-        Value::Image(image) => {
-            let pixel = |b: &[u8]| {
-                let parts: Vec<String> = image.format.stored(b).iter().map(|v| format!("{v:.4}")).collect();
-                let parts: Vec<&str> = parts.iter().map(|p| p.trim_end_matches('0').trim_end_matches('.')).collect();
-                format!("({})", parts.join(", "))
-            };
-            let size = image.format.bytes;
-            (memory.bytes.len() / size, memory.bytes.chunks_exact(size).take(count).map(pixel).collect())
-        }
-        _ => (0, Vec::new()),
-    }
+    let size = memory.value.element_bytes();
+    let first = memory.bytes.chunks_exact(size).take(count).map(|b| element(memory.value, b)).collect();
+    (memory.bytes.len() / size, first)
 }
 
 /// Runs a kernel of a file.
@@ -164,23 +176,20 @@ fn document<'a>(
 /// Compares every byte that the reference defines; says where the first difference is.
 fn compare(expected: Option<&Reference>, got: &[Vec<u8>], job: &Job) -> (Option<bool>, String) {
     let Some(expected) = expected else { return (None, "not asked for; --verify compares with the reference".into()) };
-    let params = job.memory().filter_map(|(name, value, _)| match value {
-        Value::Buffer { layout, .. } => Some((name, layout)),
-        _ => None,
-    });
     let (mut elements, mut undefined) = (0, 0);
     let mut first_undefined = None;
-    for (n, (((name, layout), want), got)) in params.zip(&expected.buffers).zip(got).enumerate() {
-        let size = layout.bytes();
+    for (n, (((name, value, _), want), got)) in job.memory().zip(&expected.memory).zip(got).enumerate() {
+        let size = value.element_bytes();
         let flags = expected.undefined.as_ref().map(|u| &u.bytes[n]);
         for (i, (want, got)) in want.chunks(size).zip(got.chunks(size)).enumerate() {
             let is_undefined = flags.is_some_and(|f| f[i * size..i * size + want.len()].contains(&true));
             if is_undefined {
                 undefined += 1;
-                first_undefined.get_or_insert_with(|| format!("{name}[{i}]"));
+                first_undefined.get_or_insert_with(|| place(name, value, i));
             } else if want != got {
-                let show = |b: &[u8]| if b.len() == size { layout.show(b) } else { format!("{b:02x?}") };
-                return (Some(false), format!("{name}[{i}] is {}, the reference has {}", show(got), show(want)));
+                let show = |b: &[u8]| if b.len() == size { element(value, b) } else { format!("{b:02x?}") };
+                let place = place(name, value, i);
+                return (Some(false), format!("{place} is {}, the reference has {}", show(got), show(want)));
             }
             elements += 1;
         }

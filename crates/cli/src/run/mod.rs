@@ -4,6 +4,7 @@
 //! The work happens in a child process (`supervise`), which does either `gallery` or `file`.
 
 pub(crate) mod argument;
+mod endless;
 mod file;
 mod gallery;
 pub(crate) mod kernel;

@@ -4,6 +4,7 @@
 use super::shape;
 use cloom_gallery::Picture;
 use cloom_gallery::image::{Address, Format, Kind, SamplerState};
+use cloom_ir::abi::image as abi;
 use std::path::Path;
 
 /// Bytes of one image, at most.
@@ -16,6 +17,47 @@ pub struct ImageValue {
     pub format: Format,
     pub size: Vec<usize>,
     pub pixels: Vec<u8>,
+}
+
+impl ImageValue {
+    /// What a kernel gets of the image, whose elements are at that address, row after row without gaps.
+    pub fn descriptor(&self, elements: u64) -> abi::Descriptor {
+        let [width, second, third] = std::array::from_fn(|i| self.size.get(i).map_or(1, |&n| n as u32));
+        let (height, depth, array_size) = match self.kind {
+            Kind::Line | Kind::Plane => (second, 1, 1),
+            Kind::LineArray => (1, 1, second),
+            Kind::PlaneArray => (second, 1, third),
+            Kind::Volume => (second, third, 1),
+        };
+        let (channel_order, channel_type) = self.format.numbers();
+        let row_pitch = u64::from(width) * self.format.bytes as u64;
+        abi::Descriptor {
+            data: elements,
+            row_pitch,
+            slice_pitch: row_pitch * u64::from(height),
+            width,
+            height,
+            depth,
+            array_size,
+            channel_order,
+            channel_type,
+            element_size: self.format.bytes as u32,
+            slice_rows: height,
+            texture: 0,
+        }
+    }
+}
+
+/// What a kernel gets of a sampler.
+pub fn sampler_word(state: SamplerState) -> u32 {
+    let addressing = match state.address {
+        Address::None => 0,
+        Address::Edge => 1,
+        Address::Border => 2,
+        Address::Repeat => 3,
+        Address::Mirror => 4,
+    };
+    abi::sampler(state.normalised, addressing, state.linear)
 }
 
 /// The kind of image that a type names.

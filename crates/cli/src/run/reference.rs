@@ -1,8 +1,8 @@
 //! The result of a kernel of a file by the reference interpreter, for `--verify`.
 //!
-//! In come the compiled program and the arguments; out come the bytes of each buffer after one launch, or a failure
-//! that names line and work-item if the kernel accesses memory out of bounds. This happens before the kernel runs on
-//! the device, so a kernel that would corrupt the process is not run.
+//! In come the compiled program and the arguments; out come the bytes of each buffer and image after one launch, or a
+//! failure that names line and work-item if the kernel accesses memory out of bounds. This happens before the kernel
+//! runs on the device, so a kernel that would corrupt the process is not run.
 //!
 //! A result that depends on unwritten memory (a private variable, local memory) has no defined value. Fresh memory of
 //! the interpreter holds a fill byte. If a run reads such a byte, a second run with the complement of the fill byte
@@ -10,22 +10,23 @@
 
 use super::argument::Value;
 use super::kernel::{Job, elements};
+use super::picture_argument;
 use super::shape::Sizes;
 use crate::outcome::Failure;
 use cloom_interp as interp;
-use cloom_ir::{KernelMeta, Span};
+use cloom_ir::{FuncRef, KernelMeta, Span};
 
 /// The interpreter's results.
 pub struct Reference {
-    /// The bytes of each buffer argument after the launch, in order.
-    pub buffers: Vec<Vec<u8>>,
+    /// The bytes of each buffer and image after the launch, in the order of the parameters.
+    pub memory: Vec<Vec<u8>>,
     /// Which bytes have no defined value, if any.
     pub undefined: Option<Undefined>,
 }
 
 /// The part of a result that depends on unwritten memory.
 pub struct Undefined {
-    /// One flag for each byte of each buffer.
+    /// One flag for each byte of each buffer and image.
     pub bytes: Vec<Vec<bool>>,
     /// Where the kernel first reads such memory: file, line, column, work-item.
     pub place: String,
@@ -36,31 +37,15 @@ const FILLS: [u8; 2] = [0xa5, 0x5a];
 
 /// Runs the kernel.
 pub fn run(job: &Job) -> Result<Reference, Failure> {
-    let Job { kernel, values, .. } = job;
-    let of_image = |v: &Value| matches!(v, Value::Image(_) | Value::Sampler(_));
-    if values.iter().any(of_image) {
-        return Err(Failure::wrong(
-            "--verify: the reference interpreter takes no images and samplers yet; compare platforms with `cloom agree`",
-        ));
-    }
-    let linked = job.compiler.linked(&job.program, kernel);
-    let module = linked.map_err(|e| Failure::finding(format!("{kernel}: {e}")))?;
-    let files = module.files.clone();
-    let func = module.find(kernel).ok_or_else(|| Failure::wrong(format!("there is no kernel `{kernel}`")))?;
-    let code = interp::Program::new(module).map_err(|e| {
-        let first = e.first().map_or_else(String::new, ToString::to_string);
-        Failure::finding(format!("{kernel}: the front end produced invalid IR, a bug of Cloom: {first}"))
-    })?;
-    let range = range(&job.meta, &job.global, job.local.as_ref());
-    let launch = Launch { job, code: &code, func, range, files: &files };
-    let (buffers, unwritten) = launch.run(FILLS[0])?;
-    let Some(access) = unwritten else { return Ok(Reference { buffers, undefined: None }) };
+    let launch = Launch::new(job)?;
+    let (memory, unwritten) = launch.run(FILLS[0])?;
+    let Some(access) = unwritten else { return Ok(Reference { memory, undefined: None }) };
     let place = format!("{}, work-item {:?}", launch.place(access.span), access.item);
     let (others, _) = launch.run(FILLS[1])?;
     let differ = |(a, b): (&Vec<u8>, &Vec<u8>)| a.iter().zip(b).map(|(x, y)| x != y).collect();
-    let bytes: Vec<Vec<bool>> = buffers.iter().zip(&others).map(differ).collect();
+    let bytes: Vec<Vec<bool>> = memory.iter().zip(&others).map(differ).collect();
     let any = bytes.iter().flatten().any(|&b| b);
-    Ok(Reference { buffers, undefined: any.then_some(Undefined { bytes, place }) })
+    Ok(Reference { memory, undefined: any.then_some(Undefined { bytes, place }) })
 }
 
 /// The range of the launch, in three dimensions.
@@ -77,12 +62,20 @@ fn range(meta: &KernelMeta, global: &Sizes, local: Option<&Sizes>) -> interp::Nd
 }
 
 /// A launch that can be repeated.
-struct Launch<'a> {
+pub struct Launch<'a> {
     job: &'a Job,
-    code: &'a interp::Program,
-    func: cloom_ir::FuncRef,
+    /// The kernel with what it calls.
+    pub code: interp::Program,
+    func: FuncRef,
     range: interp::NdRange,
-    files: &'a [String],
+}
+
+/// A machine that is ready to run the kernel.
+struct Ready<'a> {
+    machine: interp::Machine<'a>,
+    args: Vec<interp::Arg>,
+    /// Address and size of the bytes of each buffer and image.
+    memory: Vec<(u64, u64)>,
 }
 
 /// Keeps the first read of unwritten memory.
@@ -95,41 +88,72 @@ impl interp::Observer for FirstUnwritten {
     }
 }
 
-impl Launch<'_> {
-    /// Runs it once. Returns the buffers, and the first read of unwritten memory.
-    fn run(&self, fill: u8) -> Result<(Vec<Vec<u8>>, Option<interp::Access>), Failure> {
-        let sizes = self.job.values.iter().map(|v| if let Value::Buffer { bytes, .. } = v { bytes.len() } else { 0 });
-        let memory = (sizes.sum::<usize>() as u64 + (1 << 30)).saturating_mul(2);
-        let options = interp::Options { memory, canary: fill, ..interp::Options::default() };
-        let full = |e: interp::FaultKind| {
-            Failure::wrong(format!("the reference interpreter cannot hold these buffers: {e}; choose smaller ones"))
-        };
-        let mut machine = interp::Machine::new(self.code, options).map_err(full)?;
-        let (mut buffers, mut args) = (Vec::new(), Vec::new());
+impl<'a> Launch<'a> {
+    /// The launch of a kernel of a file.
+    pub fn new(job: &'a Job) -> Result<Launch<'a>, Failure> {
+        let kernel = &job.kernel;
+        let linked = job.compiler.linked(&job.program, kernel);
+        let module = linked.map_err(|e| Failure::finding(format!("{kernel}: {e}")))?;
+        let func = module.find(kernel).ok_or_else(|| Failure::wrong(format!("there is no kernel `{kernel}`")))?;
+        let code = interp::Program::new(module).map_err(|e| {
+            let first = e.first().map_or_else(String::new, ToString::to_string);
+            Failure::finding(format!("{kernel}: the front end produced invalid IR, a bug of Cloom: {first}"))
+        })?;
+        Ok(Launch { job, code, func, range: range(&job.meta, &job.global, job.local.as_ref()) })
+    }
+
+    /// A fresh machine.
+    fn ready(&self, options: interp::Options) -> Result<Ready<'_>, interp::FaultKind> {
+        let mut machine = interp::Machine::new(&self.code, options)?;
+        let (mut memory, mut args) = (Vec::new(), Vec::new());
         for value in &self.job.values {
+            let mut upload = |bytes: &[u8], machine: &mut interp::Machine<'_>| {
+                let address = machine.buffer(bytes)?;
+                memory.push((address, bytes.len() as u64));
+                Ok(address)
+            };
             args.push(match value {
-                Value::Buffer { bytes, .. } => {
-                    let address = machine.buffer(bytes).map_err(full)?;
-                    buffers.push((address, bytes.len() as u64));
-                    interp::Arg::Buffer(address)
+                Value::Buffer { bytes, .. } => interp::Arg::Buffer(upload(bytes, &mut machine)?),
+                Value::Image(image) => {
+                    let elements = upload(&image.pixels, &mut machine)?;
+                    interp::Arg::Buffer(machine.image(&image.descriptor(elements))?)
+                }
+                Value::Sampler(state) => {
+                    interp::Arg::Bytes(picture_argument::sampler_word(*state).to_le_bytes().to_vec())
                 }
                 Value::Local(bytes) => interp::Arg::Local(*bytes as u64),
                 Value::Bytes(bytes) => interp::Arg::Bytes(bytes.clone()),
-                // Refused before.
-                Value::Image(_) | Value::Sampler(_) => interp::Arg::Bytes(vec![0; 8]),
             });
         }
+        Ok(Ready { machine, args, memory })
+    }
+
+    /// Runs it for so many instructions, whatever comes of it.
+    pub fn watch(&self, fuel: u64, observer: &mut impl interp::Observer) -> Result<(), interp::Fault> {
+        let Ready { mut machine, args, .. } = self.ready(interp::Options { fuel, ..interp::Options::default() })?;
+        machine.run_kernel(self.func, &self.range, &args, observer)
+    }
+
+    /// Runs it once. Returns the memory, and the first read of unwritten memory.
+    fn run(&self, fill: u8) -> Result<(Vec<Vec<u8>>, Option<interp::Access>), Failure> {
+        let sizes = self.job.values.iter().map(|v| v.memory().map_or(0, <[u8]>::len));
+        let limit = (sizes.sum::<usize>() as u64 + (1 << 30)).saturating_mul(2);
+        let full = |e: interp::FaultKind| {
+            Failure::wrong(format!("the reference interpreter cannot hold these buffers: {e}; choose smaller ones"))
+        };
+        let options = interp::Options { memory: limit, canary: fill, ..interp::Options::default() };
+        let Ready { mut machine, args, memory } = self.ready(options).map_err(full)?;
         let mut seen = FirstUnwritten::default();
         machine
             .run_kernel(self.func, &self.range, &args, &mut seen)
-            .map_err(|fault| self.failure(&fault, seen.0.as_ref(), &buffers))?;
+            .map_err(|fault| self.failure(&fault, seen.0.as_ref(), &memory))?;
         let read = |&(address, len): &(u64, u64)| machine.memory.read(address, len).map(|(bytes, _)| bytes.to_vec());
-        let buffers: Result<Vec<Vec<u8>>, _> = buffers.iter().map(read).collect();
-        Ok((buffers.map_err(full)?, seen.0))
+        let memory: Result<Vec<Vec<u8>>, _> = memory.iter().map(read).collect();
+        Ok((memory.map_err(full)?, seen.0))
     }
 
     /// The message for a launch that was aborted.
-    fn failure(&self, fault: &interp::Fault, unwritten: Option<&interp::Access>, buffers: &[(u64, u64)]) -> Failure {
+    fn failure(&self, fault: &interp::Fault, unwritten: Option<&interp::Access>, memory: &[(u64, u64)]) -> Failure {
         match &fault.kind {
             interp::FaultKind::Fuel | interp::FaultKind::Memory => Failure::wrong(format!(
                 "too much for the reference interpreter: {}; choose a smaller --global, or leave --verify out",
@@ -142,7 +166,7 @@ impl Launch<'_> {
                 let before = unwritten.map_or_else(String::new, |a| {
                     format!("; before that it read memory that nothing has written, {}", self.place(a.span))
                 });
-                let which = self.which(fault, buffers).map_or_else(String::new, |which| format!("; {which}"));
+                let which = self.which(fault, memory).map_or_else(String::new, |which| format!("; {which}"));
                 Failure::finding(format!(
                     "kernel `{}`: {file}{fault}{which}{before}; the kernel was not run on the device",
                     self.job.kernel
@@ -152,9 +176,9 @@ impl Launch<'_> {
     }
 
     /// The buffer whose end an access passes, and the element.
-    fn which(&self, fault: &interp::Fault, buffers: &[(u64, u64)]) -> Option<String> {
+    fn which(&self, fault: &interp::Fault, memory: &[(u64, u64)]) -> Option<String> {
         let interp::FaultKind::OutOfBounds { offset, base, .. } = fault.kind else { return None };
-        let index = buffers.iter().position(|&(address, _)| address == base)?;
+        let index = memory.iter().position(|&(address, _)| address == base)?;
         let (name, value, bytes) = self.job.memory().nth(index)?;
         let Value::Buffer { layout, .. } = value else { return None };
         let size = layout.bytes() as i64;
@@ -168,7 +192,7 @@ impl Launch<'_> {
     }
 
     fn file(&self, span: Span) -> &str {
-        self.files.get(usize::from(span.file)).map_or("", String::as_str)
+        self.code.module.files.get(usize::from(span.file)).map_or("", String::as_str)
     }
 
     fn place(&self, span: Span) -> String {

@@ -10,7 +10,8 @@
 //!
 //! The child writes into the file NOTE what it is about to do; the parent reads it if the child was ended by a signal.
 
-use super::Options;
+use super::kernel::Job;
+use super::{Options, endless};
 use crate::child;
 use crate::outcome::{Answer, Failure};
 use crate::progress::Progress;
@@ -28,7 +29,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     let noted = Noted::read(note.path());
     if timed_out {
         let limit = options.timeout.unwrap_or_default();
-        return Err(Failure::finding(format!("ended after {limit} s (--timeout) in {}", noted.endless())));
+        return Err(Failure::finding(format!("ended after {limit} s (--timeout) in {}", noted.endless(options))));
     }
     if let Some(answer) = child::answered(status) {
         return Ok(answer);
@@ -41,7 +42,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
         ))),
         (None, Some(2)) => {
             let seconds = noted.since.map_or(0.0, |t| t.as_secs_f64());
-            Err(Failure::finding(format!("interrupted after {seconds:.0} s in {}", noted.endless())))
+            Err(Failure::finding(format!("interrupted after {seconds:.0} s in {}", noted.endless(options))))
         }
         (None, signal) => {
             let signal = signal.unwrap_or_default();
@@ -94,8 +95,16 @@ impl Noted {
     }
 
     /// What does not end, and why that may be.
-    fn endless(&self) -> String {
+    fn endless(&self, options: &Options) -> String {
         let what = named(self.doing.clone().unwrap_or_else(|| "the start".into()));
+        let is_kernel = self.doing.as_ref().is_some_and(|doing| doing.starts_with("kernel `"));
+        let running = options.file.as_deref().filter(|path| is_kernel && path.as_os_str() != "-").and_then(|path| {
+            let job = Job::read(path, options.kernel.as_deref(), &options.file_kernel, options.tiles()).ok()?;
+            endless::line(&job)
+        });
+        if let Some(line) = running {
+            return format!("{what}; the loop of line {line} runs");
+        }
         match &self.why {
             Some(why) => format!("{what}; {why}"),
             None => what,
