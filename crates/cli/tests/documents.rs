@@ -1,5 +1,6 @@
 //! The documents: their Markdown is well-formed, their links and anchors lead somewhere, their commands are ones that
-//! the program takes, and the table of environment variables is that of the program.
+//! the program takes, and do what is said without an error, and the table of environment variables is that of the
+//! program.
 
 mod common;
 
@@ -179,6 +180,100 @@ fn every_command_is_one_that_the_program_takes() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The files that commands of the documents name.
+const FILES: &[(&str, &str)] = &[
+    ("a.cl", "int twice(int x); kernel void a(global int *p) { p[get_global_id(0)] = twice(3); }"),
+    ("b.cl", "kernel void b(global int *p) { p[get_global_id(0)] = 4; }"),
+    ("util.cl", "int twice(int x) { return 2 * x; }"),
+    ("both/a.cl", "kernel void a(global int *p) { p[get_global_id(0)] = 3; }"),
+    ("both/b.cl", "kernel void b(global int *p) { p[get_global_id(0)] = 4; }"),
+    ("kernel.cl", BLUR),
+    ("kernels.cl", BLUR),
+    ("blur.cl", BLUR),
+    (
+        "saxpy.cl",
+        "kernel void saxpy(global float *y, global const float *x, float a) {
+            size_t i = get_global_id(0);
+            y[i] = a * x[i] + y[i];
+        }",
+    ),
+];
+
+const BLUR: &str = "#ifndef RADIUS
+#define RADIUS 1
+#endif
+kernel void blur(global float *out, global const float *in) {
+    int i = get_global_id(0), n = get_global_size(0);
+    float sum = 0;
+    for (int d = -RADIUS; d <= RADIUS; ++d) sum += in[clamp(i + d, 0, n - 1)];
+    out[i] = sum;
+}
+";
+
+/// Commands that are not run here, and why.
+fn why_not(words: &[String]) -> Option<&'static str> {
+    let has = |word: &str| words.iter().any(|w| w.contains(word));
+    match words.first().map(String::as_str) {
+        Some("bench") if !has(".cl") && !has("--list") => Some("minutes to hours; tests/bench.rs runs small ones"),
+        Some("agree") if words.len() == 1 => Some("the whole gallery; tests/agreement.rs has the parts"),
+        _ if has("pocl") || has("intel") => Some("other platforms, which not every machine has"),
+        _ if has("sm_90") || words.windows(2).any(|w| w == ["--device", "1"]) => Some("a GPU"),
+        _ if has(".mp4") => Some("the program ffmpeg, and a film of the reader's"),
+        _ => None,
+    }
+}
+
+/// The same with small sizes and few iterations.
+fn small(words: &[String]) -> Vec<String> {
+    let mut words = words.to_vec();
+    for i in 1..words.len() {
+        let most = match words[i - 1].as_str() {
+            "-s" => 256,
+            "-i" => 3,
+            _ => continue,
+        };
+        let sides =
+            words[i].split('x').map(|n| n.parse::<u32>().map_or_else(|_| n.to_owned(), |n| n.min(most).to_string()));
+        words[i] = sides.collect::<Vec<_>>().join("x");
+    }
+    words
+}
+
+#[test]
+fn commands_run() {
+    let b = Bench::new();
+    std::fs::create_dir(b.path("both")).unwrap();
+    std::fs::create_dir(b.path("include")).unwrap();
+    FILES.iter().for_each(|(name, text)| b.file(name, text));
+    // Pictures that the reader is to bring.
+    for name in ["first.png", "second.png", "picture.png"] {
+        b.words(&["run", "-k", "mandel", "-s", "64", "-i", "1", "--output", name].map(String::from)).expect(0);
+    }
+    let mut seen = BTreeSet::new();
+    let (mut ran, mut wrong) = (0, Vec::new());
+    for (shown, mut words) in commands() {
+        if why_not(&words).is_some() || !seen.insert(words.clone()) {
+            continue;
+        }
+        words = small(&words);
+        // Two sources that are compiled apart and linked have all that they call.
+        if words.iter().any(|w| w == "both.clbin") {
+            words.iter_mut().filter(|w| w.ends_with(".cl")).for_each(|w| w.insert_str(0, "both/"));
+        }
+        let input = if words.iter().any(|w| w == "-") { BLUR } else { "" };
+        let outcome = b.with_input(&words, input);
+        // `doctor` says whether this machine has a problem.
+        let is_right = outcome.status == 0 || (words[0] == "doctor" && outcome.status == 1);
+        if !is_right {
+            let error = outcome.err.lines().chain(outcome.out.lines()).next().unwrap_or_default();
+            wrong.push(format!("{shown}\n    status {}: {error}", outcome.status));
+        }
+        ran += 1;
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(ran > 70, "{ran}");
 }
 
 #[test]

@@ -79,15 +79,16 @@ impl Bench {
     /// Runs `cloom` with a text at its standard input.
     pub fn piped(&self, line: &str, input: &str) -> Ran {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        self.run(&words, input)
+        self.with_input(&words, input)
     }
 
     /// Runs `cloom` with these words.
     pub fn words(&self, words: &[String]) -> Ran {
-        self.run(words, "")
+        self.with_input(words, "")
     }
 
-    fn run(&self, words: &[String], input: &str) -> Ran {
+    /// Runs `cloom` with these words and a text at its standard input.
+    pub fn with_input(&self, words: &[String], input: &str) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cloom"));
         command.args(words).current_dir(self.dir.path());
         for name in ["OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH", "OPENCL_DYLIB_PATH"] {
