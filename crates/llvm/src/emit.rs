@@ -94,13 +94,26 @@ pub struct Cx<'m> {
     pub lines: Option<Lines<'m>>,
 }
 
-/// Cases of a `switch` from which on comparisons choose the case. LLVM looks for jump tables, and orders the blocks
-/// after one, in time that grows with the square of the cases (4000 cases: 7 s).
+/// Cases of a `switch` from which on comparisons choose the case if it has no jump table: LLVM looks for tables of parts
+/// of it in time that grows with the square of the cases.
 const MANY_CASES: usize = 500;
+/// LLVM makes one table of all cases if their values span at most so many for each. That it sees at once.
+const MAX_SPAN: u64 = 10;
 
-fn has_large_switch(func: &Function) -> bool {
-    let is_large = |term: &Term| matches!(term, Term::Switch { cases, .. } if cases.len() > MANY_CASES);
-    func.layout.iter().any(|&b| is_large(&func.blocks[b].term))
+/// Whether a `switch` has many cases that no single table holds.
+fn has_scattered_switch(func: &Function) -> bool {
+    let is_scattered = |term: &Term| {
+        let Term::Switch { value, cases, .. } = term else { return false };
+        let signed = |bits: u64| {
+            let shift = 64 - func.ty(*value).scalar.bits();
+            ((bits << shift) as i64) >> shift
+        };
+        let values = || cases.iter().map(|c| signed(c.0));
+        let (Some(least), Some(greatest)) = (values().min(), values().max()) else { return false };
+        let span = greatest.wrapping_sub(least) as u64;
+        cases.len() > MANY_CASES && span / MAX_SPAN >= cases.len() as u64
+    };
+    func.layout.iter().any(|&b| is_scattered(&func.blocks[b].term))
 }
 
 impl Cx<'_> {
@@ -194,7 +207,7 @@ impl Cx<'_> {
                 if root { LLVMLinkage::LLVMExternalLinkage } else { LLVMLinkage::LLVMInternalLinkage },
             );
             self.describe(value);
-            if has_large_switch(func) {
+            if has_scattered_switch(func) {
                 let attribute = self.text_attribute("no-jump-tables", "true");
                 LLVMAddAttributeAtIndex(value, LLVMAttributeFunctionIndex, attribute);
             }
