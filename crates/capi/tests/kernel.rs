@@ -1,6 +1,7 @@
 //! Chapter 5.9 of the specification: kernels, their arguments, and queries.
 
 mod common;
+use common::images::{D2, Desc, Format, UNORM_INT8};
 use common::*;
 use std::ffi::CString;
 
@@ -176,6 +177,29 @@ fn a_kernel_tells_what_its_groups_need() {
     // There is one device, so it need not be named.
     let ask = |s, v, r| t.clGetKernelWorkGroupInfo(kernel.h, null_mut(), CL_KERNEL_WORK_GROUP_SIZE, s, v, r);
     assert_eq!(info::<usize>(ask), most);
+}
+
+#[test]
+fn a_kernel_with_images_tells_what_a_launch_needs_before_they_are_set() {
+    let t = Session::new();
+    let kernel = t.kernel(
+        "kernel void k(read_only image2d_t from, sampler_t s, global float *to) {
+            local float shared[100];
+            float all[1000];
+            for (int i = 0; i < 1000; i++) all[i * 7 % 1000] = read_imagef(from, s, (int2)(i, 0)).x;
+            shared[get_local_id(0)] = all[(int)to[get_global_id(0)]];
+            barrier(CLK_LOCAL_MEM_FENCE);
+            to[get_global_id(0)] = shared[0];
+        }",
+    );
+    let ask = |name| info::<u64>(|s, v, r| api().clGetKernelWorkGroupInfo(kernel.h, t.device, name, s, v, r));
+    let needed = || (ask(CL_KERNEL_LOCAL_MEM_SIZE), ask(CL_KERNEL_PRIVATE_MEM_SIZE));
+    let before = needed();
+    assert!(before.0 >= 400 && before.1 >= 4000, "{before:?}");
+    // The format that was expected.
+    let image = t.image(Format { order: 0x10B5, channel_type: UNORM_INT8 }, &Desc::new(D2, [4, 4, 1]));
+    t.arg_mem(&kernel, 0, &image);
+    assert_eq!(needed(), before);
 }
 
 #[test]

@@ -5,14 +5,15 @@ use crate::blocks::Blocks;
 use crate::context::ZeroedMemory;
 use crate::host_mem::HostPtr;
 use crate::residency::{AccessMode, Space};
+use crate::sampler::USUAL_SAMPLER;
 use crate::status::{bail, ensure};
 use crate::{
     Context, Device, Error, ExternalSlot, KernelCode, MemFlags, MemObject, Program, Queue, Result, Sampler, Status,
 };
 use cloom_artifact::{KernelArgKind, KernelArtifact};
-use cloom_caps::image::ImageFormat;
+use cloom_caps::image::{ImageFormat, channel, order};
 use cloom_compiler::{ArgState, ArgStates};
-use cloom_hal::SvmKind;
+use cloom_hal::{self as hal, SvmKind};
 use cloom_ir::abi::BLOCK_ALIGN;
 use cloom_ir::{KernelMeta, KernelParam, ParamKind};
 use smallvec::SmallVec;
@@ -228,6 +229,16 @@ impl Kernel {
             Some(code) => Ok(code),
             None => bail!(InvalidDevice, "the kernel is not built for the device"),
         }
+    }
+
+    // OpenCL 3.0 API, 5.9.4: Kernel Object Queries.
+    /// The code that a launch with the present arguments would run, for questions about its memory. Images and samplers
+    /// that are not set count as the most usual ones: code for all of them is many times as large, takes a hundred times
+    /// as long to compile, and no launch runs it.
+    pub fn launch_code(&self, device: Option<&Arc<Device>>) -> Result<Arc<dyn hal::Kernel>> {
+        let code = self.code_on(device)?;
+        let known = self.arg_states(self.program.context().space_of(code.device()));
+        code.specialised(expected_states(&self.meta, &known)).loaded().cloned()
     }
 
     /// The code for the device of a queue.
@@ -611,8 +622,81 @@ impl Drop for Kernel {
     }
 }
 
+/// The states of all images and samplers: those that are known, and for the others the most usual ones.
+fn expected_states(meta: &KernelMeta, known: &ArgStates) -> ArgStates {
+    let state = |(i, param): (u32, &KernelParam)| {
+        let known = known.iter().find(|(k, _)| *k == i).map(|(_, state)| *state);
+        Some((i, known.or_else(|| usual_state(param))?))
+    };
+    (0..).zip(&meta.params).filter_map(state).collect()
+}
+
+/// What launches pass most often for an image or a sampler: bytes of four channels that count from 0 to 1, and elements
+/// by their numbers, the nearest ones, at the edge those of the edge.
+fn usual_state(param: &KernelParam) -> Option<ArgState> {
+    match param.kind {
+        ParamKind::Image => {
+            let (order, channel_type) = match param.type_name.contains("depth") {
+                true => (order::DEPTH, channel::FLOAT),
+                false => (order::RGBA, channel::UNORM_INT8),
+            };
+            Some(ArgState::Image { order, channel_type, is_large: false, is_column: false, has_texture: false })
+        }
+        ParamKind::Sampler => Some(ArgState::Sampler(USUAL_SAMPLER)),
+        _ => None,
+    }
+}
+
 /// Checks the size of an argument that is a handle.
 fn check_handle_size(what: &ArgName<'_>, kind: &str, handle: &str, size: u64) -> Result<()> {
     ensure!(size == 8, InvalidArgSize, "{what} is {kind}: its size is that of a {handle}, 8, not {size}");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn param(kind: ParamKind, type_name: &str) -> KernelParam {
+        KernelParam {
+            name: "p".into(),
+            type_name: type_name.into(),
+            kind,
+            size: 8,
+            align: 8,
+            is_const: false,
+            is_restrict: false,
+            is_volatile: false,
+            access: 1,
+            pointee_align: 1,
+        }
+    }
+
+    #[test]
+    fn what_is_not_set_yet_is_expected_to_be_usual() {
+        let params = vec![
+            param(ParamKind::Global, "float*"),
+            param(ParamKind::Image, "image2d_t"),
+            param(ParamKind::Sampler, "sampler_t"),
+            param(ParamKind::Image, "image2d_depth_t"),
+            param(ParamKind::Image, "image3d_t"),
+        ];
+        let meta = KernelMeta { params, ..KernelMeta::default() };
+        let image = |order, channel_type| ArgState::Image {
+            order,
+            channel_type,
+            is_large: false,
+            is_column: false,
+            has_texture: false,
+        };
+        let known = vec![(4, image(order::R, channel::FLOAT))];
+        let usual = [
+            (1, image(order::RGBA, channel::UNORM_INT8)),
+            (2, ArgState::Sampler(0x12)),
+            (3, image(order::DEPTH, channel::FLOAT)),
+            (4, image(order::R, channel::FLOAT)),
+        ];
+        assert_eq!(expected_states(&meta, &known), usual);
+        assert!(expected_states(&KernelMeta::default(), &ArgStates::new()).is_empty());
+    }
 }

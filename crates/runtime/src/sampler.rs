@@ -20,6 +20,9 @@ const ADDRESS_NONE: u32 = 0x1130;
 /// `CL_FILTER_NEAREST`; `CL_FILTER_LINEAR` follows.
 const FILTER_NEAREST: u32 = 0x1140;
 
+/// The bits of a sampler with `CL_FILTER_NEAREST`, `CL_ADDRESS_CLAMP_TO_EDGE` and coordinates that are not normalised.
+pub(crate) const USUAL_SAMPLER: u32 = cloom_ir::abi::image::sampler(false, 1, false);
+
 impl Sampler {
     // OpenCL 3.0 API, 5.7.1: Creating Sampler Objects.
     /// A sampler with `cl_addressing_mode` and `cl_filter_mode`.

@@ -161,10 +161,11 @@ pub fn work_group_info(
         }
         cl::KERNEL_COMPILE_WORK_GROUP_SIZE => info.array(&required.unwrap_or([0; 3]).map(|s| s as usize)),
         cl::KERNEL_LOCAL_MEM_SIZE => {
-            info.value(code.loaded()?.artifact().local_size.saturating_add(kernel.local_arg_bytes()))
+            let fixed = kernel.launch_code(device.as_ref())?.artifact().local_size;
+            info.value(fixed.saturating_add(kernel.local_arg_bytes()))
         }
         cl::KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => info.value(code.device().group_multiple() as usize),
-        cl::KERNEL_PRIVATE_MEM_SIZE => info.value(code.loaded()?.artifact().private_size),
+        cl::KERNEL_PRIVATE_MEM_SIZE => info.value(kernel.launch_code(device.as_ref())?.artifact().private_size),
         // Registers are kept on a stack that the device always has.
         cl::KERNEL_SPILL_MEM_SIZE_INTEL => info.value(0u64),
         cl::KERNEL_GLOBAL_WORK_SIZE => {

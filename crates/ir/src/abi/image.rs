@@ -92,7 +92,7 @@ impl Descriptor {
 }
 
 /// The argument of a sampler: `addressing` counts from `CL_ADDRESS_NONE`.
-pub fn sampler(normalized: bool, addressing: u32, linear: bool) -> u32 {
+pub const fn sampler(normalized: bool, addressing: u32, linear: bool) -> u32 {
     let filter = if linear { 0x20 } else { 0x10 };
-    filter | addressing << 1 | u32::from(normalized)
+    filter | addressing << 1 | normalized as u32
 }
