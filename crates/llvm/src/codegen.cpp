@@ -1,14 +1,14 @@
 // Makes code of a module: what `LLVMTargetMachineEmitToMemoryBuffer` does, and a choice that the C interface lacks.
 //
-// Where a vector and a scalar are spilled at different times, LLVM gives them one slot on the stack. Scalars that lie 64
-// bytes apart are then in the same bank of the cache, and are read one a cycle instead of four: work-items that load
+// Where a vector and a scalar are spilled at different times, LLVM gives them one slot on the stack. Scalars that lie
+// 64 bytes apart are then in the same bank of the cache, and are read one a cycle instead of four: work-items that load
 // one by one, by indices that were spilled, took up to 1.8 times as long on Zen 5, and as long as before on Sapphire
 // Rapids. So a small module's spills have slots of their own. A large one's frame would grow tenfold, beyond the cache.
 //
 // A function with many blocks is made without two passes that take time in the square of them:
 // * The placement of blocks looks at all blocks that could follow for each that it places.
-// * Loop-invariant code motion takes the constants of all blocks out of the loop over the work-items. Each then lives in
-//   all blocks, and the register allocator splits and spills each in all of them.
+// * Loop-invariant code motion takes the constants of all blocks out of the loop over the work-items. Each then lives
+//   in all blocks, and the register allocator splits and spills each in all of them.
 
 #include "llvm-c/Core.h"
 #include "llvm-c/DebugInfo.h"
@@ -23,12 +23,13 @@
 
 using namespace llvm;
 
-// Instructions of a module whose slots are not shared. Most kernels of the gallery have fewer; sources of 500 statements
-// have frames of 4 KB without sharing, 2,000 statements 28 KB instead of 11.
+// Instructions of a module whose slots are not shared. Most kernels of the gallery have fewer; sources of 500
+// statements have frames of 4 KB without sharing, 2,000 statements 28 KB instead of 11.
 static constexpr unsigned FEW_INSTRUCTIONS = 5000;
 
-// Blocks of a function that are many. Most kernels of the gallery have fewer than 100. (A `switch` of 1500 cases with work
-// of their own, 2100 blocks: 18.4 s of code generation with both passes, 1.4 with the placement only, 1.1 without them.)
+// Blocks of a function that are many. (Code generation for a `switch` of 1500 cases with
+// work of their own, 2100 blocks: 18.4 s with both passes, 1.4 with the placement only, 1.1 without
+// them.)
 static constexpr size_t MANY_BLOCKS = 1000;
 
 // An object or assembly, owned by the caller; null if the target makes no such code.

@@ -94,8 +94,8 @@ pub struct Cx<'m> {
     pub lines: Option<Lines<'m>>,
 }
 
-/// Cases of a `switch` from which on comparisons choose the case if it has no jump table: LLVM looks for tables of parts
-/// of it in time that grows with the square of the cases.
+/// Cases of a `switch` from which on comparisons choose the case if it has no jump table: LLVM looks for tables of
+/// parts of it in time that grows with the square of the cases.
 const MANY_CASES: usize = 500;
 /// LLVM makes one table of all cases if their values span at most so many for each. That it sees at once.
 const MAX_SPAN: u64 = 10;

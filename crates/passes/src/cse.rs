@@ -3,8 +3,8 @@
 //! Operations without operands (constants, queries, addresses of globals) move to the entry block first, so that there
 //! is one of each. Loads from constant memory count as pure: nothing writes there while a kernel runs.
 //!
-//! Blocks are visited in preorder of the dominator tree, as in LLVM's EarlyCSE. What does not dominate the block that is
-//! visited dominates no later one either, so that it leaves the table: an operation that each of many sibling blocks
+//! Blocks are visited in preorder of the dominator tree, as in LLVM's EarlyCSE. What does not dominate the block that
+//! is visited dominates no later one either, so that it leaves the table: an operation that each of many sibling blocks
 //! has, as the cases of a `switch` do, is compared with one other and not with all before it.
 
 use crate::util::Renames;

@@ -1,7 +1,7 @@
 //! A `switch` that only chooses constants becomes a load from a table, as LLVM's `SwitchToLookupTable` does it.
 //!
-//! In comes a function of a module, after empty blocks were removed; out goes the same where the edges of a `switch` that
-//! lead to one block, with constants as arguments, are one edge whose arguments are loaded:
+//! In comes a function of a module, after empty blocks were removed; out goes the same where the edges of a `switch`
+//! that lead to one block, with constants as arguments, are one edge whose arguments are loaded:
 //!
 //! ```text
 //! switch v0 { 10: bb1(v5), 11: bb1(v6), …,       v9 = umin (sub v0, 10), 50
@@ -9,8 +9,8 @@
 //!                                                 jump bb1(v10)
 //! ```
 //!
-//! The last element is that of all other values. Where these lead elsewhere, or other cases do, a branch comes before the
-//! load, and a table of bytes says which values between the least and the greatest case have no element.
+//! The last element is that of all other values. Where these lead elsewhere, or other cases do, a branch comes before
+//! the load, and a table of bytes says which values between the least and the greatest case have no element.
 //!
 //! LLVM's own pass comes too late: where work-items take different cases, the vectoriser makes a comparison, a mask and
 //! a blend of each, and all later passes see the whole of it.

@@ -233,8 +233,8 @@ impl Kernel {
 
     // OpenCL 3.0 API, 5.9.4: Kernel Object Queries.
     /// The code that a launch with the present arguments would run, for questions about its memory. Images and samplers
-    /// that are not set count as the most usual ones: code for all of them is many times as large, takes a hundred times
-    /// as long to compile, and no launch runs it.
+    /// that are not set count as the most usual ones: code for all of them is many times as large, takes forty
+    /// times as long to compile, and no launch runs it.
     pub fn launch_code(&self, device: Option<&Arc<Device>>) -> Result<Arc<dyn hal::Kernel>> {
         let code = self.code_on(device)?;
         let known = self.arg_states(self.program.context().space_of(code.device()));

@@ -18,7 +18,8 @@ int gaps_or_more(int x, int y) { int r; switch (x) { TWENTY(THIRD, 0) default: r
 
 #define BYTE(k) case (uchar)(k): return (uchar)((k) * 7);
 uchar all_bytes(uchar x) {
-    switch (x) { SIXTY_FOUR(BYTE, 0) SIXTY_FOUR(BYTE, 64) SIXTY_FOUR(BYTE, 128) SIXTY_FOUR(BYTE, 192) default: return 1; }
+    switch (x) { SIXTY_FOUR(BYTE, 0) SIXTY_FOUR(BYTE, 64) SIXTY_FOUR(BYTE, 128) SIXTY_FOUR(BYTE, 192) }
+    return 1;
 }
 #define SIGNED(k) case (char)((k) - 128): return (k);
 int all_signed(char x) {

@@ -198,8 +198,8 @@ fn is_source(func: &Function, inst: Inst, sources: &Sources) -> bool {
 /// The edges to a block, each with its source.
 pub(crate) type Incoming<'a> = SmallVec<[(Block, &'a Edge); 2]>;
 
-/// The edges to each block, by its index. They are found once: a `switch` has an edge for each case, and cases that fall
-/// through make each of their blocks a join.
+/// The edges to each block, by its index. They are found once: a `switch` has an edge for each case, and cases that
+/// fall through make each of their blocks a join.
 pub(crate) fn incoming<'a>(func: &'a Function, cfg: &Cfg) -> Vec<Incoming<'a>> {
     let mut incoming = vec![Incoming::new(); func.blocks.len()];
     for &b in cfg.rpo() {
