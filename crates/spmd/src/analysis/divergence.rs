@@ -14,7 +14,7 @@
 
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
-use cloom_ir::{Block, Edge, Entity, Function, Inst, Op, Query, Space, Term, Value, ValueDef};
+use cloom_ir::{Block, Edge, Entity, Flags, Function, Inst, Op, Query, Space, Term, Value, ValueDef};
 use smallvec::SmallVec;
 
 /// Why a value varies.
@@ -184,6 +184,8 @@ fn is_source(func: &Function, inst: Inst, sources: &Sources) -> bool {
         Op::Query { what: Query::GroupId, .. } => groups,
         // Results differ between sub-groups.
         op if op.is_subgroup() => loads || is_per_item_result(op),
+        // Each work-item executes a volatile load on its own, also one of a uniform address.
+        Op::Load { .. } if data.flags.contains(Flags::VOLATILE) => true,
         Op::Load { .. } => loads && func.ty(data.args[0]).space() != Some(Space::Constant),
         Op::Alloca { .. } => true,
         Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } | Op::AtomicLoad { .. } | Op::Call(_) | Op::DeviceCall(_) => {
