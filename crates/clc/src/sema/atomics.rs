@@ -37,6 +37,17 @@ pub(super) struct Function {
     pub explicit: bool,
 }
 
+/// The orders: names without `memory_order_`, and values, which are those of Clang's `__ATOMIC_…`.
+pub(super) const ORDERS: [(&str, u64, Order); 5] = [
+    ("relaxed", 0, Order::Relaxed),
+    ("acquire", 2, Order::Acquire),
+    ("release", 3, Order::Release),
+    ("acq_rel", 4, Order::AcqRel),
+    ("seq_cst", 5, Order::SeqCst),
+];
+/// `__ATOMIC_CONSUME`, which nobody makes use of: it is taken as `acquire`.
+const CONSUME: u64 = 1;
+
 /// The values of `memory_scope_…`, which are those of Clang's `__OPENCL_MEMORY_SCOPE_…`.
 pub(super) mod scope {
     pub const WORK_ITEM: u64 = 0;
@@ -207,12 +218,8 @@ impl Sema<'_> {
 
     fn order(&mut self, e: Option<&Expr>) -> Order {
         match e.and_then(|e| self.known(e)) {
-            Some(0) => Order::Relaxed,
-            // The second of them is `consume`, which nobody makes use of.
-            Some(1 | 2) => Order::Acquire,
-            Some(3) => Order::Release,
-            Some(4) => Order::AcqRel,
-            _ => Order::SeqCst,
+            Some(CONSUME) => Order::Acquire,
+            known => ORDERS.iter().find(|o| known == Some(o.1)).map_or(Order::SeqCst, |o| o.2),
         }
     }
 }

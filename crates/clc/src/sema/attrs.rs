@@ -217,7 +217,7 @@ impl Sema<'_> {
     }
 
     /// Warns about attributes of kernels on something else.
-    pub(super) fn warn_of_kernel_attributes(&mut self, attrs: &[&Attribute]) {
+    pub(super) fn warn_of_kernel_attributes<'a>(&mut self, attrs: impl Iterator<Item = &'a Attribute>) {
         const OF_KERNELS: [&str; 4] =
             ["intel_reqd_sub_group_size", "reqd_work_group_size", "vec_type_hint", "work_group_size_hint"];
         for a in attrs {

@@ -23,8 +23,8 @@ impl Sema<'_> {
                     self.warn_of_precedence(*op, *op_span, lhs, rhs);
                     let a = self.rvalue(value);
                     let is_dead = match op {
-                        BinaryOp::And => self.is_unreached(&a, true),
-                        BinaryOp::Or => self.is_unreached(&a, false),
+                        BinaryOp::And => self.known_truth(&a) == Some(false),
+                        BinaryOp::Or => self.known_truth(&a) == Some(true),
                         _ => false,
                     };
                     let b = self.reached_unless(is_dead, |this| this.rvalue_of(rhs));

@@ -47,8 +47,7 @@ impl Sema<'_> {
                 self.prototype(&d.specs, item, declared.ty);
                 continue;
             }
-            let attrs: Vec<&ast::Attribute> = d.specs.attrs.iter().chain(&item.attrs).collect();
-            self.warn_of_kernel_attributes(&attrs);
+            self.warn_of_kernel_attributes(d.specs.attrs.iter().chain(&item.attrs));
             if let Some(span) = d.specs.kernel {
                 self.error("E0318", span, "`kernel` is for functions");
             }

@@ -328,9 +328,9 @@ impl Sema<'_> {
     fn conditional_expr(&mut self, cond: &ast::Expr, then: Option<&ast::Expr>, els: &ast::Expr, span: Span) -> Expr {
         let c = self.rvalue_of(cond);
         if let Some(then) = then {
-            let (never, always) = (self.is_unreached(&c, true), self.is_unreached(&c, false));
-            let a = self.reached_unless(never, |this| this.rvalue_of(then));
-            let b = self.reached_unless(always, |this| this.rvalue_of(els));
+            let known = self.known_truth(&c);
+            let a = self.reached_unless(known == Some(false), |this| this.rvalue_of(then));
+            let b = self.reached_unless(known == Some(true), |this| this.rvalue_of(els));
             return self.conditional(c, a, b, span);
         }
         // GNU's `c ?: b`: the condition is kept in a variable, so that it is evaluated once.

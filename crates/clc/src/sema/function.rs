@@ -47,15 +47,14 @@ impl<'s> Sema<'s> {
         &mut self,
         specs: &ast::DeclSpecs,
         declarator: &ast::Declarator,
-        attrs: impl Iterator<Item = &'a ast::Attribute>,
+        attrs: impl Iterator<Item = &'a ast::Attribute> + Clone,
         ty: Ty,
     ) -> Option<Header> {
         let name = declarator.name?;
-        let attrs: Vec<&ast::Attribute> = attrs.collect();
         if specs.kernel.is_none() {
-            self.warn_of_kernel_attributes(&attrs);
+            self.warn_of_kernel_attributes(attrs.clone());
         }
-        let attrs = FuncAttrs::read(self, attrs.into_iter());
+        let attrs = FuncAttrs::read(self, attrs);
         let TyKind::Function(ret, params) = self.types.kind(ty).clone() else { return None };
         let is_kernel = specs.kernel.is_some();
         let internal = matches!(specs.storage, Some((Storage::Static, _))) || specs.inline.is_some();

@@ -1,7 +1,7 @@
 //! Scopes: a stack of tables from names to what they denote, and the names that the language declares itself.
 
 use super::Sema;
-use super::atomics::scope;
+use super::atomics::{ORDERS, scope};
 use super::tree::{FuncId, GlobalId, LocalId};
 use super::types::{QTy, Ty};
 use crate::source::{Span, Symbol};
@@ -157,8 +157,7 @@ impl Sema<'_> {
     /// Constants that the language has without any declaration.
     pub(super) fn declare_predefined(&mut self) {
         let span = Span::default();
-        // The values are those of Clang's `__ATOMIC_…`.
-        for (value, name) in [(0, "relaxed"), (2, "acquire"), (3, "release"), (4, "acq_rel"), (5, "seq_cst")] {
+        for (name, value, _) in ORDERS {
             let name = self.session.names.intern(&format!("memory_order_{name}"));
             self.scopes.put(name, Entry::Constant(value, Ty::INT), span);
         }

@@ -119,9 +119,9 @@ impl Sema<'_> {
                 let head = cond;
                 let cond = self.condition(head);
                 self.warn_of_empty_branch(head, then);
-                let (never, always) = (self.is_unreached(&cond, true), self.is_unreached(&cond, false));
-                let then = self.reached_unless(never, |this| this.scoped(then));
-                let els = els.as_ref().map(|e| self.reached_unless(always, |this| this.scoped(e)));
+                let known = self.known_truth(&cond);
+                let then = self.reached_unless(known == Some(false), |this| this.scoped(then));
+                let els = els.as_ref().map(|e| self.reached_unless(known == Some(true), |this| this.scoped(e)));
                 StmtKind::If(cond, then, els)
             }
             ast::StmtKind::Switch { value, body } => self.switch(value, body),

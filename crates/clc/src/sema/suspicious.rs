@@ -203,15 +203,14 @@ impl Sema<'_> {
         self.push(Diagnostic::warning("W0315", e.span, message).label(format!("it becomes {becomes}")).help(help));
     }
 
-    /// Whether code that is reached if `cond` is `wanted` is never reached, as far as `cond` is constant.
-    pub(super) fn is_unreached(&mut self, cond: &Expr, wanted: bool) -> bool {
-        let mut known = |e: &Expr| self.truth(e).ok();
+    /// The truth of a condition, as far as it is constant.
+    pub(super) fn known_truth(&mut self, cond: &Expr) -> Option<bool> {
         match &cond.kind {
             // The operands before the last were looked at when the chain had come to them.
-            ExprKind::Logic { and, rhs, .. } => *and == wanted && known(rhs) == Some(!wanted),
+            ExprKind::Logic { and, rhs, .. } => self.truth(rhs).ok().filter(|truth| truth != and),
             // A chain of vectors would be evaluated once for each operator.
-            _ if cond.ty.ty != Ty::INT && cond.ty.ty != Ty::BOOL => false,
-            _ => known(cond) == Some(!wanted),
+            _ if cond.ty.ty != Ty::INT && cond.ty.ty != Ty::BOOL => None,
+            _ => self.truth(cond).ok(),
         }
     }
 
