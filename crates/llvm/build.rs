@@ -76,10 +76,16 @@ fn cpp_library() -> PathBuf {
 
 /// Compiles what LLVM's C interface cannot do.
 fn compile(includes: &Path, has_rtti: bool) {
-    const FILES: [&str; 5] =
-        ["src/passes.cpp", "src/flatten_guards.cpp", "src/keep_steps.cpp", "src/promote_arrays.cpp", "src/codegen.cpp"];
-    const HEADERS: [&str; 4] =
-        ["src/flatten_guards.h", "src/keep_steps.h", "src/promote_arrays.h", "src/shared_steps.h"];
+    const FILES: [&str; 6] = [
+        "src/passes.cpp",
+        "src/demote_wide.cpp",
+        "src/flatten_guards.cpp",
+        "src/keep_steps.cpp",
+        "src/promote_arrays.cpp",
+        "src/codegen.cpp",
+    ];
+    const HEADERS: [&str; 5] =
+        ["src/demote_wide.h", "src/flatten_guards.h", "src/keep_steps.h", "src/promote_arrays.h", "src/shared_steps.h"];
     FILES.iter().chain(&HEADERS).for_each(|file| println!("cargo::rerun-if-changed={file}"));
     let mut build = cc::Build::new();
     // The unused parts of headers that are not ours are no concern; what links it says so below.

@@ -2,11 +2,14 @@
 
 use crate::entity::{Block, Entity};
 use crate::function::Function;
+use crate::inst::Edge;
 
 /// Computed once; stale as soon as a terminator changes.
 #[derive(Clone, Debug)]
 pub struct Cfg {
     preds: Vec<Vec<Block>>,
+    /// Beside each predecessor, which of its edges it is.
+    numbers_of_edges: Vec<Vec<u32>>,
     rpo: Vec<Block>,
     number: Vec<u32>,
 }
@@ -15,6 +18,7 @@ impl Cfg {
     /// The graph of a function with a body.
     pub fn new(func: &Function) -> Cfg {
         let mut preds = vec![Vec::new(); func.blocks.len()];
+        let mut numbers_of_edges = vec![Vec::new(); func.blocks.len()];
         let mut post = Vec::with_capacity(func.layout.len());
         let mut seen = vec![false; func.blocks.len()];
         // Depth-first search without recursion: a block and how many of its successors were visited.
@@ -27,9 +31,10 @@ impl Cfg {
             let block = *block;
             // Not the whole list each time: a switch may have many.
             if let Some(e) = func.blocks[block].term.edge(*next) {
-                *next += 1;
                 let to = e.block;
                 preds[to.index()].push(block);
+                numbers_of_edges[to.index()].push(*next as u32);
+                *next += 1;
                 if !std::mem::replace(&mut seen[to.index()], true) {
                     stack.push((to, 0));
                 }
@@ -43,7 +48,7 @@ impl Cfg {
         for (i, b) in post.iter().enumerate() {
             number[b.index()] = i as u32;
         }
-        Cfg { preds, rpo: post, number }
+        Cfg { preds, numbers_of_edges, rpo: post, number }
     }
 
     /// Reachable blocks, each before its successors except along back edges.
@@ -76,5 +81,14 @@ impl Cfg {
     /// Reachable predecessors, one entry per edge.
     pub fn preds(&self, b: Block) -> &[Block] {
         &self.preds[b.index()]
+    }
+
+    /// The edges to a block, each with its source, in the order of [`Cfg::preds`]. To look for them among all edges of
+    /// the predecessors would take time in the square of the cases of a `switch`: each case that is also reached from
+    /// the one before it is a join.
+    pub fn incoming<'a>(&'a self, func: &'a Function, b: Block) -> impl Iterator<Item = (Block, &'a Edge)> + Clone + 'a {
+        let numbers = &self.numbers_of_edges[b.index()];
+        let edge = |(&p, &i): (&Block, &u32)| func.blocks[p].term.edge(i as usize).map(|e| (p, e));
+        self.preds(b).iter().zip(numbers).filter_map(edge)
     }
 }

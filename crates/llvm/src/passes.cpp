@@ -5,6 +5,7 @@
 // between procedures, sanitizers, coroutines. They were a fourth of the driver. Here the few passes that run are
 // called by their types, and the linker drops the others.
 
+#include "demote_wide.h"
 #include "flatten_guards.h"
 #include "keep_steps.h"
 #include "promote_arrays.h"
@@ -350,6 +351,8 @@ extern "C" void cloom_llvm_run_passes(LLVMModuleRef moduleRef, LLVMTargetMachine
     addFull(passes);
   else if (effort == 1)
     addQuick(passes);
+  if (effort == 1 && !isGpu)
+    passes.addPass(DemoteWide());
   // The last one, as others would bring the second entry back.
   if (isGpu)
     passes.addPass(MakeReducible());

@@ -97,21 +97,7 @@ impl Marker<'_> {
     }
 
     fn mark_arguments(&mut self, b: Block, k: usize) {
-        let (func, cfg) = (self.func, self.cfg);
-        let mut last = None;
-        for &p in cfg.preds(b) {
-            // The list of predecessors has one entry for each edge; all edges of a predecessor are handled at its first
-            // entry.
-            if last == Some(p) {
-                continue;
-            }
-            last = Some(p);
-            for e in func.blocks[p].term.edges() {
-                if e.block == b {
-                    self.mark(e.args[k]);
-                }
-            }
-        }
+        self.cfg.incoming(self.func, b).for_each(|(_, e)| self.mark(e.args[k]));
     }
 }
 

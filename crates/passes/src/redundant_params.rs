@@ -36,20 +36,15 @@ pub fn run(func: &mut Function) -> usize {
 fn only_value(func: &Function, cfg: &Cfg, b: Block, k: usize, renames: &mut Renames) -> Option<Value> {
     let p = func.blocks[b].params[k];
     let mut only = None;
-    for &pred in cfg.preds(b) {
-        for e in func.blocks[pred].term.edges() {
-            if e.block != b {
-                continue;
-            }
-            let v = renames.get(e.args[k]);
-            if v == p || only == Some(v) {
-                continue;
-            }
-            if only.is_some() {
-                return None;
-            }
-            only = Some(v);
+    for (_, e) in cfg.incoming(func, b) {
+        let v = renames.get(e.args[k]);
+        if v == p || only == Some(v) {
+            continue;
         }
+        if only.is_some() {
+            return None;
+        }
+        only = Some(v);
     }
     only
 }

@@ -316,10 +316,6 @@ impl Affine<'_> {
 
     /// The arguments for parameter `k` of a block, on edges from reachable blocks.
     pub(super) fn incoming(&self, b: Block, k: usize) -> Vec<Value> {
-        let mut from = self.cfg.preds(b).to_vec();
-        from.sort();
-        from.dedup();
-        let edges = from.iter().flat_map(|&p| self.func.blocks[p].term.edges());
-        edges.filter(|e| e.block == b).filter_map(|e| e.args.get(k).copied()).collect()
+        self.cfg.incoming(self.func, b).filter_map(|(_, e)| e.args.get(k).copied()).collect()
     }
 }

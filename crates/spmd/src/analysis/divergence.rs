@@ -95,7 +95,7 @@ fn between(func: &Function, varying: &[Value], sources: &Sources, agree: &dyn Fn
     let mut a = Analysis {
         func,
         post: &post,
-        incoming: incoming(func, &cfg),
+        cfg: &cfg,
         users: users(func, &cfg),
         block_of: cfg.blocks_of_insts(func),
         result: Divergence {
@@ -197,24 +197,10 @@ fn is_source(func: &Function, inst: Inst, sources: &Sources) -> bool {
     }
 }
 
-/// The edges to a block, each with its source.
-pub(crate) type Incoming<'a> = SmallVec<[(Block, &'a Edge); 2]>;
-
-/// The edges to each block, by its index. They are found once: a `switch` has an edge for each case, and cases that
-/// fall through make each of their blocks a join.
-pub(crate) fn incoming<'a>(func: &'a Function, cfg: &Cfg) -> Vec<Incoming<'a>> {
-    let mut incoming = vec![Incoming::new(); func.blocks.len()];
-    for &b in cfg.rpo() {
-        func.blocks[b].term.edges().into_iter().for_each(|e| incoming[e.block.index()].push((b, e)));
-    }
-    incoming
-}
-
 struct Analysis<'a> {
     func: &'a Function,
     post: &'a DomTree,
-    /// By block.
-    incoming: Vec<Incoming<'a>>,
+    cfg: &'a Cfg,
     users: Vec<Vec<User>>,
     block_of: Vec<Option<Block>>,
     result: Divergence,
@@ -268,8 +254,8 @@ impl Analysis<'_> {
             if uniform.is_empty() {
                 continue;
             }
-            let from_region = self.incoming[x.index()].iter().filter(|(p, _)| *p == b || inside[p.index()]);
-            let edges: SmallVec<[&Edge; 8]> = from_region.map(|(_, e)| *e).collect();
+            let from_region = self.cfg.incoming(func, x).filter(|(p, _)| *p == b || inside[p.index()]);
+            let edges: SmallVec<[&Edge; 8]> = from_region.map(|(_, e)| e).collect();
             let [first, others @ ..] = &edges[..] else { continue };
             for (k, p) in uniform {
                 if others.iter().any(|e| e.args[k] != first.args[k]) {

@@ -132,8 +132,7 @@ impl Ranges {
 
     /// The join of a block parameter's arguments. Values not reached yet count for nothing, nor do unspecified ones.
     fn incoming(&self, func: &Function, cfg: &Cfg, b: Block, k: usize, unspecified: &Unspecified) -> Option<Range> {
-        let edges = cfg.preds(b).iter().flat_map(|&p| func.blocks[p].term.edges());
-        let args = edges.filter(|e| e.block == b).map(|e| e.args[k]).filter(|a| !unspecified.contains(a));
+        let args = cfg.incoming(func, b).map(|(_, e)| e.args[k]).filter(|a| !unspecified.contains(a));
         args.filter_map(|a| self.of[a.index()]).reduce(Range::join)
     }
 

@@ -19,7 +19,7 @@
 //! loop's one exit block; if the loop diverges, these parameters vary (temporal divergence).
 
 use crate::analysis::bounds::{Bounds, Stride};
-use crate::analysis::divergence::{self, Incoming};
+use crate::analysis::divergence;
 use crate::analysis::private_layout::{self, Arrays};
 use crate::transform::canonicalize::Unspecified;
 use cloom_ir::cfg::Cfg;
@@ -129,7 +129,6 @@ pub fn analyse(func: &Function, params: &[Shape], bounds: &Bounds, unspecified: 
         loops: &loops,
         bounds,
         unspecified,
-        incoming: divergence::incoming(func, &cfg),
         result: Shapes {
             shape: vec![Shape::Unknown; func.values.len()],
             cause: vec![None; func.values.len()],
@@ -159,7 +158,6 @@ struct Analysis<'a> {
     loops: &'a Loops,
     bounds: &'a Bounds,
     unspecified: &'a Unspecified,
-    incoming: Vec<Incoming<'a>>,
     result: Shapes,
     changed: bool,
 }
@@ -280,7 +278,7 @@ impl Analysis<'_> {
     /// Whether parameter `k` of a block gets the same argument on all edges from blocks on a path.
     fn same_on_all_paths(&self, b: Block, k: usize, on_path: &dyn Fn(Block) -> bool) -> bool {
         let mut only = None;
-        let edges = self.incoming[b.index()].iter().filter(|(p, _)| on_path(*p));
+        let edges = self.cfg.incoming(self.func, b).filter(|(p, _)| on_path(*p));
         let mut args = edges.map(|(_, e)| e.args[k]).filter(|a| !self.unspecified.contains(a));
         args.all(|a| *only.get_or_insert(a) == a)
     }

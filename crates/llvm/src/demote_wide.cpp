@@ -1,0 +1,138 @@
+// Keeps values that many blocks use in memory. In comes a function; where it has many blocks, each phi of many edges
+// and each value of many blocks gets a slot on the stack: the blocks load it, the edges store it. Cases of a `switch` that
+// are also reached from the case before get a block for the edge from the `switch`.
+//
+// The code generator takes time in the square of such a value's uses: the coalescer walks over all of them for each copy
+// that it removes, sinking over all of them for each instruction that it moves, and each block's copy makes the live
+// range longer. A `switch` of 4000 cases in each of which a variable is changed took 11 s, nearly all of it in these.
+// With slots the ranges are those of single blocks, and the time is that of the instructions. Such a case costs a load
+// and a store more, beside a jump that the processor can hardly predict.
+//
+// The edges of a jump table cannot be split later. What phis of the cases get would be copied in front of the jump, for
+// all cases at once, where all are live.
+
+#include "demote_wide.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+using namespace llvm;
+
+namespace {
+
+// Blocks of a function that are many: with less, no value is used in so many blocks that it matters.
+constexpr size_t MANY_BLOCKS = 1000;
+
+// Blocks that use a value, or edges of a phi, that are many.
+constexpr size_t MANY_USES = 100;
+
+AllocaInst *slotOf(Function &function, Type *type) {
+  return new AllocaInst(type, function.getDataLayout().getAllocaAddrSpace(), "slot", function.getEntryBlock().begin());
+}
+
+// The block in which a use reads its value: for a phi the one that the edge comes from.
+BasicBlock *blockOf(const Use &use) {
+  auto *user = cast<Instruction>(use.getUser());
+  if (auto *phi = dyn_cast<PHINode>(user))
+    return phi->getIncomingBlock(use);
+  return user->getParent();
+}
+
+bool isUsedInManyBlocks(const Value &value) {
+  if (!value.hasNUsesOrMore(MANY_USES))
+    return false;
+  SmallPtrSet<BasicBlock *, 32> blocks;
+  for (const Use &use : value.uses()) {
+    blocks.insert(blockOf(use));
+    if (blocks.size() >= MANY_USES)
+      return true;
+  }
+  return false;
+}
+
+bool hasManyEdges(const PHINode &phi) {
+  // A block may have several edges to the phi's: those of a `switch`.
+  return phi.getNumIncomingValues() >= MANY_USES &&
+         SmallPtrSet<BasicBlock *, 32>(phi.block_begin(), phi.block_end()).size() >= MANY_USES;
+}
+
+// A phi's value comes from a slot that each block before it fills.
+void demotePhi(PHINode &phi) {
+  AllocaInst *slot = slotOf(*phi.getFunction(), phi.getType());
+  SmallPtrSet<BasicBlock *, 32> filled;
+  for (unsigned i = 0; i < phi.getNumIncomingValues(); i++)
+    if (BasicBlock *from = phi.getIncomingBlock(i); filled.insert(from).second)
+      IRBuilder<>(from->getTerminator()).CreateStore(phi.getIncomingValue(i), slot);
+  BasicBlock *block = phi.getParent();
+  // Stores of other phis' slots at the end of this block see the value that was loaded at its begin.
+  phi.replaceAllUsesWith(IRBuilder<>(block, block->getFirstInsertionPt()).CreateLoad(phi.getType(), slot));
+  phi.eraseFromParent();
+}
+
+// Blocks for the edges of large switches that bring values to blocks that are reached from elsewhere, too.
+bool splitEdges(Function &function) {
+  SmallVector<SwitchInst *> switches;
+  for (BasicBlock &block : function)
+    if (auto *inst = dyn_cast<SwitchInst>(block.getTerminator()); inst && inst->getNumSuccessors() >= MANY_USES)
+      switches.push_back(inst);
+  bool changed = false;
+  auto options = CriticalEdgeSplittingOptions().setMergeIdenticalEdges();
+  for (SwitchInst *inst : switches)
+    for (unsigned i = 0; i < inst->getNumSuccessors(); i++)
+      if (!inst->getSuccessor(i)->phis().empty())
+        changed |= SplitCriticalEdge(inst, i, options) != nullptr;
+  return changed;
+}
+
+// A value is stored behind its definition, and loaded once in each block that uses it.
+void demoteValue(Value &value, Function &function) {
+  AllocaInst *slot = slotOf(function, value.getType());
+  auto *inst = dyn_cast<Instruction>(&value);
+  BasicBlock *home = inst ? inst->getParent() : &function.getEntryBlock();
+  DenseMap<BasicBlock *, LoadInst *> loads;
+  for (Use &use : make_early_inc_range(value.uses())) {
+    BasicBlock *block = blockOf(use);
+    if (block == home)
+      continue;
+    LoadInst *&load = loads[block];
+    if (!load)
+      load = IRBuilder<>(block, block->getFirstInsertionPt()).CreateLoad(value.getType(), slot);
+    use.set(load);
+  }
+  BasicBlock::iterator behind = home->getFirstInsertionPt();
+  if (!inst)
+    behind = std::next(slot->getIterator());
+  else if (!isa<PHINode>(inst))
+    behind = std::next(inst->getIterator());
+  IRBuilder<>(home, behind).CreateStore(&value, slot);
+}
+
+} // namespace
+
+PreservedAnalyses DemoteWide::run(Function &function, FunctionAnalysisManager &) {
+  if (function.size() <= MANY_BLOCKS)
+    return PreservedAnalyses::all();
+  SmallVector<PHINode *> phis;
+  for (BasicBlock &block : function)
+    for (PHINode &phi : block.phis())
+      if (hasManyEdges(phi))
+        phis.push_back(&phi);
+  for (PHINode *phi : phis)
+    demotePhi(*phi);
+  bool split = splitEdges(function);
+  SmallVector<Value *> values;
+  for (Argument &argument : function.args())
+    if (isUsedInManyBlocks(argument))
+      values.push_back(&argument);
+  // The address of a variable is a part of the instruction that uses it.
+  for (Instruction &inst : instructions(function))
+    if (!isa<AllocaInst>(inst) && isUsedInManyBlocks(inst))
+      values.push_back(&inst);
+  for (Value *value : values)
+    demoteValue(*value, function);
+  return values.empty() && phis.empty() && !split ? PreservedAnalyses::all() : PreservedAnalyses::none();
+}

@@ -1,0 +1,9 @@
+// See demote_wide.cpp.
+
+#pragma once
+
+#include "llvm/IR/PassManager.h"
+
+struct DemoteWide : llvm::PassInfoMixin<DemoteWide> {
+  llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
+};
