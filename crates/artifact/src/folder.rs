@@ -140,6 +140,16 @@ impl Folder {
         written
     }
 
+    /// Whether files can be put there now.
+    pub fn try_put(&self) -> io::Result<()> {
+        check_size(1)?;
+        let folder = self.descriptor()?;
+        let (mut file, unfinished) = self.new_file(folder)?;
+        let written = file.write_all(&[0]);
+        let _ = fs::unlinkat(folder, &unfinished, AtFlags::empty());
+        written
+    }
+
     /// A new file, and its name.
     fn new_file(&self, folder: &OwnedFd) -> io::Result<(File, String)> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -167,6 +177,11 @@ impl Folder {
         }
         check_size(size + line.len() as u64)?;
         file.write_all(line.as_bytes())
+    }
+
+    /// The names and sizes of the files of interest.
+    pub fn sizes(&self, is_entry: impl Fn(&str) -> bool) -> io::Result<Vec<(String, u64)>> {
+        Ok(self.list(is_entry)?.into_iter().map(|file| (file.name, file.size)).collect())
     }
 
     /// Whether one of its files is of interest.
@@ -311,6 +326,15 @@ mod tests {
         assert!(folder.put("folder", b"new").is_err());
         assert_eq!(std::fs::read(path.join("outside")).unwrap(), b"secret");
         assert!(names(&path).iter().all(|name| !name.ends_with(".new")), "{:?}", names(&path));
+    }
+
+    #[test]
+    fn trying_leaves_nothing() {
+        let (_dir, path, folder) = folder();
+        folder.try_put().unwrap();
+        assert!(names(&path).is_empty());
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(folder.try_put().is_err());
     }
 
     #[test]

@@ -10,8 +10,8 @@
 use cloom_artifact::{DecodeError, Folder, FolderError};
 use cloom_caps::env;
 use serde::Serialize;
-use std::fs;
 use std::hash::{BuildHasher, RandomState};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -75,22 +75,37 @@ pub fn folder_from_env() -> Option<PathBuf> {
     env::CACHE_DIR.path().or_else(|| env::XDG_CACHE_HOME.path().or_else(caches).map(|caches| caches.join("cloom")))
 }
 
-/// The bugs that processes have written down in a cache's folder, oldest first, and the file that has them.
-pub fn bugs(folder: &Path) -> (PathBuf, Vec<String>) {
-    let path = folder.join(BUGS);
-    let text = fs::read(&path).unwrap_or_default();
-    let lines = String::from_utf8_lossy(&text).lines().map(str::to_owned).collect();
-    (path, lines)
-}
+/// A cache's folder, for whoever asks what is in it. It is opened as by a process that uses it, but not made.
+pub struct CacheFolder(Folder);
 
-/// The number and the bytes of the kernels and of the sources in a cache's folder.
-pub fn contents(folder: &Path) -> [(usize, u64); 2] {
-    SUFFIXES.map(|suffix| {
-        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        let of_kind = entries.filter(|entry| entry.path().extension().is_some_and(|x| x == suffix));
-        let sizes = of_kind.filter_map(|entry| Some(entry.metadata().ok()?.len()));
-        sizes.fold((0, 0), |(number, bytes), size| (number + 1, bytes + size))
-    })
+impl CacheFolder {
+    /// The file that has the bugs which made kernels slow.
+    pub const BUGS: &str = BUGS;
+
+    /// Opens it; the error says why no process uses it.
+    pub fn open(folder: &Path) -> Result<CacheFolder, FolderError> {
+        Folder::open(folder, UNFINISHED).map(CacheFolder)
+    }
+
+    /// The bugs that processes have written down, oldest first.
+    pub fn bugs(&self) -> Vec<String> {
+        let text = self.0.read(BUGS).unwrap_or_default();
+        String::from_utf8_lossy(&text).lines().map(str::to_owned).collect()
+    }
+
+    /// The number and the bytes of the kernels and of the sources.
+    pub fn contents(&self) -> [(usize, u64); 2] {
+        let sizes = self.0.sizes(is_entry).unwrap_or_default();
+        SUFFIXES.map(|suffix| {
+            let of_kind = sizes.iter().filter(|(name, _)| name.ends_with(suffix));
+            of_kind.fold((0, 0), |(number, bytes), (_, size)| (number + 1, bytes + size))
+        })
+    }
+
+    /// Whether entries can be put there now.
+    pub fn try_put(&self) -> io::Result<()> {
+        self.0.try_put()
+    }
 }
 
 fn is_entry(name: &str) -> bool {
@@ -138,6 +153,7 @@ impl Cache {
 mod tests {
     use super::*;
     use cloom_artifact::{GpuLaunch, KernelArtifact, LaunchForm};
+    use std::fs;
     use std::os::unix::fs::PermissionsExt;
     use std::time::SystemTime;
 

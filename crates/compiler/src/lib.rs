@@ -37,8 +37,8 @@ mod remarks;
 pub mod testing;
 
 pub use backend::{Backend, Capabilities, Explanation, Extensions, Generated, IrHook, KernelInput, Position, StageLog};
-pub use cache::{bugs, contents as cache_contents};
-pub use cloom_artifact::ImageKind;
+pub use cache::CacheFolder;
+pub use cloom_artifact::{FolderError, ImageKind};
 pub use cloom_clc::layout::{KernelLayout, Layout, Member};
 pub use cloom_clc::options::{BuildOptions, OptionSet};
 pub use cloom_spirv::{SpecConstant, Spirv, is_spirv, spec_constants};

@@ -5,8 +5,8 @@ mod common;
 
 use cloom_compiler::testing::StubBackend;
 use cloom_compiler::{
-    Backend, Capabilities, CompileError, Compiler, Config, Extensions, Generated, IrHook, KernelInput, Position,
-    Program, SpecializationKey, StageLog, Variant, bugs,
+    Backend, CacheFolder, Capabilities, CompileError, Compiler, Config, Extensions, Generated, IrHook, KernelInput,
+    Position, Program, SpecializationKey, StageLog, Variant,
 };
 use cloom_hal::Device;
 use cloom_hal_cpu::CpuDevice;
@@ -126,7 +126,7 @@ fn each_kernel_that_a_bug_made_slow_is_counted() {
         compiler.internal_errors()
     };
     assert_eq!((compiler.internal_errors(), count("a"), count("a"), count("b")), (0, 1, 1, 2));
-    let (_, lines) = bugs(&folder);
+    let lines = CacheFolder::open(&folder).unwrap().bugs();
     let is_told =
         |(line, name): (&String, &str)| line.contains(&format!("kernel `{name}`")) && line.contains("planted");
     assert!(lines.len() == 2 && lines.iter().zip(["a", "b"]).all(is_told), "{lines:?}");
@@ -136,7 +136,7 @@ fn each_kernel_that_a_bug_made_slow_is_counted() {
     let compiler = Compiler::with_extensions(config, extensions);
     let executable = compiler.executable(&program(&compiler, source, ""), backend.target());
     assert!(executable.kernel("a", Variant::Vector).unwrap().cached);
-    assert_eq!(bugs(&folder).1, lines);
+    assert_eq!(CacheFolder::open(&folder).unwrap().bugs(), lines);
 }
 
 #[test]

@@ -3,9 +3,8 @@
 
 use super::Finding;
 use crate::stats::bytes;
-use cloom_compiler::Config;
-use std::fs;
-use std::os::unix::fs::MetadataExt;
+use cloom_compiler::{CacheFolder, Config, FolderError};
+use std::io::ErrorKind;
 use std::path::Path;
 
 const AREA: &str = "cache";
@@ -20,18 +19,22 @@ pub fn look() -> Vec<Finding> {
             "there is no folder for it: neither HOME nor XDG_CACHE_HOME nor CLOOM_CACHE_DIR is set",
             format!("set CLOOM_CACHE_DIR to a folder of yours; {AFFECTS}"),
         )],
-        Some(folder) => std::iter::once(folder_state(&folder)).chain(bugs(&folder)).collect(),
+        Some(path) => match CacheFolder::open(&path) {
+            Ok(folder) => std::iter::once(state(&path, &folder)).chain(bugs(&path, &folder)).collect(),
+            Err(why) => vec![refusal(&path, &why)],
+        },
     }
 }
 
 /// Kernels that are slow because of a bug.
-fn bugs(folder: &Path) -> Option<Finding> {
-    let (file, bugs) = cloom_compiler::bugs(folder);
+fn bugs(path: &Path, folder: &CacheFolder) -> Option<Finding> {
+    let bugs = folder.bugs();
     let what = format!(
         "bugs of Cloom have made {} kernels slow, their results are right; the last one: {}",
         bugs.len(),
         bugs.last()?
     );
+    let file = path.join(CacheFolder::BUGS);
     Some(Finding::warning(
         AREA,
         what,
@@ -39,35 +42,37 @@ fn bugs(folder: &Path) -> Option<Finding> {
     ))
 }
 
-fn folder_state(folder: &Path) -> Finding {
-    let shown = folder.display();
-    let bad = |why: String, advice: String| {
-        Finding::warning(AREA, format!("{shown} cannot be used: {why}"), format!("{advice}; {AFFECTS}"))
-    };
-    if !folder.is_absolute() {
-        return bad("it is not an absolute path".into(), "set CLOOM_CACHE_DIR to one that starts with /".into());
+fn bad(path: &Path, why: &str, advice: &str) -> Finding {
+    Finding::warning(AREA, format!("{} cannot be used: {why}", path.display()), format!("{advice}; {AFFECTS}"))
+}
+
+/// A folder that the driver uses.
+fn state(path: &Path, folder: &CacheFolder) -> Finding {
+    if let Err(e) = folder.try_put() {
+        return bad(path, &format!("nothing can be written there: {e}"), "free space, or set CLOOM_CACHE_DIR");
     }
-    let meta = match fs::metadata(folder) {
-        Ok(meta) => meta,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return missing(folder),
-        Err(e) => return bad(e.to_string(), "set CLOOM_CACHE_DIR to another folder".into()),
-    };
-    let me = fs::metadata("/proc/self").map(|m| m.uid());
-    if !meta.is_dir() {
-        return bad("it is no folder".into(), format!("remove {shown}"));
-    }
-    if me.is_ok_and(|me| me != meta.uid()) {
-        return bad("it belongs to another user".into(), format!("sudo chown $(id -u) {shown}"));
-    }
-    if meta.mode() & 0o022 != 0 {
-        return bad("others may write to it, and what is in it is run".into(), format!("chmod go-w {shown}"));
-    }
-    if let Err(e) = tempfile::tempfile_in(folder) {
-        return bad(format!("nothing can be written there: {e}"), "free space, or set CLOOM_CACHE_DIR".into());
-    }
-    let [kernels, sources] = cloom_compiler::cache_contents(folder);
-    let size = bytes(kernels.1 + sources.1);
+    let [kernels, sources] = folder.contents();
+    let (shown, size) = (path.display(), bytes(kernels.1 + sources.1));
     Finding::ok(AREA, format!("{shown} is writable; {} kernels, {} sources, {size}", kernels.0, sources.0))
+}
+
+/// A folder that the driver does not use, or that it has to make.
+fn refusal(path: &Path, why: &FolderError) -> Finding {
+    let shown = path.display();
+    match why {
+        FolderError::Relative => {
+            bad(path, "it is not an absolute path", "set CLOOM_CACHE_DIR to one that starts with /")
+        }
+        FolderError::Owner => bad(path, "it belongs to another user", &format!("sudo chown $(id -u) {shown}")),
+        FolderError::Writable => {
+            bad(path, "others may write to it, and what is in it is run", &format!("chmod go-w {shown}"))
+        }
+        FolderError::Io(e) if e.kind() == ErrorKind::NotFound => missing(path),
+        FolderError::Io(e) if e.kind() == ErrorKind::NotADirectory => {
+            bad(path, "it is no folder", &format!("remove {shown}"))
+        }
+        FolderError::Io(e) => bad(path, &e.to_string(), "set CLOOM_CACHE_DIR to another folder"),
+    }
 }
 
 /// A folder that does not exist yet is made when it is needed, if its parent is writable.
@@ -87,33 +92,65 @@ fn missing(folder: &Path) -> Finding {
 mod tests {
     use super::super::Status;
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
+    use rustix::fs::{CWD, Mode, mkfifoat};
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    /// What is said of a folder.
+    fn folder_state(path: &Path) -> Finding {
+        match CacheFolder::open(path) {
+            Ok(folder) => state(path, &folder),
+            Err(why) => refusal(path, &why),
+        }
+    }
+
+    fn folder() -> (tempfile::TempDir, CacheFolder) {
+        let dir = tempfile::tempdir().unwrap();
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        let folder = CacheFolder::open(dir.path()).unwrap();
+        (dir, folder)
+    }
 
     #[test]
     fn bugs_that_were_written_down_are_told() {
-        let dir = tempfile::tempdir().unwrap();
-        assert_eq!(bugs(dir.path()), None);
-        fs::write(cloom_compiler::bugs(dir.path()).0, "kernel `a`: x\nkernel `b`: y\n").unwrap();
-        let told = bugs(dir.path()).unwrap();
+        let (dir, folder) = folder();
+        assert_eq!(bugs(dir.path(), &folder), None);
+        fs::write(dir.path().join(CacheFolder::BUGS), "kernel `a`: x\nkernel `b`: y\n").unwrap();
+        let told = bugs(dir.path(), &folder).unwrap();
         assert_eq!(told.status, Status::Warning);
         assert!(told.what.contains("2 kernels") && told.what.ends_with("kernel `b`: y"), "{}", told.what);
     }
 
+    /// As in the driver, nothing is waited for and no link is followed.
+    #[test]
+    fn a_file_of_bugs_that_is_none_says_nothing() {
+        let (dir, folder) = folder();
+        let file = dir.path().join(CacheFolder::BUGS);
+        mkfifoat(CWD, &file, Mode::RUSR | Mode::WUSR).unwrap();
+        assert_eq!(bugs(dir.path(), &folder), None);
+        fs::remove_file(&file).unwrap();
+        symlink("/dev/zero", &file).unwrap();
+        assert_eq!(bugs(dir.path(), &folder), None);
+    }
+
     #[test]
     fn a_good_folder_and_each_bad_one() {
-        let dir = tempfile::tempdir().unwrap();
-        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        let (dir, _) = folder();
         fs::write(dir.path().join("x.kernel"), [0; 1024]).unwrap();
         fs::write(dir.path().join("x.source"), [0; 1024]).unwrap();
         fs::write(dir.path().join("x.txt"), [0; 1024]).unwrap();
+        // The driver takes no link for an entry.
+        symlink("x.kernel", dir.path().join("y.kernel")).unwrap();
         let good = folder_state(dir.path());
         assert_eq!((good.status, good.what.ends_with("1 kernels, 1 sources, 2.0 KiB")), (Status::Ok, true), "{good:?}");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 4, "it leaves nothing");
         assert_eq!(folder_state(&dir.path().join("a/b")).status, Status::Ok);
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
         let open = folder_state(dir.path());
         assert!(open.status == Status::Warning && open.advice.is_some_and(|a| a.contains("chmod go-w")));
         assert_eq!(folder_state(Path::new("relative")).status, Status::Warning);
         assert_eq!(folder_state(Path::new("/proc/nothing/here")).status, Status::Warning);
-        assert_eq!(folder_state(&dir.path().join("x.kernel")).status, Status::Warning);
+        let file = folder_state(&dir.path().join("x.kernel"));
+        assert!(file.status == Status::Warning && file.what.contains("it is no folder"), "{file:?}");
     }
 }
