@@ -91,22 +91,21 @@ impl Folder {
     }
 
     /// Opens a file, if it is a regular one of this user's that nobody else may write, with at most [`MAX_FILE`] bytes.
-    fn open_file(&self, name: &str) -> io::Result<(File, u64)> {
+    fn open_file(&self, name: &str) -> io::Result<(File, Stat)> {
         // Opening a pipe or a device does not wait, and no terminal becomes that of the process.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = File::from(fs::openat(self.descriptor()?, name, flags, Mode::empty())?);
         let about = fs::fstat(&file)?;
-        let size = u64::try_from(about.st_size).unwrap_or(u64::MAX);
-        if !is_file(&about) || check_owner(&about).is_err() || size > MAX_FILE {
+        if !is_file(&about) || check_owner(&about).is_err() || size(&about) > MAX_FILE {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
-        Ok((file, size))
+        Ok((file, about))
     }
 
     /// The contents of a file.
     pub fn read(&self, name: &str) -> io::Result<Vec<u8>> {
-        let (file, size) = self.open_file(name)?;
-        let mut bytes = Vec::with_capacity(size as usize);
+        let (file, about) = self.open_file(name)?;
+        let mut bytes = Vec::with_capacity(size(&about) as usize);
         // It may grow meanwhile.
         file.take(MAX_FILE).read_to_end(&mut bytes)?;
         Ok(bytes)
@@ -117,9 +116,14 @@ impl Folder {
         self.open_file(name).is_ok()
     }
 
-    /// Notes that a file is used now. If that fails, it is removed earlier.
+    /// Notes that a file is used now. If that fails, it is removed earlier. A file that has another name, too, stays as
+    /// it is: that name may be in another folder.
     pub fn touch(&self, name: &str) {
-        let _ = self.open_file(name).and_then(|(file, _)| file.set_modified(SystemTime::now()));
+        if let Ok((file, about)) = self.open_file(name)
+            && about.st_nlink == 1
+        {
+            let _ = file.set_modified(SystemTime::now());
+        }
     }
 
     /// Removes a file.
@@ -164,18 +168,17 @@ impl Folder {
         }
     }
 
-    /// Adds a line to a text, if that has less than so many bytes. It is one call, so that lines of several processes
-    /// do not mix.
+    /// Adds a line to a text, if that has less than so many bytes and no other name. It is one call, so that lines of
+    /// several processes do not mix.
     pub fn add_line(&self, name: &str, line: &str, max: u64) -> io::Result<()> {
         let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW;
         let flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let mut file = File::from(fs::openat(self.descriptor()?, name, flags, Mode::RUSR | Mode::WUSR)?);
         let about = fs::fstat(&file)?;
-        let size = u64::try_from(about.st_size).unwrap_or(u64::MAX);
-        if !is_file(&about) || check_owner(&about).is_err() || size >= max {
+        if !is_file(&about) || check_owner(&about).is_err() || about.st_nlink != 1 || size(&about) >= max {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
-        check_size(size + line.len() as u64)?;
+        check_size(size(&about) + line.len() as u64)?;
         file.write_all(line.as_bytes())
     }
 
@@ -224,8 +227,7 @@ impl Folder {
             let Some(name) = wanted(entry.file_name(), &is_wanted) else { continue };
             let Ok(about) = fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
             if is_file(&about) {
-                let size = u64::try_from(about.st_size).unwrap_or(0);
-                files.push(Listed { modified: modified(&about), size, name: name.to_owned() });
+                files.push(Listed { modified: modified(&about), size: size(&about), name: name.to_owned() });
             }
             if files.len() == MAX_LISTED {
                 break;
@@ -242,6 +244,10 @@ fn wanted<'a>(name: &'a CStr, is_wanted: &impl Fn(&str) -> bool) -> Option<&'a s
 
 fn identity(about: &Stat) -> (u64, u64) {
     (about.st_dev, about.st_ino)
+}
+
+fn size(about: &Stat) -> u64 {
+    u64::try_from(about.st_size).unwrap_or(u64::MAX)
 }
 
 fn is_file(about: &Stat) -> bool {
@@ -326,6 +332,29 @@ mod tests {
         assert!(folder.put("folder", b"new").is_err());
         assert_eq!(std::fs::read(path.join("outside")).unwrap(), b"secret");
         assert!(names(&path).iter().all(|name| !name.ends_with(".new")), "{:?}", names(&path));
+    }
+
+    #[test]
+    fn a_file_that_has_a_name_elsewhere_is_read_and_not_changed() {
+        let (dir, path, folder) = folder();
+        let outside = dir.path().join("outside");
+        std::fs::write(&outside, "outside").unwrap();
+        let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1000);
+        File::options().append(true).open(&outside).unwrap().set_modified(old).unwrap();
+        std::fs::hard_link(&outside, path.join("x")).unwrap();
+        assert_eq!(folder.read("x").unwrap(), b"outside");
+        folder.touch("x");
+        assert!(folder.add_line("x", "line\n", 100).is_err());
+        let is_as_before = || {
+            let about = std::fs::metadata(&outside).unwrap();
+            about.modified().unwrap() == old && std::fs::read(&outside).unwrap() == b"outside"
+        };
+        assert!(is_as_before());
+        folder.put("x", b"new").unwrap();
+        assert!(is_as_before() && folder.read("x").unwrap() == b"new");
+        folder.touch("x");
+        folder.add_line("x", "line\n", 100).unwrap();
+        assert_eq!(folder.read("x").unwrap(), b"newline\n");
     }
 
     #[test]
