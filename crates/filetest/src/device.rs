@@ -1,9 +1,10 @@
 //! Runs kernels on arrays: OpenCL C and input bytes in, output bytes out, through the compiler and the CPU device.
 
-use cloom_compiler::{Compiler, Config, Executable, Source, Variant};
+use cloom_compiler::{Compilation, Compiler, Config, Executable, Header, Source, Variant};
 use cloom_hal::{Device, Launch, Memory, NdRange, PrintSink};
 use cloom_hal_cpu::CpuDevice;
 use cloom_ir::Module;
+use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 /// This machine with the instructions that `CLOOM_CPU` names, or with all that it has.
@@ -27,6 +28,7 @@ pub struct Bench {
 pub struct Built<'a> {
     bench: &'a Bench,
     executable: Arc<Executable>,
+    is_kept: bool,
 }
 
 /// An argument of a kernel.
@@ -53,17 +55,45 @@ impl Bench {
         Self { compiler: Compiler::new(Config::default()), device: cpu(threads) }
     }
 
+    /// A device with one thread, whose compiler keeps what it makes in a folder.
+    pub fn with_cache(folder: &Path) -> Self {
+        let config = Config { cache_dir: Some(folder.to_owned()), ..Config::default() };
+        Self { compiler: Compiler::new(config), device: cpu(1) }
+    }
+
     /// Builds a program.
     pub fn build(&self, source: &str, options: &str) -> Result<Built<'_>, String> {
-        let target = &self.device.info().target;
-        let built = self.compiler.build(&Source { name: "test.cl", text: source.as_bytes() }, options, target);
-        let program = built.result.map_err(|_| built.log)?;
-        let executable = self.compiler.executable(&program, target);
-        Ok(Built { bench: self, executable })
+        let source = Source { name: "test.cl", text: source.as_bytes() };
+        self.built(self.compiler.build(&source, options, &self.device.info().target))
+    }
+
+    /// Builds a program with headers of the application.
+    pub fn build_with(&self, source: &str, options: &str, headers: &[Header]) -> Result<Built<'_>, String> {
+        let source = Source { name: "test.cl", text: source.as_bytes() };
+        let compiled = self.compiler.compile(&source, options, headers, &self.device.info().target);
+        let linked = self.compiler.link(&[compiled.result.map_err(|_| compiled.log)?], "");
+        self.built(Compilation { times: compiled.times, ..linked })
+    }
+
+    fn built(&self, compilation: Compilation) -> Result<Built<'_>, String> {
+        let is_kept = compilation.times.iter().any(|time| time.stage == "cache");
+        let program = compilation.result.map_err(|_| compilation.log)?;
+        let executable = self.compiler.executable(&program, &self.device.info().target);
+        Ok(Built { bench: self, executable, is_kept })
     }
 }
 
 impl Built<'_> {
+    /// Whether the cache had the program's IR.
+    pub fn is_kept(&self) -> bool {
+        self.is_kept
+    }
+
+    /// Whether the cache had a kernel's code.
+    pub fn is_kernel_kept(&self, kernel: &str) -> bool {
+        self.executable.kernel(kernel, Variant::Vector).is_ok_and(|built| built.cached)
+    }
+
     /// Runs a kernel on `global` work-items in groups of `local`. Returns the contents of the buffers afterwards, in
     /// order.
     pub fn run(&self, kernel: &str, global: usize, local: usize, args: &[Data<'_>]) -> Result<Vec<Vec<u8>>, String> {

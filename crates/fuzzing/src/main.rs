@@ -13,7 +13,7 @@ use std::time::Duration;
 /// repeats it.
 #[derive(Parser)]
 struct Args {
-    /// source, compile, spirv, ir, binary, options, api or kernels
+    /// source, compile, spirv, ir, binary, options, cache, api or kernels
     target: String,
     /// How long.
     #[arg(long, default_value_t = 60)]

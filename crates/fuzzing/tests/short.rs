@@ -53,6 +53,11 @@ fn options() {
 }
 
 #[test]
+fn cache() {
+    session("cache", "60", "60", 35);
+}
+
+#[test]
 fn api() {
     session("api", "60", "60", 15);
 }

@@ -5,6 +5,7 @@
 
 mod api;
 mod binary;
+mod cache;
 mod ir;
 mod kernels;
 mod options;
@@ -55,6 +56,7 @@ pub const TARGETS: &[Target] = &[
     ir::TARGET,
     binary::TARGET,
     options::TARGET,
+    cache::TARGET,
     api::TARGET,
     kernels::TARGET,
 ];

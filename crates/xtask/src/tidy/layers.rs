@@ -49,7 +49,7 @@ pub const LAYERS: &[(&str, &[&str])] = &[
         "fuzzing",
         &[
             "target", "caps", "ir", "builtins", "clc", "spirv", "passes", "spmd", "interp", "artifact", "compiler",
-            "hal", "hal-cpu", "runtime", "filetest",
+            "hal", "hal-cpu", "hal-cuda", "runtime", "filetest",
         ],
     ),
     ("xtask", &[]),
