@@ -271,9 +271,9 @@ fn what_many_groups_write_in_any_way_many_groups_read_in_any_other() {
     // Each kernel takes a while to compile: few ways for most types.
     let types: [(&str, usize, &[&str]); 4] = [
         ("uint", 4, &["plain", "item", "group", "sub_group"]),
-        ("struct packet { int a; short b[7]; }", 20, &["plain", "item"]),
-        ("ulong16", 128, &["group"]),
-        ("ushort", 2, &["plain"]),
+        ("struct packet { int a; short b[7]; }", 20, &["plain", "item", "sub_group"]),
+        ("ulong16", 128, &["group", "sub_group"]),
+        ("ushort", 2, &["plain", "sub_group"]),
     ];
     // Group sizes divide the range.
     let (count, local) = (6000usize, 100usize);
