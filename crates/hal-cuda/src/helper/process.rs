@@ -213,3 +213,49 @@ impl Drop for Helper {
         self.end();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::metadata;
+    use std::os::unix::fs::MetadataExt;
+
+    /// A helper whose process ends at once; its folder is there until it is dropped.
+    fn helper() -> Arc<Helper> {
+        Helper::start(&Program { path: "true".into(), cache: None }, &Arc::default()).unwrap()
+    }
+
+    #[test]
+    fn each_helper_has_a_folder_that_nobody_guesses() {
+        let helpers = [(); 8].map(|()| helper());
+        let names: Vec<String> =
+            helpers.iter().map(|h| h.folder.0.file_name().unwrap().to_str().unwrap().to_owned()).collect();
+        let random: Vec<&str> = names.iter().map(|name| name.strip_prefix("cloom-gpu-").unwrap()).collect();
+        assert!(random.iter().all(|name| name.len() >= 6), "{names:?}");
+        assert!((0..random.len()).all(|i| !random[..i].contains(&random[i])), "{names:?}");
+        let process = std::process::id().to_string();
+        assert!(!names.iter().any(|name| name.contains(&process)), "{names:?}");
+        let folders: Vec<PathBuf> = helpers.iter().map(|helper| helper.folder.0.clone()).collect();
+        drop(helpers);
+        assert!(!folders.iter().any(|folder| folder.exists()));
+    }
+
+    #[test]
+    fn no_other_user_enters_a_helpers_folder() {
+        let helper = helper();
+        let (folder, me) = (&helper.folder.0, metadata("/proc/self").unwrap().uid());
+        let about = metadata(folder).unwrap();
+        assert_eq!((about.uid(), about.mode() & 0o7777), (me, 0o700));
+        let is_there = |as_user: &[&str]| {
+            let mut command = Command::new(as_user[0]);
+            command.args(&as_user[1..]).args(["test", "-e"]).arg(folder.join("socket"));
+            command.status().ok().map(|status| status.success())
+        };
+        assert_eq!(is_there(&["env"]), Some(true));
+        let nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"];
+        match is_there(&nobody) {
+            Some(seen) if me == 0 => assert!(!seen, "another user sees the socket"),
+            _ => eprintln!("skipped: other users can only be played by root, with the program setpriv"),
+        }
+    }
+}
