@@ -86,7 +86,11 @@ impl Cfg {
     /// The edges to a block, each with its source, in the order of [`Cfg::preds`]. To look for them among all edges of
     /// the predecessors would take time in the square of the cases of a `switch`: each case that is also reached from
     /// the one before it is a join.
-    pub fn incoming<'a>(&'a self, func: &'a Function, b: Block) -> impl Iterator<Item = (Block, &'a Edge)> + Clone + 'a {
+    pub fn incoming<'a>(
+        &'a self,
+        func: &'a Function,
+        b: Block,
+    ) -> impl Iterator<Item = (Block, &'a Edge)> + Clone + 'a {
         let numbers = &self.numbers_of_edges[b.index()];
         let edge = |(&p, &i): (&Block, &u32)| func.blocks[p].term.edge(i as usize).map(|e| (p, e));
         self.preds(b).iter().zip(numbers).filter_map(edge)
