@@ -27,8 +27,8 @@ pub struct KernelArtifact {
     pub private_size: u64,
     /// The local size that the source requires.
     pub reqd_group_size: Option<[u32; 3]>,
-    /// The size of sub-groups that the source requires.
-    pub reqd_subgroup_size: Option<u16>,
+    /// The size of sub-groups in every launch; `None`: it depends on the launch, or nothing in the kernel does on it.
+    pub subgroup_size: Option<u16>,
     /// `-cl-denorms-are-zero`: the launcher may flush denormals to zero.
     pub denorms_are_zero: bool,
     /// Formats of printf, by number.
@@ -61,6 +61,8 @@ pub struct KernelCode {
     pub local_size: u64,
     /// Bytes of private memory of a work-item.
     pub private_size: u64,
+    /// The size of sub-groups in every launch, if that is fixed.
+    pub subgroup_size: Option<u16>,
     /// Whether the launcher may flush denormals to zero.
     pub denorms_are_zero: bool,
     /// What one call runs.
@@ -81,7 +83,8 @@ impl KernelArtifact {
         let func = &module.funcs[kernel];
         let meta = func.kernel.as_deref().ok_or_else(|| ArtifactError::NotAKernel(func.name.clone()))?;
         let (args, arg_block) = arguments(meta);
-        let KernelCode { target, code, entry, local_size, private_size, denorms_are_zero, launch } = code;
+        let KernelCode { target, code, entry, local_size, private_size, subgroup_size, denorms_are_zero, launch } =
+            code;
         Ok(KernelArtifact {
             name: func.name.clone(),
             target,
@@ -92,7 +95,7 @@ impl KernelArtifact {
             local_size,
             private_size,
             reqd_group_size: meta.reqd_group_size,
-            reqd_subgroup_size: meta.reqd_subgroup_size,
+            subgroup_size,
             denorms_are_zero,
             printf_formats: module.strings.values().cloned().collect(),
             enqueues: module.funcs.values().any(calls_launcher),
@@ -187,6 +190,7 @@ bb0(v0: i32, v1: ptr<global>):
             entry: "k.group".into(),
             local_size: 5,
             private_size: 6,
+            subgroup_size: None,
             denorms_are_zero: true,
             launch: LaunchForm::WorkGroup(CpuLaunch::SCALAR),
         };

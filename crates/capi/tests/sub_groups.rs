@@ -101,6 +101,64 @@ fn a_gpu_has_sub_groups_of_one_size() {
     gpu::on_the_gpu(&["a_kernel_has_the_size_that_it_requires", "sub_groups_are_as_many_as_the_device_says"]);
 }
 
+/// Three kernels of a program that enables `cl_intel_subgroups`: one requires no size, one a smaller one, and one has
+/// no sub-groups.
+const FOR_INTEL: &str = "
+    #pragma OPENCL EXTENSION cl_intel_subgroups : enable
+    kernel void sum(global uint *out) {
+        global uint *p = out + 4 * get_global_linear_id();
+        p[0] = get_sub_group_size();
+        p[1] = get_max_sub_group_size();
+        p[2] = get_sub_group_id();
+        p[3] = sub_group_reduce_add((uint)get_local_linear_id());
+    }
+    kernel __attribute__((intel_reqd_sub_group_size(8))) void small(global uint *out) {
+        out[get_global_linear_id()] = sub_group_reduce_add(1u);
+    }
+    kernel void none(global uint *out) { out[get_global_linear_id()] = get_local_id(0); }";
+
+/// Such a program takes a row of up to 32 work-items for one sub-group, and combines what the sub-groups of a group
+/// found in one of them.
+#[test]
+fn programs_for_intel_have_sub_groups_of_32() {
+    let t = Session::new();
+    let device: usize = info(|s, v, r| t.clGetDeviceInfo(t.device, CL_DEVICE_MAX_WORK_GROUP_SIZE, s, v, r));
+    let group = |kernel: &Obj| -> usize {
+        info(|s, v, r| t.clGetKernelWorkGroupInfo(kernel.h, t.device, CL_KERNEL_WORK_GROUP_SIZE, s, v, r))
+    };
+    for options in ["-cl-std=CL3.0", "-cl-std=CL3.0 -cl-opt-disable"] {
+        let program = t.source(FOR_INTEL);
+        assert_eq!(t.build(&program, options), 0, "{}", t.log(&program));
+        let [sum, small, none] = ["sum", "small", "none"].map(|name| t.kernel_of(&program, name));
+        assert_eq!([&sum, &small, &none].map(|k| number(&t, k, COMPILE_SUB_GROUP_SIZE, &[])), [0, 8, 0]);
+        assert_eq!([&sum, &small, &none].map(group), [1024.min(device), 1024.min(device), device]);
+        for local in [[1, 1], [4, 1], [31, 2], [32, 1], [32, 3], [33, 1], [64, 2], [1024, 1]] {
+            let [width, height] = local;
+            let items = 2 * width * height;
+            let out = t.buffer_of(&vec![0u32; 4 * items]);
+            t.arg_mem(&sum, 0, &out);
+            drop(t.launch(&sum, &[2 * width, height], &local));
+            let most = number(&t, &sum, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, &local);
+            assert_eq!(most, width.min(32), "{local:?} {options}");
+            let count = number(&t, &sum, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, &local);
+            assert_eq!(count, width.div_ceil(32) * height);
+            let got = t.read::<u32>(&out, 4 * items);
+            for (item, got) in got.chunks(4).enumerate() {
+                let (x, y) = (item % (2 * width) % width, item / (2 * width));
+                let (first, row) = (x - x % 32, y * width);
+                let size = 32.min(width - first);
+                let sum: usize = (row + first..row + first + size).sum();
+                let id = y * width.div_ceil(32) + first / 32;
+                assert_eq!(got, [size, most, id, sum].map(|n| n as u32), "group of {local:?}, {item} {options}");
+            }
+        }
+        let out = t.buffer_of(&[0u32; 64]);
+        t.arg_mem(&small, 0, &out);
+        drop(t.launch(&small, &[64], &[64]));
+        assert_eq!(t.read::<u32>(&out, 64), [8; 64]);
+    }
+}
+
 #[test]
 fn other_kernels_require_no_size() {
     let t = Session::new();

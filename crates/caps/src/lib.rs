@@ -189,6 +189,9 @@ pub mod limits {
     pub const MAX_GROUP_SIZE: u64 = 4096;
     /// Work-items of a sub-group, as kernels may require them.
     pub const SUB_GROUP_SIZES: &[u16] = &[4, 8, 16, 32, 64];
+    /// Work-items of a sub-group in programs that enable Intel's extensions of sub-groups, where a kernel requires no
+    /// other size.
+    pub const INTEL_SUB_GROUP_SIZE: u16 = 32;
     /// Bytes of arguments of one kernel.
     pub const MAX_PARAMETER_SIZE: u64 = 4352;
     /// Bytes of the buffer that printf fills before it flushes, at least.

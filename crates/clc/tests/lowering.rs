@@ -51,6 +51,37 @@ fn programs_of_the_language_compile() {
 }
 
 #[test]
+fn kernels_expect_the_sub_groups_of_intel_where_the_program_enables_them() {
+    let source = b"kernel void before(void);
+kernel void first(void) {}
+#ifdef cl_intel_subgroups
+#pragma OPENCL EXTENSION cl_intel_subgroups : enable
+#endif
+kernel void before(void) {}
+kernel __attribute__((intel_reqd_sub_group_size(16))) void second(void) {}
+#pragma OPENCL EXTENSION cl_intel_subgroups : disable
+kernel void third(void) {}
+#pragma OPENCL EXTENSION cl_intel_required_subgroup_size : enable
+kernel void fourth(void) {}
+#pragma OPENCL EXTENSION all : disable
+kernel void fifth(void) {}";
+    let options = BuildOptions::parse("", OptionSet::Build, &mut Diagnostics::default());
+    let features = ["cl_intel_subgroups", "cl_intel_required_subgroup_size"].map(str::to_owned).to_vec();
+    let target = Target { features, ..Target::default() };
+    let input = Input { name: "k.cl", source, headers: &mut NoIncludes, options: &options, target: &target };
+    let module = compile(input, Mode::User).module.expect("it is a program");
+    let sizes = ["before", "first", "second", "third", "fourth", "fifth"].map(|name| {
+        let meta = module.funcs[module.find(name).unwrap()].kernel.as_ref().unwrap();
+        (meta.expected_subgroup_size, meta.reqd_subgroup_size)
+    });
+    assert_eq!(
+        sizes,
+        [(Some(32), None), (None, None), (Some(32), Some(16)), (None, None), (Some(32), None), (None, None)]
+    );
+    assert_eq!(cloom_ir::parse(&module.to_string()).unwrap(), module);
+}
+
+#[test]
 fn the_macro_of_the_generic_address_space_comes_with_it() {
     let source = b"#ifdef __opencl_c_generic_address_space
 void f(global int *out) { int *p = out; *p = 1; }

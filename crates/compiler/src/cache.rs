@@ -169,7 +169,7 @@ mod tests {
             launch: LaunchForm::WorkItem(GpuLaunch::default()),
             private_size: 0,
             reqd_group_size: None,
-            reqd_subgroup_size: None,
+            subgroup_size: None,
             denorms_are_zero: false,
             printf_formats: vec![],
             enqueues: false,

@@ -2,8 +2,9 @@
 
 use crate::CompileError;
 use crate::backend::{Backend, Capabilities, Explanation, Generated, KernelInput, StageLog};
-use crate::key::{CodeOptions, MAX_ROW, SpecializationKey, Tier, Variant};
+use crate::key::{CodeOptions, MAX_ROW, SpecializationKey, SubgroupSize, Tier, Variant};
 use cloom_artifact::{KernelArtifact, KernelCode, LaunchForm};
+use cloom_ir::Function;
 use cloom_llvm::OptLevel;
 use cloom_spmd::VectorOptions;
 use cloom_target::Target;
@@ -23,10 +24,22 @@ impl CpuBackend {
     }
 }
 
-/// How a kernel is vectorised: as its sub-groups require. Without optimisation, work-items run one after the other, as
+/// The number of lanes that a kernel's sub-groups fix: the size that it requires; the one that it expects if it can
+/// tell, but for launches with ids of any size.
+fn fixed_by_subgroups(func: &Function, key: &SpecializationKey, options: &CodeOptions) -> Option<u16> {
+    match options.subgroup_size? {
+        _ if key.tier != Tier::Optimised => None,
+        SubgroupSize::Required(size) => Some(size),
+        SubgroupSize::Expected(size) => {
+            (key.variant != Variant::Scalar && cloom_ir::subgroup::uses(func)).then_some(size)
+        }
+    }
+}
+
+/// How a kernel is vectorised: as its sub-groups fix it. Without optimisation, work-items run one after the other, as
 /// they are written.
-fn vector_options(key: &SpecializationKey, options: &CodeOptions) -> VectorOptions {
-    if let (Some(size), Tier::Optimised) = (options.subgroup_size, key.tier) {
+fn vector_options(fixed: Option<u16>, key: &SpecializationKey, options: &CodeOptions) -> VectorOptions {
+    if let Some(size) = fixed {
         return VectorOptions::with_lanes(size);
     }
     if !options.optimise || key.tier == Tier::Baseline || key.variant == Variant::Scalar {
@@ -61,13 +74,15 @@ impl Backend for CpuBackend {
                 return Err(CompileError::NoBaseline);
             }
         }
-        let vectors = vector_options(key, &options);
-        let subgroup_size = options.subgroup_size.filter(|_| cloom_ir::subgroup::uses(&module.funcs[kernel]));
-        if subgroup_size.is_some() && key.variant == Variant::Scalar {
+        let fixed = fixed_by_subgroups(&module.funcs[kernel], key, &options);
+        let vectors = vector_options(fixed, key, &options);
+        let required = options.subgroup_size.and_then(SubgroupSize::required);
+        let required = required.filter(|_| cloom_ir::subgroup::uses(&module.funcs[kernel]));
+        if required.is_some() && key.variant == Variant::Scalar {
             return Err(CompileError::SubgroupsOfManyItems);
         }
         let group = cloom_spmd::work_group_function(&mut module, kernel, vectors, &self.target, passes)?;
-        if let Some(size) = subgroup_size.filter(|&size| size != group.launch.lanes) {
+        if let Some(size) = required.filter(|&size| size != group.launch.lanes) {
             return Err(CompileError::SubgroupSize(size));
         }
         statistics.merge(&group.statistics);
@@ -90,6 +105,7 @@ impl Backend for CpuBackend {
             entry: compiled.symbols.into_iter().next().unwrap_or_default(),
             local_size: group.local_size,
             private_size: compiled.private_size,
+            subgroup_size: fixed.filter(|&size| size == group.launch.lanes),
             denorms_are_zero: options.denorms_are_zero,
             launch: LaunchForm::WorkGroup(group.launch),
         };
@@ -100,7 +116,7 @@ impl Backend for CpuBackend {
     fn explain(&self, mut input: KernelInput<'_>) -> Result<Explanation, CompileError> {
         input.run_passes(&mut StageLog::new(false));
         let KernelInput { mut module, kernel, key, options, passes, .. } = input;
-        let vectors = vector_options(key, &options);
+        let vectors = vector_options(fixed_by_subgroups(&module.funcs[kernel], key, &options), key, &options);
         let group = cloom_spmd::work_group_function(&mut module, kernel, vectors, &self.target, passes)?;
         let summary = match group.launch.lanes {
             0 | 1 => "one work-item at a time".to_owned(),

@@ -14,7 +14,8 @@ use crate::kernel::{Built, Request};
 use crate::key::{SpecializationKey, Variant};
 use crate::{CompileError, Compiler, Program, frames, remarks};
 use cloom_artifact::KernelArtifact;
-use cloom_ir::{KernelMeta, ParamKind};
+use cloom_ir::{Function, KernelMeta, ParamKind};
+use cloom_passes::inline::with_calls;
 use cloom_target::Target;
 use parking_lot::{Condvar, Mutex};
 use std::collections::HashMap;
@@ -229,6 +230,15 @@ impl Executable {
     pub fn kept_across_barriers(&self, name: &str) -> Option<u64> {
         let module = self.program.module();
         module.kernels().find(|&k| module.funcs[k].name == name).map(|kernel| frames::kept(module, kernel))
+    }
+
+    /// The size that a kernel with sub-groups expects of them, also if it requires another one.
+    pub fn expected_subgroup_size(&self, name: &str) -> Option<u16> {
+        let module = self.program.module();
+        let kernel = module.kernels().find(|&k| module.funcs[k].name == name)?;
+        let size = module.funcs[kernel].kernel.as_ref()?.expected_subgroup_size?;
+        let uses = |func: &Function| u64::from(cloom_ir::subgroup::uses(func));
+        (with_calls(module, kernel, uses) > 0).then_some(size)
     }
 
     /// The instructions that a work-item of a kernel executes at most, as far as constants tell, else `u64::MAX`. The

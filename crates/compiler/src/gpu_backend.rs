@@ -3,7 +3,7 @@
 use crate::CompileError;
 use crate::backend::{Backend, Capabilities, Explanation, Generated, KernelInput, StageLog};
 use crate::descriptors;
-use crate::key::Tier;
+use crate::key::{SubgroupSize, Tier};
 use cloom_artifact::{CoarseEntry, GpuLaunch, Joined, KernelArtifact, KernelCode, LaunchForm, WarpShape};
 use cloom_ir::abi::gpu::{COARSE_ALIGN, Effort};
 use cloom_ir::{FuncRef, Module};
@@ -79,8 +79,9 @@ impl Backend for GpuBackend {
     }
 
     fn compile(&self, input: KernelInput<'_>, log: &mut StageLog) -> Result<Generated, CompileError> {
-        let warp = self.target.gpu().map(|gpu| gpu.warp_size);
-        if let Some(size) = input.options.subgroup_size.filter(|&size| Some(size.into()) != warp) {
+        let warp_size = self.target.gpu().map(|gpu| gpu.warp_size);
+        let required = input.options.subgroup_size.and_then(SubgroupSize::required);
+        if let Some(size) = required.filter(|&size| Some(size.into()) != warp_size) {
             return Err(CompileError::SubgroupSize(size));
         }
         let passes = pass_options(&input);
@@ -143,6 +144,7 @@ impl Backend for GpuBackend {
             entry: compiled.symbols.into_iter().next().unwrap_or_default(),
             local_size: compiled.local_size,
             private_size: compiled.private_size,
+            subgroup_size: warp_size.and_then(|size| size.try_into().ok()),
             denorms_are_zero: options.denorms_are_zero,
             launch: LaunchForm::WorkItem(launch),
         };

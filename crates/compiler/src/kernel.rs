@@ -3,7 +3,7 @@
 use crate::backend::{Backend, Explanation, Generated, KernelInput, StageLog};
 use crate::cache::{Cache, Key};
 use crate::images::{self, ArgStates};
-use crate::key::{CodeOptions, SpecializationKey, Tier, Variant};
+use crate::key::{CodeOptions, SpecializationKey, SubgroupSize, Tier, Variant};
 use crate::program::Program;
 use crate::{CompileError, Compiler, SMALL, Timing, library};
 use cloom_artifact::KernelArtifact;
@@ -53,10 +53,10 @@ impl Request<'_> {
     /// The inputs beside the kernel and its key.
     pub fn options(&self) -> CodeOptions {
         let options = self.program.options();
-        let meta = self.program.module().find(self.name).and_then(|k| self.program.module().funcs[k].kernel.as_ref());
+        let meta = self.program.module().find(self.name).and_then(|k| self.program.module().funcs[k].kernel.as_deref());
         CodeOptions {
             lanes: self.compiler.lanes,
-            subgroup_size: meta.and_then(|meta| meta.reqd_subgroup_size),
+            subgroup_size: meta.and_then(SubgroupSize::of),
             optimise: !options.opt_disable,
             denorms_are_zero: options.denorms_are_zero,
             rough_filters: options.fast_relaxed_math || options.unsafe_math,

@@ -5,6 +5,7 @@
 //! code may depend on (checks) becomes a field here, and so a part of every look-up.
 
 use crate::images::ArgStates;
+use cloom_ir::KernelMeta;
 use serde::Serialize;
 
 /// Which code of a kernel.
@@ -28,14 +29,13 @@ impl SpecializationKey {
     /// The canonical key, where several keys have the same code: without optimisation, or if a backend has no variants,
     /// all launches share one; if the number of lanes is fixed, all vectorised variants do.
     pub(crate) fn canonical(self, has_variants: bool, options: &CodeOptions) -> Self {
+        let required = options.subgroup_size.and_then(SubgroupSize::required);
         let variant = match self.variant {
             _ if !has_variants => Variant::Vector,
-            // Without optimisation too, a kernel gets the sub-groups that it requires.
+            // Without optimisation too, a kernel gets the sub-groups that it requires or expects.
             _ if !options.optimise && options.subgroup_size.is_none() => Variant::Scalar,
             // The number of lanes is fixed; vectors of another size would also be other sub-groups.
-            Variant::ShortRow(_) | Variant::Dim0 if options.lanes.or(options.subgroup_size).is_some() => {
-                Variant::Vector
-            }
+            Variant::ShortRow(_) | Variant::Dim0 if options.lanes.or(required).is_some() => Variant::Vector,
             variant => variant,
         };
         Self { variant, ..self }
@@ -84,13 +84,38 @@ impl Variant {
     }
 }
 
+/// The size of a kernel's sub-groups, where the source says something about it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+pub enum SubgroupSize {
+    /// It requires one: there is no code with another.
+    Required(u16),
+    /// It expects one: its code has it where that is possible, and if it depends on sub-groups.
+    Expected(u16),
+}
+
+impl SubgroupSize {
+    /// What a kernel's source says.
+    pub fn of(meta: &KernelMeta) -> Option<Self> {
+        let expected = || meta.expected_subgroup_size.map(Self::Expected);
+        meta.reqd_subgroup_size.map(Self::Required).or_else(expected)
+    }
+
+    /// The size, if it is required.
+    pub fn required(self) -> Option<u16> {
+        match self {
+            Self::Required(size) => Some(size),
+            Self::Expected(_) => None,
+        }
+    }
+}
+
 /// The inputs of code generation that all kernels of a program share.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize)]
 pub struct CodeOptions {
     /// A fixed number of work-items of a vector; `None`: the cost model chooses for each kernel.
     pub lanes: Option<u16>,
-    /// The size of sub-groups that the kernel requires.
-    pub subgroup_size: Option<u16>,
+    /// The size of the kernel's sub-groups; `None`: what suits the kernel.
+    pub subgroup_size: Option<SubgroupSize>,
     /// Whether to optimise (`-cl-opt-disable` says no).
     pub optimise: bool,
     /// Whether the code runs where denormal operands and results count as zeros (`-cl-denorms-are-zero`).
@@ -122,6 +147,19 @@ mod tests {
         assert_eq!(distinct(true, Some(8), true), 2, "with lanes and without");
         assert_eq!(distinct(true, None, false), 1);
         assert_eq!(distinct(false, None, true), 1);
+    }
+
+    #[test]
+    fn sub_groups_of_a_required_size_have_one_vectorised_variant() {
+        let of = |subgroup_size: SubgroupSize, optimise| {
+            let options = CodeOptions { subgroup_size: Some(subgroup_size), optimise, ..CodeOptions::default() };
+            ALL.map(|v| SpecializationKey::from(v).canonical(true, &options).variant)
+        };
+        let one = [Variant::Vector, Variant::Scalar, Variant::Vector, Variant::Vector];
+        assert_eq!((of(SubgroupSize::Required(16), true), of(SubgroupSize::Required(16), false)), (one, one));
+        // A kernel without sub-groups may have other variants, and says which.
+        assert_eq!(of(SubgroupSize::Expected(32), true), ALL);
+        assert_eq!(of(SubgroupSize::Expected(32), false), ALL, "the code has its sub-groups");
     }
 
     #[test]

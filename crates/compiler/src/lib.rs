@@ -50,7 +50,7 @@ pub use gpu_backend::GpuBackend;
 pub use images::{ArgState, ArgStates};
 pub use includes::Header;
 pub use kernel::{Built, Stage};
-pub use key::{CodeOptions, SpecializationKey, Tier, Variant};
+pub use key::{CodeOptions, SpecializationKey, SubgroupSize, Tier, Variant};
 pub use program::{LoadError, Program};
 pub use remarks::place;
 

@@ -53,6 +53,7 @@ impl Backend for StubBackend {
             entry: module.funcs[kernel].name.clone(),
             local_size: locals.fold(0, |sum: u64, g| sum.next_multiple_of(u64::from(g.align.max(1))) + g.size),
             private_size: 0,
+            subgroup_size: None,
             denorms_are_zero: options.denorms_are_zero,
             launch: LaunchForm::WorkItem(GpuLaunch::default()),
         };

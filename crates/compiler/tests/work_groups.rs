@@ -51,6 +51,7 @@ fn run(text: &str, global: u64, local: u64, passes: bool) -> Vec<i32> {
         entry: code.symbols[0].clone(),
         local_size: group.local_size,
         private_size: code.private_size,
+        subgroup_size: None,
         denorms_are_zero: false,
         launch: LaunchForm::WorkGroup(group.launch),
     };

@@ -419,6 +419,7 @@ impl Rung for Cpu {
             entry: code.symbols[0].clone(),
             local_size: group.local_size,
             private_size: code.private_size,
+            subgroup_size: None,
             denorms_are_zero: false,
             launch: LaunchForm::WorkGroup(group.launch),
         };

@@ -101,7 +101,7 @@ fn artifact(device: &CpuDevice, code: Vec<u8>, entry: &str, per_item: u64) -> Ar
         launch: LaunchForm::WorkGroup(CpuLaunch { scratch_fixed: 64, scratch_per_item: per_item, ..CpuLaunch::SCALAR }),
         private_size: 512,
         reqd_group_size: None,
-        reqd_subgroup_size: None,
+        subgroup_size: None,
         denorms_are_zero: false,
         printf_formats: vec![],
         enqueues: false,

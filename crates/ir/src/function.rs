@@ -90,6 +90,9 @@ pub struct KernelMeta {
     pub reqd_group_size: Option<[u32; 3]>,
     /// `intel_reqd_sub_group_size`: a power of two.
     pub reqd_subgroup_size: Option<u16>,
+    /// The size of sub-groups that the program expects, a power of two; unlike one that is required, the code may have
+    /// another, and the host does not see it.
+    pub expected_subgroup_size: Option<u16>,
     /// `work_group_size_hint`.
     pub group_size_hint: Option<[u32; 3]>,
     /// `vec_type_hint`, as written; readers take `int` when it is absent.

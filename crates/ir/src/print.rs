@@ -311,6 +311,9 @@ fn print_kernel(f: &mut impl Write, meta: &KernelMeta) -> fmt::Result {
     if let Some(size) = meta.reqd_subgroup_size {
         writeln!(f, "  reqd_subgroup_size {size}")?;
     }
+    if let Some(size) = meta.expected_subgroup_size {
+        writeln!(f, "  expected_subgroup_size {size}")?;
+    }
     if let Some(hint) = &meta.vec_type_hint {
         writeln!(f, "  vec_type_hint {}", quoted(hint.as_bytes()))?;
     }

@@ -247,8 +247,12 @@ impl KernelCode {
     /// barriers, few kernels keep so much that it is smaller than the device's: only for these is it read from the
     /// existing code, or else from baseline code (the caller will launch soon and should not wait for optimised code).
     /// On others, registers decide, and so the optimised code.
+    ///
+    /// A program that expects sub-groups of a size combines what those of a group found in one sub-group, so that there
+    /// are at most as many as it has work-items.
     pub fn max_group(&self) -> u64 {
-        let most = self.device.max_group_size();
+        let combined = self.executable.expected_subgroup_size(&self.name).map(|size| u64::from(size.max(1)).pow(2));
+        let most = self.device.max_group_size().min(combined.unwrap_or(u64::MAX));
         let kept = self.executable.kept_across_barriers(&self.name);
         let code = match kept.and_then(|bytes| self.device.hal().group_limit(bytes)) {
             Some(limit) if limit >= most => return most,
@@ -395,14 +399,14 @@ const MIN_LANES: u64 = 4;
 /// times as fast with 16 lanes as with 32.)
 fn variant_for(artifact: &KernelArtifact, range: &hal::NdRange) -> Variant {
     // Other devices form groups themselves, and have one variant for all ranges.
-    let (reqd_subgroup_size, Some(artifact)) = (artifact.reqd_subgroup_size, artifact.cpu()) else {
+    let (subgroup_size, Some(artifact)) = (artifact.subgroup_size, artifact.cpu()) else {
         return Variant::Vector;
     };
     let largest = range.offset.iter().zip(&range.global).map(|(&o, &g)| o.saturating_add(g)).max();
     if largest.is_some_and(|id| id > artifact.max_id) {
         return Variant::Scalar;
     }
-    if reqd_subgroup_size.is_some() {
+    if subgroup_size.is_some() {
         return Variant::Vector;
     }
     // The groups of a regroupable kernel are merged into rows.
@@ -478,7 +482,7 @@ mod tests {
             }),
             private_size: 0,
             reqd_group_size: None,
-            reqd_subgroup_size: None,
+            subgroup_size: None,
             denorms_are_zero: false,
             printf_formats: Vec::new(),
             enqueues: false,

@@ -141,6 +141,8 @@ pub struct Sema<'s> {
     range_type: Ty,
     /// `FP_CONTRACT` here.
     contract: bool,
+    /// The size of sub-groups that the kernels from here on expect.
+    expected_subgroup_size: Option<u16>,
     /// What is left of [`limits::FUEL`].
     fuel: u64,
     /// What is left of [`limits::INIT_PARTS`].
@@ -245,6 +247,7 @@ pub fn analyse<'s>(session: &'s mut Session, unit: &'s ast::TranslationUnit, opt
         source_number: None,
         range_type: Ty::ERROR,
         contract,
+        expected_subgroup_size: None,
         fuel: limits::FUEL,
         init_parts: limits::INIT_PARTS,
         data_left: limits::DATA,
@@ -292,9 +295,15 @@ impl<'s> Sema<'s> {
         self.opts.features.iter().any(|f| f == name)
     }
 
-    /// `#pragma OPENCL EXTENSION`. Supported extensions are always enabled, so the pragma changes nothing; unsupported
-    /// ones get a warning, as does `all : enable`, which the specification does not allow.
+    /// `#pragma OPENCL EXTENSION`. Supported extensions are always enabled, so the pragma changes nothing but what
+    /// kernels expect of their sub-groups; unsupported ones get a warning, as does `all : enable`, which the
+    /// specification does not allow.
     fn extension(&mut self, name: ast::Ident, enable: bool) {
+        // Programs for Intel's GPUs take a group of 32 work-items for one sub-group.
+        let of_intel = ["cl_intel_subgroups", "cl_intel_required_subgroup_size"].contains(&self.text(name.name));
+        if of_intel || !enable && self.text(name.name) == "all" {
+            self.expected_subgroup_size = enable.then_some(cloom_caps::limits::INTEL_SUB_GROUP_SIZE);
+        }
         let text = self.text(name.name);
         if text == "all" {
             if enable {

@@ -186,7 +186,7 @@ pub fn artifact(name: &str) -> Arc<KernelArtifact> {
         local_size: 0,
         private_size: 0,
         reqd_group_size: None,
-        reqd_subgroup_size: None,
+        subgroup_size: None,
         denorms_are_zero: false,
         printf_formats,
         enqueues: false,

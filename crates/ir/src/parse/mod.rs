@@ -448,6 +448,9 @@ impl<'t> Parser<'t> {
         if self.eat_word("reqd_subgroup_size") {
             meta.reqd_subgroup_size = Some(self.small()?);
         }
+        if self.eat_word("expected_subgroup_size") {
+            meta.expected_subgroup_size = Some(self.small()?);
+        }
         if self.eat_word("vec_type_hint") {
             meta.vec_type_hint = Some(self.string()?);
         }

@@ -137,7 +137,7 @@ impl<'d> Prepared<'d> {
             launch: LaunchForm::WorkGroup(CpuLaunch { scratch_fixed: 256, ..CpuLaunch::SCALAR }),
             private_size: compiled.private_size,
             reqd_group_size: None,
-            reqd_subgroup_size: None,
+            subgroup_size: None,
             denorms_are_zero: false,
             printf_formats: module.strings.values().cloned().collect(),
             enqueues: false,
