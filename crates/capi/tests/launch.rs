@@ -369,3 +369,51 @@ fn bad_arguments_have_their_codes() {
     }
     c.end();
 }
+
+/// Programs cast pointers to numbers to pointers to vectors, and align them as numbers only. GPUs read that, and the
+/// process must not die of it.
+#[test]
+fn vectors_are_accessed_where_only_their_elements_are_aligned() {
+    let t = Session::new();
+    let source = |ty: &str, n: usize| {
+        format!(
+            "kernel void k(global const {ty} *in, constant {ty} *fixed, global {ty} *out, local {ty} *near) {{
+                size_t i = get_global_id(0), l = get_local_id(0);
+                *(local {ty}{n} *)(near + 1 + {n} * l) = *(global const {ty}{n} *)(in + 1 + {n} * i);
+                {ty}{n} sum = *(local {ty}{n} *)(near + 1 + {n} * l);
+                for (int j = 0; j < 3; j++)
+                    sum += *(constant {ty}{n} *)(fixed + 1 + j);
+                *(global {ty}{n} *)(out + 1 + {n} * i) = sum;
+            }}"
+        )
+    };
+    for (ty, bytes) in [("uchar", 1), ("ushort", 2), ("uint", 4), ("ulong", 8)] {
+        for n in [2, 4, 8, 16] {
+            for options in ["", "-cl-opt-disable"] {
+                let program = t.source(&source(ty, n));
+                assert_eq!(t.build(&program, options), 0, "{}", t.log(&program));
+                let kernel = t.kernel_of(&program, "k");
+                let fields = |f: &dyn Fn(usize) -> u64, count: usize| -> Vec<u8> {
+                    (0..count).flat_map(|i| f(i).to_le_bytes()[..bytes].to_vec()).collect()
+                };
+                let of_in = |i: usize| (i % 61) as u64;
+                let of_fixed = |i: usize| (i % 7) as u64;
+                for (items, local) in [(3, 1), (64, 64)] {
+                    let count = n * items + 1;
+                    let input = t.buffer_of(&fields(&of_in, count));
+                    let fixed = t.buffer_of(&fields(&of_fixed, n + 3));
+                    let out = t.buffer_of(&vec![0u8; bytes * count]);
+                    [&input, &fixed, &out].iter().enumerate().for_each(|(i, b)| t.arg_mem(&kernel, i as u32, b));
+                    ok(t.clSetKernelArg(kernel.h, 3, bytes * (n * local + 1), null()));
+                    drop(t.launch(&kernel, &[items], &[local]));
+                    let wanted = |i: usize| match i.checked_sub(1) {
+                        None => 0,
+                        Some(e) => of_in(i) + (0..3).map(|j| of_fixed(1 + j + e % n)).sum::<u64>(),
+                    };
+                    let got = t.read::<u8>(&out, bytes * count);
+                    assert_eq!(got, fields(&wanted, count), "{ty}{n}, {items} work-items {options}");
+                }
+            }
+        }
+    }
+}

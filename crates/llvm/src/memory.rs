@@ -79,10 +79,19 @@ impl FunctionCx<'_, '_> {
         // SAFETY: see `load`.
         unsafe {
             let load = LLVMBuildLoad2(self.builder.0, self.cx.ty(ty), address, c"".as_ptr());
-            LLVMSetAlignment(load, align);
+            LLVMSetAlignment(load, self.relied_on(data, ty, align));
             LLVMSetVolatile(load, i32::from(data.flags.contains(Flags::VOLATILE)));
             load
         }
+    }
+
+    /// The alignment that machine code may rely on. OpenCL C promises that of a vector's type, but programs cast
+    /// pointers that have that of an element only, and GPUs read them. On x86 they would end the process by a fault,
+    /// while instructions that take any address are as fast. Non-temporal stores have no such instructions.
+    fn relied_on(&self, data: &InstData, ty: Type, align: u32) -> u32 {
+        let is_ours = matches!(self.func.ty(data.args[0]).space(), Some(Space::Private | Space::Context));
+        let any = self.cx.gpu.is_none() && ty.is_vector() && !is_ours && !data.flags.contains(Flags::NONTEMPORAL);
+        if any { align.min(ty.scalar.bytes()) } else { align }
     }
 
     pub fn store(&self, data: &InstData, align: u32) -> LLVMValueRef {
@@ -122,7 +131,7 @@ impl FunctionCx<'_, '_> {
         // SAFETY: see `load`.
         unsafe {
             let store = LLVMBuildStore(self.builder.0, value, address);
-            LLVMSetAlignment(store, align);
+            LLVMSetAlignment(store, self.relied_on(data, self.func.ty(data.args[1]), align));
             LLVMSetVolatile(store, i32::from(data.flags.contains(Flags::VOLATILE)));
             if data.flags.contains(Flags::NONTEMPORAL) {
                 let mut one = LLVMValueAsMetadata(self.cx.constant(Type::I32, 1));
