@@ -5,10 +5,12 @@
 #define COUNT int
 #endif
 
-// So that every device rounds alike.
+// So that every device rounds alike. For the same reason `dx` and `dy`, the distances of pixels, come from the host:
+// devices may round divisions of floats as they like.
 #pragma OPENCL FP_CONTRACT OFF
 
-__kernel void mandelbrot(__global uint *out, const COUNT width, const COUNT height, const uint limit)
+__kernel void mandelbrot(__global uint *out, const COUNT width, const COUNT height, const uint limit,
+                         const float dx, const float dy)
 {
     const INDEX px = get_global_id(0);
     const INDEX py = get_global_id(1);
@@ -16,8 +18,8 @@ __kernel void mandelbrot(__global uint *out, const COUNT width, const COUNT heig
     if (px >= width || py >= height)
         return;
 
-    const float cx = -2.25f + 3.0f * px / width;
-    const float cy = -1.5f + 3.0f * py / height;
+    const float cx = -2.25f + dx * px;
+    const float cy = -1.5f + dy * py;
     float x = 0.0f, y = 0.0f;
     uint n = 0;
 #ifdef BREAK

@@ -1,6 +1,6 @@
 //! Idioms on pictures and signals: stencil, convolution, life, scaling, brightness, the Mandelbrot set.
 
-use super::Argument::{Count, In, Out, U32};
+use super::Argument::{Count, F32, In, Out, U32};
 use super::memory::floats;
 use super::{Ask, Data, Form, Idiom, PLAIN, Problem, Want};
 use crate::program::Work;
@@ -221,9 +221,10 @@ fn grey(ask: &Ask) -> Problem {
 
 fn mandelbrot(ask: &Ask) -> Problem {
     let (w, h) = (ask.w, ask.h);
+    let (dx, dy) = (3.0 / w as f32, 3.0 / h as f32);
     let mut want = Vec::with_capacity(w * h);
     for (py, px) in (0..h).flat_map(|y| (0..w).map(move |x| (y, x))) {
-        let (cx, cy) = (-2.25 + 3.0 * px as f32 / w as f32, -1.5 + 3.0 * py as f32 / h as f32);
+        let (cx, cy) = (-2.25 + dx * px as f32, -1.5 + dy * py as f32);
         let (mut x, mut y, mut n) = (0.0f32, 0.0f32, 0);
         while n < LIMIT && x * x + y * y <= 4.0 {
             (x, y) = (x * x - y * y + cx, 2.0 * x * y + cy);
@@ -232,6 +233,6 @@ fn mandelbrot(ask: &Ask) -> Problem {
         want.push(n);
     }
     let steps = want.iter().map(|&n| f64::from(n)).sum::<f64>();
-    let args = vec![Out(Want::Words(want)), Count(w), Count(h), U32(LIMIT)];
+    let args = vec![Out(Want::Words(want)), Count(w), Count(h), U32(LIMIT), F32(dx), F32(dy)];
     Problem::plane((w, h), ask, Work::new(steps, "step").moving(w * h * 4), args)
 }
