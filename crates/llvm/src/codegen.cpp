@@ -11,6 +11,8 @@
 //   in all blocks, and the register allocator splits and spills each in all of them.
 // * Branch folding compares the ends of all blocks that go to the same one (20,000 cases: 19 s of 24).
 
+#include "demote_wide.h"
+
 #include "llvm-c/Core.h"
 #include "llvm-c/DebugInfo.h"
 #include "llvm-c/TargetMachine.h"
@@ -27,11 +29,6 @@ using namespace llvm;
 // Instructions of a module whose slots are not shared. Most kernels of the gallery have fewer; sources of 500
 // statements have frames of 4 KB without sharing, 2,000 statements 28 KB instead of 11.
 static constexpr unsigned FEW_INSTRUCTIONS = 5000;
-
-// Blocks of a function that are many. (Code generation for a `switch` of 1500 cases with
-// work of their own, 2100 blocks: 18.4 s with both passes, 1.4 with the placement only, 1.1 without
-// them.)
-static constexpr size_t MANY_BLOCKS = 1000;
 
 // An object or assembly, owned by the caller; null if the target makes no such code.
 extern "C" LLVMMemoryBufferRef cloom_llvm_emit(LLVMModuleRef moduleRef, LLVMTargetMachineRef machineRef,

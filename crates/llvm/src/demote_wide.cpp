@@ -24,9 +24,6 @@ using namespace llvm;
 
 namespace {
 
-// Blocks of a function that are many: with less, no value is used in so many blocks that it matters.
-constexpr size_t MANY_BLOCKS = 1000;
-
 // Blocks that use a value, or edges of a phi, that are many.
 constexpr size_t MANY_USES = 100;
 

@@ -349,10 +349,11 @@ extern "C" void cloom_llvm_run_passes(LLVMModuleRef moduleRef, LLVMTargetMachine
     addGpu(passes);
   else if (effort == 2)
     addFull(passes);
-  else if (effort == 1)
+  else if (effort == 1) {
     addQuick(passes);
-  if (effort == 1 && !isGpu)
-    passes.addPass(DemoteWide());
+    if (!isGpu)
+      passes.addPass(DemoteWide());
+  }
   // The last one, as others would bring the second entry back.
   if (isGpu)
     passes.addPass(MakeReducible());

@@ -125,7 +125,8 @@ impl Affine<'_> {
             return Step::Done(self.opaque(key));
         }
         let mut same: Option<Form> = None;
-        for arg in self.incoming(b, k) {
+        for (_, edge) in self.cfg.incoming(self.func, b) {
+            let arg = edge.args[k];
             let key = (arg, self.canonical(arg, key.1));
             let Some(form) = self.locals.borrow().get(&key).cloned() else { return Step::Needs(key) };
             match &same {
@@ -312,10 +313,5 @@ impl Affine<'_> {
             }
             _ => None,
         }
-    }
-
-    /// The arguments for parameter `k` of a block, on edges from reachable blocks.
-    pub(super) fn incoming(&self, b: Block, k: usize) -> Vec<Value> {
-        self.cfg.incoming(self.func, b).filter_map(|(_, e)| e.args.get(k).copied()).collect()
     }
 }

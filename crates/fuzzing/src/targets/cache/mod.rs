@@ -215,6 +215,6 @@ impl Scene<'_> {
 /// Writes a line as the compiler does when it meets a bug of its own.
 fn note_bug(folder: Option<&Path>) {
     if let Some(folder) = folder.and_then(|folder| Folder::open(folder, ".new").ok()) {
-        let _ = folder.add_line("bugs.txt", "a bug\n", 16 << 10);
+        let _ = folder.add_line(CacheFolder::BUGS, "a bug\n", 16 << 10);
     }
 }

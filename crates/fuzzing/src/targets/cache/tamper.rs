@@ -2,6 +2,7 @@
 
 use super::place::{self, Place};
 use super::programs::Entry;
+use cloom_compiler::CacheFolder;
 use cloom_filetest::generate::types::Rng;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::geteuid;
@@ -160,7 +161,7 @@ impl Tamperer<'_> {
             long,
             "0123456789abcdef.new".into(),
             "0123456789abcdef.part".into(),
-            "bugs.txt".into(),
+            CacheFolder::BUGS.into(),
         ];
         let path = self.folder.join(rng.pick(&names));
         let text = "a line\n".repeat(rng.pick(&[0, 1, 1000, 10_000]));
