@@ -90,3 +90,53 @@ fn scalar_code_has_no_remarks_about_lanes() {
     );
     assert!(!text.contains("lane by lane") && !text.contains("under masks"), "{text}");
 }
+
+/// An access may be written in a form that its shape alone does not tell.
+#[test]
+fn accesses_have_the_form_in_which_they_are_written() {
+    let text = "kernel void k(global float *a, global float *b, global float *c, global int *idx, int w) {
+  size_t i = get_global_id(0);
+  b[i] = a[i];
+  c[-i] = a[2 * i];
+  c[5 * i] = a[i / 16] + a[w];
+  b[idx[i]] = a[idx[i] + 7];
+  if (idx[i] & 1)
+    b[i] = a[i * 3] + a[i / w * 9 + i % w];
+  c[3 * i] = 1; c[3 * i + 1] = w; c[3 * i + 2] = 3;
+}
+kernel void gaps(global float *a, global const float *b) {
+  size_t i = get_global_id(0);
+  a[3 * i] = b[i];
+}";
+    let of = |level: &str, lanes: Option<u16>| {
+        let compiler = Compiler::new(Config { remarks: true, lanes, ..Config::default() });
+        let built = compiler.build(&Source { name: "k.cl", text: text.as_bytes() }, "", &Target::generic());
+        let program = built.result.map_err(|_| built.log).unwrap();
+        compiler.executable(&program, &format!("x86_64-unknown-linux-gnu:{level}").parse().unwrap()).remarks()
+    };
+    // A requested number of lanes is emitted for no particular processor.
+    let (v2, v4) = (of("x86-64-v2", Some(8)), of("x86-64-v4", None));
+    for (remarks, line, what) in [
+        (&v2, 3, "load: one vector: unit stride"),
+        (&v2, 3, "store: one vector: unit stride"),
+        (&v2, 4, "load: vectors that cover the range, and a shuffle: a stride of 8 bytes"),
+        (&v2, 4, "store: one vector, reversed: a stride of -4 bytes"),
+        (&v2, 5, "load: one scalar access, after a run-time check: the same address unless a quotient differs"),
+        (&v2, 5, "load: one scalar access: the address is the same in all lanes"),
+        (&v2, 5, "store: lane by lane: a stride of 20 bytes"),
+        (&v2, 6, "load: lane by lane: it depends on a loaded value"),
+        (&v2, 6, "store: lane by lane: it depends on a loaded value"),
+        (
+            &v2,
+            8,
+            "load: vectors that cover the range, and a shuffle; where lanes are off: gather: a stride of 12 bytes",
+        ),
+        (&v2, 8, "load: one vector, after a run-time check: unit stride unless"),
+        (&v2, 9, "store: one with the other fields of the record: a stride of 12 bytes"),
+        (&v2, 13, "store: lane by lane: a stride of 12 bytes"),
+        (&v4, 13, "store: masked vectors that leave gaps: a stride of 12 bytes"),
+    ] {
+        let place = format!("k.cl:{line}:");
+        assert!(remarks.lines().any(|l| l.starts_with(&place) && l.contains(what)), "{line} {what}:\n{remarks}");
+    }
+}

@@ -35,7 +35,7 @@ use crate::analysis::shape::Shape;
 use crate::analysis::write_only::WriteOnly;
 use crate::cost::scattered::backtracks;
 use crate::cost::{self, VectorOptions, Vectors, Width};
-use crate::emit::group::{self, Body, Part};
+use crate::emit::group::{self, Body, Part, Written};
 use crate::emit::subgroup;
 use crate::emit::variants::Variants;
 use crate::emit::widen::{Surroundings, VectorInput};
@@ -166,8 +166,10 @@ impl Pipeline<'_> {
 
     /// The work-group function of the kernel. `variants` are of the width that was planned.
     pub fn emit(&self, plan: Plan, variants: &Variants) -> Result<Output, Stop> {
-        let Plan { parts, dim_order, width, long_row_width, write_only_bytes, remarks } = plan;
-        let (func, local_size) = self.work_group(&parts, width, variants)?;
+        let Plan { parts, dim_order, width, long_row_width, write_only_bytes, mut remarks } = plan;
+        let written = self.work_group(&parts, (width, dim_order), variants)?;
+        remarks.extend(written.remarks);
+        let (func, local_size) = (written.func, written.local_size);
         let has_nontemporal_stores = |p: &Part| p.body.vector().is_some_and(|item| !item.write_only.is_empty());
         let stores_nontemporal = parts.iter().flat_map(Versioned::leaves).any(has_nontemporal_stores);
         let write_only_bytes = if stores_nontemporal { write_only_bytes } else { 0 };
@@ -365,7 +367,7 @@ impl Pipeline<'_> {
         let unspecified = canonical.transpose()?.unwrap_or_default().unspecified;
         cloom_passes::manager::verify(module, &func, passes::CANONICALIZE);
         let mut item = VectorInput::new(func, unspecified, &around)?;
-        remarks.extend(remarks::lanes(&item, params, dim_order));
+        remarks.extend(remarks::branches(&item, params, dim_order));
         for transform in transforms {
             let rewrite = manager.step(transform.id, || {
                 let rewrite = (transform.run)(&item, &around);
@@ -425,25 +427,25 @@ impl Pipeline<'_> {
         }
     }
 
-    /// Emits the work-group function. Also returns the size of its static local memory.
+    /// Emits the work-group function.
     fn work_group(
         &self,
         parts: &[Versioned<Part>],
-        width: Width,
+        (width, dim_order): (Width, DimOrder),
         variants: &Variants,
-    ) -> Result<(Function, u64), Stop> {
+    ) -> Result<Written, Stop> {
         let Self { module, cut, manager, .. } = *self;
         let emitted = manager.step(passes::EMIT, || {
-            let emitted = group::work_group(module, cut, parts, width, variants, manager);
+            let emitted = group::work_group(module, cut, parts, (width, dim_order), variants, manager);
             (1, emitted)
         });
         let Some(emitted) = emitted else { return Err(bug("a required pass is switched off")) };
-        let (mut func, local_size) = emitted?;
-        cloom_passes::manager::verify(module, &func, passes::EMIT);
+        let mut written = emitted?;
+        cloom_passes::manager::verify(module, &written.func, passes::EMIT);
         if width.lanes > 1 {
-            manager.run(module, &mut func, CLEAN_UP_VECTORS);
+            manager.run(module, &mut written.func, CLEAN_UP_VECTORS);
         }
-        Ok((func, local_size))
+        Ok(written)
     }
 }
 

@@ -6,11 +6,12 @@ use crate::analysis::dim_order::{AS_WRITTEN, DimOrder};
 use crate::analysis::divergence::{Cause, Divergence};
 use crate::analysis::shape::{self, Shape};
 use crate::cost::Width;
-use crate::emit::widen::VectorInput;
+use crate::emit::widen::{Access, AccessForm, VectorInput};
 use crate::split::continuation_fn::Param;
 use crate::split::continuations::ContinuationGraph;
 use crate::split::frame::{Frame, Slot};
 use cloom_ir::{Entity, Function, Inst, Op, Space, Span, Value, ValueDef};
+use std::collections::BTreeMap;
 
 /// The kind of a decision, for programs: texts may be reworded, codes stay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,8 +102,8 @@ pub struct Remark {
     pub why: String,
 }
 
-/// Merges the remarks on the kernel with those on vector code. A branch with a remark of the second kind needs none
-/// of the first.
+/// Merges the remarks on the kernel with those on vector code, in the order of the source; last are those on the whole
+/// kernel. A branch with a remark of the second kind needs none of the first.
 pub(crate) fn merge(items: Vec<Remark>, lanes: Vec<Remark>) -> Vec<Remark> {
     let is_divergent = |r: &&Remark| matches!(r.code, RemarkCode::LinearisedBranch | RemarkCode::DivergentLoop);
     let masked: Vec<Span> = lanes.iter().filter(is_divergent).map(|r| r.span).collect();
@@ -114,6 +115,7 @@ pub(crate) fn merge(items: Vec<Remark>, lanes: Vec<Remark>) -> Vec<Remark> {
             all.push(r);
         }
     }
+    all.sort_by_key(|r| (r.span == Span::NONE, r.span.file, r.span.line, r.span.col));
     all
 }
 
@@ -171,46 +173,15 @@ pub fn collect(func: &Function, graph: &ContinuationGraph, frame: &Frame, diverg
     remarks
 }
 
-/// The remarks on the accesses and branches of one continuation in vector code.
-pub(crate) fn lanes(item: &VectorInput, params: &[Param], dim_order: DimOrder) -> Vec<Remark> {
-    let cause = |v: Value| cause(item, params, dim_order, item.shapes.cause(v));
+/// The remarks on the branches of one continuation in vector code, and on what may have no vector form.
+pub(crate) fn branches(item: &VectorInput, params: &[Param], dim_order: DimOrder) -> Vec<Remark> {
     let func = &item.func;
     let mut remarks = Vec::new();
     for &b in &func.layout {
-        for &i in &func.blocks[b].insts {
-            let data = &func.insts[i];
-            // The compiler's own instructions have no position in the source.
-            if data.span == Span::NONE {
-                continue;
-            }
-            let kind = match data.op {
-                Op::Load { .. } => "load",
-                Op::Store { .. } => "store",
-                _ => {
-                    remarks.extend(lane_by_lane(item, i));
-                    continue;
-                }
-            };
-            let p = data.args[0];
-            let value = data.result.unwrap_or(data.args.last().copied().unwrap_or(p));
-            let size = i64::from(func.ty(value).bytes());
-            let (what, why) = match item.shapes.of(p) {
-                Shape::Uniform | Shape::Unknown => {
-                    ("one scalar access", "the address is the same in all lanes".to_owned())
-                }
-                Shape::Strided { by, checked } if by == size => match checked {
-                    false => ("one vector", "unit stride".to_owned()),
-                    true => (
-                        "one vector, after a run-time check",
-                        "unit stride unless an index wraps or is clamped".to_owned(),
-                    ),
-                },
-                Shape::Strided { by, .. } => ("lane by lane or shuffled", format!("a stride of {by} bytes")),
-                Shape::Varying => ("lane by lane", cause(p)),
-            };
-            remarks.push(Remark { code: RemarkCode::Access, span: data.span, what: format!("{kind}: {what}"), why });
-        }
         let block = &func.blocks[b];
+        // The compiler's own instructions have no position in the source.
+        let in_source = block.insts.iter().filter(|&&i| func.insts[i].span != Span::NONE);
+        remarks.extend(in_source.filter_map(|&i| lane_by_lane(item, i)));
         let Some(cond) = block.term.operand().filter(|_| block.term_span != Span::NONE) else { continue };
         let leaves = item.loops.loops.iter().any(|l| l.exits.iter().any(|&(from, _)| from == b));
         let (code, what) = match (item.shapes.diverges(b), leaves) {
@@ -221,11 +192,64 @@ pub(crate) fn lanes(item: &VectorInput, params: &[Param], dim_order: DimOrder) -
         };
         let why = match code {
             RemarkCode::UniformLoop => "its exit condition is the same in all lanes".into(),
-            _ => cause(cond),
+            _ => cause(item, params, dim_order, item.shapes.cause(cond)),
         };
         remarks.push(Remark { code, span: block.term_span, what: what.into(), why });
     }
     remarks
+}
+
+/// The remarks on the accesses of one continuation, as they were written.
+pub(crate) fn accesses(item: &VectorInput, params: &[Param], dim_order: DimOrder, written: &[Access]) -> Vec<Remark> {
+    let func = &item.func;
+    // The two forms of each instruction: with all lanes on, and under a mask.
+    let mut forms: BTreeMap<Inst, [Option<Access>; 2]> = BTreeMap::new();
+    for &access in written.iter().filter(|a| func.insts[a.inst].span != Span::NONE) {
+        forms.entry(access.inst).or_default()[usize::from(access.masked)].get_or_insert(access);
+    }
+    let remark = |(&inst, forms): (&Inst, &[Option<Access>; 2])| {
+        let data = &func.insts[inst];
+        let kind = if matches!(data.op, Op::Load { .. }) { "load" } else { "store" };
+        let (first, other) = match *forms {
+            [Some(all_on), masked] => (all_on, masked.filter(|m| m.form != all_on.form)),
+            [None, masked] => (masked?, None),
+        };
+        let mut what = format!("{kind}: {}", form(first.form, kind));
+        if first.checked {
+            what += ", after a run-time check";
+        }
+        if let Some(masked) = other {
+            what = format!("{what}; where lanes are off: {}", form(masked.form, kind));
+        }
+        let p = data.args[0];
+        let why = match item.shapes.of(p) {
+            Shape::Uniform | Shape::Unknown => "the address is the same in all lanes".to_owned(),
+            Shape::Strided { by: 0, .. } => "the same address unless a quotient differs between lanes".to_owned(),
+            Shape::Strided { checked, .. } if matches!(first.form, AccessForm::Vector) => match checked {
+                false => "unit stride".to_owned(),
+                true => "unit stride unless an index wraps or is clamped".to_owned(),
+            },
+            Shape::Strided { by, .. } => format!("a stride of {by} bytes"),
+            Shape::Varying => cause(item, params, dim_order, item.shapes.cause(p)),
+        };
+        Some(Remark { code: RemarkCode::Access, span: data.span, what, why })
+    };
+    forms.iter().filter_map(remark).collect()
+}
+
+/// A form in words.
+fn form(form: AccessForm, kind: &str) -> &'static str {
+    match form {
+        AccessForm::Scalar => "one scalar access",
+        AccessForm::Vector => "one vector",
+        AccessForm::Reversed => "one vector, reversed",
+        AccessForm::Covering => "vectors that cover the range, and a shuffle",
+        AccessForm::Gapped => "masked vectors that leave gaps",
+        AccessForm::Record => "one with the other fields of the record",
+        AccessForm::LaneByLane => "lane by lane",
+        AccessForm::Indexed if kind == "load" => "gather",
+        AccessForm::Indexed => "scatter",
+    }
 }
 
 /// The remark on an instruction that may have no vector form.

@@ -22,7 +22,7 @@ use crate::analysis::divergence;
 use crate::analysis::shape::Shape;
 use crate::analysis::write_only::WriteOnly;
 use crate::cost::Vectors;
-use crate::emit::widen::{self, Surroundings, VecValue, VectorCode, VectorInput};
+use crate::emit::widen::{self, Surroundings, VecValue, VectorCode, VectorInput, Widened};
 use crate::error::{Stop, bug};
 use crate::pipeline::{CLEAN_UP, CLEAN_UP_VECTORS};
 use crate::split::continuation_fn::Param;
@@ -136,7 +136,7 @@ impl Variants {
             full: None,
             nontemporal: None,
         };
-        let (end, result) = widen::widen(code, &mut func, start)?;
+        let Widened { end, result, .. } = widen::widen(code, &mut func, start)?;
         let mut b = Builder::new(&mut func, end);
         let result = match (result, ret.lanes) {
             (VecValue::Varying(l), 1) => l[0],

@@ -26,6 +26,7 @@ mod batch;
 mod trip_count;
 
 use crate::analysis::active_bound::MAX_LOCAL_SIZE;
+use crate::analysis::dim_order::DimOrder;
 use crate::analysis::private_layout::object_stride;
 use crate::analysis::shape::Shape;
 use crate::cost::Width;
@@ -33,13 +34,13 @@ use crate::emit::splice;
 use crate::emit::variants::Variants;
 use crate::emit::widen::{self, VecValue, VectorCode, VectorInput};
 use crate::error::{Stop, bug};
-use crate::passes;
 use crate::split::continuation_fn::{DONE, Param, exit_number, load_value};
 use crate::split::continuations::{Continuation, ContinuationGraph, Exit};
 use crate::split::frame::{Frame, Slot, memory_type, slot_align};
 use crate::transform::hoist_invariant::Invariants;
 use crate::transform::versioning::Versioned;
 use crate::work_group::Cut;
+use crate::{Remark, passes, remarks};
 use cloom_ir::{
     BinOp, Block, Builder, Edge, Entity, Flags, Function, GlobalRef, IntCc, KernelMeta, Linkage, Module, Op, ParamKind,
     Query, Scalar, Space, Term, Type, Value, abi,
@@ -94,15 +95,24 @@ pub struct Part {
 /// than the masks do.
 const MAX_COPIED: usize = 1200;
 
-/// The work-group function of a split kernel, and the size of its static local memory.
+/// A work-group function that was written.
+pub struct Written {
+    pub func: Function,
+    /// The size of its static local memory, in bytes.
+    pub local_size: u64,
+    /// How accesses to memory were written.
+    pub remarks: Vec<Remark>,
+}
+
+/// The work-group function of a split kernel.
 pub fn work_group(
     module: &Module,
     cut: &Cut,
     parts: &[Versioned<Part>],
-    width: Width,
+    (width, dim_order): (Width, DimOrder),
     variants: &Variants,
     manager: &PassManager<'_>,
-) -> Result<(Function, u64), Stop> {
+) -> Result<Written, Stop> {
     let Cut { split: kernel, graph, frame, .. } = cut;
     let types = vec![
         Type::ptr(Space::Context),
@@ -121,6 +131,7 @@ pub fn work_group(
         graph,
         frame,
         width,
+        dim_order,
         variants,
         manager,
         locals,
@@ -135,9 +146,10 @@ pub fn work_group(
         group_values: FxHashMap::default(),
         sizes: [abi[0]; 3],
         func,
+        remarks: Vec::new(),
     };
     emitter.continuations(parts)?;
-    Ok((emitter.func, local_size))
+    Ok(Written { func: emitter.func, local_size, remarks: emitter.remarks })
 }
 
 /// Offsets of the static local variables that the kernel uses, and their total size, in bytes.
@@ -168,6 +180,7 @@ struct Emitter<'a> {
     graph: &'a ContinuationGraph,
     frame: &'a Frame,
     width: Width,
+    dim_order: DimOrder,
     variants: &'a Variants,
     manager: &'a PassManager<'a>,
     locals: FxHashMap<GlobalRef, u64>,
@@ -186,6 +199,8 @@ struct Emitter<'a> {
     /// The group's local size.
     sizes: [Value; 3],
     func: Function,
+    /// Those on accesses to memory.
+    remarks: Vec<Remark>,
 }
 
 /// Where dispatch goes.
@@ -517,7 +532,7 @@ impl Emitter<'_> {
                     self.at(end).jump(latch, exit.as_slice());
                 }
             }
-            Body::Vector(item) => self.vectors(item, values, start, latch, ids[0], i_exit)?,
+            Body::Vector(item) => self.vectors((item, &part.params), values, start, latch, ids[0], i_exit)?,
         }
         Ok(done)
     }
@@ -558,7 +573,7 @@ impl Emitter<'_> {
     /// is as fast for full vectors ([`VectorInput::folds_tail`]).
     fn vectors(
         &mut self,
-        item: &VectorInput,
+        (item, params): (&VectorInput, &[Param]),
         values: Vec<VecValue>,
         start: Block,
         latch: Block,
@@ -577,6 +592,7 @@ impl Emitter<'_> {
         if folds {
             manager.count(passes::FOLD_TAIL);
         }
+        let mut accesses = None;
         if item.func.size() <= MAX_COPIED && !folds {
             b.branch(fits, full, some);
             let code = VectorCode {
@@ -589,8 +605,9 @@ impl Emitter<'_> {
                 full: None,
                 nontemporal,
             };
-            let (end, number) = widen::widen(code, &mut self.func, full)?;
-            self.close(end, number, None, so_far, latch);
+            let written = widen::widen(code, &mut self.func, full)?;
+            accesses = Some(written.accesses);
+            self.close(written.end, written.result, None, so_far, latch);
         } else {
             b.jump(some, &[]);
             self.func.layout.retain(|&x| x != full);
@@ -604,8 +621,11 @@ impl Emitter<'_> {
         let mask = b.icmp(IntCc::Ult, numbers, left);
         let (full, nontemporal) = if folds { (Some(fits), nontemporal) } else { (None, None) };
         let code = VectorCode { item, manager, variants, lanes, params: values, mask: Some(mask), full, nontemporal };
-        let (end, number) = widen::widen(code, &mut self.func, some)?;
-        self.close(end, number, Some(mask), so_far, latch);
+        let written = widen::widen(code, &mut self.func, some)?;
+        // The remarks are on the code for full vectors, if it is not the same.
+        let accesses = accesses.unwrap_or(written.accesses);
+        self.remarks.extend(remarks::accesses(item, params, self.dim_order, &accesses));
+        self.close(written.end, written.result, Some(mask), so_far, latch);
         Ok(())
     }
 

@@ -24,7 +24,7 @@
 //! argument for correctness: `docs/internals/spmd.md`, section 1.
 
 use super::weights::Weight;
-use super::{VecValue, VectorInput, Widener};
+use super::{VectorInput, Widened, Widener};
 use crate::emit::ssa::Var;
 use crate::error::{Stop, bug};
 use crate::transform::canonicalize::Form;
@@ -60,7 +60,7 @@ impl VectorInput {
 
 impl Widener<'_> {
     /// Emits all blocks.
-    pub(super) fn run(mut self) -> Result<(Block, VecValue), Stop> {
+    pub(super) fn run(mut self) -> Result<Widened, Stop> {
         let item = self.item;
         let start = self.cur;
         let mut result = None;
@@ -106,7 +106,8 @@ impl Widener<'_> {
         if !all || self.emitted.blocks.keys().any(|b| !started.contains(b)) {
             return Err(bug("a block was not emitted"));
         }
-        result.ok_or(bug("no block returns"))
+        let (end, result) = result.ok_or(bug("no block returns"))?;
+        Ok(Widened { end, result, accesses: self.accesses })
     }
 
     /// The end of a region that starts at `b` or at its successors: the first unmasked block that post-dominates `b`.

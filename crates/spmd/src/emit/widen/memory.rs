@@ -13,7 +13,7 @@
 //! are not for memory that is read soon ([`super::store_gaps`]); other stores at such a stride are lane by lane.
 
 use super::address::Address;
-use super::{Lanes, VecValue, Widener};
+use super::{AccessForm, Lanes, VecValue, Widener};
 use crate::analysis::private_layout::{self, Place};
 use crate::analysis::shape::Shape;
 use crate::error::{NotVectorised, Stop, bug};
@@ -146,17 +146,20 @@ impl Widener<'_> {
         let (Op::Load { align }, Some(r)) = (&data.op, data.result) else { return Ok(()) };
         let (ty, align) = (self.item.func.ty(r), self.lane_align(data.args[0], *align));
         if self.item.shapes.of(r) == Shape::Uniform {
+            self.decide(inst, AccessForm::Scalar, false);
             if let Some(v) = self.clone_scalar(inst)? {
                 self.set(r, VecValue::Uniform(v));
             }
             return Ok(());
         }
         if data.flags.contains(Flags::VOLATILE) {
+            self.decide(inst, AccessForm::LaneByLane, false);
             return self.serial(inst);
         }
         let lanes = match self.get(data.args[0])? {
             // A uniform address, if the check holds.
             VecValue::Strided { base, by: 0, cond: Some(cond) } if self.masks.current.is_none() => {
+                self.decide(inst, AccessForm::Scalar, true);
                 let (p, flags) = (data.args[0], data.flags);
                 let fast = move |w: &mut Self| {
                     let v = w.b().load(ty, base, align, flags);
@@ -166,8 +169,12 @@ impl Widener<'_> {
                 self.if_else_lanes(cond, ty, fast, slow)?
             }
             VecValue::Strided { base, by, cond } => match (self.is_vector_load(ty, by), cond) {
-                (true, None) => self.load_strided(ty, base, by, align, data.flags),
+                (true, None) => {
+                    self.decide(inst, load_form(ty, by), false);
+                    self.load_strided(ty, base, by, align, data.flags)
+                }
                 (true, Some(cond)) if ty.is_vector() => {
+                    self.decide(inst, AccessForm::Vector, true);
                     let p = data.args[0];
                     let fast = move |w: &mut Self| Ok(smallvec![w.load_interleaved(ty, base, align, data.flags)]);
                     let slow = move |w: &mut Self| {
@@ -179,12 +186,14 @@ impl Widener<'_> {
                     self.deinterleave(interleaved, ty.lanes)
                 }
                 (true, Some(cond)) => {
+                    self.decide(inst, load_form(ty, by), true);
                     let p = data.args[0];
                     let fast = move |w: &mut Self| Ok(w.load_strided(ty, base, by, align, data.flags));
                     let slow = move |w: &mut Self| w.gather_lanes(ty, p, align, data.flags);
                     self.if_else_lanes(cond, ty, fast, slow)?
                 }
                 (false, Some(cond)) if self.can_be_lane_by_lane(unit(ty)) => {
+                    self.decide(inst, AccessForm::LaneByLane, true);
                     let p = data.args[0];
                     let fast = move |w: &mut Self| {
                         w.load_lane_by_lane(ty, align, data.flags, |w, l| Ok(w.strided_lane_address(base, by, l)))
@@ -192,9 +201,9 @@ impl Widener<'_> {
                     let slow = move |w: &mut Self| w.gather_lanes(ty, p, align, data.flags);
                     self.if_else_lanes(cond, ty, fast, slow)?
                 }
-                (false, _) => self.load_varying(ty, data.args[0], align, data.flags)?,
+                (false, _) => self.load_varying(inst, ty, align)?,
             },
-            _ => self.load_varying(ty, data.args[0], align, data.flags)?,
+            _ => self.load_varying(inst, ty, align)?,
         };
         self.set(r, VecValue::Varying(lanes));
         Ok(())
@@ -428,11 +437,15 @@ impl Widener<'_> {
     }
 
     /// Loads each lane from its own address.
-    fn load_varying(&mut self, ty: Type, p: Value, align: u32, flags: Flags) -> Result<Lanes, Stop> {
+    fn load_varying(&mut self, inst: Inst, ty: Type, align: u32) -> Result<Lanes, Stop> {
+        let data = &self.item.func.insts[inst];
+        let (p, flags) = (data.args[0], data.flags);
         if self.prefers_lane_by_lane(unit(ty), p) {
+            self.decide(inst, AccessForm::LaneByLane, false);
             let address = self.address(p, None)?;
             return self.load_lane_by_lane(ty, align, flags, |w, l| w.lane_address(p, address.as_ref(), l));
         }
+        self.decide(inst, AccessForm::Indexed, false);
         self.gather_lanes(ty, p, align, flags)
     }
 
@@ -503,10 +516,14 @@ impl Widener<'_> {
         let (p, x, flags) = (data.args[0], data.args[1], data.flags);
         let (ty, align) = (self.item.func.ty(x), self.lane_align(p, align));
         if flags.contains(Flags::VOLATILE) {
+            self.decide(inst, AccessForm::LaneByLane, false);
             return self.serial(inst);
         }
         match self.get(p)? {
-            VecValue::Uniform(p) => self.store_last(p, x, ty, align, flags),
+            VecValue::Uniform(p) => {
+                self.decide(inst, AccessForm::Scalar, false);
+                self.store_last(p, x, ty, align, flags)
+            }
             VecValue::Strided { base, by, cond } => {
                 let (size, n) = (i64::from(ty.scalar.bytes()), i64::from(ty.lanes));
                 let dense = by == size * n || (n == 1 && by == -size);
@@ -516,6 +533,16 @@ impl Widener<'_> {
                     self.memory.scalar_store_strides.push(by);
                 }
                 let gapped = self.is_gapped(inst, ty, by);
+                let form = match (dense, cond) {
+                    (true, _) if by < 0 => Some(AccessForm::Reversed),
+                    (true, _) => Some(AccessForm::Vector),
+                    (false, _) if gapped => Some(AccessForm::Gapped),
+                    (false, Some(_)) if self.can_be_lane_by_lane(unit(ty)) => Some(AccessForm::LaneByLane),
+                    (false, _) => None,
+                };
+                if let Some(form) = form {
+                    self.decide(inst, form, cond.is_some());
+                }
                 match (dense, cond) {
                     (true, None) => self.store_strided(x, base, by, align, flags | nontemporal),
                     (false, None) if gapped => self.store_gapped(inst, base, by, align, flags),
@@ -537,10 +564,10 @@ impl Widener<'_> {
                         let slow = |w: &mut Self| w.scatter_lanes(p, x, ty, align, flags).map(|()| Lanes::new());
                         self.if_else_effect(cond, fast, slow)
                     }
-                    (false, _) => self.store_varying(p, x, ty, align, flags),
+                    (false, _) => self.store_varying(inst, ty, align),
                 }
             }
-            VecValue::Varying(_) => self.store_varying(p, x, ty, align, flags),
+            VecValue::Varying(_) => self.store_varying(inst, ty, align),
         }
     }
 
@@ -642,11 +669,15 @@ impl Widener<'_> {
         self.if_else_effect(nontemporal, nontemporal_store, cached_store)
     }
 
-    fn store_varying(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Stop> {
+    fn store_varying(&mut self, inst: Inst, ty: Type, align: u32) -> Result<(), Stop> {
+        let data = &self.item.func.insts[inst];
+        let (p, x, flags) = (data.args[0], data.args[1], data.flags);
         if self.prefers_lane_by_lane(unit(ty), p) {
+            self.decide(inst, AccessForm::LaneByLane, false);
             let address = self.address(p, None)?;
             return self.store_lane_by_lane(x, ty, align, flags, |w, l| w.lane_address(p, address.as_ref(), l));
         }
+        self.decide(inst, AccessForm::Indexed, false);
         self.scatter_lanes(p, x, ty, align, flags)
     }
 
@@ -704,6 +735,15 @@ impl Widener<'_> {
     /// Whether an address points to memory that only this group's thread accesses.
     pub(super) fn is_group_private(&self, p: Value) -> bool {
         matches!(self.item.func.ty(p).space(), Some(Space::Local | Space::Private))
+    }
+}
+
+/// The form of vector loads at this stride.
+fn load_form(ty: Type, by: i64) -> AccessForm {
+    match by {
+        by if by < 0 => AccessForm::Reversed,
+        by if by == i64::from(ty.scalar.bytes()) * i64::from(ty.lanes) => AccessForm::Vector,
+        _ => AccessForm::Covering,
     }
 }
 

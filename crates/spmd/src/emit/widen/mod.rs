@@ -14,6 +14,7 @@
 //! | [`store_rows`], [`store_gaps`] | stores of all fields of a record; stores with gaps between lanes |
 //! | [`store_runs`] | many stores to objects that are laid out by lane |
 //! | [`scalar_mask`], [`aos_passthrough`], [`subgroup`] | scalar tests of masks; interleaving; sub-groups |
+//! | [`decisions`] | records the form of each access, for the remarks |
 //!
 //! Inactive lanes hold unspecified bits. What may trap, loop or access memory obeys the mask; what cannot obey it (a
 //! load from a uniform address, a loop) is guarded by a test that some lane is active.
@@ -27,6 +28,7 @@ mod atomic;
 mod calls;
 mod clamp;
 mod control;
+mod decisions;
 mod input;
 mod loops;
 mod mask_versions;
@@ -49,6 +51,7 @@ use crate::transform::canonicalize::Form;
 use cloom_ir::affine::{Affine, Facts};
 use cloom_ir::{BinOp, Block, Builder, Entity, Flags, Function, Scalar, Span, Type, Value};
 use cloom_passes::PassManager;
+pub use decisions::{Access, AccessForm};
 use input::dense;
 pub(crate) use input::{FAR, IN_LOOP};
 pub use input::{Surroundings, VectorInput};
@@ -103,8 +106,19 @@ pub struct VectorCode<'a> {
     pub nontemporal: Option<Value>,
 }
 
-/// Emits vector code from the end of `start` on. Returns the block that it ends in, and the returned value.
-pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<(Block, VecValue), Stop> {
+/// Vector code that was emitted.
+pub struct Widened {
+    /// The block that it ends in.
+    pub end: Block,
+    /// The returned value.
+    pub result: VecValue,
+    /// The form of each access to memory. An instruction that was written several times, with all lanes on and under
+    /// a mask, has several.
+    pub accesses: Vec<Access>,
+}
+
+/// Emits vector code from the end of `start` on.
+pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<Widened, Stop> {
     let VectorCode { item, manager, variants, lanes, params, mask, full, nontemporal } = code;
     let is_symbol = |v: Value| address::is_symbol(item, v);
     let interleaved = match manager.is_on(passes::AOS_PASSTHROUGH) {
@@ -134,6 +148,7 @@ pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<
         lane_slots: LaneSlots::default(),
         store_rows: StoreRows::find(item),
         store_gaps: StoreGaps::find(item, lanes),
+        accesses: Vec::new(),
     };
     w.ssa.seal(w.func, start, Vec::new());
     for (&p, wide) in item.func.param_values().iter().zip(params) {
@@ -255,6 +270,8 @@ pub(crate) struct Widener<'a> {
     lane_slots: LaneSlots,
     store_rows: StoreRows,
     store_gaps: StoreGaps,
+    /// What was decided so far.
+    accesses: Vec<Access>,
 }
 
 impl Widener<'_> {

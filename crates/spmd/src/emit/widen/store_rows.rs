@@ -16,7 +16,7 @@
 //! interleaved access groups, and "Auto-vectorization of interleaved data for SIMD" by Nuzman, Rosen and Zaks, PLDI
 //! 2006, do the same to loops.)
 
-use super::{Lanes, VecValue, VectorInput, Widener};
+use super::{AccessForm, Lanes, VecValue, VectorInput, Widener};
 use crate::analysis::shape::Shape;
 use crate::error::Stop;
 use cloom_ir::affine::{Affine, Ext, Facts, Form};
@@ -167,7 +167,9 @@ impl Widener<'_> {
         let is_write_only = row.by_address.iter().all(|store| self.item.write_only.contains(store));
         let flags = flags | if is_write_only { Flags::NONTEMPORAL } else { Flags::empty() };
         let first = bases[0].0;
-        let Some(holds) = self.is_row(&row, &bases) else {
+        let holds = self.is_row(&row, &bases);
+        row.in_order.iter().for_each(|&store| self.decide(store, AccessForm::Record, holds.is_some()));
+        let Some(holds) = holds else {
             self.store_row(&components, first, align, flags)?;
             return Ok(true);
         };

@@ -11,7 +11,7 @@
 //!
 //! Values that vary go through memory: an element of a vector at a varying index would go there anyway.
 
-use super::{VecValue, Widener};
+use super::{AccessForm, VecValue, Widener};
 use crate::analysis::shape::Shape;
 use crate::error::Stop;
 use cloom_ir::{BinOp, Flags, Inst, Op, Space, Type, Value};
@@ -81,6 +81,7 @@ impl Widener<'_> {
                 }
                 other => other,
             };
+            self.decide(i, AccessForm::LaneByLane, false);
             emitted.push((to, value, i));
         }
         self.each_lane(None, false, |w, lane| {
