@@ -37,13 +37,15 @@ struct Debian {
     name: &'static str,
     /// The version of its Python.
     python: &'static str,
+    /// Whether PyPI has PyOpenCL for that Python on Arm.
+    pyopencl_on_arm: bool,
 }
 
 /// The versions on which packages are tried: glibc 2.31, 2.36 and 2.41.
 const DEBIANS: &[Debian] = &[
-    Debian { name: "bullseye", python: "3.9" },
-    Debian { name: "bookworm", python: "3.11" },
-    Debian { name: "trixie", python: "3.13" },
+    Debian { name: "bullseye", python: "3.9", pyopencl_on_arm: false },
+    Debian { name: "bookworm", python: "3.11", pyopencl_on_arm: true },
+    Debian { name: "trixie", python: "3.13", pyopencl_on_arm: true },
 ];
 /// The name of the check of the wheel on this machine.
 const PYTHON: &str = "python";
@@ -234,13 +236,15 @@ impl Debian {
         for platform in &platforms {
             words.extend(["--platform", platform]);
         }
-        let kept = kept.display().to_string();
-        words.extend(["--dest", &kept, "pyopencl", "numpy"]);
-        venv.pip(&words)?;
         fs::create_dir(folder)?;
-        for entry in fs::read_dir(kept)? {
-            let path = entry?.path();
-            fs::copy(&path, folder.join(path.file_name().unwrap_or_default()))?;
+        if machine != Machine::Arm || self.pyopencl_on_arm {
+            let kept = kept.display().to_string();
+            words.extend(["--dest", &kept, "pyopencl", "numpy"]);
+            venv.pip(&words)?;
+            for entry in fs::read_dir(kept)? {
+                let path = entry?.path();
+                fs::copy(&path, folder.join(path.file_name().unwrap_or_default()))?;
+            }
         }
         fs::copy(wheel, folder.join(wheel.file_name().unwrap_or_default()))?;
         Ok(())
