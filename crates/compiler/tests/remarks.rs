@@ -140,3 +140,27 @@ kernel void gaps(global float *a, global const float *b) {
         assert!(remarks.lines().any(|l| l.starts_with(&place) && l.contains(what)), "{line} {what}:\n{remarks}");
     }
 }
+
+/// Vector code that is large, and does most of its work lane by lane, takes long to compile for nothing.
+#[test]
+fn large_kernels_have_vectors_only_if_these_save_work() {
+    let kernel = |statement: &str| {
+        let mut text = String::from(
+            "kernel void k(global int *p, global const int *q, int n) {
+  int i = get_global_id(0), s = q[i];
+  if (s > n) {\n",
+        );
+        for n in 0..200 {
+            text += &statement.replace('N', &n.to_string());
+        }
+        text + "  }\n  p[i] = s;\n}"
+    };
+    let lookups = kernel("    s = (s ^ q[s & 1023]) + N; p[(s >> 3) & 1023] = s / (q[s & 255] | 1);\n");
+    let sums = kernel("    s = (s << 5) ^ (s * N + n); s = s > N ? s - n : s & 0xffffff; s += (s >> N % 31) * n;\n");
+    let (lookups, sums) = (remarks(&lookups, None), remarks(&sums, None));
+    assert!(lookups.contains("work-items run one at a time: its vector code would be large"), "{lookups}");
+    assert!(sums.contains(" work-items per vector: "), "{sums}");
+    // What is small is not asked.
+    let few = remarks("kernel void k(global int *p, global const int *q) { p[get_global_id(0)] = p[q[1]]; }", None);
+    assert!(few.contains(" work-items per vector: "), "{few}");
+}

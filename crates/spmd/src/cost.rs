@@ -11,6 +11,7 @@ use crate::transform::prefetch_loop;
 use cloom_ir::{InstData, Op, Scalar, Type};
 use cloom_target::{Features, MaskedAccess, Target, Tuning};
 
+pub mod code_size;
 pub mod scattered;
 
 use scattered::{backtracks, changes_scattered, gathers, scatters, stays_near, stores_scattered, updates_scattered};
@@ -33,6 +34,8 @@ pub struct Width {
     pub order: [usize; 3],
     /// The least number of work-items of a row that vectors are worth their while for.
     pub min_row: u16,
+    /// Whether scalar code is made of the functions as they were before they were brought into canonical form.
+    pub is_plain: bool,
     /// Why so many lanes, for the remark.
     pub why: &'static str,
 }
@@ -40,7 +43,7 @@ pub struct Width {
 impl Width {
     /// Vectors along dimension 0, row after row.
     pub fn new(lanes: u16) -> Width {
-        Width { lanes, order: [0, 1, 2], min_row: lanes / 8 + 1, why: "as requested" }
+        Width { lanes, order: [0, 1, 2], min_row: lanes / 8 + 1, is_plain: false, why: "as requested" }
     }
 }
 
@@ -138,7 +141,8 @@ const MAX_OVERCOMMIT_OF_MANY: u32 = 2;
 /// * *Scalar code*, if the live values of loops exceed one register each and are mostly short vectors, which are
 ///   vectors already; if nearly all work is on short vectors that fill registers, without waiting for latency, or on
 ///   whole registers read at a distance from each other; if a kernel mostly counts by atomic operations, unless lanes
-///   share cache lines meanwhile; or if it does little but access scattered memory.
+///   share cache lines meanwhile; if it does little but access scattered memory; or if vector code would be large and
+///   save little ([`code_size`]).
 ///
 /// If lanes access memory at a distance while work-items adjacent in dimension 1 have unit stride (a matrix read by
 /// rows and written by columns), the vectors of a group run down dimension 1 first: the next vector then uses the
@@ -241,13 +245,21 @@ pub fn choose(items: &[&VectorInput], vectors: Vectors<'_>, row: u32) -> Width {
             (widths.into_iter().find(|&lanes| fits(lanes)).unwrap_or(native), why)
         }
     };
+    let is_large = lanes > 1 && !code_size::pays_off(items, lanes, vectors.target.features());
+    let (lanes, why) = match is_large {
+        true => (1, "its vector code would be large, and save little of the work"),
+        false => (lanes, why),
+    };
     // Lanes beyond the end of a row would be inactive in every vector.
     let (lanes, why) = match row.next_power_of_two() {
         row if row < lanes => (row, "rows of groups have no more work-items, as far as is known"),
         _ => (lanes, why),
     };
+    // Loops in canonical form, with one exit and one way back, would test in each iteration how to go on. (A search
+    // that backtracks, on AVX-512: 0.62 ms so, 0.46 with its loops as they were.)
+    let is_plain = lanes == 1 && (is_large || items.iter().any(|item| backtracks(item)));
     let order = if columns.is_some() && lanes > 1 { [1, 0, 2] } else { [0, 1, 2] };
-    let width = Width { order, why, ..Width::new(lanes as u16) };
+    let width = Width { order, is_plain, why, ..Width::new(lanes as u16) };
     // Of such loops, an inactive lane takes as long as an active one, unless there is much to compute. (Two work-items
     // that count bytes, on AVX-512: 3.3 ms with 8 lanes, 0.15 without.)
     let by_lane = items.iter().any(|item| changes_scattered(item));

@@ -33,7 +33,6 @@ use crate::analysis::group_bounds::Condition;
 use crate::analysis::grouping::is_regroupable;
 use crate::analysis::shape::Shape;
 use crate::analysis::write_only::WriteOnly;
-use crate::cost::scattered::backtracks;
 use crate::cost::{self, VectorOptions, Vectors, Width};
 use crate::emit::group::{self, Body, Part, Written};
 use crate::emit::subgroup;
@@ -139,9 +138,7 @@ impl Pipeline<'_> {
         let (mut parts, dim_order) = self.parts(TRANSFORMS, &write_only, &mut remarks)?;
         let chosen = self.manager.step(passes::WIDTH, || (1, self.width(&parts, dim_order)));
         let (width, long_row_width) = chosen.ok_or(bug("a required pass is switched off"))?;
-        if width.lanes == 1 && self.is_vector() && vectors(&parts).iter().any(|item| backtracks(item)) {
-            // Loops in canonical form, with one exit and one way back, would test in each iteration how to go on. (The
-            // same search, on AVX-512: 0.62 ms so, 0.46 with its loops as they were.)
+        if width.is_plain {
             let plan = Pipeline { vectors: self.vectors.scalar(), ..*self }.plan()?;
             return Ok(Plan { width, long_row_width, remarks: vec![remarks::width(width)], ..plan });
         }
