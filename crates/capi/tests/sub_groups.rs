@@ -172,6 +172,47 @@ fn other_kernels_require_no_size() {
     assert!(t.log(&program).contains("no sub-groups of 12"), "{}", t.log(&program));
 }
 
+/// The code differs between formats, the sub-groups do not: a program asks before it sets an image.
+#[test]
+fn sub_groups_do_not_depend_on_the_formats_of_images() {
+    let t = Session::new();
+    let program = t.source(
+        "kernel void k(read_only image2d_t from, sampler_t s, global uint *out) {
+            uint item = get_global_linear_id();
+            float4 v = read_imagef(from, s, (float2)(item % 5, item / 5) / 7.0f);
+            global uint *p = out + 4 * item;
+            p[0] = get_max_sub_group_size();
+            p[1] = get_num_sub_groups();
+            p[2] = sub_group_reduce_add(1u);
+            p[3] = sub_group_reduce_max(v.x) >= v.x;
+        }",
+    );
+    assert_eq!(t.build(&program, "-cl-std=CL3.0"), 0, "{}", t.log(&program));
+    for local in [vec![1usize], vec![7], vec![64], vec![8, 8], vec![3, 5]] {
+        let kernel = t.kernel_of(&program, "k");
+        let most = number(&t, &kernel, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, &local);
+        let count = number(&t, &kernel, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, &local);
+        assert!(most >= 1 && count >= 1);
+        let mut code = 0;
+        let sampler = Obj::sampler(t.clCreateSampler(t.context(), 1, 0x1131, 0x1141, &mut code));
+        ok(code);
+        let items = local.iter().product::<usize>();
+        t.arg_mem(&kernel, 1, &sampler);
+        for (order, channel_type) in [(0x10B5, UNORM_INT8), (0x10B0, 0x10DE), (0x10B5, 0x10DD), (0x10B1, 0x10D1)] {
+            let from = t.image(Format { order, channel_type }, &Desc::new(0x10F1, [5, 16, 1]));
+            let out = t.buffer_of(&vec![0u32; 4 * items]);
+            t.arg_mem(&kernel, 0, &from);
+            t.arg_mem(&kernel, 2, &out);
+            drop(t.launch(&kernel, &local, &local));
+            for got in t.read::<u32>(&out, 4 * items).chunks(4) {
+                let what = format!("{order:x} {channel_type:x} {local:?}: {got:?}");
+                assert_eq!((got[0] as usize, got[1] as usize, got[3]), (most, count, 1), "{what}");
+                assert!(got[2] >= 1 && got[2] <= got[0], "{what}");
+            }
+        }
+    }
+}
+
 const BLOCKS: &str = "
     kernel __attribute__((intel_reqd_sub_group_size(8)))
     void copy(read_only image2d_t from, write_only image2d_t to, int x, int y) {

@@ -4,10 +4,10 @@ use crate::CompileError;
 use crate::backend::{Backend, Capabilities, Explanation, Generated, KernelInput, StageLog};
 use crate::key::{CodeOptions, MAX_ROW, SpecializationKey, SubgroupSize, Tier, Variant};
 use cloom_artifact::{KernelArtifact, KernelCode, LaunchForm};
-use cloom_ir::Function;
+use cloom_ir::{Function, ParamKind};
 use cloom_llvm::OptLevel;
 use cloom_spmd::VectorOptions;
-use cloom_target::Target;
+use cloom_target::{Features, Target};
 
 /// Larger kernels have no baseline code: it keeps every value on the stack.
 const MAX_BASELINE: usize = 10_000;
@@ -25,13 +25,25 @@ impl CpuBackend {
 }
 
 /// The number of lanes that a kernel's sub-groups fix: the size that it requires; the one that it expects if it can
-/// tell, but for launches with ids of any size.
-fn fixed_by_subgroups(func: &Function, key: &SpecializationKey, options: &CodeOptions) -> Option<u16> {
-    match options.subgroup_size? {
+/// tell, but for launches with ids of any size. One with images or samplers has one size, a register of numbers, in the
+/// code for all formats: programs ask for the size before launches say which.
+fn fixed_by_subgroups(
+    func: &Function,
+    key: &SpecializationKey,
+    options: &CodeOptions,
+    features: &Features,
+) -> Option<u16> {
+    let can_tell = || key.variant != Variant::Scalar && cloom_ir::subgroup::uses(func);
+    match options.subgroup_size {
         _ if key.tier != Tier::Optimised => None,
-        SubgroupSize::Required(size) => Some(size),
-        SubgroupSize::Expected(size) => {
-            (key.variant != Variant::Scalar && cloom_ir::subgroup::uses(func)).then_some(size)
+        Some(SubgroupSize::Required(size)) => Some(size),
+        Some(SubgroupSize::Expected(size)) => can_tell().then_some(size),
+        None if !options.optimise || options.lanes.is_some() => None,
+        None => {
+            let params = func.kernel.iter().flat_map(|meta| &meta.params);
+            let mut kinds = params.map(|param| param.kind);
+            let is_specialised = kinds.any(|kind| matches!(kind, ParamKind::Image | ParamKind::Sampler));
+            (is_specialised && can_tell()).then_some((features.vector_bits / 32) as u16)
         }
     }
 }
@@ -74,7 +86,7 @@ impl Backend for CpuBackend {
                 return Err(CompileError::NoBaseline);
             }
         }
-        let fixed = fixed_by_subgroups(&module.funcs[kernel], key, &options);
+        let fixed = fixed_by_subgroups(&module.funcs[kernel], key, &options, self.target.features());
         let vectors = vector_options(fixed, key, &options);
         let required = options.subgroup_size.and_then(SubgroupSize::required);
         let required = required.filter(|_| cloom_ir::subgroup::uses(&module.funcs[kernel]));
@@ -116,7 +128,8 @@ impl Backend for CpuBackend {
     fn explain(&self, mut input: KernelInput<'_>) -> Result<Explanation, CompileError> {
         input.run_passes(&mut StageLog::new(false));
         let KernelInput { mut module, kernel, key, options, passes, .. } = input;
-        let vectors = vector_options(fixed_by_subgroups(&module.funcs[kernel], key, &options), key, &options);
+        let fixed = fixed_by_subgroups(&module.funcs[kernel], key, &options, self.target.features());
+        let vectors = vector_options(fixed, key, &options);
         let group = cloom_spmd::work_group_function(&mut module, kernel, vectors, &self.target, passes)?;
         let summary = match group.launch.lanes {
             0 | 1 => "one work-item at a time".to_owned(),

@@ -13,7 +13,7 @@ use crate::{
 use cloom_artifact::{KernelArgKind, KernelArtifact};
 use cloom_caps::image::{ImageFormat, channel, order};
 use cloom_compiler::{ArgState, ArgStates};
-use cloom_hal::{self as hal, SvmKind};
+use cloom_hal::SvmKind;
 use cloom_ir::abi::BLOCK_ALIGN;
 use cloom_ir::{KernelMeta, KernelParam, ParamKind};
 use smallvec::SmallVec;
@@ -232,13 +232,13 @@ impl Kernel {
     }
 
     // OpenCL 3.0 API, 5.9.4: Kernel Object Queries.
-    /// The code that a launch with the present arguments would run, for questions about its memory. Images and samplers
-    /// that are not set count as the most usual ones: code for all of them is many times as large, takes forty
-    /// times as long to compile, and no launch runs it.
-    pub fn launch_code(&self, device: Option<&Arc<Device>>) -> Result<Arc<dyn hal::Kernel>> {
+    /// The code that a launch with the present arguments would run, for questions about it. Images and samplers that
+    /// are not set count as the most usual ones: code for all of them is many times as large, takes forty times as long
+    /// to compile, and no launch runs it.
+    pub fn expected_code(&self, device: Option<&Arc<Device>>) -> Result<Arc<KernelCode>> {
         let code = self.code_on(device)?;
         let known = self.arg_states(self.program.context().space_of(code.device()));
-        code.specialised(expected_states(&self.meta, &known)).loaded().cloned()
+        Ok(code.specialised(expected_states(&self.meta, &known)).into_owned())
     }
 
     /// The code for the device of a queue.

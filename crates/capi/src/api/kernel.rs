@@ -149,7 +149,7 @@ pub fn work_group_info(
 ) -> Result<()> {
     let kernel = kernel.get()?;
     let device = if device.is_null() { None } else { Some(device.get()?) };
-    let code = kernel.code_on(device.as_ref())?;
+    let code = kernel.expected_code(device.as_ref())?;
     let info = Info::new(size, value, size_ret);
     let required = kernel.meta().reqd_group_size;
     match name {
@@ -161,11 +161,11 @@ pub fn work_group_info(
         }
         cl::KERNEL_COMPILE_WORK_GROUP_SIZE => info.array(&required.unwrap_or([0; 3]).map(|s| s as usize)),
         cl::KERNEL_LOCAL_MEM_SIZE => {
-            let fixed = kernel.launch_code(device.as_ref())?.artifact().local_size;
+            let fixed = code.loaded()?.artifact().local_size;
             info.value(fixed.saturating_add(kernel.local_arg_bytes()))
         }
         cl::KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => info.value(code.device().group_multiple() as usize),
-        cl::KERNEL_PRIVATE_MEM_SIZE => info.value(kernel.launch_code(device.as_ref())?.artifact().private_size),
+        cl::KERNEL_PRIVATE_MEM_SIZE => info.value(code.loaded()?.artifact().private_size),
         // Registers are kept on a stack that the device always has.
         cl::KERNEL_SPILL_MEM_SIZE_INTEL => info.value(0u64),
         cl::KERNEL_GLOBAL_WORK_SIZE => {
@@ -192,7 +192,7 @@ pub fn sub_group_info(
     const WORD: usize = size_of::<usize>();
     let kernel = kernel.get()?;
     let device = if device.is_null() { None } else { Some(device.get()?) };
-    let code = kernel.code_on(device.as_ref())?;
+    let code = kernel.expected_code(device.as_ref())?;
     let info = Info::new(size, value, size_ret);
     let words = || -> Result<Vec<u64>> {
         if input.is_null() || input_size == 0 || !input_size.is_multiple_of(WORD) || input_size > 3 * WORD {
@@ -203,19 +203,19 @@ pub fn sub_group_info(
     };
     match name {
         cl::KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE => {
-            info.value(subgroup::of_local_size(code, &words()?)?.max_size as usize)
+            info.value(subgroup::of_local_size(&code, &words()?)?.max_size as usize)
         }
-        cl::KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE => info.value(subgroup::of_local_size(code, &words()?)?.count as usize),
+        cl::KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE => info.value(subgroup::of_local_size(&code, &words()?)?.count as usize),
         cl::KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT => {
             let words = words()?;
             let dims = (size / WORD).clamp(1, 3);
             if words.len() != 1 || !value.is_null() && (!size.is_multiple_of(WORD) || size == 0 || size > 3 * WORD) {
                 return fail(Status::InvalidValue, "one count goes in, and one to three sizes come out");
             }
-            let local = subgroup::for_count(kernel.meta(), code, words[0], dims)?;
+            let local = subgroup::for_count(kernel.meta(), &code, words[0], dims)?;
             info.array(&local.map(|s| s as usize)[..dims])
         }
-        cl::KERNEL_MAX_NUM_SUB_GROUPS => info.value(subgroup::max_count(kernel.meta(), code)? as usize),
+        cl::KERNEL_MAX_NUM_SUB_GROUPS => info.value(subgroup::max_count(kernel.meta(), &code)? as usize),
         // OpenCL C has no attribute for it.
         cl::KERNEL_COMPILE_NUM_SUB_GROUPS => info.value(0usize),
         cl::KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL => {
