@@ -161,6 +161,8 @@ fn run(input: Input<'_>, mode: Mode, depth: Depth, layouts: Option<&mut Vec<Kern
     let tokens = preprocess(&mut session, file, &pp, headers);
     stage("preprocess");
     let unit = parse(&mut session, &tokens, ParseOptions { c_version, blocks: has_blocks, depth });
+    // Of a large source, each form is a few hundred bytes a statement: there are two at a time.
+    drop(tokens);
     stage("parse");
     let sema = SemaOptions {
         library: mode == Mode::Library,
