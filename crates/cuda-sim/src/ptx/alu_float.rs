@@ -187,7 +187,7 @@ pub(super) fn limit(bits: u64, format: Format, saturate: bool, relu: bool) -> u6
 /// Compares two values. Comparisons never signal.
 pub(super) fn compare(how: &Compare, a: u64, b: u64) -> bool {
     let ty = how.ty;
-    let order = match ty.format() {
+    let order = match Format::of(ty) {
         Some(format) => {
             let value = |bits: u64| {
                 let bits = bits & format.mask();

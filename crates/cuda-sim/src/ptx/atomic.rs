@@ -4,12 +4,12 @@
 //! machine's part; threads run one at a time, so nothing can come between.
 
 use super::op::{AtomicOp, FloatForm, FloatOp, IntOp, Type};
-use super::soft::{F32, Round};
+use super::soft::{F32, Format, Round};
 use super::{alu_float, alu_int};
 
 /// The new value in global memory, where sums of `f32` take denormal numbers for zero (PTX ISA, "atom").
 pub(super) fn apply_global(op: AtomicOp, ty: Type, old: u64, b: u64, c: u64) -> u64 {
-    match (op, ty.format()) {
+    match (op, Format::of(ty)) {
         (AtomicOp::Add, Some(F32)) => F32.flush(apply(op, ty, F32.flush(old), F32.flush(b), c)),
         _ => apply(op, ty, old, b, c),
     }
@@ -18,7 +18,7 @@ pub(super) fn apply_global(op: AtomicOp, ty: Type, old: u64, b: u64, c: u64) -> 
 /// The new value. For `cas`, `b` is what is compared and `c` what is stored.
 pub(super) fn apply(op: AtomicOp, ty: Type, old: u64, b: u64, c: u64) -> u64 {
     let integer = |op: IntOp| alu_int::apply(op, ty, [old, b, 0, 0]);
-    let number = |int: IntOp, float: FloatOp| match ty.format() {
+    let number = |int: IntOp, float: FloatOp| match Format::of(ty) {
         Some(format) => {
             let form = FloatForm {
                 format,

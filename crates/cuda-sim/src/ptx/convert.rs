@@ -8,11 +8,11 @@
 
 use super::alu_float::limit;
 use super::op::{Convert, Type};
-use super::soft::{self, F32, F64, Number};
+use super::soft::{self, F32, F64, Format, Number};
 
 /// Converts one value.
 pub(super) fn apply(how: &Convert, value: u64) -> u64 {
-    match (how.from.format(), how.to.format()) {
+    match (Format::of(how.from), Format::of(how.to)) {
         (None, None) => integer_to_integer(how, value),
         (None, Some(format)) => {
             let number = soft::from_integer(integer(how.from, value));
@@ -61,7 +61,7 @@ fn integer_to_integer(how: &Convert, value: u64) -> u64 {
 }
 
 fn float_to_float(how: &Convert, value: u64) -> u64 {
-    let (Some(from), Some(to)) = (how.from.format(), how.to.format()) else { return value };
+    let (Some(from), Some(to)) = (Format::of(how.from), Format::of(how.to)) else { return value };
     let bits = value & from.mask();
     let bits = if how.flush && from == F32 { from.flush(bits) } else { bits };
     if from.is_nan(bits) && to == F64 && !how.saturate {

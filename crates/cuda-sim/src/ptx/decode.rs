@@ -5,13 +5,13 @@
 //! unknown modifier is never ignored. This file has the tools and the table of opcodes; the families of opcodes are in
 //! the files beside it.
 
-use super::ast::{Arg, Base, Inst};
-use super::fault::ParseError;
-use super::lex::Literal;
 use super::memory::FUNCTION_WINDOW;
 use super::op::{Address, Dst, Op, Src, Test, Type};
 use super::scope::{self, Scopes, Symbol};
 use super::soft::{self, F32, F64, Format, Round};
+use cloom_ptx::Literal;
+use cloom_ptx::ParseError;
+use cloom_ptx::tree::{Arg, Base, Inst};
 
 /// Distance between the addresses of two functions.
 pub(super) const FUNCTION_STRIDE: u64 = 16;
@@ -209,12 +209,12 @@ impl<'t> Decoder<'_, '_, 't> {
 
     /// The bits of a literal in an instruction of a type.
     fn literal(&self, literal: Literal, ty: Type) -> Result<Src> {
-        let convert = |bits: u64, from: Format| match ty.format() {
+        let convert = |bits: u64, from: Format| match Format::of(ty) {
             Some(to) if to != from && ty.lanes == 1 => soft::pack_number(soft::unpack(bits, from), to, Round::Nearest),
             _ => bits,
         };
         match literal {
-            Literal::Int(value) if matches!(ty.format(), Some(F32 | F64)) => {
+            Literal::Int(value) if matches!(Format::of(ty), Some(F32 | F64)) => {
                 self.error(format!("the integer {value} stands for a float"))
             }
             Literal::Int(value) => Ok(Src::Imm(value)),

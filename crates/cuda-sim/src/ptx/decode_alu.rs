@@ -3,12 +3,12 @@
 //! In: the decoder with an opcode of these families. Out: operations. An opcode such as `add` or `min` exists for
 //! integers and for floats; its type decides.
 
-use super::ast::Arg;
 use super::decode::{Decoder, Result};
 use super::op::{
     Carry, Combine, Compare, Comparison, Convert, FloatForm, FloatOp, Function, IntOp, Op, SetPredicate, Src, Type,
 };
-use super::soft::Round;
+use super::soft::{Format, Round};
+use cloom_ptx::tree::Arg;
 
 const NOTHING: Src = Src::Imm(0);
 
@@ -199,7 +199,7 @@ impl Decoder<'_, '_, '_> {
     }
 
     fn float(&mut self, name: &str, ty: Type) -> Result<Op> {
-        let Some(format) = ty.format() else { return self.unknown() };
+        let Some(format) = Format::of(ty) else { return self.unknown() };
         let nan = matches!(name, "min" | "max") && self.flag("NaN");
         let (op, count) = match name {
             "add" => (FloatOp::Add, 2),
@@ -249,7 +249,7 @@ impl Decoder<'_, '_, '_> {
             ("subnormal", FloatOp::TestSubnormal),
         ]);
         let ty = self.ty()?;
-        let (Some(op), Some(format)) = (op, ty.format()) else { return self.unknown() };
+        let (Some(op), Some(format)) = (op, Format::of(ty)) else { return self.unknown() };
         self.expect_args(2, 2)?;
         let form = FloatForm { format, lanes: 1, round: Round::Nearest, flush: false, saturate: false, relu: false };
         let args = [self.src(1, ty)?, NOTHING, NOTHING, NOTHING];
@@ -370,7 +370,7 @@ impl Decoder<'_, '_, '_> {
             relu,
         };
         if to.lanes == 2 {
-            if to.format().is_none() || from.format() != Some(super::soft::F32) {
+            if Format::of(to).is_none() || Format::of(from) != Some(super::soft::F32) {
                 return self.unknown();
             }
             self.expect_args(3, 3)?;

@@ -3,11 +3,11 @@
 //! In: the decoder with an opcode of these families. Out: operations. Branch targets are numbers of labels here; the
 //! lowering of the function replaces them by positions.
 
-use super::ast::Arg;
 use super::decode::{Decoder, Result};
 use super::decode_memory::REDUCTIONS;
 use super::op::{Barrier, Call, Callee, Op, Reduction, Shuffle, Slot, Type, Vote, WarpOp};
 use super::scope::Symbol;
+use cloom_ptx::tree::Arg;
 
 impl<'t> Decoder<'_, '_, 't> {
     pub(super) fn control(&mut self, name: &str) -> Result<Op> {

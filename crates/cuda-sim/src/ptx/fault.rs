@@ -1,26 +1,9 @@
-//! The errors of parsing and of running.
+//! The errors of running.
 //!
-//! In: places found by the parser or the machine. Out: error values that say which line of the PTX text, which thread
+//! In: places found by the machine. Out: error values that say which line of the PTX text, which thread
 //! and which address. They are plain values, so a harness can tell a wrong program from an unsupported one.
 
 use std::fmt;
-
-/// A text that is not PTX of the supported subset.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParseError {
-    /// Line of the text, from 1.
-    pub line: u32,
-    /// What is wrong.
-    pub what: String,
-}
-
-impl fmt::Display for ParseError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "line {}: {}", self.line, self.what)
-    }
-}
-
-impl std::error::Error for ParseError {}
 
 /// A thread of a launch and the line of the PTX text at which it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

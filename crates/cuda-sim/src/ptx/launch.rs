@@ -5,11 +5,11 @@
 //! because it may wait for a later block; up to [`RESIDENT`] blocks share the time, as on a device with that much room.
 
 use super::block::Block;
-use super::fault::{Fault, ParseError};
+use super::fault::Fault;
 use super::lower::{self, Code, Data, Function, ParamInfo, Relocation, Target};
 use super::memory::{GlobalMemory, SHARED_START, align_up};
-use super::parse;
 use super::thread::{Common, Context, GARBAGE, Thread};
+use cloom_ptx::ParseError;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ pub struct Grid {
 impl Module {
     /// Parses a module. All of it is decoded, so an unknown instruction is an error even if nobody runs it.
     pub fn parse(text: &str) -> Result<Module, ParseError> {
-        let items = parse::parse(text)?;
+        let items = cloom_ptx::parse(text)?;
         Ok(Module { code: Arc::new(lower::lower(&items)?) })
     }
 

@@ -4,16 +4,16 @@
 //! Global variables only get numbers, because their addresses are known when the module is loaded; the other spaces
 //! are laid out here.
 
-use super::ast::{self, Init, Item, Place, Statement, Variable};
 use super::decode::{self, FUNCTION_STRIDE, Result};
 use super::errata;
-use super::fault::ParseError;
 use super::flow::{self, Flow};
-use super::lex::Literal;
 use super::memory::{self, CONST_START, FUNCTION_WINDOW, LOCAL_START, SHARED_START, align_up};
 use super::op::{self, Op, Slot, Space, Type};
 use super::scope::{Scopes, Symbol};
 use super::soft::{self, F32, F64, Round};
+use cloom_ptx::Literal;
+use cloom_ptx::ParseError;
+use cloom_ptx::tree::{self, Init, Item, Place, Statement, Variable};
 use std::collections::HashMap;
 
 /// A parameter of an entry.
@@ -185,7 +185,7 @@ impl<'t> Lowering<'t> {
         }
     }
 
-    fn declare_function(&mut self, function: &ast::Function<'t>) -> Result<()> {
+    fn declare_function(&mut self, function: &tree::Function<'t>) -> Result<()> {
         let index = match self.names.get(function.name) {
             Some(Symbol::Function(index)) => *index as usize,
             Some(_) => return error(function.line, format!("{} is declared twice", function.name)),
@@ -286,7 +286,7 @@ impl<'t> Lowering<'t> {
         }
     }
 
-    fn define(&mut self, function: &ast::Function<'t>, body: &[Statement<'t>]) -> Result<()> {
+    fn define(&mut self, function: &tree::Function<'t>, body: &[Statement<'t>]) -> Result<()> {
         let Some(Symbol::Function(index)) = self.names.get(function.name).cloned() else { return Ok(()) };
         // The static variables of bodies are placed before decoding, because the scopes borrow the module's names.
         let mut statics = Vec::new();
@@ -309,7 +309,7 @@ impl<'t> Lowering<'t> {
 
 /// The bits of a literal as an element of a type.
 fn literal_bits(literal: Literal, ty: Type) -> u64 {
-    let convert = |bits: u64, from: soft::Format| match ty.format() {
+    let convert = |bits: u64, from: soft::Format| match soft::Format::of(ty) {
         Some(to) if to != from => soft::pack_number(soft::unpack(bits, from), to, Round::Nearest),
         _ => bits,
     };
@@ -324,7 +324,7 @@ fn literal_bits(literal: Literal, ty: Type) -> u64 {
 fn lower_body<'t>(
     names: &HashMap<&'t str, Symbol>,
     lowered: &mut Function,
-    function: &ast::Function<'t>,
+    function: &tree::Function<'t>,
     body: &[Statement<'t>],
     statics: Vec<Symbol>,
 ) -> Result<()> {

@@ -51,7 +51,6 @@
 mod access;
 mod alu_float;
 mod alu_int;
-mod ast;
 mod atomic;
 mod block;
 mod convert;
@@ -64,12 +63,9 @@ mod fault;
 mod flow;
 mod function;
 mod launch;
-mod lex;
 mod lower;
 mod memory;
 mod op;
-mod parse;
-mod parse_body;
 mod scope;
 mod soft;
 #[cfg(test)]
@@ -78,7 +74,8 @@ mod texture;
 mod thread;
 mod warp;
 
-pub use fault::{Fault, ParseError, Place, Waiting};
+pub use cloom_ptx::ParseError;
+pub use fault::{Fault, Place, Waiting};
 pub use launch::{Grid, Loaded, Module, launch};
 pub use lower::ParamInfo;
 pub use memory::{GlobalMemory, Memory};

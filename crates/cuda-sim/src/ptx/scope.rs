@@ -4,8 +4,8 @@
 //! a scope whose names may hide outer ones. Registers `%r<1000>` are kept as one range, not as a thousand names.
 //! Labels may be used before they stand in the text, so a use only gets a number, which is resolved at the end.
 
-use super::fault::ParseError;
 use super::op::{Slot, Special};
+use cloom_ptx::ParseError;
 use std::collections::HashMap;
 
 /// What a name means.

@@ -5,6 +5,7 @@
 //! the exact value with its lost tail recorded in the lowest bit (a "sticky" bit). [`pack`] then rounds once. So every
 //! format and every rounding mode share one path, and narrow formats are never rounded twice.
 
+use cloom_ptx::{Class, Type};
 use std::cmp::Ordering;
 
 /// A binary interchange format.
@@ -37,6 +38,17 @@ pub(super) enum Round {
 }
 
 impl Format {
+    /// The format of one lane of a type.
+    pub(super) fn of(ty: Type) -> Option<Format> {
+        match (ty.class, ty.bits) {
+            (Class::Float, 16) => Some(F16),
+            (Class::Float, 32) => Some(F32),
+            (Class::Float, 64) => Some(F64),
+            (Class::Brain, 16) => Some(BF16),
+            _ => None,
+        }
+    }
+
     /// The width of a value.
     pub(super) fn bits(self) -> u32 {
         1 + self.exponent + self.mantissa

@@ -10,6 +10,7 @@ use super::lower::{Code, Function};
 use super::memory::{self, FUNCTION_WINDOW, GlobalMemory, LOCAL_START, SHARED_START, align_up};
 use super::op::{Call, Callee, Combine, Dst, FloatForm, Function as Compute, Inst, Op, SetPredicate, Special, Src};
 use super::op::{Test, Type};
+use super::soft::Format;
 use super::{alu_float, alu_int, convert, decode};
 
 /// What is in memory and registers that nobody has written: no code may rely on zeros.
@@ -436,7 +437,7 @@ fn compute(function: &Compute, args: [u64; 4]) -> u64 {
         Compute::ConvertPair(how) => convert::apply_pair(how, args[0], args[1]),
         Compute::SelectSign(ty) => {
             // The sign bit decides, but -0.0 is at least zero and a NaN is not.
-            let holds = match ty.format() {
+            let holds = match Format::of(*ty) {
                 Some(format) => {
                     let value = args[2] & format.mask();
                     !format.is_nan(value) && (value & format.sign() == 0 || value == format.sign())

@@ -18,6 +18,7 @@ pub const LAYERS: &[(&str, &[&str])] = &[
     ("passes", &["ir"]),
     ("spmd", &["target", "ir", "passes"]),
     ("interp", &["ir", "builtins"]),
+    ("ptx", &[]),
     ("llvm", &["target", "caps", "ir"]),
     ("artifact", &["target", "ir"]),
     ("compiler", &["target", "caps", "ir", "builtins", "clc", "spirv", "passes", "spmd", "interp", "llvm", "artifact"]),
@@ -25,7 +26,7 @@ pub const LAYERS: &[(&str, &[&str])] = &[
     ("hal-cpu", &["target", "caps", "ir", "artifact", "hal"]),
     ("hal-cuda", &["target", "caps", "ir", "artifact", "hal"]),
     // In the place of the driver that `hal-cuda` calls.
-    ("cuda-sim", &[]),
+    ("cuda-sim", &["ptx"]),
     ("runtime", &["target", "caps", "ir", "builtins", "artifact", "compiler", "hal"]),
     ("capi", &["target", "caps", "hal", "hal-cpu", "hal-cuda", "runtime"]),
     ("cloom", &["target", "caps", "hal", "hal-cpu", "hal-cuda", "runtime"]),

@@ -4,13 +4,16 @@
 //! because PTX gives dots no meaning outside of words; so opcodes and special registers come as one token. Comments
 //! vanish here.
 
-use super::fault::ParseError;
+use crate::ParseError;
 
 /// A literal number. Floats keep their bits, so NaN payloads survive.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Literal {
+pub enum Literal {
+    /// An integer; a negative one in two's complement.
     Int(u64),
+    /// The bits of a float, `0f3F800000`.
     Single(u32),
+    /// The bits of a double, `0d3FF0000000000000`.
     Double(u64),
     /// A float in decimal notation; the instruction decides the format.
     Decimal(f64),
@@ -18,7 +21,7 @@ pub(super) enum Literal {
 
 impl Literal {
     /// The negated number.
-    pub(super) fn negate(self) -> Literal {
+    pub fn negate(self) -> Literal {
         match self {
             Literal::Int(value) => Literal::Int(value.wrapping_neg()),
             Literal::Single(bits) => Literal::Single(bits ^ 1 << 31),

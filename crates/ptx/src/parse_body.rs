@@ -3,10 +3,10 @@
 //! In: tokens. Out: statements. It knows the shape of operands, but no opcode: operands have the same shapes for all
 //! opcodes, so opcodes are left to the decoder.
 
-use super::ast::{Arg, Base, Inst, Statement};
-use super::lex::{Kind, Literal};
-use super::op::Type;
-use super::parse::{Parser, Result};
+use crate::Type;
+use crate::lex::{Kind, Literal};
+use crate::parse::{Parser, Result};
+use crate::tree::{Arg, Base, Inst, Statement};
 
 impl<'t> Parser<'t> {
     /// The statements of a body up to its closing brace; the opening one was read.

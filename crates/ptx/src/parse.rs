@@ -2,10 +2,10 @@
 //!
 //! In: tokens. Out: items. This file has the directives of a module; the bodies of functions are in `parse_body.rs`.
 
-use super::ast::{Function, Init, Item, Place, Variable};
-use super::fault::ParseError;
-use super::lex::{self, Kind, Literal, Token};
-use super::op::Type;
+use crate::ParseError;
+use crate::Type;
+use crate::lex::{self, Kind, Literal, Token};
+use crate::tree::{Function, Init, Item, Place, Variable};
 
 pub(super) type Result<T> = std::result::Result<T, ParseError>;
 
@@ -16,7 +16,7 @@ pub(super) struct Parser<'t> {
 }
 
 /// Parses a whole module.
-pub(super) fn parse(text: &str) -> Result<Vec<Item<'_>>> {
+pub fn parse(text: &str) -> Result<Vec<Item<'_>>> {
     let mut parser = Parser { tokens: lex::tokens(text)?, at: 0 };
     let mut items = Vec::new();
     while parser.peek() != Kind::End {
@@ -335,7 +335,7 @@ impl<'t> Parser<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ptx::ast::{Arg, Base, Statement};
+    use crate::tree::{Arg, Base, Statement};
 
     fn body(text: &str) -> Vec<Statement<'_>> {
         match parse(text).unwrap().pop() {

@@ -1,0 +1,32 @@
+//! PTX, NVIDIA's text assembly, as data.
+//!
+//! In: the text of a module. Out: a [`tree`] that borrows its names from the text, or a [`ParseError`] with a line.
+//!
+//! Whoever reads PTX needs the same lexer and the same tree, so they stand here once, and apart from what runs the
+//! instructions. The parser knows the shapes of operands and no opcode.
+//!
+//! The text may come from any program. The parser neither panics nor recurses deeper than a fixed limit, and its
+//! memory is proportional to the length of the text.
+//!
+//! ```
+//! use cloom_ptx::tree::{Item, Statement};
+//!
+//! let items = cloom_ptx::parse(".entry k() { .reg .b32 %r<2>; mov.u32 %r1, %tid.x; ret; }").unwrap();
+//! let Item::Function(function) = &items[0] else { panic!() };
+//! let Some(Statement::Inst(inst)) = function.body.as_ref().and_then(|body| body.get(1)) else { panic!() };
+//! assert_eq!((function.name, inst.opcode), ("k", "mov.u32"));
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod error;
+mod lex;
+mod parse;
+mod parse_body;
+pub mod tree;
+mod types;
+
+pub use error::ParseError;
+pub use lex::Literal;
+pub use parse::parse;
+pub use types::{Class, Type};
