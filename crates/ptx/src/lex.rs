@@ -43,6 +43,9 @@ pub(super) enum Kind<'t> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Token<'t> {
     pub(super) line: u32,
+    /// The bytes of the text.
+    pub(super) start: usize,
+    pub(super) end: usize,
     pub(super) kind: Kind<'t>,
 }
 
@@ -82,12 +85,22 @@ fn parse_number(text: &str) -> Option<Literal> {
     } else if lower.starts_with("0b") {
         digits(2, 2)
     } else if lower.contains(['.', 'e']) {
-        lower.parse().ok().map(Literal::Decimal)
+        lower.parse().ok().filter(|value: &f64| value.is_finite()).map(Literal::Decimal)
     } else if lower.len() > 1 && lower.starts_with('0') && !lower.starts_with("0u") {
         digits(1, 8)
     } else {
         digits(0, 10)
     }
+}
+
+/// The length of the number at the start of a text. The exponent of a decimal number may have a sign.
+fn number_length(text: &str) -> usize {
+    let part = |letter: char| letter.is_ascii_alphanumeric() || letter == '.';
+    let plain = |from: usize| text[from..].find(|letter| !part(letter)).map_or(text.len(), |length| from + length);
+    let length = plain(0);
+    let number = &text[..length];
+    let is_signed = number.contains('.') && number.ends_with(['e', 'E']) && text[length..].starts_with(['+', '-']);
+    if is_signed { plain(length + 1) } else { length }
 }
 
 /// Splits a text into tokens. The last token is [`Kind::End`].
@@ -97,7 +110,8 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, ParseError> {
     let mut line = 1;
     while let Some(first) = rest.chars().next() {
         let error = |what: &str| Err(ParseError { line, what: what.to_owned() });
-        let mut push = |kind| out.push(Token { line, kind });
+        let start = text.len() - rest.len();
+        let mut push = |kind, length| out.push(Token { line, start, end: start + length, kind });
         let length = match first {
             '\n' => {
                 line += 1;
@@ -112,33 +126,32 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, ParseError> {
             }
             '"' => {
                 let Some(end) = rest[1..].find('"') else { return error("a string does not end") };
-                push(Kind::Text(&rest[1..=end]));
+                push(Kind::Text(&rest[1..=end]), end + 2);
                 line += rest[1..=end].matches('\n').count() as u32;
                 end + 2
             }
             _ if is_word_start(first) => {
                 let length = word_length(rest);
-                push(Kind::Word(&rest[..length]));
+                push(Kind::Word(&rest[..length]), length);
                 length
             }
             _ if first.is_ascii_digit() => {
-                let part = |letter: char| letter.is_ascii_alphanumeric() || letter == '.';
-                let length = rest.find(|letter| !part(letter)).unwrap_or(rest.len());
+                let length = number_length(rest);
                 let Some(number) = parse_number(&rest[..length]) else {
                     return error(&format!("not a number: {}", &rest[..length]));
                 };
-                push(Kind::Number(number));
+                push(Kind::Number(number), length);
                 length
             }
             '[' | ']' | '{' | '}' | '(' | ')' | '<' | '>' | ',' | ';' | ':' | '+' | '-' | '|' | '!' | '@' | '=' => {
-                push(Kind::Mark(first));
+                push(Kind::Mark(first), 1);
                 1
             }
             _ => return error(&format!("unexpected character {first:?}")),
         };
         rest = &rest[length..];
     }
-    out.push(Token { line, kind: Kind::End });
+    out.push(Token { line, start: text.len(), end: text.len(), kind: Kind::End });
     Ok(out)
 }
 
@@ -164,10 +177,12 @@ mod tests {
             ("0d3FF0000000000000", Literal::Double(0x3FF0_0000_0000_0000)),
             ("18446744073709551615", Literal::Int(u64::MAX)),
             ("1.5", Literal::Decimal(1.5)),
+            ("1.5e-3", Literal::Decimal(0.0015)),
+            ("2.0E+2", Literal::Decimal(200.0)),
         ] {
             assert_eq!(kinds(text), [Kind::Number(expected), Kind::End], "{text}");
         }
-        for text in ["0f3F8", "09", "12q", "99999999999999999999"] {
+        for text in ["0f3F8", "09", "12q", "99999999999999999999", "1.0e999", "1.0e-"] {
             assert!(tokens(text).is_err(), "{text}");
         }
     }

@@ -1,6 +1,7 @@
 //! PTX, NVIDIA's text assembly, as data.
 //!
-//! In: the text of a module. Out: a [`tree`] that borrows its names from the text, or a [`ParseError`] with a line.
+//! In: the text of a module. Out: a [`tree::Module`] that borrows its names from the text, or a [`ParseError`] with a
+//! line; and, by `Display`, the text of a tree, which parses to an equal tree.
 //!
 //! Whoever reads PTX needs the same lexer and the same tree, so they stand here once, and apart from what runs the
 //! instructions. The parser knows the shapes of operands and no opcode.
@@ -11,10 +12,11 @@
 //! ```
 //! use cloom_ptx::tree::{Item, Statement};
 //!
-//! let items = cloom_ptx::parse(".entry k() { .reg .b32 %r<2>; mov.u32 %r1, %tid.x; ret; }").unwrap();
-//! let Item::Function(function) = &items[0] else { panic!() };
+//! let module = cloom_ptx::parse(".entry k() { .reg .b32 %r<2>; mov.u32 %r1, %tid.x; ret; }").unwrap();
+//! let Item::Function(function) = &module.items[0] else { panic!() };
 //! let Some(Statement::Inst(inst)) = function.body.as_ref().and_then(|body| body.get(1)) else { panic!() };
 //! assert_eq!((function.name, inst.opcode), ("k", "mov.u32"));
+//! assert_eq!(inst.to_string(), "mov.u32 %r1, %tid.x;");
 //! ```
 
 #![forbid(unsafe_code)]
@@ -23,6 +25,7 @@ mod error;
 mod lex;
 mod parse;
 mod parse_body;
+mod print;
 pub mod tree;
 mod types;
 

@@ -5,26 +5,34 @@
 use crate::ParseError;
 use crate::Type;
 use crate::lex::{self, Kind, Literal, Token};
-use crate::tree::{Function, Init, Item, Place, Variable};
+use crate::tree::{Directive, Function, Init, Item, Line, Linkage, Module, Pointee, StateSpace, Variable};
+
+/// Elements of an array, of which memory would have no more.
+const MOST_ELEMENTS: u64 = 1 << 32;
+/// Bytes.
+const MOST_ALIGN: u32 = 1 << 16;
+/// Braces in braces, which the parser and the printer follow by recursion.
+const DEEPEST_INITIALISER: u32 = 16;
 
 pub(super) type Result<T> = std::result::Result<T, ParseError>;
 
 /// A position in the tokens.
 pub(super) struct Parser<'t> {
+    text: &'t str,
     tokens: Vec<Token<'t>>,
     pub(super) at: usize,
 }
 
 /// Parses a whole module.
-pub fn parse(text: &str) -> Result<Vec<Item<'_>>> {
-    let mut parser = Parser { tokens: lex::tokens(text)?, at: 0 };
+pub fn parse(text: &str) -> Result<Module<'_>> {
+    let mut parser = Parser { text, tokens: lex::tokens(text)?, at: 0 };
     let mut items = Vec::new();
     while parser.peek() != Kind::End {
         if let Some(item) = parser.item()? {
             items.push(item);
         }
     }
-    Ok(items)
+    Ok(Module { items })
 }
 
 fn describe(kind: Kind<'_>) -> String {
@@ -40,15 +48,22 @@ fn describe(kind: Kind<'_>) -> String {
 impl<'t> Parser<'t> {
     fn token(&self) -> Token<'t> {
         let last = self.tokens.len().saturating_sub(1);
-        self.tokens.get(self.at.min(last)).copied().unwrap_or(Token { line: 0, kind: Kind::End })
+        self.tokens.get(self.at.min(last)).copied().unwrap_or(Token { line: 0, start: 0, end: 0, kind: Kind::End })
     }
 
     pub(super) fn peek(&self) -> Kind<'t> {
         self.token().kind
     }
 
-    pub(super) fn line(&self) -> u32 {
-        self.token().line
+    pub(super) fn line(&self) -> Line {
+        Line(self.token().line)
+    }
+
+    /// The text from one token to before another.
+    fn between(&self, first: usize, end: usize) -> &'t str {
+        let last = end.checked_sub(1).filter(|last| *last >= first);
+        let tokens = self.tokens.get(first).zip(last.and_then(|last| self.tokens.get(last)));
+        tokens.and_then(|(first, last)| self.text.get(first.start..last.end)).unwrap_or("")
     }
 
     pub(super) fn next(&mut self) -> Kind<'t> {
@@ -58,7 +73,7 @@ impl<'t> Parser<'t> {
     }
 
     pub(super) fn error<T>(&self, what: impl Into<String>) -> Result<T> {
-        Err(ParseError { line: self.line(), what: what.into() })
+        Err(ParseError { line: self.line().0, what: what.into() })
     }
 
     pub(super) fn expected<T>(&self, what: &str) -> Result<T> {
@@ -102,62 +117,82 @@ impl<'t> Parser<'t> {
     }
 
     fn skip_line(&mut self) {
-        let line = self.line();
-        while self.line() == line && self.peek() != Kind::End {
+        let line = self.token().line;
+        while self.token().line == line && self.peek() != Kind::End {
             self.at += 1;
         }
     }
 
-    /// Skips to behind a closing mark; the opening one was read.
-    pub(super) fn skip_past(&mut self, close: char) -> Result<()> {
+    /// Skips to a closing mark and gives the text before it.
+    pub(super) fn text_until(&mut self, close: char) -> Result<&'t str> {
+        let first = self.at;
         while !self.take(close) {
             if self.next() == Kind::End {
                 return self.expected(&format!("'{close}'"));
             }
         }
-        Ok(())
+        Ok(self.between(first, self.at - 1))
     }
 
-    /// Skips a directive that has no effect here. Tells whether there was one.
-    pub(super) fn skip_directive(&mut self) -> Result<bool> {
-        match self.peek() {
-            Kind::Word(".version" | ".target" | ".address_size" | ".file" | ".loc") => self.skip_line(),
-            Kind::Word(".pragma") => self.skip_past(';')?,
-            Kind::Word(".section") => self.skip_past('}')?,
-            _ => return Ok(false),
-        }
-        Ok(true)
+    /// A directive without structure, if there is one here.
+    pub(super) fn directive(&mut self) -> Result<Option<Directive<'t>>> {
+        let (line, first) = (self.line(), self.at + 1);
+        let Kind::Word(name) = self.peek() else { return Ok(None) };
+        let text = match name {
+            ".version" | ".target" | ".address_size" | ".file" | ".loc" => {
+                self.skip_line();
+                self.between(first, self.at)
+            }
+            ".pragma" => {
+                self.at += 1;
+                self.text_until(';')?
+            }
+            ".section" => {
+                self.at += 1;
+                self.text_until('}')?;
+                self.between(first, self.at)
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(Directive { line, name, text }))
     }
 
     fn item(&mut self) -> Result<Option<Item<'t>>> {
-        if self.take(';') || self.skip_directive()? {
+        if self.take(';') {
             return Ok(None);
         }
-        loop {
-            match self.peek() {
-                Kind::Word(".visible" | ".extern" | ".weak" | ".common") => self.at += 1,
-                Kind::Word(".entry" | ".func") => return self.function().map(|item| Some(Item::Function(item))),
-                Kind::Word(".global" | ".const" | ".shared") => {
-                    let variable = self.variable()?;
-                    self.expect(';')?;
-                    return Ok(Some(Item::Variable(variable)));
-                }
-                _ => return self.expected("a directive of a module"),
+        if let Some(directive) = self.directive()? {
+            return Ok(Some(Item::Directive(directive)));
+        }
+        let mut linkage = Linkage::Internal;
+        if let Kind::Word(word) = self.peek()
+            && let Some(found) = Linkage::parse(word)
+        {
+            self.at += 1;
+            linkage = found;
+        }
+        match self.peek() {
+            Kind::Word(".entry" | ".func") => self.function(linkage).map(|item| Some(Item::Function(item))),
+            Kind::Word(".global" | ".const" | ".shared") => {
+                let variable = self.variable(linkage)?;
+                self.expect(';')?;
+                Ok(Some(Item::Variable(variable)))
             }
+            _ => self.expected("a directive of a module"),
         }
     }
 
-    fn function(&mut self) -> Result<Function<'t>> {
+    fn function(&mut self, linkage: Linkage) -> Result<Function<'t>> {
         let line = self.line();
         let entry = self.word()? == ".entry";
-        self.skip_attributes()?;
+        let attributes = self.attributes()?;
         let returns = if self.peek() == Kind::Mark('(') { self.params()? } else { Vec::new() };
         let name = self.word()?;
         let params = if self.peek() == Kind::Mark('(') { self.params()? } else { Vec::new() };
-        let mut bounds = Vec::new();
+        let (mut bounds, mut pragmas) = (Vec::new(), Vec::new());
         loop {
             match self.peek() {
-                Kind::Word(".pragma") => self.skip_past(';')?,
+                Kind::Word(".pragma") => pragmas.extend(self.directive()?),
                 Kind::Word(word) if word.starts_with('.') => {
                     self.at += 1;
                     let mut numbers = Vec::new();
@@ -176,25 +211,25 @@ impl<'t> Parser<'t> {
             self.expect('{')?;
             Some(self.body()?)
         };
-        Ok(Function { line, name, entry, returns, params, bounds, body })
+        Ok(Function { line, linkage, entry, attributes, returns, name, params, bounds, pragmas, body })
     }
 
-    fn skip_attributes(&mut self) -> Result<()> {
+    fn attributes(&mut self) -> Result<Vec<&'t str>> {
+        let mut out = Vec::new();
         while self.take_word(".attribute") {
-            let mut depth = 0;
-            loop {
+            self.expect('(')?;
+            let (first, mut depth) = (self.at, 1);
+            while depth > 0 {
                 match self.next() {
                     Kind::Mark('(') => depth += 1,
                     Kind::Mark(')') => depth -= 1,
                     Kind::End => return self.expected("')'"),
                     _ => {}
                 }
-                if depth == 0 {
-                    break;
-                }
             }
+            out.push(self.between(first, self.at - 1));
         }
-        Ok(())
+        Ok(out)
     }
 
     fn params(&mut self) -> Result<Vec<Variable<'t>>> {
@@ -204,7 +239,7 @@ impl<'t> Parser<'t> {
             if self.peek() != Kind::Word(".param") {
                 return self.expected("a .param");
             }
-            params.push(self.variable()?);
+            params.push(self.variable(Linkage::Internal)?);
             if !self.take(',') && self.peek() != Kind::Mark(')') {
                 return self.expected("',' or ')'");
             }
@@ -213,25 +248,17 @@ impl<'t> Parser<'t> {
     }
 
     /// A declaration that begins with its state space, up to the `;` or `,`.
-    pub(super) fn variable(&mut self) -> Result<Variable<'t>> {
+    pub(super) fn variable(&mut self, linkage: Linkage) -> Result<Variable<'t>> {
         let line = self.line();
-        let place = match self.word()? {
-            ".global" => Place::Global,
-            ".const" => Place::Const,
-            ".shared" => Place::Shared,
-            ".local" => Place::Local,
-            ".param" => Place::Param,
-            other => return self.error(format!("unknown state space {other}")),
-        };
-        let mut align = None;
-        let mut ty = None;
-        let mut lanes = 1_u64;
+        let word = self.word()?;
+        let Some(space) = StateSpace::parse(word) else { return self.error(format!("unknown state space {word}")) };
+        let (mut explicit_align, mut pointee, mut ty, mut lanes) = (None, None, None, 1);
+        let mut attributes = Vec::new();
         let name = loop {
-            self.skip_attributes()?;
+            attributes.extend(self.attributes()?);
             match self.word()? {
-                ".align" => align = Some(self.int()?),
-                // The space that a pointer parameter points to.
-                ".ptr" | ".global" | ".const" | ".shared" | ".local" | ".param" | ".generic" => {}
+                ".align" => explicit_align = Some(self.align()?),
+                ".ptr" => pointee = Some(self.pointee()?),
                 ".v2" => lanes = 2,
                 ".v4" => lanes = 4,
                 word => match word.strip_prefix('.') {
@@ -244,63 +271,73 @@ impl<'t> Parser<'t> {
             }
         };
         let Some(ty) = ty else { return self.error(format!("{name} has no type")) };
-        let mut count = Some(lanes);
+        let mut dimensions = Vec::new();
         while self.take('[') {
-            let length = if self.peek() == Kind::Mark(']') { None } else { Some(self.int()?) };
+            dimensions.push(if self.peek() == Kind::Mark(']') { None } else { Some(self.int()?) });
             self.expect(']')?;
-            count = count.zip(length).and_then(|(count, length)| count.checked_mul(length));
         }
-        let natural = u64::from(ty.size()) * lanes;
-        let align = align.unwrap_or(natural);
-        if !align.is_power_of_two() || align > 1 << 16 || count.is_some_and(|count| count > 1 << 32) {
-            return self.error(format!("{name} has an impossible size or alignment"));
+        let init = if self.take('=') { Some(self.initialiser(0)?) } else { None };
+        let variable =
+            Variable { line, linkage, space, attributes, explicit_align, lanes, ty, pointee, name, dimensions, init };
+        if variable.count().is_some_and(|count| count > MOST_ELEMENTS) {
+            return self.error(format!("{name} has an impossible size"));
         }
-        let mut init = Vec::new();
-        if self.take('=') {
-            self.initialiser(&mut init, 0)?;
-        }
-        if count.is_none() && !init.is_empty() {
-            count = Some(init.len() as u64);
-        }
-        Ok(Variable { line, place, name, ty, align: align as u32, count, init })
+        Ok(variable)
     }
 
-    fn initialiser(&mut self, out: &mut Vec<Init<'t>>, depth: u32) -> Result<()> {
-        if depth > 16 {
+    fn align(&mut self) -> Result<u32> {
+        match u32::try_from(self.int()?) {
+            Ok(align) if align.is_power_of_two() && align <= MOST_ALIGN => Ok(align),
+            _ => self.error("an impossible alignment"),
+        }
+    }
+
+    /// What follows `.ptr`.
+    fn pointee(&mut self) -> Result<Pointee> {
+        let mut pointee = Pointee { space: None, align: None };
+        if let Kind::Word(word) = self.peek()
+            && let Some(space) = StateSpace::parse(word)
+        {
+            self.at += 1;
+            pointee.space = Some(space);
+        }
+        if self.take_word(".align") {
+            pointee.align = Some(self.align()?);
+        }
+        Ok(pointee)
+    }
+
+    fn initialiser(&mut self, depth: u32) -> Result<Init<'t>> {
+        if depth > DEEPEST_INITIALISER {
             return self.error("an initialiser is nested too deeply");
         }
         if self.take('{') {
+            let mut list = Vec::new();
             while !self.take('}') {
-                self.initialiser(out, depth + 1)?;
+                list.push(self.initialiser(depth + 1)?);
                 if !self.take(',') && self.peek() != Kind::Mark('}') {
                     return self.expected("',' or '}'");
                 }
             }
-            return Ok(());
+            return Ok(Init::List(list));
         }
         if let Kind::Number(number) = self.peek() {
             self.at += 1;
             if let (Literal::Int(mask), true) = (number, self.take('(')) {
                 let (name, generic, offset) = self.address_value()?;
                 self.expect(')')?;
-                out.push(Init::Address { name, generic, offset, mask });
-            } else {
-                out.push(Init::Number(number));
+                return Ok(Init::Address { name, generic, offset, mask });
             }
-            return Ok(());
+            return Ok(Init::Number(number));
         }
         if self.take('-') {
             return match self.next() {
-                Kind::Number(number) => {
-                    out.push(Init::Number(number.negate()));
-                    Ok(())
-                }
+                Kind::Number(number) => Ok(Init::Number(number.negate())),
                 _ => self.expected("a number"),
             };
         }
         let (name, generic, offset) = self.address_value()?;
-        out.push(Init::Address { name, generic, offset, mask: u64::MAX });
-        Ok(())
+        Ok(Init::Address { name, generic, offset, mask: u64::MAX })
     }
 
     /// `name`, `generic(name)`, either with `+8` or `-8`.
@@ -338,7 +375,7 @@ mod tests {
     use crate::tree::{Arg, Base, Statement};
 
     fn body(text: &str) -> Vec<Statement<'_>> {
-        match parse(text).unwrap().pop() {
+        match parse(text).unwrap().items.pop() {
             Some(Item::Function(function)) => function.body.unwrap(),
             other => panic!("{other:?}"),
         }
@@ -373,22 +410,29 @@ mod tests {
 
     #[test]
     fn declarations() {
-        let items = parse(
+        let module = parse(
             ".version 7.8\n.target sm_90, debug\n.address_size 64\n
              .visible .global .align 16 .b8 t[6] = {1, -1, 0xFF(generic(x)+4), 0xFF00(y), generic(x)};
              .extern .shared .align 128 .b8 m[];
              .visible .entry k(.param .u64 .ptr .global .align 4 a, .param .align 8 .b8 b[12]) .reqntid 32, 1, 1 {}",
         )
         .unwrap();
-        let Item::Variable(table) = &items[0] else { panic!() };
-        assert_eq!((table.name, table.align, table.size()), ("t", 16, 6));
-        assert_eq!(table.init[1], Init::Number(Literal::Int(u64::MAX)));
-        assert_eq!(table.init[2], Init::Address { name: "x", generic: true, offset: 4, mask: 0xFF });
-        assert_eq!(table.init[3], Init::Address { name: "y", generic: false, offset: 0, mask: 0xFF00 });
-        let Item::Variable(memory) = &items[1] else { panic!() };
-        assert_eq!((memory.count, memory.align), (None, 128));
-        let Item::Function(entry) = &items[2] else { panic!() };
+        let items = &module.items;
+        let Item::Directive(version) = &items[0] else { panic!() };
+        assert_eq!((version.name, version.text), (".version", "7.8"));
+        let Item::Variable(table) = &items[3] else { panic!() };
+        assert_eq!((table.name, table.align(), table.size(), table.linkage), ("t", 16, 6, Linkage::Visible));
+        let elements = table.init.as_ref().unwrap().elements();
+        assert_eq!(elements[1], &Init::Number(Literal::Int(u64::MAX)));
+        assert_eq!(elements[2], &Init::Address { name: "x", generic: true, offset: 4, mask: 0xFF });
+        assert_eq!(elements[3], &Init::Address { name: "y", generic: false, offset: 0, mask: 0xFF00 });
+        let Item::Variable(memory) = &items[4] else { panic!() };
+        assert_eq!((memory.count(), memory.align()), (None, 128));
+        let Item::Function(entry) = &items[5] else { panic!() };
         assert_eq!(entry.params.iter().map(Variable::size).collect::<Vec<_>>(), [8, 12]);
+        // The alignment behind `.ptr` is that of what the parameter points to.
+        assert_eq!(entry.params.iter().map(Variable::align).collect::<Vec<_>>(), [8, 8]);
+        assert_eq!(entry.params[0].pointee, Some(Pointee { space: Some(StateSpace::Global), align: Some(4) }));
         assert_eq!(entry.bounds, [(".reqntid", vec![32, 1, 1])]);
     }
 

@@ -6,7 +6,7 @@
 use crate::Type;
 use crate::lex::{Kind, Literal};
 use crate::parse::{Parser, Result};
-use crate::tree::{Arg, Base, Inst, Statement};
+use crate::tree::{Arg, Base, Inst, Line, Linkage, Statement};
 
 impl<'t> Parser<'t> {
     /// The statements of a body up to its closing brace; the opening one was read.
@@ -14,7 +14,11 @@ impl<'t> Parser<'t> {
         let mut out = Vec::new();
         let mut depth = 0;
         loop {
-            if self.skip_directive()? || self.take(';') {
+            if self.take(';') {
+                continue;
+            }
+            if let Some(directive) = self.directive()? {
+                out.push(Statement::Directive(directive));
                 continue;
             }
             match self.peek() {
@@ -33,7 +37,7 @@ impl<'t> Parser<'t> {
                 }
                 Kind::Word(".reg") => out.push(self.registers()?),
                 Kind::Word(".local" | ".shared" | ".param" | ".global" | ".const") => {
-                    out.push(Statement::Variable(self.variable()?));
+                    out.push(Statement::Variable(self.variable(Linkage::Internal)?));
                     self.expect(';')?;
                 }
                 Kind::Mark('@') | Kind::Word(_) => self.statement(&mut out)?,
@@ -97,7 +101,7 @@ impl<'t> Parser<'t> {
     }
 
     /// What follows `label:`.
-    fn labelled(&mut self, line: u32, label: &'t str, out: &mut Vec<Statement<'t>>) -> Result<()> {
+    fn labelled(&mut self, line: Line, label: &'t str, out: &mut Vec<Statement<'t>>) -> Result<()> {
         if self.take_word(".branchtargets") {
             let mut names = vec![self.word()?];
             while self.take(',') {
@@ -106,8 +110,7 @@ impl<'t> Parser<'t> {
             self.expect(';')?;
             out.push(Statement::Targets(label, names));
         } else if self.take_word(".callprototype") {
-            self.skip_past(';')?;
-            out.push(Statement::Prototype(label));
+            out.push(Statement::Prototype(label, self.text_until(';')?));
         } else {
             out.push(Statement::Label(line, label));
         }

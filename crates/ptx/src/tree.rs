@@ -1,13 +1,90 @@
 //! The syntax of a module, with names still as text.
 //!
-//! In: nothing; these are the types between the parser and the lowering. Out: items and statements in the order of the
-//! text. Names stay text because a label or a function may be used before it is declared.
+//! In: nothing; these are the types between the parser, the printer and the analyses. Out: items and statements in the
+//! order of the text. Names stay text because a label or a function may be used before it is declared.
+//!
+//! A tree keeps all of a module but comments and the layout of the text. Equality of trees leaves [`Line`] out.
 
 use crate::{Literal, Type};
 
+/// A line of the text, from 1. All lines are equal, so that trees are equal if they mean the same module.
+#[derive(Clone, Copy, Debug, Default, Eq)]
+pub struct Line(pub u32);
+
+impl PartialEq for Line {
+    fn eq(&self, _: &Line) -> bool {
+        true
+    }
+}
+
+/// A module.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Module<'t> {
+    /// Variables, functions and directives.
+    pub items: Vec<Item<'t>>,
+}
+
+/// An item of a module.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Item<'t> {
+    /// A directive such as `.version`.
+    Directive(Directive<'t>),
+    /// A variable.
+    Variable(Variable<'t>),
+    /// A function or an entry.
+    Function(Function<'t>),
+}
+
+/// A directive whose arguments have no structure here: `.version`, `.target`, `.address_size`, `.file`, `.loc`,
+/// `.pragma` and `.section`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Directive<'t> {
+    /// Where it begins.
+    pub line: Line,
+    /// Its name with the dot.
+    pub name: &'t str,
+    /// What follows, without the semicolon of `.pragma`.
+    pub text: &'t str,
+}
+
+/// Who sees a name of a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Linkage {
+    /// This module only.
+    Internal,
+    /// Other modules too.
+    Visible,
+    /// It is defined in another module, or at the launch.
+    Extern,
+    /// Another module may define it instead.
+    Weak,
+    /// The largest of all definitions counts.
+    Common,
+}
+
+impl Linkage {
+    const ALL: [Linkage; 5] = [Linkage::Internal, Linkage::Visible, Linkage::Extern, Linkage::Weak, Linkage::Common];
+
+    /// The linkage that a directive gives.
+    pub fn parse(word: &str) -> Option<Linkage> {
+        Linkage::ALL.into_iter().find(|linkage| linkage.name() == word && !word.is_empty())
+    }
+
+    /// The directive, which is empty for a name of this module only.
+    pub fn name(self) -> &'static str {
+        match self {
+            Linkage::Internal => "",
+            Linkage::Visible => ".visible",
+            Linkage::Extern => ".extern",
+            Linkage::Weak => ".weak",
+            Linkage::Common => ".common",
+        }
+    }
+}
+
 /// Where a variable lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum StateSpace {
     /// Memory that all threads share.
     Global,
     /// Constant memory.
@@ -20,7 +97,28 @@ pub enum Place {
     Param,
 }
 
-/// One element of an initialiser.
+impl StateSpace {
+    const ALL: [StateSpace; 5] =
+        [StateSpace::Global, StateSpace::Const, StateSpace::Shared, StateSpace::Local, StateSpace::Param];
+
+    /// The space of a directive such as `.global`.
+    pub fn parse(word: &str) -> Option<StateSpace> {
+        StateSpace::ALL.into_iter().find(|space| space.name() == word)
+    }
+
+    /// The directive.
+    pub fn name(self) -> &'static str {
+        match self {
+            StateSpace::Global => ".global",
+            StateSpace::Const => ".const",
+            StateSpace::Shared => ".shared",
+            StateSpace::Local => ".local",
+            StateSpace::Param => ".param",
+        }
+    }
+}
+
+/// An initialiser.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Init<'t> {
     /// A number.
@@ -36,57 +134,146 @@ pub enum Init<'t> {
         /// The bits that are taken.
         mask: u64,
     },
+    /// The elements of an array or of a row.
+    List(Vec<Init<'t>>),
+}
+
+impl<'t> Init<'t> {
+    /// The numbers and addresses in it, in the order of memory.
+    pub fn elements(&self) -> Vec<&Init<'t>> {
+        let (mut out, mut open) = (Vec::new(), vec![self]);
+        while let Some(init) = open.pop() {
+            match init {
+                Init::List(list) => open.extend(list.iter().rev()),
+                element => out.push(element),
+            }
+        }
+        out
+    }
+}
+
+/// What a parameter points to (`.ptr`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pointee {
+    /// Its space; generic if none is named.
+    pub space: Option<StateSpace>,
+    /// Its alignment in bytes.
+    pub align: Option<u32>,
 }
 
 /// A variable or a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable<'t> {
-    /// Line of the text, from 1.
-    pub line: u32,
+    /// Where it is declared.
+    pub line: Line,
+    /// Who sees it.
+    pub linkage: Linkage,
     /// Where it lives.
-    pub place: Place,
+    pub space: StateSpace,
+    /// What stands in the parentheses of each `.attribute`.
+    pub attributes: Vec<&'t str>,
+    /// The alignment in bytes that `.align` demands.
+    pub explicit_align: Option<u32>,
+    /// 2 or 4 for `.v2` and `.v4`, else 1.
+    pub lanes: u32,
+    /// The type of a lane.
+    pub ty: Type,
+    /// What it points to, if that is said.
+    pub pointee: Option<Pointee>,
     /// Its name.
     pub name: &'t str,
-    /// The type of an element.
-    pub ty: Type,
-    /// Alignment in bytes.
-    pub align: u32,
-    /// Number of elements; `None` for an array without a size.
-    pub count: Option<u64>,
+    /// The length of each dimension of an array; `None` for `[]`.
+    pub dimensions: Vec<Option<u64>>,
     /// The values of the first elements.
-    pub init: Vec<Init<'t>>,
+    pub init: Option<Init<'t>>,
 }
 
 impl Variable<'_> {
+    /// Number of lanes of all elements; `None` for an array without a size.
+    pub fn count(&self) -> Option<u64> {
+        let product = |all: u64, length: &Option<u64>| length.map(|length| all.saturating_mul(length));
+        self.dimensions.iter().try_fold(u64::from(self.lanes), product).or_else(|| {
+            let given = self.init.as_ref().map_or(0, |init| init.elements().len());
+            (given > 0).then_some(given as u64)
+        })
+    }
+
     /// Size in bytes; an array without a size has none.
     pub fn size(&self) -> u64 {
-        u64::from(self.ty.size()).saturating_mul(self.count.unwrap_or(0))
+        u64::from(self.ty.size()).saturating_mul(self.count().unwrap_or(0))
+    }
+
+    /// Alignment in bytes: that of an element if none is demanded.
+    pub fn align(&self) -> u32 {
+        self.explicit_align.unwrap_or_else(|| self.ty.size().saturating_mul(self.lanes))
     }
 }
 
 /// A function or an entry. Without a body it is only declared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function<'t> {
-    /// Line of the text, from 1.
-    pub line: u32,
-    /// Its name.
-    pub name: &'t str,
+    /// Where it is declared.
+    pub line: Line,
+    /// Who sees it.
+    pub linkage: Linkage,
     /// Whether a launch can begin here.
     pub entry: bool,
+    /// What stands in the parentheses of each `.attribute`.
+    pub attributes: Vec<&'t str>,
     /// The results.
     pub returns: Vec<Variable<'t>>,
+    /// Its name.
+    pub name: &'t str,
     /// The parameters.
     pub params: Vec<Variable<'t>>,
     /// Directives such as `.reqntid` with their numbers.
     pub bounds: Vec<(&'t str, Vec<u64>)>,
+    /// Each `.pragma` before the body.
+    pub pragmas: Vec<Directive<'t>>,
     /// The statements.
     pub body: Option<Vec<Statement<'t>>>,
+}
+
+/// A statement of a body.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Statement<'t> {
+    /// `{`
+    Open,
+    /// `}`
+    Close,
+    /// A directive such as `.loc`.
+    Directive(Directive<'t>),
+    /// A label with its line.
+    Label(Line, &'t str),
+    /// Registers; a number declares that many with the number appended to the name.
+    Registers(Line, Type, Vec<(&'t str, Option<u64>)>),
+    /// A variable.
+    Variable(Variable<'t>),
+    /// The label of a table of branch targets, and the targets.
+    Targets(&'t str, Vec<&'t str>),
+    /// The label of a prototype for indirect calls, and what follows `.callprototype`, without the semicolon.
+    Prototype(&'t str, &'t str),
+    /// An instruction.
+    Inst(Inst<'t>),
+}
+
+/// An instruction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inst<'t> {
+    /// Where it stands.
+    pub line: Line,
+    /// The predicate, and whether it is negated.
+    pub guard: Option<(&'t str, bool)>,
+    /// All of it, such as `ld.param.u64`.
+    pub opcode: &'t str,
+    /// The operands.
+    pub args: Vec<Arg<'t>>,
 }
 
 /// What stands in the brackets of an address.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Base<'t> {
-    /// A register, a variable or a label.
+    /// A register or a variable.
     Name(&'t str),
     /// A number.
     Number(u64),
@@ -113,47 +300,4 @@ pub enum Arg<'t> {
     List(Vec<Arg<'t>>),
     /// `a|b`
     Pair(&'t str, &'t str),
-}
-
-/// A statement of a body.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Statement<'t> {
-    /// `{`
-    Open,
-    /// `}`
-    Close,
-    /// A label with its line.
-    Label(u32, &'t str),
-    /// Registers; a number declares that many with the number appended to the name.
-    Registers(u32, Type, Vec<(&'t str, Option<u64>)>),
-    /// A variable.
-    Variable(Variable<'t>),
-    /// The label of a table of branch targets, and the targets.
-    Targets(&'t str, Vec<&'t str>),
-    /// The label of a prototype for indirect calls. Its contents are checked when a call runs.
-    Prototype(&'t str),
-    /// An instruction.
-    Inst(Inst<'t>),
-}
-
-/// An instruction.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Inst<'t> {
-    /// Line of the text, from 1.
-    pub line: u32,
-    /// The predicate, and whether it is negated.
-    pub guard: Option<(&'t str, bool)>,
-    /// All of it, such as `ld.param.u64`.
-    pub opcode: &'t str,
-    /// The operands.
-    pub args: Vec<Arg<'t>>,
-}
-
-/// An item of a module.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Item<'t> {
-    /// A variable.
-    Variable(Variable<'t>),
-    /// A function or an entry.
-    Function(Function<'t>),
 }

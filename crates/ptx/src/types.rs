@@ -1,6 +1,8 @@
 //! The types of instructions, registers and variables.
 //!
-//! In: a name such as `u32`. Out: its class, its width, and how many lanes it packs.
+//! In: a name such as `u32`. Out: its class, its width, and how many lanes it packs; and the name again.
+
+use std::fmt;
 
 /// How the bits of a value are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,5 +97,19 @@ impl Type {
         } else {
             value << spare >> spare
         }
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let letters = match self.class {
+            Class::Bits => "b",
+            Class::Unsigned => "u",
+            Class::Signed => "s",
+            Class::Float => "f",
+            Class::Brain => "bf",
+            Class::Predicate => return out.write_str("pred"),
+        };
+        write!(out, "{letters}{}{}", self.bits, if self.lanes == 2 { "x2" } else { "" })
     }
 }

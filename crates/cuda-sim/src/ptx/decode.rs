@@ -42,7 +42,7 @@ pub(super) fn decode<'t>(inst: &Inst<'t>, scopes: &mut Scopes<'_, 't>) -> Result
     if let Some(part) = decoder.parts.first() {
         return decoder.error(format!("unknown modifier .{part} of {}", inst.opcode));
     }
-    Ok(super::op::Inst { line: inst.line, guard, op })
+    Ok(super::op::Inst { line: inst.line.0, guard, op })
 }
 
 impl<'t> Decoder<'_, '_, 't> {
@@ -61,7 +61,7 @@ impl<'t> Decoder<'_, '_, 't> {
     }
 
     pub(super) fn error<T>(&self, what: impl Into<String>) -> Result<T> {
-        Err(ParseError { line: self.inst.line, what: what.into() })
+        Err(ParseError { line: self.inst.line.0, what: what.into() })
     }
 
     pub(super) fn unknown<T>(&self) -> Result<T> {

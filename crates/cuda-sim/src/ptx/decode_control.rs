@@ -16,7 +16,7 @@ impl<'t> Decoder<'_, '_, 't> {
                 self.flag("uni");
                 self.expect_args(1, 1)?;
                 let Arg::Name(label) = *self.arg(0)? else { return self.error("the target is not a label") };
-                Ok(Op::Branch(self.scopes.use_label(label, self.inst.line)))
+                Ok(Op::Branch(self.scopes.use_label(label, self.inst.line.0)))
             }
             "brx" => {
                 self.flag("uni");

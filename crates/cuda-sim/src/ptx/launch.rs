@@ -48,8 +48,11 @@ pub struct Grid {
 impl Module {
     /// Parses a module. All of it is decoded, so an unknown instruction is an error even if nobody runs it.
     pub fn parse(text: &str) -> Result<Module, ParseError> {
-        let items = cloom_ptx::parse(text)?;
-        Ok(Module { code: Arc::new(lower::lower(&items)?) })
+        let module = cloom_ptx::parse(text)?;
+        // Every text of these tests is one for the printer, too.
+        #[cfg(test)]
+        assert_eq!(cloom_ptx::parse(&module.to_string()), Ok(module.clone()), "{module}");
+        Ok(Module { code: Arc::new(lower::lower(&module.items)?) })
     }
 
     /// The names of the entries, in the order of the text.

@@ -13,7 +13,7 @@ use super::scope::{Scopes, Symbol};
 use super::soft::{self, F32, F64, Round};
 use cloom_ptx::Literal;
 use cloom_ptx::ParseError;
-use cloom_ptx::tree::{self, Init, Item, Place, Statement, Variable};
+use cloom_ptx::tree::{self, Init, Item, Line, StateSpace, Statement, Variable};
 use std::collections::HashMap;
 
 /// A parameter of an entry.
@@ -90,7 +90,7 @@ pub(super) struct Code {
     pub(super) dynamic_align: u64,
 }
 
-fn error<T>(line: u32, what: impl Into<String>) -> Result<T> {
+fn error<T>(Line(line): Line, what: impl Into<String>) -> Result<T> {
     Err(ParseError { line, what: what.into() })
 }
 
@@ -106,6 +106,7 @@ pub(super) fn lower(items: &[Item<'_>]) -> Result<Code> {
                 }
             }
             Item::Function(function) => module.declare_function(function)?,
+            Item::Directive(_) => {}
         }
     }
     // Initialisers may name what is declared later.
@@ -124,7 +125,10 @@ pub(super) fn lower(items: &[Item<'_>]) -> Result<Code> {
     }
     for function in &module.code.functions {
         if let Some((line, what)) = errata::first(&function.code) {
-            return error(line, format!("{what} in {}, which NVIDIA's compiler may compile wrongly", function.name));
+            return error(
+                Line(line),
+                format!("{what} in {}, which NVIDIA's compiler may compile wrongly", function.name),
+            );
         }
     }
     let converge = |inst: &op::Inst| matches!(inst.op, Op::ActiveMask(_));
@@ -143,7 +147,7 @@ struct Lowering<'t> {
 }
 
 /// Gives a value of some size and alignment the next place in an area.
-fn place(area: &mut u32, size: u64, align: u32, line: u32) -> Result<u32> {
+fn place(area: &mut u32, size: u64, align: u32, line: Line) -> Result<u32> {
     let at = align_up(u64::from(*area), u64::from(align));
     match u32::try_from(at + size) {
         Ok(end) if end < 1 << 28 => {
@@ -157,31 +161,31 @@ fn place(area: &mut u32, size: u64, align: u32, line: u32) -> Result<u32> {
 impl<'t> Lowering<'t> {
     /// Gives a variable of the module, or a static variable of a function, its place.
     fn declare(&mut self, variable: &Variable<'t>) -> Result<Symbol> {
-        let (size, align, line) = (variable.size(), variable.align, variable.line);
-        match variable.place {
-            Place::Global => {
+        let (size, align, line) = (variable.size(), variable.align(), variable.line);
+        match variable.space {
+            StateSpace::Global => {
                 let Ok(bytes) = usize::try_from(size) else { return error(line, "the variable is too large") };
                 let data = Data { align: u64::from(align), bytes: vec![0; bytes], relocations: Vec::new() };
                 self.code.variables.push(data);
                 Ok(Symbol::Variable(self.code.variables.len() as u32 - 1))
             }
-            Place::Const => {
+            StateSpace::Const => {
                 let mut end = CONST_START as u32 + self.code.constants.bytes.len() as u32;
                 let at = place(&mut end, size, align, line)?;
                 self.code.constants.bytes.resize((end - CONST_START as u32) as usize, 0);
                 Ok(Symbol::Const(at))
             }
-            Place::Shared if variable.count.is_none() => {
+            StateSpace::Shared if variable.count().is_none() => {
                 self.code.dynamic_align = self.code.dynamic_align.max(u64::from(align));
                 Ok(Symbol::DynamicShared)
             }
-            Place::Shared => {
+            StateSpace::Shared => {
                 let mut end = (SHARED_START + self.code.shared_size) as u32;
                 let at = place(&mut end, size, align, line)?;
                 self.code.shared_size = u64::from(end) - SHARED_START;
                 Ok(Symbol::Shared(at))
             }
-            Place::Local | Place::Param => error(line, format!("{} is not possible here", variable.name)),
+            StateSpace::Local | StateSpace::Param => error(line, format!("{} is not possible here", variable.name)),
         }
     }
 
@@ -198,7 +202,7 @@ impl<'t> Lowering<'t> {
         let mut area = 0;
         let mut slots = |variables: &[Variable<'t>]| {
             let slot = |variable: &Variable<'t>| {
-                let offset = place(&mut area, variable.size(), variable.align, variable.line)?;
+                let offset = place(&mut area, variable.size(), variable.align(), variable.line)?;
                 Ok(Slot { offset, size: variable.size() as u32 })
             };
             variables.iter().map(slot).collect::<Result<Vec<Slot>>>()
@@ -207,7 +211,7 @@ impl<'t> Lowering<'t> {
         let info = |param: &Variable<'t>| ParamInfo {
             name: param.name.to_owned(),
             size: param.size() as usize,
-            align: param.align as usize,
+            align: param.align() as usize,
         };
         let bound = |name: &str| {
             let axis = |numbers: &[u64], index: usize| numbers.get(index).copied().unwrap_or(1);
@@ -238,19 +242,19 @@ impl<'t> Lowering<'t> {
     /// Writes the initialiser of a variable.
     fn initialise(&mut self, variable: &Variable<'t>, symbol: Option<&Symbol>) -> Result<()> {
         let size = variable.ty.size() as usize;
+        let Some(init) = &variable.init else { return Ok(()) };
         let (start, global) = match symbol {
-            _ if variable.init.is_empty() => return Ok(()),
             Some(Symbol::Variable(index)) => (0, Some(*index as usize)),
             Some(Symbol::Const(at)) => (*at as usize - CONST_START as usize, None),
             _ => return error(variable.line, format!("{} cannot have an initialiser", variable.name)),
         };
-        for (index, init) in variable.init.iter().enumerate() {
+        for (index, init) in init.elements().into_iter().enumerate() {
             if index * size >= variable.size() as usize {
                 return error(variable.line, format!("{} has too many values", variable.name));
             }
             let at = start + index * size;
             let relocation = match *init {
-                Init::Number(_) => None,
+                Init::Number(_) | Init::List(_) => None,
                 Init::Address { name, generic, offset, mask } => {
                     let target = self.target(name, generic, variable.line)?;
                     Some(Relocation { at, size, target, offset, mask })
@@ -274,7 +278,7 @@ impl<'t> Lowering<'t> {
         Ok(())
     }
 
-    fn target(&self, name: &str, generic: bool, line: u32) -> Result<Target> {
+    fn target(&self, name: &str, generic: bool, line: Line) -> Result<Target> {
         let fixed =
             |at: u32, space: Space| Target::Fixed(u64::from(at) + if generic { memory::window(space) } else { 0 });
         match self.names.get(name) {
@@ -292,7 +296,7 @@ impl<'t> Lowering<'t> {
         let mut statics = Vec::new();
         for statement in body {
             if let Statement::Variable(variable) = statement
-                && matches!(variable.place, Place::Global | Place::Const | Place::Shared)
+                && matches!(variable.space, StateSpace::Global | StateSpace::Const | StateSpace::Shared)
             {
                 let symbol = self.declare(variable)?;
                 self.initialise(variable, Some(&symbol))?;
@@ -331,52 +335,53 @@ fn lower_body<'t>(
     let mut scopes = Scopes::new(names);
     let mut statics = statics.into_iter();
     for (variable, slot) in function.params.iter().zip(&lowered.params) {
-        scopes.declare(variable.name, Symbol::Param(*slot), variable.line)?;
+        scopes.declare(variable.name, Symbol::Param(*slot), variable.line.0)?;
     }
     for (variable, slot) in function.returns.iter().zip(&lowered.returns) {
-        scopes.declare(variable.name, Symbol::Param(*slot), variable.line)?;
+        scopes.declare(variable.name, Symbol::Param(*slot), variable.line.0)?;
     }
     lowered.local_align = 16;
     let mut code = Vec::new();
-    let mut last = function.line;
+    let mut last = function.line.0;
     for statement in body {
         match statement {
+            Statement::Directive(_) => {}
             Statement::Open => scopes.open(),
             Statement::Close => scopes.close(),
-            Statement::Label(line, name) => scopes.place_label(name, code.len() as u32, *line)?,
+            Statement::Label(line, name) => scopes.place_label(name, code.len() as u32, line.0)?,
             Statement::Registers(line, ty, list) => {
                 for (name, count) in list {
                     // A register of a byte holds what a 16-bit register holds.
                     let bits = if ty.bits == 8 { 16 } else { ty.bits * ty.lanes };
-                    scopes.declare_registers(name, *count, bits, *line)?;
+                    scopes.declare_registers(name, *count, bits, line.0)?;
                 }
             }
             Statement::Variable(variable) => {
-                let (size, align, line) = (variable.size(), variable.align, variable.line);
-                let symbol = match variable.place {
-                    Place::Param => {
+                let (size, align, line) = (variable.size(), variable.align(), variable.line);
+                let symbol = match variable.space {
+                    StateSpace::Param => {
                         let offset = place(&mut lowered.param_size, size, align, line)?;
                         Symbol::Param(Slot { offset, size: size as u32 })
                     }
-                    Place::Local if variable.init.is_empty() => {
+                    StateSpace::Local if variable.init.is_none() => {
                         lowered.local_align = lowered.local_align.max(align);
                         Symbol::Local(place(&mut lowered.local_size, size, align, line)?)
                     }
-                    Place::Local => return error(line, "local variables cannot have initialisers"),
+                    StateSpace::Local => return error(line, "local variables cannot have initialisers"),
                     _ => match statics.next() {
                         Some(symbol) => symbol,
                         None => return error(line, format!("{} has no place", variable.name)),
                     },
                 };
-                scopes.declare(variable.name, symbol, line)?;
+                scopes.declare(variable.name, symbol, line.0)?;
             }
             Statement::Targets(name, targets) => {
                 let labels = targets.iter().map(|target| scopes.use_label(target, last)).collect();
                 scopes.declare(name, Symbol::Targets(labels), last)?;
             }
-            Statement::Prototype(name) => scopes.declare(name, Symbol::Prototype, last)?,
+            Statement::Prototype(name, _) => scopes.declare(name, Symbol::Prototype, last)?,
             Statement::Inst(inst) => {
-                last = inst.line;
+                last = inst.line.0;
                 code.push(decode::decode(inst, &mut scopes)?);
             }
         }

@@ -1,0 +1,112 @@
+//! Texts that no compiler makes: the parser gives a tree or an error, in bounded time and depth, and what it takes
+//! survives the printer.
+
+/// The generator SplitMix64: small, and the same on each machine.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut value = self.0;
+        value = (value ^ value >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        value = (value ^ value >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((value ^ value >> 31) % bound.max(1) as u64) as usize
+    }
+}
+
+const TEXTS: [&str; 4] = [
+    include_str!("ptx/mixed.ptx"),
+    include_str!("ptx/calls.ptx"),
+    include_str!("ptx/sampler.ptx"),
+    include_str!("ptx/module.ptx"),
+];
+
+/// Parses a text, and prints and parses what it is.
+fn check(text: &str) -> bool {
+    let Ok(module) = cloom_ptx::parse(text) else { return false };
+    let printed = module.to_string();
+    assert_eq!(cloom_ptx::parse(&printed).as_ref(), Ok(&module), "{text}\n────\n{printed}");
+    true
+}
+
+/// Some lines of a text, with pieces of other places in them.
+fn mutated(random: &mut Random) -> String {
+    const PIECES: [&str; 24] = [
+        "{",
+        "}",
+        "(",
+        ")",
+        "[",
+        "]",
+        ";",
+        ",",
+        ":",
+        "-",
+        "+",
+        "|",
+        "!",
+        "@",
+        "<",
+        "=",
+        "\"",
+        "/*",
+        "0x",
+        "1.5e-300",
+        "18446744073709551615",
+        ".align 8",
+        ".reg .b32 %r<9>;",
+        "é",
+    ];
+    let text = TEXTS[random.below(TEXTS.len())];
+    let mut bytes = text.as_bytes().to_vec();
+    for _ in 0..1 + random.below(4) {
+        let at = random.below(bytes.len());
+        let end = (at + random.below(12)).min(bytes.len());
+        match random.below(4) {
+            0 => drop(bytes.drain(at..end)),
+            1 => drop(bytes.splice(at..at, PIECES[random.below(PIECES.len())].bytes())),
+            2 => bytes[at] = random.below(128) as u8,
+            _ => {
+                let piece = bytes[at..end].to_vec();
+                let to = random.below(bytes.len());
+                drop(bytes.splice(to..to, piece));
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[test]
+fn mutated_texts_are_a_tree_or_an_error() {
+    let mut random = Random(1);
+    let taken = (0..4000).filter(|_| check(&mutated(&mut random))).count();
+    // A test of errors alone would say nothing of the printer.
+    assert!((200..3800).contains(&taken), "{taken}");
+}
+
+#[test]
+fn a_text_may_end_anywhere() {
+    for text in TEXTS {
+        for (end, _) in text.char_indices().step_by(7) {
+            check(&text[..end]);
+        }
+    }
+}
+
+#[test]
+fn depth_is_limited() {
+    for open in ["{", "(", "[", "!", "-", "@", "a|"] {
+        let many = open.repeat(200_000);
+        for text in [
+            format!(".entry k() {{ mov.u32 {many}"),
+            format!(".entry k() {{ {many}"),
+            format!(".global .b32 x = {many}"),
+            format!(".entry k{many}"),
+            format!(".global .attribute{many}"),
+            many.clone(),
+        ] {
+            check(&text);
+        }
+    }
+    assert!(check(&format!(".entry k() {{ {}{} }}", "{".repeat(100_000), "}".repeat(100_000))));
+}
