@@ -3,6 +3,9 @@
 //! In: the text of a module. Out: a [`tree::Module`] that borrows its names from the text, or a [`ParseError`] with a
 //! line; and, by `Display`, the text of a tree, which parses to an equal tree.
 //!
+//! [`DefUse`] resolves the names of registers and labels of a function; [`merged`], [`varying`] and [`graph::Graph`] say
+//! what the registers are set by, which of them depend on the thread, and where control goes.
+//!
 //! Whoever reads PTX needs the same lexer and the same tree, so they stand here once, and apart from what runs the
 //! instructions. The parser knows the shapes of operands and no opcode.
 //!
@@ -21,15 +24,24 @@
 
 #![forbid(unsafe_code)]
 
+mod def_use;
 mod error;
+pub mod graph;
 mod lex;
 mod parse;
 mod parse_body;
 mod print;
+mod scope;
+mod special;
 pub mod tree;
 mod types;
+mod uniformity;
 
+pub use def_use::{DefUse, Operand, Operation, RegisterSet, merged, register_bits};
 pub use error::ParseError;
 pub use lex::Literal;
 pub use parse::parse;
+pub use scope::{Register, Scopes};
+pub use special::Special;
 pub use types::{Class, Type};
+pub use uniformity::varying;

@@ -8,6 +8,11 @@ use crate::lex::{Kind, Literal};
 use crate::parse::{Parser, Result};
 use crate::tree::{Arg, Base, Inst, Line, Linkage, Statement};
 
+/// Braces in braces: a name is looked for in the scope of each. LLVM has two.
+const DEEPEST_BLOCK: u32 = 64;
+/// Lists in lists, which the parser and the printer follow by recursion.
+const DEEPEST_OPERAND: u32 = 4;
+
 impl<'t> Parser<'t> {
     /// The statements of a body up to its closing brace; the opening one was read.
     pub(super) fn body(&mut self) -> Result<Vec<Statement<'t>>> {
@@ -25,6 +30,9 @@ impl<'t> Parser<'t> {
                 Kind::Mark('{') => {
                     self.at += 1;
                     depth += 1;
+                    if depth > DEEPEST_BLOCK {
+                        return self.error("a block is nested too deeply");
+                    }
                     out.push(Statement::Open);
                 }
                 Kind::Mark('}') => {
@@ -129,7 +137,7 @@ impl<'t> Parser<'t> {
     }
 
     fn arg(&mut self, depth: u32) -> Result<Arg<'t>> {
-        if depth > 4 {
+        if depth > DEEPEST_OPERAND {
             return self.error("an operand is nested too deeply");
         }
         match self.next() {

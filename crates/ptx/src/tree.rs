@@ -270,6 +270,28 @@ pub struct Inst<'t> {
     pub args: Vec<Arg<'t>>,
 }
 
+impl<'t> Inst<'t> {
+    /// The first part of the opcode.
+    pub fn name(&self) -> &'t str {
+        self.opcode.split('.').next().unwrap_or_default()
+    }
+
+    /// The other parts of the opcode.
+    pub fn modifiers(&self) -> impl Iterator<Item = &'t str> + use<'t> {
+        self.opcode.split('.').skip(1)
+    }
+
+    /// Whether the opcode has a part of this name behind the first.
+    pub fn has(&self, modifier: &str) -> bool {
+        self.modifiers().any(|part| part == modifier)
+    }
+
+    /// The types in the opcode: first that of the result, if there are several.
+    pub fn types(&self) -> impl Iterator<Item = Type> + use<'t> {
+        self.modifiers().filter_map(Type::parse)
+    }
+}
+
 /// What stands in the brackets of an address.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Base<'t> {

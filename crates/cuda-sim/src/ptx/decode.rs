@@ -6,12 +6,12 @@
 //! the files beside it.
 
 use super::memory::FUNCTION_WINDOW;
-use super::op::{Address, Dst, Op, Src, Test, Type};
-use super::scope::{self, Scopes, Symbol};
+use super::op::{Address, Dst, Op, Special, Src, Test, Type};
 use super::soft::{self, F32, F64, Format, Round};
-use cloom_ptx::Literal;
+use super::symbol::{Scopes, Symbol};
 use cloom_ptx::ParseError;
 use cloom_ptx::tree::{Arg, Base, Inst};
+use cloom_ptx::{Literal, Register};
 
 /// Distance between the addresses of two functions.
 pub(super) const FUNCTION_STRIDE: u64 = 16;
@@ -146,7 +146,7 @@ impl<'t> Decoder<'_, '_, 't> {
             return Ok(SINK);
         }
         match self.scopes.find(name) {
-            Some(Symbol::Register { slot, bits }) => {
+            Some(Symbol::Register(Register { slot, bits })) => {
                 self.check_width(name, bits, ty, wider)?;
                 Ok(Dst { slot, mask: u64::MAX >> (64 - bits) })
             }
@@ -189,12 +189,12 @@ impl<'t> Decoder<'_, '_, 't> {
         match *arg {
             Arg::Literal(literal) => self.literal(literal, ty),
             Arg::Name(name) => match self.scopes.find(name) {
-                Some(Symbol::Register { slot, bits }) => {
+                Some(Symbol::Register(Register { slot, bits })) => {
                     self.check_width(name, bits, ty, wider)?;
                     Ok(Src::Reg(slot))
                 }
                 Some(symbol) => self.symbol(name, &symbol, 0),
-                None => match scope::special(name) {
+                None => match Special::parse(name) {
                     Some(special) if ty != Type::PRED => Ok(Src::Special(special)),
                     _ => self.error(format!("unknown name {name}")),
                 },
@@ -265,10 +265,10 @@ impl<'t> Decoder<'_, '_, 't> {
         match *base {
             Base::Number(value) => Ok(Address { base: Src::Imm(value), offset: *offset, narrow: false }),
             Base::Name(name) => match self.scopes.find(name) {
-                Some(Symbol::Register { slot, bits: bits @ (32 | 64) }) => {
+                Some(Symbol::Register(Register { slot, bits: bits @ (32 | 64) })) => {
                     Ok(Address { base: Src::Reg(slot), offset: *offset, narrow: bits == 32 })
                 }
-                Some(Symbol::Register { .. }) => self.error(format!("{name} is too narrow for an address")),
+                Some(Symbol::Register(_)) => self.error(format!("{name} is too narrow for an address")),
                 Some(symbol) => Ok(Address { base: self.symbol(name, &symbol, 0)?, offset: *offset, narrow: false }),
                 None => self.error(format!("unknown name {name}")),
             },

@@ -6,7 +6,8 @@
 use super::decode::{Decoder, Result};
 use super::decode_memory::REDUCTIONS;
 use super::op::{Barrier, Call, Callee, Op, Reduction, Shuffle, Slot, Type, Vote, WarpOp};
-use super::scope::Symbol;
+use super::symbol::Symbol;
+use cloom_ptx::Register;
 use cloom_ptx::tree::Arg;
 
 impl<'t> Decoder<'_, '_, 't> {
@@ -78,7 +79,7 @@ impl<'t> Decoder<'_, '_, 't> {
         let Some(Arg::Name(name)) = rest.next() else { return self.error("a call without a function") };
         let callee = match self.scopes.find(name) {
             Some(Symbol::Function(index)) => Callee::Function(index),
-            Some(Symbol::Register { bits: 64, .. }) => {
+            Some(Symbol::Register(Register { bits: 64, .. })) => {
                 let ty = Type { bits: 64, ..Type::B32 };
                 Callee::Address(self.src_of(&Arg::Name(name), ty, false)?)
             }

@@ -1,19 +1,19 @@
 //! What NVIDIA's compiler makes wrong machine code of, or dies of, as seen with `ptxas` 12.9 to 13.5.
 //!
-//! In: the instructions of a function. Out: the first one that no module should have, and why. Code that has none of
+//! In: the instructions of a function, decoded and in the tree, where registers have the same slots. Out: the first one that no module should have, and why. Code that has none of
 //! these works on hardware as it does here, so that tests need none.
 
-use super::flow::Flow;
-use super::op::{Comparison, Dst, Function, Inst, IntOp, Op, Space, Src, WarpOp};
+use super::op::{Comparison, Function, Inst, IntOp, Op, Space, Src};
+use cloom_ptx::{DefUse, RegisterSet, merged, varying};
 use std::collections::{HashMap, HashSet};
 
 /// The line of an instruction to avoid, and what it is.
-pub(super) fn first(code: &[Inst]) -> Option<(u32, &'static str)> {
-    if let Some(at) = Flow::second_entry(code) {
+pub(super) fn first(code: &[Inst], registers: &DefUse<'_, '_>) -> Option<(u32, &'static str)> {
+    if let Some(at) = registers.graph().second_entry() {
         // Threads of a warp are not joined behind the cycle, yet values are kept in registers of the warp there.
         return Some((code[at as usize].line, "a cycle with two entries"));
     }
-    let (clamped, merged, varying) = (clamped(code), merged(code), varying(code));
+    let (clamped, merged, varying) = (clamped(code), merged(registers), varying(registers));
     let choices = choices(code, &merged);
     code.iter().find_map(|inst| {
         let found = erratum(&inst.op)
@@ -54,74 +54,15 @@ fn compared_bound(op: &Op, clamped: &HashSet<u32>) -> Option<&'static str> {
     (is_equality && of_one).then_some("an equality of what is not negative")
 }
 
-/// Registers that are set in several places, and those with copies of them.
-fn merged(code: &[Inst]) -> HashSet<u32> {
-    let (mut set, mut merged) = (HashSet::new(), HashSet::new());
-    for inst in code {
-        let is_copy = matches!(&inst.op, Op::Move { src: Src::Reg(from), .. } if merged.contains(from));
-        merged.extend(set_by(&inst.op).iter().map(|dst| dst.slot).filter(|slot| !set.insert(*slot) || is_copy));
-    }
-    merged
-}
-
-/// The registers of numbers that an operation sets.
-fn set_by(op: &Op) -> &[Dst] {
-    match op {
-        Op::Compute { dst, .. } | Op::Move { dst, .. } | Op::Pack { dst, .. } | Op::ConvertAddress { dst, .. } => {
-            std::slice::from_ref(dst)
-        }
-        Op::Unpack { parts: dst, .. } | Op::Load { dst, .. } => dst,
-        Op::Carry(carry) => std::slice::from_ref(&carry.dst),
-        Op::Atomic(atomic) => atomic.dst.as_slice(),
-        Op::Sample(sample) => &sample.dst,
-        Op::Warp { op, .. } => match &**op {
-            WarpOp::Shuffle { dst, .. } => std::slice::from_ref(dst),
-            _ => &[],
-        },
-        _ => &[],
-    }
-}
-
-/// Registers that depend on the thread, in the order of the code. What is loaded from one address may be the same.
-fn varying(code: &[Inst]) -> HashSet<u32> {
-    let mut varying = HashSet::new();
-    for inst in code {
-        let is_varying = |src: &Src| match src {
-            Src::Reg(slot) => varying.contains(slot),
-            Src::Special(of) => of.is_of_thread(),
-            _ => false,
-        };
-        let is_one = match &inst.op {
-            Op::Compute { args, .. } => args.iter().any(is_varying),
-            Op::Move { src, .. } | Op::Unpack { src, .. } | Op::ConvertAddress { src, .. } => is_varying(src),
-            Op::Pack { parts, .. } => parts.iter().any(is_varying),
-            Op::Carry(carry) => carry.args.iter().any(is_varying),
-            Op::Load { space: Space::Local, .. } | Op::Atomic(_) => true,
-            Op::Load { address, .. } => is_varying(&address.base),
-            Op::Sample(sample) => sample.at.iter().any(is_varying),
-            Op::Warp { op, .. } => matches!(&**op, WarpOp::Shuffle { a, b, .. } if is_varying(a) || is_varying(b)),
-            Op::SetPredicate(set) if is_varying(&set.a) || is_varying(&set.b) => {
-                varying.extend([Some(set.dst), set.second].into_iter().flatten().map(|dst| dst.slot));
-                continue;
-            }
-            _ => false,
-        };
-        if is_one {
-            varying.extend(set_by(&inst.op).iter().map(|dst| dst.slot));
-        }
-    }
-    varying
-}
-
 /// What is the same for all threads of a warp may be divided as if it were a pair of registers.
-fn divided(op: &Op, merged: &HashSet<u32>, varying: &HashSet<u32>) -> Option<&'static str> {
+fn divided(op: &Op, merged: &RegisterSet, varying: &RegisterSet) -> Option<&'static str> {
     let Op::Unpack { src: Src::Reg(from), parts, bits: 16 } = op else { return None };
-    let may_be_same = merged.contains(from) || !varying.contains(from);
+    let may_be_same = merged.has(*from) || !varying.has(*from);
     (parts.len() == 2 && may_be_same).then_some("a division into halves of what may be the same for a warp")
 }
 
 /// Registers with a choice of two constants, or a copy of one, that are set in one place.
-fn choices(code: &[Inst], merged: &HashSet<u32>) -> HashMap<u32, [u64; 2]> {
+fn choices(code: &[Inst], merged: &RegisterSet) -> HashMap<u32, [u64; 2]> {
     let mut choices = HashMap::new();
     for inst in code {
         let (dst, choice) = match &inst.op {
@@ -132,7 +73,7 @@ fn choices(code: &[Inst], merged: &HashSet<u32>) -> HashMap<u32, [u64; 2]> {
             _ => continue,
         };
         if let Some(choice) = choice
-            && !merged.contains(&dst.slot)
+            && !merged.has(dst.slot)
         {
             choices.insert(dst.slot, choice);
         }

@@ -9,11 +9,11 @@ use super::errata;
 use super::flow::{self, Flow};
 use super::memory::{self, CONST_START, FUNCTION_WINDOW, LOCAL_START, SHARED_START, align_up};
 use super::op::{self, Op, Slot, Space, Type};
-use super::scope::{Scopes, Symbol};
 use super::soft::{self, F32, F64, Round};
+use super::symbol::{Scopes, Symbol};
 use cloom_ptx::Literal;
-use cloom_ptx::ParseError;
 use cloom_ptx::tree::{self, Init, Item, Line, StateSpace, Statement, Variable};
+use cloom_ptx::{DefUse, ParseError};
 use std::collections::HashMap;
 
 /// A parameter of an entry.
@@ -123,12 +123,15 @@ pub(super) fn lower(items: &[Item<'_>]) -> Result<Code> {
             module.define(function, body)?;
         }
     }
-    for function in &module.code.functions {
-        if let Some((line, what)) = errata::first(&function.code) {
-            return error(
-                Line(line),
-                format!("{what} in {}, which NVIDIA's compiler may compile wrongly", function.name),
-            );
+    for item in items {
+        if let Item::Function(function) = item
+            && let Some(Symbol::Function(index)) = module.names.get(function.name)
+            && function.body.is_some()
+            && let Some((line, what)) =
+                errata::first(&module.code.functions[*index as usize].code, &DefUse::new(function)?)
+        {
+            let what = format!("{what} in {}, which NVIDIA's compiler may compile wrongly", function.name);
+            return error(Line(line), what);
         }
     }
     let converge = |inst: &op::Inst| matches!(inst.op, Op::ActiveMask(_));
@@ -351,9 +354,7 @@ fn lower_body<'t>(
             Statement::Label(line, name) => scopes.place_label(name, code.len() as u32, line.0)?,
             Statement::Registers(line, ty, list) => {
                 for (name, count) in list {
-                    // A register of a byte holds what a 16-bit register holds.
-                    let bits = if ty.bits == 8 { 16 } else { ty.bits * ty.lanes };
-                    scopes.declare_registers(name, *count, bits, line.0)?;
+                    scopes.declare_registers(name, *count, cloom_ptx::register_bits(*ty), line.0)?;
                 }
             }
             Statement::Variable(variable) => {

@@ -66,8 +66,8 @@ mod launch;
 mod lower;
 mod memory;
 mod op;
-mod scope;
 mod soft;
+mod symbol;
 #[cfg(test)]
 mod tests;
 mod texture;

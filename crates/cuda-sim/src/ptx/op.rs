@@ -4,7 +4,7 @@
 //! labels, variables and functions are numbers here, so the machine never looks anything up by name.
 
 pub(super) use super::function::{Combine, Compare, Comparison, Convert, FloatForm, FloatOp, Function, IntOp};
-pub(super) use cloom_ptx::{Class, Type};
+pub(super) use cloom_ptx::{Class, Special, Type};
 
 /// A register that is written: its slot, and a mask of the bits that it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,43 +32,6 @@ pub(super) enum Src {
 pub(super) struct Test {
     pub(super) src: Src,
     pub(super) negated: bool,
-}
-
-/// A special register. The number of `Tid` and its like is the axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Special {
-    Tid(u8),
-    Ntid(u8),
-    Ctaid(u8),
-    Nctaid(u8),
-    LaneId,
-    WarpId,
-    NwarpId,
-    LaneMaskEq,
-    LaneMaskLt,
-    LaneMaskLe,
-    LaneMaskGt,
-    LaneMaskGe,
-    Clock,
-    ClockHi,
-    Time,
-    TimeHi,
-    DynamicSharedSize,
-    TotalSharedSize,
-    WarpSize,
-    Zero,
-    One,
-}
-
-impl Special {
-    /// Whether it is not the same for all threads of a warp at a time.
-    pub(super) fn is_of_thread(self) -> bool {
-        use Special::{Clock, ClockHi, LaneId, LaneMaskEq, LaneMaskGe, LaneMaskGt, LaneMaskLe, LaneMaskLt, Tid};
-        matches!(
-            self,
-            Tid(_) | LaneId | LaneMaskEq | LaneMaskLt | LaneMaskLe | LaneMaskGt | LaneMaskGe | Clock | ClockHi
-        )
-    }
 }
 
 /// A state space.
