@@ -3,8 +3,9 @@
 //! In: the text of a module. Out: a [`tree::Module`] that borrows its names from the text, or a [`ParseError`] with a
 //! line; and, by `Display`, the text of a tree, which parses to an equal tree.
 //!
-//! [`DefUse`] resolves the names of registers and labels of a function; [`merged`], [`varying`] and [`graph::Graph`] say
-//! what the registers are set by, which of them depend on the thread, and where control goes.
+//! [`DefUse`] resolves the names of registers and labels of a function. [`merged`] are the registers that are set in
+//! several places, [`varying`] those that depend on the thread, and [`graph::Graph`] says where control goes.
+//! [`errata`] is the table of the faults of NVIDIA's compiler.
 //!
 //! Whoever reads PTX needs the same lexer and the same tree, so they stand here once, and apart from what runs the
 //! instructions. The parser knows the shapes of operands and no opcode.
@@ -25,6 +26,7 @@
 #![forbid(unsafe_code)]
 
 mod def_use;
+pub mod errata;
 mod error;
 pub mod graph;
 mod lex;

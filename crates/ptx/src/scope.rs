@@ -54,7 +54,8 @@ impl<S> Scope<'_, S> {
     }
 }
 
-/// The scopes of a function on top of the names of its module. `S` is what names mean, a [`Register`] or something else.
+/// The scopes of a function on top of the names of its module. `S` is what names mean: a [`Register`] or something
+/// else.
 pub struct Scopes<'m, 't, S> {
     module: &'m HashMap<&'t str, S>,
     scopes: Vec<Scope<'t, S>>,

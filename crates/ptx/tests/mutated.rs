@@ -1,5 +1,7 @@
-//! Texts that no compiler makes: the parser gives a tree or an error, in bounded time and depth, and what it takes
-//! survives the printer.
+//! Texts that no compiler makes: the parser gives a tree or an error, in bounded time and depth. A tree survives the
+//! printer, and the analyses end.
+
+use cloom_ptx::tree::Item;
 
 /// The generator SplitMix64: small, and the same on each machine.
 struct Random(u64);
@@ -21,11 +23,16 @@ const TEXTS: [&str; 4] = [
     include_str!("ptx/module.ptx"),
 ];
 
-/// Parses a text, and prints and parses what it is.
+/// Parses a text, prints and parses the tree, and analyses its functions. Tells whether there is a tree.
 fn check(text: &str) -> bool {
     let Ok(module) = cloom_ptx::parse(text) else { return false };
     let printed = module.to_string();
     assert_eq!(cloom_ptx::parse(&printed).as_ref(), Ok(&module), "{text}\n────\n{printed}");
+    for item in &module.items {
+        if let Item::Function(function) = item {
+            let _ = cloom_ptx::errata::first(function);
+        }
+    }
     true
 }
 

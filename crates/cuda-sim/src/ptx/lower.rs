@@ -5,7 +5,6 @@
 //! are laid out here.
 
 use super::decode::{self, FUNCTION_STRIDE, Result};
-use super::errata;
 use super::flow::{self, Flow};
 use super::memory::{self, CONST_START, FUNCTION_WINDOW, LOCAL_START, SHARED_START, align_up};
 use super::op::{self, Op, Slot, Space, Type};
@@ -13,7 +12,7 @@ use super::soft::{self, F32, F64, Round};
 use super::symbol::{Scopes, Symbol};
 use cloom_ptx::Literal;
 use cloom_ptx::tree::{self, Init, Item, Line, StateSpace, Statement, Variable};
-use cloom_ptx::{DefUse, ParseError};
+use cloom_ptx::{ParseError, errata};
 use std::collections::HashMap;
 
 /// A parameter of an entry.
@@ -125,13 +124,11 @@ pub(super) fn lower(items: &[Item<'_>]) -> Result<Code> {
     }
     for item in items {
         if let Item::Function(function) = item
-            && let Some(Symbol::Function(index)) = module.names.get(function.name)
-            && function.body.is_some()
-            && let Some((line, what)) =
-                errata::first(&module.code.functions[*index as usize].code, &DefUse::new(function)?)
+            && let Some(errata::Found { line, erratum }) = errata::first(function)?
         {
-            let what = format!("{what} in {}, which NVIDIA's compiler may compile wrongly", function.name);
-            return error(Line(line), what);
+            let errata::Erratum { id, what, .. } = erratum;
+            let name = function.name;
+            return error(line, format!("{what} in {name}, which NVIDIA's compiler may compile wrongly ({id})"));
         }
     }
     let converge = |inst: &op::Inst| matches!(inst.op, Op::ActiveMask(_));

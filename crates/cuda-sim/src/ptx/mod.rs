@@ -58,7 +58,6 @@ mod decode;
 mod decode_alu;
 mod decode_control;
 mod decode_memory;
-mod errata;
 mod fault;
 mod flow;
 mod function;

@@ -214,3 +214,16 @@ fn launches_are_checked() {
     let grid = Grid { groups: [1, 1, 1], threads: [1025, 1, 1], dynamic_shared: 0 };
     assert!(matches!(launch(&loaded, "k", &[], &grid, &mut Memory::new(), 10), Err(Fault::WrongLaunch(_))));
 }
+
+#[test]
+fn what_nvidias_compiler_makes_wrong_code_of_is_refused() {
+    for erratum in cloom_ptx::errata::ERRATA {
+        let module = |body: &str| {
+            let registers = cloom_ptx::errata::REGISTERS;
+            Module::parse(&format!(".version 7.8\n.target sm_90\n.entry k() {{\n{registers}{body}\nret;\n}}\n"))
+        };
+        let error = module(erratum.reduced).expect_err(erratum.id).to_string();
+        assert!(error.contains("NVIDIA's compiler") && error.contains(erratum.id), "{error}");
+        module(erratum.mended).unwrap_or_else(|error| panic!("{}: {error}", erratum.id));
+    }
+}

@@ -1,0 +1,136 @@
+//! Each row of the table on its own programs, and the forms that must be found or left alone.
+
+use super::{ERRATA, REGISTERS, first};
+use crate::tree::Item;
+use std::collections::HashSet;
+
+/// The id of the first fault in a body.
+fn found(body: &str) -> Option<&'static str> {
+    let text = format!(".entry k() {{\n{REGISTERS}{body}\nret;\n}}\n");
+    let module = crate::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let Some(Item::Function(function)) = module.items.first() else { panic!() };
+    first(function).unwrap_or_else(|error| panic!("{error}: {text}")).map(|found| found.erratum.id)
+}
+
+#[test]
+fn each_row_is_found_in_its_reduced_program_only() {
+    for erratum in ERRATA {
+        assert_eq!(found(erratum.reduced), Some(erratum.id));
+        assert_eq!(found(erratum.mended), None, "{}", erratum.id);
+    }
+    let ids: HashSet<_> = ERRATA.iter().map(|erratum| erratum.id).collect();
+    assert_eq!(ids.len(), ERRATA.len());
+}
+
+#[test]
+fn the_line_is_that_of_the_instruction() {
+    let module = crate::parse(".entry k() {\n.reg .b16 %h<2>;\nadd.s16 %h1, %h1, 1;\nneg.s16 %h1, %h1;\n}").unwrap();
+    let Some(Item::Function(function)) = module.items.first() else { panic!() };
+    assert_eq!(first(function).unwrap().map(|found| found.line.0), Some(4));
+}
+
+/// Checks that a fault is found in these bodies.
+fn finds(id: &str, bodies: &[&str]) {
+    for body in bodies {
+        assert_eq!(found(body), Some(id), "{body}");
+    }
+}
+
+/// Checks that nothing is found in these bodies.
+fn leaves(bodies: &[&str]) {
+    for body in bodies {
+        assert_eq!(found(body), None, "{body}");
+    }
+}
+
+#[test]
+fn operations_of_16_bits() {
+    finds("extremum-of-16-bits", &["max.s16 %h1, %h2, -1;", "min.s16 %h1, %h2, %h3;", "max.s16x2 %r1, %r2, %r3;"]);
+    finds("negation-of-16-bits", &["abs.s16 %h1, %h2;"]);
+    finds("float-to-16-bits", &["cvt.rmi.s16.f64 %h1, %d1;", "cvt.rzi.u16.f16 %h1, %h2;"]);
+    leaves(&[
+        "min.u32 %r2, %r2, 127;",
+        "min.f16 %h1, %h2, %h3;",
+        "neg.s32 %r1, %r2;\nneg.f16 %h1, %h2;",
+        "cvt.rzi.u32.f32 %r1, %f1;\ncvt.u16.u32 %h1, %r1;\ncvt.rn.f16.f32 %h2, %f1;",
+    ]);
+}
+
+#[test]
+fn tests_of_halves() {
+    finds("half-tested-for-nan", &["setp.num.f16x2 %p1|%p2, %r1, %r1;", "setp.nan.ftz.f16 %p1, %h1, %h2;"]);
+    leaves(&["setp.lt.f16 %p1, %h1, %h1;", "setp.nan.f32 %p1, %f1, %f1;\nA: @%p1 bra A;"]);
+}
+
+#[test]
+fn signed_bytes() {
+    finds("signed-byte-extracted", &["bfe.s32 %r1, %r2, 0, 16;"]);
+    leaves(&["bfe.s32 %r1, %r2, 4, 8;\nbfe.u32 %r1, %r2, 8, 8;", "bfe.s32 %r1, %r2, 8, %r3;"]);
+}
+
+#[test]
+fn conversions_of_selects() {
+    let doubles = "selp.f64 %d1, 0d3FF8000000000000, 0d402E400000000000, %p1;\n";
+    leaves(&[
+        &format!("{doubles}add.f64 %d2, %d1, %d1;\ncvt.rn.f32.f64 %f1, %d2;"),
+        // A tenth is no float.
+        "selp.f64 %d1, 0d3FB999999999999A, 0d402E400000000000, %p1;\ncvt.rn.f32.f64 %f1, %d1;",
+    ]);
+    let least = "selp.f32 %f1, 0f00000001, 0f00000000, %p1;\n";
+    finds(
+        "select-of-least-number-converted",
+        &[
+            "selp.u16 %h1, 0, 1, %p1;\ncvt.f32.f16 %f1, %h1;",
+            "selp.u32 %r1, 1, 0, %p1;\nmov.b32 %f1, %r1;\ncvt.f64.f32 %d1, %f1;",
+        ],
+    );
+    leaves(&[
+        &format!("{least}@%p2 mov.f32 %f1, %f2;\ncvt.rzi.u32.f32 %r1, %f1;"),
+        "selp.u32 %r1, 1, 0, %p1;\ncvt.rn.f32.s32 %f1, %r1;",
+    ]);
+    let negative = "selp.f32 %f1, 0f80000000, 0fBF800000, %p1;\n";
+    finds("select-of-minus-one-converted", &[&format!("{negative}cvt.rzi.u64.f32 %d1, %f1;")]);
+    leaves(&[&format!("{negative}cvt.rzi.s32.f32 %r1, %f1;")]);
+}
+
+#[test]
+fn equalities_with_bounds() {
+    let clamped = "max.s32 %r1, %r2, 0;\ncvt.u16.u32 %h1, %r1;\n";
+    finds("equality-with-bound", &[&format!("{clamped}setp.eq.s16 %p1, 255, %h1;")]);
+    leaves(&[&format!("{clamped}setp.ne.s16 %p1, %h1, 255;\nsetp.eq.s32 %p1, %r2, 255;")]);
+}
+
+#[test]
+fn divisions_into_halves() {
+    let merged = "mov.u32 %r1, 242;\n@%p1 add.s32 %r1, %r2, 1;\nmov.u32 %r2, %r1;\n";
+    let halves = "mov.b32 {%h1, %h2}, %r1;";
+    let of_thread = "mov.u32 %r2, %tid.x;\n";
+    finds(
+        "uniform-halves",
+        &[
+            &format!("{merged}{halves}"),
+            &format!("{merged}mov.b32 {{%h1, %h2}}, %r2;"),
+            &format!("ld.shared.u32 %r1, [8];\n{halves}"),
+            &format!("{of_thread}redux.sync.or.b32 %r1, %r2, -1;\n{halves}"),
+            "mov.u32 %r1, %ctaid.x;\n{ .reg .b16 tmp; mov.b32 {tmp, %h1}, %r1; }",
+        ],
+    );
+    leaves(&[
+        &format!("{of_thread}add.s32 %r1, %r2, 1;\n{halves}"),
+        &format!("{of_thread}setp.eq.s32 %p1, %r2, 0;\nselp.b32 %r1, 1, 2, %p1;\n{halves}"),
+        &format!("{of_thread}shfl.sync.bfly.b32 %r1, %r2, 1, 31, -1;\n{halves}"),
+        &format!("{of_thread}ld.shared.u32 %r1, [%r2+4];\n{halves}"),
+        &format!("{merged}shr.u32 %r3, %r1, 16;\ncvt.u16.u32 %h2, %r3;"),
+        "mov.b64 {%r1, %r2}, %d1;",
+    ]);
+}
+
+#[test]
+fn generic_addresses() {
+    finds("generic-address-of-32-bits", &["st.u32 [%r2+4], %r1;", "ld.volatile.u32 %r1, [%r2];"]);
+    leaves(&[
+        "ld.shared.u32 %r1, [%r2];\nst.local.u32 [%r2], %r1;",
+        "ld.shared::cta.u32 %r1, [%r2];",
+        "ld.u32 %r1, [%d1];",
+    ]);
+}
