@@ -79,21 +79,7 @@ impl Graph {
     /// The position of a block in a cycle that control also enters elsewhere, if there is one.
     pub fn second_entry(&self) -> Option<u32> {
         let Graph { start, successors, .. } = self;
-        // Dominators are the post-dominators of the reversed graph.
-        let mut predecessors = vec![Vec::new(); start.len()];
-        if let Some(entry) = predecessors.first_mut() {
-            entry.push(END);
-        }
-        for (block, next) in successors.iter().enumerate() {
-            next.iter().filter(|next| **next != END).for_each(|next| predecessors[*next as usize].push(block as u32));
-        }
-        let before = post_dominators(&predecessors);
-        let dominates = |block: u32, mut of: u32| {
-            while of != block && of != END {
-                of = before[of as usize];
-            }
-            of == block
-        };
+        let dominates = Dominance::new(start.len(), successors);
         // A graph is reducible if all that leads back to the path of a depth-first search leads to a dominator.
         let (mut seen, mut on_path) = (vec![false; start.len()], vec![false; start.len()]);
         let mut stack: Vec<(u32, usize)> = start.first().map(|_| (0, 0)).into_iter().collect();
@@ -106,7 +92,7 @@ impl Graph {
                     if next == END {
                         continue;
                     }
-                    if on_path[next as usize] && !dominates(next, block) {
+                    if on_path[next as usize] && !dominates.holds(next, block) {
                         return Some(start[next as usize]);
                     }
                     if !seen[next as usize] {
@@ -120,68 +106,159 @@ impl Graph {
     }
 }
 
-/// Immediate post-dominators by the iteration of Cooper, Harvey and Kennedy on the reversed graph. A block that cannot
-/// reach the end has [`END`].
+/// Which block dominates which, by the places of their subtrees in the dominator tree.
+struct Dominance {
+    enter: Vec<u32>,
+    leave: Vec<u32>,
+}
+
+impl Dominance {
+    /// Of so many blocks, of which the first is the entry.
+    fn new(count: usize, successors: &[Vec<u32>]) -> Dominance {
+        // Dominators are the post-dominators of the reversed graph.
+        let mut predecessors = vec![Vec::new(); count];
+        if let Some(entry) = predecessors.first_mut() {
+            entry.push(END);
+        }
+        for (block, next) in successors.iter().enumerate() {
+            next.iter().filter(|next| **next != END).for_each(|next| predecessors[*next as usize].push(block as u32));
+        }
+        let mut children = vec![Vec::new(); count];
+        for (block, before) in post_dominators(&predecessors).into_iter().enumerate() {
+            if before != END {
+                children[before as usize].push(block as u32);
+            }
+        }
+        let (mut enter, mut leave, mut clock) = (vec![0; count], vec![0; count], 0);
+        let mut stack: Vec<(u32, usize)> = (count > 0).then_some((0, 0)).into_iter().collect();
+        while let Some((block, child)) = stack.pop() {
+            clock += 1;
+            if child == 0 {
+                enter[block as usize] = clock;
+            }
+            match children[block as usize].get(child) {
+                Some(&next) => stack.extend([(block, child + 1), (next, 0)]),
+                None => leave[block as usize] = clock,
+            }
+        }
+        Dominance { enter, leave }
+    }
+
+    /// Whether a block dominates another one; both can be reached.
+    fn holds(&self, block: u32, of: u32) -> bool {
+        let (block, of) = (block as usize, of as usize);
+        self.enter[block] <= self.enter[of] && self.leave[of] <= self.leave[block]
+    }
+}
+
+/// No node.
+const NONE: usize = usize::MAX;
+
+/// The nodes of the reversed graph that the end reaches, numbered in the order in which a depth-first search finds
+/// them, with the state of the algorithm of Lengauer and Tarjan.
+struct Dominators {
+    /// The block of each number; the end has number 0.
+    order: Vec<usize>,
+    /// The number of each block, and of the end behind them.
+    number: Vec<usize>,
+    /// The parent in the tree of the search.
+    parent: Vec<usize>,
+    semi: Vec<usize>,
+    /// A node on the compressed path to the root with the least semi-dominator.
+    label: Vec<usize>,
+    /// The next node of the compressed path.
+    ancestor: Vec<usize>,
+}
+
+impl Dominators {
+    /// Searches from the end.
+    fn new(successors: &[Vec<u32>]) -> Dominators {
+        let count = successors.len();
+        let mut predecessors = vec![Vec::new(); count + 1];
+        for (block, next) in successors.iter().enumerate() {
+            next.iter().for_each(|&next| predecessors[index(next, count)].push(block));
+        }
+        let (mut order, mut number, mut parent) = (Vec::new(), vec![NONE; count + 1], Vec::new());
+        let mut stack = vec![(count, 0)];
+        while let Some((block, from)) = stack.pop() {
+            if number[block] != NONE {
+                continue;
+            }
+            let own = order.len();
+            number[block] = own;
+            order.push(block);
+            parent.push(from);
+            stack.extend(predecessors[block].iter().filter(|next| number[**next] == NONE).map(|next| (*next, own)));
+        }
+        let nodes: Vec<usize> = (0..order.len()).collect();
+        Dominators { number, parent, semi: nodes.clone(), label: nodes, ancestor: vec![NONE; order.len()], order }
+    }
+
+    /// The node with the least semi-dominator on the path from a node to the root of its tree in the forest.
+    fn least(&mut self, node: usize) -> usize {
+        let mut path = Vec::new();
+        let mut at = node;
+        while self.ancestor[at] != NONE && self.ancestor[self.ancestor[at]] != NONE {
+            path.push(at);
+            at = self.ancestor[at];
+        }
+        // From the root down, each takes over what its ancestor knows.
+        while let Some(at) = path.pop() {
+            let above = self.ancestor[at];
+            if self.semi[self.label[above]] < self.semi[self.label[at]] {
+                self.label[at] = self.label[above];
+            }
+            self.ancestor[at] = self.ancestor[above];
+        }
+        self.label[node]
+    }
+
+    /// The immediate dominator of each number.
+    fn solve(mut self, successors: &[Vec<u32>]) -> Vec<usize> {
+        let count = self.order.len();
+        let mut dominator = vec![0; count];
+        let mut waiting = vec![Vec::new(); count];
+        for node in (1..count).rev() {
+            for &next in &successors[self.order[node]] {
+                let next = self.number[index(next, successors.len())];
+                if next != NONE {
+                    let least = self.least(next);
+                    self.semi[node] = self.semi[node].min(self.semi[least]);
+                }
+            }
+            waiting[self.semi[node]].push(node);
+            let parent = self.parent[node];
+            self.ancestor[node] = parent;
+            for other in std::mem::take(&mut waiting[parent]) {
+                let least = self.least(other);
+                dominator[other] = if self.semi[least] < self.semi[other] { least } else { parent };
+            }
+        }
+        for node in 1..count {
+            if dominator[node] != self.semi[node] {
+                dominator[node] = dominator[dominator[node]];
+            }
+        }
+        dominator
+    }
+}
+
+/// The place of a block, or of the end behind all of them.
+fn index(block: u32, count: usize) -> usize {
+    if block == END { count } else { block as usize }
+}
+
+/// Immediate post-dominators by the algorithm of Lengauer and Tarjan (1979) on the reversed graph, whose time is close
+/// to linear for any text. A block that cannot reach the end has [`END`].
 pub fn post_dominators(successors: &[Vec<u32>]) -> Vec<u32> {
-    let count = successors.len();
-    let mut predecessors = vec![Vec::new(); count + 1];
-    let index = |block: u32| if block == END { count } else { block as usize };
-    for (block, next) in successors.iter().enumerate() {
-        for &next in next {
-            predecessors[index(next)].push(block);
-        }
-    }
-    // Post-order of the reversed graph from the end.
-    let mut order = Vec::new();
-    let mut number = vec![usize::MAX; count + 1];
-    let mut seen = vec![false; count + 1];
-    seen[count] = true;
-    let mut stack = vec![(count, 0)];
-    while let Some((block, child)) = stack.pop() {
-        match predecessors[block].get(child) {
-            Some(&next) => {
-                stack.push((block, child + 1));
-                if !seen[next] {
-                    seen[next] = true;
-                    stack.push((next, 0));
-                }
-            }
-            None => {
-                number[block] = order.len();
-                order.push(block);
-            }
-        }
-    }
-    let mut dominator = vec![usize::MAX; count + 1];
-    dominator[count] = count;
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for &block in order.iter().rev().filter(|block| **block != count) {
-            let mut best = usize::MAX;
-            for &next in &successors[block] {
-                let mut other = index(next);
-                if dominator[other] == usize::MAX {
-                    continue;
-                }
-                if best == usize::MAX {
-                    best = other;
-                    continue;
-                }
-                while best != other {
-                    while number[best] < number[other] {
-                        best = dominator[best];
-                    }
-                    while number[other] < number[best] {
-                        other = dominator[other];
-                    }
-                }
-            }
-            changed |= dominator[block] != best;
-            dominator[block] = best;
-        }
-    }
-    dominator[..count].iter().map(|&block| if block >= count { END } else { block as u32 }).collect()
+    let nodes = Dominators::new(successors);
+    let (order, number) = (nodes.order.clone(), nodes.number.clone());
+    let dominator = nodes.solve(successors);
+    let block = |number: usize| match order[dominator[number]] {
+        block if block == successors.len() => END,
+        block => block as u32,
+    };
+    number[..successors.len()].iter().map(|&number| if number == NONE { END } else { block(number) }).collect()
 }
 
 #[cfg(test)]
@@ -217,5 +294,63 @@ mod tests {
     fn the_sides_of_a_condition_meet_at_its_join() {
         let graph = graph(&[&[2], &[3], &[], &[]]);
         assert_eq!(post_dominators(&graph.successors), [3, 3, 3, END]);
+    }
+
+    /// Whether the end is reached from a block, or reached by a path that avoids the block `without`.
+    fn ends(successors: &[Vec<u32>], from: u32, without: Option<u32>) -> bool {
+        let (mut seen, mut stack) = (vec![false; successors.len()], vec![from]);
+        while let Some(block) = stack.pop() {
+            if block == END {
+                return true;
+            }
+            if Some(block) != without && !std::mem::replace(&mut seen[block as usize], true) {
+                stack.extend(&successors[block as usize]);
+            }
+        }
+        false
+    }
+
+    /// Random graphs against the definitions.
+    #[test]
+    fn dominators_are_those_of_the_definition() {
+        let mut state = 1_u64;
+        let mut below = |bound: u32| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as u32 % bound
+        };
+        for _ in 0..2000 {
+            let count = 1 + below(9);
+            let successors: Vec<Vec<u32>> = (0..count)
+                .map(|_| {
+                    let next = 1 + below(2);
+                    (0..next).map(|_| below(count + 1)).map(|next| if next == count { END } else { next }).collect()
+                })
+                .collect();
+            let after = post_dominators(&successors);
+            for block in (0..count).filter(|block| ends(&successors, *block, None)) {
+                let must_pass = |other: u32| other != block && !ends(&successors, block, Some(other));
+                let mut found = Vec::new();
+                let mut at = after[block as usize];
+                while at != END {
+                    found.push(at);
+                    at = after[at as usize];
+                }
+                found.sort_unstable();
+                assert_eq!(found, (0..count).filter(|other| must_pass(*other)).collect::<Vec<_>>(), "{successors:?}");
+            }
+            assert!((0..count).all(|block| ends(&successors, block, None) || after[block as usize] == END));
+        }
+    }
+
+    /// A text of some megabytes may be one function of such a shape.
+    #[test]
+    fn long_chains_take_little_time() {
+        let count = 200_000;
+        let back: Vec<[u32; 1]> = vec![[0]; count];
+        let forward: Vec<[u32; 1]> = vec![[count as u32 - 1]; count];
+        for targets in [back, forward] {
+            let targets: Vec<&[u32]> = targets.iter().map(<[u32; 1]>::as_slice).collect();
+            assert_eq!(graph(&targets).second_entry(), None);
+        }
     }
 }
