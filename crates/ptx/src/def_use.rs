@@ -10,6 +10,9 @@ use crate::tree::{Arg, Base, Function, Inst, Statement};
 use crate::{Literal, ParseError, Type};
 use std::collections::HashMap;
 
+/// Targets of all branches of a function together: each branch may name a table that is as long as the text.
+pub const MOST_TARGETS: usize = 1 << 20;
+
 /// The instructions of a function with resolved names.
 #[derive(Clone, Debug)]
 pub struct DefUse<'a, 't> {
@@ -159,7 +162,7 @@ impl<'a, 't> DefUse<'a, 't> {
     pub fn new(function: &'a Function<'t>) -> Result<DefUse<'a, 't>, ParseError> {
         let module = HashMap::new();
         let mut scopes = Scopes::new(&module);
-        let mut code: Vec<Operation<'a, 't>> = Vec::new();
+        let (mut code, mut targets): (Vec<Operation<'a, 't>>, usize) = (Vec::new(), 0);
         for statement in function.body.iter().flatten() {
             match statement {
                 Statement::Open => scopes.open(),
@@ -177,7 +180,14 @@ impl<'a, 't> DefUse<'a, 't> {
                     scopes.declare(name, Symbol::Targets(labels), line)?;
                 }
                 Statement::Prototype(..) | Statement::Directive(_) => {}
-                Statement::Inst(inst) => code.push(operation(inst, &mut scopes)),
+                Statement::Inst(inst) => {
+                    let operation = operation(inst, &mut scopes);
+                    targets += operation.targets.len();
+                    if targets > MOST_TARGETS {
+                        return Err(ParseError { line: inst.line.0, what: "too many targets of branches".to_owned() });
+                    }
+                    code.push(operation);
+                }
             }
         }
         let labels = scopes.resolve_labels()?;
@@ -327,6 +337,20 @@ mod tests {
         let module = crate::parse(".entry k() {\n bra L; }").unwrap();
         let Some(Item::Function(function)) = module.items.first() else { panic!() };
         assert_eq!(DefUse::new(function).unwrap_err().line, 2);
+    }
+
+    #[test]
+    fn targets_are_limited() {
+        let labels: Vec<String> = (0..2000).map(|at| format!("L{at}")).collect();
+        let branches = "brx.idx %r1, t;\n".repeat(2000);
+        let text = format!(
+            ".entry k() {{ .reg .b32 %r<2>; {}: t: .branchtargets {};\n{branches} }}",
+            labels.join(": "),
+            labels.join(", ")
+        );
+        let module = crate::parse(&text).unwrap();
+        let Some(Item::Function(function)) = module.items.first() else { panic!() };
+        assert_eq!(DefUse::new(function).unwrap_err().what, "too many targets of branches");
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub mod tree;
 mod types;
 mod uniformity;
 
-pub use def_use::{DefUse, Operand, Operation, RegisterSet, merged, register_bits};
+pub use def_use::{DefUse, MOST_TARGETS, Operand, Operation, RegisterSet, merged, register_bits};
 pub use error::ParseError;
 pub use lex::Literal;
 pub use parse::parse;

@@ -342,7 +342,7 @@ fn lower_body<'t>(
     }
     lowered.local_align = 16;
     let mut code = Vec::new();
-    let mut last = function.line.0;
+    let (mut last, mut targets) = (function.line.0, 0);
     for statement in body {
         match statement {
             Statement::Directive(_) => {}
@@ -380,7 +380,14 @@ fn lower_body<'t>(
             Statement::Prototype(name, _) => scopes.declare(name, Symbol::Prototype, last)?,
             Statement::Inst(inst) => {
                 last = inst.line.0;
-                code.push(decode::decode(inst, &mut scopes)?);
+                let decoded = decode::decode(inst, &mut scopes)?;
+                if let Op::BranchIndexed { targets: own, .. } = &decoded.op {
+                    targets += own.len();
+                    if targets > cloom_ptx::MOST_TARGETS {
+                        return error(inst.line, "too many targets of branches");
+                    }
+                }
+                code.push(decoded);
             }
         }
     }
