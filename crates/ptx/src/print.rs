@@ -105,16 +105,16 @@ impl Display for Init<'_> {
                 } else {
                     write!(out, "{name}")?;
                 }
-                signed(*offset, out)?;
+                plus(*offset, out)?;
                 out.write_str(if *mask == u64::MAX { "" } else { ")" })
             }
         }
     }
 }
 
-/// An offset behind a name, which is nothing if it is zero.
-fn signed(offset: i64, out: &mut Formatter<'_>) -> Result {
-    if offset == 0 { Ok(()) } else { write!(out, "{offset:+}") }
+/// An offset behind a name, which is nothing if it is zero. `ptxas` does not take `-4`, but it takes `+-4`.
+fn plus(offset: i64, out: &mut Formatter<'_>) -> Result {
+    if offset == 0 { Ok(()) } else { write!(out, "+{offset}") }
 }
 
 impl Display for Function<'_> {
@@ -179,7 +179,7 @@ impl Display for Arg<'_> {
             Arg::Name(name) => out.write_str(name),
             Arg::Offset(name, offset) => {
                 out.write_str(name)?;
-                signed(*offset, out)
+                plus(*offset, out)
             }
             Arg::Not(name) => write!(out, "!{name}"),
             Arg::Literal(literal) => literal.fmt(out),
@@ -188,7 +188,7 @@ impl Display for Arg<'_> {
                     Base::Name(name) => write!(out, "[{name}")?,
                     Base::Number(number) => write!(out, "[{number}")?,
                 }
-                signed(*offset, out)?;
+                plus(*offset, out)?;
                 out.write_str("]")
             }
             Arg::Texture(texture, at) => write!(out, "[{texture}, {{{}}}]", Joined(at, ", ")),
@@ -255,7 +255,7 @@ mod tests {
         same(&[
             ".visible .global .attribute(.managed) .align 16 .v4 .f32 a[2][3];",
             ".extern .shared .align 128 .b8 b[];",
-            ".const .u64 c[2] = {0xFF(generic(x)+4), y-8};",
+            ".const .u64 c[2] = {0xFF(generic(x)+4), y+-8};",
             ".weak .global .b32 d[2][2] = {{1, -2}, {3}};",
             ".common .global .f64 e = 0dBFF0000000000000;",
             ".global .u64 f = 0xFF00(y+16);",
@@ -299,7 +299,7 @@ mod tests {
             "\t@%p1 bra $L;",
             "\t@!%p1 mov.b32 %r1, -3;",
             "\tmov.u64 %rd1, name+8;",
-            "\tld.global.v4.u32 {%r1, _, %r2, %r3}, [%rd1-16];",
+            "\tld.global.v4.u32 {%r1, _, %r2, %r3}, [%rd1+-16];",
             "\tst.param.b32 [param0], 0f3F800000;",
             "\tld.shared.u8 %rs1, [4096+8];",
             "\tsetp.lt.and.f32 %p1|%p2, %f1, 1.5, !%p3;",
@@ -315,7 +315,7 @@ mod tests {
         for (text, other) in [
             ("add.u32 %r1, 0xFFFFFFFF, 017;", "\tadd.u32 %r1, 4294967295, 15;"),
             ("add.u64 %r1, 0xFFFFFFFFFFFFFFFF, 0x8000000000000000;", "\tadd.u64 %r1, -1, -9223372036854775808;"),
-            ("ld.b32 %r1, [%rd1+-4]; ld.b32 %r1, [%rd1+0];", "\tld.b32 %r1, [%rd1-4];\n\tld.b32 %r1, [%rd1];"),
+            ("ld.b32 %r1, [%rd1+-4]; ld.b32 %r1, [%rd1+0];", "\tld.b32 %r1, [%rd1+-4];\n\tld.b32 %r1, [%rd1];"),
             ("mov.f32 %f1, -0f3F800000; mov.f32 %f1, 2.0e+1;", "\tmov.f32 %f1, 0fBF800000;\n\tmov.f32 %f1, 20.0;"),
             ("mov.f64 %f1, 1.0e-9;", "\tmov.f64 %f1, 0.000000001;"),
         ] {
