@@ -199,7 +199,7 @@ pub const ERRATA: &[Erratum] = &[
         versions: &[],
         what: "a generic address of 32 bits",
         reason: "Generic addresses have 64 bits. LLVM 19 makes such an access when it has forgotten that the pointer \
-                 leads to shared or local memory, whose addresses have 32.",
+                 leads to shared or local memory, whose addresses have 32. ptxas 13.5 refuses it.",
         pattern: patterns::is_generic_address_of_32_bits,
         rewrite: None,
         reduced: "ld.u32 %r1, [%r2];",
