@@ -6,8 +6,10 @@
 //! * `panics`: libraries do not panic on purpose.
 //! * `manifests`: one table of lints, no dependency that nothing names.
 //! * `supply`: licences, versions and sources of what is depended on, and the compiler that it needs.
+//! * `commits`: the subjects of commits.
 //! * `docs`: paths, links, commands and variables that documents name exist.
 
+mod commits;
 mod docs;
 mod functions;
 mod layers;
@@ -47,6 +49,7 @@ pub fn run() -> Result<Outcome> {
     layers::check_map(MAP, &fs::read_to_string(workspace.root.join(MAP))?, &names, &mut findings);
     manifests::check(&workspace, &mut findings);
     manifests::check_known(&workspace, &mut findings);
+    commits::check(&names, &mut findings);
     supply::check(&workspace, &mut findings)?;
     docs::check(&workspace, &docs::Names::of(&workspace, USAGE)?, &mut findings)?;
     findings.sort();
