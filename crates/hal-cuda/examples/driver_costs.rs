@@ -6,6 +6,8 @@
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 #![allow(unsafe_code, reason = "it calls the driver")]
 
+use cloom_cuda_abi::constants::STREAM_MEM_OP_WRITE_VALUE_32;
+use cloom_cuda_abi::{Code, KernelNode, RawContext, RawFunction, WordsNode, WriteValue};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_uint, c_void};
@@ -14,7 +16,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 type Handle = *mut c_void;
-type Code = c_uint;
 
 /// Declares the functions that are measured.
 macro_rules! driver {
@@ -54,45 +55,13 @@ driver! {
         Handle, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, Handle, *const *const c_void, *mut *mut c_void
     );
     graph_create = "cuGraphCreate" (*mut Handle, c_uint);
-    graph_add = "cuGraphAddKernelNode_v2" (*mut Handle, Handle, *const Handle, usize, *const NodeParams);
-    graph_add_words = "cuGraphAddBatchMemOpNode" (*mut Handle, Handle, *const Handle, usize, *const WordsParams);
-    graph_set_words = "cuGraphExecBatchMemOpNodeSetParams" (Handle, Handle, *const WordsParams);
+    graph_add = "cuGraphAddKernelNode_v2" (*mut Handle, Handle, *const Handle, usize, *const KernelNode);
+    graph_add_words = "cuGraphAddBatchMemOpNode" (*mut Handle, Handle, *const Handle, usize, *const WordsNode);
+    graph_set_words = "cuGraphExecBatchMemOpNodeSetParams" (Handle, Handle, *const WordsNode);
     graph_instantiate = "cuGraphInstantiateWithFlags" (*mut Handle, Handle, u64);
     graph_launch = "cuGraphLaunch" (Handle, Handle);
-    graph_set = "cuGraphExecKernelNodeSetParams_v2" (Handle, Handle, *const NodeParams);
+    graph_set = "cuGraphExecKernelNodeSetParams_v2" (Handle, Handle, *const KernelNode);
     graph_enable = "cuGraphNodeSetEnabled" (Handle, Handle, c_uint);
-}
-
-/// `CUDA_KERNEL_NODE_PARAMS`
-#[repr(C)]
-struct NodeParams {
-    function: Handle,
-    grid: [c_uint; 3],
-    block: [c_uint; 3],
-    shared: c_uint,
-    params: *const *const c_void,
-    extra: *mut *mut c_void,
-    kernel: Handle,
-    context: Handle,
-}
-
-/// `CUDA_BATCH_MEM_OP_NODE_PARAMS`
-#[repr(C)]
-struct WordsParams {
-    context: Handle,
-    count: c_uint,
-    words: *const WriteValue,
-    flags: c_uint,
-}
-
-/// `CUstreamBatchMemOpParams`, to write a value.
-#[repr(C)]
-struct WriteValue {
-    operation: c_uint,
-    address: u64,
-    value: u64,
-    flags: c_uint,
-    reserved: [u64; 2],
 }
 
 /// A kernel that does nothing, with as many parameters as most have.
@@ -244,9 +213,18 @@ impl Bench {
             check("graph", (self.driver.graph_create)(&mut graph, 0));
             check("node", (self.driver.graph_add)(&mut kernel, graph, null(), 0, &node));
         }
-        let of = |value: u64, call: &mut dyn FnMut(&WordsParams) -> Code| {
-            let word = WriteValue { operation: 2, address: self.word as u64, value, flags: 0, reserved: [0; 2] };
-            check("word", call(&WordsParams { context, count: 1, words: &raw const word, flags: 0 }));
+        let of = |value: u64, call: &mut dyn FnMut(&WordsNode) -> Code| {
+            let word = WriteValue {
+                operation: STREAM_MEM_OP_WRITE_VALUE_32,
+                address: self.word as u64,
+                value,
+                flags: 0,
+                reserved: [0; 2],
+            };
+            check(
+                "word",
+                call(&WordsNode { context: RawContext(context), count: 1, words: &raw const word, flags: 0 }),
+            );
         };
         // SAFETY: see `new`.
         of(0, &mut |word| unsafe { (self.driver.graph_add_words)(&mut words, graph, &raw const kernel, 1, word) });
@@ -268,13 +246,13 @@ impl Bench {
     }
 
     /// A kernel of a graph.
-    fn node(&self, params: &[*const c_void; 3]) -> NodeParams {
-        NodeParams {
-            function: self.function,
-            grid: [1; 3],
-            block: [1; 3],
-            shared: 0,
-            params: params.as_ptr(),
+    fn node(&self, params: &[*const c_void; 3]) -> KernelNode {
+        KernelNode {
+            function: RawFunction(self.function),
+            groups: [1; 3],
+            local: [1; 3],
+            local_size: 0,
+            parameters: params.as_ptr(),
             extra: null_mut(),
             kernel: null_mut(),
             context: null_mut(),

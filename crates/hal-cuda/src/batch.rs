@@ -20,6 +20,7 @@ use crate::library::{
     GraphCalls, KernelNode, RawContext, RawGraph, RawGraphExec, RawGraphNode, RawStream, WordsNode, WriteValue,
 };
 use crate::module::Handle;
+use cloom_cuda_abi::constants::STREAM_MEM_OP_WRITE_VALUE_64;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::ffi::c_void;
@@ -135,7 +136,13 @@ struct Word {
 impl Word {
     /// Calls a function with what the node needs to know.
     fn as_node<R>(&self, value: u64, call: impl FnOnce(&WordsNode) -> R) -> R {
-        let word = WriteValue { operation: 5, address: self.address, value, flags: 0, reserved: [0; 2] };
+        let word = WriteValue {
+            operation: STREAM_MEM_OP_WRITE_VALUE_64,
+            address: self.address,
+            value,
+            flags: 0,
+            reserved: [0; 2],
+        };
         call(&WordsNode { context: self.context, count: 1, words: &raw const word, flags: 0 })
     }
 }

@@ -4,11 +4,15 @@
 //! needs it. A call *enters* it: the driver keeps a current context for each thread, and an application that uses CUDA
 //! itself finds its own again afterwards. Nothing enters after a fault or a fork.
 
-use crate::error::{self, Failure, NOT_READY, SUCCESS};
+use crate::error::{self, Failure};
 use crate::exit::Call;
 use crate::gate::Keeper;
 use crate::library::{
     Absent, Code, Driver, PoolProperties, RawContext, RawDevice, RawEvent, RawPool, RawStream, Table, is_forked,
+};
+use cloom_cuda_abi::constants::{
+    ERROR_NOT_READY, EVENT_BLOCKING_SYNC, EVENT_DISABLE_TIMING, MEM_ALLOCATION_TYPE_PINNED, MEM_LOCATION_TYPE_DEVICE,
+    MEMPOOL_ATTR_RELEASE_THRESHOLD, STREAM_NON_BLOCKING, SUCCESS,
 };
 use cloom_hal::HalError;
 use cloom_hal::lock::Mutex;
@@ -16,15 +20,6 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// A stream that does not wait for the stream of other users of the context.
-const STREAM_NON_BLOCKING: u32 = 1;
-/// Who waits for the event sleeps.
-const EVENT_BLOCKING_SYNC: u32 = 1;
-/// It has no time.
-const EVENT_DISABLE_TIMING: u32 = 2;
-
-/// `CU_MEMPOOL_ATTR_RELEASE_THRESHOLD`
-const POOL_RELEASE_THRESHOLD: i32 = 4;
 /// Bytes of freed memory that a pool keeps for the next allocation.
 const POOL_KEEPS: u64 = 256 << 20;
 
@@ -193,14 +188,21 @@ impl<'a> Current<'a> {
         *self.gpu.pool.get_or_init(|| {
             let device = self.gpu.device;
             let security = std::ptr::null_mut();
-            let properties = PoolProperties { kind: 1, handles: 0, location: 1, device, security, reserved: [0; 8] };
+            let properties = PoolProperties {
+                kind: MEM_ALLOCATION_TYPE_PINNED,
+                handles: 0,
+                location: MEM_LOCATION_TYPE_DEVICE,
+                device,
+                security,
+                reserved: [0; 8],
+            };
             let mut pool = RawPool::NULL;
             // SAFETY: it writes a handle, and reads the properties.
             let code = unsafe { (self.table().pool_create)(&mut pool, &properties) };
             self.check("cuMemPoolCreate", code).ok()?;
             let mut kept = POOL_KEEPS;
             // SAFETY: the attribute is a number of 64 bits, which is read.
-            unsafe { (self.table().pool_set_attribute)(pool, POOL_RELEASE_THRESHOLD, (&raw mut kept).cast()) };
+            unsafe { (self.table().pool_set_attribute)(pool, MEMPOOL_ATTR_RELEASE_THRESHOLD, (&raw mut kept).cast()) };
             Some(pool)
         })
     }
@@ -286,7 +288,7 @@ impl Event {
     pub fn has_come(&self, current: &Current<'_>) -> Result<bool, Failure> {
         // SAFETY: the event lives.
         match unsafe { (current.table().event_query)(self.raw) } {
-            NOT_READY => Ok(false),
+            ERROR_NOT_READY => Ok(false),
             code => current.check("cuEventQuery", code).map(|()| true),
         }
     }

@@ -6,19 +6,11 @@
 //! driver.
 
 use crate::library::{Code, Driver, error_name};
+use cloom_cuda_abi::constants::{ERROR_INVALID_VALUE, ERROR_LAUNCH_OUT_OF_RESOURCES, ERROR_OUT_OF_MEMORY};
 use cloom_hal::HalError;
 use cloom_hal::lock::Mutex;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
-
-/// The call succeeded.
-pub const SUCCESS: Code = 0;
-/// What was asked about has not ended.
-pub const NOT_READY: Code = 600;
-
-const INVALID_VALUE: Code = 1;
-const OUT_OF_MEMORY: Code = 2;
-const OUT_OF_RESOURCES: Code = 701;
 
 /// Why no call reaches the driver any more.
 static LOST: OnceLock<String> = OnceLock::new();
@@ -144,7 +136,7 @@ impl Failure {
     pub fn of_size(self, size: u64) -> HalError {
         match self.code {
             // A size that no device has is an invalid value for some functions.
-            OUT_OF_MEMORY | INVALID_VALUE => HalError::OutOfMemory(size),
+            ERROR_OUT_OF_MEMORY | ERROR_INVALID_VALUE => HalError::OutOfMemory(size),
             _ => self.into(),
         }
     }
@@ -170,8 +162,8 @@ impl From<Failure> for HalError {
         let Failure { call, code, name } = failure;
         match code {
             code if is_sticky(code) => lost().unwrap_or(HalError::Device(name)),
-            OUT_OF_MEMORY => HalError::OutOfMemory(0),
-            OUT_OF_RESOURCES => HalError::Device(format!(
+            ERROR_OUT_OF_MEMORY => HalError::OutOfMemory(0),
+            ERROR_LAUNCH_OUT_OF_RESOURCES => HalError::Device(format!(
                 "the launch needs more registers or local memory than a multiprocessor has for a group of this size \
                  ({name}); use smaller groups"
             )),
@@ -198,19 +190,24 @@ pub fn is_lost() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cloom_cuda_abi::constants::{ERROR_NOT_READY, SUCCESS};
 
     #[test]
     fn only_faults_are_sticky() {
         let of = |code| is_sticky(code);
         assert!([700, 702, 710, 714, 715, 716, 717, 718, 719, 214].into_iter().all(of));
-        assert!(![SUCCESS, 1, OUT_OF_MEMORY, NOT_READY, OUT_OF_RESOURCES, 218, 999].into_iter().any(of));
+        assert!(
+            ![SUCCESS, 1, ERROR_OUT_OF_MEMORY, ERROR_NOT_READY, ERROR_LAUNCH_OUT_OF_RESOURCES, 218, 999]
+                .into_iter()
+                .any(of)
+        );
     }
 
     #[test]
     fn an_error_says_what_happened_and_what_to_do() {
         let failure = |code| Failure { call: "cuLaunchKernel", code, name: "CUDA_ERROR_X".into() };
-        assert_eq!(failure(OUT_OF_MEMORY).of_size(7), HalError::OutOfMemory(7));
-        assert!(HalError::from(failure(OUT_OF_RESOURCES)).to_string().contains("use smaller groups"));
+        assert_eq!(failure(ERROR_OUT_OF_MEMORY).of_size(7), HalError::OutOfMemory(7));
+        assert!(HalError::from(failure(ERROR_LAUNCH_OUT_OF_RESOURCES)).to_string().contains("use smaller groups"));
         assert_eq!(HalError::from(failure(1)), HalError::Device("cuLaunchKernel: CUDA_ERROR_X".into()));
     }
 

@@ -13,14 +13,13 @@
 use crate::context::{Current, Gpu};
 use crate::library::RawStream;
 use crate::memory::HostBlock;
+use cloom_cuda_abi::constants::STREAM_WAIT_VALUE_GEQ;
 use cloom_hal::HalError;
 use cloom_hal::lock::{Condvar, Mutex, MutexGuard};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// `CU_STREAM_WAIT_VALUE_GEQ`: the difference counts, so that the number may wrap.
-const GEQ: u32 = 0;
 /// A gate is open after twice this time at the latest. Submitting a launch takes a hundredth of it.
 const TICK: Duration = Duration::from_millis(1);
 /// The keeper ends after so many ticks without a closed gate.
@@ -84,7 +83,9 @@ impl Gate {
         }
         self.word.wanted.store(next, Ordering::Release);
         // SAFETY: the word lives as long as the stream, and the host's memory has the same address on the GPU.
-        let code = unsafe { (current.table().stream_wait_value)(stream, self.word.block.address(), next, GEQ) };
+        let code = unsafe {
+            (current.table().stream_wait_value)(stream, self.word.block.address(), next, STREAM_WAIT_VALUE_GEQ)
+        };
         *last = next;
         if current.check("cuStreamWaitValue32", code).is_err() {
             self.word.open(next);

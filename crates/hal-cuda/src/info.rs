@@ -2,6 +2,7 @@
 
 use crate::library::{Absent, Code, Driver, RawDevice, error_name};
 use cloom_caps::DeviceCaps;
+use cloom_cuda_abi::constants;
 use cloom_hal::{DeviceInfo, GpuInfo, UUID_BYTES, uuid};
 use cloom_target::Target;
 use std::ffi::CStr;
@@ -10,27 +11,6 @@ use std::ffi::CStr;
 const MIN_CAPABILITY: u32 = 70;
 /// and the latest: later GPUs run that code, too.
 const MAX_CAPABILITY: u32 = 90;
-/// The attributes that are asked for: `CU_DEVICE_ATTRIBUTE_…`.
-mod attribute {
-    pub const REGISTERS: i32 = 12;
-    pub const CLOCK_RATE: i32 = 13;
-    pub const TIME_LIMIT: i32 = 17;
-    pub const INTEGRATED: i32 = 18;
-    pub const PCI_BUS: i32 = 33;
-    pub const PCI_DEVICE: i32 = 34;
-    pub const COPY_ENGINES: i32 = 40;
-    pub const PCI_DOMAIN: i32 = 50;
-    pub const MULTIPROCESSOR_COUNT: i32 = 16;
-    pub const COMPUTE_MODE: i32 = 20;
-    pub const L2_CACHE_SIZE: i32 = 38;
-    pub const CAPABILITY_MAJOR: i32 = 75;
-    pub const CAPABILITY_MINOR: i32 = 76;
-    pub const CONCURRENT_MANAGED_ACCESS: i32 = 89;
-    pub const SHARED_MEMORY: i32 = 8;
-    pub const SHARED_MEMORY_OPTIN: i32 = 97;
-}
-/// `CU_COMPUTEMODE_PROHIBITED`
-const PROHIBITED: u32 = 2;
 /// NVIDIA's number on the PCI bus.
 const VENDOR_ID: u32 = 0x10de;
 
@@ -49,8 +29,8 @@ pub fn count(driver: &Driver) -> Result<i32, Absent> {
     let mut count = 0;
     // SAFETY: it writes a number.
     match unsafe { (driver.table.device_get_count)(&mut count) } {
-        0 if count > 0 => Ok(count),
-        0 | 100 => Err(Absent::NoDevice),
+        constants::SUCCESS if count > 0 => Ok(count),
+        constants::SUCCESS | constants::ERROR_NO_DEVICE => Err(Absent::NoDevice),
         code => Err(Absent::NoDriver { code, text: error_name(&driver.table, code) }),
     }
 }
@@ -83,11 +63,12 @@ pub fn describe(driver: &Driver, ordinal: i32, device: RawDevice) -> Result<Desc
     // SAFETY: the array has so many bytes; the name ends in a zero.
     known(unsafe { (driver.table.device_get_name)(text.as_mut_ptr().cast(), text.len() as i32, device) })?;
     let name = CStr::from_bytes_until_nul(&text).unwrap_or_default().to_string_lossy().into_owned();
-    let capability = 10 * attribute(attribute::CAPABILITY_MAJOR)? + attribute(attribute::CAPABILITY_MINOR)?;
+    let capability = 10 * attribute(constants::DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?
+        + attribute(constants::DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
     if capability < MIN_CAPABILITY {
         return Err(Absent::TooOld { name, capability });
     }
-    if attribute(attribute::COMPUTE_MODE)? == PROHIBITED {
+    if attribute(constants::DEVICE_ATTRIBUTE_COMPUTE_MODE)? == constants::COMPUTEMODE_PROHIBITED {
         return Err(Absent::Prohibited { name });
     }
     let target = target(capability).map_err(|why| Absent::Unknown { ordinal, why })?;
@@ -100,16 +81,22 @@ pub fn describe(driver: &Driver, ordinal: i32, device: RawDevice) -> Result<Desc
         id = uuid(&["GPU", &name, &ordinal.to_string()]);
     }
     // What a group can have when it asks for it; the driver's own reserve is taken off already.
-    let local = attribute(attribute::SHARED_MEMORY_OPTIN).or_else(|_: Absent| attribute(attribute::SHARED_MEMORY))?;
-    let has_managed = attribute(attribute::CONCURRENT_MANAGED_ACCESS).is_ok_and(|yes: u32| yes != 0);
+    let local = attribute(constants::DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
+        .or_else(|_: Absent| attribute(constants::DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK))?;
+    let has_managed = attribute(constants::DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS).is_ok_and(|yes: u32| yes != 0);
     let or_zero = |which| attribute(which).unwrap_or(0);
     let gpu = GpuInfo {
         capability: (capability / 10, capability % 10),
-        registers: or_zero(attribute::REGISTERS),
-        copy_engines: or_zero(attribute::COPY_ENGINES),
-        has_time_limit: or_zero(attribute::TIME_LIMIT) != 0,
-        is_integrated: or_zero(attribute::INTEGRATED) != 0,
-        pci: [attribute::PCI_DOMAIN, attribute::PCI_BUS, attribute::PCI_DEVICE].map(or_zero),
+        registers: or_zero(constants::DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK),
+        copy_engines: or_zero(constants::DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT),
+        has_time_limit: or_zero(constants::DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT) != 0,
+        is_integrated: or_zero(constants::DEVICE_ATTRIBUTE_INTEGRATED) != 0,
+        pci: [
+            constants::DEVICE_ATTRIBUTE_PCI_DOMAIN_ID,
+            constants::DEVICE_ATTRIBUTE_PCI_BUS_ID,
+            constants::DEVICE_ATTRIBUTE_PCI_DEVICE_ID,
+        ]
+        .map(or_zero),
     };
     let info = DeviceInfo {
         name,
@@ -117,10 +104,10 @@ pub fn describe(driver: &Driver, ordinal: i32, device: RawDevice) -> Result<Desc
         vendor_id: VENDOR_ID,
         uuid: id,
         target,
-        compute_units: attribute(attribute::MULTIPROCESSOR_COUNT)?,
-        clock_mhz: attribute(attribute::CLOCK_RATE).map_or(0, |khz| khz / 1000),
+        compute_units: attribute(constants::DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        clock_mhz: attribute(constants::DEVICE_ATTRIBUTE_CLOCK_RATE).map_or(0, |khz| khz / 1000),
         memory_size: memory as u64,
-        cache_size: u64::from(attribute(attribute::L2_CACHE_SIZE)?),
+        cache_size: u64::from(attribute(constants::DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?),
         cache_line: 128,
         vector_bits: 32,
         caps: DeviceCaps::cuda(u64::from(local), has_managed),

@@ -4,227 +4,15 @@
 //! initialised once in a process and stays until the process ends. CUDA does not survive a fork, so a child of a
 //! process that has initialised it is refused.
 
+use cloom_cuda_abi::constants::{
+    ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, ERROR_NO_DEVICE, ERROR_STUB_LIBRARY, ERROR_SYSTEM_DRIVER_MISMATCH,
+    ERROR_SYSTEM_NOT_READY, SUCCESS,
+};
+pub use cloom_cuda_abi::*;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// What each function returns: `CUresult`.
-pub type Code = c_uint;
-/// A device's number in the driver.
-pub type RawDevice = c_int;
-/// An address in device memory.
-pub type Address = u64;
-
-/// Declares a type of handles of the driver.
-macro_rules! handles {
-    ($($(#[$doc:meta])* $name:ident)*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        #[repr(transparent)]
-        pub struct $name(pub *mut c_void);
-
-        // SAFETY: the driver's functions take its handles on any thread.
-        unsafe impl Send for $name {}
-        // SAFETY: as above.
-        unsafe impl Sync for $name {}
-
-        impl $name {
-            /// No object.
-            pub const NULL: $name = $name(std::ptr::null_mut());
-        }
-    )*};
-}
-
-handles! {
-    /// A context.
-    RawContext
-    /// A stream.
-    RawStream
-    /// An event.
-    RawEvent
-    /// A loaded module.
-    RawModule
-    /// A function of a module.
-    RawFunction
-    /// A linker that makes device code.
-    RawLink
-    /// A pool of memory.
-    RawPool
-    /// A graph.
-    RawGraph
-    /// A graph that can be launched.
-    RawGraphExec
-    /// A node of a graph.
-    RawGraphNode
-}
-
-/// A kernel of a graph: `CUDA_KERNEL_NODE_PARAMS`.
-#[repr(C)]
-pub struct KernelNode {
-    /// What runs.
-    pub function: RawFunction,
-    /// Groups of the grid.
-    pub groups: [c_uint; 3],
-    /// Work-items of a group.
-    pub local: [c_uint; 3],
-    /// Bytes of local memory.
-    pub local_size: c_uint,
-    /// The addresses of the arguments.
-    pub parameters: *const *const c_void,
-    /// Null.
-    pub extra: *mut *mut c_void,
-    /// Null, as there is a function.
-    pub kernel: *mut c_void,
-    /// Null: the current one.
-    pub context: *mut c_void,
-}
-
-/// A word that the GPU writes: `CUstreamBatchMemOpParams`.
-#[repr(C)]
-pub struct WriteValue {
-    /// 5: a word of 64 bits is written.
-    pub operation: c_uint,
-    /// Where.
-    pub address: u64,
-    /// What.
-    pub value: u64,
-    /// 0: behind all that was written before.
-    pub flags: c_uint,
-    /// Zeros.
-    pub reserved: [u64; 2],
-}
-
-/// Words of a graph: `CUDA_BATCH_MEM_OP_NODE_PARAMS`.
-#[repr(C)]
-pub struct WordsNode {
-    /// Whose memory it is.
-    pub context: RawContext,
-    /// How many.
-    pub count: c_uint,
-    /// Their addresses and values.
-    pub words: *const WriteValue,
-    /// 0
-    pub flags: c_uint,
-}
-
-/// Rows of pitched memory, of `CUDA_RESOURCE_DESC`.
-#[repr(C)]
-pub struct Rows {
-    /// Where the first one begins.
-    pub address: Address,
-    /// `CUarray_format`
-    pub format: c_uint,
-    /// Channels of an element.
-    pub channels: c_uint,
-    /// Elements of a row.
-    pub width: usize,
-    /// Rows.
-    pub height: usize,
-    /// Bytes from row to row.
-    pub pitch: usize,
-}
-
-/// What a texture is of: `CUDA_RESOURCE_DESC`.
-#[repr(C)]
-pub struct TextureResource {
-    /// 3: pitched memory.
-    kind: c_uint,
-    rows: Rows,
-    /// Zeros: the union has 128 bytes.
-    reserved: [u64; 11],
-    /// 0
-    flags: c_uint,
-}
-
-impl TextureResource {
-    /// That of rows.
-    pub fn of_rows(rows: Rows) -> TextureResource {
-        TextureResource { kind: 3, rows, reserved: [0; 11], flags: 0 }
-    }
-}
-
-const _: () = assert!(size_of::<TextureResource>() == 8 + 128 + 8);
-
-/// How a texture is read: `CUDA_TEXTURE_DESC`.
-#[repr(C)]
-pub struct TextureDesc {
-    /// 1: coordinates are clamped to the edge.
-    address_modes: [c_uint; 3],
-    /// 1: a linear filter.
-    filter: c_uint,
-    /// 0: coordinates are not normalised, and integers are read as fractions of their greatest.
-    flags: c_uint,
-    /// Zeros: no levels, no borders.
-    reserved: [u32; 21],
-}
-
-const _: () = assert!(size_of::<TextureDesc>() == 104);
-
-impl TextureDesc {
-    /// Filtered linearly.
-    pub fn linear() -> TextureDesc {
-        TextureDesc { address_modes: [1; 3], filter: 1, flags: 0, reserved: [0; 21] }
-    }
-}
-
-/// Who may access a pool's memory: `CUmemAccessDesc`.
-#[repr(C)]
-pub struct PoolAccess {
-    /// 1: a device
-    pub location: c_int,
-    /// of this number.
-    pub device: RawDevice,
-    /// 0: no access; 3: to read and to write.
-    pub flags: c_int,
-}
-
-/// What a pool's memory is: `CUmemPoolProps`.
-#[repr(C)]
-pub struct PoolProperties {
-    /// 1: memory that stays where it is.
-    pub kind: c_int,
-    /// 0: other processes do not get it.
-    pub handles: c_int,
-    /// 1: on the device
-    pub location: c_int,
-    /// of this number.
-    pub device: RawDevice,
-    /// Null.
-    pub security: *mut c_void,
-    /// Zeros.
-    pub reserved: [u64; 8],
-}
-
-/// A copy of rows: `CUDA_MEMCPY2D`.
-#[repr(C)]
-pub struct Copy2d {
-    /// From where.
-    pub from: Side2d,
-    /// To where.
-    pub to: Side2d,
-    /// Bytes of a row.
-    pub width: usize,
-    /// Rows.
-    pub height: usize,
-}
-
-/// One side of a [`Copy2d`].
-#[repr(C)]
-pub struct Side2d {
-    /// Bytes before the first row's begin, and rows before it: zeros.
-    pub origin: [usize; 2],
-    /// 2: memory of the device
-    pub kind: c_uint,
-    /// and not at this address of the host,
-    pub host: *mut c_void,
-    /// but at this one,
-    pub device: Address,
-    /// and in no array.
-    pub array: *mut c_void,
-    /// Bytes from row to row.
-    pub pitch: usize,
-}
 
 /// Why there are no devices, or one device less.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -276,9 +64,11 @@ pub enum Absent {
 /// What to do about an error of the driver at its start.
 fn advice(code: u32) -> &'static str {
     match code {
-        34 => "the library is a stub for linking: take its folder out of LD_LIBRARY_PATH",
-        803 | 804 => "library and kernel module do not fit together: restart the machine, or install the driver again",
-        802 => "the fabric manager of the machine is not ready yet: start nvidia-fabricmanager",
+        ERROR_STUB_LIBRARY => "the library is a stub for linking: take its folder out of LD_LIBRARY_PATH",
+        ERROR_SYSTEM_DRIVER_MISMATCH | ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE => {
+            "library and kernel module do not fit together: restart the machine, or install the driver again"
+        }
+        ERROR_SYSTEM_NOT_READY => "the fabric manager of the machine is not ready yet: start nvidia-fabricmanager",
         _ => "see what nvidia-smi says",
     }
 }
@@ -286,9 +76,9 @@ fn advice(code: u32) -> &'static str {
 /// Declares the table of functions. Those after `@optional` may be missing.
 macro_rules! table {
     (
-        $($name:ident = $symbol:literal ($($arg:ty),*);)*
+        $($name:ident = $symbol:ident ($($arg:ty),*);)*
         @optional
-        $($maybe:ident = $maybe_symbol:literal ($($maybe_arg:ty),*);)*
+        $($maybe:ident = $maybe_symbol:ident ($($maybe_arg:ty),*);)*
     ) => {
         /// The functions of the driver that are used.
         #[allow(missing_docs, reason = "they are the driver's, under its names")]
@@ -302,12 +92,12 @@ macro_rules! table {
                 Ok(Table {
                     $(
                         // SAFETY: the signature is that of the driver's header; the library stays loaded.
-                        $name: *unsafe { library.get(concat!($symbol, "\0").as_bytes()) }
-                            .map_err(|_| Absent::NoSymbol($symbol))?,
+                        $name: *unsafe { library.get(concat!(stringify!($symbol), "\0").as_bytes()) }
+                            .map_err(|_| Absent::NoSymbol(stringify!($symbol)))?,
                     )*
                     $(
                         // SAFETY: as above.
-                        $maybe: unsafe { library.get(concat!($maybe_symbol, "\0").as_bytes()) }.ok().map(|f| *f),
+                        $maybe: unsafe { library.get(concat!(stringify!($maybe_symbol), "\0").as_bytes()) }.ok().map(|f| *f),
                     )*
                 })
             }
@@ -315,83 +105,7 @@ macro_rules! table {
     };
 }
 
-table! {
-    init = "cuInit" (c_uint);
-    driver_get_version = "cuDriverGetVersion" (*mut c_int);
-    get_error_name = "cuGetErrorName" (Code, *mut *const c_char);
-    device_get_count = "cuDeviceGetCount" (*mut c_int);
-    device_get = "cuDeviceGet" (*mut RawDevice, c_int);
-    device_get_name = "cuDeviceGetName" (*mut c_char, c_int, RawDevice);
-    device_get_uuid = "cuDeviceGetUuid" (*mut [u8; 16], RawDevice);
-    device_get_attribute = "cuDeviceGetAttribute" (*mut c_int, c_int, RawDevice);
-    device_can_access_peer = "cuDeviceCanAccessPeer" (*mut c_int, RawDevice, RawDevice);
-    device_total_mem = "cuDeviceTotalMem_v2" (*mut usize, RawDevice);
-    primary_retain = "cuDevicePrimaryCtxRetain" (*mut RawContext, RawDevice);
-    primary_release = "cuDevicePrimaryCtxRelease_v2" (RawDevice);
-    ctx_get_current = "cuCtxGetCurrent" (*mut RawContext);
-    ctx_set_current = "cuCtxSetCurrent" (RawContext);
-    mem_alloc = "cuMemAlloc_v2" (*mut Address, usize);
-    mem_alloc_managed = "cuMemAllocManaged" (*mut Address, usize, c_uint);
-    mem_free = "cuMemFree_v2" (Address);
-    pool_create = "cuMemPoolCreate" (*mut RawPool, *const PoolProperties);
-    pool_destroy = "cuMemPoolDestroy" (RawPool);
-    pool_set_attribute = "cuMemPoolSetAttribute" (RawPool, c_int, *mut c_void);
-    pool_set_access = "cuMemPoolSetAccess" (RawPool, *const PoolAccess, usize);
-    mem_alloc_from_pool = "cuMemAllocFromPoolAsync" (*mut Address, usize, RawPool, RawStream);
-    mem_free_async = "cuMemFreeAsync" (Address, RawStream);
-    mem_host_alloc = "cuMemHostAlloc" (*mut *mut c_void, usize, c_uint);
-    mem_free_host = "cuMemFreeHost" (*mut c_void);
-    mem_get_address_range = "cuMemGetAddressRange_v2" (*mut Address, *mut usize, Address);
-    pointer_get_attribute = "cuPointerGetAttribute" (*mut c_void, c_int, Address);
-    memcpy_to_device = "cuMemcpyHtoDAsync_v2" (Address, *const c_void, usize, RawStream);
-    memcpy_to_host = "cuMemcpyDtoHAsync_v2" (*mut c_void, Address, usize, RawStream);
-    memcpy_on_device = "cuMemcpyDtoDAsync_v2" (Address, Address, usize, RawStream);
-    memcpy_peer = "cuMemcpyPeerAsync" (Address, RawContext, Address, RawContext, usize, RawStream);
-    memcpy_2d = "cuMemcpy2DAsync_v2" (*const Copy2d, RawStream);
-    memset_8 = "cuMemsetD8Async" (Address, u8, usize, RawStream);
-    memset_16 = "cuMemsetD16Async" (Address, u16, usize, RawStream);
-    memset_32 = "cuMemsetD32Async" (Address, c_uint, usize, RawStream);
-    stream_create = "cuStreamCreate" (*mut RawStream, c_uint);
-    stream_destroy = "cuStreamDestroy_v2" (RawStream);
-    stream_synchronize = "cuStreamSynchronize" (RawStream);
-    stream_write_value = "cuStreamWriteValue64_v2" (RawStream, u64, u64, c_uint);
-    stream_wait_value = "cuStreamWaitValue32_v2" (RawStream, u64, u32, c_uint);
-    event_create = "cuEventCreate" (*mut RawEvent, c_uint);
-    event_destroy = "cuEventDestroy_v2" (RawEvent);
-    event_record = "cuEventRecord" (RawEvent, RawStream);
-    event_query = "cuEventQuery" (RawEvent);
-    event_elapsed_time = "cuEventElapsedTime" (*mut f32, RawEvent, RawEvent);
-    event_synchronize = "cuEventSynchronize" (RawEvent);
-    module_load_data = "cuModuleLoadDataEx" (*mut RawModule, *const c_void, c_uint, *mut c_int, *mut *mut c_void);
-    module_unload = "cuModuleUnload" (RawModule);
-    module_get_function = "cuModuleGetFunction" (*mut RawFunction, RawModule, *const c_char);
-    func_get_attribute = "cuFuncGetAttribute" (*mut c_int, c_int, RawFunction);
-    func_set_attribute = "cuFuncSetAttribute" (RawFunction, c_int, c_int);
-    link_create = "cuLinkCreate_v2" (c_uint, *mut c_int, *mut *mut c_void, *mut RawLink);
-    link_add_data = "cuLinkAddData_v2"
-        (RawLink, c_int, *const c_void, usize, *const c_char, c_uint, *mut c_int, *mut *mut c_void);
-    link_complete = "cuLinkComplete" (RawLink, *mut *mut c_void, *mut usize);
-    link_destroy = "cuLinkDestroy" (RawLink);
-    launch_kernel = "cuLaunchKernel" (
-        RawFunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, RawStream, *const *const c_void,
-        *mut *mut c_void
-    );
-    @optional
-    func_get_param_info = "cuFuncGetParamInfo" (RawFunction, usize, *mut usize, *mut usize);
-    texture_create = "cuTexObjectCreate" (*mut u64, *const TextureResource, *const TextureDesc, *const c_void);
-    texture_destroy = "cuTexObjectDestroy" (u64);
-    graph_create = "cuGraphCreate" (*mut RawGraph, c_uint);
-    graph_add_kernel = "cuGraphAddKernelNode_v2"
-        (*mut RawGraphNode, RawGraph, *const RawGraphNode, usize, *const KernelNode);
-    graph_add_words = "cuGraphAddBatchMemOpNode"
-        (*mut RawGraphNode, RawGraph, *const RawGraphNode, usize, *const WordsNode);
-    graph_set_words = "cuGraphExecBatchMemOpNodeSetParams" (RawGraphExec, RawGraphNode, *const WordsNode);
-    graph_instantiate = "cuGraphInstantiateWithFlags" (*mut RawGraphExec, RawGraph, u64);
-    graph_set_kernel = "cuGraphExecKernelNodeSetParams_v2" (RawGraphExec, RawGraphNode, *const KernelNode);
-    graph_launch = "cuGraphLaunch" (RawGraphExec, RawStream);
-    graph_destroy = "cuGraphDestroy" (RawGraph);
-    graph_destroy_exec = "cuGraphExecDestroy" (RawGraphExec);
-}
+cloom_cuda_abi::functions!(table);
 
 /// The functions for graphs, which drivers have from 12.0 on.
 #[derive(Clone, Copy)]
@@ -472,8 +186,8 @@ fn start() -> Result<Driver, Absent> {
     // It must stay: the driver has threads of its own.
     std::mem::forget(library);
     let check = |code| match code {
-        0 => Ok(()),
-        100 => Err(Absent::NoDevice),
+        SUCCESS => Ok(()),
+        ERROR_NO_DEVICE => Err(Absent::NoDevice),
         code => Err(Absent::NoDriver { code, text: error_name(&table, code) }),
     };
     // SAFETY: 0 is the only value of the flags.

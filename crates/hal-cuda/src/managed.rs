@@ -3,12 +3,10 @@
 
 use crate::context::Gpu;
 use crate::library::Address;
+use cloom_cuda_abi::constants::MEM_ATTACH_GLOBAL;
 use cloom_hal::{HalError, Memory, assert_in_range};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-
-/// All streams may use it: `CU_MEM_ATTACH_GLOBAL`.
-const ATTACH_GLOBAL: u32 = 1;
 
 /// An allocation of managed memory. Host addresses are those of the GPU.
 pub struct Managed {
@@ -24,7 +22,7 @@ impl Managed {
         let bytes = usize::try_from(size).map_err(|_| HalError::OutOfMemory(size))?.max(1);
         let mut address = 0;
         // SAFETY: it writes an address.
-        let code = unsafe { (current.table().mem_alloc_managed)(&mut address, bytes, ATTACH_GLOBAL) };
+        let code = unsafe { (current.table().mem_alloc_managed)(&mut address, bytes, MEM_ATTACH_GLOBAL) };
         current.check("cuMemAllocManaged", code).map_err(|failure| failure.of_size(size))?;
         gpu.shared.fetch_add(1, Ordering::Relaxed);
         Ok(Managed { gpu: gpu.clone(), address, size })

@@ -9,13 +9,12 @@ use crate::library::{Address, RawStream};
 use crate::peers;
 use crate::rect;
 use crate::transfer::Staging;
+use cloom_cuda_abi::constants::MEMHOSTALLOC_PORTABLE;
 use cloom_hal::{HalError, Memory, PinnedBlock, Rect, assert_in_range};
 use std::any::Any;
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// All contexts may use a pinned block.
-const HOST_PORTABLE: u32 = 1;
 /// Bytes of the buffer through which overlapping ranges are copied.
 const BOUNCE: u64 = 16 << 20;
 /// Bytes of a pattern that are written by the host before the device doubles them.
@@ -108,7 +107,7 @@ impl HostBlock {
         let current = gpu.enter()?;
         let mut pointer: *mut c_void = std::ptr::null_mut();
         // SAFETY: it writes a pointer.
-        let code = unsafe { (current.table().mem_host_alloc)(&mut pointer, size.max(1), HOST_PORTABLE) };
+        let code = unsafe { (current.table().mem_host_alloc)(&mut pointer, size.max(1), MEMHOSTALLOC_PORTABLE) };
         current.check("cuMemHostAlloc", code).map_err(|failure| failure.of_size(size as u64))?;
         // SAFETY: so many bytes were allocated, and nobody else knows them.
         unsafe { std::ptr::write_bytes(pointer.cast::<u8>(), 0, size) };

@@ -10,6 +10,11 @@ use crate::error::Failure;
 use crate::exit::Call;
 use crate::library::{RawFunction, RawLink, RawModule};
 use cloom_artifact::{CoarseEntry, Joined, KernelArtifact, WarpShape};
+use cloom_cuda_abi::constants::{
+    FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+    FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, JIT_ERROR_LOG_BUFFER,
+    JIT_ERROR_LOG_BUFFER_SIZE_BYTES, JIT_GENERATE_LINE_INFO, JIT_INPUT_PTX, JIT_MAX_REGISTERS, JIT_OPTIMIZATION_LEVEL,
+};
 use cloom_hal::{HalError, Kernel, Memory};
 use cloom_ir::abi::gpu::{self, Effort};
 use std::ffi::{CStr, CString, c_void};
@@ -17,29 +22,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::Builder;
 
-/// `CU_JIT_MAX_REGISTERS`
-const JIT_REGISTERS: i32 = 0;
-/// `CU_JIT_ERROR_LOG_BUFFER`
-const JIT_ERROR_LOG: i32 = 5;
-/// `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`
-const JIT_ERROR_LOG_SIZE: i32 = 6;
-/// `CU_JIT_OPTIMIZATION_LEVEL`
-const JIT_LEVEL: i32 = 7;
-/// `CU_JIT_GENERATE_LINE_INFO`
-const JIT_LINES: i32 = 13;
-/// `CU_JIT_INPUT_PTX`
-const INPUT_PTX: i32 = 1;
 /// Bytes of the log of errors.
 const LOG: usize = 8 << 10;
 
-/// `CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK`
-const MAX_THREADS: i32 = 0;
-/// `CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES`
-const STATIC_SHARED: i32 = 1;
-/// `CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES`
-const PRIVATE: i32 = 3;
-/// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`
-const MAX_DYNAMIC_SHARED: i32 = 8;
 /// Bytes of local memory that a group has without asking.
 const PLAIN_LOCAL: u64 = 48 << 10;
 /// Threads of the largest group, and the registers that each can have then: a group has 64 K of them.
@@ -161,7 +146,7 @@ impl Module {
         // SAFETY: the module is loaded, the name ends in a zero, and it writes a handle.
         let code = unsafe { (current.table().module_get_function)(&mut raw, self.raw, name.as_ptr()) };
         current.check("cuModuleGetFunction", code).map_err(|_| bad(&format!("no function {entry}")))?;
-        let most = u64::from(attribute_of(current, raw, MAX_THREADS)?);
+        let most = u64::from(attribute_of(current, raw, FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?);
         Ok(Function { handle: Handle::new(raw, self), most, has_local_memory: AtomicBool::new(false) })
     }
 }
@@ -201,9 +186,10 @@ impl CudaKernel {
             None => None,
         };
         let functions = std::iter::once(&function).chain(coarse.iter().map(|coarse| &coarse.function));
-        let private = functions.map(|function| attribute_of(&current, function.handle.raw, PRIVATE));
+        let private =
+            functions.map(|function| attribute_of(&current, function.handle.raw, FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES));
         let has_private = private.collect::<Result<Vec<_>, _>>()?.into_iter().any(|bytes| bytes > 0);
-        let static_shared = u64::from(attribute_of(&current, function.handle.raw, STATIC_SHARED)?);
+        let static_shared = u64::from(attribute_of(&current, function.handle.raw, FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?);
         let kernel = CudaKernel {
             name: artifact.name.as_str().into(),
             artifact,
@@ -232,7 +218,7 @@ impl CudaKernel {
             let ptx = text_of(&self.artifact)?;
             let raw = compile(&self.gpu, |current| {
                 let mut options = Options::new(ptx.as_bytes(), Effort::Full);
-                options.set(JIT_REGISTERS, REGISTERS_OF_LARGEST);
+                options.set(JIT_MAX_REGISTERS, REGISTERS_OF_LARGEST);
                 load_ptx(current, &mut options, &ptx)
             })?;
             let module = Module { gpu: self.gpu.clone(), raw, artifact: self.artifact.clone() };
@@ -291,7 +277,13 @@ impl CudaKernel {
         }
         let most = i32::try_from(self.local_memory).unwrap_or(i32::MAX);
         // SAFETY: the function is that of the module.
-        let code = unsafe { (current.table().func_set_attribute)(function.handle.raw, MAX_DYNAMIC_SHARED, most) };
+        let code = unsafe {
+            (current.table().func_set_attribute)(
+                function.handle.raw,
+                FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                most,
+            )
+        };
         current.check("cuFuncSetAttribute", code)?;
         function.has_local_memory.store(true, Ordering::Relaxed);
         Ok(())
@@ -341,11 +333,11 @@ impl Options {
     fn new(image: &[u8], effort: Effort) -> Options {
         let mut log = vec![0u8; LOG];
         let has_lines = image.windows(6).any(|text| text == b"\t.loc\t");
-        let (names, values) = (vec![JIT_ERROR_LOG], vec![log.as_mut_ptr().cast()]);
+        let (names, values) = (vec![JIT_ERROR_LOG_BUFFER], vec![log.as_mut_ptr().cast()]);
         let mut options = Options { log, names, values };
-        options.set(JIT_ERROR_LOG_SIZE, LOG);
-        options.set(JIT_LEVEL, level(effort));
-        options.set(JIT_LINES, has_lines.into());
+        options.set(JIT_ERROR_LOG_BUFFER_SIZE_BYTES, LOG);
+        options.set(JIT_OPTIMIZATION_LEVEL, level(effort));
+        options.set(JIT_GENERATE_LINE_INFO, has_lines.into());
         options
     }
 
@@ -486,7 +478,7 @@ fn link(current: &Current<'_>, ptx: &CStr, effort: Effort) -> Result<Vec<u8>, Ha
     // SAFETY: the text ends in a zero and has this size with it; there are no options.
     let code = unsafe {
         let (data, name) = (text.as_ptr().cast(), c"kernel".as_ptr());
-        (table.link_add_data)(linker.1, INPUT_PTX, data, text.len(), name, 0, none, std::ptr::null_mut())
+        (table.link_add_data)(linker.1, JIT_INPUT_PTX, data, text.len(), name, 0, none, std::ptr::null_mut())
     };
     current.check("cuLinkAddData", code).map_err(|f| options.explain(f))?;
     let (mut cubin, mut size) = (std::ptr::null_mut::<c_void>(), 0);

@@ -13,13 +13,12 @@ use crate::context::Gpu;
 use crate::library::{Address, PoolAccess, RawDevice};
 use crate::memory::DeviceBlock;
 use crate::transfer::Staging;
+use cloom_cuda_abi::constants::{
+    MEM_ACCESS_FLAGS_PROT_NONE, MEM_ACCESS_FLAGS_PROT_READWRITE, MEM_LOCATION_TYPE_DEVICE,
+};
 use cloom_hal::HalError;
 use std::sync::Arc;
 
-/// `CU_MEM_ACCESS_FLAGS_PROT_NONE`
-const NO_ACCESS: i32 = 0;
-/// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`
-const READ_AND_WRITE: i32 = 3;
 /// Bytes of a copy that is tried.
 const TRIED: usize = 64 << 10;
 /// What is copied then, and what is overwritten by it.
@@ -49,11 +48,12 @@ fn link(a: &Arc<Gpu>, b: &Arc<Gpu>, staging: &Staging) {
     if !pairs.iter().all(|(gpu, peer)| can_access(gpu, peer)) {
         return;
     }
-    let admitted = pairs.iter().all(|(owner, guest)| set_access(owner, guest.device, READ_AND_WRITE).is_ok());
+    let admitted =
+        pairs.iter().all(|(owner, guest)| set_access(owner, guest.device, MEM_ACCESS_FLAGS_PROT_READWRITE).is_ok());
     if !admitted || !pairs.iter().all(|(to, from)| arrives(to, from, staging).unwrap_or(false)) {
         for (owner, guest) in pairs {
             // Without a link, there is nothing to take back.
-            let _ = set_access(owner, guest.device, NO_ACCESS);
+            let _ = set_access(owner, guest.device, MEM_ACCESS_FLAGS_PROT_NONE);
         }
     }
 }
@@ -70,7 +70,7 @@ fn can_access(gpu: &Gpu, peer: &Gpu) -> bool {
 fn set_access(owner: &Gpu, guest: RawDevice, flags: i32) -> Result<(), HalError> {
     let current = owner.enter()?;
     let pool = current.pool().ok_or_else(|| HalError::Device("it has no pool of memory".into()))?;
-    let access = PoolAccess { location: 1, device: guest, flags };
+    let access = PoolAccess { location: MEM_LOCATION_TYPE_DEVICE, device: guest, flags };
     // SAFETY: it reads the access; the pool lives as long as the GPU.
     let code = unsafe { (current.table().pool_set_access)(pool, &access, 1) };
     Ok(current.check("cuMemPoolSetAccess", code)?)

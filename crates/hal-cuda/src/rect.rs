@@ -8,12 +8,11 @@ use crate::context::{Current, Gpu};
 use crate::library::{Copy2d, RawStream, Side2d};
 use crate::memory::{self, DeviceBlock};
 use crate::transfer::Staging;
+use cloom_cuda_abi::constants::MEMORYTYPE_DEVICE;
 use cloom_hal::{HalError, Rect};
 use std::ptr::null_mut;
 use std::sync::Arc;
 
-/// `CU_MEMORYTYPE_DEVICE`
-const DEVICE: u32 = 2;
 /// The longest distance of rows that one call takes: `CU_DEVICE_ATTRIBUTE_MAX_PITCH` of every GPU.
 const MAX_PITCH: u64 = (1 << 31) - 1;
 /// Bytes that are gathered or scattered at once.
@@ -97,7 +96,7 @@ fn copy_rows(current: &Current<'_>, stream: RawStream, to: Rect, from: Rect) -> 
     let at_once = height > 1 && to.row_pitch.max(from.row_pitch) <= MAX_PITCH;
     let side = |start: u64, pitch: u64| Side2d {
         origin: [0; 2],
-        kind: DEVICE,
+        kind: MEMORYTYPE_DEVICE,
         host: null_mut(),
         device: start,
         array: null_mut(),

@@ -10,6 +10,7 @@
 use crate::context::{Current, Gpu};
 use crate::library::Address;
 use crate::memory::HostBlock;
+use cloom_cuda_abi::constants::{MEMORYTYPE_DEVICE, MEMORYTYPE_HOST, POINTER_ATTRIBUTE_MEMORY_TYPE};
 use cloom_hal::HalError;
 use cloom_hal::lock::{Condvar, Mutex};
 use std::ptr;
@@ -28,13 +29,6 @@ const MIN_PART: usize = 512 << 10;
 const PER_THREAD: usize = 2 << 20;
 /// Pinned blocks of a device, and threads of a transfer.
 const BLOCKS: usize = 8;
-
-/// Pinned memory: `CU_MEMORYTYPE_HOST`.
-const MEMORY_TYPE_HOST: u32 = 1;
-/// Memory of a device: `CU_MEMORYTYPE_DEVICE`.
-const MEMORY_TYPE_DEVICE: u32 = 2;
-/// `CU_POINTER_ATTRIBUTE_MEMORY_TYPE`
-const POINTER_MEMORY_TYPE: i32 = 2;
 
 /// The pinned blocks of a device, allocated as they are needed.
 pub struct Staging {
@@ -123,7 +117,7 @@ impl Staging {
         }
         let current = gpu.enter()?;
         let host_address = host.address() as Address;
-        if size <= DIRECT || memory_type(&current, host_address) == Some(MEMORY_TYPE_HOST) {
+        if size <= DIRECT || memory_type(&current, host_address) == Some(MEMORYTYPE_HOST) {
             // SAFETY: the caller's.
             return unsafe { direct(&current, host, device, size) };
         }
@@ -207,14 +201,16 @@ fn threads() -> usize {
 fn memory_type(current: &Current<'_>, address: Address) -> Option<u32> {
     let mut kind = 0u32;
     // SAFETY: it writes a `u32`, and only looks the address up.
-    let code = unsafe { (current.table().pointer_get_attribute)((&raw mut kind).cast(), POINTER_MEMORY_TYPE, address) };
+    let code = unsafe {
+        (current.table().pointer_get_attribute)((&raw mut kind).cast(), POINTER_ATTRIBUTE_MEMORY_TYPE, address)
+    };
     (code == 0 && kind != 0).then_some(kind)
 }
 
 /// Whether an address is that of memory of a device: an allocation, or a variable of a module.
 fn is_on_device(current: &Current<'_>, address: Address) -> bool {
     let (mut base, mut size) = (0, 0);
-    memory_type(current, address) == Some(MEMORY_TYPE_DEVICE)
+    memory_type(current, address) == Some(MEMORYTYPE_DEVICE)
         // SAFETY: it writes two numbers.
         || unsafe { (current.table().mem_get_address_range)(&mut base, &mut size, address) } == 0
 }

@@ -2,22 +2,17 @@
 
 use crate::memory::Seen;
 use crate::stream::Stream;
-use crate::{
-    Code, INVALID_HANDLE, INVALID_VALUE, SUCCESS, compiler, current, driver, fallible, handle, lose, number, object,
-    put, unless_lost, with_memory,
+use crate::{compiler, current, driver, fallible, handle, lose, number, object, put, unless_lost, with_memory};
+use cloom_cuda_abi::Code;
+use cloom_cuda_abi::constants::{
+    ERROR_ILLEGAL_ADDRESS, ERROR_INVALID_HANDLE, ERROR_INVALID_PTX, ERROR_INVALID_VALUE, ERROR_LAUNCH_FAILED,
+    ERROR_LAUNCH_OUT_OF_RESOURCES, ERROR_LAUNCH_TIMEOUT, ERROR_MISALIGNED_ADDRESS, ERROR_NOT_FOUND,
+    JIT_ERROR_LOG_BUFFER, JIT_ERROR_LOG_BUFFER_SIZE_BYTES, JIT_MAX_REGISTERS, JIT_OPTIMIZATION_LEVEL, SUCCESS,
 };
 use cloom_cuda_sim::ptx::{Fault, Grid, Loaded, Module, ParamInfo, launch};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-
-pub const INVALID_PTX: Code = 218;
-pub const NOT_FOUND: Code = 500;
-pub const ILLEGAL_ADDRESS: Code = 700;
-pub const OUT_OF_RESOURCES: Code = 701;
-pub const LAUNCH_TIMEOUT: Code = 702;
-pub const MISALIGNED_ADDRESS: Code = 716;
-pub const LAUNCH_FAILED: Code = 719;
 
 /// Instructions of a launch, as `CUDA_SIM_BUDGET` says: who waits for more has an endless kernel.
 const BUDGET: u64 = 20_000_000_000;
@@ -54,15 +49,6 @@ struct Function {
 /// What a linker makes: the text, which ends in a zero.
 struct Linker(Mutex<Vec<u8>>);
 
-/// The option that says how much is optimised.
-const LEVEL: c_int = 7;
-
-/// The option that says how many registers a thread may have.
-const REGISTERS_OF_THREAD: c_int = 0;
-/// Where the errors of the compiler go: the option of this number, and its size.
-const ERROR_LOG: c_int = 5;
-const ERROR_LOG_SIZE: c_int = 6;
-
 /// The value of an option.
 ///
 /// # Safety
@@ -89,7 +75,7 @@ fn most_threads(registers: Option<*mut c_void>) -> c_int {
 unsafe fn report(message: &str, count: c_uint, names: *const c_int, values: *const *mut c_void) {
     // SAFETY: the caller's.
     let found = |name: c_int| unsafe { option(name, count, names, values) };
-    if let (Some(log), Some(size)) = (found(ERROR_LOG), found(ERROR_LOG_SIZE))
+    if let (Some(log), Some(size)) = (found(JIT_ERROR_LOG_BUFFER), found(JIT_ERROR_LOG_BUFFER_SIZE_BYTES))
         && let Some(room) = size.addr().checked_sub(1)
     {
         let bytes = &message.as_bytes()[..message.len().min(room)];
@@ -128,7 +114,7 @@ driver! {
                 let device = current();
                 let loaded = with_memory(|memory| parsed.load(&mut Seen { memory, device }));
                 // SAFETY: the caller's.
-                let registers = unsafe { option(REGISTERS_OF_THREAD, count, names, values) };
+                let registers = unsafe { option(JIT_MAX_REGISTERS, count, names, values) };
                 let most_threads = most_threads(registers);
                 let new = LoadedModule { module: Arc::new(loaded), most_threads, is_unloaded: Arc::default() };
                 // SAFETY: the caller's.
@@ -137,7 +123,7 @@ driver! {
             Err(error) => {
                 // SAFETY: the caller's.
                 unsafe { report(&error, count, names, values) };
-                INVALID_PTX
+                ERROR_INVALID_PTX
             }
         })
     }
@@ -146,7 +132,7 @@ driver! {
     /// so many milliseconds.
     fn cuModuleUnload(module: *mut c_void) {
         // SAFETY: the caller's.
-        let Some(module) = (unsafe { object::<LoadedModule>(module) }) else { return INVALID_HANDLE };
+        let Some(module) = (unsafe { object::<LoadedModule>(module) }) else { return ERROR_INVALID_HANDLE };
         module.is_unloaded.store(true, Ordering::Relaxed);
         crate::exit::unload();
         SUCCESS
@@ -156,11 +142,11 @@ driver! {
     fn cuModuleGetFunction(function: *mut *mut c_void, module: *mut c_void, name: *const c_char) {
         // SAFETY: the caller's.
         let (Some(loaded), name) = (unsafe { (object::<LoadedModule>(module), CStr::from_ptr(name)) }) else {
-            return INVALID_HANDLE;
+            return ERROR_INVALID_HANDLE;
         };
         let LoadedModule { module, most_threads, is_unloaded } = loaded;
         let name = name.to_string_lossy().into_owned();
-        let Some(params) = module.module().params(&name).map(<[ParamInfo]>::to_vec) else { return NOT_FOUND };
+        let Some(params) = module.module().params(&name).map(<[ParamInfo]>::to_vec) else { return ERROR_NOT_FOUND };
         let (module, is_unloaded, most_threads) = (module.clone(), is_unloaded.clone(), *most_threads);
         let (most_shared, launched) = (Mutex::new(PLAIN_SHARED), AtomicBool::new(false));
         let found = Function { module, is_unloaded, name, params, most_threads, most_shared, launched };
@@ -171,12 +157,12 @@ driver! {
     /// Its properties, those that are asked for.
     fn cuFuncGetAttribute(value: *mut c_int, attribute: c_int, function: *mut c_void) {
         // SAFETY: the caller's.
-        let Some(function) = (unsafe { object::<Function>(function) }) else { return INVALID_HANDLE };
+        let Some(function) = (unsafe { object::<Function>(function) }) else { return ERROR_INVALID_HANDLE };
         let answer = match attribute {
             0 => function.most_threads,
             // Static shared memory, and private memory.
             1 | 3 => 0,
-            _ => return INVALID_VALUE,
+            _ => return ERROR_INVALID_VALUE,
         };
         // SAFETY: the caller's.
         unsafe { put(value, answer) }
@@ -185,9 +171,9 @@ driver! {
     /// Allows more dynamic local memory.
     fn cuFuncSetAttribute(function: *mut c_void, attribute: c_int, value: c_int) {
         // SAFETY: the caller's.
-        let Some(function) = (unsafe { object::<Function>(function) }) else { return INVALID_HANDLE };
+        let Some(function) = (unsafe { object::<Function>(function) }) else { return ERROR_INVALID_HANDLE };
         if attribute != 8 || !(0..=MOST_SHARED).contains(&value) {
-            return INVALID_VALUE;
+            return ERROR_INVALID_VALUE;
         }
         if let Ok(mut most) = function.most_shared.lock() {
             *most = value;
@@ -198,7 +184,7 @@ driver! {
     /// A parameter of it.
     fn cuFuncGetParamInfo(function: *mut c_void, index: usize, offset: *mut usize, size: *mut usize) {
         // SAFETY: the caller's.
-        let Some(function) = (unsafe { object::<Function>(function) }) else { return INVALID_HANDLE };
+        let Some(function) = (unsafe { object::<Function>(function) }) else { return ERROR_INVALID_HANDLE };
         let mut at = 0usize;
         for (i, param) in function.params.iter().enumerate() {
             at = at.next_multiple_of(param.align.max(1));
@@ -208,13 +194,13 @@ driver! {
             }
             at += param.size;
         }
-        INVALID_VALUE
+        ERROR_INVALID_VALUE
     }
 
     /// A linker.
     fn cuLinkCreate_v2(count: c_uint, names: *mut c_int, values: *mut *mut c_void, linker: *mut *mut c_void) {
         // SAFETY: the caller's.
-        if let (true, Some(level)) = (traces(), unsafe { option(LEVEL, count, names, values) }) {
+        if let (true, Some(level)) = (traces(), unsafe { option(JIT_OPTIMIZATION_LEVEL, count, names, values) }) {
             eprintln!("simulated GPU: compiles at level {}", level.addr());
         }
         // SAFETY: the caller's.
@@ -233,7 +219,7 @@ driver! {
         _values: *mut *mut c_void,
     ) {
         // SAFETY: the caller's.
-        let Some(linker) = (unsafe { object::<Linker>(linker) }) else { return INVALID_HANDLE };
+        let Some(linker) = (unsafe { object::<Linker>(linker) }) else { return ERROR_INVALID_HANDLE };
         compiler::translate();
         // SAFETY: the caller's.
         match (unsafe { parse(data) }, linker.0.lock()) {
@@ -241,7 +227,7 @@ driver! {
                 *code = text;
                 SUCCESS
             }
-            _ => INVALID_PTX,
+            _ => ERROR_INVALID_PTX,
         }
     }
 
@@ -249,7 +235,7 @@ driver! {
     fn cuLinkComplete(linker: *mut c_void, code: *mut *mut c_void, size: *mut usize) {
         // SAFETY: the caller's.
         let linker = unsafe { object::<Linker>(linker) };
-        let Some(Ok(mut text)) = linker.map(|linker| linker.0.lock()) else { return INVALID_HANDLE };
+        let Some(Ok(mut text)) = linker.map(|linker| linker.0.lock()) else { return ERROR_INVALID_HANDLE };
         // SAFETY: the caller's; the text stays where it is, as nothing is linked twice.
         unsafe { put(code, text.as_mut_ptr().cast()) | put(size, text.len()) }
     }
@@ -272,7 +258,7 @@ driver! {
         _extra: *mut *mut c_void,
     ) {
         // SAFETY: the caller's.
-        let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return INVALID_HANDLE };
+        let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return ERROR_INVALID_HANDLE };
         let (groups, threads) = ([groups_x, groups_y, groups_z], [threads_x, threads_y, threads_z]);
         // SAFETY: the caller's.
         match unsafe { Ready::new(function, groups, threads, shared, params) } {
@@ -307,16 +293,16 @@ impl Ready {
         params: *const *const c_void,
     ) -> Result<Ready, Code> {
         // SAFETY: the caller's; it is never freed.
-        let Some(function) = (unsafe { object::<Function>(function) }) else { return Err(INVALID_HANDLE) };
+        let Some(function) = (unsafe { object::<Function>(function) }) else { return Err(ERROR_INVALID_HANDLE) };
         let grid = Grid { groups, threads, dynamic_shared: shared };
         let most = [i32::MAX as u32, 65535, 65535, 1024, 1024, 64];
         let sizes = groups.into_iter().chain(threads);
         let most_shared = function.most_shared.lock().map_or(0, |most| *most);
         if sizes.zip(most).any(|(n, most)| n == 0 || n > most) || shared > most_shared as u32 {
-            return Err(INVALID_VALUE);
+            return Err(ERROR_INVALID_VALUE);
         }
         if threads.iter().product::<u32>() > function.most_threads as u32 {
-            return Err(OUT_OF_RESOURCES);
+            return Err(ERROR_LAUNCH_OUT_OF_RESOURCES);
         }
         // SAFETY: the caller's.
         let bytes = |i: usize, size: usize| unsafe { std::slice::from_raw_parts((*params.add(i)).cast::<u8>(), size) };
@@ -355,10 +341,10 @@ fn run(function: &Function, device: u32, grid: &Grid, values: &[Vec<u8>]) -> Cod
     let Err(fault) = result else { return SUCCESS };
     eprintln!("simulated GPU: kernel {}: {fault}", function.name);
     lose(match fault {
-        Fault::Access { .. } => ILLEGAL_ADDRESS,
-        Fault::Misaligned { .. } => MISALIGNED_ADDRESS,
-        Fault::TooLong { .. } => LAUNCH_TIMEOUT,
-        _ => LAUNCH_FAILED,
+        Fault::Access { .. } => ERROR_ILLEGAL_ADDRESS,
+        Fault::Misaligned { .. } => ERROR_MISALIGNED_ADDRESS,
+        Fault::TooLong { .. } => ERROR_LAUNCH_TIMEOUT,
+        _ => ERROR_LAUNCH_FAILED,
     });
     SUCCESS
 }

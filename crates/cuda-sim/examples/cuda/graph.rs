@@ -1,10 +1,12 @@
 //! Graphs of kernels and words, each of which follows the one before it.
 
-use crate::code::{LAUNCH_FAILED, Ready, traces};
+use crate::code::{Ready, traces};
 use crate::stream::Stream;
-use crate::{
-    Code, INVALID_HANDLE, INVALID_VALUE, SUCCESS, driver, fallible, handle, lose, object, put, state, write_value,
+use crate::{driver, fallible, handle, lose, object, put, state, write_value};
+use cloom_cuda_abi::constants::{
+    ERROR_INVALID_HANDLE, ERROR_INVALID_VALUE, ERROR_LAUNCH_FAILED, STREAM_MEM_OP_WRITE_VALUE_64, SUCCESS,
 };
+use cloom_cuda_abi::{Code, KernelNode, RawContext, WordsNode};
 use std::ffi::{c_uint, c_void};
 use std::mem::discriminant;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -31,75 +33,41 @@ impl Graph {
 fn check_usual(kernel: &Ready) {
     if !kernel.is_usual() {
         eprintln!("simulated GPU: a graph has a kernel that was unloaded, or never launched by itself");
-        lose(LAUNCH_FAILED);
+        lose(ERROR_LAUNCH_FAILED);
     }
 }
 
-/// `CUDA_KERNEL_NODE_PARAMS`
-#[repr(C)]
-pub struct KernelNode {
-    function: *mut c_void,
-    groups: [c_uint; 3],
-    threads: [c_uint; 3],
-    shared: c_uint,
-    params: *const *const c_void,
-    extra: *mut *mut c_void,
-    kernel: *mut c_void,
-    context: *mut c_void,
-}
-
-impl KernelNode {
-    /// # Safety
-    /// As for a launch.
-    unsafe fn ready(&self) -> Result<Node, Code> {
-        if !self.extra.is_null() || !self.kernel.is_null() || !self.context.is_null() {
-            return Err(INVALID_VALUE);
-        }
-        // SAFETY: the caller's.
-        let ready = unsafe { Ready::new(self.function, self.groups, self.threads, self.shared, self.params) }?;
-        check_usual(&ready);
-        Ok(Node::Kernel(ready))
+/// A kernel that is ready to run.
+///
+/// # Safety
+/// As for a launch.
+unsafe fn kernel_node(node: &KernelNode) -> Result<Node, Code> {
+    if !node.extra.is_null() || !node.kernel.is_null() || !node.context.is_null() {
+        return Err(ERROR_INVALID_VALUE);
     }
+    let KernelNode { function, groups, local, local_size, parameters, .. } = *node;
+    // SAFETY: the caller's.
+    let ready = unsafe { Ready::new(function.0, groups, local, local_size, parameters) }?;
+    check_usual(&ready);
+    Ok(Node::Kernel(ready))
 }
 
-/// `CUDA_BATCH_MEM_OP_NODE_PARAMS`
-#[repr(C)]
-pub struct WordsNode {
-    context: *mut c_void,
-    count: c_uint,
-    words: *const WriteValue,
-    flags: c_uint,
-}
-
-/// `CUstreamBatchMemOpParams`, to write a value.
-#[repr(C)]
-struct WriteValue {
-    operation: c_uint,
-    address: u64,
-    value: u64,
-    flags: c_uint,
-    reserved: [u64; 2],
-}
-
-/// `CU_STREAM_MEM_OP_WRITE_VALUE_64`
-const WRITE_VALUE_64: c_uint = 5;
-
-impl WordsNode {
-    /// # Safety
-    /// There are so many words.
-    unsafe fn ready(&self) -> Result<Node, Code> {
-        // SAFETY: the caller's.
-        let (1, 0, Some(word)) = (self.count, self.flags, unsafe { self.words.as_ref() }) else {
-            return Err(INVALID_VALUE);
-        };
-        if self.context.is_null()
-            || (word.operation, word.flags, word.reserved) != (WRITE_VALUE_64, 0, [0; 2])
-            || !word.address.is_multiple_of(8)
-        {
-            return Err(INVALID_VALUE);
-        }
-        Ok(Node::Word(word.address, word.value))
+/// A word that is written.
+///
+/// # Safety
+/// There are so many words.
+unsafe fn word_node(node: &WordsNode) -> Result<Node, Code> {
+    // SAFETY: the caller's.
+    let (1, 0, Some(word)) = (node.count, node.flags, unsafe { node.words.as_ref() }) else {
+        return Err(ERROR_INVALID_VALUE);
+    };
+    if node.context == RawContext::NULL
+        || (word.operation, word.flags, word.reserved) != (STREAM_MEM_OP_WRITE_VALUE_64, 0, [0; 2])
+        || !word.address.is_multiple_of(8)
+    {
+        return Err(ERROR_INVALID_VALUE);
     }
+    Ok(Node::Word(word.address, word.value))
 }
 
 /// Adds a node after the last.
@@ -114,7 +82,7 @@ unsafe fn add(
     new: impl FnOnce() -> Result<Node, Code>,
 ) -> Code {
     // SAFETY: the caller's.
-    let Some(graph) = (unsafe { object::<Graph>(graph) }) else { return INVALID_HANDLE };
+    let Some(graph) = (unsafe { object::<Graph>(graph) }) else { return ERROR_INVALID_HANDLE };
     let mut nodes = graph.nodes();
     let follows_last = match count {
         0 => nodes.is_empty(),
@@ -123,7 +91,7 @@ unsafe fn add(
         _ => false,
     };
     if !follows_last {
-        return INVALID_VALUE;
+        return ERROR_INVALID_VALUE;
     }
     match new() {
         Ok(new) => nodes.push(new),
@@ -139,15 +107,15 @@ unsafe fn add(
 /// The handle is null or valid.
 unsafe fn set(exec: *mut c_void, node: *mut c_void, new: Result<Node, Code>) -> Code {
     // SAFETY: the caller's.
-    let Some(exec) = (unsafe { object::<Graph>(exec) }) else { return INVALID_HANDLE };
+    let Some(exec) = (unsafe { object::<Graph>(exec) }) else { return ERROR_INVALID_HANDLE };
     let mut nodes = exec.nodes();
-    let Some(place) = node.addr().checked_sub(1).and_then(|at| nodes.get_mut(at)) else { return INVALID_VALUE };
+    let Some(place) = node.addr().checked_sub(1).and_then(|at| nodes.get_mut(at)) else { return ERROR_INVALID_VALUE };
     if let Node::Kernel(old) = &*place {
         check_usual(old);
     }
     match new {
         Ok(new) if discriminant(&new) == discriminant(place) => *place = new,
-        Ok(_) => return INVALID_VALUE,
+        Ok(_) => return ERROR_INVALID_VALUE,
         Err(code) => return code,
     }
     state()
@@ -169,9 +137,9 @@ driver! {
         kernel: *const KernelNode,
     ) {
         // SAFETY: the caller's.
-        let Some(kernel) = (unsafe { kernel.as_ref() }) else { return INVALID_VALUE };
+        let Some(kernel) = (unsafe { kernel.as_ref() }) else { return ERROR_INVALID_VALUE };
         // SAFETY: the caller's.
-        unsafe { add(node, graph, before, count, || kernel.ready()) }
+        unsafe { add(node, graph, before, count, || kernel_node(kernel)) }
     }
 
     /// Adds words after the last node.
@@ -183,15 +151,15 @@ driver! {
         words: *const WordsNode,
     ) {
         // SAFETY: the caller's.
-        let Some(words) = (unsafe { words.as_ref() }) else { return INVALID_VALUE };
+        let Some(words) = (unsafe { words.as_ref() }) else { return ERROR_INVALID_VALUE };
         // SAFETY: the caller's.
-        fallible(|| unsafe { add(node, graph, before, count, || words.ready()) })
+        fallible(|| unsafe { add(node, graph, before, count, || word_node(words)) })
     }
 
     /// A copy that can be launched.
     fn cuGraphInstantiateWithFlags(exec: *mut *mut c_void, graph: *mut c_void, _flags: u64) {
         // SAFETY: the caller's.
-        let Some(graph) = (unsafe { object::<Graph>(graph) }) else { return INVALID_HANDLE };
+        let Some(graph) = (unsafe { object::<Graph>(graph) }) else { return ERROR_INVALID_HANDLE };
         // SAFETY: the caller's.
         fallible(|| unsafe { put(exec, handle(Graph(Mutex::new(graph.nodes().clone())))) })
     }
@@ -199,24 +167,24 @@ driver! {
     /// Changes a kernel for later launches.
     fn cuGraphExecKernelNodeSetParams_v2(exec: *mut c_void, node: *mut c_void, kernel: *const KernelNode) {
         // SAFETY: the caller's.
-        let Some(kernel) = (unsafe { kernel.as_ref() }) else { return INVALID_VALUE };
+        let Some(kernel) = (unsafe { kernel.as_ref() }) else { return ERROR_INVALID_VALUE };
         // SAFETY: the caller's.
-        unsafe { set(exec, node, kernel.ready()) }
+        unsafe { set(exec, node, kernel_node(kernel)) }
     }
 
     /// Changes words for later launches.
     fn cuGraphExecBatchMemOpNodeSetParams(exec: *mut c_void, node: *mut c_void, words: *const WordsNode) {
         // SAFETY: the caller's.
-        let Some(words) = (unsafe { words.as_ref() }) else { return INVALID_VALUE };
+        let Some(words) = (unsafe { words.as_ref() }) else { return ERROR_INVALID_VALUE };
         // SAFETY: the caller's.
-        unsafe { set(exec, node, words.ready()) }
+        unsafe { set(exec, node, word_node(words)) }
     }
 
     /// Does what the nodes say when the stream has come there.
     fn cuGraphLaunch(exec: *mut c_void, stream: *mut c_void) {
         // SAFETY: the caller's.
         let (Some(exec), Some(stream)) = (unsafe { (object::<Graph>(exec), object::<Stream>(stream)) }) else {
-            return INVALID_HANDLE;
+            return ERROR_INVALID_HANDLE;
         };
         fallible(|| {
             let nodes = exec.nodes();

@@ -10,6 +10,7 @@
 //! | `code`, `graph` | modules and launches, graphs |
 //! | `compiler` | the library that translates code |
 //! | `texture` | textures |
+//! | `signatures` | that they are called as Cloom calls them |
 //!
 //! Handles are addresses of boxes that are never freed: a test process is short, and a handle that is used too late is
 //! no accident of memory. A fault of a kernel ends everything, as CUDA has it: from then on each function fails.
@@ -22,10 +23,17 @@ mod exit;
 mod graph;
 mod memory;
 mod peers;
+mod signatures;
 mod stream;
 mod texture;
 mod transfer;
 
+use cloom_cuda_abi::constants::{
+    ERROR_ILLEGAL_ADDRESS, ERROR_INVALID_DEVICE, ERROR_INVALID_HANDLE, ERROR_INVALID_PTX, ERROR_INVALID_VALUE,
+    ERROR_LAUNCH_FAILED, ERROR_LAUNCH_TIMEOUT, ERROR_MISALIGNED_ADDRESS, ERROR_NOT_FOUND, ERROR_NOT_READY,
+    ERROR_OUT_OF_MEMORY, SUCCESS,
+};
+use cloom_cuda_abi::{Code, PoolProperties, constants};
 use memory::{CAPACITY, Kind, Memory};
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -33,16 +41,6 @@ use std::str::FromStr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use stream::{Mark, Stream};
-
-/// `CUresult`
-type Code = c_uint;
-
-const SUCCESS: Code = 0;
-const INVALID_VALUE: Code = 1;
-const OUT_OF_MEMORY: Code = 2;
-const INVALID_DEVICE: Code = 101;
-const INVALID_HANDLE: Code = 400;
-const NOT_READY: Code = 600;
 
 /// The name of the device.
 const NAME: &CStr = c"Simulated GPU";
@@ -118,7 +116,7 @@ fn fallible(call: impl FnOnce() -> Code) -> Code {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     static FAILS: LazyLock<Option<u64>> = LazyLock::new(|| number("CUDA_SIM_FAIL"));
     let number = CALLS.fetch_add(1, Ordering::Relaxed) + 1;
-    if *FAILS == Some(number) { OUT_OF_MEMORY } else { unless_lost(call) }
+    if *FAILS == Some(number) { ERROR_OUT_OF_MEMORY } else { unless_lost(call) }
 }
 
 /// A stream writes a word of the host's memory.
@@ -126,7 +124,7 @@ fn write_value(address: u64, value: u64) {
     // What follows a fault does nothing. Asked now, because a kernel that runs has all memory.
     unless_lost(|| {
         if !with_memory(|memory| memory.has(address, 8)) {
-            lose(code::ILLEGAL_ADDRESS);
+            lose(ERROR_ILLEGAL_ADDRESS);
             return state();
         }
         // SAFETY: the caller keeps the word, whose other users access it atomically, too.
@@ -142,7 +140,7 @@ fn write_value(address: u64, value: u64) {
 /// The pointer is null, or valid for writing.
 unsafe fn put<T>(to: *mut T, value: T) -> Code {
     if to.is_null() {
-        return INVALID_VALUE;
+        return ERROR_INVALID_VALUE;
     }
     // SAFETY: the caller's.
     unsafe { to.write(value) };
@@ -172,7 +170,7 @@ macro_rules! driver {
         /// As CUDA's function of this name.
         #[unsafe(no_mangle)]
         #[allow(non_snake_case, reason = "the name is CUDA's")]
-        pub unsafe extern "C" fn $name($($arg: $ty),*) -> Code $body
+        pub unsafe extern "C" fn $name($($arg: $ty),*) -> ::cloom_cuda_abi::Code $body
     )*};
 }
 pub(crate) use driver;
@@ -194,18 +192,18 @@ driver! {
     fn cuGetErrorName(code: Code, name: *mut *const c_char) {
         let text = match code {
             SUCCESS => c"CUDA_SUCCESS",
-            INVALID_VALUE => c"CUDA_ERROR_INVALID_VALUE",
-            OUT_OF_MEMORY => c"CUDA_ERROR_OUT_OF_MEMORY",
-            INVALID_DEVICE => c"CUDA_ERROR_INVALID_DEVICE",
-            code::INVALID_PTX => c"CUDA_ERROR_INVALID_PTX",
-            INVALID_HANDLE => c"CUDA_ERROR_INVALID_HANDLE",
-            code::NOT_FOUND => c"CUDA_ERROR_NOT_FOUND",
-            NOT_READY => c"CUDA_ERROR_NOT_READY",
-            code::ILLEGAL_ADDRESS => c"CUDA_ERROR_ILLEGAL_ADDRESS",
-            code::MISALIGNED_ADDRESS => c"CUDA_ERROR_MISALIGNED_ADDRESS",
-            code::LAUNCH_TIMEOUT => c"CUDA_ERROR_LAUNCH_TIMEOUT",
-            code::LAUNCH_FAILED => c"CUDA_ERROR_LAUNCH_FAILED",
-            _ => return INVALID_VALUE,
+            ERROR_INVALID_VALUE => c"CUDA_ERROR_INVALID_VALUE",
+            ERROR_OUT_OF_MEMORY => c"CUDA_ERROR_OUT_OF_MEMORY",
+            ERROR_INVALID_DEVICE => c"CUDA_ERROR_INVALID_DEVICE",
+            ERROR_INVALID_PTX => c"CUDA_ERROR_INVALID_PTX",
+            ERROR_INVALID_HANDLE => c"CUDA_ERROR_INVALID_HANDLE",
+            ERROR_NOT_FOUND => c"CUDA_ERROR_NOT_FOUND",
+            ERROR_NOT_READY => c"CUDA_ERROR_NOT_READY",
+            ERROR_ILLEGAL_ADDRESS => c"CUDA_ERROR_ILLEGAL_ADDRESS",
+            ERROR_MISALIGNED_ADDRESS => c"CUDA_ERROR_MISALIGNED_ADDRESS",
+            ERROR_LAUNCH_TIMEOUT => c"CUDA_ERROR_LAUNCH_TIMEOUT",
+            ERROR_LAUNCH_FAILED => c"CUDA_ERROR_LAUNCH_FAILED",
+            _ => return ERROR_INVALID_VALUE,
         };
         // SAFETY: the caller's.
         unsafe { put(name, text.as_ptr()) }
@@ -220,7 +218,7 @@ driver! {
     /// A device's number is its ordinal.
     fn cuDeviceGet(device: *mut c_int, ordinal: c_int) {
         if !(0..devices() as c_int).contains(&ordinal) {
-            return INVALID_DEVICE;
+            return ERROR_INVALID_DEVICE;
         }
         // SAFETY: the caller's.
         unsafe { put(device, ordinal) }
@@ -230,7 +228,7 @@ driver! {
     fn cuDeviceGetName(name: *mut c_char, room: c_int, _device: c_int) {
         let bytes = NAME.to_bytes_with_nul();
         if name.is_null() || (room as usize) < bytes.len() {
-            return INVALID_VALUE;
+            return ERROR_INVALID_VALUE;
         }
         // SAFETY: the caller's array has so many bytes.
         unsafe { name.copy_from_nonoverlapping(bytes.as_ptr().cast(), bytes.len()) };
@@ -249,31 +247,31 @@ driver! {
     fn cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, device: c_int) {
         let answer = match attribute {
             // Shared memory of a block, and of one that asks for more.
-            8 => 48 << 10,
-            97 => 99 << 10,
+            constants::DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK => 48 << 10,
+            constants::DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN => 99 << 10,
             // Registers of a block.
-            12 => 64 << 10,
+            constants::DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK => 64 << 10,
             // kHz
-            13 => 1_000_000,
-            16 => number("CUDA_SIM_MULTIPROCESSORS").unwrap_or(MULTIPROCESSORS),
+            constants::DEVICE_ATTRIBUTE_CLOCK_RATE => 1_000_000,
+            constants::DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT => number("CUDA_SIM_MULTIPROCESSORS").unwrap_or(MULTIPROCESSORS),
             // No limit of time, memory of its own.
-            17 | 18 => 0,
+            constants::DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT | constants::DEVICE_ATTRIBUTE_INTEGRATED => 0,
             // Domain, bus and device on the PCI bus.
-            50 => 0,
-            33 => 1 + device,
-            34 => 0,
+            constants::DEVICE_ATTRIBUTE_PCI_DOMAIN_ID => 0,
+            constants::DEVICE_ATTRIBUTE_PCI_BUS_ID => 1 + device,
+            constants::DEVICE_ATTRIBUTE_PCI_DEVICE_ID => 0,
             // Copy engines.
-            40 => 2,
+            constants::DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT => 2,
             // Compute mode: open to all.
-            20 => 0,
+            constants::DEVICE_ATTRIBUTE_COMPUTE_MODE => 0,
             // The second-level cache.
-            38 => 4 << 20,
+            constants::DEVICE_ATTRIBUTE_L2_CACHE_SIZE => 4 << 20,
             // Compute capability 9.0.
-            75 => 9,
-            76 => 0,
+            constants::DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR => 9,
+            constants::DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR => 0,
             // The host may use managed memory at any time.
-            89 => 1,
-            _ => return INVALID_VALUE,
+            constants::DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS => 1,
+            _ => return ERROR_INVALID_VALUE,
         };
         // SAFETY: the caller's.
         unsafe { put(value, answer) }
@@ -304,7 +302,7 @@ driver! {
     fn cuCtxSetCurrent(context: *mut c_void) {
         let device = device_of(context);
         if device.is_none() && !context.is_null() {
-            return INVALID_VALUE;
+            return ERROR_INVALID_VALUE;
         }
         CURRENT.set(device);
         SUCCESS
@@ -324,7 +322,7 @@ driver! {
 
     /// Frees either.
     fn cuMemFree_v2(address: u64) {
-        fallible(|| if with_memory(|memory| memory.free(address)) { SUCCESS } else { INVALID_VALUE })
+        fallible(|| if with_memory(|memory| memory.free(address)) { SUCCESS } else { ERROR_INVALID_VALUE })
     }
 
     /// The host's memory, pinned.
@@ -342,17 +340,23 @@ driver! {
     fn cuMemFreeHost(pointer: *mut c_void) {
         fallible(|| match with_memory(|memory| memory.free(pointer.expose_provenance() as u64)) {
             true => SUCCESS,
-            false => INVALID_VALUE,
+            false => ERROR_INVALID_VALUE,
         })
     }
 
     /// Memory of pools is any memory. A device has one, whose handle is that of the context.
-    fn cuMemPoolCreate(pool: *mut *mut c_void, properties: *const [c_int; 4]) {
+    fn cuMemPoolCreate(pool: *mut *mut c_void, properties: *const PoolProperties) {
         // SAFETY: the caller's.
         match unsafe { properties.as_ref() } {
-            // SAFETY: the caller's.
-            Some([1, 0, 1, device]) => unsafe { put(pool, context_of(*device as u32)) },
-            _ => INVALID_VALUE,
+            Some(&PoolProperties {
+                kind: constants::MEM_ALLOCATION_TYPE_PINNED,
+                handles: 0,
+                location: constants::MEM_LOCATION_TYPE_DEVICE,
+                device,
+                ..
+                // SAFETY: the caller's.
+            }) => unsafe { put(pool, context_of(device as u32)) },
+            _ => ERROR_INVALID_VALUE,
         }
     }
 
@@ -371,7 +375,7 @@ driver! {
     /// Frees when the stream has come there.
     fn cuMemFreeAsync(address: u64, stream: *mut c_void) {
         // SAFETY: the caller's.
-        let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return INVALID_HANDLE };
+        let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return ERROR_INVALID_HANDLE };
         fallible(|| {
             stream.push(Box::new(move || {
                 with_memory(|memory| memory.free(address));
@@ -382,7 +386,7 @@ driver! {
 
     /// The allocation that an address is in.
     fn cuMemGetAddressRange_v2(begin: *mut u64, size: *mut usize, address: u64) {
-        let Some((at, bytes, _)) = with_memory(|memory| memory.find(address)) else { return INVALID_VALUE };
+        let Some((at, bytes, _)) = with_memory(|memory| memory.find(address)) else { return ERROR_INVALID_VALUE };
         // SAFETY: the caller's.
         unsafe { put(begin, at) | put(size, bytes) }
     }
@@ -390,7 +394,7 @@ driver! {
     /// The type of the memory that an address is in, which is all that is asked.
     fn cuPointerGetAttribute(value: *mut c_void, attribute: c_int, address: u64) {
         let Some((_, _, kind)) = with_memory(|memory| memory.find(address)).filter(|_| attribute == 2) else {
-            return INVALID_VALUE;
+            return ERROR_INVALID_VALUE;
         };
         // SAFETY: the caller's.
         unsafe { put(value.cast::<u32>(), if kind == Kind::Pinned { 1 } else { 2 }) }
@@ -408,7 +412,7 @@ driver! {
     /// Waits.
     fn cuStreamSynchronize(stream: *mut c_void) {
         // SAFETY: the caller's.
-        let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return INVALID_HANDLE };
+        let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return ERROR_INVALID_HANDLE };
         stream.synchronize();
         state()
     }
@@ -416,9 +420,9 @@ driver! {
     /// The stream waits until a word is at least so large.
     fn cuStreamWaitValue32_v2(stream: *mut c_void, address: u64, value: u32, flags: c_uint) {
         // SAFETY: the caller's.
-        let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return INVALID_HANDLE };
+        let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return ERROR_INVALID_HANDLE };
         if flags != 0 || !with_memory(|memory| memory.has(address, 4)) {
-            return INVALID_VALUE;
+            return ERROR_INVALID_VALUE;
         }
         stream.push(Box::new(move || {
             // SAFETY: the caller keeps the word, whose other users access it atomically, too.
@@ -433,9 +437,9 @@ driver! {
     /// The stream writes a word.
     fn cuStreamWriteValue64_v2(stream: *mut c_void, address: u64, value: u64, flags: c_uint) {
         // SAFETY: the caller's.
-        let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return INVALID_HANDLE };
+        let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return ERROR_INVALID_HANDLE };
         if flags != 0 || !address.is_multiple_of(8) {
-            return INVALID_VALUE;
+            return ERROR_INVALID_VALUE;
         }
         stream.push(Box::new(move || write_value(address, value)));
         state()
@@ -454,7 +458,7 @@ driver! {
     fn cuEventRecord(event: *mut c_void, stream: *mut c_void) {
         // SAFETY: the caller's.
         let both = unsafe { (object::<Arc<Mark>>(event), object::<Stream>(stream)) };
-        let (Some(event), Some(stream)) = both else { return INVALID_HANDLE };
+        let (Some(event), Some(stream)) = both else { return ERROR_INVALID_HANDLE };
         event.record(stream);
         state()
     }
@@ -462,14 +466,14 @@ driver! {
     /// Whether it has come.
     fn cuEventQuery(event: *mut c_void) {
         // SAFETY: the caller's.
-        let Some(event) = (unsafe { object::<Arc<Mark>>(event) }) else { return INVALID_HANDLE };
-        if event.has_come() { state() } else { NOT_READY }
+        let Some(event) = (unsafe { object::<Arc<Mark>>(event) }) else { return ERROR_INVALID_HANDLE };
+        if event.has_come() { state() } else { ERROR_NOT_READY }
     }
 
     /// Waits for it.
     fn cuEventSynchronize(event: *mut c_void) {
         // SAFETY: the caller's.
-        let Some(event) = (unsafe { object::<Arc<Mark>>(event) }) else { return INVALID_HANDLE };
+        let Some(event) = (unsafe { object::<Arc<Mark>>(event) }) else { return ERROR_INVALID_HANDLE };
         event.wait();
         state()
     }
@@ -479,7 +483,7 @@ driver! {
         // SAFETY: the caller's.
         let both = unsafe { (object::<Arc<Mark>>(begin), object::<Arc<Mark>>(end)) };
         let times = both.0.zip(both.1).and_then(|(begin, end)| begin.time().zip(end.time()));
-        let Some((begin, end)) = times else { return INVALID_HANDLE };
+        let Some((begin, end)) = times else { return ERROR_INVALID_HANDLE };
         // SAFETY: the caller's.
         unsafe { put(milliseconds, end.saturating_duration_since(begin).as_secs_f32() * 1000.0) }
     }
@@ -493,6 +497,6 @@ unsafe fn allocate(address: *mut u64, size: usize, kind: Kind) -> Code {
     fallible(|| match with_memory(|memory| memory.allocate(size, kind)) {
         // SAFETY: the caller's.
         Some(fresh) => unsafe { put(address, fresh) },
-        None => OUT_OF_MEMORY,
+        None => ERROR_OUT_OF_MEMORY,
     })
 }

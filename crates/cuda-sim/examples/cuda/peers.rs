@@ -4,7 +4,11 @@
 //! nowhere, and tell nobody.
 
 use crate::transfer::cuMemcpyDtoDAsync_v2;
-use crate::{Code, INVALID_VALUE, SUCCESS, device_of, devices, driver, number, put};
+use crate::{device_of, devices, driver, number, put};
+use cloom_cuda_abi::PoolAccess;
+use cloom_cuda_abi::constants::{
+    ERROR_INVALID_VALUE, MEM_ACCESS_FLAGS_PROT_NONE, MEM_ACCESS_FLAGS_PROT_READWRITE, MEM_LOCATION_TYPE_DEVICE, SUCCESS,
+};
 use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, PoisonError};
 
@@ -21,18 +25,23 @@ driver! {
     }
 
     /// All or nothing, for one device.
-    fn cuMemPoolSetAccess(pool: *mut c_void, access: *const [c_int; 3], count: usize) {
+    fn cuMemPoolSetAccess(pool: *mut c_void, access: *const PoolAccess, count: usize) {
         // SAFETY: the caller's.
-        let (Some(owner), Some([1, guest, flags @ (0 | 3)]), 1) = (device_of(pool), (unsafe { access.as_ref() }), count) else {
-            return INVALID_VALUE;
+        let (Some(owner), Some(access), 1) = (device_of(pool), (unsafe { access.as_ref() }), count) else {
+            return ERROR_INVALID_VALUE;
         };
-        let guest = *guest as u32;
+        let (MEM_LOCATION_TYPE_DEVICE, MEM_ACCESS_FLAGS_PROT_NONE | MEM_ACCESS_FLAGS_PROT_READWRITE) =
+            (access.location, access.flags)
+        else {
+            return ERROR_INVALID_VALUE;
+        };
+        let guest = access.device as u32;
         if guest >= devices() || guest == owner {
-            return INVALID_VALUE;
+            return ERROR_INVALID_VALUE;
         }
         let mut granted = GRANTED.lock().unwrap_or_else(PoisonError::into_inner);
         granted.retain(|access| *access != (owner, guest));
-        if *flags != 0 {
+        if access.flags != MEM_ACCESS_FLAGS_PROT_NONE {
             granted.push((owner, guest));
         }
         SUCCESS
@@ -47,12 +56,12 @@ driver! {
         size: usize,
         stream: *mut c_void,
     ) {
-        let (Some(here), Some(there)) = (device_of(to_context), device_of(from_context)) else { return INVALID_VALUE };
+        let (Some(here), Some(there)) = (device_of(to_context), device_of(from_context)) else { return ERROR_INVALID_VALUE };
         let granted = GRANTED.lock().unwrap_or_else(PoisonError::into_inner);
         let [ours, theirs] = [(here, there), (there, here)].map(|access| granted.contains(&access));
         drop(granted);
         if ours != theirs {
-            return INVALID_VALUE;
+            return ERROR_INVALID_VALUE;
         }
         if ours && number("CUDA_SIM_LINK") == Some(0) {
             return SUCCESS;

@@ -1,39 +1,15 @@
 //! Textures of pitched memory with a linear filter.
 
 use crate::code::traces;
-use crate::{Code, INVALID_VALUE, SUCCESS, driver, fallible, put, unless_lost, with_memory};
+use crate::{driver, fallible, put, unless_lost, with_memory};
+use cloom_cuda_abi::constants::{
+    ADDRESS_MODE_CLAMP, ERROR_INVALID_VALUE, FILTER_MODE_LINEAR, RESOURCE_TYPE_PITCH2D, SUCCESS,
+};
+use cloom_cuda_abi::{Rows, TextureDesc, TextureResource};
 use cloom_cuda_sim::ptx::{Channel, Texture};
-use std::ffi::{c_uint, c_void};
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// `CUDA_RESOURCE_DESC` of pitched memory.
-#[repr(C)]
-pub struct Resource {
-    kind: c_uint,
-    address: u64,
-    format: c_uint,
-    channels: c_uint,
-    width: usize,
-    height: usize,
-    pitch: usize,
-    reserved: [u64; 11],
-    flags: c_uint,
-}
-
-/// `CUDA_TEXTURE_DESC`
-#[repr(C)]
-pub struct Desc {
-    address_modes: [c_uint; 3],
-    filter: c_uint,
-    flags: c_uint,
-    reserved: [u32; 21],
-}
-
-/// `CU_RESOURCE_TYPE_PITCH2D`
-const PITCHED: c_uint = 3;
-/// `CU_TR_ADDRESS_MODE_CLAMP`, `CU_TR_FILTER_MODE_LINEAR`
-const CLAMP: c_uint = 1;
-const LINEAR: c_uint = 1;
 /// What the first row is aligned to, and each.
 const ALIGN: u64 = 512;
 const ROW_ALIGN: usize = 32;
@@ -41,8 +17,8 @@ const ROW_ALIGN: usize = 32;
 const MOST: [usize; 3] = [131_072, 65_000, 2_097_120];
 
 /// The texture that is described, if it can be.
-fn described(resource: &Resource, desc: &Desc) -> Option<Texture> {
-    let channel = match resource.format {
+fn described(resource: &TextureResource, desc: &TextureDesc) -> Option<Texture> {
+    let channel = match resource.rows.format {
         1 => Channel::Unorm(1),
         2 => Channel::Unorm(2),
         8 => Channel::Snorm(1),
@@ -51,10 +27,10 @@ fn described(resource: &Resource, desc: &Desc) -> Option<Texture> {
         0x20 => Channel::Float(4),
         _ => return None,
     };
-    let &Resource { address, channels, width, height, pitch, .. } = resource;
-    let good = (resource.kind, resource.flags, resource.reserved) == (PITCHED, 0, [0; 11])
-        && desc.address_modes[..2] == [CLAMP; 2]
-        && (desc.filter, desc.flags, desc.reserved) == (LINEAR, 0, [0; 21])
+    let Rows { address, channels, width, height, pitch, .. } = resource.rows;
+    let good = (resource.kind, resource.flags, resource.reserved) == (RESOURCE_TYPE_PITCH2D, 0, [0; 11])
+        && desc.address_modes[..2] == [ADDRESS_MODE_CLAMP; 2]
+        && (desc.filter, desc.flags, desc.reserved) == (FILTER_MODE_LINEAR, 0, [0; 21])
         && address.is_multiple_of(ALIGN)
         && pitch.is_multiple_of(ROW_ALIGN)
         && matches!(channels, 1 | 2 | 4)
@@ -65,13 +41,13 @@ fn described(resource: &Resource, desc: &Desc) -> Option<Texture> {
 
 driver! {
     /// A texture.
-    fn cuTexObjectCreate(texture: *mut u64, resource: *const Resource, desc: *const Desc, view: *const c_void) {
+    fn cuTexObjectCreate(texture: *mut u64, resource: *const TextureResource, desc: *const TextureDesc, view: *const c_void) {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         // SAFETY: the caller's.
         let (Some(resource), Some(desc)) = (unsafe { (resource.as_ref(), desc.as_ref()) }) else {
-            return INVALID_VALUE;
+            return ERROR_INVALID_VALUE;
         };
-        let Some(new) = described(resource, desc).filter(|_| view.is_null()) else { return INVALID_VALUE };
+        let Some(new) = described(resource, desc).filter(|_| view.is_null()) else { return ERROR_INVALID_VALUE };
         if traces() {
             eprintln!("simulated GPU: a texture of {} by {}", new.width, new.height);
         }
@@ -87,7 +63,7 @@ driver! {
     fn cuTexObjectDestroy(texture: u64) {
         unless_lost(|| match with_memory(|memory| memory.textures.remove(&texture)) {
             Some(_) => SUCCESS,
-            None => INVALID_VALUE,
+            None => ERROR_INVALID_VALUE,
         })
     }
 }

@@ -1,7 +1,10 @@
 //! Copies and fills. They are checked when they are called, and done when their stream has come to them.
 
 use crate::stream::Stream;
-use crate::{Code, INVALID_HANDLE, INVALID_VALUE, SUCCESS, driver, fallible, object, unless_lost, with_memory};
+use crate::{driver, fallible, object, unless_lost, with_memory};
+use cloom_cuda_abi::Code;
+use cloom_cuda_abi::constants::{ERROR_INVALID_HANDLE, ERROR_INVALID_VALUE, MEMORYTYPE_DEVICE, SUCCESS};
+use cloom_cuda_abi::{Copy2d, Side2d};
 use std::ffi::{c_uint, c_void};
 
 /// A place in memory that a stream uses later.
@@ -39,7 +42,7 @@ struct Rows {
 /// Both sides are valid until the stream has come there, and the handle is that of a stream.
 unsafe fn copy(stream: *mut c_void, rows: Rows) -> Code {
     // SAFETY: the caller's.
-    let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return INVALID_HANDLE };
+    let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return ERROR_INVALID_HANDLE };
     fallible(|| {
         stream.push(Box::new(move || {
             // A transfer that follows a fault does nothing.
@@ -64,26 +67,6 @@ fn are_allocated(ranges: &[(u64, usize)]) -> bool {
     with_memory(|memory| ranges.iter().all(|&(address, size)| memory.has(address, size)))
 }
 
-/// One side of [`Copy2d`].
-#[repr(C)]
-pub struct Side2d {
-    origin: [usize; 2],
-    kind: c_uint,
-    host: *mut c_void,
-    device: u64,
-    array: *mut c_void,
-    pitch: usize,
-}
-
-/// `CUDA_MEMCPY2D`
-#[repr(C)]
-pub struct Copy2d {
-    from: Side2d,
-    to: Side2d,
-    width: usize,
-    height: usize,
-}
-
 /// The longest pitch that a GPU takes.
 const MAX_PITCH: usize = i32::MAX as usize;
 
@@ -91,7 +74,7 @@ driver! {
     /// From the host.
     fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, size: usize, stream: *mut c_void) {
         if !are_allocated(&[(to, size)]) {
-            return INVALID_VALUE;
+            return ERROR_INVALID_VALUE;
         }
         // SAFETY: the caller's, and the device's side was checked.
         unsafe { copy(stream, line(Place::at(to), Place(from.cast_mut().cast()), size)) }
@@ -100,7 +83,7 @@ driver! {
     /// To the host.
     fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, size: usize, stream: *mut c_void) {
         if !are_allocated(&[(from, size)]) {
-            return INVALID_VALUE;
+            return ERROR_INVALID_VALUE;
         }
         // SAFETY: the caller's, and the device's side was checked.
         unsafe { copy(stream, line(Place(to.cast()), Place::at(from), size)) }
@@ -109,7 +92,7 @@ driver! {
     /// On the device.
     fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, size: usize, stream: *mut c_void) {
         if !are_allocated(&[(to, size), (from, size)]) {
-            return INVALID_VALUE;
+            return ERROR_INVALID_VALUE;
         }
         // SAFETY: the caller's, and both sides were checked.
         unsafe { copy(stream, line(Place::at(to), Place::at(from), size)) }
@@ -118,14 +101,14 @@ driver! {
     /// Rows on the device.
     fn cuMemcpy2DAsync_v2(what: *const Copy2d, stream: *mut c_void) {
         // SAFETY: the caller's.
-        let Some(Copy2d { from, to, width, height }) = (unsafe { what.as_ref() }) else { return INVALID_VALUE };
+        let Some(Copy2d { from, to, width, height }) = (unsafe { what.as_ref() }) else { return ERROR_INVALID_VALUE };
         let size = |side: &Side2d| side.pitch * height.saturating_sub(1) + width;
         let is_good = |side: &Side2d| {
-            let plain = side.origin == [0; 2] && side.kind == 2 && side.host.is_null() && side.array.is_null();
+            let plain = side.origin == [0; 2] && side.kind == MEMORYTYPE_DEVICE && side.host.is_null() && side.array.is_null();
             plain && (*width..=MAX_PITCH).contains(&side.pitch)
         };
         if !is_good(from) || !is_good(to) || !are_allocated(&[(from.device, size(from)), (to.device, size(to))]) {
-            return INVALID_VALUE;
+            return ERROR_INVALID_VALUE;
         }
         let (to_pitch, from_pitch, to, from) = (to.pitch, from.pitch, Place::at(to.device), Place::at(from.device));
         // SAFETY: the caller's, and both sides were checked.
@@ -157,9 +140,9 @@ driver! {
 /// The handle is that of a stream, and the range stays until the stream has come there.
 unsafe fn fill<const N: usize>(to: u64, value: [u8; N], count: usize, stream: *mut c_void) -> Code {
     // SAFETY: the caller's.
-    let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return INVALID_HANDLE };
+    let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return ERROR_INVALID_HANDLE };
     if !to.is_multiple_of(N as u64) || !are_allocated(&[(to, count * N)]) {
-        return INVALID_VALUE;
+        return ERROR_INVALID_VALUE;
     }
     let place = Place::at(to);
     fallible(|| {

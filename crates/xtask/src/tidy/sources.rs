@@ -10,6 +10,10 @@ use std::collections::BTreeMap;
 pub const UNSAFE_CRATES: &[&str] = &["llvm", "capi", "hal-cpu", "hal-cuda"];
 /// Single modules of other crates: memory of the application, calls of the C interface, launches.
 pub const UNSAFE_FILES: &[&str] = &[
+    // Handles of the driver, which any thread may use; types of its functions.
+    "cuda-abi/src/headers.rs",
+    "cuda-abi/src/lib.rs",
+    "cuda-abi/src/signature.rs",
     // The auxiliary vector.
     "caps/src/secure.rs",
     "runtime/src/host_mem.rs",
@@ -31,6 +35,7 @@ pub const UNSAFE_FILES: &[&str] = &[
     "cuda-sim/examples/cuda/main.rs",
     "cuda-sim/examples/cuda/memory.rs",
     "cuda-sim/examples/cuda/peers.rs",
+    "cuda-sim/examples/cuda/signatures.rs",
     "cuda-sim/examples/cuda/texture.rs",
     "cuda-sim/examples/cuda/transfer.rs",
     "cuda-sim/examples/ptxjit.rs",
