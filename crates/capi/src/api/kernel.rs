@@ -149,7 +149,8 @@ pub fn work_group_info(
 ) -> Result<()> {
     let kernel = kernel.get()?;
     let device = if device.is_null() { None } else { Some(device.get()?) };
-    let code = kernel.expected_code(device.as_ref())?;
+    let code = kernel.code_on(device.as_ref())?;
+    let expected = || kernel.expected_code(device.as_ref());
     let info = Info::new(size, value, size_ret);
     let required = kernel.meta().reqd_group_size;
     match name {
@@ -161,11 +162,11 @@ pub fn work_group_info(
         }
         cl::KERNEL_COMPILE_WORK_GROUP_SIZE => info.array(&required.unwrap_or([0; 3]).map(|s| s as usize)),
         cl::KERNEL_LOCAL_MEM_SIZE => {
-            let fixed = code.loaded()?.artifact().local_size;
+            let fixed = expected()?.loaded()?.artifact().local_size;
             info.value(fixed.saturating_add(kernel.local_arg_bytes()))
         }
         cl::KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => info.value(code.device().group_multiple() as usize),
-        cl::KERNEL_PRIVATE_MEM_SIZE => info.value(code.loaded()?.artifact().private_size),
+        cl::KERNEL_PRIVATE_MEM_SIZE => info.value(expected()?.loaded()?.artifact().private_size),
         // Registers are kept on a stack that the device always has.
         cl::KERNEL_SPILL_MEM_SIZE_INTEL => info.value(0u64),
         cl::KERNEL_GLOBAL_WORK_SIZE => {
