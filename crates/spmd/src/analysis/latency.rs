@@ -176,6 +176,7 @@ fn cost(item: &VectorInput, op: &Op, first: Option<Value>, result: Value) -> (u3
     (latency, work * words(ty))
 }
 
-fn is_integer_division(op: BinOp) -> bool {
+/// Whether this divides integers, for which processors have no vector instruction.
+pub fn is_integer_division(op: BinOp) -> bool {
     matches!(op, BinOp::Udiv | BinOp::Sdiv | BinOp::Urem | BinOp::Srem)
 }

@@ -4,9 +4,10 @@
 //! large vector code of little use is accesses, calls and divisions lane by lane. LLVM takes 0.1 to 0.2 ms for each
 //! of its instructions, and it does not stay in the instruction cache.
 
+use crate::analysis::latency::is_integer_division;
 use crate::analysis::shape::Shape;
 use crate::emit::widen::VectorInput;
-use cloom_ir::{BinOp, Block, InstData, Op, Scalar, Type, Value};
+use cloom_ir::{Block, InstData, Op, Scalar, Type};
 use cloom_target::Features;
 
 /// The most instructions of vector code that is always worth its while. (The largest kernel of the gallery has 4500,
@@ -68,10 +69,10 @@ fn in_scalar_code(item: &VectorInput, data: &InstData, features: &Features) -> u
     let Some(ty) = value_type(item, data) else { return 1 };
     match data.op {
         Op::Const(_) => 0,
-        Op::Binary(op) if is_division(op) => u64::from(ty.lanes),
+        Op::Binary(op) if is_integer_division(op) => u64::from(ty.lanes),
         Op::Build => u64::from(ty.lanes),
         // At a computed index, through memory.
-        Op::Extract if !is_const(item, data.args[1]) => 2,
+        Op::Extract if item.func.const_bits(data.args[1]).is_none() => 2,
         _ => registers(ty.scalar, u32::from(ty.lanes), features),
     }
 }
@@ -105,7 +106,7 @@ fn in_vector_code(item: &VectorInput, b: Block, data: &InstData, lanes: u32, fea
         },
         Op::Call(_) | Op::Printf(_) | Op::DeviceCall(_) | Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } => by_lane(4),
         Op::AtomicLoad { .. } | Op::AtomicStore { .. } => by_lane(2),
-        Op::Binary(op) if is_division(op) && is_varying => by_lane(3 * components),
+        Op::Binary(op) if is_integer_division(op) && is_varying => by_lane(3 * components),
         // Components are vectors of their own: only at an index that varies there is something to do.
         Op::Build | Op::Shuffle(_) | Op::Splat => Count::same(0),
         Op::Extract | Op::Insert if !varies(1) => Count::same(0),
@@ -123,15 +124,6 @@ fn in_vector_code(item: &VectorInput, b: Block, data: &InstData, lanes: u32, fea
 fn value_type(item: &VectorInput, data: &InstData) -> Option<Type> {
     let v = if matches!(data.op, Op::Store { .. }) { data.args.get(1).copied() } else { data.result };
     v.map(|v| item.func.ty(v))
-}
-
-fn is_const(item: &VectorInput, v: Value) -> bool {
-    item.func.def_inst(v).is_some_and(|i| matches!(item.func.insts[i].op, Op::Const(_)))
-}
-
-/// Whether processors have no vector instruction for this.
-fn is_division(op: BinOp) -> bool {
-    matches!(op, BinOp::Udiv | BinOp::Sdiv | BinOp::Urem | BinOp::Srem)
 }
 
 /// The registers that so many elements take.
