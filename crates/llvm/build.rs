@@ -76,16 +76,17 @@ fn cpp_library() -> PathBuf {
 
 /// Compiles what LLVM's C interface cannot do.
 fn compile(includes: &Path, has_rtti: bool) {
-    const FILES: [&str; 6] = [
-        "src/passes.cpp",
-        "src/demote_wide.cpp",
-        "src/flatten_guards.cpp",
-        "src/keep_steps.cpp",
-        "src/promote_arrays.cpp",
-        "src/codegen.cpp",
+    const FILES: [&str; 8] = [
+        "cpp/pipeline.cpp",
+        "cpp/demote_wide.cpp",
+        "cpp/promote_arrays.cpp",
+        "cpp/unroll.cpp",
+        "cpp/flatten_guards.cpp",
+        "cpp/branches.cpp",
+        "cpp/preserve_increments.cpp",
+        "cpp/codegen.cpp",
     ];
-    const HEADERS: [&str; 5] =
-        ["src/demote_wide.h", "src/flatten_guards.h", "src/keep_steps.h", "src/promote_arrays.h", "src/shared_steps.h"];
+    const HEADERS: [&str; 2] = ["cpp/own_passes.h", "cpp/steps.h"];
     FILES.iter().chain(&HEADERS).for_each(|file| println!("cargo::rerun-if-changed={file}"));
     let mut build = cc::Build::new();
     // The unused parts of headers that are not ours are no concern; what links it says so below.

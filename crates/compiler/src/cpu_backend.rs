@@ -109,7 +109,8 @@ impl Backend for CpuBackend {
             lines: false,
             count: options.count,
         };
-        let compiled = cloom_llvm::compile(&module, group.func, &llvm)?;
+        let compiled = cloom_llvm::compile(&module, group.func, &llvm, passes)?;
+        statistics.merge(&compiled.statistics);
         log.extend(&compiled.times, compiled.stages);
         let code = KernelCode {
             target: llvm.target,

@@ -13,20 +13,23 @@ use cloom_ir::{FuncRef, Function, Module, Op, ParamKind, Value};
 /// Bytes of the argument block up to which descriptors are passed by value.
 const MOST: usize = 2048;
 
-/// Passes the descriptors of a kernel by value, where that can be.
-pub fn pass_by_value(module: &mut Module, kernel: FuncRef) {
+/// Passes the descriptors of a kernel by value, where that can be. Returns how many.
+pub fn pass_by_value(module: &mut Module, kernel: FuncRef) -> usize {
     let func = &mut module.funcs[kernel];
-    let Some(mut meta) = func.kernel.take() else { return };
+    let Some(mut meta) = func.kernel.take() else { return 0 };
+    let mut changes = 0;
     let images = meta.params.iter().filter(|param| param.kind == ParamKind::Image).count();
     let (_, block) = meta.layout();
     if block as usize + images * image::SIZE <= MOST {
         for (param, value) in meta.params.iter_mut().zip(func.param_values().to_vec()) {
             if param.kind == ParamKind::Image && reads_fields_only(func, value) {
                 (param.kind, param.size, param.align) = (ParamKind::Struct, image::SIZE as u32, image::ALIGN);
+                changes += 1;
             }
         }
     }
     func.kernel = Some(meta);
+    changes
 }
 
 /// Whether an address is used for loads at constant offsets only.

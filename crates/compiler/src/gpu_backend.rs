@@ -4,13 +4,14 @@ use crate::CompileError;
 use crate::backend::{Backend, Capabilities, Explanation, Generated, KernelInput, StageLog};
 use crate::descriptors;
 use crate::key::{SubgroupSize, Tier};
+use crate::passes::DESCRIPTORS_BY_VALUE;
 use cloom_artifact::{CoarseEntry, GpuLaunch, Joined, KernelArtifact, KernelCode, LaunchForm, WarpShape};
-use cloom_ir::abi::gpu::{COARSE_ALIGN, Effort};
+use cloom_ir::abi::gpu::Effort;
 use cloom_ir::{FuncRef, Module};
 use cloom_llvm::OptLevel;
 use cloom_passes::infer_alignment;
 use cloom_passes::inline::Budget;
-use cloom_passes::{FINISH_GPU, PassManager, PassOptions};
+use cloom_passes::{ALIGNED_COPY, FINISH_GPU, PassManager, PassOptions};
 use cloom_spmd::Coarse;
 use cloom_spmd::remarks::Remark;
 use cloom_target::Target;
@@ -32,32 +33,29 @@ fn pass_options(input: &KernelInput<'_>) -> PassOptions {
     PassOptions { native_generic: true, budget: Budget::GPU, ..input.passes.clone() }
 }
 
-/// Instructions of a kernel that is made twice at most: the driver's compiler takes long for large ones, whose accesses
-/// are not what they spend their time on.
-const MAX_ALIGNED: usize = 1000;
-
 /// Instructions that a work-item executes in fewer microseconds than the driver's compiler is sooner done with the
 /// least effort.
 const FEW: u64 = 8192;
 
 /// The kernel once more, for buffers that are aligned, as they are but for pointers into shared virtual memory.
-fn aligned(module: &mut Module, kernel: FuncRef) -> Option<Coarse> {
-    if module.funcs[kernel].size() > MAX_ALIGNED {
-        return None;
-    }
-    let mut func = infer_alignment::for_aligned_buffers(&module.funcs[kernel], COARSE_ALIGN as u32)?;
-    func.name += ".aligned";
-    Some(Coarse { func: module.funcs.push(func), factor: 1, joined: Joined::WorkItems })
+fn aligned(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) -> Option<Coarse> {
+    let func = manager.step(ALIGNED_COPY, || match infer_alignment::aligned_copy(module, kernel) {
+        0 => (0, None),
+        count => (count, module.funcs.keys().last()),
+    });
+    let func = func.flatten()?;
+    manager.made(module, func, ALIGNED_COPY);
+    Some(Coarse { func, factor: 1, joined: Joined::WorkItems })
 }
 
 /// The kernel that is launched in place of the ordinary one where it may be, if there is one, and a remark on it. Wide
-/// accesses are sure to pay; so groups are joined only of kernels that have none to gain.
-fn second(module: &mut Module, kernel: FuncRef) -> (Option<Coarse>, Remark) {
-    let (coarse, mut remark) = cloom_spmd::coarsen(module, kernel);
+/// accesses are certain to be profitable; so groups are coarsened only of kernels that have none to gain.
+fn second(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) -> (Option<Coarse>, Remark) {
+    let (coarse, mut remark) = cloom_spmd::coarsen(module, kernel, manager);
     if coarse.is_some_and(|coarse| coarse.joined == Joined::WorkItems) {
         return (coarse, remark);
     }
-    match aligned(module, kernel) {
+    match aligned(module, kernel, manager) {
         None => (coarse, remark),
         aligned => {
             if coarse.is_some() {
@@ -88,7 +86,8 @@ impl Backend for GpuBackend {
         let mut input = KernelInput { passes: &passes, ..input };
         let mut statistics = input.run_passes(log);
         let KernelInput { mut module, kernel, key, options, .. } = input;
-        descriptors::pass_by_value(&mut module, kernel);
+        let manager = PassManager::new(&passes);
+        manager.with_module(&mut module, kernel, DESCRIPTORS_BY_VALUE, descriptors::pass_by_value);
         let level = match key.tier {
             _ if !options.optimise => OptLevel::None,
             Tier::Baseline => OptLevel::Less,
@@ -100,11 +99,11 @@ impl Backend for GpuBackend {
             OptLevel::Default | OptLevel::None => Effort::Full,
         };
         let (warp, of_warp) = match level {
-            OptLevel::Default => cloom_spmd::warp_shape(&module, kernel),
+            OptLevel::Default => cloom_spmd::warp_shape(&module, kernel, &manager),
             OptLevel::Less | OptLevel::None => (WarpShape::AsGrouped, None),
         };
         let (coarse, remark) = match level {
-            OptLevel::Default => second(&mut module, kernel),
+            OptLevel::Default => second(&mut module, kernel, &manager),
             OptLevel::Less | OptLevel::None => (None, cloom_spmd::remarks::not_optimised()),
         };
         if let Some(coarse) = coarse {
@@ -121,14 +120,14 @@ impl Backend for GpuBackend {
         };
         let kernels: Vec<_> = std::iter::once(kernel).chain(coarse.map(|coarse| coarse.func)).collect();
         if level == OptLevel::Default {
-            let manager = PassManager::new(&passes);
             for &kernel in &kernels {
                 FINISH_GPU.iter().for_each(|&pass| manager.in_module(&mut module, kernel, pass));
             }
-            statistics.merge(&manager.statistics());
             log.stage("gpu", || module.function_text(&module.funcs[kernel]));
         }
-        let compiled = cloom_llvm::compile_kernels(&module, &kernels, &llvm)?;
+        statistics.merge(&manager.statistics());
+        let compiled = cloom_llvm::compile_kernels(&module, &kernels, &llvm, &passes)?;
+        statistics.merge(&compiled.statistics);
         let launch = GpuLaunch {
             coarse: coarse.and_then(|coarse| {
                 let entry = compiled.symbols.get(1)?.clone();
@@ -162,8 +161,9 @@ impl Backend for GpuBackend {
         let mut input = KernelInput { passes: &passes, ..input };
         input.run_passes(&mut StageLog::new(false));
         let KernelInput { mut module, kernel, .. } = input;
-        let (_, of_warp) = cloom_spmd::warp_shape(&module, kernel);
-        let (_, remark) = second(&mut module, kernel);
+        let manager = PassManager::new(&passes);
+        let (_, of_warp) = cloom_spmd::warp_shape(&module, kernel, &manager);
+        let (_, remark) = second(&mut module, kernel, &manager);
         let summary = remark.what.clone();
         let remarks = std::iter::once(remark).chain(of_warp).collect();
         Ok(Explanation { summary, remarks, files: module.files })

@@ -9,13 +9,15 @@
 //! that access images are inlined. An access whose image is not found stays general: it is right for every format.
 
 use crate::key::CodeOptions;
+use crate::passes::SPECIALISE_IMAGES;
 use crate::{CompileError, library};
 use cloom_builtins::{Elem, Ty, images, mangle};
 use cloom_caps::image::{ImageFormat, channel};
 use cloom_ir::{Args, Entity, Flags, FuncRef, Function, Inst, Linkage, Module, Op, Space, Type, Value, ValueDef};
-use cloom_passes::{inline, mem2reg, redundant_params, simplify_cfg};
+use cloom_passes::{INLINE, MEM2REG, PassManager, REDUNDANT_PARAMS, SIMPLIFY_CFG, inline};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::time::Instant;
 
 /// What a launch passes for one parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -58,32 +60,41 @@ fn takes_image(name: &str) -> bool {
     ["__read_image", "__write_image", "image_read.", "image_write."].iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Puts constants in place of formats and samplers.
+/// Puts constants in place of formats and samplers. A kernel with none is left alone.
 pub fn specialise(
     module: &mut Module,
     kernel: FuncRef,
     states: &ArgStates,
     for_gpu: bool,
     options: &CodeOptions,
+    manager: &PassManager<'_>,
 ) -> Result<(), CompileError> {
-    if states.is_empty() {
+    if states.is_empty() || !manager.is_on(SPECIALISE_IMAGES) {
         return Ok(());
     }
-    inline_accesses(module, kernel, for_gpu)?;
-    let func = &mut module.funcs[kernel];
-    simplify_cfg::run(func);
-    mem2reg::run(func);
-    redundant_params::run(func);
-    replace_samplers(&mut module.funcs[kernel], states);
-    replace_formats(module, kernel, states, options.rough_filters);
-    replace_samples(module, kernel);
-    replace_accesses(module, kernel);
-    read_descriptors_once(&mut module.funcs[kernel], states);
+    inline_accesses(module, kernel, for_gpu, manager)?;
+    for pass in [SIMPLIFY_CFG, MEM2REG, REDUNDANT_PARAMS] {
+        manager.in_module(module, kernel, pass);
+    }
+    manager.step(SPECIALISE_IMAGES, || {
+        replace_samplers(&mut module.funcs[kernel], states);
+        let changes = replace_formats(module, kernel, states, options.rough_filters)
+            + replace_samples(module, kernel)
+            + replace_accesses(module, kernel);
+        read_descriptors_once(&mut module.funcs[kernel], states);
+        (changes, ())
+    });
+    manager.made(module, kernel, SPECIALISE_IMAGES);
     Ok(())
 }
 
 /// Inlines the functions that access images, those of the library and those of the program.
-fn inline_accesses(module: &mut Module, kernel: FuncRef, for_gpu: bool) -> Result<(), CompileError> {
+fn inline_accesses(
+    module: &mut Module,
+    kernel: FuncRef,
+    for_gpu: bool,
+    manager: &PassManager<'_>,
+) -> Result<(), CompileError> {
     let wanted = |f: &Function| f.is_declaration() && f.linkage == Linkage::Builtin && takes_image(&f.name);
     loop {
         let names: Vec<String> = module.funcs.values().filter(|f| wanted(f)).map(|f| f.name.clone()).collect();
@@ -103,7 +114,10 @@ fn inline_accesses(module: &mut Module, kernel: FuncRef, for_gpu: bool) -> Resul
     }
     for f in order {
         if must[f.index()] && !module.funcs[f].is_declaration() {
-            inline::inline_calls(module, f, &must, inline::Budget::NONE);
+            // Also if inlining is switched off: only these calls are inlined.
+            let since = Instant::now();
+            let inlined = inline::inline_calls(module, f, &must, inline::Budget::NONE);
+            manager.record(INLINE, inlined, since.elapsed());
         }
     }
     Ok(())
@@ -184,8 +198,8 @@ fn replace_samplers(func: &mut Function, states: &ArgStates) {
     }
 }
 
-/// Replaces the library's questions about the format of an image.
-fn replace_formats(module: &mut Module, kernel: FuncRef, states: &ArgStates, rough: bool) {
+/// Replaces the library's questions about the format of an image. Returns how many.
+fn replace_formats(module: &mut Module, kernel: FuncRef, states: &ArgStates, rough: bool) -> usize {
     let mut found = Vec::new();
     let func = &module.funcs[kernel];
     for (inst, data) in func.insts_in_layout() {
@@ -205,10 +219,11 @@ fn replace_formats(module: &mut Module, kernel: FuncRef, states: &ArgStates, rou
         }
     }
     let func = &mut module.funcs[kernel];
-    for (inst, constant) in found {
+    for &(inst, constant) in &found {
         func.insts[inst].op = Op::Const(constant.into());
         func.insts[inst].args.clear();
     }
+    found.len()
 }
 
 /// Whether a texture unit is precise enough for a linear filter: of channels of 8 bits, its weights of as many bits
@@ -217,21 +232,23 @@ fn may_be_sampled(channel_type: u32, rough: bool) -> bool {
     rough || matches!(channel_type, channel::SNORM_INT8 | channel::UNORM_INT8)
 }
 
-/// Puts the instruction in place of the library's calls for a sample.
-fn replace_samples(module: &mut Module, kernel: FuncRef) {
+/// Puts the instruction in place of the library's calls for a sample. Returns how many.
+fn replace_samples(module: &mut Module, kernel: FuncRef) -> usize {
     let (func, funcs) = (&module.funcs[kernel], &module.funcs);
     let is_sample = |inst: &Inst| match func.insts[*inst].op {
         Op::Call(f) => funcs[f].name.starts_with("__image_sample."),
         _ => false,
     };
     let found: Vec<Inst> = func.insts_in_layout().map(|(inst, _)| inst).filter(is_sample).collect();
-    for inst in found {
+    for &inst in &found {
         module.funcs[kernel].insts[inst].op = Op::Sample;
     }
+    found.len()
 }
 
-/// Calls the functions of the formats that are known.
-fn replace_accesses(module: &mut Module, kernel: FuncRef) {
+/// Calls the functions of the formats that are known. Returns how many calls.
+fn replace_accesses(module: &mut Module, kernel: FuncRef) -> usize {
+    let mut changes = 0;
     let mut found = Vec::new();
     let func = &module.funcs[kernel];
     for (inst, data) in func.insts_in_layout() {
@@ -252,7 +269,9 @@ fn replace_accesses(module: &mut Module, kernel: FuncRef) {
         let data = &mut module.funcs[kernel].insts[inst];
         data.op = Op::Call(callee);
         data.args.drain(1..3);
+        changes += 1;
     }
+    changes
 }
 
 /// The declaration of the function for one format: the general one's parameters but order and type.

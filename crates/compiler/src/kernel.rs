@@ -149,14 +149,17 @@ impl Request<'_> {
             call(self.backend.target());
         }
         let for_gpu = self.backend.target().gpu().is_some();
+        let manager = PassManager::new(&self.compiler.passes);
         if let Some(kernel) = module.find(self.name) {
-            images::specialise(&mut module, kernel, &key.states, for_gpu, &self.options())?;
+            images::specialise(&mut module, kernel, &key.states, for_gpu, &self.options(), &manager)?;
         }
         library::link(&mut module, for_gpu)?;
         log.stage("library", || module.to_string());
         let generated = self.backend.compile(self.input(module, key)?, &mut log)?;
         let StageLog { stages, times, .. } = log;
-        let Generated { artifact, remarks, statistics, internal_error } = generated;
+        let Generated { artifact, remarks, internal_error, .. } = generated;
+        manager.add(&generated.statistics);
+        let statistics = manager.statistics();
         internal_error.iter().for_each(|bug| self.compiler.note_internal_error(self.name, bug));
         Ok(Built { artifact: Arc::new(artifact), remarks, statistics, stages, times, cached: false })
     }

@@ -3,9 +3,18 @@
 use cloom_caps::env;
 pub use cloom_passes::{Disabled, PassId, PassOptions, PassStatistics, Statistics, UnknownPass};
 
-/// Every pass, scalar ones first.
+/// [`crate::images`]: specialisation on formats and samplers. Counts instructions.
+pub const SPECIALISE_IMAGES: PassId =
+    PassId::optional("specialise-images", "accesses to images of known formats are loads and arithmetic");
+/// [`crate::descriptors`], for GPUs. Counts parameters.
+pub const DESCRIPTORS_BY_VALUE: PassId =
+    PassId::optional("descriptors-by-value", "descriptors of images are parameters in the bank of constants");
+
+/// Every pass: this crate's, the scalar ones, the vectoriser's, and those on LLVM IR.
 pub fn all() -> Vec<PassId> {
-    cloom_passes::ids().chain(cloom_spmd::passes::PASSES.iter().copied()).collect()
+    let own = [SPECIALISE_IMAGES, DESCRIPTORS_BY_VALUE].into_iter();
+    let others = cloom_spmd::passes::PASSES.iter().chain(cloom_llvm::own_passes::PASSES);
+    own.chain(cloom_passes::ids()).chain(others.copied()).collect()
 }
 
 /// The passes that the environment switches off, and what is wrong with the names that switch off nothing.

@@ -44,7 +44,7 @@ fn run(text: &str, global: u64, local: u64, passes: bool) -> Vec<i32> {
         lines: false,
         count: false,
     };
-    let code = cloom_llvm::compile(&module, group.func, &options).unwrap();
+    let code = cloom_llvm::compile(&module, group.func, &options, &cloom_passes::PassOptions::default()).unwrap();
     let code = KernelCode {
         target: options.target,
         code: code.object,

@@ -20,6 +20,7 @@
 //! | `spmd registers N` | the same for vectors that suit the kernel on a machine with registers of N bits |
 //! | `spmd target TARGET` | the same for a target, as it is written in cache keys |
 //! | `coarsen` | the kernel that does the work of several neighbours, printed, or why there is none |
+//! | `warp-shape` | which work-items a warp should be |
 //! | `llvm` | a work-group function as LLVM gets it, before LLVM's own passes |
 //! | `run` | nothing: a case by [`crate::header`], on every rung |
 //!
@@ -50,7 +51,7 @@ use cloom_target::{Target, TargetError};
 use std::fmt::Write;
 use std::path::Path;
 
-const MARK: &str = "; ==== expected";
+pub(crate) const MARK: &str = "; ==== expected";
 const CHECK: &str = "; CHECK:";
 const NOT: &str = "; NOT:";
 
@@ -69,8 +70,18 @@ pub fn test(path: &Path, text: &str, cpus: &[&dyn rungs::Rung]) -> Result<(), St
         ["verify", "group", lanes] => return verify(input, Some(lanes.parse().map_err(|_| "no number of lanes")?)),
         _ => {}
     }
-    let (got, _) = output(input, &words, &PassOptions::default())?;
-    crate::passes::check(input, &|options| Ok(output(input, &words, options)?.1))?;
+    check(path, input, expected, &|options| output(input, &words, options))
+}
+
+/// Checks what passes do to the input of a file: how often they fire, and the text that `output` gives.
+pub(crate) fn check(
+    path: &Path,
+    input: &str,
+    expected: Option<&str>,
+    output: &dyn Fn(&PassOptions) -> Result<(String, Statistics), String>,
+) -> Result<(), String> {
+    let (got, _) = output(&PassOptions::default())?;
+    crate::passes::check(input, &|options| Ok(output(options)?.1))?;
     if input.lines().any(|l| l.starts_with(CHECK) || l.starts_with(NOT)) {
         return find(input, &got);
     }
@@ -181,13 +192,14 @@ fn text(input: &str, command: &[&str], manager: &PassManager<'_>) -> Result<Stri
             spmd(module, first, VectorOptions::default(), &target, manager)
         }
         ["coarsen"] => {
-            let (coarse, remark) = cloom_spmd::coarsen(&mut module, first);
+            let (coarse, remark) = cloom_spmd::coarsen(&mut module, first, manager);
             if let Some(e) = cloom_ir::verify(&module).first() {
                 return Err(format!("does not verify: {e}\n{module}"));
             }
             let made = coarse.map(|coarse| module.function_text(&module.funcs[coarse.func]));
             Ok(format!("{}: {}\n{}", remark.what, remark.why, made.unwrap_or_default()))
         }
+        ["warp-shape"] => Ok(format!("{:?}\n", cloom_spmd::warp_shape(&module, first, manager).0)),
         ["llvm"] => llvm(&module, first),
         _ => Err(format!("no command is named {command:?}")),
     }
@@ -243,7 +255,7 @@ fn llvm(module: &Module, func: FuncRef) -> Result<String, String> {
         lines: false,
         count: false,
     };
-    let compiled = cloom_llvm::compile(module, func, &options).map_err(|e| e.to_string())?;
+    let compiled = cloom_llvm::compile(module, func, &options, &PassOptions::default()).map_err(|e| e.to_string())?;
     let text = compiled.stages.iter().find(|s| s.0 == "llvm").map(|s| s.1.as_str()).ok_or("no text")?;
     let mut inside = false;
     let keep = |line: &&str| {

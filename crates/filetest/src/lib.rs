@@ -5,6 +5,7 @@
 //!   after `spmd`; the CPU. All must leave the same.
 //! * [`header`]: how a file says what to run and what to expect.
 //! * [`ir_file`]: tests of single stages: IR in, text out.
+//! * [`code_file`]: tests of passes on LLVM's IR, and of those of a whole compilation.
 //! * [`program`]: programs in OpenCL C.
 //! * [`device`]: kernels on arrays, through the compiler and the CPU device.
 //! * [`accuracy`]: how exact the math functions are.
@@ -17,6 +18,7 @@
 pub mod accuracy;
 pub mod builtins;
 pub mod case;
+pub mod code_file;
 pub mod device;
 pub mod generate;
 pub mod header;

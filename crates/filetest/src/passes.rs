@@ -1,12 +1,13 @@
 //! Firing tests of passes: each changes something as often as expected, and nothing when it is switched off.
 //!
-//! A file of [`crate::ir_file`] says `; FIRES: row-transpose 1`. A pass that no longer fires costs speed but changes no
-//! result, so no other test would notice; and a switch that does not work would mislead the search for a bug.
+//! A file of [`crate::ir_file`] or [`crate::code_file`] says `; FIRES: row-transpose 1`. A pass that no longer fires costs
+//! speed but changes no result, so no other test would notice; and a switch that does not work would mislead the search
+//! for a bug.
 
 use cloom_compiler::passes;
 use cloom_passes::{Disabled, PassId, PassOptions, Statistics};
 
-const FIRES: &str = "; FIRES:";
+const FIRES: [&str; 2] = ["; FIRES:", "// FIRES:"];
 
 /// The passes that a file says fire, and how often each.
 pub fn fires(text: &str) -> Result<Vec<(PassId, usize)>, String> {
@@ -16,7 +17,7 @@ pub fn fires(text: &str) -> Result<Vec<(PassId, usize)>, String> {
         let id = known.ok_or_else(|| format!("no pass is named `{}`", name.trim()))?;
         Ok((id, count.parse().map_err(|_| format!("`{count}` is no number"))?))
     };
-    text.lines().filter_map(|line| line.strip_prefix(FIRES)).map(one).collect()
+    text.lines().filter_map(|line| FIRES.iter().find_map(|head| line.strip_prefix(head))).map(one).collect()
 }
 
 /// Checks what a file says of passes; `run` does what the file is about and says what they did.
@@ -51,7 +52,9 @@ mod tests {
     #[test]
     fn every_pass_fires_in_a_file() {
         let mut silent: Vec<&str> = passes::all().iter().map(|id| id.name).collect();
-        for path in crate::files("tests/ir", "ir") {
+        let files =
+            [("tests/ir", "ir"), ("tests/ll", "ll"), ("tests/cl", "cl")].map(|(folder, ext)| crate::files(folder, ext));
+        for path in files.into_iter().flatten() {
             let text = std::fs::read_to_string(&path).unwrap();
             for (id, _) in fires(&text).unwrap().into_iter().filter(|&(_, count)| count > 0) {
                 silent.retain(|&name| name != id.name);

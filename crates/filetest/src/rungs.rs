@@ -166,13 +166,15 @@ impl Rung for Interpreter {
             Some(bits) => (VectorOptions::default(), target_of(bits)?),
         };
         let group = prepare(&mut module, kernel, self.stage, options, &target, passes)?;
+        let manager = PassManager::new(passes);
         let coarse = match self.stage {
             // The range that is run is not the launch's, as these would tell.
-            Stage::Coarse if !asks_for_range(&module.funcs[kernel]) => cloom_spmd::coarsen(&mut module, kernel).0,
+            Stage::Coarse if !asks_for_range(&module.funcs[kernel]) => {
+                cloom_spmd::coarsen(&mut module, kernel, &manager).0
+            }
             _ => None,
         };
         if self.stage == Stage::Coarse {
-            let manager = PassManager::new(passes);
             for func in std::iter::once(kernel).chain(coarse.map(|coarse| coarse.func)) {
                 FINISH_GPU.iter().for_each(|&pass| manager.in_module(&mut module, func, pass));
             }
@@ -412,7 +414,7 @@ impl Rung for Cpu {
             lines: false,
             count: false,
         };
-        let code = cloom_llvm::compile(&module, group.func, &options).map_err(|e| e.to_string())?;
+        let code = cloom_llvm::compile(&module, group.func, &options, passes).map_err(|e| e.to_string())?;
         let code = KernelCode {
             target: options.target,
             code: code.object,

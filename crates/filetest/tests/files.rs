@@ -1,4 +1,4 @@
-//! One test for each file of `tests/ir`, `run` and `groups`. The name of a test is the file's path in this crate, so
+//! One test for each file of the folders below. The name of a test is the file's path in this crate, so
 //! that a part of a path is a filter:
 //!
 //! ```text
@@ -10,6 +10,8 @@
 //! | folder | what a test does |
 //! |---|---|
 //! | `tests/ir` | [`ir_file::test`]: one stage, IR in, text out |
+//! | `tests/ll` | [`code_file::llvm`]: passes on LLVM's IR |
+//! | `tests/cl` | [`code_file::kernel`]: passes of a whole compilation |
 //! | `run` | [`program::test`]: a program on every rung, for every instruction set of the machine |
 //! | `groups` | [`program::check_itself`]: a program that uses sub-groups, on rungs with sub-groups of every size |
 //!
@@ -21,7 +23,7 @@
 
 use cloom_compiler::{Compiler, Config};
 use cloom_filetest::rungs::{Cpu, IN_SUBGROUPS, Rung};
-use cloom_filetest::{files, ir_file, program};
+use cloom_filetest::{code_file, files, ir_file, program};
 use libtest_mimic::{Arguments, Trial};
 use std::path::Path;
 use std::process::ExitCode;
@@ -86,6 +88,8 @@ fn tests(folder: &str, extension: &str, suffix: &str, test: Test) -> Vec<Trial> 
 fn main() -> ExitCode {
     let list = [
         tests("tests/ir", "ir", "", ir),
+        tests("tests/ll", "ll", "", code_file::llvm),
+        tests("tests/cl", "cl", "", code_file::kernel),
         tests("run", "cl", "", run),
         tests("run", "cl", " (PTX)", ptx),
         tests("groups", "cl", " (PTX)", ptx),

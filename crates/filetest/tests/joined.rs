@@ -6,6 +6,7 @@
 use cloom_artifact::Joined;
 use cloom_filetest::generate::{Generated, generate_stream, generate_tiles};
 use cloom_filetest::ladder::{Code, Ladder, Verdict};
+use cloom_passes::{PassManager, PassOptions};
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|s| s.parse().ok()).unwrap_or(default)
@@ -17,7 +18,8 @@ fn joined(ladder: &Ladder, program: &Generated) -> Option<(u32, Joined)> {
     let mut module = ladder.module(&source, program.options).unwrap_or_else(|e| panic!("{e}\n{source}"));
     let kernel = module.find("k").expect("the kernel");
     cloom_passes::run(&mut module, kernel, |_, _| {});
-    let (coarse, _) = cloom_spmd::coarsen(&mut module, kernel);
+    let options = PassOptions::default();
+    let (coarse, _) = cloom_spmd::coarsen(&mut module, kernel, &PassManager::new(&options));
     coarse.map(|coarse| (coarse.factor, coarse.joined))
 }
 

@@ -4,6 +4,7 @@ use crate::Error;
 use llvm_sys::LLVMDiagnosticSeverity;
 use llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use llvm_sys::core::*;
+use llvm_sys::ir_reader::LLVMParseIRInContext;
 use llvm_sys::prelude::*;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
@@ -109,6 +110,22 @@ impl<'c> LlvmModule<'c> {
         // SAFETY: the name lives through the call; the module is owned by the result.
         let raw = unsafe { LLVMModuleCreateWithNameInContext(c_string(name).as_ptr(), context.raw) };
         Self { raw, context }
+    }
+
+    /// The module of a text.
+    pub fn parse(context: &'c Context, text: &str) -> Result<Self, Error> {
+        let text = c_string(text);
+        let (mut raw, mut message) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: the text lives through the call of the parser, which frees the buffer; the module is owned by the
+        // result, and the message is taken over.
+        unsafe {
+            let buffer =
+                LLVMCreateMemoryBufferWithMemoryRangeCopy(text.as_ptr(), text.as_bytes().len(), c"text".as_ptr());
+            if LLVMParseIRInContext(context.raw, buffer, &mut raw, &mut message) != 0 {
+                return Err(Error::Internal(take_message(message)));
+            }
+        }
+        Ok(Self { raw, context })
     }
 
     /// An equal module.

@@ -7,8 +7,9 @@
 //! but `memcpy`, `memmove` and `memset`, and `fma` where the CPU lacks it.
 //!
 //! LLVM is used through its C interface, one context per compilation, so that any number of threads may compile at
-//! once. C++ is only the list of passes (`src/passes.cpp`), as the C interface would link all passes that LLVM has,
-//! and the call that makes code (`src/codegen.cpp`).
+//! once. C++ (`cpp/`) is what the C interface cannot do: the list of LLVM's passes that run (`pipeline.cpp`; the C
+//! interface would link all passes that LLVM has), Cloom's own passes on LLVM IR, and the call that makes code
+//! (`codegen.cpp`). [`own_passes`] names, switches and counts the own passes.
 
 #![allow(unsafe_code, reason = "it calls LLVM's C interface")]
 
@@ -30,14 +31,18 @@ mod masks;
 mod memory;
 mod ops;
 mod optimise;
+pub mod own_passes;
 mod target;
+pub mod testing;
 mod warm_up;
 
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Block, Edge, FuncRef, Function, Module, Op};
+use cloom_passes::{PassOptions, Statistics};
 use cloom_target::{Architecture, Target};
 use handles::{Context, LlvmModule};
 use optimise::Effort;
+use own_passes::{LEGALISE_GPU, LEGALISE_MASKS, OwnPasses};
 use std::time::{Duration, Instant};
 
 /// What to do.
@@ -84,6 +89,8 @@ pub struct Compiled {
     pub stages: Vec<(&'static str, String)>,
     /// What each stage took.
     pub times: Vec<(&'static str, Duration)>,
+    /// What each of this crate's [`own_passes`] did.
+    pub statistics: Statistics,
 }
 
 /// Why there is no object.
@@ -113,13 +120,18 @@ pub const MAX_INSTS: usize = 2_000_000;
 /// How LLVM begins to say that it has no instruction for an operation.
 const CANNOT_SELECT: &str = "Cannot select";
 
-/// Compiles one function and all that it calls.
-pub fn compile(module: &Module, func: FuncRef, options: &Options) -> Result<Compiled, Error> {
-    compile_kernels(module, &[func], options)
+/// Compiles one function and all that it calls. `passes` says which of the [`own_passes`] run.
+pub fn compile(module: &Module, func: FuncRef, options: &Options, passes: &PassOptions) -> Result<Compiled, Error> {
+    compile_kernels(module, &[func], options, passes)
 }
 
-/// Compiles functions, at least one, and all that they call.
-pub fn compile_kernels(module: &Module, funcs: &[FuncRef], options: &Options) -> Result<Compiled, Error> {
+/// Compiles functions, at least one, and all that they call. `passes` says which of the [`own_passes`] run.
+pub fn compile_kernels(
+    module: &Module,
+    funcs: &[FuncRef],
+    options: &Options,
+    passes: &PassOptions,
+) -> Result<Compiled, Error> {
     let reachable = reachable(module, funcs);
     for &f in &reachable {
         check(module, f, options.target.gpu().is_some())?;
@@ -130,7 +142,7 @@ pub fn compile_kernels(module: &Module, funcs: &[FuncRef], options: &Options) ->
     let attempt = |options: &Options| {
         guard::run(|| {
             let start = since.elapsed();
-            let mut compiled = generate(module, funcs, &reachable, private_size, options)?;
+            let mut compiled = generate(module, funcs, private_size, options, passes)?;
             compiled.times.insert(0, ("llvm start", start));
             Ok(compiled)
         })
@@ -183,10 +195,11 @@ pub fn after_fork_in_child() {
 fn generate(
     module: &Module,
     funcs: &[FuncRef],
-    reachable: &[FuncRef],
     private_size: u64,
     options: &Options,
+    passes: &PassOptions,
 ) -> Result<Compiled, Error> {
+    let reachable = reachable(module, funcs);
     let functions = || reachable.iter().map(|&f| &module.funcs[f]);
     let insts = functions().map(Function::size).sum();
     if insts > MAX_INSTS {
@@ -213,19 +226,25 @@ fn generate(
     let context = Context::new();
     let llvm = LlvmModule::new(&context, &module.funcs[funcs[0]].name);
     machine.prepare(&llvm);
-    let local_size = emit::module(module, funcs, reachable, &context, &llvm, options)?;
+    let local_size = emit::module(module, funcs, &reachable, &context, &llvm, options)?;
     let mut stages = Vec::new();
     if options.texts {
         stages.push(("llvm", llvm.text()));
     }
     llvm.verify()?;
     stage("llvm ir");
-    optimise::run(&llvm, &machine, effort);
-    if effort >= Effort::Quick && options.target.gpu().is_none() && masks::widen(&llvm, options.target.features()) {
-        llvm.verify()?;
+    let mut own = OwnPasses::new(passes);
+    own.in_cpp(|records| optimise::run(&llvm, &machine, effort, records));
+    let is_gpu = options.target.gpu().is_some();
+    let changes = match is_gpu {
+        true => own.step(LEGALISE_GPU, || gpu::legalise::run(&llvm)),
+        false if effort >= Effort::Quick => own.step(LEGALISE_MASKS, || masks::widen(&llvm, options.target.features())),
+        false => 0,
+    };
+    if changes > 0 && own.is_spoiled(if is_gpu { LEGALISE_GPU } else { LEGALISE_MASKS }) {
+        optimise::spoil(&llvm);
     }
-    if options.target.gpu().is_some() {
-        gpu::legalise::run(&llvm);
+    if changes > 0 {
         llvm.verify()?;
     }
     stage("llvm passes");
@@ -262,7 +281,7 @@ fn generate(
     let private_size = private_size.max(frames);
     check_private(private_size)?;
     let symbols = funcs.iter().map(|&f| emit::symbol(module, f, true, &options.target)).collect();
-    Ok(Compiled { object, symbols, local_size, private_size, stages, times })
+    Ok(Compiled { object, symbols, local_size, private_size, stages, times, statistics: own.into_statistics() })
 }
 
 /// The number of back edges: about that of loops.

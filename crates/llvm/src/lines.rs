@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::ptr::null_mut;
 
 unsafe extern "C" {
-    /// Of `src/codegen.cpp`: the unit of a module whose debug information is directives alone, which LLVM's interface
+    /// Of `cpp/codegen.cpp`: the unit of a module whose debug information is directives alone, which LLVM's interface
     /// in C does not have.
     fn cloom_llvm_line_unit(builder: LLVMDIBuilderRef, file: LLVMMetadataRef) -> LLVMMetadataRef;
 }

@@ -1,19 +1,31 @@
-//! How much is tried on a module. The lists of passes are in `src/passes.cpp`. They are short on purpose: kernels come
-//! already inlined and in SSA form, so the standard pipelines spend most of their time looking for work (0.7 ms against
-//! 3.7 ms on a kernel of 200 instructions, with the same code).
+//! How much is tried on a module.
+//!
+//! The lists of passes are in `cpp/pipeline.cpp`. They are short on purpose: kernels come already inlined and in SSA
+//! form, so the standard pipelines spend most of their time looking for work (0.7 ms against 3.7 ms on a kernel of 200
+//! instructions, with the same code).
 //!
 //! Several of LLVM's passes take time in the square of the number of blocks (a `switch` of 4000 cases that fall
 //! through: 9 s), so that less is tried on large functions, and nothing on huge ones: programs come from anywhere, and
 //! a build has to end.
 
 use crate::handles::LlvmModule;
+use crate::own_passes::{IN_CPP, PassRecord};
 use crate::target::Machine;
 use llvm_sys::prelude::LLVMModuleRef;
 use llvm_sys::target_machine::LLVMTargetMachineRef;
 
 unsafe extern "C" {
-    /// Of `src/passes.cpp`.
-    fn cloom_llvm_run_passes(module: LLVMModuleRef, machine: LLVMTargetMachineRef, effort: std::ffi::c_int);
+    /// Of `cpp/pipeline.cpp`.
+    fn cloom_llvm_run_passes(
+        module: LLVMModuleRef,
+        machine: LLVMTargetMachineRef,
+        effort: std::ffi::c_int,
+        records: *mut PassRecord,
+    );
+    /// Of `cpp/pipeline.cpp`.
+    fn cloom_llvm_run_own_passes(module: LLVMModuleRef, machine: LLVMTargetMachineRef, records: *mut PassRecord);
+    /// Of `cpp/pipeline.cpp`.
+    fn cloom_llvm_spoil(module: LLVMModuleRef);
 }
 
 /// So many loops are too many for strength reduction.
@@ -52,15 +64,30 @@ impl Effort {
     }
 }
 
-/// Optimises a verified module in place. For a GPU, its control flow is reducible afterwards, whatever the effort.
-pub fn run(module: &LlvmModule<'_>, machine: &Machine, effort: Effort) {
+/// Optimises a verified module in place, with the own passes that are on. For a GPU, its control flow is reducible
+/// afterwards, whatever the effort.
+pub fn run(module: &LlvmModule<'_>, machine: &Machine, effort: Effort, records: &mut [PassRecord; IN_CPP]) {
     let effort = match effort {
         Effort::None | Effort::Plain => 0,
         Effort::Quick => 1,
         Effort::Full => 2,
     };
-    // SAFETY: module and machine are valid, and the module is used by this thread alone.
-    unsafe { cloom_llvm_run_passes(module.raw, machine.raw, effort) }
+    // SAFETY: module and machine are valid, the module is used by this thread alone, and there is a record for each
+    // pass in C++.
+    unsafe { cloom_llvm_run_passes(module.raw, machine.raw, effort, records.as_mut_ptr()) }
+}
+
+/// Runs the own passes in C++ that are on, and no pass of LLVM.
+pub fn run_own_passes(module: &LlvmModule<'_>, machine: &Machine, records: &mut [PassRecord; IN_CPP]) {
+    // SAFETY: the module is valid and used by this thread alone, the machine is valid, and there is a record for
+    // each pass in C++.
+    unsafe { cloom_llvm_run_own_passes(module.raw, machine.raw, records.as_mut_ptr()) }
+}
+
+/// Makes the results of a module wrong, as a test that plants a miscompilation wants it.
+pub fn spoil(module: &LlvmModule<'_>) {
+    // SAFETY: the module is valid, and used by this thread alone.
+    unsafe { cloom_llvm_spoil(module.raw) }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use std::ptr;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 unsafe extern "C" {
-    /// Of `src/codegen.cpp`.
+    /// Of `cpp/codegen.cpp`.
     fn cloom_llvm_emit(module: LLVMModuleRef, machine: LLVMTargetMachineRef, is_assembly: c_int)
     -> LLVMMemoryBufferRef;
 }

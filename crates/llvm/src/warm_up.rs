@@ -3,7 +3,8 @@
 //! LLVM makes many of its tables when they are first used. The loop is made for the target of the kernel that follows,
 //! so that it finds the tables of instruction selection too.
 
-use crate::{Error, OptLevel, Options, generate, reachable};
+use crate::{Error, OptLevel, Options, generate};
+use cloom_passes::PassOptions;
 use cloom_target::Target;
 
 /// For a CPU: with the parameters of a work-group function.
@@ -65,7 +66,7 @@ pub fn run(target: &Target) -> Result<(), Error> {
     let target = target.clone();
     let options =
         Options { target, level: OptLevel::Default, denorms_are_zero: false, texts: false, lines: false, count: false };
-    generate(&module, &[func], &reachable(&module, &[func]), 0, &options).map(drop)
+    generate(&module, &[func], 0, &options, &PassOptions::default()).map(drop)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod common;
 
 use cloom_ir::{BinOp, Builder, CastOp, Flags, FloatCc, FuncRef, IntCc, Module, Scalar, Space, Type, UnOp};
 use cloom_llvm::OptLevel;
+use cloom_passes::PassOptions;
 
 const AARCH64: &str = "aarch64-unknown-linux-gnu:generic";
 const AVX512: &str = "x86_64-unknown-linux-gnu:x86-64-v4";
@@ -19,7 +20,8 @@ fn compile(target: &str, module: &Module, func: FuncRef, level: OptLevel) -> (Ve
         lines: false,
         count: false,
     };
-    let compiled = cloom_llvm::compile(module, func, &options).unwrap_or_else(|e| panic!("{e}\n{module}"));
+    let compiled = cloom_llvm::compile(module, func, &options, &PassOptions::default())
+        .unwrap_or_else(|e| panic!("{e}\n{module}"));
     let asm = compiled.stages.iter().find(|s| s.0 == "asm").unwrap().1.clone();
     (compiled.object, asm)
 }

@@ -2,6 +2,7 @@
 
 use cloom_ir::FuncRef;
 use cloom_llvm::{Error, OptLevel, Options};
+use cloom_passes::PassOptions;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -13,7 +14,7 @@ fn ptx(text: &str) -> String {
     let target = "nvptx64-nvidia-cuda:sm_90".parse().unwrap();
     let options =
         Options { target, level: OptLevel::Default, denorms_are_zero: false, texts: false, lines: false, count: false };
-    let compiled = cloom_llvm::compile_kernels(&module, &kernels, &options).unwrap();
+    let compiled = cloom_llvm::compile_kernels(&module, &kernels, &options, &PassOptions::default()).unwrap();
     assert_eq!(compiled.symbols.len(), kernels.len());
     let text = String::from_utf8(compiled.object).unwrap();
     assemble(&text);
@@ -569,7 +570,8 @@ fn source_lines_are_directives_if_they_are_wanted() {
         let target = "nvptx64-nvidia-cuda:sm_90".parse().unwrap();
         let options =
             Options { target, level: OptLevel::Default, denorms_are_zero: false, texts: false, lines, count: false };
-        String::from_utf8(cloom_llvm::compile(&module, kernel, &options).unwrap().object).unwrap()
+        String::from_utf8(cloom_llvm::compile(&module, kernel, &options, &PassOptions::default()).unwrap().object)
+            .unwrap()
     };
     let with = code(true);
     has(
@@ -596,7 +598,7 @@ fn what_a_gpu_has_not_is_refused() {
     let target = "nvptx64-nvidia-cuda:sm_90".parse().unwrap();
     let options =
         Options { target, level: OptLevel::Default, denorms_are_zero: false, texts: false, lines: false, count: false };
-    let refused = cloom_llvm::compile(&module, kernel, &options);
+    let refused = cloom_llvm::compile(&module, kernel, &options, &PassOptions::default());
     assert!(matches!(&refused, Err(Error::Limit(why)) if why.contains("enqueue")), "{refused:?}");
 }
 

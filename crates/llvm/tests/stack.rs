@@ -4,6 +4,7 @@
 mod common;
 
 use cloom_ir::{Flags, Module, Scalar, Type};
+use cloom_passes::PassOptions;
 
 /// 32-bit lanes of a value, and how many values are live at once.
 const LANES: u16 = 64;
@@ -37,7 +38,8 @@ fn values_that_find_no_register_count_as_private_memory() {
     let (many, all) = module(VALUES);
     let (few, one) = module(1);
     for (device, options) in common::variants() {
-        let needs = |module, func| cloom_llvm::compile(module, func, &options).unwrap().private_size;
+        let needs =
+            |module, func| cloom_llvm::compile(module, func, &options, &PassOptions::default()).unwrap().private_size;
         // No machine has registers for more than 2 KiB of them.
         let large = needs(&many, all);
         assert!((size - 4096..4 * size).contains(&large), "{large} bytes for {size} on {}", options.target);
@@ -55,7 +57,7 @@ fn asking_for_texts_does_not_count_twice() {
     let (many, all) = module(VALUES);
     for (_, options) in common::variants() {
         let with = cloom_llvm::Options { texts: true, lines: false, ..options.clone() };
-        let needs = |options| cloom_llvm::compile(&many, all, options).unwrap().private_size;
+        let needs = |options| cloom_llvm::compile(&many, all, options, &PassOptions::default()).unwrap().private_size;
         assert_eq!(needs(&with), needs(&options), "{}", options.target);
     }
 }

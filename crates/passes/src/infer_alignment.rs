@@ -7,11 +7,12 @@
 //! may wrap, still has the zeros in its low bits that its operands have: `(int)id * 16`. (LLVM's `infer-alignment`
 //! does the same with what it knows, which is not what the host passes.)
 
+use cloom_ir::abi::gpu::COARSE_ALIGN;
 use cloom_ir::affine::{Affine, Ext, Facts, Symbol};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
-use cloom_ir::{BinOp, CastOp, Function, Inst, Op, ParamKind, Type, Value};
+use cloom_ir::{BinOp, CastOp, FuncRef, Function, Inst, Module, Op, ParamKind, Type, Value};
 use rustc_hash::FxHashMap;
 
 /// More is of no use to an access.
@@ -20,8 +21,24 @@ const MOST: u64 = 16;
 /// How far back operands are looked at.
 const DEPTH: u32 = 6;
 
+/// Instructions of a kernel that is copied, at most: ptxas takes long for large ones, whose accesses are not what they
+/// spend their time on.
+const MAX_COPIED_INSTRUCTIONS: usize = 1000;
+
+/// Adds a copy of a kernel for buffers that are all aligned to [`COARSE_ALIGN`], if some accesses are wider there. It
+/// becomes the last function of the module. Returns whether there is one, as a number.
+pub fn aligned_copy(module: &mut Module, kernel: FuncRef) -> usize {
+    if module.funcs[kernel].size() > MAX_COPIED_INSTRUCTIONS {
+        return 0;
+    }
+    let Some(mut func) = for_aligned_buffers(&module.funcs[kernel], COARSE_ALIGN as u32) else { return 0 };
+    func.name += ".aligned";
+    module.funcs.push(func);
+    1
+}
+
 /// The function for buffers that are all aligned to so many bytes, if some accesses are wider there.
-pub fn for_aligned_buffers(func: &Function, align: u32) -> Option<Function> {
+fn for_aligned_buffers(func: &Function, align: u32) -> Option<Function> {
     let found = find(func, align);
     if found.is_empty() || found.len() <= find(func, 1).len() {
         return None;

@@ -34,8 +34,8 @@
 //! named meets a generic one, it is cast there. As variables whose addresses were cast are values now, the pass runs
 //! [`mem2reg`] and starts again: a pointer that was in such a variable may have become known.
 
-use crate::mem2reg;
 use crate::util::Renames;
+use crate::{MEM2REG, RunOthers};
 use cloom_ir::{BinOp, Block, Builder, CastOp, Entity, Function, Inst, IntCc, Op, Scope, Space, Type, Value, ValueDef};
 
 /// How often variables become values in between: pointers to pointers need a round for each level.
@@ -70,7 +70,7 @@ pub fn has_generic(func: &Function) -> bool {
 }
 
 /// Runs the pass. Returns how many pointers got a named address space.
-pub fn run(func: &mut Function) -> usize {
+pub fn run(func: &mut Function, others: &RunOthers<'_>) -> usize {
     let mut changed = 0;
     for _ in 0..ROUNDS {
         if !has_generic(func) {
@@ -81,7 +81,7 @@ pub fn run(func: &mut Function) -> usize {
             break;
         }
         changed += resolved;
-        mem2reg::run(func);
+        others(func, &[MEM2REG]);
     }
     changed
 }

@@ -4,7 +4,7 @@
 //! work-item vectoriser needs: no calls that depend on the work-item, variables as SSA values, no needless control
 //! flow. What LLVM can do later as well (scheduling, strength reduction, load forwarding) is left to LLVM.
 //!
-//! One pass a file. A pass over a function is `fn(&mut Function) -> usize` (how often it changed something);
+//! One pass a file. A pass over a function is a [`RunPass`] that returns how often it changed something;
 //! [`PASSES`] has each with its name, for the [`manager`], `cloom show` and file tests. No pass recurses on the depth
 //! of the IR, and each is close to linear in the size of the function.
 
@@ -40,7 +40,9 @@ mod util;
 use cloom_ir::{Entity, FuncRef, Module};
 use std::time::Instant;
 
-pub use manager::{Disabled, Pass, PassId, PassManager, PassOptions, PassStatistics, Statistics, UnknownPass};
+pub use manager::{
+    Disabled, Pass, PassId, PassManager, PassOptions, PassStatistics, RunOthers, RunPass, Statistics, UnknownPass,
+};
 
 /// Inlining works on a module; without it only those calls are inlined that must be.
 pub const INLINE: PassId = PassId::optional("inline", "calls replaced by what they call");
@@ -49,6 +51,9 @@ pub const CONST_ARRAYS: PassId = PassId::optional("const-arrays", "private array
 /// [`switch_tables`] works on a module.
 pub const SWITCH_TABLES: PassId =
     PassId::optional("switch-tables", "switches that choose constants load them from tables");
+/// [`infer_alignment::aligned_copy`] adds a function to the module.
+pub const ALIGNED_COPY: PassId =
+    PassId::optional("aligned-copy", "a kernel for GPUs has a copy for buffers that are aligned");
 /// [`simplify_cfg`]
 pub const SIMPLIFY_CFG: Pass =
     Pass::new("simplify-cfg", "decided branches, empty blocks, straight lines", simplify_cfg::run);
@@ -56,14 +61,14 @@ pub const SIMPLIFY_CFG: Pass =
 pub const MEM2REG: Pass = Pass::new("mem2reg", "private variables become values, split into slots", mem2reg::run);
 /// [`infer_spaces`]
 pub const INFER_SPACES: Pass =
-    Pass::new("infer-spaces", "generic pointers get the address space of their sources", infer_spaces::run);
+    Pass::with("infer-spaces", "generic pointers get the address space of their sources", infer_spaces::run);
 /// [`infer_spaces::lower`]
 pub const LOWER_GENERIC: Pass = Pass {
     id: PassId::required(
         "lower-generic",
         "generic pointers with the tag of their address space, where it is asked for",
     ),
-    run: infer_spaces::lower,
+    run: RunPass::Alone(infer_spaces::lower),
 };
 /// [`fold`]
 pub const FOLD: Pass = Pass::new("fold", "constants and algebra", fold::run);
@@ -77,7 +82,7 @@ pub const DCE: Pass = Pass::new("dce", "dead instructions, parameters and stores
 /// [`licm`]
 pub const LICM: Pass = Pass::new("licm", "loop-invariant operations leave loops", licm::run);
 /// [`unroll`]
-pub const UNROLL: Pass = Pass::new("unroll", "short counted loops over small private arrays", unroll::run);
+pub const UNROLL: Pass = Pass::with("unroll", "short counted loops over small private arrays", unroll::run);
 /// [`hoist`]
 pub const HOIST: Pass = Pass::new("hoist", "loop-invariant loads leave loops", hoist::run);
 /// [`merge_branches`]
@@ -183,8 +188,12 @@ pub fn ids() -> impl Iterator<Item = PassId> {
 pub type ModulePass = fn(&mut Module, FuncRef) -> usize;
 
 /// Every pass that needs the module of its function.
-pub const MODULE_PASSES: &[(PassId, ModulePass)] =
-    &[(INLINE, inline::run), (SWITCH_TABLES, switch_tables::run), (CONST_ARRAYS, const_arrays::run)];
+pub const MODULE_PASSES: &[(PassId, ModulePass)] = &[
+    (INLINE, inline::run),
+    (SWITCH_TABLES, switch_tables::run),
+    (CONST_ARRAYS, const_arrays::run),
+    (ALIGNED_COPY, infer_alignment::aligned_copy),
+];
 
 /// The pass of this name, for file tests and tools: what people write.
 pub fn pass(name: &str) -> Option<&'static Pass> {
@@ -223,7 +232,7 @@ pub fn run_with(
         let finish = if f == kernel { FINISH } else { FINISH_CALLEE };
         for (with_module, passes) in [(false, CLEAN_UP), (true, CLEAN_UP_VALUES), (false, finish)] {
             for &(id, run) in WITH_MODULE.iter().filter(|_| with_module) {
-                run_in(module, f, manager, id, run);
+                manager.with_module(module, f, id, run);
                 if f == kernel {
                     observe(id.name, module);
                 }
@@ -244,12 +253,6 @@ pub fn run_with(
     }
 }
 
-/// Runs a pass that needs the module on a function of it.
-fn run_in(module: &mut Module, f: FuncRef, manager: &PassManager<'_>, id: PassId, run: ModulePass) {
-    manager.step(id, || (run(module, f), ()));
-    manager::verify(module, &module.funcs[f], id);
-}
-
 /// Inlines and cleans up in every function of a library, once, so that the kernels that take them need not.
 pub fn prepare(module: &mut Module) {
     let options = PassOptions::default();
@@ -264,7 +267,7 @@ pub fn prepare(module: &mut Module) {
             }
             inline::inline_calls(module, f, &must, inline::Budget::LIBRARY);
             CLEAN_UP.iter().for_each(|&pass| manager.in_module(module, f, pass));
-            WITH_MODULE.iter().for_each(|&(id, run)| run_in(module, f, &manager, id, run));
+            WITH_MODULE.iter().for_each(|&(id, run)| manager.with_module(module, f, id, run));
             CLEAN_UP_VALUES.iter().chain(FINISH_CALLEE).for_each(|&pass| manager.in_module(module, f, pass));
         }
     }

@@ -14,8 +14,9 @@
 //! The vectoriser uses the same manager for its transformations, whose inputs differ: [`PassManager::step`] takes any
 //! of them.
 
+use crate::ModulePass;
 use crate::inline::Budget;
-use cloom_ir::{Function, Module};
+use cloom_ir::{FuncRef, Function, Module};
 use std::cell::RefCell;
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -56,13 +57,33 @@ impl Eq for PassId {}
 pub struct Pass {
     /// Which one.
     pub id: PassId,
-    /// Runs it; returns how often it changed something. The function has a body.
-    pub run: fn(&mut Function) -> usize,
+    /// How it is run.
+    pub run: RunPass,
 }
+
+/// How a pass is run: it returns how often it changed something. The function has a body.
+#[derive(Clone, Copy, Debug)]
+pub enum RunPass {
+    /// It needs no other.
+    Alone(fn(&mut Function) -> usize),
+    /// It runs other passes in between, so that it sees more to change.
+    With(fn(&mut Function, &RunOthers<'_>) -> usize),
+}
+
+/// Runs other passes for a pass, as the manager does.
+pub type RunOthers<'a> = dyn Fn(&mut Function, &[Pass]) + 'a;
 
 impl Pass {
     pub(crate) const fn new(name: &'static str, about: &'static str, run: fn(&mut Function) -> usize) -> Pass {
-        Pass { id: PassId::optional(name, about), run }
+        Pass { id: PassId::optional(name, about), run: RunPass::Alone(run) }
+    }
+
+    pub(crate) const fn with(
+        name: &'static str,
+        about: &'static str,
+        run: fn(&mut Function, &RunOthers<'_>) -> usize,
+    ) -> Pass {
+        Pass { id: PassId::optional(name, about), run: RunPass::With(run) }
     }
 }
 
@@ -133,6 +154,8 @@ pub struct PassOptions {
     pub disabled: Disabled,
     /// Tests plant a pass that miscompiles: it runs each time after the pass that is named first.
     pub planted: Option<(PassId, Pass)>,
+    /// Tests plant a miscompilation in a pass over code that is not Cloom's IR any more: what it changed is wrong.
+    pub spoiled: Option<PassId>,
     /// The target has generic pointers and tells where one points to: they need no tags.
     pub native_generic: bool,
     /// How much is inlined.
@@ -179,11 +202,12 @@ impl Statistics {
     /// Adds what others did.
     pub fn merge(&mut self, other: &Statistics) {
         for s in &other.list {
-            self.add(s.id, s.runs, s.changes, s.time);
+            self.record(s.id, s.runs, s.changes, s.time);
         }
     }
 
-    fn add(&mut self, id: PassId, runs: u32, changes: usize, time: Duration) {
+    /// Adds what a pass did that no manager ran.
+    pub fn record(&mut self, id: PassId, runs: u32, changes: usize, time: Duration) {
         match self.list.iter_mut().find(|s| s.id == id) {
             Some(s) => {
                 s.runs += runs;
@@ -216,7 +240,7 @@ impl<'a> PassManager<'a> {
     /// Runs a list of passes over a function that stands in no module. `module` has what it calls.
     pub fn run(&self, module: &Module, func: &mut Function, passes: &[Pass]) {
         for &pass in passes {
-            self.function(module, func, pass.id, pass.run);
+            self.function(module, func, pass.id, |func| self.call(func, pass));
         }
     }
 
@@ -233,10 +257,39 @@ impl<'a> PassManager<'a> {
         changes
     }
 
+    /// Runs a pass that needs the module on a function of it.
+    pub fn with_module(&self, module: &mut Module, f: FuncRef, id: PassId, run: ModulePass) {
+        self.step(id, || (run(module, f), ()));
+        verify(module, &module.funcs[f], id);
+    }
+
+    /// Looks after a function that a pass made, such as a second version of a kernel: in debug builds it must verify,
+    /// and a pass that a test plants behind the pass runs on it.
+    pub fn made(&self, module: &mut Module, f: FuncRef, id: PassId) {
+        if let Some((after, pass)) = self.options.planted
+            && after == id
+        {
+            self.step(pass.id, || (self.call(&mut module.funcs[f], pass), ()));
+        }
+        verify(module, &module.funcs[f], id);
+    }
+
     /// Runs one pass over a function of a module.
-    pub fn in_module(&self, module: &mut Module, f: cloom_ir::FuncRef, pass: Pass) {
-        self.change(&mut module.funcs[f], pass.id, pass.run);
+    pub fn in_module(&self, module: &mut Module, f: FuncRef, pass: Pass) {
+        self.change(&mut module.funcs[f], pass.id, |func| self.call(func, pass));
         verify(module, &module.funcs[f], pass.id);
+    }
+
+    /// Calls a pass, which is counted by the caller. Those that it runs are switched and counted like any.
+    fn call(&self, func: &mut Function, pass: Pass) -> usize {
+        match pass.run {
+            RunPass::Alone(run) => run(func),
+            RunPass::With(run) => run(func, &|func, others| {
+                for &other in others {
+                    self.change(func, other.id, |func| self.call(func, other));
+                }
+            }),
+        }
     }
 
     fn change(&self, func: &mut Function, id: PassId, change: impl FnOnce(&mut Function) -> usize) -> usize {
@@ -248,7 +301,7 @@ impl<'a> PassManager<'a> {
             && after == id
             && changes.is_some()
         {
-            self.step(pass.id, || ((pass.run)(func), ()));
+            self.step(pass.id, || (self.call(func, pass), ()));
         }
         changes.unwrap_or(0)
     }
@@ -256,13 +309,16 @@ impl<'a> PassManager<'a> {
     /// Runs a transformation of anything, which returns how often it changed something and its result; none if it is
     /// switched off. Its caller verifies what comes out.
     pub fn step<T>(&self, id: PassId, step: impl FnOnce() -> (usize, T)) -> Option<T> {
-        if !self.is_on(id) {
-            return None;
-        }
+        self.is_on(id).then(|| self.required(id, step))
+    }
+
+    /// Runs a transformation that cannot be switched off, or of which the caller knows that it is on. It is timed and
+    /// counted as by [`PassManager::step`].
+    pub fn required<T>(&self, id: PassId, step: impl FnOnce() -> (usize, T)) -> T {
         let since = Instant::now();
         let (changes, result) = step();
-        self.statistics.borrow_mut().add(id, 1, changes, since.elapsed());
-        Some(result)
+        self.statistics.borrow_mut().record(id, 1, changes, since.elapsed());
+        result
     }
 
     /// Counts a change that is made in the course of something else, such as the writing of code.
@@ -271,8 +327,8 @@ impl<'a> PassManager<'a> {
     }
 
     /// Counts what a pass did that is run elsewhere.
-    pub(crate) fn record(&self, id: PassId, changes: usize, time: Duration) {
-        self.statistics.borrow_mut().add(id, 1, changes, time);
+    pub fn record(&self, id: PassId, changes: usize, time: Duration) {
+        self.statistics.borrow_mut().record(id, 1, changes, time);
     }
 
     /// Which passes are on.

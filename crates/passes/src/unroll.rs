@@ -12,7 +12,7 @@
 //! that values used after the loop are those of the last test. The trip count is found by constant evaluation,
 //! iteration by iteration.
 
-use crate::fold;
+use crate::{FOLD, REDUNDANT_PARAMS, RunOthers, SIMPLIFY_CFG, fold};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::{Loop, Loops};
@@ -39,7 +39,7 @@ const GROWTH: usize = 2_000;
 const ARRAY: u64 = 64;
 
 /// Runs the pass. Returns how often it changed something.
-pub fn run(func: &mut Function) -> usize {
+pub fn run(func: &mut Function, others: &RunOthers<'_>) -> usize {
     let mut changed = join_latches(func);
     let mut growth = 0;
     loop {
@@ -57,8 +57,7 @@ pub fn run(func: &mut Function) -> usize {
                     growth += size;
                     unroll(func, around, trips);
                     // The inner loops' bounds are constants after this. The loop analysis is stale.
-                    crate::redundant_params::run(func);
-                    fold::run(func);
+                    others(func, &[REDUNDANT_PARAMS, FOLD]);
                     changed += 1;
                     break;
                 }
@@ -85,9 +84,7 @@ pub fn run(func: &mut Function) -> usize {
     }
     if changed > 0 {
         // Indices that depended on the counter are constants after this.
-        crate::redundant_params::run(func);
-        crate::simplify_cfg::run(func);
-        fold::run(func);
+        others(func, &[REDUNDANT_PARAMS, SIMPLIFY_CFG, FOLD]);
     }
     changed
 }

@@ -24,10 +24,12 @@ mod regions;
 
 use crate::analysis::divergence;
 use crate::analysis::grouping::depends_on_groups;
+use crate::passes::COARSEN;
 use crate::remarks::{Remark, RemarkCode};
 use check::Ids;
 use cloom_ir::abi::gpu::Joined;
 use cloom_ir::{BinOp, Builder, Flags, FuncRef, Function, InstData, Linkage, Module, Op, Query, Span, Type, Value};
+use cloom_passes::{PassManager, SELECT, select};
 use jam::{Apart, Jam, Lanes};
 use rustc_hash::FxHashMap;
 
@@ -63,12 +65,20 @@ impl Unjoined {
     }
 }
 
-/// Coarsens a kernel after the scalar passes, if that pays, and says why or why not. Global ids have at most 31 bits.
-pub fn coarsen(module: &mut Module, kernel: FuncRef) -> (Option<Coarse>, Remark) {
-    let made = match groups::has_barriers(&module.funcs[kernel]) {
-        true => groups::attempt(module, kernel),
-        false => attempt(module, kernel),
-    };
+/// Coarsens a kernel after the scalar passes, if that is profitable, and says why or why not. Global ids have at most
+/// 31 bits.
+pub fn coarsen(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) -> (Option<Coarse>, Remark) {
+    let made = manager.step(COARSEN, || {
+        let made = match groups::has_barriers(&module.funcs[kernel]) {
+            true => groups::attempt(module, kernel),
+            false => attempt(module, kernel, manager),
+        };
+        (usize::from(made.is_ok()), made)
+    });
+    let made = made.unwrap_or(Err(Unjoined::new("the pass `coarsen` is switched off")));
+    if let Ok(coarse) = &made {
+        manager.made(module, coarse.func, COARSEN);
+    }
     let code = RemarkCode::Coarse;
     match made {
         Ok(coarse) => {
@@ -87,7 +97,7 @@ pub fn coarsen(module: &mut Module, kernel: FuncRef) -> (Option<Coarse>, Remark)
     }
 }
 
-fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Unjoined> {
+fn attempt(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) -> Result<Coarse, Unjoined> {
     let func = &module.funcs[kernel];
     if func.size() > MAX_SIZE {
         return Err(Unjoined::new("the kernel is large: what it computes takes longer than its accesses"));
@@ -100,7 +110,7 @@ fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Unjoined> {
     }
     let (mut item, asked) = item_function(func, |op| matches!(op, Op::Query { .. }));
     // A branch over next to nothing, `x = x > max ? max : x`, would keep the work-items apart.
-    cloom_passes::select::run_in_loop(&mut item);
+    manager.function(module, &mut item, SELECT.id, select::run_in_loop);
     let id = asked.iter().position(|op| *op == ID);
     let id = id.ok_or_else(|| Unjoined::new("it does not ask for the global id of dimension 0"))?;
     let id = item.param_values()[func.params.len() + id];

@@ -86,7 +86,13 @@ pub const SCALAR_MASK: PassId =
 pub const AOS_PASSTHROUGH: PassId =
     PassId::optional("aos-passthrough", "short vectors stay interleaved where all components are computed alike");
 
-/// Every pass of this crate, in the order of the pipeline.
+/// [`crate::coarsen`], for GPUs. Counts kernels.
+pub const COARSEN: PassId =
+    PassId::optional("coarsen", "a thread does the work of several work-items, or of those of several groups");
+/// [`crate::warp_shape`], for GPUs. Counts kernels whose warps are not as the groups lie.
+pub const WARP_SHAPE: PassId = PassId::optional("warp-shape", "a warp is the work-items that share sectors of memory");
+
+/// Every pass of this crate, in the order of the pipeline; those for GPUs last.
 pub const PASSES: &[PassId] = &[
     VECTOR_VARIANTS,
     GRID_STRIDE,
@@ -117,4 +123,6 @@ pub const PASSES: &[PassId] = &[
     FOLD_TAIL,
     SCALAR_MASK,
     AOS_PASSTHROUGH,
+    COARSEN,
+    WARP_SHAPE,
 ];

@@ -38,7 +38,7 @@ use crate::emit::group::{self, Body, Part, Written};
 use crate::emit::subgroup;
 use crate::emit::variants::Variants;
 use crate::emit::widen::{Surroundings, VectorInput};
-use crate::error::{Stop, bug};
+use crate::error::Stop;
 use crate::split::continuation_fn::{self, ContinuationFunction, Param};
 use crate::transform::no_wrap::{self, Checked};
 use crate::transform::versioning::{self, Versioned};
@@ -85,16 +85,32 @@ struct Transform {
     run: fn(&VectorInput, &Surroundings<'_>) -> Option<Rewrite>,
     /// The remark on each change.
     remark: fn(Span) -> Remark,
+    /// Whether it leaves code that is not used any more.
+    leaves_dead_code: bool,
+}
+
+impl Transform {
+    const fn new(
+        id: PassId,
+        run: fn(&VectorInput, &Surroundings<'_>) -> Option<Rewrite>,
+        remark: fn(Span) -> Remark,
+    ) -> Transform {
+        Transform { id, run, remark, leaves_dead_code: false }
+    }
+
+    const fn with_dead_code(self) -> Transform {
+        Transform { leaves_dead_code: true, ..self }
+    }
 }
 
 /// All of these, in order. Passes that remove loads come first, so that later ones see what is left. Narrowing comes
 /// last, as the others do not look through conversions.
 const TRANSFORMS: &[Transform] = &[
-    Transform { id: passes::STORE_TO_LOAD, run: store_to_load::run, remark: remarks::store_to_load },
-    Transform { id: passes::ROW_TRANSPOSE, run: row_transpose::run, remark: remarks::row_transpose },
-    Transform { id: passes::COMPONENT_SPLIT, run: component_split::run, remark: remarks::component_split },
-    Transform { id: passes::PREFETCH_LOOP, run: prefetch_loop::run, remark: remarks::prefetch_loop },
-    Transform { id: passes::NARROW, run: narrow::run, remark: remarks::narrow },
+    Transform::new(passes::STORE_TO_LOAD, store_to_load::run, remarks::store_to_load),
+    Transform::new(passes::ROW_TRANSPOSE, row_transpose::run, remarks::row_transpose),
+    Transform::new(passes::COMPONENT_SPLIT, component_split::run, remarks::component_split).with_dead_code(),
+    Transform::new(passes::PREFETCH_LOOP, prefetch_loop::run, remarks::prefetch_loop),
+    Transform::new(passes::NARROW, narrow::run, remarks::narrow).with_dead_code(),
 ];
 
 /// A kernel's work-group function, and what was chosen for it.
@@ -136,8 +152,7 @@ impl Pipeline<'_> {
         let mut remarks = Vec::new();
         let write_only = self.write_only();
         let (mut parts, dim_order) = self.parts(TRANSFORMS, &write_only, &mut remarks)?;
-        let chosen = self.manager.step(passes::WIDTH, || (1, self.width(&parts, dim_order)));
-        let (width, long_row_width) = chosen.ok_or(bug("a required pass is switched off"))?;
+        let (width, long_row_width) = self.manager.required(passes::WIDTH, || (1, self.width(&parts, dim_order)));
         if width.is_plain {
             let plan = Pipeline { vectors: self.vectors.scalar(), ..*self }.plan()?;
             return Ok(Plan { width, long_row_width, remarks: vec![remarks::width(width)], ..plan });
@@ -201,11 +216,8 @@ impl Pipeline<'_> {
         let Self { module, cut, manager, .. } = *self;
         let Cut { split, graph, frame, .. } = cut;
         let continuation = |index: usize| {
-            let built = manager
-                .step(passes::CONTINUATIONS, || (1, continuation_fn::function(module, split, graph, frame, index)));
-            // A required pass is never off.
-            let ContinuationFunction { mut func, params } =
-                built.unwrap_or_else(|| continuation_fn::function(module, split, graph, frame, index));
+            let ContinuationFunction { mut func, params } = manager
+                .required(passes::CONTINUATIONS, || (1, continuation_fn::function(module, split, graph, frame, index)));
             cloom_passes::manager::verify(module, &func, passes::CONTINUATIONS);
             if self.is_vector() {
                 manager.run(module, &mut func, &[REDUCIBLE]);
@@ -266,9 +278,10 @@ impl Pipeline<'_> {
             && manager.is_on(passes::VERSIONING)
         {
             let clean_up = |func: &mut Function| manager.run(module, func, CLEAN_UP);
-            let versioned = versioning::run(func, &params, synthetic, &clean_up);
-            (1..versioned.leaves().len()).for_each(|_| manager.count(passes::VERSIONING));
-            versioned
+            manager.required(passes::VERSIONING, || {
+                let versioned = versioning::run(func, &params, synthetic, &clean_up);
+                (versioned.leaves().len() - 1, versioned)
+            })
         } else {
             Versioned::One(func)
         };
@@ -282,8 +295,12 @@ impl Pipeline<'_> {
                     let found = hoist_invariant::run(module, &mut version);
                     (found.as_ref().map_or(0, |found| found.values.len()), found)
                 });
-                let ContinuationFunction { func, params } = version;
+                let ContinuationFunction { mut func, params } = version;
+                let invariants = invariants.flatten();
                 cloom_passes::manager::verify(module, &func, passes::HOIST_INVARIANT);
+                if invariants.is_some() {
+                    manager.run(module, &mut func, &[DCE]);
+                }
                 let body = match self.is_vector() {
                     true => {
                         let transforms = transforms.clone();
@@ -293,7 +310,7 @@ impl Pipeline<'_> {
                     }
                     false => Body::Scalar(func),
                 };
-                Ok(Part { body, params, invariants: invariants.flatten(), is_spare: false })
+                Ok(Part { body, params, invariants, is_spare: false })
             };
             let Some(Checked { condition, func: checked, spans }) = self.no_wrap(&mut func, &params) else {
                 return Ok(Versioned::One(part(func, remarks)?));
@@ -354,14 +371,14 @@ impl Pipeline<'_> {
             prefetch,
         };
         manager.function(module, &mut func, passes::UNIT_ACCESSES, unit_accesses::run);
-        let canonical = manager.step(passes::CANONICALIZE, || {
+        let canonical = manager.required(passes::CANONICALIZE, || {
             let result = canonicalize::run(&mut func, &|f| {
                 let varying = f.param_values().iter().zip(&around.shapes).filter(|(_, s)| **s != Shape::Uniform);
                 divergence::between_lanes(f, &varying.map(|(&p, _)| p).collect::<Vec<_>>())
             });
             (result.as_ref().map_or(0, |canonical| canonical.changes), result)
         });
-        let unspecified = canonical.transpose()?.unwrap_or_default().unspecified;
+        let unspecified = canonical?.unspecified;
         cloom_passes::manager::verify(module, &func, passes::CANONICALIZE);
         let mut item = VectorInput::new(func, unspecified, &around)?;
         remarks.extend(remarks::branches(&item, params, dim_order));
@@ -370,8 +387,11 @@ impl Pipeline<'_> {
                 let rewrite = (transform.run)(&item, &around);
                 (rewrite.as_ref().map_or(0, |r| r.changes.len()), rewrite)
             });
-            if let Some(rewrite) = rewrite.flatten() {
+            if let Some(mut rewrite) = rewrite.flatten() {
                 cloom_passes::manager::verify(module, &rewrite.func, transform.id);
+                if transform.leaves_dead_code {
+                    manager.run(module, &mut rewrite.func, &[DCE]);
+                }
                 remarks.extend(rewrite.changes.iter().map(|&span| (transform.remark)(span)));
                 item.pattern.transposed |= transform.id == passes::ROW_TRANSPOSE;
                 item = item.rewritten(rewrite, &around)?;
@@ -432,11 +452,10 @@ impl Pipeline<'_> {
         variants: &Variants,
     ) -> Result<Written, Stop> {
         let Self { module, cut, manager, .. } = *self;
-        let emitted = manager.step(passes::EMIT, || {
+        let emitted = manager.required(passes::EMIT, || {
             let emitted = group::work_group(module, cut, parts, (width, dim_order), variants, manager);
             (1, emitted)
         });
-        let Some(emitted) = emitted else { return Err(bug("a required pass is switched off")) };
         let mut written = emitted?;
         cloom_passes::manager::verify(module, &written.func, passes::EMIT);
         if width.lanes > 1 {

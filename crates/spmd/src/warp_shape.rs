@@ -15,6 +15,7 @@
 //! multiprocessors leave some of these idle.
 
 use crate::analysis::grouping::depends_on_groups;
+use crate::passes::WARP_SHAPE;
 use crate::remarks::{Remark, RemarkCode};
 use crate::work::executed;
 use cloom_ir::abi::gpu::WarpShape;
@@ -23,6 +24,7 @@ use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
 use cloom_ir::{BinOp, FuncRef, Function, Module, Op, Query, Space, Span, Value};
+use cloom_passes::PassManager;
 
 /// Operations that clamp a coordinate.
 const CLAMPS: u32 = 4;
@@ -32,8 +34,12 @@ const SHORT: u64 = 512;
 const NEAR: u64 = 16;
 
 /// The shape for a kernel, with a remark if it is not that of its groups. A guess: every shape is right.
-pub fn warp_shape(module: &Module, kernel: FuncRef) -> (WarpShape, Option<Remark>) {
-    let shape = shape_of(module, kernel);
+pub fn warp_shape(module: &Module, kernel: FuncRef, manager: &PassManager<'_>) -> (WarpShape, Option<Remark>) {
+    let shape = manager.step(WARP_SHAPE, || {
+        let shape = shape_of(module, kernel);
+        (usize::from(shape != WarpShape::AsGrouped), shape)
+    });
+    let shape = shape.unwrap_or(WarpShape::AsGrouped);
     let what = match shape {
         WarpShape::AsGrouped | WarpShape::Divisible | WarpShape::Row => return (shape, None),
         WarpShape::Column => "a warp is 32 work-items of dimension 1",
@@ -175,7 +181,7 @@ mod tests {
         );
         let module = cloom_ir::parse(&text).unwrap();
         let kernel = module.kernels().next().unwrap();
-        warp_shape(&module, kernel).0
+        shape_of(&module, kernel)
     }
 
     #[test]

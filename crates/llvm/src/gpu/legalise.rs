@@ -21,8 +21,9 @@ use llvm_sys::{LLVMInlineAsmDialect, LLVMOpcode, LLVMTypeKind};
 /// the targets have not.
 const LONG: u32 = 8;
 
-/// Rewrites what cannot be selected.
-pub fn run(module: &LlvmModule<'_>) {
+/// Rewrites what cannot be selected. Returns how many instructions that were.
+pub fn run(module: &LlvmModule<'_>) -> usize {
+    let mut changes = 0;
     // SAFETY: (and in all of this file) values belong to the live module, and instructions are built where their
     // operands dominate.
     unsafe {
@@ -34,6 +35,7 @@ pub fn run(module: &LlvmModule<'_>) {
                 let mut inst = LLVMGetFirstInstruction(block);
                 while !inst.is_null() {
                     let next = LLVMGetNextInstruction(inst);
+                    changes += 1;
                     if is_pair_of_signs(inst) || is_long_float_extension(inst) {
                         extend_by_lane(builder, inst);
                     } else if is_sign_as_float(inst) {
@@ -44,6 +46,8 @@ pub fn run(module: &LlvmModule<'_>) {
                         access_words(builder, inst, words);
                     } else if is_unaligned_load_of_bytes(inst) {
                         load_halves(builder, inst);
+                    } else {
+                        changes -= 1;
                     }
                     inst = next;
                 }
@@ -53,6 +57,7 @@ pub fn run(module: &LlvmModule<'_>) {
         }
         LLVMDisposeBuilder(builder);
     }
+    changes
 }
 
 /// Whether an instruction extends two truth values to 16 bits.

@@ -7,6 +7,7 @@ use cloom_hal::{Device, Kernel, Launch, NdRange, PrintSink};
 use cloom_hal_cpu::CpuDevice;
 use cloom_ir::{BinOp, Builder, Flags, FuncRef, Function, Linkage, Module, Space, Type, Value, verify};
 use cloom_llvm::OptLevel;
+use cloom_passes::PassOptions;
 use std::sync::{Arc, Mutex};
 
 /// The parameters of a work-group function.
@@ -124,7 +125,8 @@ pub struct Prepared<'d> {
 
 impl<'d> Prepared<'d> {
     pub fn new(device: &'d CpuDevice, options: &cloom_llvm::Options, module: &Module, func: FuncRef) -> Self {
-        let compiled = cloom_llvm::compile(module, func, options).unwrap_or_else(|e| panic!("{e}\n{module}"));
+        let compiled = cloom_llvm::compile(module, func, options, &PassOptions::default())
+            .unwrap_or_else(|e| panic!("{e}\n{module}"));
         let argument = |offset| KernelArg { kind: KernelArgKind::Buffer, offset, size: 8 };
         let artifact = KernelArtifact {
             name: "k".into(),

@@ -21,7 +21,6 @@
 //! form. The text is that of the source, whose values and blocks the copy still has. Barriers are ignored.
 
 use crate::analysis::bounds::Bounds;
-use crate::analysis::divergence;
 use crate::analysis::masked;
 use crate::analysis::shape::{self, Shape};
 use crate::emit::group;
@@ -48,8 +47,7 @@ pub fn annotate(module: &Module, source: &Function) -> Result<String, String> {
         let values = func.param_values().iter().zip(&param_shapes);
         values.filter(|(_, s)| **s != Shape::Uniform).map(|(&p, _)| p).collect()
     };
-    let canonical = canonicalize::run(&mut func, &|f| divergence::between_lanes(f, &varying));
-    let canonical = canonical.map_err(|stop| match stop {
+    let (func, canonical) = canonicalize::form_of_copy(&func, &varying).map_err(|stop| match stop {
         Stop::Limit(limit) => limit.to_string(),
         Stop::Bug(bug) => bug.to_string(),
     })?;

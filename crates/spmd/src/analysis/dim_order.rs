@@ -18,7 +18,6 @@
 //! variant with the dimensions as written ([`crate::VectorOptions::keep_dim0`]).
 
 use crate::analysis::bounds::Bounds;
-use crate::analysis::divergence;
 use crate::analysis::shape::{self, Shape, Shapes};
 use crate::emit::widen::{FAR, IN_LOOP};
 use crate::split::continuation_fn::Param;
@@ -59,12 +58,11 @@ pub fn choose<'a>(
     }
     let mut costs = [0u64; 3];
     for (func, params) in parts.clone() {
-        let mut func = func.clone();
         let varying: Vec<Value> = {
             let values = func.param_values().iter().zip(params);
             values.filter(|&(_, &p)| (0..3).any(|d| shapes(p, d) != Shape::Uniform)).map(|(&v, _)| v).collect()
         };
-        let Ok(canonical) = canonicalize::run(&mut func, &|f| divergence::between_lanes(f, &varying)) else {
+        let Ok((func, canonical)) = canonicalize::form_of_copy(func, &varying) else {
             return AS_WRITTEN;
         };
         let bounds = Bounds::new(&func, &params.iter().map(|&p| bounds(p)).collect::<Vec<_>>());

@@ -187,7 +187,11 @@ fn input(
         register: vectors.register(),
         prefetch: false,
     };
-    let canonical = canonicalize::run(&mut func, &|f| divergence::between_lanes(f, f.param_values()))?;
+    let canonical = manager.required(passes::CANONICALIZE, || {
+        let result = canonicalize::run(&mut func, &|f| divergence::between_lanes(f, f.param_values()));
+        (result.as_ref().map_or(0, |canonical| canonical.changes), result)
+    });
+    let canonical = canonical?;
     cloom_passes::manager::verify(module, &func, passes::CANONICALIZE);
     debug_assert!(Cfg::new(&func).is_reachable(func.entry()));
     VectorInput::new(func, canonical.unspecified, &around)

@@ -12,7 +12,7 @@
 //!
 //! Irreducible graphs and endless loops are limits ([`NotVectorised`]): such kernels run one work-item at a time.
 
-use crate::analysis::divergence::Divergence;
+use crate::analysis::divergence::{self, Divergence};
 use crate::analysis::masked::{self, Masked};
 use crate::emit::ssa::Ssa;
 use crate::error::{NotVectorised, Stop};
@@ -36,6 +36,13 @@ pub struct Canonical {
     pub unspecified: Unspecified,
     /// How many loops and switches were restructured.
     pub changes: usize,
+}
+
+/// The canonical form of a function's copy, for an analysis. `varying` are the values that differ between lanes.
+pub fn form_of_copy(func: &Function, varying: &[Value]) -> Result<(Function, Canonical), Stop> {
+    let mut copy = func.clone();
+    let canonical = run(&mut copy, &|f| divergence::between_lanes(f, varying))?;
+    Ok((copy, canonical))
 }
 
 /// Brings the function of one work-item, which returns its exit number, into canonical form.

@@ -45,8 +45,6 @@ pub fn run(item: &VectorInput, _: &Surroundings<'_>) -> Option<Rewrite> {
         spans.push(func.blocks[l.header].term_span);
         l.write(&mut func);
     }
-    // Whole vectors that are not used any more.
-    cloom_passes::dce::run(&mut func);
     Some(Rewrite::of(item, func, spans))
 }
 

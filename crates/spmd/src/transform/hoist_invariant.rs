@@ -65,7 +65,6 @@ pub fn run(module: &Module, item: &mut ContinuationFunction) -> Option<Invariant
         item.params.push(Param::GroupInvariant(k as u32));
     }
     item.func.map_uses(|v| replacements.get(&v).copied().unwrap_or(v));
-    cloom_passes::dce::run(&mut item.func);
     Some(Invariants { func: original, values })
 }
 

@@ -4,6 +4,7 @@
 //! * `layers`: which crate may use which.
 //! * `sources`, `functions`: heads, lengths, the fence of `unsafe`, words that belong to one crate.
 //! * `panics`: libraries do not panic on purpose.
+//! * `passes`: passes are run by the pass manager.
 //! * `manifests`: one table of lints, no dependency that nothing names.
 //! * `supply`: licences, versions and sources of what is depended on, and the compiler that it needs.
 //! * `commits`: the subjects of commits.
@@ -15,6 +16,7 @@ mod functions;
 mod layers;
 mod manifests;
 mod panics;
+mod passes;
 mod sources;
 mod supply;
 mod tokens;
@@ -36,10 +38,14 @@ pub fn run() -> Result<Outcome> {
     let workspace = Workspace::load(&root())?;
     let mut findings = Vec::new();
     let mut unsafe_files = sources::UnsafeFiles::new();
+    let passes = passes::modules(&workspace);
     for member in &workspace.members {
         layers::check(member, &mut findings);
         for file in &member.files {
             sources::check(&member.name, file, &mut unsafe_files, &mut findings);
+            if let Ok(tokens) = &file.tokens {
+                passes::check(&member.name, &file.shown, tokens, &passes, &mut findings);
+            }
         }
     }
     for compiler in workspace.members.iter().filter(|m| m.name == "compiler") {

@@ -53,8 +53,7 @@ pub fn run(item: &VectorInput, around: &Surroundings<'_>) -> Option<Rewrite> {
     let mut unspecified = item.unspecified.clone();
     let mut w = Writer { func: item.func.clone(), wide, narrow, signed, ops, constants, unspecified: &mut unspecified };
     w.write();
-    let mut func = w.func;
-    cloom_passes::dce::run(&mut func);
+    let func = w.func;
     Some(Rewrite { func, unspecified, changes: spans })
 }
 

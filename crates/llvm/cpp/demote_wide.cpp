@@ -10,8 +10,10 @@
 //
 // The edges of a jump table cannot be split later. What phis of the cases get would be copied in front of the jump, for
 // all cases at once, where all are live.
+//
+// It is on LLVM IR because SROA would make values of the slots again: it runs after the last SROA.
 
-#include "demote_wide.h"
+#include "own_passes.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -71,18 +73,18 @@ void demotePhi(PHINode &phi) {
 }
 
 // Blocks for the edges of large switches that bring values to blocks that are reached from elsewhere, too.
-bool splitEdges(Function &function) {
+unsigned splitEdges(Function &function) {
   SmallVector<SwitchInst *> switches;
   for (BasicBlock &block : function)
     if (auto *inst = dyn_cast<SwitchInst>(block.getTerminator()); inst && inst->getNumSuccessors() >= MANY_USES)
       switches.push_back(inst);
-  bool changed = false;
+  unsigned changes = 0;
   auto options = CriticalEdgeSplittingOptions().setMergeIdenticalEdges();
   for (SwitchInst *inst : switches)
     for (unsigned i = 0; i < inst->getNumSuccessors(); i++)
       if (!inst->getSuccessor(i)->phis().empty())
-        changed |= SplitCriticalEdge(inst, i, options) != nullptr;
-  return changed;
+        changes += SplitCriticalEdge(inst, i, options) != nullptr;
+  return changes;
 }
 
 // A value is stored behind its definition, and loaded once in each block that uses it.
@@ -110,9 +112,9 @@ void demoteValue(Value &value, Function &function) {
 
 } // namespace
 
-PreservedAnalyses DemoteWide::run(Function &function, FunctionAnalysisManager &) {
+unsigned DemoteWide::run(Function &function, FunctionAnalysisManager &) {
   if (function.size() <= MANY_BLOCKS)
-    return PreservedAnalyses::all();
+    return 0;
   SmallVector<PHINode *> phis;
   for (BasicBlock &block : function)
     for (PHINode &phi : block.phis())
@@ -120,7 +122,7 @@ PreservedAnalyses DemoteWide::run(Function &function, FunctionAnalysisManager &)
         phis.push_back(&phi);
   for (PHINode *phi : phis)
     demotePhi(*phi);
-  bool split = splitEdges(function);
+  unsigned split = splitEdges(function);
   SmallVector<Value *> values;
   for (Argument &argument : function.args())
     if (isUsedInManyBlocks(argument))
@@ -131,5 +133,5 @@ PreservedAnalyses DemoteWide::run(Function &function, FunctionAnalysisManager &)
       values.push_back(&inst);
   for (Value *value : values)
     demoteValue(*value, function);
-  return values.empty() && phis.empty() && !split ? PreservedAnalyses::all() : PreservedAnalyses::none();
+  return phis.size() + split + values.size();
 }

@@ -11,10 +11,13 @@
 //     join:                            %then = phi [0, guard], [%is, load]
 //       phi [0, guard], [%half, load]  %half = lshr %then, 1
 //
-// has its addresses before the condition and what is made of the loaded values behind it. A thread waits where a value
-// is used. NVIDIA's compiler makes predicated loads of the short block, but it does not move what follows.
+// has its addresses before the condition and the uses of the loaded values after the join. A thread waits where a value
+// is used. ptxas makes predicated loads of the short block, but it does not move the uses out of it.
+//
+// It is on LLVM IR because `instcombine` undoes it: it moves the uses of a phi back into the blocks that the phi's
+// values come from. So it runs after the last `instcombine`.
 
-#include "flatten_guards.h"
+#include "own_passes.h"
 
 #include "llvm/Analysis/ConstantFolding.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -182,16 +185,16 @@ bool flatten(Guarded &guarded, SmallPtrSetImpl<Instruction *> &joined) {
 
 } // namespace
 
-PreservedAnalyses FlattenGuards::run(Function &function, FunctionAnalysisManager &) {
+unsigned FlattenGuards::run(Function &function, FunctionAnalysisManager &) {
   SmallPtrSet<Instruction *, 16> joined;
   SmallVector<BasicBlock *, 32> open;
   for (BasicBlock &block : function)
     open.push_back(&block);
-  bool changed = false;
+  unsigned changes = 0;
   for (size_t at = 0; at < open.size(); ++at)
     if (auto guarded = guardedLoads(*open[at], joined); guarded && flatten(*guarded, joined)) {
-      changed = true;
+      ++changes;
       open.push_back(guarded->join);
     }
-  return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  return changes;
 }

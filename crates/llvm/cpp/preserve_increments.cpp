@@ -1,15 +1,19 @@
-// Keeps the steps of some pointers from the loop strength reduction of code generation. In comes a function of a GPU's
-// kernel after all other passes; out goes the same, with a step that looks like any other value.
+// Preserves the increments of pointers that loop strength reduction would remove. In comes a function of a GPU's kernel
+// after all other passes; out goes the same function, in which the increment of such a pointer goes through assembly
+// without instructions, so that it looks like any other value.
 //
-// A pointer to bytes often goes in the steps of a counter: `b[j]`, `j++`. Loop strength reduction then leaves the
-// counter alone, and adds it to the array's address at the loop's begin. That saves a register. But if the access is
-// behind a branch, NVIDIA's compiler, which predicates it, now loads what is ready first and waits, before it begins
-// the loads that stand before it. (A wavefront of dynamic programming: each step took a tenth more.) Where the pointer
-// itself goes in steps, they are on their way together.
+// A pointer to bytes often advances with a counter: `b[j]`, `j++`. Loop strength reduction then replaces the pointer by
+// the sum of the array's address and the counter, computed at the begin of each iteration. That saves a register. But
+// where the access is control-dependent on a branch, ptxas predicates it: the sum is ready first, so ptxas issues that
+// load and waits for it before it issues the loads that precede it in the source. (A wavefront of dynamic programming:
+// each iteration took a tenth longer.) With a pointer of its own, all loads are in flight together.
 //
-// Without the pass at all that kernel gained as much, but others lost: bodies in local memory, indices of 64 bits.
+// Switching loop strength reduction off altogether gained as much for that kernel, but others lost: n-body in local
+// memory, indices of 64 bits.
+//
+// It is on LLVM IR because loop strength reduction runs in LLVM's code generation; there is nothing to preserve before.
 
-#include "keep_steps.h"
+#include "own_passes.h"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -21,7 +25,7 @@ using namespace llvm;
 
 namespace {
 
-// What each iteration adds to a loop's value; 0 if that is no constant.
+// The constant that each iteration adds to a value of a loop; 0 if it adds no constant.
 int64_t stepOf(PHINode &phi, const Loop &loop, ScalarEvolution &evolution) {
   auto *values = evolution.isSCEVable(phi.getType()) ? dyn_cast<SCEVAddRecExpr>(evolution.getSCEV(&phi)) : nullptr;
   if (!values || values->getLoop() != &loop || !values->isAffine())
@@ -30,20 +34,20 @@ int64_t stepOf(PHINode &phi, const Loop &loop, ScalarEvolution &evolution) {
   return step ? step->getAPInt().trySExtValue().value_or(0) : 0;
 }
 
-// Whether memory is accessed at a constant distance from a pointer in a block that not every iteration comes to.
-bool isAccessedBehindBranch(const Value &pointer, const BasicBlock &header) {
+// Whether memory at a constant distance from a pointer is accessed in a block other than the loop's header.
+bool isAccessedConditionally(const Value &pointer, const BasicBlock &header) {
   return any_of(pointer.users(), [&](const User *user) {
     auto *access = cast<Instruction>(user);
     if (auto *place = dyn_cast<GetElementPtrInst>(access))
-      return place->hasAllConstantIndices() && isAccessedBehindBranch(*place, header);
+      return place->hasAllConstantIndices() && isAccessedConditionally(*place, header);
     return getLoadStorePointerOperand(access) == &pointer && access->getParent() != &header;
   });
 }
 
-bool keepSteps(Loop &loop, ScalarEvolution &evolution) {
+unsigned preserveIncrements(Loop &loop, ScalarEvolution &evolution) {
   BasicBlock *latch = loop.getLoopLatch();
   if (!latch)
-    return false;
+    return 0;
   SmallVector<std::pair<PHINode *, int64_t>, 8> pointers;
   SmallVector<int64_t, 8> counts;
   for (PHINode &phi : loop.getHeader()->phis()) {
@@ -53,12 +57,12 @@ bool keepSteps(Loop &loop, ScalarEvolution &evolution) {
     else if (step)
       counts.push_back(step);
   }
-  bool changed = false;
+  unsigned changes = 0;
   for (auto [phi, step] : pointers) {
     auto *next = dyn_cast<Instruction>(phi->getIncomingValueForBlock(latch));
-    if (!next || !is_contained(counts, step) || !isAccessedBehindBranch(*phi, *loop.getHeader()))
+    if (!next || !is_contained(counts, step) || !isAccessedConditionally(*phi, *loop.getHeader()))
       continue;
-    // Assembly of no instruction, of which nothing is known. Pointers to local memory have 32 bits.
+    // Assembly without instructions, about whose result LLVM knows nothing. Pointers to local memory have 32 bits.
     auto *type = FunctionType::get(next->getType(), {next->getType()}, false);
     bool isShort = latch->getDataLayout().getPointerTypeSizeInBits(next->getType()) == 32;
     auto *opaque = InlineAsm::get(type, "", isShort ? "=r,0" : "=l,0", /*hasSideEffects=*/false);
@@ -67,17 +71,17 @@ bool keepSteps(Loop &loop, ScalarEvolution &evolution) {
     kept->setDoesNotAccessMemory();
     kept->setDoesNotThrow();
     phi->setIncomingValueForBlock(latch, kept);
-    changed = true;
+    ++changes;
   }
-  return changed;
+  return changes;
 }
 
 } // namespace
 
-PreservedAnalyses KeepSteps::run(Function &function, FunctionAnalysisManager &analyses) {
+unsigned PreserveIncrements::run(Function &function, FunctionAnalysisManager &analyses) {
   auto &evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
-  bool changed = false;
+  unsigned changes = 0;
   for (Loop *loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder())
-    changed |= keepSteps(*loop, evolution);
-  return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+    changes += preserveIncrements(*loop, evolution);
+  return changes;
 }

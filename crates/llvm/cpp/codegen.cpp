@@ -11,7 +11,7 @@
 //   in all blocks, and the register allocator splits and spills each in all of them.
 // * Branch folding compares the ends of all blocks that go to the same one (20,000 cases: 19 s of 24).
 
-#include "demote_wide.h"
+#include "own_passes.h"
 
 #include "llvm-c/Core.h"
 #include "llvm-c/DebugInfo.h"

@@ -10,9 +10,11 @@
 //   there, of the new value or the old one.
 //
 // Code that is unrolled in vain is slow: the function stays as it was if that happens.
+//
+// It is on LLVM IR because it asks ScalarEvolution for the lengths of loops after each level of unrolling.
 
-#include "promote_arrays.h"
-#include "shared_steps.h"
+#include "own_passes.h"
+#include "steps.h"
 
 #include "llvm/Analysis/ConstantFolding.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -383,9 +385,9 @@ void restore(Function &function, Function &copy) {
 
 } // namespace
 
-PreservedAnalyses PromoteArrays::run(Function &function, FunctionAnalysisManager &analyses) {
+unsigned PromoteArrays::run(Function &function, FunctionAnalysisManager &analyses) {
   if (arraysOf(function).empty())
-    return PreservedAnalyses::all();
+    return 0;
   ValueToValueMapTy map;
   Function *copy = CloneFunction(&function, map);
   SmallPtrSet<AllocaInst *, 4> slots;
@@ -398,5 +400,7 @@ PreservedAnalyses PromoteArrays::run(Function &function, FunctionAnalysisManager
   if (isInVain)
     restore(function, *copy);
   copy->eraseFromParent();
-  return PreservedAnalyses::none();
+  // Also if the function is what it was: it consists of other instructions.
+  analyses.invalidate(function, PreservedAnalyses::none());
+  return isInVain ? 0 : slots.size();
 }
