@@ -3,6 +3,7 @@
 //!
 //! * `layers`: which crate may use which.
 //! * `sources`, `functions`: heads, lengths, the fence of `unsafe`, words that belong to one crate.
+//! * `modules`, `imports`: the order of the modules of a crate, and the size of folders.
 //! * `panics`: libraries do not panic on purpose.
 //! * `passes`: passes are run by the pass manager.
 //! * `manifests`: one table of lints, no dependency that nothing names.
@@ -13,8 +14,10 @@
 mod commits;
 mod docs;
 mod functions;
+mod imports;
 mod layers;
 mod manifests;
+mod modules;
 mod panics;
 mod passes;
 mod sources;
@@ -53,6 +56,7 @@ pub fn run() -> Result<Outcome> {
     }
     let names: Vec<&str> = workspace.members.iter().map(|m| m.name.as_str()).collect();
     layers::check_map(MAP, &fs::read_to_string(workspace.root.join(MAP))?, &names, &mut findings);
+    modules::check(&workspace, &mut findings)?;
     manifests::check(&workspace, &mut findings);
     manifests::check_known(&workspace, &mut findings);
     commits::check(&names, &mut findings);
