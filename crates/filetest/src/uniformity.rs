@@ -8,11 +8,11 @@
 //!     store v4, v7 align 4 ; masked
 //! ```
 //!
-//! [`cloom_spmd::analysis::annotate`] says what comments mean. A line without a comment states nothing. The text must
+//! [`cloom_spmd::annotate`] says what comments mean. A line without a comment states nothing. The text must
 //! be in printed form, so that its numbers are those of the answer. `BLESS=1` replaces the comments that are there.
 
 use crate::ir_file::first_defined;
-use cloom_spmd::analysis::annotate::annotate;
+use cloom_spmd::annotate::annotate;
 use std::path::Path;
 
 /// Compares the comments in a file with what the vectoriser finds.

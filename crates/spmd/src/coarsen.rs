@@ -23,9 +23,9 @@ mod jam;
 mod regions;
 
 use crate::analysis::divergence;
-use crate::analysis::grouping::depends_on_groups;
 use crate::passes::COARSEN;
 use crate::remarks::{Remark, RemarkCode};
+use crate::split::grouping::depends_on_groups;
 use check::Ids;
 use cloom_ir::abi::gpu::Joined;
 use cloom_ir::{BinOp, Builder, Flags, FuncRef, Function, InstData, Linkage, Module, Op, Query, Span, Type, Value};

@@ -1,29 +1,20 @@
 //! The cost model: how many lanes a vector has, and in which order the vectors of a group run.
 
+use crate::analysis::input::{Column, VectorInput};
 use crate::analysis::latency;
 use crate::analysis::pressure;
 use crate::analysis::record_stores;
 use crate::analysis::shape::Shape;
 use crate::analysis::store_streams;
 use crate::analysis::tree_updates;
-use crate::emit::widen::VectorInput;
-use crate::transform::prefetch_loop;
+use crate::options::Vectors;
 use cloom_ir::{InstData, Op, Scalar, Type};
-use cloom_target::{Features, MaskedAccess, Target, Tuning};
+use cloom_target::{Features, Tuning};
 
 pub mod code_size;
 pub mod scattered;
 
 use scattered::{backtracks, changes_scattered, gathers, scatters, stays_near, stores_scattered, updates_scattered};
-
-/// How lanes access a matrix whose rows they cross: each lane is in another row. Stores need more of the caches.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Column {
-    /// Lanes read a column.
-    Read,
-    /// Lanes write a column.
-    Written,
-}
 
 /// The chosen width: the shape and order of vectors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,65 +35,6 @@ impl Width {
     /// Vectors along dimension 0, row after row.
     pub fn new(lanes: u16) -> Width {
         Width { lanes, order: [0, 1, 2], min_row: lanes / 8 + 1, is_plain: false, why: "as requested" }
-    }
-}
-
-/// What the caller fixes of the vectorisation; the cost model decides the rest.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct VectorOptions {
-    /// The number of lanes, 1 to 64; `None` leaves it to the cost model.
-    pub lanes: Option<u16>,
-    /// The work-items of a row of a group, if known and short.
-    pub short_row: Option<u16>,
-    /// Whether vectors lie along dimension 0 of a launch even where another dimension suits the kernel better: for
-    /// launches that are short in that other dimension.
-    pub keep_dim0: bool,
-}
-
-impl VectorOptions {
-    /// Options for a given number of lanes.
-    pub fn with_lanes(lanes: u16) -> VectorOptions {
-        VectorOptions { lanes: Some(lanes), ..VectorOptions::default() }
-    }
-
-    /// Whether vectors are allowed at all.
-    pub fn may_have_lanes(&self) -> bool {
-        self.lanes != Some(1)
-    }
-}
-
-/// Options and target: all that decides about vectors beside the kernel.
-#[derive(Clone, Copy, Debug)]
-pub struct Vectors<'a> {
-    /// What the caller fixes.
-    pub options: VectorOptions,
-    /// What code is generated for.
-    pub target: &'a Target,
-}
-
-impl Vectors<'_> {
-    /// The same for scalar code.
-    pub fn scalar(self) -> Self {
-        Self { options: VectorOptions { lanes: Some(1), ..self.options }, ..self }
-    }
-
-    /// Bytes of a vector register: the target's, or 4 for each lane if a number of lanes was requested; 16 to 64.
-    pub fn register(&self) -> u32 {
-        let bytes = self.options.lanes.map_or(self.target.features().vector_bits / 8, |n| u32::from(n) * 4);
-        // With more than 16 lanes, a row transpose does not load that much of a row at a time.
-        if bytes > 64 { 16 } else { bytes.max(16).next_power_of_two() }
-    }
-
-    /// Whether there are masked stores of all elements; not if a number of lanes was requested, so that such code is
-    /// the same for all targets.
-    pub fn has_masked_stores(&self) -> bool {
-        self.options.lanes.is_none() && self.target.features().masked_access == MaskedAccess::All
-    }
-
-    /// The target's tuning, or a generic one if a number of lanes was requested, so that such code is the same for
-    /// all targets.
-    pub fn tuning(&self) -> &Tuning {
-        self.options.lanes.map_or(self.target.tuning(), |_| &Tuning::GENERIC)
     }
 }
 
@@ -229,7 +161,7 @@ pub fn choose(items: &[&VectorInput], vectors: Vectors<'_>, row: u32) -> Width {
         () => {
             let max_registers = (row / native).clamp(interleave, MAX_REGISTERS_PER_VECTOR);
             // Written out lane by lane, other accesses would make much code.
-            let is_fetched = || items.iter().any(|item| prefetch_loop::is_fetched(item));
+            let is_fetched = || items.iter().any(|item| item.is_prefetched());
             let (registers_per_vector, why) = match varying_accesses(items) <= MAX_VARYING && is_fetched() {
                 true => (max_registers, "many registers per value: wide vectors read a grid-stride loop in order"),
                 false => {
@@ -396,7 +328,8 @@ fn mostly_narrow(items: &[&VectorInput]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::options::VectorOptions;
+    use cloom_target::Target;
 
     /// The number of lanes chosen for a kernel on AVX2.
     fn chosen_lanes(text: &str) -> u16 {

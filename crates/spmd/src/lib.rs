@@ -5,8 +5,9 @@
 //! beside it, the function `<kernel>.wg` with the parameters of [`cloom_ir::abi`]. `pipeline` lists the passes in
 //! order; in debug builds the verifier runs after each. The modules:
 //!
-//! | folder | contains |
+//! | module | contains |
 //! |---|---|
+//! | `options`, `params` | the options and the target; the parameters of a continuation's function |
 //! | [`analysis`] | facts about a function: divergence, shapes, ranges, register pressure; changes nothing |
 //! | [`split`] | barriers: the kernel split into continuations, and the frame for values that live across barriers |
 //! | `transform` | rewrites of a continuation, still for one work-item; each can be switched off ([`passes`]) |
@@ -29,55 +30,38 @@
 #![forbid(unsafe_code)]
 
 pub mod analysis;
+pub mod annotate;
 mod coarsen;
 mod cost;
+mod decisions;
 mod emit;
 mod error;
+mod options;
+mod params;
 pub mod passes;
 mod pipeline;
 pub mod remarks;
 pub mod split;
+mod ssa;
 mod transform;
 mod warp_shape;
 mod work;
 mod work_group;
 
-pub use analysis::dim_order::DimOrder;
-use cloom_ir::abi::CpuLaunch;
 use cloom_ir::{FuncRef, Module};
-use cloom_passes::{PassOptions, Statistics};
+use cloom_passes::PassOptions;
 use cloom_target::Target;
 pub use coarsen::{Coarse, coarsen};
-pub use cost::VectorOptions;
-use cost::Vectors;
 use error::BugPolicy;
 pub use error::{Error, InternalError, NotVectorised};
+pub use options::VectorOptions;
+use options::Vectors;
+pub use params::MAX_ID;
 pub use remarks::{Remark, RemarkCode};
+pub use transform::dim_order::DimOrder;
 pub use warp_shape::warp_shape;
 pub use work::most_executed;
-
-/// What the launcher must know about a work-group function.
-#[derive(Clone, PartialEq, Debug)]
-pub struct WorkGroup {
-    /// The function, `<kernel>.wg`.
-    pub func: FuncRef,
-    /// How to launch it. `long_row_width` says when to recompile with [`VectorOptions::short_row`].
-    pub launch: CpuLaunch,
-    /// Bytes of static local memory.
-    pub local_size: u64,
-    /// The limit because of which a kernel was not vectorised.
-    pub not_vectorised: Option<NotVectorised>,
-    /// The internal error because of which it was not. Never in debug builds, which panic.
-    pub internal_error: Option<InternalError>,
-    /// Decisions and their reasons.
-    pub remarks: Vec<Remark>,
-    /// How often each pass changed something, and how long it ran.
-    pub statistics: Statistics,
-}
-
-/// The largest global id, in any dimension, of a launch of vector code: 32-bit indices computed from ids then do not
-/// wrap.
-pub const MAX_ID: u64 = (1 << 31) - 1 - 1024;
+pub use work_group::WorkGroup;
 
 /// Compiles a kernel to its work-group function and adds that to the module. A kernel that cannot be vectorised runs
 /// its work-items one at a time, and a remark says why. `passes` says which passes run.

@@ -3,7 +3,9 @@
 //! Passes of [`cloom_passes`] that run in between keep their own names. A required pass has a name for its time and
 //! its counter only.
 
-use cloom_passes::PassId;
+use cloom_passes::{
+    CSE, DCE, FOLD, MASK_CHAINS, MEM2REG, NARROW_LOADS, Pass, PassId, REDUNDANT_PARAMS, SELECT, SIMPLIFY_CFG,
+};
 
 /// [`crate::transform::grid_stride`]: synthetic barriers in grid-stride loops. Counts loops.
 pub const GRID_STRIDE: PassId =
@@ -24,7 +26,7 @@ pub const UNSIGNED: PassId =
 /// [`crate::emit::variants`]. Counts functions.
 pub const VECTOR_VARIANTS: PassId =
     PassId::optional("vector-variants", "library functions that stay calls have variants for vectors of work-items");
-/// [`crate::analysis::dim_order`]. Counts kernels whose dimensions are permuted.
+/// [`crate::transform::dim_order`]. Counts kernels whose dimensions are permuted.
 pub const DIM_ORDER: PassId =
     PassId::optional("dim-order", "vectors lie along the dimension with unit stride in memory");
 /// [`crate::analysis::write_only`]: non-temporal stores. Counts stores.
@@ -126,3 +128,27 @@ pub const PASSES: &[PassId] = &[
     COARSEN,
     WARP_SHAPE,
 ];
+
+/// The scalar passes on a continuation's function: private variables become SSA values, small branches become
+/// selects. Folding comes early because the initial values of a loop after a barrier are often constants.
+pub const CLEAN_UP: &[Pass] = &[
+    MEM2REG,
+    FOLD,
+    REDUNDANT_PARAMS,
+    FOLD,
+    SIMPLIFY_CFG,
+    REDUNDANT_PARAMS,
+    FOLD,
+    CSE,
+    DCE,
+    SIMPLIFY_CFG,
+    SELECT,
+    SIMPLIFY_CFG,
+    DCE,
+];
+
+/// The scalar passes on a work-group function with vectors.
+pub const CLEAN_UP_VECTORS: &[Pass] = &[REDUNDANT_PARAMS, FOLD, CSE, MASK_CHAINS, DCE];
+
+/// The scalar passes on scalar code, before it is copied into the work-group function.
+pub const CLEAN_UP_SCALAR: &[Pass] = &[NARROW_LOADS, DCE];

@@ -27,62 +27,38 @@
 //! builds the verifier runs after each. [`VectorInput`] checks canonical form wherever a function is analysed anew; a
 //! violation is an internal error.
 
-use crate::analysis::dim_order::{self, DimOrder};
 use crate::analysis::divergence;
 use crate::analysis::group_bounds::Condition;
-use crate::analysis::grouping::is_regroupable;
+use crate::analysis::input::{FunctionContext, Rewrite, VectorInput};
 use crate::analysis::shape::Shape;
 use crate::analysis::write_only::WriteOnly;
-use crate::cost::{self, VectorOptions, Vectors, Width};
+use crate::cost::{self, Width};
 use crate::emit::group::{self, Body, Part, Written};
 use crate::emit::subgroup;
 use crate::emit::variants::Variants;
-use crate::emit::widen::{Surroundings, VectorInput};
 use crate::error::Stop;
-use crate::split::continuation_fn::{self, ContinuationFunction, Param};
+use crate::options::{VectorOptions, Vectors};
+use crate::params::Param;
+use crate::passes::{CLEAN_UP, CLEAN_UP_SCALAR, CLEAN_UP_VECTORS};
+use crate::split::continuation_fn::{self, ContinuationFunction};
+use crate::split::grouping::is_regroupable;
+use crate::split::split_kernel::SplitKernel;
+use crate::transform::dim_order::{self, DimOrder};
 use crate::transform::no_wrap::{self, Checked};
 use crate::transform::versioning::{self, Versioned};
 use crate::transform::{
-    Rewrite, canonicalize, component_split, hoist_invariant, narrow, prefetch_loop, prefetch_scatter, row_transpose,
+    canonicalize, component_split, hoist_invariant, narrow, prefetch_loop, prefetch_scatter, row_transpose,
     store_to_load, unit_accesses, unsigned,
 };
-use crate::work_group::Cut;
 use crate::{Remark, passes, remarks};
 use cloom_ir::{Function, Module, Op, Query, Span, Value};
-use cloom_passes::{
-    CSE, DCE, FOLD, MASK_CHAINS, MEM2REG, NARROW_LOADS, Pass, PassId, PassManager, REDUCIBLE, REDUNDANT_PARAMS, SELECT,
-    SIMPLIFY_CFG,
-};
-
-/// The scalar passes on a continuation's function: private variables become SSA values, small branches become
-/// selects. Folding comes early because the initial values of a loop after a barrier are often constants.
-pub const CLEAN_UP: &[Pass] = &[
-    MEM2REG,
-    FOLD,
-    REDUNDANT_PARAMS,
-    FOLD,
-    SIMPLIFY_CFG,
-    REDUNDANT_PARAMS,
-    FOLD,
-    CSE,
-    DCE,
-    SIMPLIFY_CFG,
-    SELECT,
-    SIMPLIFY_CFG,
-    DCE,
-];
-
-/// The scalar passes on a work-group function with vectors.
-pub const CLEAN_UP_VECTORS: &[Pass] = &[REDUNDANT_PARAMS, FOLD, CSE, MASK_CHAINS, DCE];
-
-/// The scalar passes on scalar code, before it is copied into the work-group function.
-const CLEAN_UP_SCALAR: &[Pass] = &[NARROW_LOADS, DCE];
+use cloom_passes::{CSE, DCE, PassId, PassManager, REDUCIBLE};
 
 /// A rewrite of loops of an analysed function in canonical form.
 struct Transform {
     id: PassId,
     /// Returns the rewritten function, if there is anything to rewrite.
-    run: fn(&VectorInput, &Surroundings<'_>) -> Option<Rewrite>,
+    run: fn(&VectorInput, &FunctionContext<'_>) -> Option<Rewrite>,
     /// The remark on each change.
     remark: fn(Span) -> Remark,
     /// Whether it leaves code that is not used any more.
@@ -92,7 +68,7 @@ struct Transform {
 impl Transform {
     const fn new(
         id: PassId,
-        run: fn(&VectorInput, &Surroundings<'_>) -> Option<Rewrite>,
+        run: fn(&VectorInput, &FunctionContext<'_>) -> Option<Rewrite>,
         remark: fn(Span) -> Remark,
     ) -> Transform {
         Transform { id, run, remark, leaves_dead_code: false }
@@ -139,7 +115,7 @@ pub struct Pipeline<'a> {
     /// The module of the kernel, for its callees and globals.
     pub module: &'a Module,
     /// The kernel, split at its barriers.
-    pub cut: &'a Cut,
+    pub cut: &'a SplitKernel,
     /// Options and target.
     pub vectors: Vectors<'a>,
     /// Runs the passes.
@@ -214,7 +190,7 @@ impl Pipeline<'_> {
     /// The functions of all continuations, cleaned up, with unsigned divisions where operands are never negative.
     fn continuations(&self) -> Vec<ContinuationFunction> {
         let Self { module, cut, manager, .. } = *self;
-        let Cut { split, graph, frame, .. } = cut;
+        let SplitKernel { split, graph, frame, .. } = cut;
         let continuation = |index: usize| {
             let ContinuationFunction { mut func, params } = manager
                 .required(passes::CONTINUATIONS, || (1, continuation_fn::function(module, split, graph, frame, index)));
@@ -236,7 +212,7 @@ impl Pipeline<'_> {
 
     /// The order of dimensions that suits the continuations' accesses to memory.
     fn dim_order(&self, continuations: &[ContinuationFunction]) -> DimOrder {
-        let Cut { split, graph, frame, .. } = self.cut;
+        let SplitKernel { split, graph, frame, .. } = self.cut;
         // Programs expect consecutive work-items of a sub-group to be consecutive in dimension 0.
         if self.vectors.options.keep_dim0 || cloom_ir::subgroup::uses(split) {
             return dim_order::AS_WRITTEN;
@@ -359,7 +335,7 @@ impl Pipeline<'_> {
         let shapes = |dim: usize| -> Vec<Shape> {
             params.iter().map(|&p| group::shape_of(p, &cut.split, &cut.frame, dim)).collect()
         };
-        let around = Surroundings {
+        let around = FunctionContext {
             params,
             shapes: shapes(0),
             shapes_dim1: shapes(1),
@@ -402,7 +378,7 @@ impl Pipeline<'_> {
 
     /// The number of lanes; and the number for groups with long rows, if it depends on the length of rows.
     fn width(&self, parts: &[Versioned<Part>], dim_order: DimOrder) -> (Width, Option<u16>) {
-        let Cut { split, graph, .. } = self.cut;
+        let SplitKernel { split, graph, .. } = self.cut;
         let items = vectors(parts);
         let width = cost::choose(&items, self.vectors, cost::MAX_LANES);
         if cloom_ir::subgroup::uses(split) {

@@ -2,14 +2,15 @@
 //!
 //! A remark reads `PLACE: WHAT: WHY`, for example `k.cl:3: load: one vector: unit stride`.
 
-use crate::analysis::dim_order::{AS_WRITTEN, DimOrder};
 use crate::analysis::divergence::{Cause, Divergence};
+use crate::analysis::input::VectorInput;
 use crate::analysis::shape::{self, Shape};
 use crate::cost::Width;
-use crate::emit::widen::{Access, AccessForm, VectorInput};
-use crate::split::continuation_fn::Param;
+use crate::decisions::{Access, AccessForm};
+use crate::params::Param;
 use crate::split::continuations::ContinuationGraph;
 use crate::split::frame::{Frame, Slot};
+use crate::transform::dim_order::{AS_WRITTEN, DimOrder};
 use cloom_ir::{Entity, Function, Inst, Op, Space, Span, Value, ValueDef};
 use std::collections::BTreeMap;
 

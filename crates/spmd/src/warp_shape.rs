@@ -14,9 +14,9 @@
 //! nanosecond, which for kernels of a few instructions is not enough of 64 work-items; and fewer groups than it has
 //! multiprocessors leave some of these idle.
 
-use crate::analysis::grouping::depends_on_groups;
 use crate::passes::WARP_SHAPE;
 use crate::remarks::{Remark, RemarkCode};
+use crate::split::grouping::depends_on_groups;
 use crate::work::executed;
 use cloom_ir::abi::gpu::WarpShape;
 use cloom_ir::affine::{Affine, Ext, Facts, Form, Symbol};

@@ -10,17 +10,16 @@
 //! A limit is a decision, and becomes a remark. A bug panics in debug builds; in release builds it becomes a remark,
 //! and the caller counts it.
 
-use crate::analysis::divergence::{self, Divergence};
-use crate::analysis::grouping::is_regroupable;
-use crate::cost::Vectors;
 use crate::emit::variants::Variants;
 use crate::error::{BugPolicy, Error, InternalError, NotVectorised, Stop, internal};
+use crate::options::Vectors;
+use crate::params::MAX_ID;
 use crate::pipeline::{Output, Pipeline};
-use crate::split::carried_arrays::{self, Carried};
-use crate::split::continuations::{self, Barrier, ContinuationGraph};
-use crate::split::frame::{self, Frame};
+use crate::split::continuations::{self, Barrier};
+use crate::split::grouping::is_regroupable;
+use crate::split::split_kernel::SplitKernel;
 use crate::transform::grid_stride::{self, GridStride};
-use crate::{MAX_ID, WorkGroup, passes, remarks};
+use crate::{Remark, passes, remarks};
 use cloom_ir::abi::CpuLaunch;
 use cloom_ir::{Entity, FuncRef, Function, Module, Op, Space};
 use cloom_passes::{PassManager, PassOptions, SELECT, SIMPLIFY_CFG, Statistics};
@@ -30,6 +29,25 @@ const MAX_BARRIERS: usize = 2000;
 
 /// Larger kernels run one work-item at a time: LLVM takes minutes for as much code in vectors.
 const MAX_INSTS: usize = 8000;
+
+/// What the launcher must know about a work-group function.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WorkGroup {
+    /// The function, `<kernel>.wg`.
+    pub func: FuncRef,
+    /// How to launch it. `long_row_width` says when to recompile with [`VectorOptions::short_row`].
+    pub launch: CpuLaunch,
+    /// Bytes of static local memory.
+    pub local_size: u64,
+    /// The limit because of which a kernel was not vectorised.
+    pub not_vectorised: Option<NotVectorised>,
+    /// The internal error because of which it was not. Never in debug builds, which panic.
+    pub internal_error: Option<InternalError>,
+    /// Decisions and their reasons.
+    pub remarks: Vec<Remark>,
+    /// How often each pass changed something, and how long it ran.
+    pub statistics: Statistics,
+}
 
 /// Compiles a kernel to its work-group function and adds that to the module.
 pub fn run(
@@ -51,13 +69,13 @@ pub fn run(
         return Err(Error::Barriers(barriers.len(), MAX_BARRIERS));
     }
     let too_large = vectors.options.may_have_lanes() && split.size() > MAX_INSTS;
-    let cut = Cut::new(module, split, barriers, &manager);
+    let cut = SplitKernel::new(module, split, barriers, &manager);
     let mut context = Context { module, kernel, variants: Variants::default(), manager: &manager, bugs };
     let Attempt { output, vectors, not_vectorised, internal_error } = context.attempt(&cut, vectors, too_large)?;
     // Not for scalar code: synthetic barriers would hide why it has no vectors.
     let batched = (output.width.lanes > 1).then(|| context.try_batched(vectors)).flatten();
     let (cut, output, grid_stride_bytes) = batched.unwrap_or((cut, output, 0));
-    let Cut { split, divergence, graph, frame, .. } = cut;
+    let SplitKernel { split, divergence, graph, frame, .. } = cut;
     let mut remarks = remarks::merge(remarks::collect(&split, &graph, &frame, &divergence), output.remarks);
     remarks.extend(not_vectorised.map(|limit| remarks::not_vectorised(limit.to_string())));
     remarks.extend(internal_error.map(|bug| remarks::not_vectorised(bug.to_string())));
@@ -118,33 +136,6 @@ fn split_at_barriers(module: &Module, func: &mut Function, manager: &PassManager
     barriers
 }
 
-/// A kernel split into continuations.
-pub struct Cut {
-    /// The kernel, with a block that ends at each barrier.
-    pub split: Function,
-    pub divergence: Divergence,
-    pub graph: ContinuationGraph,
-    pub frame: Frame,
-    /// Whether private arrays are saved across a barrier.
-    saves_arrays: bool,
-}
-
-impl Cut {
-    fn new(module: &Module, mut split: Function, barriers: Vec<Barrier>, manager: &PassManager<'_>) -> Cut {
-        let carried = manager.step(passes::CARRIED_ARRAYS, || {
-            let carried = carried_arrays::run(&mut split, &barriers);
-            (carried.arrays.len(), carried)
-        });
-        cloom_passes::manager::verify(module, &split, passes::CARRIED_ARRAYS);
-        let divergence = divergence::analyse(&split);
-        let Carried { arrays, copies } = carried.unwrap_or_default();
-        let graph = continuations::build(&split, barriers, &arrays, &divergence, manager);
-        let frame = frame::lay_out(&split, &graph, &divergence);
-        let saves_arrays = copies || !graph.kept_arrays.is_empty();
-        Cut { split, divergence, graph, frame, saves_arrays }
-    }
-}
-
 /// A work-group function, and why it has no vectors if it has none.
 struct Attempt<'a> {
     output: Output,
@@ -169,7 +160,7 @@ struct Context<'a> {
 
 impl Context<'_> {
     /// Runs the pipeline. A bug panics, or is returned to the caller.
-    fn write(&mut self, cut: &Cut, vectors: Vectors<'_>) -> Result<Output, Stop> {
+    fn write(&mut self, cut: &SplitKernel, vectors: Vectors<'_>) -> Result<Output, Stop> {
         let planted = self.bugs.planted.filter(|_| vectors.options.may_have_lanes());
         match planted.map_or_else(|| self.run(cut, vectors), |bug| Err(Stop::Bug(bug))) {
             Err(Stop::Bug(bug)) if self.bugs.panics => panic!("{bug}"),
@@ -178,7 +169,7 @@ impl Context<'_> {
     }
 
     /// Plans, makes the vector variants for the width that was chosen, and emits.
-    fn run(&mut self, cut: &Cut, vectors: Vectors<'_>) -> Result<Output, Stop> {
+    fn run(&mut self, cut: &SplitKernel, vectors: Vectors<'_>) -> Result<Output, Stop> {
         let manager = self.manager;
         let plan = Pipeline { module: self.module, cut, vectors, manager }.plan()?;
         if plan.width.lanes > 1 {
@@ -188,7 +179,7 @@ impl Context<'_> {
     }
 
     /// Tries vector code, and scalar code if that meets a limit or a bug.
-    fn attempt<'v>(&mut self, cut: &Cut, vectors: Vectors<'v>, too_large: bool) -> Result<Attempt<'v>, Error> {
+    fn attempt<'v>(&mut self, cut: &SplitKernel, vectors: Vectors<'v>, too_large: bool) -> Result<Attempt<'v>, Error> {
         let before = self.manager.statistics();
         let first = match too_large {
             true => Err(Stop::Limit(NotVectorised::TooLarge)),
@@ -213,7 +204,7 @@ impl Context<'_> {
     /// Compiles the kernel with synthetic barriers in its grid-stride loops. Returns it with the bytes that a work-item
     /// accesses in one grid stride; `None` if the kernel has no such loop, groups cannot run as a batch up to the first
     /// barrier, it gets no vectors, or the target prefers prefetching.
-    fn try_batched(&mut self, vectors: Vectors<'_>) -> Option<(Cut, Output, u32)> {
+    fn try_batched(&mut self, vectors: Vectors<'_>) -> Option<(SplitKernel, Output, u32)> {
         let manager = self.manager;
         let is_on = manager.is_on(passes::GRID_STRIDE) && manager.is_on(passes::GROUP_BATCH);
         let asks_for_grid = grid_stride::asks_for_grid(&self.module.funcs[self.kernel]);
@@ -229,7 +220,7 @@ impl Context<'_> {
         output
     }
 
-    fn batched(&mut self, vectors: Vectors<'_>) -> Option<(Cut, Output, u32)> {
+    fn batched(&mut self, vectors: Vectors<'_>) -> Option<(SplitKernel, Output, u32)> {
         let manager = self.manager;
         let mut split = self.module.funcs[self.kernel].clone();
         manager.run(self.module, &mut split, &[SELECT, SIMPLIFY_CFG]);
@@ -242,7 +233,7 @@ impl Context<'_> {
         });
         let GridStride { barriers: synthetic, bytes } = found.flatten()?;
         cloom_passes::manager::verify(self.module, &split, passes::GRID_STRIDE);
-        let cut = Cut::new(self.module, split, [barriers, synthetic].concat(), manager);
+        let cut = SplitKernel::new(self.module, split, [barriers, synthetic].concat(), manager);
         // Saving a private array across the barrier costs more than reading memory in order gains.
         if !cut.graph.begins_batched() || cut.saves_arrays {
             return None;

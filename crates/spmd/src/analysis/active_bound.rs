@@ -36,7 +36,7 @@
 //! If the first sum is below zero, it is a large number, read without a sign, and the work-item perhaps idle; the
 //! second one then counts it as active, which costs time only.
 
-use crate::split::continuation_fn::Param;
+use crate::params::{MAX_LOCAL_SIZE, Param};
 use cloom_ir::affine::{Affine, Ext, Facts, Form, Symbol};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
@@ -47,9 +47,6 @@ use std::cell::{OnceCell, RefCell};
 
 /// The height of expressions that a group computes before its work-items run.
 const MAX_HEIGHT: u32 = 12;
-
-/// No local size is larger.
-pub const MAX_LOCAL_SIZE: u64 = 1 << 20;
 
 /// A sum of multiples of local ids, and perhaps a constant less. Its coefficients are positive, and its symbols values
 /// that the group can compute ([`Shared`]).

@@ -5,7 +5,7 @@
 //! reverse postorder, so that parameters of loop headers have those of their type.
 //!
 //! A bound holds for every lane, also for one that is off: it comes from constants, widths and the ids of the launch,
-//! not from branches. That no global id reaches 2³¹ is a condition on launches ([`crate::MAX_ID`]).
+//! not from branches. That no global id reaches 2³¹ is a condition on launches ([`crate::params::MAX_ID`]).
 
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{BinOp, CastOp, Edge, Entity, Flags, Function, Op, Scalar, Type, Value, ValueDef, eval};

@@ -10,8 +10,8 @@
 //! Such accesses stay in a few cache lines, though no stride describes them. The bound is an estimate for the cost
 //! model: wrapping is left out.
 
+use crate::analysis::input::VectorInput;
 use crate::analysis::shape::{Shape, signed_const};
-use crate::emit::widen::VectorInput;
 use cloom_ir::{BinOp, CastOp, Op, Value};
 
 /// How many operations are looked through, from a value to those that it is computed from.

@@ -9,9 +9,9 @@
 //!
 //! Latencies and costs are those of recent x86 cores; a factor of two would not matter here.
 
+use crate::analysis::input::VectorInput;
 use crate::analysis::pressure::words;
 use crate::analysis::shape::Shape;
-use crate::emit::widen::VectorInput;
 use cloom_ir::loops::Loop;
 use cloom_ir::{BinOp, IntCc, Op, Scalar, UnOp, Value};
 use rustc_hash::FxHashMap;

@@ -15,27 +15,29 @@
 //! | [`tree_updates`] | steps of a tree in local memory, which have ever fewer work-items |
 //! | [`write_only`] | buffers that are only written |
 //! | [`group_bounds`] | upper bounds of integers that a group computes from arguments and ids |
-//! | [`grouping`] | whether a kernel can tell how its work-items are grouped |
 //! | [`active_bound`] | the last work-item of a group that has an effect |
+//! | [`loop_form`] | the form of a loop in canonical form |
+//! | [`weights`] | the costs of regions, and which need a guard |
+//! | [`row_loops`] | loops in which each lane reads a row of its own |
+//! | [`input`] | all of these for one function: what the vectoriser works on |
 //! | [`private_layout`] | how the lanes' copies of a private array lie in memory |
-//! | [`dim_order`] | the dimension of a launch along which vectors lie |
-//! | [`annotate`] | the text of a kernel with its shapes and masks, for tests |
 
 pub(crate) mod active_bound;
-pub mod annotate;
 pub(crate) mod bounds;
-pub(crate) mod dim_order;
 pub mod divergence;
 pub(crate) mod group_bounds;
-pub(crate) mod grouping;
+pub(crate) mod input;
 pub(crate) mod lane_range;
 pub(crate) mod latency;
+pub(crate) mod loop_form;
 pub(crate) mod masked;
 pub(crate) mod pressure;
 pub(crate) mod private_layout;
 pub(crate) mod ranges;
 pub(crate) mod record_stores;
+pub(crate) mod row_loops;
 pub(crate) mod shape;
 pub(crate) mod store_streams;
 pub(crate) mod tree_updates;
+pub(crate) mod weights;
 pub(crate) mod write_only;

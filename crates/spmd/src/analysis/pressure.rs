@@ -6,8 +6,8 @@
 //! around it. Outside of loops the order of instructions is free and a spill costs little. For a function without
 //! loops, the same number is given for the whole function.
 
+use crate::analysis::input::VectorInput;
 use crate::analysis::shape::Shape;
-use crate::emit::widen::VectorInput;
 use cloom_ir::{Entity, Function, Scalar, Type, Value, ValueDef};
 
 /// The size of the values live at a program point.

@@ -23,7 +23,7 @@
 //! [`Arrays::wanted`] for the units: those of the accesses at indices that are not constant, as loops over arrays
 //! matter most.
 
-use crate::transform::canonicalize::Unspecified;
+use crate::analysis::loop_form::Unspecified;
 use cloom_ir::{Entity, Flags, Function, Inst, InstData, Op, Type, Value};
 
 /// The arrays that are laid out by unit.

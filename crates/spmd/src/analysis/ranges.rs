@@ -7,8 +7,8 @@
 //!
 //! Intervals are not relational, with one exception that rounding needs: `(x + 15) / 16` is not above `x`.
 
+use crate::analysis::loop_form::Unspecified;
 use crate::analysis::shape::sign_extend;
-use crate::transform::canonicalize::Unspecified;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{BinOp, Block, CastOp, Entity, Flags, Function, InstData, Op, Type, UnOp, Value};
 

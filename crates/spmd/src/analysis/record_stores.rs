@@ -13,9 +13,9 @@
 //! and stored one by one, so that longer vectors save little. (Records of eight words, three of them updated, on
 //! AVX-512: 1.1 to 1.5 ms with 32 lanes, 0.9 with 16, 0.47 with 4 or 8; 0.53 in scalar code.)
 
+use crate::analysis::input::VectorInput;
 use crate::analysis::shape::Shape;
 use crate::analysis::write_only::base;
-use crate::emit::widen::VectorInput;
 use cloom_ir::{InstData, Op, Space, Type, Value};
 
 /// Strides of up to so many elements are covered by vector accesses ([`crate::emit::widen`]).

@@ -20,8 +20,8 @@
 
 use crate::analysis::bounds::{Bounds, Stride};
 use crate::analysis::divergence;
+use crate::analysis::loop_form::Unspecified;
 use crate::analysis::private_layout::{self, Arrays};
-use crate::transform::canonicalize::Unspecified;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;

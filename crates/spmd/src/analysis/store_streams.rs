@@ -17,9 +17,9 @@
 //! How far an address moves in an iteration is its slope ([`Affine::const_slope`]). It only selects the width of
 //! vectors, so that wraps are taken not to happen: a wrong slope costs time, not results.
 
+use crate::analysis::input::{FAR, VectorInput};
 use crate::analysis::latency;
 use crate::analysis::write_only::base;
-use crate::emit::widen::{FAR, VectorInput};
 use cloom_ir::affine::Facts;
 use cloom_ir::loops::Loop;
 use cloom_ir::{InstData, Op, Space, Value};

@@ -15,8 +15,8 @@
 //! that short ones have less to do in most steps: a gather or scatter takes as long for one lane as for all. (A scan of
 //! 256 numbers, on AVX-512: 1.0 ms with 32 lanes, 0.69 with 16, 0.48 with 8, 0.5 with 4.)
 
+use crate::analysis::input::VectorInput;
 use crate::analysis::shape::Shape;
-use crate::emit::widen::VectorInput;
 use cloom_ir::{BinOp, IntCc, Op, Space, Term, Value};
 
 /// The depth to which operands are followed.

@@ -13,7 +13,7 @@
 //! the groups. A kernel whose groups synchronise (atomic operations on global memory, fences wider than the group)
 //! gets none.
 
-use crate::split::continuation_fn::Param;
+use crate::params::Param;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;

@@ -4,9 +4,9 @@
 //! large vector code of little use is accesses, calls and divisions lane by lane. LLVM takes 0.1 to 0.2 ms for each
 //! of its instructions, and it does not stay in the instruction cache.
 
+use crate::analysis::input::VectorInput;
 use crate::analysis::latency::is_integer_division;
 use crate::analysis::shape::Shape;
-use crate::emit::widen::VectorInput;
 use cloom_ir::{Block, InstData, Op, Scalar, Type};
 use cloom_target::Features;
 

@@ -5,10 +5,10 @@
 //! unless it has fast instructions for it.
 
 use super::for_each_varying;
+use crate::analysis::input::VectorInput;
 use crate::analysis::lane_range;
 use crate::analysis::latency;
 use crate::analysis::shape::Shape;
-use crate::emit::widen::VectorInput;
 use cloom_ir::loops::Loop;
 use cloom_ir::{Op, Scalar, Space, Type, Value};
 

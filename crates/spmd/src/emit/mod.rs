@@ -3,7 +3,6 @@
 //! | module | emits |
 //! |---|---|
 //! | [`widen`] | a continuation for a vector of work-items: masks, memory, operations |
-//! | [`ssa`] | SSA form for variables while blocks are written (Braun et al., 2013) |
 //! | [`variants`] | vector variants of the library functions that a kernel calls |
 //! | [`splice`] | a copy of a function inside another one, for scalar continuations |
 //! | [`subgroup`] | sub-group operations in scalar code: a sub-group of one |
@@ -11,7 +10,6 @@
 
 pub(crate) mod group;
 pub(crate) mod splice;
-pub(crate) mod ssa;
 pub(crate) mod subgroup;
 pub(crate) mod variants;
 pub(crate) mod widen;

@@ -19,13 +19,14 @@
 //! made from the same source as scalar code, so that all lanes have the bits of the scalar function.
 
 use crate::analysis::divergence;
+use crate::analysis::input::{FunctionContext, VectorInput};
 use crate::analysis::shape::Shape;
 use crate::analysis::write_only::WriteOnly;
-use crate::cost::Vectors;
-use crate::emit::widen::{self, Surroundings, VecValue, VectorCode, VectorInput, Widened};
+use crate::emit::widen::{self, VecValue, VectorCode, Widened};
 use crate::error::{Stop, bug};
-use crate::pipeline::{CLEAN_UP, CLEAN_UP_VECTORS};
-use crate::split::continuation_fn::Param;
+use crate::options::Vectors;
+use crate::params::Param;
+use crate::passes::{CLEAN_UP, CLEAN_UP_VECTORS};
 use crate::transform::canonicalize;
 use crate::{cost, passes};
 use cloom_ir::cfg::Cfg;
@@ -176,7 +177,7 @@ fn input(
         manager.run(module, &mut func, &[SIMPLIFY_CFG, DCE]);
     }
     let params: Vec<Param> = (0..func.params.len() as u32).map(Param::Kernel).collect();
-    let around = Surroundings {
+    let around = FunctionContext {
         params: &params,
         shapes: vec![Shape::Varying; params.len()],
         shapes_dim1: vec![Shape::Varying; params.len()],

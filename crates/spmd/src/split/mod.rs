@@ -11,9 +11,13 @@
 //! | [`remat`] | values that are rematerialised after a barrier |
 //! | [`frame`] | memory for the other live values, per group or per work-item |
 //! | [`continuation_fn`] | a continuation as a function whose parameters are everything that it takes from outside |
+//! | [`split_kernel`] | the split kernel with all of these |
+//! | [`grouping`] | whether a kernel can tell how its work-items are grouped |
 
 pub(crate) mod carried_arrays;
 pub(crate) mod continuation_fn;
 pub mod continuations;
 pub mod frame;
+pub(crate) mod grouping;
 pub(crate) mod remat;
+pub(crate) mod split_kernel;

@@ -13,9 +13,10 @@
 //! Irreducible graphs and endless loops are limits ([`NotVectorised`]): such kernels run one work-item at a time.
 
 use crate::analysis::divergence::{self, Divergence};
+use crate::analysis::loop_form::{Unspecified, form};
 use crate::analysis::masked::{self, Masked};
-use crate::emit::ssa::Ssa;
 use crate::error::{NotVectorised, Stop};
+use crate::ssa::Ssa;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::{Loop, Loops};
@@ -24,10 +25,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The most loops and switches to restructure.
 const MAX_LOOPS: usize = 100;
-
-/// Values that may be anything (like LLVM's `freeze poison`): arguments on edges after which the parameter is not
-/// used.
-pub type Unspecified = FxHashSet<Value>;
 
 /// The result.
 #[derive(Default)]
@@ -219,29 +216,6 @@ fn lower_masked_switches(func: &mut Function, cfg: &Cfg, masked: &Masked) -> boo
         }
     }
     lowered
-}
-
-/// Where the exit edge of a canonical loop starts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Form {
-    /// At the header; the latch jumps back.
-    TopTested,
-    /// At the latch, whose other edge is the back edge.
-    BottomTested,
-}
-
-/// The form of a loop, if it is canonical.
-pub fn form(func: &Function, cfg: &Cfg, l: &Loop) -> Option<Form> {
-    let ([latch], [(from, exit)]) = (&l.latches[..], &l.exits[..]) else { return None };
-    if cfg.preds(*exit).len() != 1 || !matches!(func.blocks[*from].term, Term::Branch { .. }) {
-        return None;
-    }
-    let back_edges = func.blocks[*latch].term.edges().iter().filter(|e| e.block == l.header).count();
-    match () {
-        () if from == latch && back_edges == 1 => Some(Form::BottomTested),
-        () if *from == l.header && matches!(func.blocks[*latch].term, Term::Jump(_)) => Some(Form::TopTested),
-        () => None,
-    }
 }
 
 /// Gives a loop one latch and one exit edge.

@@ -14,10 +14,9 @@
 //! are independent: the loop runs for some of them, then for the next ones. It must have no effects, and the same trip
 //! count for all work-items. (Loop fission, by components instead of statements.)
 
+use crate::analysis::input::{FunctionContext, Rewrite, VectorInput};
 use crate::analysis::pressure::words;
 use crate::analysis::shape::Shape;
-use crate::emit::widen::{Surroundings, VectorInput};
-use crate::transform::Rewrite;
 use cloom_ir::loops::Loop;
 use cloom_ir::{Args, Block, Builder, CloneMap, Edge, Function, Op, Term, Type, Value};
 use rustc_hash::FxHashMap;
@@ -34,7 +33,7 @@ const REGISTERS: u32 = 14;
 const MAX_DEPTH: u32 = 4;
 
 /// The function with such loops split, if it has any, and where in the source they are.
-pub fn run(item: &VectorInput, _: &Surroundings<'_>) -> Option<Rewrite> {
+pub fn run(item: &VectorInput, _: &FunctionContext<'_>) -> Option<Rewrite> {
     let wide: Vec<SplitLoop> = item.loops.loops.iter().filter_map(|l| SplitLoop::find(item, l)).collect();
     if wide.is_empty() {
         return None;

@@ -94,8 +94,8 @@ fn find(func: &Function, barriers: &[Barrier]) -> Vec<GridLoop> {
     if candidates.is_empty() {
         return Vec::new();
     }
-    // No id of a launch reaches 2^31 ([`crate::MAX_ID`]). So what is a position in the grid modulo 2^32 is that number,
-    // and the kernel may convert it to other widths on the way to the counter.
+    // No id of a launch reaches 2^31 ([`crate::params::MAX_ID`]). So what is a position in the grid modulo 2^32 is that
+    // number, and the kernel may convert it to other widths on the way to the counter.
     let queries = |v: Value| query_range(func, v);
     let modulo = Affine::new(func, &cfg, &loops, Facts { range: &queries, ..Facts::default() });
     let [in_32_bits, in_64_bits] = [32, 64].map(|bits| positions(&modulo, bits));
@@ -127,7 +127,7 @@ fn after_barriers(func: &Function, barriers: &[Barrier]) -> Vec<bool> {
 
 /// Between which numbers the answer to a query lies.
 fn query_range(func: &Function, v: Value) -> Option<(i64, i64)> {
-    matches!(func.def_op(v), Some(Op::Query { .. })).then_some((0, crate::MAX_ID as i64))
+    matches!(func.def_op(v), Some(Op::Query { .. })).then_some((0, crate::params::MAX_ID as i64))
 }
 
 /// What kernels compute instead of asking for a global id in dimension 0, as forms of so many bits: the first id of
@@ -284,7 +284,7 @@ impl GridLoop {
         let strip_length = b.binary(BinOp::Mul, step64, per_barrier);
         let limit = b.binary(BinOp::Sub, bound, last);
         let limit = b.binary(BinOp::Sub, limit, strip_length);
-        let (most, few) = (b.iconst(Type::I64, crate::MAX_ID), b.iconst(Type::I64, least));
+        let (most, few) = (b.iconst(Type::I64, crate::params::MAX_ID), b.iconst(Type::I64, least));
         let shortest = b.iconst(Type::I64, (least / SHORT).max(1));
         let is_step = b.binary(BinOp::Sub, step64, shortest);
         let is_step = b.icmp(IntCc::Ult, is_step, most);

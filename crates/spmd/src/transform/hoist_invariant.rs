@@ -10,7 +10,8 @@
 //! out[i] = sums[0] / sums[1];
 //! ```
 
-use crate::split::continuation_fn::{ContinuationFunction, Param};
+use crate::params::Param;
+use crate::split::continuation_fn::ContinuationFunction;
 use cloom_ir::{BinOp, Flags, Function, InstData, Module, Op, Scalar, Space, Type, UnOp, Value, ValueDef};
 use rustc_hash::FxHashMap;
 

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`grid_stride`] | grid-stride loops: synthetic barriers, so that groups advance through memory together |
 //! | [`versioning`] | versions of a continuation for each value of a group-uniform condition |
+//! | [`dim_order`] | the dimension of a launch along which vectors lie |
 //! | [`no_wrap`] | promises that indices of 32 bits do not wrap, checked once per group |
 //! | [`hoist_invariant`] | group-invariant code, hoisted into the prologue of the group |
 //! | [`unsigned`] | signed division and shifts of values that are never negative |
@@ -16,29 +17,9 @@
 //! | [`prefetch_loop`], [`prefetch_scatter`] | software prefetch |
 //! | [`narrow`] | integers computed in 16 bits where 16 suffice |
 
-use crate::emit::widen::VectorInput;
-use crate::transform::canonicalize::Unspecified;
-use cloom_ir::{Function, Span};
-
-/// A function that a transformation rewrote.
-pub struct Rewrite {
-    /// The function, still in canonical form.
-    pub func: Function,
-    /// Its values that may be anything ([`Unspecified`]).
-    pub unspecified: Unspecified,
-    /// The source positions of the changes, one for each change.
-    pub changes: Vec<Span>,
-}
-
-impl Rewrite {
-    /// A rewrite with the same unspecified values as before.
-    fn of(item: &VectorInput, func: Function, changes: Vec<Span>) -> Rewrite {
-        Rewrite { func, unspecified: item.unspecified.clone(), changes }
-    }
-}
-
 pub(crate) mod canonicalize;
 pub(crate) mod component_split;
+pub(crate) mod dim_order;
 pub(crate) mod grid_stride;
 pub(crate) mod hoist_invariant;
 pub(crate) mod narrow;

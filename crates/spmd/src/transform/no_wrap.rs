@@ -26,7 +26,7 @@
 use crate::analysis::bounds::Bounds;
 use crate::analysis::divergence;
 use crate::analysis::group_bounds::{Bound, Condition, GroupBounds, MOST_SIGNED};
-use crate::split::continuation_fn::Param;
+use crate::params::Param;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
@@ -226,7 +226,7 @@ bb5:
         let mut func = module.funcs.values().next().unwrap().clone();
         let params = [Param::GlobalId(0), Param::Kernel(0), Param::Kernel(1)];
         let varying = [func.param_values()[0]];
-        let found = run(&mut func, &params, &varying, &[crate::MAX_ID, u64::MAX, u64::MAX]);
+        let found = run(&mut func, &params, &varying, &[crate::params::MAX_ID, u64::MAX, u64::MAX]);
         (found, func)
     }
 

@@ -19,10 +19,8 @@
 //! ([`Affine::slope`]) is told that no operation wraps. (Mowry, Lam, Gupta, "Design and evaluation of a compiler
 //! algorithm for prefetching", ASPLOS 1992.)
 
-use crate::analysis::latency;
+use crate::analysis::input::{FunctionContext, Rewrite, VectorInput};
 use crate::analysis::shape::Shape;
-use crate::emit::widen::{Surroundings, VectorInput};
-use crate::transform::Rewrite;
 use cloom_ir::affine::{Affine, Facts, Form, Symbol};
 use cloom_ir::loops::Loop;
 use cloom_ir::{Block, Builder, Function, Inst, Op, Space, Value};
@@ -41,7 +39,7 @@ const DISTANCE: (u32, u32) = (2, 8);
 const STREAMS: usize = 4;
 
 /// The function with prefetches in such loops, if it has any, and where in the source they are.
-pub fn run(item: &VectorInput, around: &Surroundings<'_>) -> Option<Rewrite> {
+pub fn run(item: &VectorInput, around: &FunctionContext<'_>) -> Option<Rewrite> {
     if !around.prefetch || !item.loops.without_inner().any(|l| candidates(item, l).next().is_some()) {
         return None;
     }
@@ -60,13 +58,6 @@ pub fn run(item: &VectorInput, around: &Surroundings<'_>) -> Option<Rewrite> {
     loops.iter().for_each(|l| l.write(&mut func));
     let spans = loops.iter().map(|l| item.func.blocks[l.header].term_span).collect();
     Some(Rewrite::of(item, func, spans))
-}
-
-/// Whether there are prefetches in the loops where the time goes. Long vectors are best there: the more lanes read
-/// adjacent elements, the longer are the pieces of memory that are read in order.
-pub fn is_fetched(item: &VectorInput) -> bool {
-    let blocks = latency::deepest(item).into_iter().flat_map(|l| &l.blocks);
-    blocks.flat_map(|&b| &item.func.blocks[b].insts).any(|&i| item.func.insts[i].op == Op::Prefetch)
 }
 
 /// The values that a loop defines.

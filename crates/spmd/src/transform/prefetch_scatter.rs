@@ -16,7 +16,7 @@
 //! addresses of a few work-items are evaluated here, with likely sizes, to see how far apart they are. (S. Ainsworth
 //! and T. M. Jones, "Software Prefetching for Indirect Memory Accesses", CGO 2017, without the loads on the way.)
 
-use crate::split::continuation_fn::Param;
+use crate::params::Param;
 use cloom_ir::eval;
 use cloom_ir::{
     BinOp, Block, Builder, CastOp, CloneMap, Flags, Function, Inst, Op, Query, Scalar, Space, Span, Value, ValueDef,

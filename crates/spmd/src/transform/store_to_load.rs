@@ -16,15 +16,14 @@
 //! private memory in no other way than by loads and stores whose arrays are known. What the first iteration loads is
 //! loaded before the loop, also if no iteration comes: it must be seen to lie in the array.
 
-use crate::emit::widen::{Surroundings, VectorInput};
-use crate::transform::Rewrite;
+use crate::analysis::input::{FunctionContext, Rewrite, VectorInput};
 use cloom_ir::affine::{Affine, Ext, Facts, Form, Symbol};
 use cloom_ir::loops::Loop;
 use cloom_ir::{Block, Builder, Flags, Function, Inst, Op, Space, Term, Value};
 use rustc_hash::FxHashMap;
 
 /// The function with such loops changed, if it has any, and where in the source they are.
-pub fn run(item: &VectorInput, _: &Surroundings<'_>) -> Option<Rewrite> {
+pub fn run(item: &VectorInput, _: &FunctionContext<'_>) -> Option<Rewrite> {
     let loops = item.loops.loops.iter().enumerate();
     let candidates: Vec<Candidate> = loops.filter_map(|(number, l)| Candidate::find(item, number, l)).collect();
     if candidates.is_empty() {

@@ -17,7 +17,7 @@
 //! implicit loop over work-items.
 
 use crate::analysis::active_bound::{self, Shared};
-use crate::split::continuation_fn::Param;
+use crate::params::Param;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Function, Term, Value};
 

@@ -4,7 +4,7 @@
 //! bounds that they are made of are within their limits. It is never called: the group's prologue takes its code.
 
 use super::{Bound, Entry, Expr, GroupBounds};
-use crate::split::continuation_fn::Param;
+use crate::params::Param;
 use cloom_ir::{BinOp, Block, Builder, CastOp, Flags, Function, IntCc, Query, Type, Value, ValueDef};
 use rustc_hash::FxHashMap;
 

@@ -26,7 +26,7 @@ pub use condition::Condition;
 
 use crate::analysis::active_bound::Shared;
 use crate::analysis::bounds::Bounds;
-use crate::split::continuation_fn::Param;
+use crate::params::Param;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::{BinOp, Block, CastOp, Entity, Function, Inst, IntCc, Op, Term, Type, UnOp, Value, ValueDef};
@@ -209,8 +209,8 @@ impl<'a> GroupBounds<'a> {
         let all = match expr {
             Expr::Const(c) => c,
             Expr::Value(v) => self.constant.max(v),
-            Expr::LastLocal(_) => crate::analysis::active_bound::MAX_LOCAL_SIZE,
-            Expr::LastGlobal(_) => crate::MAX_ID,
+            Expr::LastLocal(_) => crate::params::MAX_LOCAL_SIZE,
+            Expr::LastGlobal(_) => crate::params::MAX_ID,
             Expr::Add(x, y) => most(x) + most(y),
             Expr::Mul(x, y) => most(x).saturating_mul(most(y)),
             Expr::Max(x, y) => most(x).max(most(y)),

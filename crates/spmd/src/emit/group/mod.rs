@@ -25,21 +25,23 @@
 mod batch;
 mod trip_count;
 
-use crate::analysis::active_bound::MAX_LOCAL_SIZE;
-use crate::analysis::dim_order::DimOrder;
+use crate::analysis::input::VectorInput;
 use crate::analysis::private_layout::object_stride;
 use crate::analysis::shape::Shape;
 use crate::cost::Width;
 use crate::emit::splice;
 use crate::emit::variants::Variants;
-use crate::emit::widen::{self, VecValue, VectorCode, VectorInput};
+use crate::emit::widen::{self, VecValue, VectorCode};
 use crate::error::{Stop, bug};
-use crate::split::continuation_fn::{DONE, Param, exit_number, load_value};
+use crate::params::MAX_LOCAL_SIZE;
+use crate::params::Param;
+use crate::split::continuation_fn::{DONE, exit_number, load_value};
 use crate::split::continuations::{Continuation, ContinuationGraph, Exit};
 use crate::split::frame::{Frame, Slot, memory_type, slot_align};
+use crate::split::split_kernel::SplitKernel;
+use crate::transform::dim_order::DimOrder;
 use crate::transform::hoist_invariant::Invariants;
 use crate::transform::versioning::Versioned;
-use crate::work_group::Cut;
 use crate::{Remark, passes, remarks};
 use cloom_ir::{
     BinOp, Block, Builder, Edge, Entity, Flags, Function, GlobalRef, IntCc, KernelMeta, Linkage, Module, Op, ParamKind,
@@ -107,13 +109,13 @@ pub struct Written {
 /// The work-group function of a split kernel.
 pub fn work_group(
     module: &Module,
-    cut: &Cut,
+    cut: &SplitKernel,
     parts: &[Versioned<Part>],
     (width, dim_order): (Width, DimOrder),
     variants: &Variants,
     manager: &PassManager<'_>,
 ) -> Result<Written, Stop> {
-    let Cut { split: kernel, graph, frame, .. } = cut;
+    let SplitKernel { split: kernel, graph, frame, .. } = cut;
     let types = vec![
         Type::ptr(Space::Context),
         Type::ptr(Space::Constant),
@@ -787,7 +789,7 @@ pub fn bound_of(p: Param) -> u64 {
         Param::LocalId(_) | Param::Query(Query::LocalSize | Query::EnqueuedLocalSize, _) => MAX_LOCAL_SIZE,
         Param::Subgroup(Query::SubgroupId) => MAX_LOCAL_SIZE,
         Param::Subgroup(_) => 64,
-        Param::GlobalId(_) | Param::Query(_, _) => crate::MAX_ID,
+        Param::GlobalId(_) | Param::Query(_, _) => crate::params::MAX_ID,
         _ => u64::MAX,
     }
 }

@@ -11,10 +11,11 @@
 //! if nothing wraps for the largest id.
 
 use super::{Body, Emitter, Part};
-use crate::analysis::active_bound::{self, Bound, MAX_LOCAL_SIZE, Sum};
+use crate::analysis::active_bound::{self, Bound, Sum};
 use crate::error::{Stop, bug};
+use crate::params::MAX_LOCAL_SIZE;
+use crate::params::Param;
 use crate::passes;
-use crate::split::continuation_fn::Param;
 use cloom_ir::affine::{Form, Symbol};
 use cloom_ir::{Args, BinOp, Block, Builder, CastOp, Flags, Function, IntCc, Type, Value, ValueDef};
 use rustc_hash::FxHashMap;

@@ -17,7 +17,8 @@
 //! this code is only for accesses without a mask: all lanes are on there, and so they are in the blocks that dominate
 //! the access, where what the address is made of is computed.
 
-use super::{VecValue, VectorInput, Widener};
+use super::{VecValue, Widener};
+use crate::analysis::input::VectorInput;
 use crate::analysis::shape::Shape;
 use crate::error::{Stop, bug};
 use cloom_ir::affine::{Affine, Ext, Form, Symbol};

@@ -16,7 +16,8 @@
 //! A block parameter ends that search. So parameters of short-vector type stay interleaved if everything that is
 //! assigned to them can be: `sum += in[i]`, of `float4`, is one interleaved accumulator.
 
-use super::{Lanes, VectorInput, Widener, dense};
+use super::{Lanes, Widener};
+use crate::analysis::input::{VectorInput, dense};
 use crate::analysis::shape::Shape;
 use crate::passes;
 use cloom_ir::{CastOp, Entity, Flags, Inst, Op, Space, Type, Value};

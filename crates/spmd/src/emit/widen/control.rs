@@ -17,17 +17,18 @@
 //! * The mask of a block with one forward predecessor is that of the edge (`Masks::of_edges`). The mask of one with
 //!   several is a variable into which each edge ors its lanes (`Masks::vars`). A block that post-dominates its
 //!   dominator has the dominator's mask. `of_edges` may be keyed by block because of canonical form: no masked
-//!   branch has two edges to one block, which [`super::input`] checks.
+//!   branch has two edges to one block, which [`crate::analysis::input`] checks.
 //!
 //! Dominance is preserved, so that only block parameters need blends ([`super::params`]). Loops are in
-//! [`super::loops`], versions for masks that are all on in [`super::mask_versions`], costs in [`super::weights`]. The
-//! argument for correctness: `docs/internals/spmd.md`, section 1.
+//! [`super::loops`], versions for masks that are all on in [`super::mask_versions`], costs in
+//! [`crate::analysis::weights`]. The argument for correctness: `docs/internals/spmd.md`, section 1.
 
-use super::weights::Weight;
-use super::{VectorInput, Widened, Widener};
-use crate::emit::ssa::Var;
+use super::{Widened, Widener};
+use crate::analysis::input::VectorInput;
+use crate::analysis::loop_form::Form;
+use crate::analysis::weights::Weight;
 use crate::error::{Stop, bug};
-use crate::transform::canonicalize::Form;
+use crate::ssa::Var;
 use cloom_ir::{BinOp, Block, Edge, Entity, Term, Value};
 use smallvec::SmallVec;
 

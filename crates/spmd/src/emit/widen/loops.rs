@@ -14,8 +14,8 @@
 //! left (temporal divergence). Values inside need no blend for lanes that have left: nobody reads them.
 
 use super::{OpenLoop, Widener};
+use crate::analysis::loop_form::Form;
 use crate::error::{Stop, bug};
-use crate::transform::canonicalize::Form;
 use cloom_ir::{Block, Edge, Term, Value};
 
 impl Widener<'_> {

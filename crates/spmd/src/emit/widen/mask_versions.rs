@@ -10,7 +10,7 @@
 //!                                   └──────────────────────────────────────────▶
 //! ```
 //!
-//! Both versions assign the same variables ([`crate::emit::ssa`]), so that the code after them does not depend on
+//! Both versions assign the same variables ([`crate::ssa`]), so that the code after them does not depend on
 //! which one ran. A mixed version is cold and contains no further pairs.
 //!
 //! A vector that is not full starts with a mask, and its code is a copy of its own. But if all that a mask makes slower
@@ -22,8 +22,9 @@
 //! if (get_global_id(0) >= n) return;   // the rest of the kernel has an all-on and a mixed version
 //! ```
 
-use super::weights::Weight;
-use super::{VectorInput, Widener};
+use super::Widener;
+use crate::analysis::input::VectorInput;
+use crate::analysis::weights::Weight;
 use crate::error::Stop;
 use crate::passes;
 use cloom_ir::{Block, Entity, Flags, Op, Term, Value};

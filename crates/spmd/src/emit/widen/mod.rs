@@ -6,7 +6,7 @@
 //! | module | emits |
 //! |---|---|
 //! | [`control`] | linearised control flow: the order of blocks, their masks, guards |
-//! | [`loops`], [`mask_versions`], [`weights`] | divergent loops; all-on and mixed versions (BOSCC); costs |
+//! | [`loops`], [`mask_versions`] | divergent loops; all-on and mixed versions (BOSCC) |
 //! | [`params`] | block parameters as variables, blended where lanes join |
 //! | [`calls`] | calls of vector variants of pure functions |
 //! | [`ops`], [`serial`], [`clamp`] | operations on all lanes; lane by lane; clamped and divided strided values |
@@ -29,7 +29,6 @@ mod calls;
 mod clamp;
 mod control;
 mod decisions;
-mod input;
 mod loops;
 mod mask_versions;
 mod memory;
@@ -41,20 +40,17 @@ mod store_gaps;
 mod store_rows;
 mod store_runs;
 mod subgroup;
-mod weights;
 
-use crate::emit::ssa::{Ssa, Var};
+use crate::analysis::input::VectorInput;
+use crate::analysis::loop_form::Form;
+use crate::decisions::{Access, AccessForm};
 use crate::emit::variants::Variants;
 use crate::error::{Stop, bug};
 use crate::passes;
-use crate::transform::canonicalize::Form;
+use crate::ssa::{Ssa, Var};
 use cloom_ir::affine::{Affine, Facts};
 use cloom_ir::{BinOp, Block, Builder, Entity, Flags, Function, Scalar, Span, Type, Value};
 use cloom_passes::PassManager;
-pub use decisions::{Access, AccessForm};
-use input::dense;
-pub(crate) use input::{FAR, IN_LOOP};
-pub use input::{Surroundings, VectorInput};
 use rustc_hash::{FxHashMap, FxHashSet};
 use scalar_mask::StridedCompare;
 use serial::LaneSlots;

@@ -1,13 +1,13 @@
 //! Block parameters: variables that edges assign, blended where lanes from several edges join.
 //!
 //! A parameter of the work-item's function becomes one variable for each component of a varying value, one for the
-//! base of a strided value, and three for a value with a checked stride: base, check and lanes. [`crate::emit::ssa`]
+//! base of a strided value, and three for a value with a checked stride: base, check and lanes. [`crate::ssa`]
 //! turns them into SSA values.
 
 use super::{VecValue, Widener};
 use crate::analysis::shape::Shape;
-use crate::emit::ssa::Var;
 use crate::error::Stop;
+use crate::ssa::Var;
 use cloom_ir::{Edge, Type, Value};
 use smallvec::SmallVec;
 

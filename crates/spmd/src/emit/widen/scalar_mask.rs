@@ -11,11 +11,12 @@
 //!     sum += in[i];
 //! ```
 
-use super::{OpenLoop, VecValue, VectorInput, Widener};
+use super::{OpenLoop, VecValue, Widener};
+use crate::analysis::input::VectorInput;
+use crate::analysis::loop_form::Form;
 use crate::analysis::shape::Shape;
 use crate::error::{Stop, bug};
 use crate::passes;
-use crate::transform::canonicalize::Form;
 use cloom_ir::{BinOp, Block, Flags, Inst, IntCc, Op, Scalar, Value};
 
 /// A comparison of a strided value with a uniform one.

@@ -17,7 +17,8 @@
 //!   So the lines are prefetched, unless the kernel has just read them. (Every third float of 37 MB: 0.60 ns a float,
 //!   0.37 lane by lane, 0.30 with the prefetch, which takes no time if the line is there.)
 
-use super::{VectorInput, Widener};
+use super::Widener;
+use crate::analysis::input::VectorInput;
 use crate::analysis::shape::Shape;
 use crate::error::Stop;
 use cloom_ir::affine::{Affine, Ext, Facts, Form, Symbol};

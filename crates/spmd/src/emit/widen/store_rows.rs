@@ -16,8 +16,10 @@
 //! interleaved access groups, and "Auto-vectorization of interleaved data for SIMD" by Nuzman, Rosen and Zaks, PLDI
 //! 2006, do the same to loops.)
 
-use super::{AccessForm, Lanes, VecValue, VectorInput, Widener};
+use super::{Lanes, VecValue, Widener};
+use crate::analysis::input::VectorInput;
 use crate::analysis::shape::Shape;
+use crate::decisions::AccessForm;
 use crate::error::Stop;
 use cloom_ir::affine::{Affine, Ext, Facts, Form};
 use cloom_ir::{CastOp, Flags, Inst, IntCc, Op, Scalar, Type, Value};

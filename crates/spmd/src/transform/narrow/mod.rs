@@ -18,11 +18,10 @@
 
 mod write;
 
+use crate::analysis::input::{FunctionContext, Rewrite, VectorInput};
+use crate::analysis::loop_form::Unspecified;
 use crate::analysis::ranges::{Range, Ranges};
 use crate::analysis::shape::Shape;
-use crate::emit::widen::{Surroundings, VectorInput};
-use crate::transform::Rewrite;
-use crate::transform::canonicalize::Unspecified;
 use cloom_ir::{BinOp, Block, CastOp, Entity, Inst, InstData, Op, Scalar, Span, Term, Type, UnOp, Value};
 use rustc_hash::FxHashMap;
 use write::Writer;
@@ -39,7 +38,7 @@ const MIN_GAIN: i64 = 4;
 const CONVERSION: i64 = 2;
 
 /// The narrowed function, if there is anything to narrow.
-pub fn run(item: &VectorInput, around: &Surroundings<'_>) -> Option<Rewrite> {
+pub fn run(item: &VectorInput, around: &FunctionContext<'_>) -> Option<Rewrite> {
     let mut search = Search::new(item, &around.bounds, &item.unspecified);
     search.prune();
     let mut spans = Vec::new();

@@ -4,7 +4,7 @@
 //! and operands from outside of the web change. A conversion is emitted where it is first needed in a block.
 
 use super::{Needs, data_args, is_index};
-use crate::transform::canonicalize::Unspecified;
+use crate::analysis::loop_form::Unspecified;
 use cloom_ir::{Block, Builder, CastOp, Entity, Flags, Function, Inst, IntCc, Op, Scalar, Term, Type, Value};
 use rustc_hash::FxHashMap;
 

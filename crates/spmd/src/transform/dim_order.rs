@@ -18,9 +18,9 @@
 //! variant with the dimensions as written ([`crate::VectorOptions::keep_dim0`]).
 
 use crate::analysis::bounds::Bounds;
+use crate::analysis::input::{FAR, IN_LOOP};
 use crate::analysis::shape::{self, Shape, Shapes};
-use crate::emit::widen::{FAR, IN_LOOP};
-use crate::split::continuation_fn::Param;
+use crate::params::Param;
 use crate::transform::canonicalize;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;

@@ -23,7 +23,7 @@ pub(crate) struct Weight {
 }
 
 /// Computes the weight of each block with all that it dominates.
-pub(super) fn weights(
+pub(crate) fn weights(
     func: &Function,
     cfg: &Cfg,
     dom: &DomTree,

@@ -25,7 +25,7 @@ use crate::analysis::masked;
 use crate::analysis::shape::{self, Shape};
 use crate::emit::group;
 use crate::error::Stop;
-use crate::split::continuation_fn::Param;
+use crate::params::Param;
 use crate::split::frame::Frame;
 use crate::transform::canonicalize;
 use cloom_ir::cfg::Cfg;

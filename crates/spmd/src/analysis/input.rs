@@ -1,31 +1,30 @@
 //! The vectoriser's input: the function of one work-item in canonical form, with its analyses.
 //!
-//! [`Surroundings`] is what no transformation changes: what the parameters are, and their shapes. A [`VectorInput`]
+//! [`FunctionContext`] is what no transformation changes: what the parameters are, and their shapes. A [`VectorInput`]
 //! is a function with all its analyses. A transformation that rewrites the function creates a new one
 //! ([`VectorInput::rewritten`]), so that no analysis is ever out of date.
 
-use super::weights::{self, Weight};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::latency;
+use crate::analysis::loop_form::{self, Form, Unspecified};
 use crate::analysis::masked::{self, Masked};
+use crate::analysis::row_loops;
 use crate::analysis::shape::{self, Shape, Shapes};
+use crate::analysis::weights::{self, Weight};
 use crate::analysis::write_only::WriteOnly;
-use crate::cost::Column;
 use crate::error::{Stop, bug};
-use crate::split::continuation_fn::Param;
-use crate::transform::canonicalize::{self, Form, Unspecified};
-use crate::transform::{Rewrite, row_transpose};
+use crate::params::Param;
 use cloom_ir::affine::{Affine, Facts};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
-use cloom_ir::{Block, Entity, Function, Inst, Op, Space, Term, Type, Value};
+use cloom_ir::{Block, Entity, Function, Inst, Op, Space, Span, Term, Type, Value};
 use cloom_passes::narrow_loads::NarrowLoads;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
 
 /// What is known of a function of one work-item, whatever transformations do to it.
-pub struct Surroundings<'a> {
+pub struct FunctionContext<'a> {
     /// What its parameters are.
     pub params: &'a [Param],
     /// The shapes of the parameters for vectors along dimension 0.
@@ -44,6 +43,15 @@ pub struct Surroundings<'a> {
     pub register: u32,
     /// Whether loops may have software prefetch: not if a batch of groups reads in order already.
     pub prefetch: bool,
+}
+
+/// How lanes access a matrix whose rows they cross: each lane is in another row. Stores need more of the caches.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Column {
+    /// Lanes read a column.
+    Read,
+    /// Lanes write a column.
+    Written,
 }
 
 /// The access pattern of the lanes, as it was before any loop was rewritten.
@@ -90,28 +98,45 @@ pub struct VectorInput {
     pub(crate) masked_store: bool,
 }
 
+/// A function that a transformation rewrote.
+pub struct Rewrite {
+    /// The function, still in canonical form.
+    pub func: Function,
+    /// Its values that may be anything ([`Unspecified`]).
+    pub unspecified: Unspecified,
+    /// The source positions of the changes, one for each change.
+    pub changes: Vec<Span>,
+}
+
+impl Rewrite {
+    /// A rewrite with the same unspecified values as before.
+    pub(crate) fn of(item: &VectorInput, func: Function, changes: Vec<Span>) -> Rewrite {
+        Rewrite { func, unspecified: item.unspecified.clone(), changes }
+    }
+}
+
 impl VectorInput {
     /// Analyses a function in canonical form, before any of its loops is rewritten.
-    pub fn new(func: Function, unspecified: Unspecified, around: &Surroundings<'_>) -> Result<VectorInput, Stop> {
+    pub fn new(func: Function, unspecified: Unspecified, around: &FunctionContext<'_>) -> Result<VectorInput, Stop> {
         let mut input = VectorInput::analyse(func, unspecified, around, AccessPattern::default())?;
         if around.params.iter().any(|p| matches!(p, Param::LocalId(1) | Param::GlobalId(1))) {
             let bounds = Bounds::new(&input.func, &around.bounds);
             let dim1 = shape::analyse(&input.func, &around.shapes_dim1, &bounds, &input.unspecified);
             input.pattern.column = input.column_access(&dim1);
         }
-        input.pattern.rows = row_transpose::are_deepest(&input, around.register);
+        input.pattern.rows = row_loops::are_deepest(&input, around.register);
         Ok(input)
     }
 
     /// Analyses what a transformation returned.
-    pub fn rewritten(&self, rewrite: Rewrite, around: &Surroundings<'_>) -> Result<VectorInput, Stop> {
+    pub fn rewritten(&self, rewrite: Rewrite, around: &FunctionContext<'_>) -> Result<VectorInput, Stop> {
         VectorInput::analyse(rewrite.func, rewrite.unspecified, around, self.pattern)
     }
 
     fn analyse(
         func: Function,
         unspecified: Unspecified,
-        around: &Surroundings<'_>,
+        around: &FunctionContext<'_>,
         pattern: AccessPattern,
     ) -> Result<VectorInput, Stop> {
         let cfg = Cfg::new(&func);
@@ -121,7 +146,7 @@ impl VectorInput {
         let bounds = Bounds::new(&func, &around.bounds);
         let shapes = shape::analyse(&func, &around.shapes, &bounds, &unspecified);
         let masked = masked::find(&func, &cfg, &dom, &post, &|b| shapes.diverges(b));
-        let forms: Vec<_> = loops.loops.iter().map(|l| canonicalize::form(&func, &cfg, l)).collect();
+        let forms: Vec<_> = loops.loops.iter().map(|l| loop_form::form(&func, &cfg, l)).collect();
         let loop_of = loops.loops.iter().enumerate().map(|(i, l)| (l.header, i)).collect();
         for (l, f) in loops.loops.iter().zip(&forms) {
             if masked.is_masked(l.header) && f.is_none() {
@@ -181,7 +206,7 @@ impl VectorInput {
     }
 
     /// The values that are bytes of loaded ones.
-    pub(super) fn narrow_loads(&self) -> &NarrowLoads {
+    pub(crate) fn narrow_loads(&self) -> &NarrowLoads {
         self.narrow_loads.get_or_init(|| NarrowLoads::new(&self.func))
     }
 
@@ -241,6 +266,13 @@ impl VectorInput {
         })
     }
 
+    /// Whether there are prefetches in the loops where the time goes. Long vectors are best there: the more lanes read
+    /// adjacent elements, the longer are the pieces of memory that are read in order.
+    pub(crate) fn is_prefetched(&self) -> bool {
+        let blocks = latency::deepest(self).into_iter().flat_map(|l| &l.blocks);
+        blocks.flat_map(|&b| &self.func.blocks[b].insts).any(|&i| self.func.insts[i].op == Op::Prefetch)
+    }
+
     /// The address and the type of each load in the deepest loops.
     fn loads_in_deepest_loops(&self) -> impl Iterator<Item = (Value, Type)> {
         let blocks = latency::deepest(self).into_iter().flat_map(|l| &l.blocks);
@@ -252,7 +284,7 @@ impl VectorInput {
 }
 
 /// The stride in bytes of contiguous elements.
-pub(super) fn dense(ty: Type) -> i64 {
+pub(crate) fn dense(ty: Type) -> i64 {
     i64::from(ty.scalar.bytes()) * i64::from(ty.lanes)
 }
 
