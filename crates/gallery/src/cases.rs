@@ -167,7 +167,7 @@ fn conv(program: &dyn Program) -> Vec<Row> {
 
 /// Every format with every filter.
 fn sampler(program: &dyn Program) -> Vec<Row> {
-    let formats = crate::programs::sampler::FORMATS.iter().map(|f| f.0);
+    let formats = crate::programs::image::sampler::FORMATS.iter().map(|f| f.0);
     let of = |format: &str| {
         each(program, &[(2048, 2048)]).into_iter().map(|r| r.with(format, format!("format={format}"))).collect()
     };

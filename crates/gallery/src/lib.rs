@@ -10,6 +10,7 @@ pub mod builds;
 mod cases;
 pub mod chart;
 pub mod cl;
+mod common;
 mod error;
 pub mod film;
 mod idioms;
@@ -26,6 +27,7 @@ mod program;
 pub mod programs;
 mod random;
 pub mod ranks;
+mod splitting;
 mod stopwatch;
 
 pub use agree::{Agreement, Checked, Pair, Run, agree};

@@ -180,7 +180,7 @@ pub fn run(found: &Found, build: &Build) -> Result<(First, Verdict)> {
 }
 
 fn mandel(session: &Session, side: usize, max: u32) -> Result<Verdict> {
-    use crate::programs::mandel::{Mandel, View, colour, repeated};
+    use crate::programs::image::mandel::{Mandel, View, colour, repeated};
     let params = Params { size: Some((side, side)), config: format!("max={max}"), ..Params::default() };
     let (options, name) = Mandel.build_options(&params)?;
     let output = session.zeroed::<u32>(side * side)?;

@@ -4,7 +4,7 @@ use super::{Clock, Style};
 use crate::error::Result;
 use crate::params::Params;
 use crate::program::Answer;
-use crate::programs::mandel::{Mandel, View, colour, repeated};
+use crate::programs::image::mandel::{Mandel, View, colour, repeated};
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 use std::hint::black_box;

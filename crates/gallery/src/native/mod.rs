@@ -58,7 +58,7 @@ fn body(program: &str, params: &Params) -> Option<Body> {
         "mandel" => params.variant == "ocl" && params.text("view") == Some("still"),
         "lcs" => params.text("problem") != Some("edit") && strands::has_step(params),
         "histogram" => params.text("stage").is_none() && params.text("sweep").is_none(),
-        "reduce" => !crate::programs::reduce::FLOATS.contains(&params.variant.as_str()),
+        "reduce" => !crate::programs::numeric::reduce::FLOATS.contains(&params.variant.as_str()),
         "mad" => params.variant == "ocl" && params.text("k").is_some(),
         _ => true,
     };

@@ -6,10 +6,10 @@ use crate::error::Result;
 use crate::inputs;
 use crate::params::Params;
 use crate::program::Answer;
-use crate::programs::{
+use crate::programs::numeric::{
     copy as copy_program, histogram as histogram_program, mad as mad_program, matvec as matvec_program,
 };
-use crate::programs::{reduce as reduce_program, scalvec as scalvec_program};
+use crate::programs::numeric::{reduce as reduce_program, scalvec as scalvec_program};
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 use std::hint::black_box;

@@ -5,7 +5,7 @@ use super::{Clock, Style};
 use crate::error::Result;
 use crate::params::Params;
 use crate::program::Answer;
-use crate::programs::lcs::Task;
+use crate::programs::graph::lcs::Task;
 use pulp::Arch;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};

@@ -1,103 +1,55 @@
-//! The programs, one file each, and what those that fill a picture have in common.
+//! The programs by family, one file or folder each.
 
-mod band;
-mod bank;
-mod cloth;
-mod coalesce;
-mod conv;
-pub(crate) mod copy;
-mod devices;
-mod domain;
-mod easypap;
-mod fieldblur;
-mod flow;
-mod gauss;
-mod grid;
-mod heat3d;
-pub(crate) mod histogram;
-mod hybrid;
-mod invert;
-pub(crate) mod lcs;
-mod life;
-mod lu;
-pub(crate) mod mad;
-pub(crate) mod mandel;
-pub(crate) mod matvec;
-mod max;
-mod morph;
-mod nbody;
-mod occupancy;
-mod particles;
-mod parts;
-mod pixelize;
-mod plan;
-#[cfg(feature = "mpi")]
-mod ranks;
-pub(crate) mod reduce;
-mod resample;
-mod rotation90;
-mod sample;
-pub(crate) mod sampler;
-mod sandpile;
-pub(crate) mod scalvec;
-mod scrollup;
-mod shape;
-mod spin;
-mod split;
-mod stripes;
-mod team;
-mod threads;
-mod tiles;
-mod transpose;
-mod tsp;
-mod video;
-mod wave;
-mod wavelet;
-mod world;
+pub(crate) mod graph;
+pub(crate) mod image;
+pub(crate) mod media;
+pub(crate) mod numeric;
+pub(crate) mod physics;
 
+use crate::common::easypap::Easy;
 use crate::idioms::Idioms;
 use crate::program::Program;
 
 /// Every program.
 pub(crate) const ALL: &[&dyn Program] = &[
-    &sample::Sample,
-    &mandel::Mandel,
-    &transpose::Transpose,
-    &pixelize::Pixelize,
-    &stripes::Stripes,
-    &life::Life,
-    &easypap::Easy(invert::Invert),
-    &easypap::Easy(rotation90::Rotation90),
-    &easypap::Easy(scrollup::Scrollup),
-    &easypap::Easy(spin::Spin),
-    &max::Max,
-    &sandpile::Sandpile,
-    &tsp::Tsp,
-    &heat3d::Heat3d,
-    &histogram::Histogram,
-    &reduce::Reduce,
-    &matvec::Matvec,
-    &scalvec::Scalvec,
-    &copy::Copy,
-    &mad::Mad,
-    &coalesce::Coalesce,
-    &bank::Bank,
-    &shape::Shape,
-    &occupancy::Occupancy,
-    &particles::Particles,
-    &nbody::Nbody,
-    &conv::Conv,
-    &gauss::Gauss,
-    &resample::Resample,
-    &sampler::Sampler,
-    &wavelet::Wavelet,
-    &lu::Lu,
-    &lcs::Lcs,
-    &fieldblur::Fieldblur,
-    &morph::Morph,
-    &wave::Wave,
-    &flow::Flow,
-    &cloth::ClothProgram,
-    &video::Video,
+    &image::sample::Sample,
+    &image::mandel::Mandel,
+    &image::transpose::Transpose,
+    &image::pixelize::Pixelize,
+    &image::stripes::Stripes,
+    &physics::life::Life,
+    &Easy(image::invert::Invert),
+    &Easy(image::rotation90::Rotation90),
+    &Easy(image::scrollup::Scrollup),
+    &Easy(image::spin::Spin),
+    &image::max::Max,
+    &physics::sandpile::Sandpile,
+    &graph::tsp::Tsp,
+    &physics::heat3d::Heat3d,
+    &numeric::histogram::Histogram,
+    &numeric::reduce::Reduce,
+    &numeric::matvec::Matvec,
+    &numeric::scalvec::Scalvec,
+    &numeric::copy::Copy,
+    &numeric::mad::Mad,
+    &numeric::coalesce::Coalesce,
+    &numeric::bank::Bank,
+    &image::shape::Shape,
+    &numeric::occupancy::Occupancy,
+    &physics::particles::Particles,
+    &physics::nbody::Nbody,
+    &image::conv::Conv,
+    &image::gauss::Gauss,
+    &image::resample::Resample,
+    &image::sampler::Sampler,
+    &image::wavelet::Wavelet,
+    &numeric::lu::Lu,
+    &graph::lcs::Lcs,
+    &media::fieldblur::Fieldblur,
+    &image::morph::Morph,
+    &physics::wave::Wave,
+    &physics::flow::Flow,
+    &physics::cloth::ClothProgram,
+    &media::video::Video,
     &Idioms,
 ];

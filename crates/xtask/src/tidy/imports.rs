@@ -37,6 +37,8 @@ struct Module {
     file: usize,
     /// The names of its items.
     items: BTreeSet<String>,
+    /// Its macros with `#[macro_export]`, which the root of the crate has too.
+    exported: BTreeSet<String>,
     /// What its `use` declarations bring in.
     uses: Vec<Use>,
     /// Every path in it that is not a `use` declaration, from the module that it stands in.
@@ -132,6 +134,9 @@ impl Reader<'_> {
                 }
                 "macro_rules" => {
                     self.module.items.insert(self.word(i + 2).to_owned());
+                    if i >= 2 && self.word(i - 2) == "macro_export" {
+                        self.module.exported.insert(self.word(i + 2).to_owned());
+                    }
                     i += 3;
                 }
                 word if is_name(word) => i = self.read_path(i, base),
@@ -314,6 +319,12 @@ impl Modules {
                     }
                 }
             }
+            if at.is_empty()
+                && !module.items.contains(first)
+                && let Some((other, _)) = self.by_path.iter().find(|(_, m)| m.exported.contains(first))
+            {
+                at.clone_from(other);
+            }
             return Some((at, first.clone()));
         }
         let name = at.last().cloned().unwrap_or_default();
@@ -374,6 +385,16 @@ mod tests {
             ("b.rs", "#[cfg(test)] fn f(x: [u8; 3]) { crate::a::f() } #[cfg(not(test))] fn g() { crate::a::f() }"),
         ];
         assert_eq!(shown(&files), ["b.rs > a.rs f"]);
+    }
+
+    #[test]
+    fn an_exported_macro_is_found_where_it_is_defined() {
+        let files = [
+            ("lib.rs", "mod a; mod b;"),
+            ("a.rs", "/// Head.\n#[macro_export]\nmacro_rules! m { () => {} }"),
+            ("b.rs", "use crate::m; fn f() { m!() }"),
+        ];
+        assert_eq!(shown(&files), ["b.rs > a.rs m"]);
     }
 
     #[test]

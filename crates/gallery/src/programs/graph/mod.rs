@@ -1,0 +1,4 @@
+//! Searches and alignments: combinatorial problems.
+
+pub(crate) mod lcs;
+pub(crate) mod tsp;
