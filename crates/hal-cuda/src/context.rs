@@ -6,10 +6,10 @@
 
 use crate::error::{self, Failure};
 use crate::exit::Call;
-use crate::gate::Keeper;
 use crate::library::{
     Absent, Code, Driver, PoolProperties, RawContext, RawDevice, RawEvent, RawPool, RawStream, Table, is_forked,
 };
+use crate::stream_wait::Watchdog;
 use cloom_cuda_abi::constants::{
     ERROR_NOT_READY, EVENT_BLOCKING_SYNC, EVENT_DISABLE_TIMING, MEM_ALLOCATION_TYPE_PINNED, MEM_LOCATION_TYPE_DEVICE,
     MEMPOOL_ATTR_RELEASE_THRESHOLD, STREAM_NON_BLOCKING, SUCCESS,
@@ -18,25 +18,10 @@ use cloom_hal::HalError;
 use cloom_hal::lock::Mutex;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Bytes of freed memory that a pool keeps for the next allocation.
 const POOL_KEEPS: u64 = 256 << 20;
-
-/// How long a thread that waits for an event asks for it again and again: about what falling asleep and waking takes.
-pub const SPIN: Duration = Duration::from_micros(50);
-
-/// Spins until something holds, for that long. Returns whether it does.
-pub fn spin_until(done: impl Fn() -> bool) -> bool {
-    let begin = Instant::now();
-    while !done() {
-        if begin.elapsed() >= SPIN {
-            return false;
-        }
-        std::hint::spin_loop();
-    }
-    true
-}
 
 /// A GPU.
 pub struct Gpu {
@@ -46,8 +31,8 @@ pub struct Gpu {
     pub device: RawDevice,
     /// How many multiprocessors it has.
     pub multiprocessors: u64,
-    /// Opens gates.
-    pub keeper: Keeper,
+    /// Ends waits of streams that are too long.
+    pub watchdog: Watchdog,
     /// Blocks that kernels and the host may use at the same time.
     pub shared: AtomicUsize,
     context: OnceLock<RawContext>,
@@ -68,7 +53,7 @@ impl Gpu {
             driver,
             device,
             multiprocessors: multiprocessors.into(),
-            keeper: Keeper::default(),
+            watchdog: Watchdog::default(),
             shared: AtomicUsize::new(0),
             context: OnceLock::new(),
             retaining: Mutex::new(()),
@@ -227,7 +212,7 @@ impl<'a> Current<'a> {
 
     /// Waits until everything on a stream has ended.
     pub fn synchronize(&self, stream: RawStream) -> Result<(), Failure> {
-        // SAFETY: the stream lives, as its owner is a borrower or a lane.
+        // SAFETY: the stream lives, as its owner is a borrower or a timeline.
         self.check("cuStreamSynchronize", unsafe { (self.table().stream_synchronize)(stream) })
     }
 

@@ -1,7 +1,6 @@
 //! The device: ties memory, modules and launches to the traits of `cloom_hal`.
 
 use crate::cache::CubinCache;
-use crate::completion::Lane;
 use crate::context::Gpu;
 use crate::exit::Call;
 use crate::info::{self, Described};
@@ -11,6 +10,7 @@ use crate::managed::Managed;
 use crate::memory::{CudaMemory, HostBlock};
 use crate::module::{self, CudaKernel, LoadFor};
 use crate::print::Printing;
+use crate::stream::Stream;
 use crate::texture::CudaTexture;
 use crate::transfer::{self, Staging};
 use cloom_artifact::KernelArtifact;
@@ -23,12 +23,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Once};
 
 /// Streams of a device: queues share them if there are more.
-pub const LANES: usize = 32;
+pub const MAX_STREAMS: usize = 32;
 
-/// Of a kernel whose work-items have so few bytes, as its program's IR says, every group has enough registers, of which
-/// there are 64 then. (Half of the gallery's kernels; they have at most 48. From 5,700 bytes on, some have more than
-/// 64.) If the code of another one has too few for such a group, it gets code for it.
-const FEW_BYTES: u64 = 5 << 10;
+/// Bytes of a work-item, as its program's IR says, up to which every group has enough registers, of which there are 64
+/// then. (Half of the gallery's kernels; they have at most 48. From 5,700 bytes on, some have more than
+/// 64.) A kernel
+/// whose code has too few for such a group gets code for it.
+const MAX_BYTES_FOR_LARGEST_GROUP: u64 = 5 << 10;
 
 /// What there is of NVIDIA in this machine.
 pub struct Found {
@@ -78,9 +79,9 @@ pub struct CudaDevice {
     capability: u32,
     has_managed: bool,
     gpu: Arc<Gpu>,
-    lanes: Mutex<[Option<Arc<Lane>>; LANES]>,
+    streams: Mutex<[Option<Arc<Stream>>; MAX_STREAMS]>,
     /// For the first of these: making one takes the driver 1.5 ms.
-    spare: Arc<Mutex<Option<Lane>>>,
+    spare: Arc<Mutex<Option<Stream>>>,
     /// Whether a queue for it has been made.
     used: Once,
     staging: Arc<Staging>,
@@ -94,8 +95,8 @@ impl CudaDevice {
         let gpu = Arc::new(gpu);
         let staging = Arc::new(Staging::new(&gpu));
         let printing = Arc::new(Printing::new(&gpu, &staging));
-        let (lanes, spare) = Default::default();
-        CudaDevice { info, capability, has_managed, gpu, lanes, spare, used: Once::new(), staging, printing, cache }
+        let (streams, spare) = Default::default();
+        CudaDevice { info, capability, has_managed, gpu, streams, spare, used: Once::new(), staging, printing, cache }
     }
 
     fn load_for(&self) -> LoadFor<'_> {
@@ -107,17 +108,17 @@ impl CudaDevice {
         }
     }
 
-    /// Makes the spare lane, and the context before it, in the background.
+    /// Makes the spare stream, and the context before it, in the background.
     fn make_spare(&self) {
         let (gpu, spare) = (self.gpu.clone(), self.spare.clone());
         let make = move || {
             let Ok(_end_waits) = Call::begin() else { return };
             // Who needs it meanwhile waits here.
             let mut spare = spare.lock();
-            *spare = Lane::new(&gpu).ok();
+            *spare = Stream::new(&gpu).ok();
         };
         // Without a thread, the first launch makes one.
-        let _ = std::thread::Builder::new().name("cloom-gpu-lane".into()).spawn(make);
+        let _ = std::thread::Builder::new().name("cloom-gpu-stream".into()).spawn(make);
     }
 
     /// Pinned memory of the host, zeroed. Transfers from and to it run at the full speed of the bus.
@@ -130,16 +131,16 @@ impl CudaDevice {
         transfer::text(&self.gpu, address)
     }
 
-    /// The lane of a queue; of the calling thread if it is 0.
-    fn lane(&self, queue: u64) -> Result<Arc<Lane>, HalError> {
+    /// The stream of a queue; of the calling thread if it is 0.
+    fn stream(&self, queue: u64) -> Result<Arc<Stream>, HalError> {
         let number = if queue == 0 { thread_number() } else { queue };
-        let mut lanes = self.lanes.lock();
-        let slot = &mut lanes[(number % LANES as u64) as usize];
+        let mut streams = self.streams.lock();
+        let slot = &mut streams[(number % MAX_STREAMS as u64) as usize];
         match slot {
-            Some(lane) => Ok(lane.clone()),
+            Some(stream) => Ok(stream.clone()),
             None => {
-                let lane = self.spare.lock().take().map_or_else(|| Lane::new(&self.gpu), Ok)?;
-                Ok(slot.insert(Arc::new(lane)).clone())
+                let stream = self.spare.lock().take().map_or_else(|| Stream::new(&self.gpu), Ok)?;
+                Ok(slot.insert(Arc::new(stream)).clone())
             }
         }
     }
@@ -201,12 +202,12 @@ impl Device for CudaDevice {
     }
 
     fn group_limit(&self, bytes_per_item: u64) -> Option<u64> {
-        (bytes_per_item <= FEW_BYTES).then_some(module::LARGEST_GROUP)
+        (bytes_per_item <= MAX_BYTES_FOR_LARGEST_GROUP).then_some(module::LARGEST_GROUP)
     }
 
     fn submit(&self, launch: &Launch<'_>) -> Result<Completion, HalError> {
-        let lane = self.lane(launch.queue)?;
-        launch::submit(&self.gpu, &lane, &self.printing, launch)
+        let stream = self.stream(launch.queue)?;
+        launch::submit(&self.gpu, &stream, &self.printing, launch)
     }
 
     fn as_streams(&self) -> Option<&dyn Streams> {
@@ -256,12 +257,12 @@ impl Textures for CudaDevice {
 
 impl Streams for CudaDevice {
     fn wait(&self, queue: u64, done: &dyn Fn() -> bool) -> bool {
-        let lane = self.lanes.lock()[(queue % LANES as u64) as usize].clone();
-        lane.map_or_else(done, |lane| lane.help(done))
+        let stream = self.streams.lock()[(queue % MAX_STREAMS as u64) as usize].clone();
+        stream.map_or_else(done, |stream| stream.wait(done))
     }
 
     fn append(&self, launch: &Launch<'_>) -> bool {
-        self.lane(launch.queue).is_ok_and(|lane| launch::append(&self.gpu, &lane, launch))
+        self.stream(launch.queue).is_ok_and(|stream| launch::append(&self.gpu, &stream, launch))
     }
 }
 

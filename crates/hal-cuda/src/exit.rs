@@ -10,27 +10,27 @@
 
 use crate::library::is_forked;
 use cloom_hal::HalError;
+use cloom_hal_gpu::timeline::ExitGate;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
 use std::sync::Once;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::{Duration, Instant};
 
-/// Most calls take less. A process that hangs is worse than one that crashes at its end.
-const LIMIT: Duration = Duration::from_secs(10);
-/// So often the end of the process looks whether one still runs. It takes no lock: a handler of a signal may end the
-/// process, and the thread that it has interrupted could hold it.
-const TICK: Duration = Duration::from_millis(1);
+/// The end of the process waits at most so long; most calls take less. A process that hangs is worse than one that
+/// crashes at its end.
+const MAX_EXIT_DELAY: Duration = Duration::from_secs(10);
+/// The end of the process looks once in this time whether a call is still under way. It takes no lock: a handler of a
+/// signal may end the process, and the thread that it has interrupted could hold the lock.
+const EXIT_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The driver's compiler of PTX.
 const COMPILER: &str = "libnvidia-ptxjitcompiler.so.1";
 
-/// Calls that run.
-static RUNNING: AtomicUsize = AtomicUsize::new(0);
-/// Whether the process ends.
-static IS_OVER: AtomicBool = AtomicBool::new(false);
+/// Stands before the driver.
+static GATE: ExitGate = ExitGate::new(AtomicUsize::new(0), AtomicBool::new(false));
 
 thread_local! {
     /// Those of this thread.
@@ -45,11 +45,11 @@ impl Call {
     pub fn begin() -> Result<Call, HalError> {
         static REGISTERED: Once = Once::new();
         REGISTERED.call_once(wait_at_end);
-        RUNNING.fetch_add(1, Ordering::SeqCst);
+        if !GATE.begin() {
+            return Err(HalError::Device("the process ends".into()));
+        }
         OWN.set(OWN.get() + 1);
-        let call = Call(PhantomData);
-        // Either the end of the process sees that it runs, or it sees that end.
-        if IS_OVER.load(Ordering::SeqCst) { Err(HalError::Device("the process ends".into())) } else { Ok(call) }
+        Ok(Call(PhantomData))
     }
 
     /// One that uses the driver's compiler. `Call::begin` otherwise.
@@ -84,7 +84,7 @@ fn wait_at_end() {
 impl Drop for Call {
     fn drop(&mut self) {
         OWN.set(OWN.get() - 1);
-        RUNNING.fetch_sub(1, Ordering::SeqCst);
+        GATE.end();
     }
 }
 
@@ -98,9 +98,9 @@ extern "C" fn at_end(_: c_int, _: *mut c_void) {
     if is_forked() {
         return;
     }
-    IS_OVER.store(true, Ordering::SeqCst);
+    GATE.close();
     let begin = Instant::now();
-    while RUNNING.load(Ordering::SeqCst) > OWN.get() && begin.elapsed() < LIMIT {
-        std::thread::sleep(TICK);
+    while !GATE.is_quiet(OWN.get()) && begin.elapsed() < MAX_EXIT_DELAY {
+        std::thread::sleep(EXIT_POLL_INTERVAL);
     }
 }

@@ -1,7 +1,6 @@
 //! Launches: checks what the driver would not, and submits each grid with its descriptor.
 
 use crate::batch::{Call, GridLaunch};
-use crate::completion::{Lane, Running};
 use crate::context::{Current, Event, EventKind, Gpu};
 use crate::error::OnItsWay;
 use crate::grids::{
@@ -10,6 +9,7 @@ use crate::grids::{
 };
 use crate::module::{CoarseFunction, CudaKernel, Function, Handle};
 use crate::print::Printing;
+use crate::stream::{Running, Stream, Times};
 use cloom_artifact::{Joined, KernelArgKind};
 use cloom_hal::{Completion, HalError, Launch, NdRange};
 use cloom_ir::abi::BLOCK_ALIGN;
@@ -89,10 +89,10 @@ fn checked<'a>(gpu: &Arc<Gpu>, current: &Current<'_>, launch: &Launch<'a>) -> Re
     Ok(Checked { kernel, first, rest, items, may_wait })
 }
 
-/// Starts a launch on a lane.
+/// Starts a launch on a stream.
 pub fn submit(
     gpu: &Arc<Gpu>,
-    lane: &Arc<Lane>,
+    stream: &Arc<Stream>,
     printing: &Arc<Printing>,
     launch: &Launch<'_>,
 ) -> Result<Completion, HalError> {
@@ -100,55 +100,77 @@ pub fn submit(
     let Checked { kernel, first, rest, items, may_wait } = checked(gpu, &current, launch)?;
     let print = match kernel.artifact.printf_formats.is_empty() {
         true => None,
-        false => Some((printing.clone(), printing.buffer(&current, lane.stream())?)),
+        false => Some((printing.clone(), printing.buffer(&current, stream.raw())?)),
     };
     let buffer = print.as_ref().map_or(0, |(_, block)| block.address());
     let descriptor = descriptor(kernel, launch, buffer);
     let on_its_way = OnItsWay::new(&kernel.name);
     let running = |number, times| {
         let quick = (Instant::now(), items, kernel.quick.clone());
-        let (gpu, lane, queue) = (gpu.clone(), lane.clone(), launch.queue);
+        let (gpu, stream, queue) = (gpu.clone(), stream.clone(), launch.queue);
         let kernels = smallvec![on_its_way];
-        let running = Running { gpu, lane, queue, numbers: smallvec![number..=number], times, kernels, print, quick };
+        let running = Running { gpu, stream, queue, numbers: smallvec![number..=number], times, kernels, print, quick };
         Ok(Completion::Pending(Box::new(running)))
     };
     if may_wait
         && rest.is_none()
-        && let Some(number) = defer(lane, launch, descriptor, first)
+        && let Some(number) = defer(stream, launch, descriptor, first)
     {
         return running(number, None);
     }
     let is_alone = rest.is_none() && !launch.timed && buffer == 0 && !kernel.has_private;
     let alone = is_alone.then_some((first.function, move || deferred(launch, descriptor, first)));
     let grids = std::iter::once(first).chain(rest.into_iter().flatten());
-    let begun = lane.marks().submit(&current, alone, || {
-        if !launch.timed {
-            return begin(&current, lane, launch, descriptor, grids).map(|()| None);
-        }
-        let record = |kind| Event::record(gpu, &current, lane.stream(), kind);
-        let gate = if kernel.may_be_gated() { lane.gate(gpu) } else { None };
-        let _closed = gate.and_then(|gate| gate.close(&current, lane.stream()));
-        let start = record(EventKind::Begin)?;
-        begin(&current, lane, launch, descriptor, grids)?;
-        Ok(Some((start, Arc::new(record(EventKind::Timer)?))))
-    });
+    let entered = stream.entered(&current);
+    let begun = stream.timeline().submit(
+        &entered,
+        |graphs, value| alone.is_some_and(|(function, launch)| entered.put_with_value(graphs, value, function, launch)),
+        |graphs| {
+            let times = put(kernel, &current, stream, launch, descriptor, grids)?;
+            if let Some(function) = is_alone.then_some(first.function) {
+                graphs.launched.add(function);
+            }
+            let end = times.as_ref().map(|(_, end)| end.clone());
+            Ok((times, end))
+        },
+    );
     match begun {
-        Ok((times, number)) => running(number, times),
+        Ok(submitted) => running(submitted.number, submitted.result.flatten()),
         Err(error) => {
             // Grids that have begun use what the caller is about to give up.
-            let _ = current.synchronize(lane.stream());
+            let _ = current.synchronize(stream.raw());
             Err(error)
         }
     }
 }
 
+/// Puts the grids of a launch on a stream; between two events, if it is timed.
+fn put<'a>(
+    kernel: &CudaKernel,
+    current: &Current<'_>,
+    stream: &Stream,
+    launch: &Launch<'_>,
+    descriptor: Descriptor,
+    grids: impl Iterator<Item = Part<'a>>,
+) -> Result<Times, HalError> {
+    if !launch.timed {
+        return begin(current, stream, launch, descriptor, grids).map(|()| None);
+    }
+    let record = |kind| Event::record(&kernel.gpu, current, stream.raw(), kind);
+    let wait = if kernel.may_be_held() { stream.stream_wait() } else { None };
+    let _held = wait.and_then(|wait| wait.hold(current, stream.raw()));
+    let start = record(EventKind::Begin)?;
+    begin(current, stream, launch, descriptor, grids)?;
+    Ok(Some((start, Arc::new(record(EventKind::Timer)?))))
+}
+
 /// Makes a launch a part of the last one of its queue. False if that cannot be, or if it is to be refused.
-pub fn append(gpu: &Arc<Gpu>, lane: &Lane, launch: &Launch<'_>) -> bool {
+pub fn append(gpu: &Arc<Gpu>, stream: &Stream, launch: &Launch<'_>) -> bool {
     let Ok(current) = gpu.enter() else { return false };
     let Ok(Checked { kernel, first, rest: None, may_wait: true, .. }) = checked(gpu, &current, launch) else {
         return false;
     };
-    lane.append(launch.queue, &kernel.name, || defer(lane, launch, descriptor(kernel, launch, 0), first))
+    stream.append(launch.queue, &kernel.name, || defer(stream, launch, descriptor(kernel, launch, 0), first))
 }
 
 /// The descriptor of a launch, with the address of a buffer for what it prints.
@@ -266,7 +288,7 @@ fn check(kernel: &CudaKernel, launch: &Launch<'_>) -> Result<(), HalError> {
 /// Submits the grids.
 fn begin<'a>(
     current: &Current<'_>,
-    lane: &Lane,
+    stream: &Stream,
     launch: &Launch<'_>,
     mut descriptor: Descriptor,
     grids: impl Iterator<Item = Part<'a>>,
@@ -274,14 +296,14 @@ fn begin<'a>(
     for part in grids {
         descriptor.set_grid(&part.grid);
         let (function, grid, local_size, descriptor) = (part.function, &part.grid, part.local_size, &descriptor);
-        GridLaunch { function, grid, local_size, descriptor, args: launch.args }.launch(current, lane.stream())?;
+        GridLaunch { function, grid, local_size, descriptor, args: launch.args }.launch(current, stream.raw())?;
     }
     Ok(())
 }
 
-/// Leaves a launch to the thread of its lane, if others are on their way and it is quick. Returns its number.
-fn defer(lane: &Lane, launch: &Launch<'_>, descriptor: Descriptor, only: Part<'_>) -> Option<u64> {
-    lane.marks().defer(|| deferred(launch, descriptor, only))
+/// Leaves a launch to the thread of its stream, if others are on their way and it is quick. Returns its number.
+fn defer(stream: &Stream, launch: &Launch<'_>, descriptor: Descriptor, only: Part<'_>) -> Option<u64> {
+    stream.timeline().defer(|| deferred(launch, descriptor, only))
 }
 
 /// A launch of one grid with all that it needs.

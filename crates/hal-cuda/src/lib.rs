@@ -17,25 +17,22 @@
 //! | `module`, `cache` | loading kernels, keeping their machine code |
 //! | `grids`, `launch` | dividing and submitting a launch |
 //! | `batch` | submitting many launches by one call |
-//! | `gate` | what is submitted together begins together, so that times are right |
-//! | `marks` | how the host learns of ends |
+//! | `stream_wait` | what is submitted together begins together, so that times are right |
+//! | `timeline` | the calls of the driver for the timeline of `cloom_hal_gpu` |
 //! | `exit` | what the end of the process waits for |
-//! | `completion`, `print` | telling them, and the output |
+//! | `stream`, `print` | a stream, the ends of its launches, and their output |
 //! | `info`, `device` | what a GPU is, and the device |
 //! | `helper` | GPUs that another process owns |
 
 #[allow(unsafe_code, reason = "it calls the driver")]
 mod batch;
 mod cache;
-mod completion;
 #[allow(unsafe_code, reason = "it calls the driver")]
 mod context;
 mod device;
 mod error;
 #[allow(unsafe_code, reason = "it registers a handler of the C library")]
 mod exit;
-#[allow(unsafe_code, reason = "it calls the driver, and shares a word with the GPU")]
-mod gate;
 mod grids;
 pub mod helper;
 #[allow(unsafe_code, reason = "it calls the driver")]
@@ -45,8 +42,6 @@ mod launch;
 mod library;
 #[allow(unsafe_code, reason = "it calls the driver, and the host uses the memory too")]
 mod managed;
-#[allow(unsafe_code, reason = "it calls the driver, and shares a word with the GPU")]
-mod marks;
 #[allow(unsafe_code, reason = "it calls the driver")]
 mod memory;
 #[allow(unsafe_code, reason = "it calls the driver")]
@@ -56,8 +51,13 @@ mod peers;
 mod print;
 #[allow(unsafe_code, reason = "it calls the driver")]
 mod rect;
+mod stream;
+#[allow(unsafe_code, reason = "it calls the driver, and shares a word with the GPU")]
+mod stream_wait;
 #[allow(unsafe_code, reason = "it calls the driver")]
 mod texture;
+#[allow(unsafe_code, reason = "it calls the driver, and shares a word with the GPU")]
+mod timeline;
 #[allow(unsafe_code, reason = "it calls the driver, and its threads share a block of the host")]
 mod transfer;
 

@@ -260,7 +260,7 @@ impl CudaKernel {
 
     /// Whether the driver does not wait for the GPU when this is submitted: it has run before, and needs no private
     /// memory, of which there may be too little.
-    pub fn may_be_gated(&self) -> bool {
+    pub fn may_be_held(&self) -> bool {
         self.is_known.swap(true, Ordering::Relaxed) && !self.has_private
     }
 

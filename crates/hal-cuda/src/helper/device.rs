@@ -4,14 +4,15 @@ use super::launch::{Ends, HelpedKernel, HelpedLaunch};
 use super::memory::HelpedMemory;
 use super::process::{Helper, Program, Sizes};
 use super::wire::{self, Reply, Request, Submit};
-use crate::context::spin_until;
-use crate::device::{CudaDevice, LANES};
+use crate::device::{CudaDevice, MAX_STREAMS};
 use cloom_artifact::KernelArtifact;
 use cloom_caps::DeviceCaps;
 use cloom_hal::lock::Mutex;
 use cloom_hal::{Completion, Device, DeviceInfo, HalError, Kernel, Launch, Memory, Streams};
+use cloom_hal_gpu::tuning::SPIN_TIME;
 use std::any::Any;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// A GPU that another process owns.
 pub struct HelpedDevice {
@@ -19,7 +20,7 @@ pub struct HelpedDevice {
     /// Its place in the list of all.
     device: u32,
     helpers: Arc<Helpers>,
-    ends: Mutex<[Option<Ends>; LANES]>,
+    ends: Mutex<[Option<Ends>; MAX_STREAMS]>,
 }
 
 /// The helper of all GPUs, and what starts the next.
@@ -65,7 +66,7 @@ pub fn helped(devices: &[CudaDevice], program: Program) -> Vec<HelpedDevice> {
 impl HelpedDevice {
     fn ends(&self, queue: u64) -> Result<Ends, HalError> {
         let mut ends = self.ends.lock();
-        let slot = &mut ends[(queue % LANES as u64) as usize];
+        let slot = &mut ends[(queue % MAX_STREAMS as u64) as usize];
         match slot {
             Some(ends) => Ok(ends.clone()),
             None => Ok(slot.insert(Ends::new()?).clone()),
@@ -126,6 +127,13 @@ impl Device for HelpedDevice {
 
 impl Streams for HelpedDevice {
     fn wait(&self, _: u64, done: &dyn Fn() -> bool) -> bool {
-        spin_until(done)
+        let begin = Instant::now();
+        while !done() {
+            if begin.elapsed() >= SPIN_TIME {
+                return false;
+            }
+            std::hint::spin_loop();
+        }
+        true
     }
 }

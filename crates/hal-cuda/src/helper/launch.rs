@@ -3,7 +3,7 @@
 use super::memory::HelpedMemory;
 use super::process::Helper;
 use super::wire::{Printed, Reply, Request};
-use crate::completion::conclude;
+use crate::stream::conclude;
 use cloom_artifact::{KernelArgKind, KernelArtifact};
 use cloom_hal::lock::Mutex;
 use cloom_hal::{Finish, HalError, Kernel, Launch, Memory, Pending, PrintSink};

@@ -24,8 +24,9 @@ pub const LAYERS: &[(&str, &[&str])] = &[
     ("compiler", &["target", "caps", "ir", "builtins", "clc", "spirv", "passes", "spmd", "interp", "llvm", "artifact"]),
     ("hal", &["target", "caps", "artifact"]),
     ("hal-cpu", &["target", "caps", "ir", "artifact", "hal"]),
+    ("hal-gpu", &["ir", "artifact", "hal"]),
     ("cuda-abi", &[]),
-    ("hal-cuda", &["target", "caps", "ir", "artifact", "hal", "cuda-abi"]),
+    ("hal-cuda", &["target", "caps", "ir", "artifact", "hal", "hal-gpu", "cuda-abi"]),
     // In the place of the driver that `hal-cuda` calls.
     ("cuda-sim", &["ptx"]),
     ("runtime", &["target", "caps", "ir", "builtins", "artifact", "compiler", "hal"]),

@@ -91,8 +91,8 @@ const FENCES: &[Fence] = &[
     Fence {
         words: &["std::env"],
         crates: Crates::Never(&[
-            "builtins", "spirv", "interp", "llvm", "artifact", "compiler", "hal", "hal-cpu", "hal-cuda", "runtime",
-            "capi", "cloom",
+            "builtins", "spirv", "interp", "llvm", "artifact", "compiler", "hal", "hal-cpu", "hal-gpu", "hal-cuda",
+            "runtime", "capi", "cloom",
         ]),
         why: "a library reads the environment through cloom_caps::env, which obeys nothing in set-user-ID programs",
     },

@@ -1,0 +1,245 @@
+//! A stream with its timeline, and the launches on it whose ends are to be notified.
+//!
+//! Launches of a queue go to a stream. `cloom_hal_gpu::timeline` orders them and decides which thread notifies; here is
+//! what a launch keeps alive until it has ended, and what is done then: its time is asked for, what it has printed is
+//! delivered, and its error is reported.
+//!
+//! A launch that nobody asks about alone is appended to the last one of its queue ([`Stream::append`]): they have one
+//! end, which is notified once.
+
+use crate::context::{Current, Event, Gpu};
+use crate::error::OnItsWay;
+use crate::library::RawStream;
+use crate::memory::DeviceBlock;
+use crate::print::Printing;
+use crate::stream_wait::StreamWait;
+use crate::timeline::{CudaStream, Entered, Timeline};
+use cloom_hal::{Finish, HalError, Pending, PrintSink};
+use cloom_hal_gpu::timeline::completions::{self, Completions, Notify, StreamOwner};
+use cloom_hal_gpu::tuning::{QUICK_LAUNCH_TIME, SLOW_LAUNCH_TIME};
+use smallvec::SmallVec;
+use std::ops::RangeInclusive;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+/// The beginning and the end of a timed launch.
+pub type Times = Option<(Event, Arc<Event>)>;
+
+/// A stream, and the launches on it.
+pub struct Stream {
+    timeline: Timeline,
+    completions: Completions<Ending>,
+    /// What timed launches wait for; made by the first.
+    wait: OnceLock<Option<StreamWait>>,
+}
+
+impl Stream {
+    /// With a stream of its own.
+    pub fn new(gpu: &Arc<Gpu>) -> Result<Stream, HalError> {
+        let timeline = Timeline::new(CudaStream::new(gpu)?);
+        Ok(Stream { timeline, completions: Completions::default(), wait: OnceLock::new() })
+    }
+
+    /// What it waits for before a timed launch; `None` if there is no memory for that.
+    pub fn stream_wait(&self) -> Option<&StreamWait> {
+        self.wait.get_or_init(|| StreamWait::new(self.gpu()).ok()).as_ref()
+    }
+
+    /// The driver's stream.
+    pub fn raw(&self) -> RawStream {
+        self.timeline.stream().raw()
+    }
+
+    /// All launches are submitted through it.
+    pub fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
+    /// The stream, for a thread that has entered the context of its GPU.
+    pub fn entered<'a>(&'a self, current: &'a Current<'a>) -> Entered<'a> {
+        self.timeline.stream().entered(current)
+    }
+
+    fn gpu(&self) -> &Arc<Gpu> {
+        self.timeline.stream().gpu()
+    }
+
+    /// Makes a launch of a queue, which `defer` defers and numbers, a part of the queue's last one. False if that is
+    /// not the last of the stream whose end is to be notified, or if the launch is not deferred.
+    pub fn append(&self, queue: u64, kernel: &Arc<str>, defer: impl FnOnce() -> Option<u64>) -> bool {
+        self.completions.append(|Ending { launch: last, .. }| {
+            if last.queue != queue || last.times.is_some() || last.print.is_some() {
+                return false;
+            }
+            let Some(number) = defer() else { return false };
+            last.append(number, kernel);
+            true
+        })
+    }
+
+    /// A thread that waits for one of these launches notifies their ends meanwhile. Returns whether it waits no more.
+    pub fn wait(&self, done: &dyn Fn() -> bool) -> bool {
+        completions::wait(self, done)
+    }
+}
+
+impl StreamOwner for Stream {
+    type Stream = CudaStream;
+    type Launch = Ending;
+    const THREAD: &'static str = "cloom-gpu";
+
+    fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
+    fn completions(&self) -> &Completions<Ending> {
+        &self.completions
+    }
+
+    fn try_submit_deferred(&self) {
+        if let Ok(current) = self.gpu().enter() {
+            self.timeline.try_submit_deferred(&self.entered(&current));
+        }
+    }
+
+    fn poll_completions(&self) {
+        if let Ok(current) = self.gpu().enter() {
+            self.timeline.poll_completions(&self.entered(&current));
+        }
+    }
+}
+
+/// Waits for a launch and notifies its end. A panic of the callback is the callback's: others are notified of theirs.
+pub fn conclude(finish: Box<dyn Finish>, end: impl FnOnce(&dyn PrintSink) -> Result<Option<Duration>, HalError>) {
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        let result = end(&*finish);
+        finish.finish(result);
+    }));
+}
+
+/// A launch whose end is to be notified.
+pub struct Ending {
+    launch: Running,
+    finish: Box<dyn Finish>,
+}
+
+impl Notify for Ending {
+    fn last(&self) -> u64 {
+        self.launch.last()
+    }
+
+    fn is_timed(&self) -> bool {
+        self.launch.times.is_some()
+    }
+
+    fn notify(self) {
+        let Ending { launch, finish } = self;
+        conclude(finish, |sink| launch.end(sink));
+    }
+}
+
+/// A launch on its way, with those that were appended to it.
+pub struct Running {
+    /// The GPU.
+    pub gpu: Arc<Gpu>,
+    /// Where it runs.
+    pub stream: Arc<Stream>,
+    /// The queue that it comes from.
+    pub queue: u64,
+    /// Their numbers there. Those between may be another queue's.
+    pub numbers: SmallVec<[RangeInclusive<u64>; 1]>,
+    /// Its beginning and its end, if it is timed.
+    pub times: Times,
+    /// Names the kernels as long as they run.
+    pub kernels: SmallVec<[OnItsWay; 1]>,
+    /// What it prints into.
+    pub print: Option<(Arc<Printing>, DeviceBlock)>,
+    /// When it was submitted, and the number of work-items with which its kernel was seen to be quick.
+    pub quick: (Instant, u64, Arc<AtomicU64>),
+}
+
+impl Running {
+    fn wait(&self) -> Result<(), HalError> {
+        match self.stream.timeline.has_ended(self.last()) {
+            true => Ok(()),
+            false => self.stream.timeline.wait(&self.stream.entered(&self.gpu.enter()?), self.last()),
+        }
+    }
+
+    /// The last of its numbers.
+    fn last(&self) -> u64 {
+        self.numbers.last().map_or(0, |numbers| *numbers.end())
+    }
+
+    /// The end is that of one more launch.
+    fn append(&mut self, number: u64, kernel: &Arc<str>) {
+        match self.numbers.last_mut() {
+            Some(last) if *last.end() + 1 == number => *last = *last.start()..=number,
+            _ => self.numbers.push(number..=number),
+        }
+        if self.kernels.last().is_none_or(|last| !last.is_of(kernel)) {
+            self.kernels.push(OnItsWay::new(kernel));
+        }
+    }
+
+    /// Learns whether the kernel is quick.
+    fn learn(&self) {
+        let (begin, items, quick) = &self.quick;
+        let (known, time) = (quick.load(Ordering::Relaxed), begin.elapsed());
+        let is_alone = self.numbers.first().is_some_and(|first| *first.start() == self.last());
+        if *items > known && time < QUICK_LAUNCH_TIME && is_alone {
+            quick.store(*items, Ordering::Relaxed);
+        } else if known > 0 && time > SLOW_LAUNCH_TIME {
+            quick.store(0, Ordering::Relaxed);
+        }
+    }
+
+    fn end(mut self, sink: &dyn PrintSink) -> Result<Option<Duration>, HalError> {
+        self.wait()?;
+        self.kernels.clear();
+        // Only now: a launch that could not be submitted is one that has ended.
+        if let Some(failure) = self.stream.timeline.take_failure(&self.numbers) {
+            return Err(failure);
+        }
+        self.learn();
+        if self.times.is_none() && self.print.is_none() {
+            return Ok(None);
+        }
+        let gpu = self.gpu.clone();
+        let current = gpu.enter()?;
+        let time = self.times.as_ref().and_then(|(begin, end)| begin.time_to(&current, end));
+        if let Some((printing, block)) = self.print.take() {
+            printing.deliver(&current, block, sink)?;
+        }
+        Ok(time)
+    }
+}
+
+impl Drop for Running {
+    /// The buffer of a launch that nobody waits for is still written, and its kernel may go now.
+    fn drop(&mut self) {
+        if self.print.is_some() {
+            let _ = self.wait();
+        }
+        let timeline = &self.stream.timeline;
+        if !timeline.has_ended(self.last())
+            && timeline.deferred() > 0
+            && let Ok(current) = self.gpu.enter()
+        {
+            timeline.submit_deferred(&self.stream.entered(&current));
+        }
+    }
+}
+
+impl Pending for Running {
+    fn wait(self: Box<Self>, print: &dyn PrintSink) -> Result<(), HalError> {
+        self.end(print).map(drop)
+    }
+
+    fn on_end(self: Box<Self>, finish: Box<dyn Finish>) {
+        let stream = self.stream.clone();
+        completions::notify_end(&stream, Ending { launch: *self, finish });
+    }
+}

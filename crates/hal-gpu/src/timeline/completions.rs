@@ -1,0 +1,293 @@
+//! Who notifies that launches have ended: the thread of their stream, or a thread that waits for one of them.
+//!
+//! In come launches whose ends are to be notified; out go the notifications ([`Notify::notify`]), in the order of the
+//! launches, each once, under no lock. One thread at a time *serves* the list. The stream's thread is started when the
+//! first launch comes; it spins for a moment after each launch, then sleeps, and ends after it had nothing to do for a
+//! while. While launches follow each other and nobody waits for one, it calls the driver rarely, because its calls hold
+//! up those that launch. The ends of timed launches are notified as soon as they have come.
+
+use super::order::Timeline;
+use super::stream::GpuStream;
+use super::sync::{
+    AtomicBool, AtomicUsize, Condvar, Instant, Mutex, MutexGuard, Ordering, pause, sleep, spawn, spin_loop,
+};
+use super::tuning::{
+    MAX_NOTIFIED_LAUNCHES, NAP_AFTER_WAITS, NAP_TIME, NEXT_LAUNCH_TIME, POLL_INTERVAL, SPIN_TIME, THREAD_IDLE_TIME,
+    WAITER_HEAD_START,
+};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A launch, or several that have one end, which is to be notified.
+pub trait Notify: Send + 'static {
+    /// The number of the last one.
+    fn last(&self) -> u64;
+
+    /// Whether its time is asked for.
+    fn is_timed(&self) -> bool;
+
+    /// Waits for its end and notifies who asked for it. Does not panic.
+    fn notify(self);
+}
+
+/// Who has a stream with its timeline and its list, and can call the driver.
+pub trait StreamOwner: Send + Sync + Sized + 'static {
+    /// The stream.
+    type Stream: GpuStream;
+    /// Launches of the list.
+    type Launch: Notify;
+    /// The name of the stream's thread.
+    const THREAD: &'static str;
+
+    /// The timeline.
+    fn timeline(&self) -> &Timeline<Self::Stream>;
+
+    /// The list.
+    fn completions(&self) -> &Completions<Self::Launch>;
+
+    /// [`Timeline::try_submit_deferred`], if the driver can be called.
+    fn try_submit_deferred(&self);
+
+    /// [`Timeline::poll_completions`], if the driver can be called.
+    fn poll_completions(&self);
+}
+
+/// The launches of a stream whose ends are to be notified.
+pub struct Completions<L> {
+    pub(super) work: Mutex<Work<L>>,
+    /// Launches in `work` that no thread serves, for threads that spin.
+    pub(super) queued: AtomicUsize,
+    /// Whether the last launch is timed.
+    is_timed: AtomicBool,
+    /// Threads that wait for launches.
+    waiters: AtomicUsize,
+    /// The stream's thread sleeps on it.
+    pub(super) changed: Condvar,
+}
+
+/// The list, and who is at it.
+pub struct Work<L> {
+    pub(super) launches: VecDeque<L>,
+    has_thread: bool,
+    is_asleep: bool,
+    /// A thread notifies the ends of the first launches.
+    pub(super) is_served: bool,
+}
+
+impl<L> Work<L> {
+    /// Whether the stream's thread sleeps and has something to do. The caller wakes it.
+    #[must_use]
+    fn wakes(&mut self) -> bool {
+        !self.launches.is_empty() && !self.is_served && std::mem::take(&mut self.is_asleep)
+    }
+}
+
+impl<L> Default for Completions<L> {
+    fn default() -> Self {
+        let work = Work { launches: VecDeque::new(), has_thread: false, is_asleep: false, is_served: false };
+        Completions {
+            work: Mutex::new(work),
+            queued: AtomicUsize::new(0),
+            is_timed: AtomicBool::new(false),
+            waiters: AtomicUsize::new(0),
+            changed: Condvar::new(),
+        }
+    }
+}
+
+impl<L: Notify> Completions<L> {
+    /// Makes a launch a part of the last one by `extend`, which returns whether it did. Under the lock, so that nobody
+    /// notifies the end of the last one meanwhile. False if there is none.
+    pub fn append(&self, extend: impl FnOnce(&mut L) -> bool) -> bool {
+        self.work.lock().launches.back_mut().is_some_and(extend)
+    }
+
+    /// The first launches, up to the one with this number; the first one in any case if that is to be waited for.
+    fn take(work: &mut Work<L>, ended: u64, waits: bool) -> Vec<L> {
+        let has_ended = |launch: &&L| launch.last() <= ended;
+        let count = work.launches.iter().take(MAX_NOTIFIED_LAUNCHES).take_while(has_ended).count();
+        let count = if waits { count.max(1) } else { count };
+        work.launches.drain(..count.min(work.launches.len())).collect()
+    }
+
+    /// Gives the list back to who comes next.
+    fn give_back(&self, mut work: MutexGuard<'_, Work<L>>) {
+        work.is_served = false;
+        self.queued.store(work.launches.len(), Ordering::Release);
+        if work.wakes() {
+            drop(work);
+            self.changed.notify_one();
+        }
+    }
+}
+
+/// Has the end of a launch notified.
+pub fn notify_end<O: StreamOwner>(owner: &Arc<O>, launch: O::Launch) {
+    let completions = owner.completions();
+    let mut work = completions.work.lock();
+    completions.is_timed.store(launch.is_timed(), Ordering::Release);
+    work.launches.push_back(launch);
+    if !work.is_served {
+        completions.queued.store(work.launches.len(), Ordering::Release);
+    }
+    if !work.has_thread {
+        let thread = owner.clone();
+        work.has_thread = spawn(O::THREAD, move || serve(&*thread));
+        if !work.has_thread {
+            // Nobody else would: this thread notifies what is here.
+            drop(work);
+            while notify_some(&**owner, true, &|| false) {}
+        }
+    } else if work.wakes() {
+        drop(work);
+        completions.changed.notify_one();
+    }
+}
+
+/// Notifies the ends of launches that have ended, until `done` holds; waits for the first one if that is asked for.
+/// False if another thread does or there is none. Many are taken at a time, so that those who launch find the list
+/// free.
+pub fn notify_some<O: StreamOwner>(owner: &O, waits: bool, done: &dyn Fn() -> bool) -> bool {
+    let completions = owner.completions();
+    let mut work = completions.work.lock();
+    if work.is_served {
+        return false;
+    }
+    // Another thread may just have notified what is waited for, and the launch behind it may end much later, or not
+    // before the caller goes on.
+    if waits && done() {
+        return true;
+    }
+    let mut taken = Completions::take(&mut work, owner.timeline().ended(), waits);
+    if taken.is_empty() {
+        return false;
+    }
+    work.is_served = true;
+    completions.queued.store(0, Ordering::Release);
+    drop(work);
+    while !taken.is_empty() {
+        taken.into_iter().for_each(Notify::notify);
+        let is_done = done();
+        let mut work = completions.work.lock();
+        taken = if is_done { Vec::new() } else { Completions::take(&mut work, owner.timeline().ended(), false) };
+        if taken.is_empty() {
+            completions.give_back(work);
+        }
+    }
+    true
+}
+
+/// A thread that waits for a launch notifies ends meanwhile, until `done` holds. Returns whether it does: if not, the
+/// thread should sleep until it is notified itself.
+pub fn wait<O: StreamOwner>(owner: &O, done: &dyn Fn() -> bool) -> bool {
+    let completions = owner.completions();
+    owner.timeline().begin_to_wait();
+    completions.waiters.fetch_add(1, Ordering::AcqRel);
+    let begin = Instant::now();
+    let is_done = loop {
+        if done() {
+            break true;
+        }
+        if completions.queued.load(Ordering::Acquire) == 0 || !notify_some(owner, true, done) {
+            if begin.elapsed() >= SPIN_TIME {
+                break false;
+            }
+            spin_loop();
+        }
+    };
+    completions.waiters.fetch_sub(1, Ordering::AcqRel);
+    is_done
+}
+
+/// The stream's thread.
+pub(super) fn serve<O: StreamOwner>(owner: &O) {
+    let (completions, timeline) = (owner.completions(), owner.timeline());
+    // Waits in a row that other threads did.
+    let (mut quiet, mut waits) = (WAITER_HEAD_START, 0u32);
+    let is_helped = || completions.waiters.load(Ordering::Acquire) > 0;
+    while is_wanted(owner, waits >= NAP_AFTER_WAITS) {
+        submit_deferred(owner);
+        let Some(is_quiet) = wait_for_launches(owner, quiet) else {
+            waits = waits.saturating_add(1);
+            spin_loop();
+            continue;
+        };
+        waits = 0;
+        let before = timeline.submitted();
+        if !is_quiet {
+            owner.poll_completions();
+        }
+        notify_some(owner, is_quiet, &is_helped);
+        quiet = if !is_quiet || timeline.submitted() > before { NEXT_LAUNCH_TIME } else { WAITER_HEAD_START };
+    }
+}
+
+/// Puts on the stream what was deferred.
+fn submit_deferred<O: StreamOwner>(owner: &O) {
+    if owner.timeline().deferred() > 0 {
+        owner.try_submit_deferred();
+    }
+}
+
+/// Waits until there is a launch that no thread waits for, or until there was none for long.
+fn is_wanted<O: StreamOwner>(owner: &O, naps: bool) -> bool {
+    let (completions, timeline) = (owner.completions(), owner.timeline());
+    // Who launches and waits again and again should not have to wake it again and again.
+    let (mut last, mut begin) = (timeline.submitted(), Instant::now());
+    while begin.elapsed() < SPIN_TIME {
+        submit_deferred(owner);
+        if completions.queued.load(Ordering::Acquire) > 0 {
+            return true;
+        }
+        if naps {
+            sleep(NAP_TIME);
+        } else {
+            pause();
+        }
+        let now = timeline.submitted();
+        if now != last {
+            (last, begin) = (now, Instant::now());
+        }
+    }
+    let mut work = completions.work.lock();
+    loop {
+        if !work.launches.is_empty() && !work.is_served {
+            return true;
+        }
+        work.is_asleep = true;
+        let (awake, is_late) = completions.changed.wait_for(work, THREAD_IDLE_TIME);
+        work = awake;
+        work.is_asleep = false;
+        if is_late && work.launches.is_empty() {
+            work.has_thread = false;
+            return false;
+        }
+    }
+}
+
+/// Waits until no launch followed for a while, which is true then, or until it is time to poll for completions. `None`
+/// if another thread waits for launches.
+fn wait_for_launches<O: StreamOwner>(owner: &O, quiet: Duration) -> Option<bool> {
+    let (completions, timeline) = (owner.completions(), owner.timeline());
+    let ended = timeline.ended();
+    let begin = Instant::now();
+    let (mut last, mut since) = (timeline.submitted(), begin);
+    loop {
+        if completions.waiters.load(Ordering::Acquire) > 0 || completions.queued.load(Ordering::Acquire) == 0 {
+            return None;
+        }
+        submit_deferred(owner);
+        let (number, now) = (timeline.submitted(), Instant::now());
+        if number != last {
+            (last, since) = (number, now);
+        }
+        if now - since >= quiet || completions.is_timed.load(Ordering::Acquire) {
+            return Some(true);
+        }
+        if now - begin >= POLL_INTERVAL || timeline.ended() > ended {
+            return Some(false);
+        }
+        pause();
+    }
+}

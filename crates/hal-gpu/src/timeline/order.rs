@@ -1,0 +1,390 @@
+//! The numbers of a stream's launches, the order in which they reach it, and the signals of their ends.
+
+use super::deferred::Deferred;
+use super::pace::Pace;
+use super::stream::{GpuStream, Submission};
+use super::sync::{AtomicBool, AtomicU64, AtomicUsize, Instant, Mutex, Ordering, sleep, spin_loop};
+use super::tuning::{EVENT_QUERY_INTERVAL, MAX_DEFERRED_LAUNCHES, MAX_EVENTS, SPIN_TIME, WAIT_NAP};
+use cloom_hal::HalError;
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+/// The timeline of a stream.
+pub struct Timeline<S: GpuStream> {
+    stream: S,
+    /// The number of the last launch, which changes under the lock of `deferred`.
+    pub(super) submitted: AtomicU64,
+    /// The number of the last launch whose end an event signalled.
+    signalled: AtomicU64,
+    /// Who has the lock may put something on the stream.
+    pub(super) order: Mutex<Order<S>>,
+    /// The last launches, which are not on the stream.
+    deferred: Mutex<Deferred<S::Launch>>,
+    /// How many these are, for threads that only look.
+    deferred_count: AtomicUsize,
+    /// The errors of launches that could not be put on the stream, by their numbers.
+    failures: Mutex<BTreeMap<u64, HalError>>,
+    /// Whether there ever was one, for threads that only look.
+    has_failed: AtomicBool,
+    pace: Pace,
+}
+
+/// What is known of the launches on the stream.
+pub struct Order<S: GpuStream> {
+    /// Events behind launches whose ends are not known, by their numbers.
+    events: VecDeque<(u64, Arc<S::Event>)>,
+    /// The last launch on the stream.
+    placed: u64,
+    /// The last launch behind which the value is written.
+    written: u64,
+    /// Whether somebody waits or waited for the last launch.
+    is_awaited: bool,
+    /// The back end's.
+    state: S::State,
+}
+
+/// A launch that was put on the stream at once.
+pub struct Submitted<T> {
+    /// Its number.
+    pub number: u64,
+    /// What submitting it returned; none if it went there together with its timeline value.
+    pub result: Option<T>,
+}
+
+impl<S: GpuStream> Order<S> {
+    /// Notes the last launch on the stream.
+    pub(super) fn place(&mut self, number: u64) {
+        self.placed = number;
+        self.is_awaited = false;
+    }
+
+    /// Whether the last launch was waited for, or has ended so soon that nobody had to: then the value was written.
+    fn was_awaited(&self, ended: u64) -> bool {
+        self.is_awaited || self.written == self.placed && self.placed > 0 && self.placed <= ended
+    }
+
+    /// The first event behind a launch, if there is one.
+    fn event_of(&self, number: u64) -> Option<Arc<S::Event>> {
+        let at = self.events.partition_point(|&(before, _)| before < number);
+        self.events.get(at).map(|(_, event)| event.clone())
+    }
+}
+
+impl<S: GpuStream> Timeline<S> {
+    /// That of a stream without launches, whose value is 0.
+    pub fn new(stream: S) -> Timeline<S> {
+        let order =
+            Order { events: VecDeque::new(), placed: 0, written: 0, is_awaited: false, state: S::State::default() };
+        Timeline {
+            stream,
+            submitted: AtomicU64::new(0),
+            signalled: AtomicU64::new(0),
+            order: Mutex::new(order),
+            deferred: Mutex::new(Deferred::default()),
+            deferred_count: AtomicUsize::new(0),
+            failures: Mutex::new(BTreeMap::new()),
+            has_failed: AtomicBool::new(false),
+            pace: Pace::new(),
+        }
+    }
+
+    /// The stream.
+    pub fn stream(&self) -> &S {
+        &self.stream
+    }
+
+    /// Puts a launch on the stream by `put`, which returns its event if it has recorded one. If the launch before it
+    /// was waited for, `put_with_value` is asked first: it puts the launch there together with its number as the value,
+    /// and returns whether it did.
+    pub fn submit<T>(
+        &self,
+        stream: &impl Submission<S>,
+        put_with_value: impl FnOnce(&mut S::State, u64) -> bool,
+        put: impl FnOnce(&mut S::State) -> Result<(T, Option<Arc<S::Event>>), HalError>,
+    ) -> Result<Submitted<T>, HalError> {
+        self.pace.note(self.pace.now());
+        let mut order = self.order.lock();
+        let number = loop {
+            self.flush(stream, &mut order);
+            if let Some(number) = self.next_number() {
+                break number;
+            }
+        };
+        self.close(stream, &mut order)?;
+        let was_awaited = order.was_awaited(self.ended());
+        order.place(number);
+        if was_awaited && put_with_value(&mut order.state, number) {
+            order.written = number;
+            return Ok(Submitted { number, result: None });
+        }
+        let (result, event) = put(&mut order.state)?;
+        match event {
+            Some(event) => order.events.push_back((number, event)),
+            None if was_awaited => self.write(stream, &mut order),
+            None => {}
+        }
+        Ok(Submitted { number, result: Some(result) })
+    }
+
+    /// The number of a launch that goes to the stream next. None if launches were deferred meanwhile: these come
+    /// before.
+    fn next_number(&self) -> Option<u64> {
+        let deferred = self.deferred.lock();
+        (deferred.count() == 0).then(|| self.submitted.fetch_add(1, Ordering::Release) + 1)
+    }
+
+    /// Keeps a launch for later, if launches come faster than the GPU or the driver takes them. Returns its number.
+    pub fn defer(&self, launch: impl FnOnce() -> S::Launch) -> Option<u64> {
+        let now = self.pace.defer_at(self.submitted().saturating_sub(self.ended()))?;
+        let number = self.append(launch())?;
+        self.pace.note(now);
+        Some(number)
+    }
+
+    /// Keeps a launch for later. Returns its number; none if there are too many.
+    pub fn append(&self, launch: S::Launch) -> Option<u64> {
+        let mut deferred = self.deferred.lock();
+        if deferred.count() >= MAX_DEFERRED_LAUNCHES {
+            return None;
+        }
+        deferred.push(launch, S::BATCH);
+        self.deferred_count.store(deferred.count(), Ordering::Release);
+        Some(self.submitted.fetch_add(1, Ordering::Release) + 1)
+    }
+
+    /// A thread begins to wait: what it launches next follows nothing.
+    pub fn begin_to_wait(&self) {
+        self.pace.begin_to_wait();
+    }
+
+    /// How many launches are not on the stream.
+    pub fn deferred(&self) -> usize {
+        self.deferred_count.load(Ordering::Acquire)
+    }
+
+    /// Puts on the stream what was deferred.
+    pub fn submit_deferred(&self, stream: &impl Submission<S>) {
+        self.flush(stream, &mut self.order.lock());
+    }
+
+    /// The same, for a thread that comes again: not if another one is at the stream now, which would have to wake it.
+    pub fn try_submit_deferred(&self, stream: &impl Submission<S>) {
+        if let Some(mut order) = self.order.try_lock() {
+            self.flush(stream, &mut order);
+        }
+    }
+
+    /// Why one of these launches could not be put on the stream: the first one that could not. It is told once. They
+    /// must have ended.
+    pub fn take_failure(&self, numbers: &[RangeInclusive<u64>]) -> Option<HalError> {
+        if !self.has_failed.load(Ordering::Acquire) {
+            return None;
+        }
+        let mut first = None;
+        self.failures.lock().retain(|number, error| {
+            let is_one = numbers.iter().any(|numbers| numbers.contains(number));
+            if is_one {
+                first.get_or_insert_with(|| error.clone());
+            }
+            !is_one
+        });
+        first
+    }
+
+    /// A launch could not be put on the stream. Called with the lock of the order, before a signal can follow.
+    fn fail(&self, number: u64, error: HalError) {
+        self.failures.lock().insert(number, error);
+        self.has_failed.store(true, Ordering::Release);
+    }
+
+    /// Puts on the stream what was deferred.
+    pub(super) fn flush(&self, stream: &impl Submission<S>, order: &mut Order<S>) {
+        let mut free = None;
+        while self.deferred() > 0 {
+            let (mut batch, first) = {
+                let mut deferred = self.deferred.lock();
+                deferred.recycle(free.take());
+                let first = self.submitted() + 1 - deferred.count() as u64;
+                let batch = deferred.pop();
+                self.deferred_count.store(deferred.count(), Ordering::Release);
+                (batch, first)
+            };
+            if !self.put_batch(stream, order, first, &batch) {
+                self.put_each(stream, order, first, &batch);
+            }
+            batch.clear();
+            free = Some(batch);
+        }
+        if free.is_some() {
+            self.deferred.lock().recycle(free);
+        }
+    }
+
+    /// Puts launches on the stream, one by one.
+    fn put_each(&self, stream: &impl Submission<S>, order: &mut Order<S>, first: u64, batch: &[S::Launch]) {
+        for (launch, number) in batch.iter().zip(first..) {
+            let put = self.close(stream, order).and_then(|()| stream.put(&mut order.state, launch));
+            order.place(number);
+            if let Err(error) = put {
+                self.fail(number, error);
+            }
+        }
+    }
+
+    /// Puts launches on the stream by one call. False if they cannot be.
+    fn put_batch(&self, stream: &impl Submission<S>, order: &mut Order<S>, first: u64, batch: &[S::Launch]) -> bool {
+        let may_be_put = batch.len() == S::BATCH && stream.can_batch(&order.state, batch);
+        if !may_be_put || self.close(stream, order).is_err() {
+            return false;
+        }
+        let is_put = stream.put_batch(&mut order.state, batch);
+        if is_put {
+            order.place(first + S::BATCH as u64 - 1);
+        }
+        is_put
+    }
+
+    /// Puts an event behind what is on the stream, before something else follows.
+    fn close(&self, stream: &impl Submission<S>, order: &mut Order<S>) -> Result<(), HalError> {
+        if order.events.len() >= MAX_EVENTS {
+            self.poll(stream, order);
+        }
+        let ended = self.ended();
+        while order.events.front().is_some_and(|&(number, _)| number <= ended) {
+            order.events.pop_front();
+        }
+        if order.placed > ended { self.record(stream, order) } else { Ok(()) }
+    }
+
+    /// The number of the last launch.
+    pub fn submitted(&self) -> u64 {
+        self.submitted.load(Ordering::Acquire)
+    }
+
+    /// The number of the last launch that is known to have ended.
+    pub fn ended(&self) -> u64 {
+        self.signalled.load(Ordering::Acquire).max(self.stream.value())
+    }
+
+    /// Whether a launch is known to have ended.
+    pub fn has_ended(&self, number: u64) -> bool {
+        number <= self.ended()
+    }
+
+    /// Learns from events which launches have ended.
+    pub fn poll_completions(&self, stream: &impl Submission<S>) {
+        self.poll(stream, &mut self.order.lock());
+    }
+
+    /// Waits for the end of a launch: spins for as long as falling asleep and waking would take, then sleeps.
+    pub fn wait(&self, stream: &impl Submission<S>, number: u64) -> Result<(), HalError> {
+        let event = {
+            let mut order = self.order.lock();
+            if self.has_ended(number) {
+                return Ok(());
+            }
+            self.flush(stream, &mut order);
+            // The event of a timed launch is queried all the time.
+            if !order.event_of(number).is_some_and(|event| stream.can_sleep_on(&event)) {
+                self.write(stream, &mut order);
+            }
+            order.is_awaited = true;
+            if order.written < number && order.event_of(number).is_none() {
+                self.record(stream, &mut order)?;
+            }
+            order.event_of(number)
+        };
+        let begin = Instant::now();
+        let mut queried = None;
+        loop {
+            if self.has_ended(number) {
+                return Ok(());
+            }
+            let now = begin.elapsed();
+            if let Some(event) = &event
+                && (stream.can_sleep_on(event) || queried.is_none_or(|queried| now - queried >= EVENT_QUERY_INTERVAL))
+            {
+                queried = Some(now);
+                if stream.has_come(event)? {
+                    self.signal(number);
+                    self.poll_completions(stream);
+                    return Ok(());
+                }
+            }
+            if now >= SPIN_TIME {
+                return self.sleep(stream, number, begin);
+            }
+            spin_loop();
+        }
+    }
+
+    /// Waits without spinning.
+    fn sleep(&self, stream: &impl Submission<S>, number: u64, begin: Instant) -> Result<(), HalError> {
+        loop {
+            let order = self.order.lock();
+            if self.has_ended(number) {
+                return Ok(());
+            }
+            let event = match order.event_of(number) {
+                Some(event) if order.placed > number || stream.can_sleep_on(&event) => event,
+                // The end of the stream is where the launch ends.
+                _ => Arc::new(stream.record(true)?),
+            };
+            drop(order);
+            if stream.can_sleep_on(&event) {
+                stream.sleep_on(&event)?;
+                self.signal(number);
+            } else if stream.has_come(&event)? {
+                self.signal(number);
+            } else {
+                sleep((begin.elapsed() / 16).clamp(*WAIT_NAP.start(), *WAIT_NAP.end()));
+            }
+        }
+    }
+
+    /// Puts an event behind the last launch, if there is none.
+    fn record(&self, stream: &impl Submission<S>, order: &mut Order<S>) -> Result<(), HalError> {
+        let last = order.placed;
+        if order.events.back().is_none_or(|&(number, _)| number != last) {
+            order.events.push_back((last, Arc::new(stream.record(false)?)));
+        }
+        Ok(())
+    }
+
+    /// Lets the GPU write the value behind the last launch. Where it cannot, there are events.
+    fn write(&self, stream: &impl Submission<S>, order: &mut Order<S>) {
+        let number = order.placed;
+        if order.written < number && stream.write(number) {
+            order.written = number;
+        }
+    }
+
+    /// An event behind this launch has come.
+    fn signal(&self, number: u64) {
+        self.signalled.fetch_max(number, Ordering::Release);
+    }
+
+    /// Queries events, in larger and larger steps, until one has not come.
+    fn poll(&self, stream: &impl Submission<S>, order: &mut Order<S>) {
+        let (mut known, mut step) = (0, 1);
+        while let Some((number, event)) = order.events.get(known + step - 1)
+            && stream.has_come(event).unwrap_or(false)
+        {
+            self.signal(*number);
+            known += step;
+            step *= 2;
+        }
+        order.events.drain(..known);
+    }
+}
+
+impl<S: GpuStream> Drop for Timeline<S> {
+    /// The GPU still writes the value.
+    fn drop(&mut self) {
+        let last = self.order.get_mut().written;
+        if !self.has_ended(last) {
+            self.stream.drain();
+        }
+    }
+}

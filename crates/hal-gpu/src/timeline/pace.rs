@@ -1,0 +1,54 @@
+//! The pace of launches: whether they follow each other so closely that the next one should be deferred.
+
+use super::sync::{AtomicU64, Instant, Ordering};
+use super::tuning::{CLOSE_LAUNCH_TIME, DEFER_FROM_LAUNCHES};
+
+/// When launches came. It is a hint: threads that launch at the same time may lose a launch of each other.
+pub struct Pace {
+    /// Launches that followed each other closely since a thread waited.
+    followed: AtomicU64,
+    /// When the last launch came, in nanoseconds since `begin`.
+    last: AtomicU64,
+    begin: Instant,
+}
+
+impl Pace {
+    /// Without launches so far.
+    pub fn new() -> Pace {
+        Pace { followed: AtomicU64::new(0), last: AtomicU64::new(0), begin: Instant::now() }
+    }
+
+    /// Nanoseconds since it began.
+    pub fn now(&self) -> u64 {
+        self.begin.elapsed().as_nanos() as u64
+    }
+
+    /// Whether a launch that comes now follows the last one closely.
+    fn is_close(&self, now: u64) -> bool {
+        now.saturating_sub(self.last.load(Ordering::Relaxed)) < CLOSE_LAUNCH_TIME.as_nanos() as u64
+    }
+
+    /// Notes a launch that comes now.
+    pub fn note(&self, now: u64) {
+        match self.is_close(now) {
+            true => _ = self.followed.fetch_add(1, Ordering::Relaxed),
+            false => self.followed.store(0, Ordering::Relaxed),
+        }
+        self.last.store(now, Ordering::Relaxed);
+    }
+
+    /// A thread begins to wait: what it launches next follows nothing.
+    pub fn begin_to_wait(&self) {
+        self.followed.store(0, Ordering::Relaxed);
+    }
+
+    /// The time, if a launch that comes now should be deferred. So many launches have not ended.
+    pub fn defer_at(&self, under_way: u64) -> Option<u64> {
+        let is_behind = under_way >= DEFER_FROM_LAUNCHES;
+        if !is_behind && self.followed.load(Ordering::Relaxed) < DEFER_FROM_LAUNCHES {
+            return None;
+        }
+        let now = self.now();
+        (is_behind || self.is_close(now)).then_some(now)
+    }
+}
