@@ -5,9 +5,9 @@
 //! take. A node that is set to the same launch already stays as it is, which takes half of the rest: programs repeat
 //! themselves. Only the end of the whole can be noticed.
 //!
-//! A graph may end with a word that the GPU writes. One of a single kernel and a word is how a launch that is waited
-//! for is submitted: the GPU fetches both at once, and the host reads the word after 6.7 us, where a launch and a
-//! write that follow each other take 9.1 (H100; the example `driver_costs`).
+//! A graph may end with the timeline value, which the GPU writes. A graph of a single kernel and the value is how a
+//! launch that is waited for is submitted: the GPU fetches both at once, and the host reads the value after 6.7 us,
+//! where a launch and a write that follow each other take 9.1 (H100; the example `driver_costs`).
 //!
 //! A function is launched by itself, on the same stream, before it is a kernel of a graph ([`Launched`]), and stays
 //! loaded as long as a node is set to it. With neither, the GPU ran what was in the code's place before: an illegal
@@ -15,18 +15,19 @@
 
 use crate::context::{Current, Gpu};
 use crate::error::Failure;
-use crate::grids::{Descriptor, Grid};
 use crate::library::{
     GraphCalls, KernelNode, RawContext, RawGraph, RawGraphExec, RawGraphNode, RawStream, WordsNode, WriteValue,
 };
 use crate::module::Handle;
 use cloom_cuda_abi::constants::STREAM_MEM_OP_WRITE_VALUE_64;
+use cloom_hal_gpu::grids::{Descriptor, Grid};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// Kernels of a graph.
+/// Kernels of a graph: so many launches are one batch. (A graph of 32 takes the driver a third of the time of 32
+/// launches.)
 pub const BATCH: usize = 32;
 
 /// One grid with its arguments.
@@ -85,14 +86,14 @@ impl GridLaunch<'_> {
 #[derive(Default)]
 pub struct Launched(VecDeque<u64>);
 
-/// More functions than most programs have.
-const MOST_LAUNCHED: usize = 64;
+/// Functions that are remembered at most: more than most programs have.
+const MAX_LAUNCHED_FUNCTIONS: usize = 64;
 
 impl Launched {
     /// Notes a function.
     pub fn add(&mut self, function: &Handle) {
         if !self.has(function) {
-            self.0.truncate(MOST_LAUNCHED - 1);
+            self.0.truncate(MAX_LAUNCHED_FUNCTIONS - 1);
             self.0.push_front(function.number());
         }
     }
@@ -126,14 +127,14 @@ impl Call {
     }
 }
 
-/// The word that a graph writes at its end.
-struct Word {
+/// The timeline value that a graph writes at its end.
+struct ValueNode {
     node: RawGraphNode,
     context: RawContext,
     address: u64,
 }
 
-impl Word {
+impl ValueNode {
     /// Calls a function with what the node needs to know.
     fn as_node<R>(&self, value: u64, call: impl FnOnce(&WordsNode) -> R) -> R {
         let word = WriteValue {
@@ -165,25 +166,25 @@ pub struct Graph {
     nodes: Vec<Node>,
     /// The function that all nodes were made with.
     first: Handle,
-    word: Option<Word>,
+    value: Option<ValueNode>,
 }
 
 impl Graph {
-    /// One for so many launches of this context, whose kernels are this one at first, and for a word of the host's
-    /// memory at this address, which outlives its launches. None if the driver makes none.
+    /// One for so many launches of this context, whose kernels are this one at first, and for the timeline value
+    /// at this address, which outlives its launches. None if the driver makes none.
     pub fn new(
         gpu: &Arc<Gpu>,
         current: &Current<'_>,
         first: &GridLaunch<'_>,
         kernels: usize,
-        word: Option<u64>,
+        value_at: Option<u64>,
     ) -> Option<Graph> {
         let calls = current.table().graphs()?;
         let (mut graph, exec) = (RawGraph::NULL, RawGraphExec::NULL);
         // SAFETY: it writes a handle.
         current.check("cuGraphCreate", unsafe { (calls.create)(&mut graph, 0) }).ok()?;
         let (gpu, function) = (gpu.clone(), first.function.clone());
-        let mut made = Graph { gpu, calls, graph, exec, nodes: Vec::new(), first: function, word: None };
+        let mut made = Graph { gpu, calls, graph, exec, nodes: Vec::new(), first: function, value: None };
         for _ in 0..kernels {
             let raw = made.add(|node, before, count| {
                 let add = calls.add_kernel;
@@ -193,15 +194,15 @@ impl Graph {
             })?;
             made.nodes.push(Node { raw, set: None, function: made.first.clone() });
         }
-        if let Some(address) = word {
-            let mut word = Word { node: RawGraphNode::NULL, context: made.gpu.context().ok()?, address };
-            word.node = made.add(|node, before, count| {
+        if let Some(address) = value_at {
+            let mut value = ValueNode { node: RawGraphNode::NULL, context: made.gpu.context().ok()?, address };
+            value.node = made.add(|node, before, count| {
                 let add = calls.add_words;
-                // SAFETY: it writes a handle, and reads one node at most. The caller keeps the word itself.
-                let code = word.as_node(0, |new| unsafe { add(node, graph, before, count, new) });
+                // SAFETY: it writes a handle, and reads one node at most. The caller keeps the value itself.
+                let code = value.as_node(0, |new| unsafe { add(node, graph, before, count, new) });
                 current.check("cuGraphAddBatchMemOpNode", code)
             })?;
-            made.word = Some(word);
+            made.value = Some(value);
         }
         // SAFETY: it writes a handle; the graph lives.
         let code = unsafe { (made.calls.instantiate)(&mut made.exec, made.graph, 0) };
@@ -220,7 +221,7 @@ impl Graph {
         Some(node)
     }
 
-    /// Puts launches on a stream, one for each kernel, and what the word has afterwards. False if it fails: none was.
+    /// Puts launches on a stream, one for each kernel, and the timeline value afterwards. False if it fails: none was.
     pub fn launch(&mut self, current: &Current<'_>, stream: RawStream, launches: &[Call], value: u64) -> bool {
         debug_assert_eq!(launches.len(), self.nodes.len());
         let launched = self.set_nodes(current, launches, value).and_then(|()| {
@@ -250,9 +251,9 @@ impl Graph {
             current.check("cuGraphExecKernelNodeSetParams", code)?;
             node.function.clone_from(&launch.function);
         }
-        let Some(word) = &self.word else { return Ok(()) };
+        let Some(node) = &self.value else { return Ok(()) };
         // SAFETY: as above.
-        let code = word.as_node(value, |new| unsafe { (self.calls.set_words)(self.exec, word.node, new) });
+        let code = node.as_node(value, |new| unsafe { (self.calls.set_words)(self.exec, node.node, new) });
         current.check("cuGraphExecBatchMemOpNodeSetParams", code)
     }
 }

@@ -21,7 +21,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Bytes of freed memory that a pool keeps for the next allocation.
-const POOL_KEEPS: u64 = 256 << 20;
+const POOL_KEPT_BYTES: u64 = 256 << 20;
 
 /// A GPU.
 pub struct Gpu {
@@ -185,7 +185,7 @@ impl<'a> Current<'a> {
             // SAFETY: it writes a handle, and reads the properties.
             let code = unsafe { (self.table().pool_create)(&mut pool, &properties) };
             self.check("cuMemPoolCreate", code).ok()?;
-            let mut kept = POOL_KEEPS;
+            let mut kept = POOL_KEPT_BYTES;
             // SAFETY: the attribute is a number of 64 bits, which is read.
             unsafe { (self.table().pool_set_attribute)(pool, MEMPOOL_ATTR_RELEASE_THRESHOLD, (&raw mut kept).cast()) };
             Some(pool)

@@ -202,7 +202,7 @@ impl Device for CudaDevice {
     }
 
     fn group_limit(&self, bytes_per_item: u64) -> Option<u64> {
-        (bytes_per_item <= MAX_BYTES_FOR_LARGEST_GROUP).then_some(module::LARGEST_GROUP)
+        (bytes_per_item <= MAX_BYTES_FOR_LARGEST_GROUP).then_some(module::LARGEST_GROUP_THREADS)
     }
 
     fn submit(&self, launch: &Launch<'_>) -> Result<Completion, HalError> {

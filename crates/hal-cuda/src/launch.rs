@@ -3,15 +3,15 @@
 use crate::batch::{Call, GridLaunch};
 use crate::context::{Current, Event, EventKind, Gpu};
 use crate::error::OnItsWay;
-use crate::grids::{
-    COARSE_THREADS, Descriptor, GRID_LIMITS, GROUP_LIMITS, Grid, grids, group_count, is_full, joined_groups,
-    joined_items, least_groups, shaped, single,
-};
 use crate::module::{CoarseFunction, CudaKernel, Function, Handle};
 use crate::print::Printing;
 use crate::stream::{Running, Stream, Times};
 use cloom_artifact::{Joined, KernelArgKind};
 use cloom_hal::{Completion, HalError, Launch, NdRange};
+use cloom_hal_gpu::grids::{
+    Descriptor, Grid, coarsened_groups, coarsened_items, grids, group_count, is_full, least_groups, shaped, single,
+};
+use cloom_hal_gpu::tuning::MIN_COARSE_THREADS;
 use cloom_ir::abi::BLOCK_ALIGN;
 use cloom_ir::abi::gpu as gpu_abi;
 use smallvec::smallvec;
@@ -20,30 +20,35 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+/// Groups of a grid in each dimension.
+const GRID_LIMITS: [u64; 3] = [0x7fff_ffff, 0xffff, 0xffff];
+/// Work-items of a group in each dimension.
+const GROUP_LIMITS: [u64; 3] = [1024, 1024, 64];
+
 /// A grid, and what runs it.
 #[derive(Clone, Copy)]
-struct Part<'a> {
+struct SubGrid<'a> {
     function: &'a Handle,
     grid: Grid,
     /// Bytes of local memory of a group.
     local_size: u32,
 }
 
-impl<'a> Part<'a> {
-    fn new(function: &'a Function, grid: Grid, local_size: u64) -> Part<'a> {
+impl<'a> SubGrid<'a> {
+    fn new(function: &'a Function, grid: Grid, local_size: u64) -> SubGrid<'a> {
         // The driver took that of the largest group when the kernel was allowed it.
         let local_size = u32::try_from(local_size).unwrap_or(u32::MAX);
-        Part { function: &function.handle, grid, local_size }
+        SubGrid { function: &function.handle, grid, local_size }
     }
 }
 
 /// The grids behind the first one.
-type Rest<'a> = Box<dyn Iterator<Item = Part<'a>> + 'a>;
+type Rest<'a> = Box<dyn Iterator<Item = SubGrid<'a>> + 'a>;
 
 /// A launch that was checked, in its grids.
 struct Checked<'a> {
     kernel: &'a CudaKernel,
-    first: Part<'a>,
+    first: SubGrid<'a>,
     /// The other grids, if it has more than one.
     rest: Option<Rest<'a>>,
     /// Its work-items.
@@ -72,12 +77,12 @@ fn checked<'a>(gpu: &Arc<Gpu>, current: &Current<'_>, launch: &Launch<'a>) -> Re
     }
     let (first, rest) = match single(range, GRID_LIMITS) {
         // Most launches: the iterators of the others take longer than all the rest.
-        Some(grid) if split.is_none() => (Part::new(function, grid, launch.local_size), None),
+        Some(grid) if split.is_none() => (SubGrid::new(function, grid, launch.local_size), None),
         _ => {
-            let mut parts = parts(split, function, range, launch.local_size)?;
+            let mut grids = sub_grids(split, function, range, launch.local_size)?;
             let none = || HalError::Device("a launch has no groups".into());
-            let (first, second) = (parts.next().ok_or_else(none)?, parts.next());
-            (first, second.map(|second| Box::new(std::iter::once(second).chain(parts)) as Rest<'a>))
+            let (first, second) = (grids.next().ok_or_else(none)?, grids.next());
+            (first, second.map(|second| Box::new(std::iter::once(second).chain(grids)) as Rest<'a>))
         }
     };
     let items = range.global.iter().fold(1u64, |items, &n| items.saturating_mul(n));
@@ -151,7 +156,7 @@ fn put<'a>(
     stream: &Stream,
     launch: &Launch<'_>,
     descriptor: Descriptor,
-    grids: impl Iterator<Item = Part<'a>>,
+    grids: impl Iterator<Item = SubGrid<'a>>,
 ) -> Result<Times, HalError> {
     if !launch.timed {
         return begin(current, stream, launch, descriptor, grids).map(|()| None);
@@ -164,7 +169,7 @@ fn put<'a>(
     Ok(Some((start, Arc::new(record(EventKind::Timer)?))))
 }
 
-/// Makes a launch a part of the last one of its queue. False if that cannot be, or if it is to be refused.
+/// Appends a launch to the last one of its queue. False if that cannot be, or if it is to be refused.
 pub fn append(gpu: &Arc<Gpu>, stream: &Stream, launch: &Launch<'_>) -> bool {
     let Ok(current) = gpu.enter() else { return false };
     let Ok(Checked { kernel, first, rest: None, may_wait: true, .. }) = checked(gpu, &current, launch) else {
@@ -179,25 +184,25 @@ fn descriptor(kernel: &CudaKernel, launch: &Launch<'_>, print: u64) -> Descripto
     Descriptor::new(&launch.range, variables, print)
 }
 
-/// Whether a coarse kernel may have these arguments.
+/// Whether a coarsened kernel may have these arguments.
 fn has_aligned_buffers(kernel: &CudaKernel, launch: &Launch<'_>) -> bool {
     let buffers = kernel.artifact.args.iter().filter(|arg| arg.kind == KernelArgKind::Buffer);
     let mut addresses = buffers.filter_map(|arg| launch.args[arg.offset as usize..].first_chunk());
     addresses.all(|&address| u64::from_le_bytes(address).is_multiple_of(gpu_abi::COARSE_ALIGN))
 }
 
-/// A range that a coarse kernel runs but for what is left.
+/// A range that a coarsened kernel runs but for what is left.
 struct Split<'a> {
     coarse: &'a CoarseFunction,
-    /// The range of the coarse kernel.
-    joined: NdRange,
+    /// The range of the coarsened kernel.
+    coarsened: NdRange,
     /// Bytes of local memory of its groups.
     local_size: u64,
     /// The range of the ordinary kernel, and the id of its first group.
     rest: Option<(NdRange, [u64; 3])>,
 }
 
-/// How a coarse kernel runs a range with groups of so many threads and so much local memory; none if it should not.
+/// How a coarsened kernel runs a range with groups of so many threads and so much local memory; none if it should not.
 fn split<'a>(
     kernel: &CudaKernel,
     coarse: &'a CoarseFunction,
@@ -207,47 +212,49 @@ fn split<'a>(
     let (most, factor, multiprocessors) = (coarse.function.most, coarse.factor.into(), kernel.gpu.multiprocessors);
     match coarse.joined {
         Joined::WorkItems => {
-            let (joined, rest) = joined_items(range, factor, multiprocessors * COARSE_THREADS)?;
-            let joined = shaped(&joined, kernel.warp, most, multiprocessors).unwrap_or(joined);
-            let fits = group_of(&joined).iter().product::<u64>() <= most;
-            fits.then_some(Split { coarse, joined, local_size, rest: rest.map(|rest| (rest, [0; 3])) })
+            let (coarsened, rest) = coarsened_items(range, factor, multiprocessors * MIN_COARSE_THREADS)?;
+            let coarsened = shaped(&coarsened, kernel.warp, most, multiprocessors).unwrap_or(coarsened);
+            let fits = group_of(&coarsened).iter().product::<u64>() <= most;
+            fits.then_some(Split { coarse, coarsened, local_size, rest: rest.map(|rest| (rest, [0; 3])) })
         }
         Joined::Groups { dim, local_size: of_variables } => {
             let of_all = || local_size.checked_next_multiple_of(BLOCK_ALIGN.into())?.checked_mul(factor);
             let local_size = of_variables.or_else(of_all)?;
-            let (joined, rest) = joined_groups(range, dim.into(), factor)?;
-            let has_enough = group_count(&joined) >= least_groups(threads, multiprocessors);
+            let (coarsened, rest) = coarsened_groups(range, dim.into(), factor)?;
+            let has_enough = group_count(&coarsened) >= least_groups(threads, multiprocessors);
             let fits = threads <= most && is_full(threads, local_size, kernel.local_memory);
             let rest =
                 rest.map(|(rest, first)| (rest, std::array::from_fn(|d| if d == dim.into() { first } else { 0 })));
-            (has_enough && fits).then_some(Split { coarse, joined, local_size, rest })
+            (has_enough && fits).then_some(Split { coarse, coarsened, local_size, rest })
         }
     }
 }
 
-/// What runs a range, grid by grid: the function, or the coarse kernel and, for what is left, the function.
-fn parts<'a>(
+/// What runs a range, grid by grid: the function, or the coarsened kernel and, for what is left, the function.
+fn sub_grids<'a>(
     split: Option<Split<'a>>,
     function: &'a Function,
     range: &NdRange,
     local_size: u64,
-) -> Result<impl Iterator<Item = Part<'a>> + use<'a>, HalError> {
-    let part = |function: &'a Function, local_size: u64, range: &NdRange, first_group: [u64; 3]| {
-        let too_many = || HalError::Device(format!("a GPU takes {:?} groups in too many parts", range.groups()));
+) -> Result<impl Iterator<Item = SubGrid<'a>> + use<'a>, HalError> {
+    let sub_grids_of = |function: &'a Function, local_size: u64, range: &NdRange, first_group: [u64; 3]| {
+        let too_many = || {
+            HalError::Device(format!("a GPU takes {:?} groups in too many grids, so use larger groups", range.groups()))
+        };
         let grids = grids(range, GRID_LIMITS).ok_or_else(too_many)?;
         Ok::<_, HalError>(grids.map(move |mut grid| {
             grid.first_group = std::array::from_fn(|d| grid.first_group[d] + first_group[d]);
-            Part::new(function, grid, local_size)
+            SubGrid::new(function, grid, local_size)
         }))
     };
-    let parts = match split {
-        None => [Some(part(function, local_size, range, [0; 3])?), None],
-        Some(Split { coarse, joined, local_size: of_joined, rest }) => {
-            let rest = rest.map(|(rest, first_group)| part(function, local_size, &rest, first_group));
-            [Some(part(&coarse.function, of_joined, &joined, [0; 3])?), rest.transpose()?]
+    let both = match split {
+        None => [Some(sub_grids_of(function, local_size, range, [0; 3])?), None],
+        Some(Split { coarse, coarsened, local_size: of_coarsened, rest }) => {
+            let rest = rest.map(|(rest, first_group)| sub_grids_of(function, local_size, &rest, first_group));
+            [Some(sub_grids_of(&coarse.function, of_coarsened, &coarsened, [0; 3])?), rest.transpose()?]
         }
     };
-    Ok(parts.into_iter().flatten().flatten())
+    Ok(both.into_iter().flatten().flatten())
 }
 
 /// The largest group of a range; it is not larger than the range.
@@ -291,23 +298,24 @@ fn begin<'a>(
     stream: &Stream,
     launch: &Launch<'_>,
     mut descriptor: Descriptor,
-    grids: impl Iterator<Item = Part<'a>>,
+    grids: impl Iterator<Item = SubGrid<'a>>,
 ) -> Result<(), HalError> {
-    for part in grids {
-        descriptor.set_grid(&part.grid);
-        let (function, grid, local_size, descriptor) = (part.function, &part.grid, part.local_size, &descriptor);
+    for sub_grid in grids {
+        descriptor.set_grid(&sub_grid.grid);
+        let (function, grid, local_size, descriptor) =
+            (sub_grid.function, &sub_grid.grid, sub_grid.local_size, &descriptor);
         GridLaunch { function, grid, local_size, descriptor, args: launch.args }.launch(current, stream.raw())?;
     }
     Ok(())
 }
 
 /// Leaves a launch to the thread of its stream, if others are on their way and it is quick. Returns its number.
-fn defer(stream: &Stream, launch: &Launch<'_>, descriptor: Descriptor, only: Part<'_>) -> Option<u64> {
+fn defer(stream: &Stream, launch: &Launch<'_>, descriptor: Descriptor, only: SubGrid<'_>) -> Option<u64> {
     stream.timeline().defer(|| deferred(launch, descriptor, only))
 }
 
 /// A launch of one grid with all that it needs.
-fn deferred(launch: &Launch<'_>, mut descriptor: Descriptor, only: Part<'_>) -> Call {
+fn deferred(launch: &Launch<'_>, mut descriptor: Descriptor, only: SubGrid<'_>) -> Call {
     descriptor.set_grid(&only.grid);
     let (function, grid, local_size) = (only.function.clone(), only.grid, only.local_size);
     Call { function, grid, local_size, descriptor, args: launch.args.into() }

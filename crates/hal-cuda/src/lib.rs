@@ -15,7 +15,7 @@
 //! | `texture` | views of memory for texture units |
 //! | `managed` | memory that is shared with the host |
 //! | `module`, `cache` | loading kernels, keeping their machine code |
-//! | `grids`, `launch` | dividing and submitting a launch |
+//! | `launch` | checking and submitting a launch |
 //! | `batch` | submitting many launches by one call |
 //! | `stream_wait` | what is submitted together begins together, so that times are right |
 //! | `timeline` | the calls of the driver for the timeline of `cloom_hal_gpu` |
@@ -33,7 +33,6 @@ mod device;
 mod error;
 #[allow(unsafe_code, reason = "it registers a handler of the C library")]
 mod exit;
-mod grids;
 pub mod helper;
 #[allow(unsafe_code, reason = "it calls the driver")]
 mod info;

@@ -16,9 +16,9 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 /// Bytes of the buffer through which overlapping ranges are copied.
-const BOUNCE: u64 = 16 << 20;
+const BOUNCE_BYTES: u64 = 16 << 20;
 /// Bytes of a pattern that are written by the host before the device doubles them.
-const PATTERN_BLOCK: usize = 64 << 10;
+const PATTERN_BLOCK_BYTES: usize = 64 << 10;
 
 /// A block of a GPU's memory. It is dropped after everything that used it has been waited for.
 pub struct DeviceBlock {
@@ -293,16 +293,16 @@ fn copy_on_device(gpu: &Arc<Gpu>, to: Address, from: Address, size: u64) -> Resu
         copy(&current, stream.raw, to, from, size)?;
         return Ok(current.synchronize(stream.raw)?);
     }
-    let bounce = DeviceBlock::allocate(gpu, size.min(BOUNCE))?;
-    for (at, part) in parts(size, BOUNCE, to > from) {
-        copy(&current, stream.raw, bounce.address, from + at, part)?;
-        copy(&current, stream.raw, to + at, bounce.address, part)?;
+    let bounce = DeviceBlock::allocate(gpu, size.min(BOUNCE_BYTES))?;
+    for (at, chunk) in chunks(size, BOUNCE_BYTES, to > from) {
+        copy(&current, stream.raw, bounce.address, from + at, chunk)?;
+        copy(&current, stream.raw, to + at, bounce.address, chunk)?;
     }
     Ok(current.synchronize(stream.raw)?)
 }
 
-/// Offset and size of the parts of a range, in order or from its end.
-fn parts(size: u64, most: u64, backwards: bool) -> impl Iterator<Item = (u64, u64)> {
+/// Offset and size of the chunks of a range, in order or from its end.
+fn chunks(size: u64, most: u64, backwards: bool) -> impl Iterator<Item = (u64, u64)> {
     let count = size.div_ceil(most);
     (0..count).map(move |i| {
         let at = most * if backwards { count - 1 - i } else { i };
@@ -348,7 +348,7 @@ fn fill_by_doubling(
     size: usize,
     pattern: &[u8],
 ) -> Result<(), HalError> {
-    let times = (PATTERN_BLOCK.min(size) / pattern.len()).max(1);
+    let times = (PATTERN_BLOCK_BYTES.min(size) / pattern.len()).max(1);
     let mut block = pattern.repeat(times);
     block.truncate(size);
     // SAFETY: the range was checked; the block lives until the stream has been waited for, below.
@@ -357,9 +357,9 @@ fn fill_by_doubling(
     current.synchronize(stream)?;
     let mut done = block.len();
     while done < size {
-        let part = done.min(size - done);
-        copy(current, stream, to + done as u64, to, part as u64)?;
-        done += part;
+        let chunk = done.min(size - done);
+        copy(current, stream, to + done as u64, to, chunk as u64)?;
+        done += chunk;
     }
     Ok(())
 }
@@ -378,16 +378,16 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_an_overlapping_copy_go_away_from_what_is_still_needed() {
+    fn chunks_of_an_overlapping_copy_go_away_from_what_is_still_needed() {
         for (size, most, by) in [(10u64, 3u64, 2i64), (10, 3, -2), (9, 3, 1), (2, 5, 1), (7, 1, -6)] {
             let before: Vec<u8> = (0..30).collect();
             let (mut after, mut expected) = (before.clone(), before.clone());
             let (from, to) = (10usize, (10 + by) as usize);
             expected[to..to + size as usize].copy_from_slice(&before[from..from + size as usize]);
-            for (at, part) in parts(size, most, to > from) {
-                let (at, part) = (at as usize, part as usize);
-                let bounce = after[from + at..from + at + part].to_vec();
-                after[to + at..to + at + part].copy_from_slice(&bounce);
+            for (at, chunk) in chunks(size, most, to > from) {
+                let (at, chunk) = (at as usize, chunk as usize);
+                let bounce = after[from + at..from + at + chunk].to_vec();
+                after[to + at..to + at + chunk].copy_from_slice(&bounce);
             }
             assert_eq!(after, expected, "{size} {most} {by}");
         }

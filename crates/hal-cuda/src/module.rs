@@ -23,13 +23,13 @@ use std::sync::{Arc, OnceLock};
 use std::thread::Builder;
 
 /// Bytes of the log of errors.
-const LOG: usize = 8 << 10;
+const LOG_BYTES: usize = 8 << 10;
 
 /// Bytes of local memory that a group has without asking.
-const PLAIN_LOCAL: u64 = 48 << 10;
+const PLAIN_LOCAL_BYTES: u64 = 48 << 10;
 /// Threads of the largest group, and the registers that each can have then: a group has 64 K of them.
-pub const LARGEST_GROUP: u64 = 1024;
-const REGISTERS_OF_LARGEST: usize = 64;
+pub const LARGEST_GROUP_THREADS: u64 = 1024;
+const REGISTERS_OF_LARGEST_GROUP: usize = 64;
 
 /// What a kernel is loaded for.
 pub struct LoadFor<'a> {
@@ -72,7 +72,7 @@ impl Kernel for CudaKernel {
     }
 
     fn max_group_size(&self) -> u64 {
-        LARGEST_GROUP
+        LARGEST_GROUP_THREADS
     }
 
     fn best_group_size(&self) -> u64 {
@@ -218,7 +218,7 @@ impl CudaKernel {
             let ptx = text_of(&self.artifact)?;
             let raw = compile(&self.gpu, |current| {
                 let mut options = Options::new(ptx.as_bytes(), Effort::Full);
-                options.set(JIT_MAX_REGISTERS, REGISTERS_OF_LARGEST);
+                options.set(JIT_MAX_REGISTERS, REGISTERS_OF_LARGEST_GROUP);
                 load_ptx(current, &mut options, &ptx)
             })?;
             let module = Module { gpu: self.gpu.clone(), raw, artifact: self.artifact.clone() };
@@ -272,7 +272,7 @@ impl CudaKernel {
                 "a group asks for {size} bytes of local memory, and {most} are there"
             )));
         }
-        if size <= PLAIN_LOCAL || function.has_local_memory.load(Ordering::Relaxed) {
+        if size <= PLAIN_LOCAL_BYTES || function.has_local_memory.load(Ordering::Relaxed) {
             return Ok(());
         }
         let most = i32::try_from(self.local_memory).unwrap_or(i32::MAX);
@@ -331,11 +331,11 @@ struct Options {
 
 impl Options {
     fn new(image: &[u8], effort: Effort) -> Options {
-        let mut log = vec![0u8; LOG];
+        let mut log = vec![0u8; LOG_BYTES];
         let has_lines = image.windows(6).any(|text| text == b"\t.loc\t");
         let (names, values) = (vec![JIT_ERROR_LOG_BUFFER], vec![log.as_mut_ptr().cast()]);
         let mut options = Options { log, names, values };
-        options.set(JIT_ERROR_LOG_BUFFER_SIZE_BYTES, LOG);
+        options.set(JIT_ERROR_LOG_BUFFER_SIZE_BYTES, LOG_BYTES);
         options.set(JIT_OPTIMIZATION_LEVEL, level(effort));
         options.set(JIT_GENERATE_LINE_INFO, has_lines.into());
         options
@@ -349,7 +349,7 @@ impl Options {
 
     /// The error of a call with these options: what the compiler says, if it has said something.
     fn explain(&self, failure: Failure) -> HalError {
-        let end = self.log.iter().position(|&b| b == 0).unwrap_or(LOG);
+        let end = self.log.iter().position(|&b| b == 0).unwrap_or(LOG_BYTES);
         let text = String::from_utf8_lossy(&self.log[..end]);
         // Memory and faults are not the code's.
         match HalError::from(failure.clone()) {
@@ -374,11 +374,11 @@ const EMPTY: &CStr = c".version 7.0\n.target sm_75\n.address_size 64\n.visible .
 
 /// Bytes of stack for the driver's compiler, which dies if it has too little: 256 KiB for a kernel of 128,000 lines.
 /// The application's thread may have no more.
-const STACK: usize = 16 << 20;
+const COMPILER_STACK_BYTES: usize = 16 << 20;
 
 /// A thread for the driver's compiler.
 fn compiler_thread() -> Builder {
-    Builder::new().name("cloom-gpu-load".into()).stack_size(STACK)
+    Builder::new().name("cloom-gpu-load".into()).stack_size(COMPILER_STACK_BYTES)
 }
 
 /// Works with the driver's compiler on this thread. The end of the process waits for it.

@@ -20,7 +20,7 @@ use cloom_hal::HalError;
 use std::sync::Arc;
 
 /// Bytes of a copy that is tried.
-const TRIED: usize = 64 << 10;
+const PROBE_BYTES: usize = 64 << 10;
 /// What is copied then, and what is overwritten by it.
 const PATTERNS: [u8; 2] = [0x5b, 0xa4];
 
@@ -80,18 +80,18 @@ fn set_access(owner: &Gpu, guest: RawDevice, flags: i32) -> Result<(), HalError>
 fn arrives(to: &Arc<Gpu>, from: &Arc<Gpu>, staging: &Staging) -> Result<bool, HalError> {
     let [copied, overwritten] = PATTERNS;
     let (source, target) = (filled(from, copied)?, filled(to, overwritten)?);
-    transfer((to, target.address()), (from, source.address()), TRIED as u64)?;
-    let mut found = vec![overwritten; TRIED];
+    transfer((to, target.address()), (from, source.address()), PROBE_BYTES as u64)?;
+    let mut found = vec![overwritten; PROBE_BYTES];
     staging.read(to, target.address(), &mut found)?;
     Ok(found.iter().all(|&byte| byte == copied))
 }
 
 /// A block of a GPU's memory that has this byte everywhere.
 fn filled(gpu: &Arc<Gpu>, byte: u8) -> Result<DeviceBlock, HalError> {
-    let block = DeviceBlock::allocate(gpu, TRIED as u64)?;
+    let block = DeviceBlock::allocate(gpu, PROBE_BYTES as u64)?;
     let current = gpu.enter()?;
     let stream = current.stream()?;
-    block.fill(&current, stream.raw, 0, TRIED, &[byte])?;
+    block.fill(&current, stream.raw, 0, PROBE_BYTES, &[byte])?;
     current.synchronize(stream.raw)?;
     Ok(block)
 }

@@ -1,7 +1,7 @@
 //! `printf` on a GPU: kernels write records into a buffer, which is read when the launch has ended.
 //!
-//! In comes the buffer as `cloom_ir::abi::gpu` describes it; out go the records, for a [`PrintSink`]. What a kernel has
-//! not written, or has destroyed, ends the list and is no error. Records that did not fit are lost.
+//! In comes the buffer; out go the records, which `cloom_hal_gpu::print` finds, for a [`PrintSink`]. Records that did
+//! not fit are lost.
 
 use crate::context::{Current, Gpu};
 use crate::library::RawStream;
@@ -10,41 +10,10 @@ use crate::transfer::{self, Staging};
 use cloom_caps::env;
 use cloom_hal::lock::Mutex;
 use cloom_hal::{HalError, PrintSink};
-use cloom_ir::abi::gpu::{
-    PRINT_CAPACITY, PRINT_RECORDS, PRINT_USED, RECORD_ARGS, RECORD_FORMAT, RECORD_ITEM, RECORD_SIZE,
-};
+use cloom_hal_gpu::print::{Record, UNWRITTEN, records};
+use cloom_hal_gpu::tuning::MAX_PRINT_BYTES;
+use cloom_ir::abi::gpu::{PRINT_CAPACITY, PRINT_RECORDS, PRINT_USED};
 use std::sync::{Arc, Once};
-
-/// Bytes of the records of a launch. Only what is written is read, so that it is a few times what a program asks for
-/// that prints much, such as 100,000 letters one by one (2.4 MB).
-const CAPACITY: u32 = 8 << 20;
-/// The bytes where no record has been written: as a format, one that no program has.
-const UNWRITTEN: u8 = 0xff;
-
-/// A record.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Record<'a> {
-    /// The number of the format.
-    pub format: u32,
-    /// The work-item's global linear id.
-    pub item: u64,
-    /// The arguments.
-    pub args: &'a [u8],
-}
-
-/// The records in these bytes, up to the first that is not whole.
-pub fn records(mut bytes: &[u8]) -> impl Iterator<Item = Record<'_>> {
-    std::iter::from_fn(move || {
-        let word = |at: u64| Some(u32::from_le_bytes(*bytes.get(at as usize..)?.first_chunk()?));
-        let format = word(RECORD_FORMAT).filter(|&format| format != u32::from_le_bytes([UNWRITTEN; 4]))?;
-        let size = word(RECORD_SIZE)? as usize;
-        let item = u64::from_le_bytes(*bytes.get(RECORD_ITEM as usize..)?.first_chunk()?);
-        let args = bytes.get(RECORD_ARGS as usize..)?.get(..size)?;
-        let length = (RECORD_ARGS as usize + size).next_multiple_of(8);
-        bytes = bytes.get(length..).unwrap_or_default();
-        Some(Record { format, item, args })
-    })
-}
 
 /// The print buffers of a device.
 pub struct Printing {
@@ -65,9 +34,9 @@ impl Printing {
         let block = match free {
             Some(block) => block,
             None => {
-                let block = DeviceBlock::allocate(&self.gpu, PRINT_RECORDS + u64::from(CAPACITY))?;
-                block.fill(current, stream, PRINT_CAPACITY, 4, &CAPACITY.to_le_bytes())?;
-                clear(current, stream, &block, CAPACITY)?;
+                let block = DeviceBlock::allocate(&self.gpu, PRINT_RECORDS + u64::from(MAX_PRINT_BYTES))?;
+                block.fill(current, stream, PRINT_CAPACITY, 4, &MAX_PRINT_BYTES.to_le_bytes())?;
+                clear(current, stream, &block, MAX_PRINT_BYTES)?;
                 block
             }
         };
@@ -80,7 +49,7 @@ impl Printing {
         let mut used = [0; 4];
         self.staging.read(&self.gpu, block.address() + PRINT_USED, &mut used)?;
         let asked = u32::from_le_bytes(used);
-        let used = asked.min(CAPACITY);
+        let used = asked.min(MAX_PRINT_BYTES);
         let mut bytes = vec![0; used as usize];
         self.staging.read(&self.gpu, block.address() + PRINT_RECORDS, &mut bytes)?;
         if used > 0 {
@@ -89,8 +58,8 @@ impl Printing {
             current.synchronize(stream.raw)?;
         }
         self.free.lock().push(block);
-        if asked > CAPACITY {
-            tell_overflow(asked);
+        if asked > MAX_PRINT_BYTES {
+            report_overflow(asked);
         }
         for Record { format, item, args } in records(&bytes) {
             sink.print(format, item, args, &|address| transfer::text(&self.gpu, address));
@@ -100,12 +69,12 @@ impl Printing {
 }
 
 /// Says once that output is lost.
-fn tell_overflow(asked: u32) {
-    static TOLD: Once = Once::new();
+fn report_overflow(asked: u32) {
+    static REPORTED: Once = Once::new();
     if env::LOG.is_on() {
-        TOLD.call_once(|| {
+        REPORTED.call_once(|| {
             eprintln!(
-                "cloom: printf: a launch wrote {asked} bytes, and the buffer of a GPU has {CAPACITY}: the rest is lost"
+                "cloom: printf: a launch wrote {asked} bytes, and the buffer of a GPU has {MAX_PRINT_BYTES}: the rest is lost"
             );
         });
     }
@@ -114,44 +83,4 @@ fn tell_overflow(asked: u32) {
 /// Marks the first bytes of the records as unwritten.
 fn clear(current: &Current<'_>, stream: RawStream, block: &DeviceBlock, size: u32) -> Result<(), HalError> {
     block.fill(current, stream, PRINT_RECORDS, size as usize, &[UNWRITTEN])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn record(format: u32, item: u64, args: &[u8]) -> Vec<u8> {
-        let mut bytes = [format.to_le_bytes(), (args.len() as u32).to_le_bytes()].concat();
-        bytes.extend(item.to_le_bytes());
-        bytes.extend(args);
-        bytes.resize(bytes.len().next_multiple_of(8), 0);
-        bytes
-    }
-
-    #[test]
-    fn records_follow_each_other_at_multiples_of_eight() {
-        let bytes = [record(3, 1 << 40, &[1, 2, 3]), record(0, 0, &[]), record(1, 5, &[9; 16])].concat();
-        let found: Vec<_> = records(&bytes).map(|r| (r.format, r.item, r.args.to_vec())).collect();
-        assert_eq!(found, [(3, 1 << 40, vec![1, 2, 3]), (0, 0, vec![]), (1, 5, vec![9; 16])]);
-    }
-
-    #[test]
-    fn a_record_that_is_not_whole_ends_the_list() {
-        let whole = record(2, 7, &[4; 8]);
-        let two = [whole.clone(), whole.clone()].concat();
-        for end in 0..two.len() {
-            let expected = usize::from(end >= whole.len());
-            assert_eq!(records(&two[..end]).count(), expected, "{end} bytes");
-        }
-        assert_eq!(records(&two).count(), 2);
-    }
-
-    #[test]
-    fn what_was_not_written_or_claims_too_much_ends_the_list() {
-        let whole = record(2, 7, &[4; 8]);
-        assert_eq!(records(&[whole.clone(), vec![UNWRITTEN; 64], whole.clone()].concat()).count(), 1);
-        let mut damaged = whole.clone();
-        damaged[RECORD_SIZE as usize..][..4].copy_from_slice(&u32::MAX.to_le_bytes());
-        assert_eq!(records(&[whole, damaged].concat()).count(), 1);
-    }
 }

@@ -10,21 +10,20 @@ use crate::memory::{self, DeviceBlock};
 use crate::transfer::Staging;
 use cloom_cuda_abi::constants::MEMORYTYPE_DEVICE;
 use cloom_hal::{HalError, Rect};
+use cloom_hal_gpu::rect::{chunks, packed, rows_first};
 use std::ptr::null_mut;
 use std::sync::Arc;
 
 /// The longest distance of rows that one call takes: `CU_DEVICE_ATTRIBUTE_MAX_PITCH` of every GPU.
 const MAX_PITCH: u64 = (1 << 31) - 1;
-/// Bytes that are gathered or scattered at once.
-const GATHERED: u64 = 256 << 20;
 
 /// Copies a box to the host.
 pub fn read(gpu: &Arc<Gpu>, staging: &Staging, from: Rect, to: &mut [u8]) -> Result<(), HalError> {
     let mut rest = to;
-    for part in parts(from) {
-        let (bytes, others) = rest.split_at_mut(part.bytes() as usize);
-        let block = DeviceBlock::allocate(gpu, part.bytes())?;
-        copy(gpu, packed(block.address(), part.region), part)?;
+    for chunk in chunks(from) {
+        let (bytes, others) = rest.split_at_mut(chunk.bytes() as usize);
+        let block = DeviceBlock::allocate(gpu, chunk.bytes())?;
+        copy(gpu, packed(block.address(), chunk.region), chunk)?;
         staging.read(gpu, block.address(), bytes)?;
         rest = others;
     }
@@ -34,11 +33,11 @@ pub fn read(gpu: &Arc<Gpu>, staging: &Staging, from: Rect, to: &mut [u8]) -> Res
 /// Copies a box from the host.
 pub fn write(gpu: &Arc<Gpu>, staging: &Staging, to: Rect, from: &[u8]) -> Result<(), HalError> {
     let mut rest = from;
-    for part in parts(to) {
-        let (bytes, others) = rest.split_at(part.bytes() as usize);
-        let block = DeviceBlock::allocate(gpu, part.bytes())?;
+    for chunk in chunks(to) {
+        let (bytes, others) = rest.split_at(chunk.bytes() as usize);
+        let block = DeviceBlock::allocate(gpu, chunk.bytes())?;
         staging.write(gpu, block.address(), bytes)?;
-        copy(gpu, part, packed(block.address(), part.region))?;
+        copy(gpu, chunk, packed(block.address(), chunk.region))?;
         rest = others;
     }
     Ok(())
@@ -77,17 +76,6 @@ pub fn fill(gpu: &Gpu, to: Rect, pattern: &[u8]) -> Result<(), HalError> {
     begun.and(ended.map_err(HalError::from))
 }
 
-/// A box without gaps.
-fn packed(start: u64, region: [u64; 3]) -> Rect {
-    Rect { start, row_pitch: region[0], slice_pitch: region[0] * region[1], region }
-}
-
-/// The parts of a box that are moved one after another.
-fn parts(whole: Rect) -> impl Iterator<Item = Rect> {
-    let fits = whole.bytes() <= GATHERED;
-    fits.then_some(whole).into_iter().chain((!fits).then(|| whole.parts(GATHERED)).into_iter().flatten())
-}
-
 /// Copies rows on the device, without waiting.
 fn copy_rows(current: &Current<'_>, stream: RawStream, to: Rect, from: Rect) -> Result<(), HalError> {
     let (to, from) = rows_first(to, from);
@@ -117,36 +105,4 @@ fn copy_rows(current: &Current<'_>, stream: RawStream, to: Rect, from: Rect) -> 
         }
     }
     Ok(())
-}
-
-/// Slices of one row are the rows of one slice.
-fn rows_first(to: Rect, from: Rect) -> (Rect, Rect) {
-    let turned = |rect: Rect| match rect.region {
-        [width, 1, depth] => Rect { row_pitch: rect.slice_pitch, region: [width, depth, 1], ..rect },
-        _ => rect,
-    };
-    (turned(to), turned(from))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_box_is_gathered_whole_or_in_parts_that_fit() {
-        let rect = |region| Rect { start: 7, row_pitch: 3 << 20, slice_pitch: 3 << 30, region };
-        assert_eq!(parts(rect([1 << 20, 4, 4])).collect::<Vec<_>>(), [rect([1 << 20, 4, 4])]);
-        let large = rect([1 << 20, 300, 2]);
-        let several: Vec<Rect> = parts(large).collect();
-        assert!(several.iter().all(|part| part.bytes() <= GATHERED) && several.len() == 4, "{several:?}");
-        assert!(several.iter().flat_map(Rect::rows).eq(large.rows()));
-    }
-
-    #[test]
-    fn slices_of_one_row_are_one_call() {
-        let rect = Rect { start: 0, row_pitch: 4, slice_pitch: 64, region: [4, 1, 9] };
-        let (turned, _) = rows_first(rect, rect);
-        assert_eq!((turned.region, turned.row_pitch), ([4, 9, 1], 64));
-        assert!(turned.rows().eq(rect.rows()));
-    }
 }

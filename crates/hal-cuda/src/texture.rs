@@ -17,14 +17,14 @@ use cloom_hal::{Memory, Texture, TextureChannel, TextureRows};
 use std::sync::Arc;
 
 /// Bytes of the largest texel.
-const LARGEST_TEXEL: u32 = 8;
+const MAX_TEXEL_BYTES: u32 = 8;
 /// What the first byte of a texture is aligned to (`CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT`), and each row
 /// (`CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT`), on all GPUs.
-const ALIGN: u64 = 512;
-const ROW_ALIGN: u64 = 32;
+const BASE_ALIGN_BYTES: u64 = 512;
+const ROW_ALIGN_BYTES: u64 = 32;
 /// The largest texture of pitched memory, on all GPUs.
-const MOST_WIDTH: u64 = 1 << 16;
-const MOST_ROWS: u64 = 65_000;
+const MAX_WIDTH: u64 = 1 << 16;
+const MAX_ROWS: u64 = 65_000;
 
 /// A texture of a GPU.
 pub struct CudaTexture {
@@ -48,12 +48,12 @@ impl CudaTexture {
     /// One of rows in memory of this GPU. `None` if its units cannot read them, or more slowly than a kernel.
     pub fn new(gpu: &Arc<Gpu>, memory: &dyn Memory, rows: &TextureRows) -> Option<CudaTexture> {
         let address = memory.device_address() + rows.start;
-        let can_be = address.is_multiple_of(ALIGN)
-            && rows.row_pitch.is_multiple_of(ROW_ALIGN)
-            && rows.width <= MOST_WIDTH
-            && rows.rows <= MOST_ROWS
+        let can_be = address.is_multiple_of(BASE_ALIGN_BYTES)
+            && rows.row_pitch.is_multiple_of(ROW_ALIGN_BYTES)
+            && rows.width <= MAX_WIDTH
+            && rows.rows <= MAX_ROWS
             && matches!(rows.channels, 1 | 2 | 4)
-            && rows.channels * rows.channel.size() <= LARGEST_TEXEL;
+            && rows.channels * rows.channel.size() <= MAX_TEXEL_BYTES;
         if !can_be {
             return None;
         }

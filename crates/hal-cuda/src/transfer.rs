@@ -1,9 +1,9 @@
 //! Transfers between the host and a GPU.
 //!
 //! The driver copies ordinary memory of the host through a small pinned buffer of its own, on one thread. A large
-//! transfer is therefore *staged*: several threads copy parts into pinned blocks, from which the GPU fetches them, so
+//! transfer is therefore *staged*: several threads copy chunks into pinned blocks, from which the GPU fetches them, so
 //! that copying and fetching overlap. Small transfers, and those of memory that is pinned already, go to the driver
-//! directly. Small pieces are read into pinned memory, where they are sooner, and copied from there. (H100, 256 MiB:
+//! directly. Small reads go into pinned memory, where they are sooner, and are copied from there. (H100, 256 MiB:
 //! pageable 9 GB/s up and 14 down, staged by one thread 9, by eight 14 to 20, pinned 55. H200, 4 KiB: 7.5 to 8.7 us
 //! down to ordinary memory, 6.7 to pinned memory.)
 
@@ -17,25 +17,25 @@ use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Transfers of at most so many bytes are not staged: starting threads takes as long as the transfer.
-const DIRECT: usize = 2 << 20;
-/// Bytes that are read as a small piece at most, and of a pinned block for them.
-const SMALL: usize = 16 << 10;
+/// Bytes of a transfer that is not staged at most: starting threads takes as long as the transfer.
+const MAX_DIRECT_BYTES: usize = 2 << 20;
+/// Bytes of a read that goes through a small pinned block at most, and of that block.
+const MAX_SMALL_READ_BYTES: usize = 16 << 10;
 /// Bytes of a pinned block.
-const BLOCK: usize = 4 << 20;
-/// Bytes that a thread stages at once, at least: copying and fetching then overlap soon.
-const MIN_PART: usize = 512 << 10;
+const PINNED_BLOCK_BYTES: usize = 4 << 20;
+/// Bytes that a thread stages at once at least: copying and fetching then overlap soon.
+const MIN_CHUNK_BYTES: usize = 512 << 10;
 /// Bytes for which a thread is worth starting.
-const PER_THREAD: usize = 2 << 20;
-/// Pinned blocks of a device, and threads of a transfer.
-const BLOCKS: usize = 8;
+const BYTES_PER_THREAD: usize = 2 << 20;
+/// Pinned blocks of a device at most, and threads of a transfer. (Figures for one and for eight above.)
+const MAX_PINNED_BLOCKS: usize = 8;
 
 /// The pinned blocks of a device, allocated as they are needed.
 pub struct Staging {
     gpu: Arc<Gpu>,
     blocks: Mutex<Blocks>,
     returned: Condvar,
-    /// Those for small pieces: as many as there were readers at once.
+    /// Those for small reads: as many as there were readers at once.
     small: Mutex<Vec<HostBlock>>,
 }
 
@@ -45,14 +45,14 @@ struct Blocks {
     allocated: usize,
 }
 
-/// The part of the host in a transfer.
+/// The host's side of a transfer.
 #[derive(Clone, Copy)]
 enum HostSide {
     From(*const u8),
     To(*mut u8),
 }
 
-// SAFETY: the threads of a transfer use parts that do not overlap, while the caller holds the whole.
+// SAFETY: the threads of a transfer use chunks that do not overlap, while the caller holds the whole.
 unsafe impl Send for HostSide {}
 // SAFETY: as above.
 unsafe impl Sync for HostSide {}
@@ -89,13 +89,13 @@ impl Staging {
     /// Copies from a GPU, of which the range has been checked.
     pub fn read(&self, gpu: &Gpu, from: Address, to: &mut [u8]) -> Result<(), HalError> {
         let (host, size) = (HostSide::To(to.as_mut_ptr()), to.len());
-        if size == 0 || size > SMALL {
+        if size == 0 || size > MAX_SMALL_READ_BYTES {
             // SAFETY: the slice is borrowed for the whole transfer.
             return unsafe { self.transfer(gpu, host, from, size) };
         }
         let current = gpu.enter()?;
         let free = self.small.lock().pop();
-        let mut block = free.or_else(|| HostBlock::allocate(&self.gpu, SMALL).ok());
+        let mut block = free.or_else(|| HostBlock::allocate(&self.gpu, MAX_SMALL_READ_BYTES).ok());
         let pinned = block.as_mut().map(HostBlock::bytes_mut);
         // SAFETY: as above; the block is this thread's, and large enough.
         let result = unsafe { staged(&current, host, from, size, pinned) };
@@ -117,24 +117,24 @@ impl Staging {
         }
         let current = gpu.enter()?;
         let host_address = host.address() as Address;
-        if size <= DIRECT || memory_type(&current, host_address) == Some(MEMORYTYPE_HOST) {
+        if size <= MAX_DIRECT_BYTES || memory_type(&current, host_address) == Some(MEMORYTYPE_HOST) {
             // SAFETY: the caller's.
             return unsafe { direct(&current, host, device, size) };
         }
-        let threads = threads().min(size / PER_THREAD).max(1);
-        let part = (size / threads / 4).next_multiple_of(4096).clamp(MIN_PART, BLOCK);
+        let threads = threads().min(size / BYTES_PER_THREAD).max(1);
+        let chunk = (size / threads / 4).next_multiple_of(4096).clamp(MIN_CHUNK_BYTES, PINNED_BLOCK_BYTES);
         let next = AtomicUsize::new(0);
         let work = || -> Result<(), HalError> {
             let current = gpu.enter()?;
             let mut block = self.take()?;
             let result = loop {
-                let at = next.fetch_add(1, Ordering::Relaxed).saturating_mul(part);
+                let at = next.fetch_add(1, Ordering::Relaxed).saturating_mul(chunk);
                 if at >= size {
                     break Ok(());
                 }
-                let bytes = part.min(size - at);
+                let bytes = chunk.min(size - at);
                 let pinned = block.as_mut().map(HostBlock::bytes_mut);
-                // SAFETY: this thread alone has this part, which lies within the range, and the block.
+                // SAFETY: this thread alone has this chunk, which lies within the range, and the block.
                 if let Err(error) = unsafe { staged(&current, host.at(at), device + at as Address, bytes, pinned) } {
                     // The other threads end too.
                     next.store(usize::MAX / 2, Ordering::Relaxed);
@@ -164,14 +164,14 @@ impl Staging {
             if let Some(block) = blocks.free.pop() {
                 return Ok(Some(block));
             }
-            if blocks.allocated < BLOCKS {
+            if blocks.allocated < MAX_PINNED_BLOCKS {
                 break;
             }
             blocks = self.returned.wait(blocks);
         }
         blocks.allocated += 1;
         drop(blocks);
-        let allocated = HostBlock::allocate(&self.gpu, BLOCK);
+        let allocated = HostBlock::allocate(&self.gpu, PINNED_BLOCK_BYTES);
         if allocated.is_err() {
             self.blocks.lock().allocated -= 1;
             self.returned.notify_one();
@@ -194,7 +194,7 @@ impl Staging {
 /// How many threads a transfer has: more than the cores only get into each other's way.
 fn threads() -> usize {
     static THREADS: OnceLock<usize> = OnceLock::new();
-    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from).min(BLOCKS))
+    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from).min(MAX_PINNED_BLOCKS))
 }
 
 /// What memory an address of this process or of a device belongs to; `None` for ordinary memory of the host.
@@ -237,7 +237,7 @@ unsafe fn direct(current: &Current<'_>, host: HostSide, device: Address, size: u
     Ok(begun.and(ended)?)
 }
 
-/// Copies a part through a pinned block, if there is one.
+/// Copies a chunk through a pinned block, if there is one.
 ///
 /// # Safety
 /// Both sides have so many bytes, and the block at least as many.
@@ -266,9 +266,9 @@ unsafe fn staged(
 }
 
 /// Bytes that are read at once where the end of a text is looked for.
-const TEXT_PIECE: u64 = 256;
+const TEXT_CHUNK_BYTES: u64 = 256;
 /// Bytes of the longest text.
-const MAX_TEXT: usize = 64 << 10;
+const MAX_TEXT_BYTES: usize = 64 << 10;
 
 /// The zero-terminated string at an address of a device, or its beginning; `None` if there is no memory of a device.
 pub fn text(gpu: &Gpu, address: Address) -> Option<Vec<u8>> {
@@ -276,12 +276,12 @@ pub fn text(gpu: &Gpu, address: Address) -> Option<Vec<u8>> {
     // Another address would be taken for one of the host, which must not be read for a kernel.
     is_on_device(&current, address).then_some(())?;
     let mut text = Vec::new();
-    let mut piece = TEXT_PIECE;
-    while text.len() < MAX_TEXT {
+    let mut chunk = TEXT_CHUNK_BYTES;
+    while text.len() < MAX_TEXT_BYTES {
         let at = address.checked_add(text.len() as u64)?;
-        // Up to the next multiple of the piece: near the end of an allocation a whole piece may go beyond it.
-        let size = (piece - at % piece) as usize;
-        let mut bytes = [0; TEXT_PIECE as usize];
+        // Up to the next multiple of the chunk: near the end of an allocation a whole chunk may go beyond it.
+        let size = (chunk - at % chunk) as usize;
+        let mut bytes = [0; TEXT_CHUNK_BYTES as usize];
         // SAFETY: the array has so many bytes. A range that is no memory of the device is an error and not a fault.
         match unsafe { direct(&current, HostSide::To(bytes.as_mut_ptr()), at, size) } {
             Ok(()) => {
@@ -291,7 +291,7 @@ pub fn text(gpu: &Gpu, address: Address) -> Option<Vec<u8>> {
                     return Some(text);
                 }
             }
-            Err(_) if piece > 1 && !crate::error::is_lost() => piece /= 4,
+            Err(_) if chunk > 1 && !crate::error::is_lost() => chunk /= 4,
             Err(_) => break,
         }
     }

@@ -58,3 +58,37 @@ pub const MAX_NOTIFIED_LAUNCHES: usize = 64;
 pub const QUICK_LAUNCH_TIME: Duration = Duration::from_micros(200);
 /// If the end is notified only after this time, the kernel may be quick no more, or the GPU is busy anyway.
 pub const SLOW_LAUNCH_TIME: Duration = Duration::from_millis(20);
+
+// Grids and groups of a launch.
+
+/// Grids of a launch at most: more would take minutes to submit.
+pub const MAX_GRIDS: u64 = 1 << 20;
+/// Threads of a warp.
+pub const WARP_THREADS: u64 = 32;
+/// Threads that a multiprocessor has at a time at most.
+pub const RESIDENT_THREADS: u64 = 2048;
+/// Groups that a multiprocessor has at a time at most.
+pub const MAX_RESIDENT_GROUPS: u64 = 32;
+/// Threads of a group of a coarsened kernel.
+pub const COARSE_GROUP_THREADS: u64 = 256;
+/// Threads of a row of such a group at least, if rows of the range are whole groups.
+pub const MIN_COARSE_ROW_THREADS: u64 = 32;
+/// Threads that a multiprocessor has of a coarsened kernel at least: with fewer, coarsening makes it idle.
+pub const MIN_COARSE_THREADS: u64 = 512;
+/// Threads of a group whose warps have a shape of their own, and of one that replaces several small ones: a GPU starts
+/// only so many groups in a time. (H100: 1.5 groups in a nanosecond. Copying an image of 2048 by 2048 in groups of 64
+/// took 43.7 us whatever its format, and takes 19.5 in groups of 256.)
+pub const SHAPED_GROUP_THREADS: u64 = 256;
+/// Threads of a group from which it is not small, and is left as it is.
+pub const MIN_LARGE_GROUP_THREADS: u64 = 128;
+/// Groups of [`SHAPED_GROUP_THREADS`] that a range has at least if small groups are replaced: with fewer, starting them
+/// does not take the time of a launch.
+pub const MIN_GROUPS_TO_REGROUP: u64 = 1024;
+
+// Print records and boxes.
+
+/// Bytes of the print records of a launch. Only what is written is read, so that it is a few times what a program asks
+/// for that prints much, such as 100,000 letters one by one (2.4 MB).
+pub const MAX_PRINT_BYTES: u32 = 8 << 20;
+/// Bytes of a box that are gathered or scattered on the device at once: so much of its memory is taken for it.
+pub const MAX_GATHERED_BYTES: u64 = 256 << 20;

@@ -9,7 +9,7 @@ use std::io::{self, Read, Write};
 /// The most bytes of memory that go with a message.
 pub const MOST_BYTES: u64 = 8 << 20;
 /// The most bytes of a message itself: code of kernels, with room.
-const MOST_MESSAGE: usize = 256 << 20;
+const MAX_MESSAGE_BYTES: usize = 256 << 20;
 
 /// The fields of a [`Rect`], in order.
 pub type Bounds = (u64, u64, u64, [u64; 3]);
@@ -141,7 +141,7 @@ pub fn receive<M: DeserializeOwned>(from: &mut impl Read) -> io::Result<(M, usiz
     let mut lengths = [[0; 8]; 2];
     from.read_exact(lengths.as_flattened_mut())?;
     let [message, bytes] = lengths.map(u64::from_le_bytes);
-    if message > MOST_MESSAGE as u64 || bytes > MOST_BYTES {
+    if message > MAX_MESSAGE_BYTES as u64 || bytes > MOST_BYTES {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "no message of Cloom"));
     }
     let mut text = vec![0; message as usize];

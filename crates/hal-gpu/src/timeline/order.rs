@@ -175,8 +175,8 @@ impl<S: GpuStream> Timeline<S> {
         }
     }
 
-    /// Why one of these launches could not be put on the stream: the first one that could not. It is told once. They
-    /// must have ended.
+    /// Why one of these launches, which have ended, could not be put on the stream: the first one that could not. Each
+    /// error is returned once.
     pub fn take_failure(&self, numbers: &[RangeInclusive<u64>]) -> Option<HalError> {
         if !self.has_failed.load(Ordering::Acquire) {
             return None;

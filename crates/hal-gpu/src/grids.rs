@@ -1,19 +1,17 @@
 //! The grids of a launch, and their descriptors.
 //!
-//! In comes a range; out go grids whose groups all have one size and that are within the limits of CUDA: in each
-//! dimension the whole groups, in pieces if there are many, and then the group at the edge, which is smaller. Each grid
-//! has the descriptor that `cloom_ir::abi::gpu` describes. Nothing here needs a GPU.
+//! In comes a range; out go grids whose groups all have one size and that are within the limits of a device: in each
+//! dimension the whole groups, in several spans if there are many, and then the group at the edge, which is smaller.
+//! Each grid has the descriptor that `cloom_ir::abi::gpu` describes. Before that, the range may get groups of another
+//! shape, or be divided between a coarsened kernel and the ordinary one for the remainder.
 
+use crate::tuning::{
+    COARSE_GROUP_THREADS, MAX_GRIDS, MAX_RESIDENT_GROUPS, MIN_COARSE_ROW_THREADS, MIN_GROUPS_TO_REGROUP,
+    MIN_LARGE_GROUP_THREADS, RESIDENT_THREADS, SHAPED_GROUP_THREADS, WARP_THREADS,
+};
 use cloom_artifact::WarpShape;
 use cloom_hal::NdRange;
 use cloom_ir::abi::gpu;
-
-/// Groups of a grid in each dimension.
-pub const GRID_LIMITS: [u64; 3] = [0x7fff_ffff, 0xffff, 0xffff];
-/// Work-items of a group in each dimension.
-pub const GROUP_LIMITS: [u64; 3] = [1024, 1024, 64];
-/// Grids of a launch: more would take minutes to submit.
-const MAX_GRIDS: u64 = 1 << 20;
 
 /// A grid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,22 +26,22 @@ pub struct Grid {
     pub local: [u32; 3],
 }
 
-/// A part of a dimension, of groups of one size.
+/// A span of a dimension, of groups of one size.
 #[derive(Clone, Copy)]
-struct Part {
+struct Span {
     first_group: u64,
     groups: u64,
     local: u64,
 }
 
-/// The parts of a dimension.
-fn parts(global: u64, local: u64, limit: u64) -> impl Iterator<Item = Part> + Clone {
+/// The spans of a dimension.
+fn spans(global: u64, local: u64, limit: u64) -> impl Iterator<Item = Span> + Clone {
     let (whole, rest) = (global / local, global % local);
-    let pieces = (0..whole.div_ceil(limit)).map(move |i| {
+    let full = (0..whole.div_ceil(limit)).map(move |i| {
         let first_group = i * limit;
-        Part { first_group, groups: limit.min(whole - first_group), local }
+        Span { first_group, groups: limit.min(whole - first_group), local }
     });
-    pieces.chain((rest > 0).then_some(Part { first_group: whole, groups: 1, local: rest }))
+    full.chain((rest > 0).then_some(Span { first_group: whole, groups: 1, local: rest }))
 }
 
 /// The grid of a range that is one.
@@ -68,33 +66,26 @@ pub fn grids(range: &NdRange, limits: [u64; 3]) -> Option<impl Iterator<Item = G
     });
     count.filter(|&count| count <= MAX_GRIDS)?;
     let offset = range.offset;
-    let [x, y, z] = std::array::from_fn(|d| parts(range.global[d], local[d], limits[d]));
+    let [x, y, z] = std::array::from_fn(|d| spans(range.global[d], local[d], limits[d]));
     let planes = z.flat_map(move |z| y.clone().map(move |y| (y, z)));
     Some(planes.flat_map(move |(y, z)| {
         x.clone().map(move |x| {
-            let parts = [x, y, z];
+            let spans = [x, y, z];
             Grid {
-                first_group: parts.map(|part| part.first_group),
-                // Groups before a part are whole ones.
-                first_id: std::array::from_fn(|d| offset[d] + parts[d].first_group * local[d]),
-                groups: parts.map(|part| part.groups as u32),
-                local: parts.map(|part| part.local as u32),
+                first_group: spans.map(|span| span.first_group),
+                // Groups before a span are whole ones.
+                first_id: std::array::from_fn(|d| offset[d] + spans[d].first_group * local[d]),
+                groups: spans.map(|span| span.groups as u32),
+                local: spans.map(|span| span.local as u32),
             }
         })
     }))
 }
 
-/// Threads of a group of a coarse kernel.
-const COARSE_GROUP: u64 = 256;
-/// Threads of a row of such a group at least, if rows of the range are whole groups.
-const COARSE_ROW: u64 = 32;
-/// Threads that a multiprocessor of a coarse kernel has at least: with fewer, joining them makes it idle.
-pub const COARSE_THREADS: u64 = 512;
-
-/// How a coarse kernel of this factor runs a range: the range of its threads, and the range of the ordinary kernel's
-/// work-items at the end of each row that are too few to be joined. None if it should not: it would have fewer threads
-/// than `least`, or ids of more than 31 bits.
-pub fn joined_items(range: &NdRange, factor: u64, least: u64) -> Option<(NdRange, Option<NdRange>)> {
+/// How a coarsened kernel of this factor runs a range: the range of its threads, and the range of the ordinary kernel's
+/// work-items at the end of each row that are too few for one thread. None if it should not: it would have fewer
+/// threads than `least`, or ids of more than 31 bits.
+pub fn coarsened_items(range: &NdRange, factor: u64, least: u64) -> Option<(NdRange, Option<NdRange>)> {
     let ([x, y, z], first) = (range.global, range.offset[0]);
     let rows = y.checked_mul(z)?;
     let end = first.checked_add(x)?;
@@ -103,37 +94,37 @@ pub fn joined_items(range: &NdRange, factor: u64, least: u64) -> Option<(NdRange
         return None;
     }
     // The largest row of threads that divides the range, and rows to fill the group.
-    let row = 1 << threads.trailing_zeros().min(COARSE_GROUP.trailing_zeros());
-    let row = if row < COARSE_ROW { COARSE_GROUP.min(threads.next_power_of_two()) } else { row };
+    let row = 1 << threads.trailing_zeros().min(COARSE_GROUP_THREADS.trailing_zeros());
+    let row = if row < MIN_COARSE_ROW_THREADS { COARSE_GROUP_THREADS.min(threads.next_power_of_two()) } else { row };
     let row = row.min(threads);
-    let column = 1 << y.trailing_zeros().min((COARSE_GROUP / row).max(1).ilog2());
-    let joined = NdRange {
+    let column = 1 << y.trailing_zeros().min((COARSE_GROUP_THREADS / row).max(1).ilog2());
+    let coarsened = NdRange {
         offset: [first / factor, range.offset[1], range.offset[2]],
         global: [threads, y, z],
         local: [row, column, 1],
         ..*range
     };
     let rest = x - threads * factor;
-    let apart = (rest > 0).then(|| NdRange {
+    let remainder = (rest > 0).then(|| NdRange {
         offset: [first + threads * factor, range.offset[1], range.offset[2]],
         global: [rest, y, z],
-        local: [rest, y.min(COARSE_ROW), 1],
+        local: [rest, y.min(MIN_COARSE_ROW_THREADS), 1],
         ..*range
     });
-    Some((joined, apart))
+    Some((coarsened, remainder))
 }
 
-/// How a coarse kernel whose groups are so many along a dimension runs a range: the range of its groups, and that of
+/// How a coarsened kernel whose groups are so many along a dimension runs a range: the range of its groups, and that of
 /// the ordinary kernel's work-items behind them, with the id of their first group. None if it has not one group.
-pub fn joined_groups(range: &NdRange, dim: usize, factor: u64) -> Option<(NdRange, Option<(NdRange, u64)>)> {
+pub fn coarsened_groups(range: &NdRange, dim: usize, factor: u64) -> Option<(NdRange, Option<(NdRange, u64)>)> {
     let local = range.local[dim].max(1);
-    let joined = range.global[dim] / local / factor;
-    let first = joined * factor;
+    let coarsened = range.global[dim] / local / factor;
+    let first = coarsened * factor;
     let (mut groups, mut rest) = (*range, *range);
-    groups.global[dim] = joined * local;
+    groups.global[dim] = coarsened * local;
     rest.offset[dim] += first * local;
     rest.global[dim] -= first * local;
-    (joined > 0).then_some((groups, (rest.global[dim] > 0).then_some((rest, first))))
+    (coarsened > 0).then_some((groups, (rest.global[dim] > 0).then_some((rest, first))))
 }
 
 /// How many groups a range has.
@@ -143,7 +134,7 @@ pub fn group_count(range: &NdRange) -> u64 {
 
 /// Groups of so many threads that a multiprocessor has at a time, if it has registers and local memory for them.
 fn resident(threads: u64) -> u64 {
-    (2048 / threads.max(1)).min(32)
+    (RESIDENT_THREADS / threads.max(1)).min(MAX_RESIDENT_GROUPS)
 }
 
 /// Whether a multiprocessor has local memory for all the groups of so many threads that it could have.
@@ -151,19 +142,10 @@ pub fn is_full(threads: u64, local_size: u64, local_memory: u64) -> bool {
     local_size.saturating_mul(resident(threads)) <= local_memory
 }
 
-/// Groups of so many threads that take half of the places for groups: of fewer, joining them makes a GPU idle.
+/// Groups of so many threads that take half of the places for groups: of fewer, coarsening makes a GPU idle.
 pub fn least_groups(threads: u64, multiprocessors: u64) -> u64 {
     multiprocessors * resident(threads) / 2
 }
-
-/// Threads of a group whose warps have a shape of their own.
-const SHAPED_GROUP: u64 = 256;
-/// Threads of a warp.
-const WARP: u64 = 32;
-
-/// Threads of a group that is not small, where the range has so many groups of [`SHAPED_GROUP`].
-const LARGE_GROUP: u64 = 128;
-const MANY_GROUPS: u64 = 1024;
 
 /// A range in groups whose warps have this shape, of at most so many threads, for a GPU of so many multiprocessors.
 /// None if it should be as it is, or if the groups would not divide it.
@@ -172,15 +154,15 @@ pub fn shaped(range: &NdRange, shape: WarpShape, most: u64, multiprocessors: u64
         WarpShape::AsGrouped => return None,
         WarpShape::Divisible => return divided(range, multiprocessors),
         WarpShape::Row => {
-            return in_rows(range, SHAPED_GROUP.min(most)).or_else(|| divided(range, multiprocessors));
+            return in_rows(range, SHAPED_GROUP_THREADS.min(most)).or_else(|| divided(range, multiprocessors));
         }
         WarpShape::Column => 1,
         WarpShape::Tile => 8,
         WarpShape::TallTile => 4,
     };
     let [x, y, _] = range.global;
-    let column = (1 << y.trailing_zeros().min(SHAPED_GROUP.ilog2())).min(SHAPED_GROUP.min(most) / row);
-    (x.is_multiple_of(row) && row * column >= WARP).then_some(NdRange { local: [row, column, 1], ..*range })
+    let column = (1 << y.trailing_zeros().min(SHAPED_GROUP_THREADS.ilog2())).min(SHAPED_GROUP_THREADS.min(most) / row);
+    (x.is_multiple_of(row) && row * column >= WARP_THREADS).then_some(NdRange { local: [row, column, 1], ..*range })
 }
 
 /// A range of few groups in groups that are halves, quarters… of its own, until there are as many as multiprocessors.
@@ -192,7 +174,7 @@ fn divided(range: &NdRange, multiprocessors: u64) -> Option<NdRange> {
         let halves = divided.local.iter().product::<u64>() / 2;
         // The work-items of a warp are neighbours of the dimensions before.
         let Some(slowest) = (0..3).rev().find(|&d| divided.local[d] > 1) else { break };
-        if !divided.local[slowest].is_multiple_of(2) || !halves.is_multiple_of(WARP) {
+        if !divided.local[slowest].is_multiple_of(2) || !halves.is_multiple_of(WARP_THREADS) {
             break;
         }
         divided.local[slowest] /= 2;
@@ -204,8 +186,8 @@ fn divided(range: &NdRange, multiprocessors: u64) -> Option<NdRange> {
 fn in_rows(range: &NdRange, most: u64) -> Option<NdRange> {
     let [x, y, z] = range.global;
     let items = x.checked_mul(y)?.checked_mul(z)?;
-    let is_small = range.local.iter().product::<u64>() < LARGE_GROUP.min(most);
-    if !is_small || items / SHAPED_GROUP < MANY_GROUPS {
+    let is_small = range.local.iter().product::<u64>() < MIN_LARGE_GROUP_THREADS.min(most);
+    if !is_small || items / SHAPED_GROUP_THREADS < MIN_GROUPS_TO_REGROUP {
         return None;
     }
     let part = |size: u64, most: u64| (1..=most).rev().find(|&part| size.is_multiple_of(part)).unwrap_or(1);
@@ -213,7 +195,8 @@ fn in_rows(range: &NdRange, most: u64) -> Option<NdRange> {
     [most / 4, most].into_iter().find_map(|longest| {
         let row = part(x, longest);
         let column = part(y, most / row);
-        (row >= WARP && row * column >= LARGE_GROUP.min(most)).then_some(NdRange { local: [row, column, 1], ..*range })
+        (row >= WARP_THREADS && row * column >= MIN_LARGE_GROUP_THREADS.min(most))
+            .then_some(NdRange { local: [row, column, 1], ..*range })
     })
 }
 
@@ -261,6 +244,10 @@ impl Descriptor {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Groups of a grid in each dimension, of a GPU.
+    const GRID_LIMITS: [u64; 3] = [0x7fff_ffff, 0xffff, 0xffff];
+
     use std::collections::BTreeMap;
 
     /// Global id to group id, local id and local size, of all work-items.
@@ -298,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn joined_groups_and_the_ordinary_ones_run_each_work_item_once() {
+    fn coarsened_groups_and_the_ordinary_ones_run_each_work_item_once() {
         for (global, local, dim) in [
             ([64, 1, 1], [8, 1, 1], 0),
             ([77, 3, 1], [8, 2, 1], 0),
@@ -306,9 +293,9 @@ mod tests {
             ([3, 4, 27], [3, 4, 2], 2),
         ] {
             let range = NdRange { work_dim: 3, offset: [3, 0, 7], global, local };
-            let (joined, rest) = joined_groups(&range, dim, 4).unwrap();
+            let (coarsened, rest) = coarsened_groups(&range, dim, 4).unwrap();
             let mut items = Items::new();
-            for (group, t, size) in by_grids(&joined, GRID_LIMITS).into_values() {
+            for (group, t, size) in by_grids(&coarsened, GRID_LIMITS).into_values() {
                 for k in 0..4 {
                     let mut group = group;
                     group[dim] = 4 * group[dim] + k;
@@ -325,7 +312,7 @@ mod tests {
             assert_eq!(items, by_definition(&range), "{range:?}");
         }
         let few = NdRange { work_dim: 1, offset: [0; 3], global: [31, 1, 1], local: [8, 1, 1] };
-        assert!(joined_groups(&few, 0, 4).is_none(), "three groups and a partial one");
+        assert!(coarsened_groups(&few, 0, 4).is_none(), "three groups and a partial one");
     }
 
     #[test]
@@ -343,11 +330,11 @@ mod tests {
             for global in [[64, 64, 1], [8, 4, 1], [24, 96, 2], [512, 36, 1]] {
                 let range = range(global);
                 let Some(other) = shaped(&range, shape, 1024, 1) else {
-                    let rows = if shape == WarpShape::Column { WARP } else { WARP / 4 };
+                    let rows = if shape == WarpShape::Column { WARP_THREADS } else { WARP_THREADS / 4 };
                     assert!(shape != WarpShape::Tile && global[1] % rows != 0, "{shape:?} {global:?}");
                     continue;
                 };
-                assert!(other.local.iter().product::<u64>() <= SHAPED_GROUP && other.local[0] <= 8);
+                assert!(other.local.iter().product::<u64>() <= SHAPED_GROUP_THREADS && other.local[0] <= 8);
                 let ids = |range| by_grids(range, GRID_LIMITS).into_keys().collect::<Vec<_>>();
                 assert_eq!(ids(&other), ids(&range), "{shape:?} {global:?}");
             }
@@ -402,21 +389,21 @@ mod tests {
             ([0, 0, 1], [4, 4, 4]),
             ([0, 0, 0], [4 * 8191, 1, 1]),
         ] {
-            let (joined, apart) = joined_items(&range(offset, global), 4, 1).unwrap();
-            assert!(joined.local.iter().product::<u64>() <= COARSE_GROUP, "{joined:?}");
+            let (coarsened, remainder) = coarsened_items(&range(offset, global), 4, 1).unwrap();
+            assert!(coarsened.local.iter().product::<u64>() <= COARSE_GROUP_THREADS, "{coarsened:?}");
             let mut found = Vec::new();
-            for ([x, y, z], _) in by_grids(&joined, GRID_LIMITS) {
+            for ([x, y, z], _) in by_grids(&coarsened, GRID_LIMITS) {
                 found.extend((0..4).map(|k| [4 * x + k, y, z]));
             }
-            found.extend(apart.iter().flat_map(|apart| by_grids(apart, GRID_LIMITS).into_keys()));
+            found.extend(remainder.iter().flat_map(|remainder| by_grids(remainder, GRID_LIMITS).into_keys()));
             found.sort_unstable();
             let mut all: Vec<_> = each(global).map(|at| std::array::from_fn(|d| at[d] + offset[d])).collect();
             all.sort_unstable();
             assert_eq!(found, all);
         }
-        assert!(joined_items(&range([2, 0, 0], [4096, 1, 1]), 4, 1).is_none(), "wide accesses would not be aligned");
-        assert!(joined_items(&range([0; 3], [4096, 1, 1]), 4, 1025).is_none(), "too few threads");
-        assert!(joined_items(&range([0; 3], [(1 << 31) + 4, 1, 1]), 4, 1).is_none(), "too large ids");
+        assert!(coarsened_items(&range([2, 0, 0], [4096, 1, 1]), 4, 1).is_none(), "wide accesses would not be aligned");
+        assert!(coarsened_items(&range([0; 3], [4096, 1, 1]), 4, 1025).is_none(), "too few threads");
+        assert!(coarsened_items(&range([0; 3], [(1 << 31) + 4, 1, 1]), 4, 1).is_none(), "too large ids");
     }
 
     #[test]
