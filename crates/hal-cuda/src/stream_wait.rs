@@ -17,7 +17,7 @@ use crate::memory::HostBlock;
 use cloom_cuda_abi::constants::STREAM_WAIT_VALUE_GEQ;
 use cloom_hal::HalError;
 use cloom_hal::lock::{Condvar, Mutex, MutexGuard};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -29,35 +29,49 @@ const MAX_IDLE_LOOKS: u32 = 1000;
 
 /// What one stream waits for.
 pub struct StreamWait {
+    block: HostBlock,
     word: Arc<Word>,
     /// The number that was last waited for.
     last: Mutex<u32>,
+    watched: Arc<State>,
 }
 
-/// A word of the host's memory that a stream waits for.
+/// A word of the host's memory that a stream waits for. The watchdog has it without the block, so that it never frees
+/// one: that is a call of the driver, which may wait for a stream that only the watchdog lets go on.
 struct Word {
-    block: HostBlock,
+    /// Where it is; null when the block goes, which changes under the lock of the watchdog.
+    value: AtomicPtr<u32>,
     /// The number that the stream waits for; that of the word if it waits for none.
     wanted: AtomicU32,
 }
 
 impl Word {
-    fn value(&self) -> &AtomicU32 {
-        // SAFETY: the block has four bytes, aligned to pages, and lives as long as `self`; only this writes them.
-        unsafe { AtomicU32::from_ptr(self.block.pointer().cast()) }
+    /// A word of four aligned bytes, which are there until it is [withdrawn](State::withdraw).
+    fn new(value: *mut u32) -> Arc<Word> {
+        Arc::new(Word { value: AtomicPtr::new(value), wanted: AtomicU32::new(0) })
+    }
+
+    /// The word, for its owner, or with the lock of the watchdog.
+    fn value(&self) -> Option<&AtomicU32> {
+        let value = self.value.load(Ordering::Relaxed);
+        // SAFETY: a word that is not null has four aligned bytes, which only this writes. They are freed by the owner,
+        // or after the owner has made it null under the lock that another caller has.
+        (!value.is_null()).then(|| unsafe { AtomicU32::from_ptr(value) })
     }
 
     /// Lets those go on that wait for numbers up to this one.
     fn release(&self, number: u32) {
         let later = |value: u32| (number.wrapping_sub(value) as i32 > 0).then_some(number);
-        // An error says that it has the number already.
-        let _ = self.value().fetch_update(Ordering::Release, Ordering::Relaxed, later);
+        if let Some(value) = self.value() {
+            // An error says that it has the number already.
+            let _ = value.fetch_update(Ordering::Release, Ordering::Relaxed, later);
+        }
     }
 
     /// The number for which a stream waits.
     fn awaited(&self) -> Option<u32> {
         let wanted = self.wanted.load(Ordering::Acquire);
-        (wanted != self.value().load(Ordering::Relaxed)).then_some(wanted)
+        (wanted != self.value()?.load(Ordering::Relaxed)).then_some(wanted)
     }
 }
 
@@ -71,30 +85,35 @@ impl StreamWait {
     /// Nobody waits so far.
     pub fn new(gpu: &Arc<Gpu>) -> Result<StreamWait, HalError> {
         let block = HostBlock::allocate(gpu, size_of::<u32>())?;
-        let word = Arc::new(Word { block, wanted: AtomicU32::new(0) });
-        gpu.watchdog.add(&word);
-        Ok(StreamWait { word, last: Mutex::new(0) })
+        let word = Word::new(block.pointer().cast());
+        let watched = gpu.watchdog.state.clone();
+        watched.looks.lock().words.push(Arc::downgrade(&word));
+        Ok(StreamWait { block, word, last: Mutex::new(0), watched })
     }
 
-    /// Lets the stream wait until the result is dropped. `None` if the driver cannot, or there would be no
-    /// watchdog.
+    /// Lets the stream wait until the result is dropped. `None` if the driver cannot, or there would be no watchdog.
     pub fn hold(&self, current: &Current<'_>, stream: RawStream) -> Option<Held<'_>> {
         let mut last = self.last.lock();
         let next = last.wrapping_add(1);
-        if !current.gpu.watchdog.start() {
+        if !State::start(&self.watched) {
             return None;
         }
         self.word.wanted.store(next, Ordering::Release);
         // SAFETY: the word lives as long as the stream, and the host's memory has the same address on the GPU.
-        let code = unsafe {
-            (current.table().stream_wait_value)(stream, self.word.block.address(), next, STREAM_WAIT_VALUE_GEQ)
-        };
+        let code =
+            unsafe { (current.table().stream_wait_value)(stream, self.block.address(), next, STREAM_WAIT_VALUE_GEQ) };
         *last = next;
         if current.check("cuStreamWaitValue32", code).is_err() {
             self.word.release(next);
             return None;
         }
         Some(Held { wait: self, last })
+    }
+}
+
+impl Drop for StreamWait {
+    fn drop(&mut self) {
+        self.watched.withdraw(&self.word);
     }
 }
 
@@ -127,21 +146,24 @@ struct Looks {
     ends: bool,
 }
 
-impl Watchdog {
-    fn add(&self, word: &Arc<Word>) {
-        self.state.looks.lock().words.push(Arc::downgrade(word));
-    }
-
+impl State {
     /// Sees to it that there is a thread. False if there can be none.
-    fn start(&self) -> bool {
-        let mut looks = self.state.looks.lock();
+    fn start(this: &Arc<State>) -> bool {
+        let mut looks = this.looks.lock();
         looks.idle = 0;
         if !looks.runs {
-            let state = self.state.clone();
+            let state = this.clone();
             let thread = std::thread::Builder::new().name("cloom-watchdog".into());
             looks.runs = thread.spawn(move || watch(&state)).is_ok();
         }
         looks.runs
+    }
+
+    /// A word goes.
+    fn withdraw(&self, word: &Arc<Word>) {
+        let mut looks = self.looks.lock();
+        looks.words.retain(|other| !std::ptr::eq(other.as_ptr(), Arc::as_ptr(word)));
+        word.value.store(std::ptr::null_mut(), Ordering::Relaxed);
     }
 }
 
@@ -174,5 +196,49 @@ fn watch(state: &State) {
             looks.runs = false;
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+
+    /// Waits until the watchdog has written a number.
+    fn is_released(value: &AtomicU32, number: u32) -> bool {
+        let begin = Instant::now();
+        while value.load(Ordering::Acquire) != number && begin.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(WATCHDOG_INTERVAL);
+        }
+        value.load(Ordering::Acquire) == number
+    }
+
+    #[test]
+    fn the_watchdog_ends_a_wait_that_is_too_long() {
+        let (watchdog, value) = (Watchdog::default(), AtomicU32::new(0));
+        let word = Word::new(value.as_ptr());
+        watchdog.state.looks.lock().words.push(Arc::downgrade(&word));
+        assert!(State::start(&watchdog.state));
+        for number in [1, 2, 7] {
+            word.wanted.store(number, Ordering::Release);
+            assert!(is_released(&value, number), "{number}");
+        }
+        word.release(5);
+        assert_eq!(value.load(Ordering::Relaxed), 7, "it never goes back");
+    }
+
+    #[test]
+    fn the_watchdog_does_not_touch_a_word_that_has_gone() {
+        let (watchdog, value, other) = (Watchdog::default(), AtomicU32::new(0), AtomicU32::new(0));
+        let (gone, word) = (Word::new(value.as_ptr()), Word::new(other.as_ptr()));
+        watchdog.state.looks.lock().words.extend([Arc::downgrade(&gone), Arc::downgrade(&word)]);
+        gone.wanted.store(1, Ordering::Release);
+        watchdog.state.withdraw(&gone);
+        assert!(State::start(&watchdog.state));
+        word.wanted.store(1, Ordering::Release);
+        assert!(is_released(&other, 1));
+        assert_eq!((value.load(Ordering::Relaxed), gone.awaited()), (0, None));
+        drop(gone);
+        assert_eq!(watchdog.state.looks.lock().words.len(), 1);
     }
 }
