@@ -38,7 +38,7 @@ pub fn serve(listener: &UnixListener, devices: Vec<CudaDevice>) -> io::Error {
                 std::process::exit(0);
             }
         };
-        if let Err(e) = std::thread::Builder::new().spawn(serve) {
+        if let Err(e) = std::thread::Builder::new().name("cloom-helper".into()).spawn(serve) {
             return e;
         }
     }

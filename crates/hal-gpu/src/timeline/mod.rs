@@ -53,7 +53,7 @@
 //! step.
 //!
 //! `work` and `order` are never held together: the thread that notifies waits for the GPU without `work`, or launches
-//! would wait for it. Nothing that waits for the GPU holds `order`, or nobody could launch what the GPU waits for.
+//! would wait for it. [`Timeline::wait`] sleeps without `order`, or nobody could launch what the GPU waits for.
 //!
 //! `tests/timeline` runs these files in every order that the memory model allows, and finds planted bugs;
 //! `tests/orders.rs` compares random orders of operations with a sequential reference.

@@ -9,9 +9,11 @@
 //! * `manifests`: one table of lints, no dependency that nothing names.
 //! * `supply`: licences, versions and sources of what is depended on, and the compiler that it needs.
 //! * `commits`: the subjects of commits.
+//! * `concurrency`: the tables of threads and locks are those of the code.
 //! * `docs`: paths, links, commands and variables that documents name exist.
 
 mod commits;
+mod concurrency;
 mod docs;
 mod functions;
 mod imports;
@@ -60,6 +62,8 @@ pub fn run() -> Result<Outcome> {
     manifests::check(&workspace, &mut findings);
     manifests::check_known(&workspace, &mut findings);
     commits::check(&names, &mut findings);
+    let threads_and_locks = fs::read_to_string(workspace.root.join(concurrency::DOCUMENT))?;
+    concurrency::check(&workspace, &threads_and_locks, &mut findings);
     supply::check(&workspace, &mut findings)?;
     docs::check(&workspace, &docs::Names::of(&workspace, USAGE)?, &mut findings)?;
     findings.sort();

@@ -9,7 +9,7 @@ use super::tokens::{Token, after_tests};
 use super::workspace::SourceFile;
 
 /// The crates that run in the process of an application.
-const LIBRARIES: &[&str] = &[
+pub const LIBRARIES: &[&str] = &[
     "target", "caps", "ir", "builtins", "clc", "spirv", "passes", "spmd", "interp", "llvm", "artifact", "compiler",
     "hal", "hal-cpu", "hal-gpu", "hal-cuda", "runtime", "capi", "cloom",
 ];
