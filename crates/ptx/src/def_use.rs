@@ -8,7 +8,8 @@ use crate::graph::{Exits, Graph};
 use crate::scope::{Register, Scopes};
 use crate::tree::{Arg, Base, Function, Inst, Statement};
 use crate::{Literal, ParseError, Type};
-use std::collections::HashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 /// Targets of all branches of a function together: each branch may name a table that is as long as the text.
 pub const MOST_TARGETS: usize = 1 << 20;
@@ -20,6 +21,10 @@ pub struct DefUse<'a, 't> {
     pub code: Vec<Operation<'a, 't>>,
     /// All slots of registers are below.
     pub slots: u32,
+    /// Registers of a floating-point type.
+    pub floats: RegisterSet,
+    /// Names, and prefixes of names, of registers that are declared in a block of the function.
+    inner: FxHashSet<&'t str>,
 }
 
 /// An instruction with resolved names.
@@ -27,13 +32,20 @@ pub struct DefUse<'a, 't> {
 pub struct Operation<'a, 't> {
     /// The instruction in the tree.
     pub inst: &'a Inst<'t>,
+    /// Its position among the statements of the body.
+    pub statement: usize,
+    /// The first part of its opcode.
+    pub name: &'a str,
     /// The register of its predicate.
     pub guard: Option<Register>,
     /// Its operands, of which the first may be set.
-    pub operands: Vec<Operand<'t>>,
+    pub operands: Operands<'t>,
     /// The positions that a branch may go to.
     pub targets: Vec<u32>,
 }
+
+/// The operands of an instruction. Most have three.
+pub type Operands<'t> = SmallVec<[Operand<'t>; 3]>;
 
 /// An operand with resolved names.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,46 +71,46 @@ impl Operand<'_> {
         }
     }
 
-    /// The operand, or all in the group, and the base of an address.
-    fn leaves(&self) -> Vec<Operand<'_>> {
-        let (mut out, mut open) = (Vec::new(), vec![self]);
-        while let Some(operand) = open.pop() {
-            match operand {
-                Operand::Group(list) => open.extend(list.iter().rev()),
-                Operand::Address(base) => out.extend(base.map(Operand::Register)),
-                other => out.push(other.clone()),
-            }
+    /// Whether it is a register that `is_wanted`, or one is in the group or the base of the address. The parser limits
+    /// the depth of groups.
+    pub fn any_register(&self, is_wanted: &mut dyn FnMut(Register) -> bool) -> bool {
+        match self {
+            Operand::Register(register) | Operand::Address(Some(register)) => is_wanted(*register),
+            Operand::Group(list) => list.iter().any(|operand| operand.any_register(is_wanted)),
+            Operand::Name(_) | Operand::Literal(_) | Operand::Address(None) => false,
         }
-        out
     }
 }
 
 impl<'t> Operation<'_, 't> {
     /// Whether the first operand is set.
     fn has_result(&self) -> bool {
-        match self.inst.name() {
-            "st" | "red" | "bra" | "brx" | "ret" | "exit" | "trap" | "fence" | "membar" | "prefetch" | "prefetchu"
-            | "nanosleep" | "pmevent" => false,
-            "bar" | "barrier" => self.inst.has("red"),
-            // Results stand in a list before the function.
-            "call" => matches!(self.inst.args.first(), Some(Arg::List(_))),
-            _ => true,
+        // An address in this place is read.
+        let has_place = self.operands.first().is_some_and(|first| !matches!(first, Operand::Address(_)));
+        has_place
+            && match self.name {
+                "st" | "red" | "bra" | "brx" | "ret" | "exit" | "trap" | "fence" | "membar" | "prefetch"
+                | "prefetchu" | "nanosleep" | "pmevent" => false,
+                "bar" | "barrier" => self.inst.has("red"),
+                // Results stand in a list before the function.
+                "call" => matches!(self.inst.args.first(), Some(Arg::List(_))),
+                _ => true,
+            }
+    }
+
+    /// Calls `see` with each register that it sets.
+    pub fn for_each_write(&self, mut see: impl FnMut(Register)) {
+        if let Some(result) = self.operands.first().filter(|_| self.has_result()) {
+            result.any_register(&mut |register| {
+                see(register);
+                false
+            });
         }
     }
 
-    /// The registers that it sets.
-    pub fn writes(&self) -> Vec<Register> {
-        let first = self.operands.first().filter(|_| self.has_result());
-        // An address in this place is read.
-        let first = first.filter(|operand| !matches!(operand, Operand::Address(_)));
-        first.map_or(Vec::new(), |operand| operand.leaves().iter().filter_map(Operand::register).collect())
-    }
-
-    /// What it reads, but for its predicate: registers, constants and names.
-    pub fn reads(&self) -> Vec<Operand<'_>> {
-        let is_set = |operand: &Operand<'t>| self.has_result() && !matches!(operand, Operand::Address(_));
-        let set = usize::from(self.operands.first().is_some_and(is_set));
-        self.operands.iter().skip(set).flat_map(Operand::leaves).collect()
+    /// What it reads, but for its predicate: registers, constants, names, addresses and groups of these.
+    pub fn reads(&self) -> &[Operand<'t>] {
+        self.operands.get(usize::from(self.has_result())..).unwrap_or_default()
     }
 
     /// The register of an operand.
@@ -160,17 +172,32 @@ impl From<Register> for Symbol {
 impl<'a, 't> DefUse<'a, 't> {
     /// Resolves the names of a function. One without a body has no instructions.
     pub fn new(function: &'a Function<'t>) -> Result<DefUse<'a, 't>, ParseError> {
-        let module = HashMap::new();
+        let module = FxHashMap::default();
         let mut scopes = Scopes::new(&module);
-        let (mut code, mut targets): (Vec<Operation<'a, 't>>, usize) = (Vec::new(), 0);
-        for statement in function.body.iter().flatten() {
+        let statements = function.body.as_ref().map_or(0, Vec::len);
+        let (mut code, mut targets): (Vec<Operation<'a, 't>>, usize) = (Vec::with_capacity(statements), 0);
+        let (mut floats, mut inner, mut depth) = (Vec::new(), FxHashSet::default(), 0_u32);
+        for (at, statement) in function.body.iter().flatten().enumerate() {
             match statement {
-                Statement::Open => scopes.open(),
-                Statement::Close => scopes.close(),
+                Statement::Open => {
+                    depth += 1;
+                    scopes.open();
+                }
+                Statement::Close => {
+                    depth = depth.saturating_sub(1);
+                    scopes.close();
+                }
                 Statement::Label(line, name) => scopes.place_label(name, code.len() as u32, line.0)?,
                 Statement::Registers(line, ty, names) => {
+                    let first = scopes.slots();
                     for (name, count) in names {
                         scopes.declare_registers(name, *count, register_bits(*ty), line.0)?;
+                        if depth > 0 {
+                            inner.insert(*name);
+                        }
+                    }
+                    if ty.is_float() {
+                        floats.push(first..scopes.slots());
                     }
                 }
                 Statement::Variable(variable) => scopes.declare(variable.name, Symbol::Other, variable.line.0)?,
@@ -181,7 +208,7 @@ impl<'a, 't> DefUse<'a, 't> {
                 }
                 Statement::Prototype(..) | Statement::Directive(_) => {}
                 Statement::Inst(inst) => {
-                    let operation = operation(inst, &mut scopes);
+                    let operation = operation(inst, at, &mut scopes);
                     targets += operation.targets.len();
                     if targets > MOST_TARGETS {
                         return Err(ParseError { line: inst.line.0, what: "too many targets of branches".to_owned() });
@@ -196,15 +223,26 @@ impl<'a, 't> DefUse<'a, 't> {
                 *target = *position;
             }
         }
-        Ok(DefUse { code, slots: scopes.slots() })
+        let slots = scopes.slots();
+        let mut of = DefUse { code, slots, floats: RegisterSet(vec![false; slots as usize]), inner };
+        for slot in floats.into_iter().flatten() {
+            of.floats.0[slot as usize] = true;
+        }
+        Ok(of)
+    }
+
+    /// Whether this name of a register means the same one in the whole function: no block declares one of the name.
+    pub fn is_plain(&self, name: &str) -> bool {
+        let prefixes = (1..=name.len()).filter_map(|end| name.get(..end));
+        !prefixes.into_iter().any(|prefix| self.inner.contains(prefix))
     }
 
     /// The blocks of the function.
     pub fn graph(&self) -> Graph {
         Graph::new(self.code.len(), |at| {
             let operation = &self.code[at];
-            let end = matches!(operation.inst.name(), "ret" | "exit" | "trap");
-            let leaves = end || matches!(operation.inst.name(), "bra" | "brx");
+            let end = matches!(operation.name, "ret" | "exit" | "trap");
+            let leaves = end || matches!(operation.name, "bra" | "brx");
             Exits { targets: &operation.targets, next: !leaves || operation.inst.guard.is_some(), end }
         })
     }
@@ -216,8 +254,9 @@ pub fn register_bits(ty: Type) -> u32 {
 }
 
 /// The instruction with resolved registers. Its targets are numbers of labels.
-fn operation<'a, 't>(inst: &'a Inst<'t>, scopes: &mut Scopes<'_, 't, Symbol>) -> Operation<'a, 't> {
-    let targets = match (inst.name(), inst.args.as_slice()) {
+fn operation<'a, 't>(inst: &'a Inst<'t>, statement: usize, scopes: &mut Scopes<'_, 't, Symbol>) -> Operation<'a, 't> {
+    let name = inst.name();
+    let targets = match (name, inst.args.as_slice()) {
         ("bra", [Arg::Name(label), ..]) => vec![scopes.use_label(label, inst.line.0)],
         ("brx", [_, Arg::Name(table)]) => match scopes.find(table) {
             Some(Symbol::Targets(labels)) => labels,
@@ -231,7 +270,7 @@ fn operation<'a, 't>(inst: &'a Inst<'t>, scopes: &mut Scopes<'_, 't, Symbol>) ->
     };
     let guard = inst.guard.and_then(|(name, _)| find(name));
     let operands = inst.args.iter().map(|arg| operand(arg, &find)).collect();
-    Operation { inst, guard, operands, targets }
+    Operation { inst, statement, name, guard, operands, targets }
 }
 
 /// The operand with resolved registers. The parser limits the depth of groups.
@@ -253,13 +292,12 @@ fn operand<'t>(arg: &Arg<'t>, find: &dyn Fn(&str) -> Option<Register>) -> Operan
 pub fn merged(of: &DefUse<'_, '_>) -> RegisterSet {
     let (mut set, mut merged) = (RegisterSet::new(of), RegisterSet::new(of));
     for operation in &of.code {
-        let is_copy =
-            operation.inst.name() == "mov" && operation.operands.get(1).is_some_and(|a| merged.has_operand(a));
-        for register in operation.writes() {
+        let is_copy = operation.name == "mov" && operation.operands.get(1).is_some_and(|a| merged.has_operand(a));
+        operation.for_each_write(|register| {
             if !set.insert(register) || is_copy {
                 merged.insert(register);
             }
-        }
+        });
     }
     merged
 }
@@ -281,8 +319,15 @@ mod tests {
     fn slots(body: &str) -> (Vec<u32>, Vec<u32>) {
         with(body, |of| {
             let last = of.code.last().unwrap();
-            let reads = last.reads().iter().filter_map(Operand::register).map(|register| register.slot).collect();
-            (last.writes().iter().map(|register| register.slot).collect(), reads)
+            let (mut writes, mut reads) = (Vec::new(), Vec::new());
+            last.for_each_write(|register| writes.push(register.slot));
+            for operand in last.reads() {
+                operand.any_register(&mut |register| {
+                    reads.push(register.slot);
+                    false
+                });
+            }
+            (writes, reads)
         })
     }
 

@@ -7,6 +7,9 @@
 //! several places, [`varying`] those that depend on the thread, and [`graph::Graph`] says where control goes.
 //! [`errata`] is the table of the faults of NVIDIA's compiler.
 //!
+//! A pass, such as [`errata::rewrite`] and [`peephole::optimise`], replaces instructions of a [`Draft`]. What it leaves is
+//! printed as it stood in the text.
+//!
 //! Whoever reads PTX needs the same lexer and the same tree, so they stand here once, and apart from what runs the
 //! instructions. The parser knows the shapes of operands and no opcode.
 //!
@@ -19,19 +22,21 @@
 //! let module = cloom_ptx::parse(".entry k() { .reg .b32 %r<2>; mov.u32 %r1, %tid.x; ret; }").unwrap();
 //! let Item::Function(function) = &module.items[0] else { panic!() };
 //! let Some(Statement::Inst(inst)) = function.body.as_ref().and_then(|body| body.get(1)) else { panic!() };
-//! assert_eq!((function.name, inst.opcode), ("k", "mov.u32"));
+//! assert_eq!((function.name, &*inst.opcode), ("k", "mov.u32"));
 //! assert_eq!(inst.to_string(), "mov.u32 %r1, %tid.x;");
 //! ```
 
 #![forbid(unsafe_code)]
 
 mod def_use;
+mod draft;
 pub mod errata;
 mod error;
 pub mod graph;
 mod lex;
 mod parse;
 mod parse_body;
+pub mod peephole;
 mod print;
 mod scope;
 mod special;
@@ -39,7 +44,8 @@ pub mod tree;
 mod types;
 mod uniformity;
 
-pub use def_use::{DefUse, MOST_TARGETS, Operand, Operation, RegisterSet, merged, register_bits};
+pub use def_use::{DefUse, MOST_TARGETS, Operand, Operands, Operation, RegisterSet, merged, register_bits};
+pub use draft::{Builder, Draft, Replacement};
 pub use error::ParseError;
 pub use lex::Literal;
 pub use parse::parse;

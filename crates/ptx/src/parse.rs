@@ -5,7 +5,7 @@
 use crate::ParseError;
 use crate::Type;
 use crate::lex::{self, Kind, Literal, Token};
-use crate::tree::{Directive, Function, Init, Item, Line, Linkage, Module, Pointee, StateSpace, Variable};
+use crate::tree::{Directive, Function, Init, Item, Line, Linkage, Module, Pointee, Span, StateSpace, Variable};
 
 /// Elements of an array, of which memory would have no more.
 const MOST_ELEMENTS: u64 = 1 << 32;
@@ -64,6 +64,13 @@ impl<'t> Parser<'t> {
         let last = end.checked_sub(1).filter(|last| *last >= first);
         let tokens = self.tokens.get(first).zip(last.and_then(|last| self.tokens.get(last)));
         tokens.and_then(|(first, last)| self.text.get(first.start..last.end)).unwrap_or("")
+    }
+
+    /// Where the text from one token to the last one that was read stands.
+    pub(super) fn span(&self, first: usize) -> Span {
+        let last = self.at.checked_sub(1).and_then(|last| self.tokens.get(last));
+        let tokens = self.tokens.get(first).zip(last);
+        tokens.map_or(Span::default(), |(first, last)| Span { start: first.start, end: last.end })
     }
 
     pub(super) fn next(&mut self) -> Kind<'t> {

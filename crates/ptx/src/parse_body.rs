@@ -7,6 +7,7 @@ use crate::Type;
 use crate::lex::{Kind, Literal};
 use crate::parse::{Parser, Result};
 use crate::tree::{Arg, Base, Inst, Line, Linkage, Statement};
+use std::borrow::Cow;
 
 /// Braces in braces: a name is looked for in the scope of each. LLVM has two.
 const DEEPEST_BLOCK: u32 = 64;
@@ -45,7 +46,7 @@ impl<'t> Parser<'t> {
                 }
                 Kind::Word(".reg") => out.push(self.registers()?),
                 Kind::Word(".local" | ".shared" | ".param" | ".global" | ".const") => {
-                    out.push(Statement::Variable(self.variable(Linkage::Internal)?));
+                    out.push(Statement::Variable(Box::new(self.variable(Linkage::Internal)?)));
                     self.expect(';')?;
                 }
                 Kind::Mark('@') | Kind::Word(_) => self.statement(&mut out)?,
@@ -83,7 +84,7 @@ impl<'t> Parser<'t> {
 
     /// A label, or an instruction with its guard.
     fn statement(&mut self, out: &mut Vec<Statement<'t>>) -> Result<()> {
-        let line = self.line();
+        let (line, first) = (self.line(), self.at);
         let mut guard = None;
         if self.take('@') {
             let negated = self.take('!');
@@ -104,7 +105,8 @@ impl<'t> Parser<'t> {
                 return self.expected("',' or ';'");
             }
         }
-        out.push(Statement::Inst(Inst { line, guard, opcode: word, args }));
+        let span = self.span(first);
+        out.push(Statement::Inst(Inst { line, span, guard, opcode: Cow::Borrowed(word), args }));
         Ok(())
     }
 

@@ -5,7 +5,7 @@
 //! Labels may be used before they stand in the text, so a use only gets a number, which is resolved at the end.
 
 use crate::ParseError;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Digits of a register's number: more than [`MOST_REGISTERS`] needs.
 const MOST_DIGITS: usize = 8;
@@ -30,15 +30,15 @@ struct Range {
 
 struct Scope<'t, S> {
     parent: Option<usize>,
-    names: HashMap<&'t str, S>,
+    names: FxHashMap<&'t str, S>,
     /// By prefix.
-    ranges: HashMap<&'t str, Range>,
-    labels: HashMap<&'t str, u32>,
+    ranges: FxHashMap<&'t str, Range>,
+    labels: FxHashMap<&'t str, u32>,
 }
 
 impl<S> Scope<'_, S> {
     fn new(parent: Option<usize>) -> Self {
-        Scope { parent, names: HashMap::new(), ranges: HashMap::new(), labels: HashMap::new() }
+        Scope { parent, names: FxHashMap::default(), ranges: FxHashMap::default(), labels: FxHashMap::default() }
     }
 
     /// The register of a range. The prefix itself may end with digits (`%a1<4>`), so every split is tried.
@@ -57,26 +57,26 @@ impl<S> Scope<'_, S> {
 /// The scopes of a function on top of the names of its module. `S` is what names mean: a [`Register`] or something
 /// else.
 pub struct Scopes<'m, 't, S> {
-    module: &'m HashMap<&'t str, S>,
+    module: &'m FxHashMap<&'t str, S>,
     scopes: Vec<Scope<'t, S>>,
     current: usize,
     /// Slot 0 takes what is written to `_`.
     slots: u32,
     /// Uses of labels: scope, name, line.
     uses: Vec<(usize, &'t str, u32)>,
-    use_numbers: HashMap<(usize, &'t str), u32>,
+    use_numbers: FxHashMap<(usize, &'t str), u32>,
 }
 
 impl<'m, 't, S: Clone + From<Register>> Scopes<'m, 't, S> {
     /// One scope, on top of these names.
-    pub fn new(module: &'m HashMap<&'t str, S>) -> Self {
+    pub fn new(module: &'m FxHashMap<&'t str, S>) -> Self {
         Scopes {
             module,
             scopes: vec![Scope::new(None)],
             current: 0,
             slots: 1,
             uses: Vec::new(),
-            use_numbers: HashMap::new(),
+            use_numbers: FxHashMap::default(),
         }
     }
 
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn inner_names_hide_outer_ones() {
-        let mut module = HashMap::new();
+        let mut module = FxHashMap::default();
         module.insert("x", None);
         let mut scopes = Scopes::new(&module);
         scopes.declare_registers("%r", Some(10), 32, 1).unwrap();
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn ranges_need_all_digits() {
-        let module = HashMap::<&str, Option<Register>>::new();
+        let module = FxHashMap::<&str, Option<Register>>::default();
         let mut scopes = Scopes::new(&module);
         scopes.declare_registers("%a1", Some(4), 32, 1).unwrap();
         assert_eq!(scopes.find("%a10"), register(1, 32));
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn labels_resolve_backwards_and_outwards() {
-        let module = HashMap::<&str, Option<Register>>::new();
+        let module = FxHashMap::<&str, Option<Register>>::default();
         let mut scopes = Scopes::new(&module);
         let end = scopes.use_label("end", 1);
         scopes.open();

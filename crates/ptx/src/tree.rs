@@ -6,6 +6,7 @@
 //! A tree keeps all of a module but comments and the layout of the text. Equality of trees leaves [`Line`] out.
 
 use crate::{Literal, Type};
+use std::borrow::Cow;
 
 /// A line of the text, from 1. All lines are equal, so that trees are equal if they mean the same module.
 #[derive(Clone, Copy, Debug, Default, Eq)]
@@ -13,6 +14,21 @@ pub struct Line(pub u32);
 
 impl PartialEq for Line {
     fn eq(&self, _: &Line) -> bool {
+        true
+    }
+}
+
+/// The bytes of the text that an instruction stands in; none if a pass made it. All are equal, as lines are.
+#[derive(Clone, Copy, Debug, Default, Eq)]
+pub struct Span {
+    /// The first byte.
+    pub start: usize,
+    /// Behind the last byte.
+    pub end: usize,
+}
+
+impl PartialEq for Span {
+    fn eq(&self, _: &Span) -> bool {
         true
     }
 }
@@ -247,8 +263,8 @@ pub enum Statement<'t> {
     Label(Line, &'t str),
     /// Registers; a number declares that many with the number appended to the name.
     Registers(Line, Type, Vec<(&'t str, Option<u64>)>),
-    /// A variable.
-    Variable(Variable<'t>),
+    /// A variable. It is in a box, for most statements are instructions, which are smaller.
+    Variable(Box<Variable<'t>>),
     /// The label of a table of branch targets, and the targets.
     Targets(&'t str, Vec<&'t str>),
     /// The label of a prototype for indirect calls, and what follows `.callprototype`, without the semicolon.
@@ -262,22 +278,24 @@ pub enum Statement<'t> {
 pub struct Inst<'t> {
     /// Where it stands.
     pub line: Line,
+    /// The same, with its predicate and its semicolon.
+    pub span: Span,
     /// The predicate, and whether it is negated.
     pub guard: Option<(&'t str, bool)>,
-    /// All of it, such as `ld.param.u64`.
-    pub opcode: &'t str,
+    /// All of it, such as `ld.param.u64`. A pass may put together one that the text does not have.
+    pub opcode: Cow<'t, str>,
     /// The operands.
     pub args: Vec<Arg<'t>>,
 }
 
-impl<'t> Inst<'t> {
+impl Inst<'_> {
     /// The first part of the opcode.
-    pub fn name(&self) -> &'t str {
+    pub fn name(&self) -> &str {
         self.opcode.split('.').next().unwrap_or_default()
     }
 
     /// The other parts of the opcode.
-    pub fn modifiers(&self) -> impl Iterator<Item = &'t str> + use<'t> {
+    pub fn modifiers(&self) -> impl Iterator<Item = &str> {
         self.opcode.split('.').skip(1)
     }
 
@@ -287,7 +305,7 @@ impl<'t> Inst<'t> {
     }
 
     /// The types in the opcode: first that of the result, if there are several.
-    pub fn types(&self) -> impl Iterator<Item = Type> + use<'t> {
+    pub fn types(&self) -> impl Iterator<Item = Type> {
         self.modifiers().filter_map(Type::parse)
     }
 }

@@ -15,16 +15,16 @@ pub fn varying(of: &DefUse<'_, '_>) -> RegisterSet {
     let mut varying = RegisterSet::new(of);
     for operation in &of.code {
         if is_varying(operation, &varying) {
-            for register in operation.writes() {
+            operation.for_each_write(|register| {
                 varying.insert(register);
-            }
+            });
         }
     }
     varying
 }
 
 fn is_varying(operation: &Operation<'_, '_>, varying: &RegisterSet) -> bool {
-    match operation.inst.name() {
+    match operation.name {
         // The same for all, whatever they are of.
         "redux" | "vote" | "match" | "activemask" | "elect" | "bar" | "barrier" | "call" => return false,
         // Each thread finds another value.
@@ -33,10 +33,17 @@ fn is_varying(operation: &Operation<'_, '_>, varying: &RegisterSet) -> bool {
         "ld" | "ldu" if operation.inst.has("local") => return true,
         _ => {}
     }
-    operation.reads().iter().any(|operand| match operand {
+    operation.reads().iter().any(|operand| depends(operand, varying))
+}
+
+/// Whether an operand, or one in the group, depends on the thread.
+fn depends(operand: &Operand<'_>, varying: &RegisterSet) -> bool {
+    match operand {
+        Operand::Register(register) | Operand::Address(Some(register)) => varying.has(register.slot),
         Operand::Name(name) => Special::parse(name).is_some_and(Special::is_of_thread),
-        operand => varying.has_operand(operand),
-    })
+        Operand::Group(list) => list.iter().any(|operand| depends(operand, varying)),
+        Operand::Literal(_) | Operand::Address(None) => false,
+    }
 }
 
 #[cfg(test)]

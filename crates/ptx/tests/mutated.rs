@@ -1,5 +1,5 @@
 //! Texts that no compiler makes: the parser gives a tree or an error, in bounded time and depth. A tree survives the
-//! printer, and the analyses end.
+//! printer, and the analyses and passes end. What the passes make of it is PTX without faults.
 
 use cloom_ptx::tree::Item;
 
@@ -23,6 +23,14 @@ const TEXTS: [&str; 4] = [
     include_str!("ptx/module.ptx"),
 ];
 
+/// The text that the passes make of one.
+fn passed(text: &str) -> Result<String, cloom_ptx::ParseError> {
+    let mut draft = cloom_ptx::Draft::parse(text)?;
+    cloom_ptx::peephole::optimise(&mut draft)?;
+    cloom_ptx::errata::rewrite(&mut draft)?;
+    Ok(draft.print())
+}
+
 /// Parses a text, prints and parses the tree, and analyses its functions. Tells whether there is a tree.
 fn check(text: &str) -> bool {
     let Ok(module) = cloom_ptx::parse(text) else { return false };
@@ -31,6 +39,17 @@ fn check(text: &str) -> bool {
     for item in &module.items {
         if let Item::Function(function) = item {
             let _ = cloom_ptx::errata::first(function);
+        }
+    }
+    if let Ok(changed) = passed(text) {
+        let module = cloom_ptx::parse(&changed).unwrap_or_else(|error| panic!("{error}\n{text}\n────\n{changed}"));
+        let functions = module.items.iter().filter_map(|item| match item {
+            Item::Function(function) => Some(function),
+            _ => None,
+        });
+        for function in functions {
+            let found = cloom_ptx::errata::first(function).unwrap();
+            assert!(found.is_none_or(|found| found.erratum.rewrite.is_none()), "{text}\n────\n{changed}");
         }
     }
     true

@@ -26,7 +26,7 @@ pub(super) struct Decoder<'d, 'm, 't> {
     pub(super) scopes: &'d mut Scopes<'m, 't>,
     pub(super) inst: &'d Inst<'t>,
     /// The parts of the opcode behind the first that are not taken yet.
-    pub(super) parts: Vec<&'t str>,
+    pub(super) parts: Vec<&'d str>,
 }
 
 /// Decodes one instruction. Labels in the result are numbers of [`Scopes::use_label`].
@@ -45,8 +45,8 @@ pub(super) fn decode<'t>(inst: &Inst<'t>, scopes: &mut Scopes<'_, 't>) -> Result
     Ok(super::op::Inst { line: inst.line.0, guard, op })
 }
 
-impl<'t> Decoder<'_, '_, 't> {
-    fn opcode(&mut self, name: &'t str) -> Result<Op> {
+impl<'d, 't> Decoder<'d, '_, 't> {
+    fn opcode(&mut self, name: &'d str) -> Result<Op> {
         match name {
             "ld" | "ldu" | "st" | "atom" | "red" | "tex" | "cvta" | "isspacep" | "fence" | "membar" | "prefetch"
             | "prefetchu" => self.memory(name),

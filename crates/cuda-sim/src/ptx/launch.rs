@@ -46,12 +46,25 @@ pub struct Grid {
 }
 
 impl Module {
-    /// Parses a module. All of it is decoded, so an unknown instruction is an error even if nobody runs it.
+    /// Parses a module. All of it is decoded, so an unknown instruction is an error even if nobody runs it. Code that
+    /// NVIDIA's compiler may compile wrongly is an error, too.
     pub fn parse(text: &str) -> Result<Module, ParseError> {
         let module = cloom_ptx::parse(text)?;
         // Every text of these tests is one for the printer, too.
         #[cfg(test)]
         assert_eq!(cloom_ptx::parse(&module.to_string()), Ok(module.clone()), "{module}");
+        let lowered = Module::lower(&module)?;
+        lower::refuse_faults(&module.items)?;
+        Ok(lowered)
+    }
+
+    /// Parses a module that NVIDIA's compiler may compile wrongly.
+    #[cfg(test)]
+    pub(super) fn parse_with_faults(text: &str) -> Result<Module, ParseError> {
+        Module::lower(&cloom_ptx::parse(text)?)
+    }
+
+    fn lower(module: &cloom_ptx::tree::Module<'_>) -> Result<Module, ParseError> {
         Ok(Module { code: Arc::new(lower::lower(&module.items)?) })
     }
 

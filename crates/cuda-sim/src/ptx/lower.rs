@@ -13,7 +13,7 @@ use super::symbol::{Scopes, Symbol};
 use cloom_ptx::Literal;
 use cloom_ptx::tree::{self, Init, Item, Line, StateSpace, Statement, Variable};
 use cloom_ptx::{ParseError, errata};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// A parameter of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,9 +93,23 @@ fn error<T>(Line(line): Line, what: impl Into<String>) -> Result<T> {
     Err(ParseError { line, what: what.into() })
 }
 
+/// Refuses what NVIDIA's compiler may compile wrongly.
+pub(super) fn refuse_faults(items: &[Item<'_>]) -> Result<()> {
+    for item in items {
+        if let Item::Function(function) = item
+            && let Some(errata::Found { line, erratum }) = errata::first(function)?
+        {
+            let errata::Erratum { id, what, .. } = erratum;
+            let name = function.name;
+            return error(line, format!("{what} in {name}, which NVIDIA's compiler may compile wrongly ({id})"));
+        }
+    }
+    Ok(())
+}
+
 /// Lowers a module.
 pub(super) fn lower(items: &[Item<'_>]) -> Result<Code> {
-    let mut module = Lowering { code: Code { dynamic_align: 16, ..Code::default() }, names: HashMap::new() };
+    let mut module = Lowering { code: Code { dynamic_align: 16, ..Code::default() }, names: FxHashMap::default() };
     for item in items {
         match item {
             Item::Variable(variable) => {
@@ -122,15 +136,6 @@ pub(super) fn lower(items: &[Item<'_>]) -> Result<Code> {
             module.define(function, body)?;
         }
     }
-    for item in items {
-        if let Item::Function(function) = item
-            && let Some(errata::Found { line, erratum }) = errata::first(function)?
-        {
-            let errata::Erratum { id, what, .. } = erratum;
-            let name = function.name;
-            return error(line, format!("{what} in {name}, which NVIDIA's compiler may compile wrongly ({id})"));
-        }
-    }
     let converge = |inst: &op::Inst| matches!(inst.op, Op::ActiveMask(_));
     if module.code.functions.iter().any(|function| function.code.iter().any(converge)) {
         for function in &mut module.code.functions {
@@ -143,7 +148,7 @@ pub(super) fn lower(items: &[Item<'_>]) -> Result<Code> {
 
 struct Lowering<'t> {
     code: Code,
-    names: HashMap<&'t str, Symbol>,
+    names: FxHashMap<&'t str, Symbol>,
 }
 
 /// Gives a value of some size and alignment the next place in an area.
@@ -326,7 +331,7 @@ fn literal_bits(literal: Literal, ty: Type) -> u64 {
 }
 
 fn lower_body<'t>(
-    names: &HashMap<&'t str, Symbol>,
+    names: &FxHashMap<&'t str, Symbol>,
     lowered: &mut Function,
     function: &tree::Function<'t>,
     body: &[Statement<'t>],

@@ -4,6 +4,7 @@
 //! arithmetic have tables beside their code; here the decoder and the machine are tested.
 
 mod control;
+mod errata;
 mod memory;
 mod warp;
 

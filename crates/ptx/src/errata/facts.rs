@@ -2,36 +2,72 @@
 //!
 //! In: a function. Out: its registers and blocks, computed once and in time that is close to linear.
 
-use crate::tree::{Function, Inst};
+use crate::tree::{Arg, Function, Inst};
 use crate::uniformity::varying;
-use crate::{Class, DefUse, Literal, Operand, Operation, ParseError, RegisterSet, Type, merged};
-use std::collections::HashMap;
+use crate::{Class, DefUse, Literal, Operand, Operation, ParseError, Register, RegisterSet, Type, merged};
+use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
 
-/// A function with what the patterns ask of it.
+/// A function with what the patterns ask of it. Most of that is computed when it is asked for first.
 #[derive(Clone, Debug)]
 pub struct Facts<'a, 't> {
     /// The instructions.
     pub of: DefUse<'a, 't>,
-    /// Registers that are set in several places, or copies of such.
-    pub merged: RegisterSet,
-    /// Registers that depend on the thread.
-    pub varying: RegisterSet,
-    /// Registers that are not negative, because they are the larger of a number and zero.
-    pub clamped: RegisterSet,
-    /// Selects of two constants, by the slots of the registers that have them or copies of them. Each of these
-    /// registers is set in one place.
-    pub selects: HashMap<u32, [u64; 2]>,
-    /// The position of a block in a cycle that control also enters elsewhere.
-    pub second_entry: Option<u32>,
+    merged: OnceCell<RegisterSet>,
+    varying: OnceCell<RegisterSet>,
+    clamped: OnceCell<RegisterSet>,
+    selects: OnceCell<Selects<'a, 't>>,
+    second_entry: OnceCell<Option<u32>>,
+}
+
+/// Selects by the slots of the registers that have them.
+pub type Selects<'a, 't> = FxHashMap<u32, Select<'a, 't>>;
+
+/// A select of two constants.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Select<'a, 't> {
+    /// The constants.
+    pub bits: [u64; 2],
+    /// The predicate, with its register.
+    pub predicate: Option<(&'a Arg<'t>, Register)>,
 }
 
 impl<'a, 't> Facts<'a, 't> {
     /// Looks at a function.
     pub fn new(function: &'a Function<'t>) -> Result<Facts<'a, 't>, ParseError> {
-        let of = DefUse::new(function)?;
-        let (merged, varying, clamped) = (merged(&of), varying(&of), clamped(&of));
-        let (selects, second_entry) = (selects(&of, &merged), of.graph().second_entry());
-        Ok(Facts { of, merged, varying, clamped, selects, second_entry })
+        Ok(Facts {
+            of: DefUse::new(function)?,
+            merged: OnceCell::new(),
+            varying: OnceCell::new(),
+            clamped: OnceCell::new(),
+            selects: OnceCell::new(),
+            second_entry: OnceCell::new(),
+        })
+    }
+
+    /// Registers that are set in several places, or copies of such.
+    pub fn merged(&self) -> &RegisterSet {
+        self.merged.get_or_init(|| merged(&self.of))
+    }
+
+    /// Registers that depend on the thread.
+    pub fn varying(&self) -> &RegisterSet {
+        self.varying.get_or_init(|| varying(&self.of))
+    }
+
+    /// Registers that may be the larger of a number and zero.
+    pub fn clamped(&self) -> &RegisterSet {
+        self.clamped.get_or_init(|| clamped(&self.of))
+    }
+
+    /// Selects of two constants, and copies of such. Each of their registers is set in one place.
+    pub fn selects(&self) -> &Selects<'a, 't> {
+        self.selects.get_or_init(|| selects(&self.of, self.merged()))
+    }
+
+    /// The position of a block in a cycle that control also enters elsewhere.
+    pub fn second_entry(&self) -> Option<u32> {
+        *self.second_entry.get_or_init(|| self.of.graph().second_entry())
     }
 }
 
@@ -45,26 +81,36 @@ pub(super) fn conversion(inst: &Inst<'_>) -> Option<(Type, Type)> {
 /// The register that a move copies from.
 fn copied<'o, 't>(operation: &'o Operation<'_, 't>) -> Option<&'o Operand<'t>> {
     let is_register = |operand: &&Operand<'_>| operand.register().is_some();
-    operation.operands.get(1).filter(is_register).filter(|_| operation.inst.name() == "mov")
+    operation.operands.get(1).filter(is_register).filter(|_| operation.name == "mov")
 }
 
-/// Registers with the larger of a number and zero, and with copies of such.
+/// Registers with the larger of a number and zero, or with zero in the place of some numbers, and with copies of such.
+/// NVIDIA's compiler finds out by itself that a register is zero, and that a select makes the larger number. Some are
+/// not meant; that does no harm.
 fn clamped(of: &DefUse<'_, '_>) -> RegisterSet {
     let mut clamped = RegisterSet::new(of);
     for operation in &of.code {
-        let inst = operation.inst;
-        let is_signed_word = |ty: Type| ty.is_signed() && ty.bits == 32;
-        let is_one = match (conversion(inst), copied(operation)) {
-            (Some((to, from)), _) => {
-                !from.is_float() && !to.is_float() && operation.operands.get(1).is_some_and(|a| clamped.has_operand(a))
+        let is_zero = |index| operation.literal(index) == Some(Literal::Int(0));
+        let is_clamped = |index| operation.operands.get(index).is_some_and(|operand| clamped.has_operand(operand));
+        let ty = || operation.inst.types().next();
+        let is_one = match operation.name {
+            "mov" => is_clamped(1),
+            "cvt" => {
+                let is_integer = |(to, from): (Type, Type)| !from.is_float() && !to.is_float();
+                is_clamped(1) && conversion(operation.inst).is_some_and(is_integer)
             }
-            (None, Some(from)) => clamped.has_operand(from),
-            (None, None) => {
-                let zero = Some(Literal::Int(0));
-                inst.name() == "max"
-                    && inst.types().next().is_some_and(is_signed_word)
-                    && (operation.literal(1) == zero || operation.literal(2) == zero)
+            "max" => {
+                let may_be_zero = |index| is_zero(index) || operation.register(index).is_some();
+                may_be_zero(1)
+                    && may_be_zero(2)
+                    && ty().is_some_and(|ty| ty.is_signed() && ty.lanes == 1 && ty.bits <= 32)
             }
+            "selp" => {
+                // Those that make a truth value of a predicate have another type.
+                let is_bits = |ty: Type| ty.class == Class::Bits && matches!(ty.bits, 16 | 32);
+                (is_zero(1) || is_zero(2)) && ty().is_some_and(is_bits)
+            }
+            _ => false,
         };
         if let (true, Some(register)) = (is_one, operation.register(0)) {
             clamped.insert(register);
@@ -74,12 +120,15 @@ fn clamped(of: &DefUse<'_, '_>) -> RegisterSet {
 }
 
 /// Registers with a select of two constants, or a copy of one, that are set in one place.
-fn selects(of: &DefUse<'_, '_>, merged: &RegisterSet) -> HashMap<u32, [u64; 2]> {
-    let mut selects = HashMap::new();
+fn selects<'a, 't>(of: &DefUse<'a, 't>, merged: &RegisterSet) -> Selects<'a, 't> {
+    let mut selects = Selects::default();
     for operation in &of.code {
-        let select = match copied(operation).and_then(Operand::register) {
-            Some(from) => selects.get(&from.slot).copied(),
-            None => constants(operation),
+        let select = match operation.name {
+            "selp" => select_of(operation),
+            "mov" | "cvt" if selects.is_empty() => None,
+            "mov" => copied(operation).and_then(Operand::register).and_then(|from| selects.get(&from.slot).copied()),
+            "cvt" => cut(operation, &selects),
+            _ => None,
         };
         if let (Some(select), Some(register)) = (select, operation.register(0))
             && !merged.has(register.slot)
@@ -90,16 +139,26 @@ fn selects(of: &DefUse<'_, '_>, merged: &RegisterSet) -> HashMap<u32, [u64; 2]> 
     selects
 }
 
-/// The bits of the two constants of a select.
-fn constants(operation: &Operation<'_, '_>) -> Option<[u64; 2]> {
-    let ty = operation.inst.types().next().filter(|_| operation.inst.name() == "selp")?;
-    Some([bits(operation.literal(1)?, ty)?, bits(operation.literal(2)?, ty)?])
+/// The lower halves of a select: a conversion of integers without a change of these bits.
+fn cut<'a, 't>(operation: &Operation<'a, 't>, selects: &Selects<'a, 't>) -> Option<Select<'a, 't>> {
+    let select = selects.get(&operation.register(1)?.slot)?;
+    let (to, from) = conversion(operation.inst)?;
+    let is_cut = !to.is_float() && !from.is_float() && to.bits == 16 && from.bits == 32;
+    is_cut.then(|| Select { bits: select.bits.map(|bits| bits & 0xFFFF), ..*select })
+}
+
+/// The select of two constants that an instruction is.
+fn select_of<'a, 't>(operation: &Operation<'a, 't>) -> Option<Select<'a, 't>> {
+    let constants = (operation.literal(1)?, operation.literal(2)?);
+    let ty = operation.inst.types().next()?;
+    let bits = [bits(constants.0, ty)?, bits(constants.1, ty)?];
+    Some(Select { bits, predicate: operation.inst.args.get(3).zip(operation.register(3)) })
 }
 
 /// The bits of a constant of a type. Decimal numbers stand for floats and doubles only.
 fn bits(literal: Literal, ty: Type) -> Option<u64> {
     let number = match literal {
-        Literal::Int(value) => return Some(value),
+        Literal::Int(value) => return Some(value & u64::MAX >> (64 - ty.bits.clamp(1, 64))),
         Literal::Single(bits) if ty.bits == 32 => return Some(bits.into()),
         Literal::Double(bits) if ty.bits == 64 => return Some(bits),
         Literal::Single(bits) => f64::from(f32::from_bits(bits)),
@@ -128,7 +187,7 @@ mod tests {
     /// Whether the register that the last instruction copies is not negative.
     fn is_clamped(body: &str) -> bool {
         with(&format!("{body} mov.b32 %r3, %r1;"), |facts| {
-            facts.clamped.has_operand(&facts.of.code.last().unwrap().operands[1])
+            facts.clamped().has_operand(&facts.of.code.last().unwrap().operands[1])
         })
     }
 
@@ -136,7 +195,7 @@ mod tests {
     fn select(body: &str) -> Option<[u64; 2]> {
         with(body, |facts| {
             let last = facts.of.code.last().and_then(|operation| operation.register(1)).unwrap();
-            facts.selects.get(&last.slot).copied()
+            facts.selects().get(&last.slot).map(|select| select.bits)
         })
     }
 

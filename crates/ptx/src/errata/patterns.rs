@@ -4,6 +4,7 @@
 //! The row of each pattern says why.
 
 use super::facts::{Facts, conversion};
+use crate::tree::Inst;
 use crate::{Literal, Operand, Operation, Type};
 
 /// The constant 1.0 with a minus, as a float.
@@ -11,40 +12,40 @@ const MINUS_ONE: u64 = 0xBF80_0000;
 /// Zero with a minus, as a float.
 const MINUS_ZERO: u64 = 0x8000_0000;
 
-/// Whether the instruction has one of these names and its first type is an integer of 16 bits, or two of them.
-fn is_of_16_bits(operation: &Operation<'_, '_>, names: &[&str]) -> bool {
+/// Whether the first type of the instruction is an integer of 16 bits, or two of them.
+fn is_of_16_bits(operation: &Operation<'_, '_>) -> bool {
     let is_integer = |ty: Type| !ty.is_float() && ty.bits == 16;
-    names.contains(&operation.inst.name()) && operation.inst.types().next().is_some_and(is_integer)
+    operation.inst.types().next().is_some_and(is_integer)
 }
 
 pub(super) fn is_second_entry(facts: &Facts<'_, '_>, at: usize) -> bool {
-    facts.second_entry.is_some_and(|second| second as usize == at)
+    facts.second_entry().is_some_and(|second| second as usize == at)
 }
 
 pub(super) fn is_extremum_of_16_bits(facts: &Facts<'_, '_>, at: usize) -> bool {
-    is_of_16_bits(&facts.of.code[at], &["min", "max"])
+    is_of_16_bits(&facts.of.code[at])
 }
 
 pub(super) fn is_negation_of_16_bits(facts: &Facts<'_, '_>, at: usize) -> bool {
-    is_of_16_bits(&facts.of.code[at], &["neg", "abs"])
+    is_of_16_bits(&facts.of.code[at])
 }
 
 /// The type of a comparison's operands.
-fn compared(operation: &Operation<'_, '_>) -> Option<Type> {
-    operation.inst.types().last().filter(|_| matches!(operation.inst.name(), "setp" | "set"))
+pub(super) fn compared(inst: &Inst<'_>) -> Option<Type> {
+    inst.types().last()
 }
 
 pub(super) fn is_half_tested_for_nan(facts: &Facts<'_, '_>, at: usize) -> bool {
     let operation = &facts.of.code[at];
     let is_half = |ty: Type| ty.is_float() && ty.bits == 16;
-    compared(operation).is_some_and(is_half) && (operation.inst.has("nan") || operation.inst.has("num"))
+    operation.inst.modifiers().any(|part| matches!(part, "nan" | "num"))
+        && compared(operation.inst).is_some_and(is_half)
 }
 
 pub(super) fn is_signed_byte_extracted(facts: &Facts<'_, '_>, at: usize) -> bool {
     let operation = &facts.of.code[at];
     let is_signed_word = |ty: Type| ty.is_signed() && ty.bits == 32;
-    operation.inst.name() == "bfe"
-        && operation.inst.types().next().is_some_and(is_signed_word)
+    operation.inst.types().next().is_some_and(is_signed_word)
         && matches!(operation.literal(2), Some(Literal::Int(first)) if first % 8 == 0)
         && matches!(operation.literal(3), Some(Literal::Int(8 | 16)))
 }
@@ -52,8 +53,9 @@ pub(super) fn is_signed_byte_extracted(facts: &Facts<'_, '_>, at: usize) -> bool
 /// The types of a conversion, and the constants of the select that it converts.
 fn converted_select(facts: &Facts<'_, '_>, at: usize) -> Option<(Type, Type, [u64; 2])> {
     let operation = &facts.of.code[at];
-    let (to, from) = conversion(operation.inst)?;
-    Some((to, from, *facts.selects.get(&operation.register(1)?.slot)?))
+    let (to, from) = conversion(operation.inst).filter(|(_, from)| from.is_float())?;
+    let select = facts.selects().get(&operation.register(1)?.slot)?;
+    Some((to, from, select.bits))
 }
 
 /// Whether these are the two, in any order.
@@ -90,9 +92,9 @@ pub(super) fn is_equality_with_bound(facts: &Facts<'_, '_>, at: usize) -> bool {
     let operation = &facts.of.code[at];
     let is_signed = |ty: Type| ty.is_signed() && ty.bits <= 32;
     let mut operands = operation.operands.iter().skip(1).take(2);
-    compared(operation).is_some_and(is_signed)
-        && operation.inst.has("eq")
-        && operands.any(|operand| facts.clamped.has_operand(operand))
+    operation.inst.has("eq")
+        && compared(operation.inst).is_some_and(is_signed)
+        && operands.any(|operand| facts.clamped().has_operand(operand))
 }
 
 pub(super) fn is_float_to_16_bits(facts: &Facts<'_, '_>, at: usize) -> bool {
@@ -104,10 +106,9 @@ pub(super) fn is_uniform_divided(facts: &Facts<'_, '_>, at: usize) -> bool {
     let operation = &facts.of.code[at];
     let is_word = |ty: Type| ty.bits == 32;
     let has_halves = matches!(operation.operands.first(), Some(Operand::Group(halves)) if halves.len() == 2);
-    let may_be_same = |slot: u32| facts.merged.has(slot) || !facts.varying.has(slot);
-    operation.inst.name() == "mov"
+    let may_be_same = |slot: u32| facts.merged().has(slot) || !facts.varying().has(slot);
+    has_halves
         && operation.inst.types().next().is_some_and(is_word)
-        && has_halves
         && operation.register(1).is_some_and(|from| may_be_same(from.slot))
 }
 
@@ -119,7 +120,5 @@ pub(super) fn is_generic_address_of_32_bits(facts: &Facts<'_, '_>, at: usize) ->
         matches!(space, "global" | "const" | "shared" | "local" | "param")
     };
     let is_narrow = |operand: &Operand<'_>| matches!(operand, Operand::Address(Some(register)) if register.bits == 32);
-    matches!(operation.inst.name(), "ld" | "ldu" | "st")
-        && !operation.inst.modifiers().any(is_space)
-        && operation.operands.iter().any(is_narrow)
+    operation.operands.iter().any(is_narrow) && !operation.inst.modifiers().any(is_space)
 }

@@ -1,0 +1,289 @@
+//! A module that passes change.
+//!
+//! In: the text of a module, and from each pass the statements to have in the place of instructions. Out: the text of
+//! the changed module. What no pass changes is printed as it stands in the text, with its comments: a text is parsed
+//! once and printed once, however many passes there are.
+
+use crate::tree::{Arg, Function, Inst, Item, Line, Span, Statement};
+use crate::{Literal, ParseError, Type, parse};
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// Names of registers for where the preferred ones are taken: more than an instruction and its replacement have.
+const NAMES: [&str; 24] = [
+    "%new0", "%new1", "%new2", "%new3", "%new4", "%new5", "%new6", "%new7", "%new8", "%new9", "%new10", "%new11",
+    "%new12", "%new13", "%new14", "%new15", "%new16", "%new17", "%new18", "%new19", "%new20", "%new21", "%new22",
+    "%new23",
+];
+
+/// A module that passes change.
+#[derive(Clone, Debug)]
+pub struct Draft<'t> {
+    text: &'t str,
+    /// Those with bodies.
+    functions: Vec<Body<'t>>,
+}
+
+/// A function, and which of its statements are new.
+#[derive(Clone, Debug)]
+struct Body<'t> {
+    function: Function<'t>,
+    /// For each statement, what it stands for in the text; `None` for one that stands there itself.
+    replaced: Vec<Option<Span>>,
+}
+
+/// The statements to have in the place of the instruction at a position of the body.
+#[derive(Clone, Debug)]
+pub struct Replacement<'t> {
+    /// The position of the instruction among the statements.
+    pub at: usize,
+    /// At least one.
+    pub statements: Vec<Statement<'t>>,
+}
+
+impl<'t> Draft<'t> {
+    /// Parses a module.
+    pub fn parse(text: &'t str) -> Result<Draft<'t>, ParseError> {
+        let functions = parse(text)?.items.into_iter().filter_map(|item| match item {
+            Item::Function(function) => {
+                let replaced = vec![None; function.body.as_ref()?.len()];
+                Some(Body { function, replaced })
+            }
+            Item::Directive(_) | Item::Variable(_) => None,
+        });
+        Ok(Draft { text, functions: functions.collect() })
+    }
+
+    /// Replaces instructions of each function by what `find` gives for it, until it gives nothing. It is an error if it
+    /// gives something more than `rounds` times: then what it gives has what it looks for.
+    pub fn replace(
+        &mut self,
+        rounds: u32,
+        find: impl Fn(&Function<'t>) -> Result<Vec<Replacement<'t>>, ParseError>,
+    ) -> Result<(), ParseError> {
+        for body in &mut self.functions {
+            let mut round = 0;
+            loop {
+                let replacements = find(&body.function)?;
+                let Some(first) = replacements.first() else { break };
+                if round == rounds {
+                    let what = format!("the replacement of an instruction is replaced more than {rounds} times");
+                    return Err(ParseError { line: body.line(first.at).0, what });
+                }
+                body.apply(replacements);
+                round += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces instructions of each function by what `find` gives for it.
+    pub fn replace_once(
+        &mut self,
+        find: impl Fn(&Function<'t>) -> Result<Vec<Replacement<'t>>, ParseError>,
+    ) -> Result<(), ParseError> {
+        for body in &mut self.functions {
+            let replacements = find(&body.function)?;
+            if !replacements.is_empty() {
+                body.apply(replacements);
+            }
+        }
+        Ok(())
+    }
+
+    /// The text of the module.
+    pub fn print(&self) -> String {
+        let mut out = String::with_capacity(self.text.len() + self.text.len() / 16);
+        let mut end = 0;
+        for body in &self.functions {
+            let statements = body.function.body.iter().flatten().zip(&body.replaced);
+            let mut last = None;
+            for (statement, span) in statements {
+                if let Some(span) = span {
+                    if last == Some(span.start) {
+                        out.push('\n');
+                    } else {
+                        // The printer has a tab before each statement.
+                        out.push_str(self.text.get(end..span.start).unwrap_or_default().trim_end_matches(['\t', ' ']));
+                        end = span.end;
+                    }
+                    // Writing to a string cannot fail.
+                    let _ = write!(out, "{statement}");
+                }
+                last = span.map(|span| span.start);
+            }
+        }
+        out.push_str(self.text.get(end..).unwrap_or_default());
+        out
+    }
+}
+
+impl<'t> Body<'t> {
+    fn line(&self, at: usize) -> Line {
+        match self.function.body.as_ref().and_then(|body| body.get(at)) {
+            Some(Statement::Inst(inst)) => inst.line,
+            _ => self.function.line,
+        }
+    }
+
+    /// Puts the replacements in. They are in the order of the body.
+    fn apply(&mut self, replacements: Vec<Replacement<'t>>) {
+        let Some(body) = &mut self.function.body else { return };
+        let more: usize = replacements.iter().map(|replacement| replacement.statements.len()).sum();
+        let (mut statements, mut replaced) = (Vec::with_capacity(body.len() + more), Vec::new());
+        let mut replacements = replacements.into_iter().peekable();
+        for (at, (statement, span)) in body.drain(..).zip(self.replaced.drain(..)).enumerate() {
+            match (replacements.next_if(|replacement| replacement.at == at), &statement) {
+                (Some(replacement), Statement::Inst(inst)) => {
+                    let span = span.or(Some(inst.span));
+                    replaced.extend(std::iter::repeat_n(span, replacement.statements.len()));
+                    statements.extend(replacement.statements);
+                }
+                _ => {
+                    replaced.push(span);
+                    statements.push(statement);
+                }
+            }
+        }
+        *body = statements;
+        self.replaced = replaced;
+    }
+}
+
+/// Statements in the place of an instruction. If they need registers, these are in a block of their own.
+#[derive(Clone, Debug)]
+pub struct Builder<'a, 't> {
+    inst: &'a Inst<'t>,
+    registers: Vec<(Type, &'t str)>,
+    code: Vec<Inst<'t>>,
+    /// Whether a register has no name that is free.
+    lacks_name: bool,
+}
+
+impl<'a, 't> Builder<'a, 't> {
+    /// In the place of this one.
+    pub fn new(inst: &'a Inst<'t>) -> Builder<'a, 't> {
+        Builder { inst, registers: Vec::new(), code: Vec::new(), lacks_name: false }
+    }
+
+    /// A new register, of this name unless the instruction or another new register has it.
+    pub fn register(&mut self, ty: Type, name: &'static str) -> Arg<'t> {
+        let guard = self.inst.guard.map(|(name, _)| name);
+        let is_free = |name: &&str| {
+            guard != Some(*name)
+                && !self.inst.args.iter().any(|arg| arg.mentions(name))
+                && !self.registers.iter().any(|(_, other)| other == name)
+        };
+        let free = std::iter::once(name).chain(NAMES).find(is_free);
+        self.lacks_name |= free.is_none();
+        let name = free.unwrap_or(name);
+        self.registers.push((ty, name));
+        Arg::Name(name)
+    }
+
+    /// Adds an instruction, with the predicate of the one that it stands for.
+    pub fn inst(&mut self, opcode: impl Into<Cow<'t, str>>, args: impl Into<Vec<Arg<'t>>>) {
+        let Inst { line, guard, .. } = *self.inst;
+        self.code.push(Inst { line, span: Span::default(), guard, opcode: opcode.into(), args: args.into() });
+    }
+
+    /// The statements; `None` if the instruction has all names that new registers could have.
+    pub fn finish(mut self) -> Option<Vec<Statement<'t>>> {
+        if let Some((guard, _)) = self.inst.guard
+            && self.code.len() > 1
+            && self.inst.args.first().is_some_and(|result| result.mentions(guard))
+        {
+            self.keep_guard(guard);
+        }
+        let line = self.inst.line;
+        let is_block = !self.registers.is_empty();
+        let mut out = Vec::with_capacity(self.code.len() + self.registers.len() + 2);
+        if is_block {
+            out.push(Statement::Open);
+        }
+        for (ty, name) in self.registers {
+            match out.last_mut() {
+                Some(Statement::Registers(_, last, names)) if *last == ty => names.push((name, None)),
+                _ => out.push(Statement::Registers(line, ty, vec![(name, None)])),
+            }
+        }
+        out.extend(self.code.into_iter().map(Statement::Inst));
+        if is_block {
+            out.push(Statement::Close);
+        }
+        (!self.lacks_name).then_some(out)
+    }
+
+    /// Keeps the predicate in a new register, for the instructions may set it before all of them are over.
+    fn keep_guard(&mut self, guard: &'t str) {
+        let Arg::Name(kept) = self.register(Type::PRED, "%guard") else { return };
+        for inst in &mut self.code {
+            inst.guard = inst.guard.map(|(_, is_negated)| (kept, is_negated));
+        }
+        let args = vec![Arg::Name(kept), Arg::Name(guard)];
+        let line = self.inst.line;
+        let opcode = Cow::Borrowed("mov.pred");
+        self.code.insert(0, Inst { line, span: Span::default(), guard: None, opcode, args });
+    }
+}
+
+impl<'t> Arg<'t> {
+    /// An integer.
+    pub fn int(value: u64) -> Arg<'t> {
+        Arg::Literal(Literal::Int(value))
+    }
+
+    /// Whether a name is in it.
+    pub fn mentions(&self, wanted: &str) -> bool {
+        use crate::tree::Base;
+        match self {
+            Arg::Name(name) | Arg::Offset(name, _) | Arg::Not(name) | Arg::Address(Base::Name(name), _) => {
+                *name == wanted
+            }
+            Arg::Literal(_) | Arg::Address(Base::Number(_), _) => false,
+            Arg::Texture(name, list) => *name == wanted || list.iter().any(|arg| arg.mentions(wanted)),
+            Arg::Vector(list) | Arg::List(list) => list.iter().any(|arg| arg.mentions(wanted)),
+            Arg::Pair(first, second) => *first == wanted || *second == wanted,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each instruction of this name twice.
+    fn twice<'t>(function: &Function<'t>, name: &str) -> Vec<Replacement<'t>> {
+        let is_one = |statement: &Statement<'_>| matches!(statement, Statement::Inst(inst) if inst.name() == name);
+        let body = function.body.iter().flatten().enumerate();
+        body.filter(|(_, statement)| is_one(statement))
+            .map(|(at, statement)| Replacement { at, statements: vec![statement.clone(), statement.clone()] })
+            .collect()
+    }
+
+    /// A text with each `neg` twice.
+    fn doubled(text: &str) -> String {
+        let mut draft = Draft::parse(text).unwrap();
+        draft.replace_once(|function| Ok(twice(function, "neg"))).unwrap();
+        draft.print()
+    }
+
+    #[test]
+    fn what_is_not_replaced_is_printed_as_it_stands() {
+        let text = "// A module.\n.version 7.8\n\n.func f()\n{ // %entry\n\t.reg .b32   %r<3>;\n\tneg.s32 \t%r1, %r2;\n\
+                    \t// behind\n\t{ .reg .b32 x; neg.s32 x,%r1; neg.s32 %r2, x ; } // end\n}\n.func g() { ret; }\n";
+        let wanted = text
+            .replace("\tneg.s32 \t%r1, %r2;", "\tneg.s32 %r1, %r2;\n\tneg.s32 %r1, %r2;")
+            .replace(" neg.s32 x,%r1;", "\tneg.s32 x, %r1;\n\tneg.s32 x, %r1;")
+            .replace(" neg.s32 %r2, x ;", "\tneg.s32 %r2, x;\n\tneg.s32 %r2, x;");
+        assert_eq!(doubled(text), wanted);
+        let other = text.replace("neg", "not");
+        assert_eq!(doubled(&other), other);
+    }
+
+    #[test]
+    fn replacements_without_an_end_are_an_error() {
+        let mut draft = Draft::parse(".func f() {\n.reg .b32 %r<3>;\n\nneg.s32 %r1, %r2;\n}").unwrap();
+        assert_eq!(draft.replace(3, |function| Ok(twice(function, "neg"))).unwrap_err().line, 4);
+    }
+}
