@@ -1,8 +1,9 @@
 //! Machine code of many kernels, to compare two versions of the compiler: `codes FOLDER [PROGRAMS] [WORD…]`.
 //!
-//! Each kernel of the gallery, of the files in `run/` and of the generated programs 0 to PROGRAMS (500) is compiled for a
-//! GPU and for two CPUs; only those whose names have one of the words, if there are any. The code goes to FOLDER, a file
-//! a kernel and target; `diff -rq` of two folders names the kernels whose code differs.
+//! Each kernel of the gallery, of the files in `run/` and of the generated programs 0 to PROGRAMS (500) is compiled for
+//! a GPU and for two CPUs; only those whose names have one of the words, if there are any. The code goes to FOLDER, a
+//! file a kernel and target; `diff -rq` of two folders names the kernels whose code differs. LLVM numbers the calls in
+//! PTX over the whole process: these numbers are left out.
 
 #![allow(clippy::print_stdout, reason = "it prints what it does")]
 
@@ -69,12 +70,21 @@ fn write(compiler: &std::sync::Arc<Compiler>, program: &Program, target: &Target
             continue;
         }
         let code = match executable.kernel(kernel, Variant::Vector) {
+            Ok(built) if target.gpu().is_some() => {
+                numberless(&String::from_utf8_lossy(&built.artifact.code)).into_bytes()
+            }
             Ok(built) => built.artifact.code.to_vec(),
             Err(error) => error.to_string().into_bytes(),
         };
         fs::write(folder.join(format!("{}-{kernel}.{}", program.name, target.cpu())), code)?;
     }
     Ok(())
+}
+
+/// PTX without the numbers of calls.
+fn numberless(ptx: &str) -> String {
+    let line = |line: &str| line.split_once("// callseq").map_or(line.to_owned(), |(code, _)| code.to_owned()) + "\n";
+    ptx.lines().map(line).collect()
 }
 
 fn main() -> Result<()> {

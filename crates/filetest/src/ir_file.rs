@@ -73,13 +73,11 @@ pub fn test(path: &Path, text: &str, cpus: &[&dyn rungs::Rung]) -> Result<(), St
     check(path, input, expected, &|options| output(input, &words, options))
 }
 
+/// What a command does with passes: its output, and what the passes did.
+pub(crate) type Output<'a> = dyn Fn(&PassOptions) -> Result<(String, Statistics), String> + 'a;
+
 /// Checks what passes do to the input of a file: how often they fire, and the text that `output` gives.
-pub(crate) fn check(
-    path: &Path,
-    input: &str,
-    expected: Option<&str>,
-    output: &dyn Fn(&PassOptions) -> Result<(String, Statistics), String>,
-) -> Result<(), String> {
+pub(crate) fn check(path: &Path, input: &str, expected: Option<&str>, output: &Output<'_>) -> Result<(), String> {
     let (got, _) = output(&PassOptions::default())?;
     crate::passes::check(input, &|options| Ok(output(options)?.1))?;
     if input.lines().any(|l| l.starts_with(CHECK) || l.starts_with(NOT)) {

@@ -354,7 +354,7 @@ mod tests {
     use super::*;
     use crate::generate::{Profile, generate};
     use cloom_ir::{BinOp, Function, Op};
-    use cloom_passes::Pass;
+    use cloom_passes::{Pass, RunPass};
 
     /// Miscompiles: the first sum of 32-bit integers becomes a difference.
     fn spoil(func: &mut Function) -> usize {
@@ -374,7 +374,7 @@ mod tests {
 
     #[test]
     fn a_pass_that_miscompiles_is_found() {
-        let spoils = Pass { id: PassId::optional("spoil", "a planted bug"), run: spoil };
+        let spoils = Pass { id: PassId::optional("spoil", "a planted bug"), run: RunPass::Alone(spoil) };
         let planted = Some((cloom_passes::LICM.id, spoils));
         let ladder = Ladder { passes: PassOptions { planted, ..PassOptions::default() }, ..Ladder::with(Code::None) };
         let mut found = 0;

@@ -1,8 +1,8 @@
 //! Firing tests of passes: each changes something as often as expected, and nothing when it is switched off.
 //!
-//! A file of [`crate::ir_file`] or [`crate::code_file`] says `; FIRES: row-transpose 1`. A pass that no longer fires costs
-//! speed but changes no result, so no other test would notice; and a switch that does not work would mislead the search
-//! for a bug.
+//! A file of [`crate::ir_file`] or [`crate::code_file`] says `; FIRES: row-transpose 1`. A pass that no longer fires
+//! costs speed but changes no result, so no other test would notice; and a switch that does not work would mislead the
+//! search for a bug.
 
 use cloom_compiler::passes;
 use cloom_passes::{Disabled, PassId, PassOptions, Statistics};

@@ -13,12 +13,16 @@
 //!
 //! Innermost loops, after [`crate::near_addresses`], which leaves one of the addresses that are a constant apart.
 
+use crate::pass::Pass;
 use crate::util::{self, Renames};
 use cloom_ir::affine::{Affine, Facts, Form, Symbol};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::{Loop, Loops};
 use cloom_ir::{Block, Builder, Entity, Function, Op, Value};
+
+/// The pass.
+pub const PASS: Pass = Pass::new("address-recurrences", "addresses in loops go in steps", run);
 
 /// At most so many addresses of a loop: each takes two registers.
 const MOST: usize = 8;

@@ -1,7 +1,11 @@
 //! Compaction: removes dead entries from a function's arenas, so that later passes cost time in its present size, not
 //! its past one.
 
+use crate::pass::Pass;
 use cloom_ir::{Arena, Block, Entity, Function, Inst, Value, ValueData, ValueDef};
+
+/// The pass.
+pub const PASS: Pass = Pass::new("compact", "arenas without dead entries", run);
 
 /// Runs the pass. Returns how many entities were dropped.
 pub fn run(func: &mut Function) -> usize {

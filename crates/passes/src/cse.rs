@@ -7,6 +7,7 @@
 //! is visited dominates no later one either, so that it leaves the table: an operation that each of many sibling blocks
 //! has, as the cases of a `switch` do, is compared with one other and not with all before it.
 
+use crate::pass::Pass;
 use crate::util::Renames;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
@@ -14,6 +15,9 @@ use cloom_ir::{Block, Flags, Function, Inst, InstData, Op, Space};
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
+
+/// The pass.
+pub const PASS: Pass = Pass::new("cse", "equal operations share one", run);
 
 /// Runs the pass. Returns how often it changed something.
 pub fn run(func: &mut Function) -> usize {

@@ -4,8 +4,12 @@
 //! Marks backwards from roots (effects, branch conditions), then sweeps. A parameter is needed only if a needed
 //! instruction reads it, so counters that feed only themselves go too.
 
+use crate::pass::Pass;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Block, Entity, Flags, Function, Inst, Op, Value, ValueDef};
+
+/// The pass.
+pub const PASS: Pass = Pass::new("dce", "dead instructions, parameters and stores", run);
 
 /// Runs the pass. Returns how often it changed something.
 pub fn run(func: &mut Function) -> usize {

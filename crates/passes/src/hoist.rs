@@ -10,6 +10,7 @@
 //! Only innermost loops are handled, after [`crate::licm`], which gives each a preheader. Memory that a barrier, a call
 //! or an atomic operation in the loop may change counts as written.
 
+use crate::pass::Pass;
 use crate::util::{self, Renames};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
@@ -18,6 +19,9 @@ use cloom_ir::{
     Block, Builder, CloneMap, Edge, Entity, Flags, Function, Inst, Op, Query, Space, Span, Term, Type, Value,
     ValueData, ValueDef,
 };
+
+/// The pass.
+pub const PASS: Pass = Pass::new("hoist", "loop-invariant loads leave loops", run);
 
 /// At most so many values are hoisted for a loop: each takes a vector register.
 const MOST: u16 = 8;

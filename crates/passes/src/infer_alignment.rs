@@ -7,6 +7,7 @@
 //! may wrap, still has the zeros in its low bits that its operands have: `(int)id * 16`. (LLVM's `infer-alignment`
 //! does the same with what it knows, which is not what the host passes.)
 
+use crate::pass::Pass;
 use cloom_ir::abi::gpu::COARSE_ALIGN;
 use cloom_ir::affine::{Affine, Ext, Facts, Symbol};
 use cloom_ir::cfg::Cfg;
@@ -14,6 +15,9 @@ use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
 use cloom_ir::{BinOp, CastOp, FuncRef, Function, Inst, Module, Op, ParamKind, Type, Value};
 use rustc_hash::FxHashMap;
+
+/// The pass.
+pub const PASS: Pass = Pass::new("infer-alignment", "accesses are aligned as the kernel's buffers are", run);
 
 /// More is of no use to an access.
 const MOST: u64 = 16;

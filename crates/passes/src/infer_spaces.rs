@@ -34,9 +34,22 @@
 //! named meets a generic one, it is cast there. As variables whose addresses were cast are values now, the pass runs
 //! [`mem2reg`] and starts again: a pointer that was in such a variable may have become known.
 
+use crate::mem2reg;
+use crate::pass::{Pass, PassId, RunOthers, RunPass};
 use crate::util::Renames;
-use crate::{MEM2REG, RunOthers};
 use cloom_ir::{BinOp, Block, Builder, CastOp, Entity, Function, Inst, IntCc, Op, Scope, Space, Type, Value, ValueDef};
+
+/// [`lower`] as a pass.
+pub const LOWER_GENERIC: Pass = Pass {
+    id: PassId::required(
+        "lower-generic",
+        "generic pointers with the tag of their address space, where it is asked for",
+    ),
+    run: RunPass::Alone(lower),
+};
+
+/// The pass.
+pub const PASS: Pass = Pass::with("infer-spaces", "generic pointers get the address space of their sources", run);
 
 /// How often variables become values in between: pointers to pointers need a round for each level.
 const ROUNDS: usize = 8;
@@ -81,7 +94,7 @@ pub fn run(func: &mut Function, others: &RunOthers<'_>) -> usize {
             break;
         }
         changed += resolved;
-        others(func, &[MEM2REG]);
+        others(func, &[mem2reg::PASS]);
     }
     changed
 }

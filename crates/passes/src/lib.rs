@@ -20,29 +20,26 @@ pub mod hoist;
 pub mod infer_alignment;
 pub mod infer_spaces;
 pub mod inline;
-pub mod licm;
+pub mod loops;
 pub mod manager;
 pub mod mask_chains;
 pub mod mem2reg;
 pub mod merge_branches;
 pub mod narrow_loads;
 pub mod near_addresses;
-pub mod reducible;
+pub mod pass;
 pub mod redundant_params;
-pub mod runtime_unroll;
 pub mod select;
 pub mod simplify_cfg;
 pub mod switch_tables;
-pub mod unroll;
-pub mod unwrapped_loops;
 mod util;
 
 use cloom_ir::{Entity, FuncRef, Module};
+use loops::{licm, reducible, runtime_unroll, unroll, unwrapped_loops};
 use std::time::Instant;
 
-pub use manager::{
-    Disabled, Pass, PassId, PassManager, PassOptions, PassStatistics, RunOthers, RunPass, Statistics, UnknownPass,
-};
+pub use manager::{Disabled, PassManager, PassOptions, PassStatistics, Statistics, UnknownPass};
+pub use pass::{ModulePass, Pass, PassId, RunOthers, RunPass};
 
 /// Inlining works on a module; without it only those calls are inlined that must be.
 pub const INLINE: PassId = PassId::optional("inline", "calls replaced by what they call");
@@ -54,70 +51,30 @@ pub const SWITCH_TABLES: PassId =
 /// [`infer_alignment::aligned_copy`] adds a function to the module.
 pub const ALIGNED_COPY: PassId =
     PassId::optional("aligned-copy", "a kernel for GPUs has a copy for buffers that are aligned");
-/// [`simplify_cfg`]
-pub const SIMPLIFY_CFG: Pass =
-    Pass::new("simplify-cfg", "decided branches, empty blocks, straight lines", simplify_cfg::run);
-/// [`mem2reg`]
-pub const MEM2REG: Pass = Pass::new("mem2reg", "private variables become values, split into slots", mem2reg::run);
-/// [`infer_spaces`]
-pub const INFER_SPACES: Pass =
-    Pass::with("infer-spaces", "generic pointers get the address space of their sources", infer_spaces::run);
-/// [`infer_spaces::lower`]
-pub const LOWER_GENERIC: Pass = Pass {
-    id: PassId::required(
-        "lower-generic",
-        "generic pointers with the tag of their address space, where it is asked for",
-    ),
-    run: RunPass::Alone(infer_spaces::lower),
-};
-/// [`fold`]
-pub const FOLD: Pass = Pass::new("fold", "constants and algebra", fold::run);
-/// [`redundant_params`]
-pub const REDUNDANT_PARAMS: Pass =
-    Pass::new("redundant-params", "block parameters that are always one value", redundant_params::run);
-/// [`cse`]
-pub const CSE: Pass = Pass::new("cse", "equal operations share one", cse::run);
-/// [`dce`]
-pub const DCE: Pass = Pass::new("dce", "dead instructions, parameters and stores", dce::run);
-/// [`licm`]
-pub const LICM: Pass = Pass::new("licm", "loop-invariant operations leave loops", licm::run);
-/// [`unroll`]
-pub const UNROLL: Pass = Pass::with("unroll", "short counted loops over small private arrays", unroll::run);
-/// [`hoist`]
-pub const HOIST: Pass = Pass::new("hoist", "loop-invariant loads leave loops", hoist::run);
-/// [`merge_branches`]
-pub const MERGE_BRANCHES: Pass =
-    Pass::new("merge-branches", "what both arms of a branch begin or end with", merge_branches::run);
-/// [`select`]
-pub const SELECT: Pass = Pass::new("select", "if-conversion of branches to next to nothing", select::run);
-/// [`select::merge_used_conditions`]
-pub const MERGE_CONDITIONS: Pass =
-    Pass::new("merge-conditions", "conditions of two parts are one branch", select::merge_used_conditions);
-/// [`narrow_loads`]
-pub const NARROW_LOADS: Pass =
-    Pass::new("narrow-loads", "bytes of what was loaded are loaded where they are used", narrow_loads::run);
-/// [`near_addresses`]
-pub const NEAR_ADDRESSES: Pass =
-    Pass::new("near-addresses", "addresses a constant apart are made of one", near_addresses::run);
-/// [`address_recurrences`]
-pub const ADDRESS_RECURRENCES: Pass =
-    Pass::new("address-recurrences", "addresses in loops go in steps", address_recurrences::run);
-/// [`runtime_unroll`]
-pub const RUNTIME_UNROLL: Pass =
-    Pass::new("runtime-unroll", "loops with loads whose step only running them shows", runtime_unroll::run);
-/// [`unwrapped_loops`]
-pub const UNWRAPPED_LOOPS: Pass =
-    Pass::new("unwrapped-loops", "unsigned indices of loops are checked not to wrap", unwrapped_loops::run);
-/// [`infer_alignment`]
-pub const INFER_ALIGNMENT: Pass =
-    Pass::new("infer-alignment", "accesses are aligned as the kernel's buffers are", infer_alignment::run);
-/// [`reducible`]
-pub const REDUCIBLE: Pass = Pass::new("reducible", "cycles with several entries get one", reducible::run);
-/// [`mask_chains`]
-pub const MASK_CHAINS: Pass =
-    Pass::new("mask-chains", "masks of equalities leave long chains of inequalities", mask_chains::run);
-/// [`compact`]
-pub const COMPACT: Pass = Pass::new("compact", "arenas without dead entries", compact::run);
+
+pub use address_recurrences::PASS as ADDRESS_RECURRENCES;
+pub use compact::PASS as COMPACT;
+pub use cse::PASS as CSE;
+pub use dce::PASS as DCE;
+pub use fold::PASS as FOLD;
+pub use hoist::PASS as HOIST;
+pub use infer_alignment::PASS as INFER_ALIGNMENT;
+pub use infer_spaces::LOWER_GENERIC;
+pub use infer_spaces::PASS as INFER_SPACES;
+pub use licm::PASS as LICM;
+pub use mask_chains::PASS as MASK_CHAINS;
+pub use mem2reg::PASS as MEM2REG;
+pub use merge_branches::PASS as MERGE_BRANCHES;
+pub use narrow_loads::PASS as NARROW_LOADS;
+pub use near_addresses::PASS as NEAR_ADDRESSES;
+pub use reducible::PASS as REDUCIBLE;
+pub use redundant_params::PASS as REDUNDANT_PARAMS;
+pub use runtime_unroll::PASS as RUNTIME_UNROLL;
+pub use select::MERGE_CONDITIONS;
+pub use select::PASS as SELECT;
+pub use simplify_cfg::PASS as SIMPLIFY_CFG;
+pub use unroll::PASS as UNROLL;
+pub use unwrapped_loops::PASS as UNWRAPPED_LOOPS;
 
 /// Every pass over a function.
 pub const PASSES: &[Pass] = &[
@@ -183,9 +140,6 @@ pub const CALLEES: &str = "callees";
 pub fn ids() -> impl Iterator<Item = PassId> {
     PASSES.iter().map(|p| p.id).chain(MODULE_PASSES.iter().map(|p| p.0))
 }
-
-/// A pass over a function that also changes other parts of its module. Returns how often it changed something.
-pub type ModulePass = fn(&mut Module, FuncRef) -> usize;
 
 /// Every pass that needs the module of its function.
 pub const MODULE_PASSES: &[(PassId, ModulePass)] = &[

@@ -14,9 +14,13 @@
 //! well. LLVM finds that too, but in time that grows with the square of the chain (500 links: 7.6 s, without the chain
 //! 0.2 s). Chains below [`SHORT`] are left to it. This pass looks at each instruction once.
 
+use crate::pass::Pass;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{BinOp, Function, Inst, IntCc, Op, Type, Value, ValueDef};
 use rustc_hash::FxHashMap;
+
+/// The pass.
+pub const PASS: Pass = Pass::new("mask-chains", "masks of equalities leave long chains of inequalities", run);
 
 /// Links that LLVM may walk along.
 const SHORT: usize = 8;

@@ -11,11 +11,15 @@
 //! moves down past pure operations alone.
 
 use crate::cse;
+use crate::pass::Pass;
 use crate::util::Renames;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::{Block, Edge, Flags, Function, Inst, Op, Term, Type, Value, ValueData, ValueDef};
 use rustc_hash::FxHashMap;
+
+/// The pass.
+pub const PASS: Pass = Pass::new("merge-branches", "what both arms of a branch begin or end with", run);
 
 /// Arms with more instructions in their first blocks are left alone.
 const MAX_INSTS: usize = 1000;

@@ -11,10 +11,14 @@
 //! last use if load and uses are in one block and no instruction between them writes to the load's address space. Bytes
 //! are in little-endian order, as everywhere in this IR.
 
+use crate::pass::Pass;
 use crate::util::Renames;
 use cloom_ir::{BinOp, Block, Builder, CastOp, Entity, Flags, Function, Inst, Op, Order, Scalar, Space, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+
+/// The pass.
+pub const PASS: Pass = Pass::new("narrow-loads", "bytes of what was loaded are loaded where they are used", run);
 
 /// Smaller loads are left alone.
 const SMALLEST: u32 = 4;

@@ -14,6 +14,7 @@
 //! promises hold behind its own guard only.) This is what LLVM's `SeparateConstOffsetFromGEP` does for one function of
 //! the index; it sees no promises here, because in LLVM's hands a broken one would be poison.
 
+use crate::pass::Pass;
 use crate::util::{self, Renames};
 use cloom_ir::affine::{Affine, Ext, Facts, Form, Symbol};
 use cloom_ir::cfg::Cfg;
@@ -22,6 +23,9 @@ use cloom_ir::loops::Loops;
 use cloom_ir::{Block, Builder, Entity, Flags, Function, Inst, Op, Query, Type, Value};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
+
+/// The pass.
+pub const PASS: Pass = Pass::new("near-addresses", "addresses a constant apart are made of one", run);
 
 /// Offsets that every access takes.
 const NEAR: std::ops::Range<i64> = -(1 << 22)..1 << 22;

@@ -2,9 +2,13 @@
 //!
 //! Such parameters come from variables that a loop does not change. The parameters themselves are left to `dce`.
 
+use crate::pass::Pass;
 use crate::util::Renames;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Block, Function, Value};
+
+/// The pass.
+pub const PASS: Pass = Pass::new("redundant-params", "block parameters that are always one value", run);
 
 /// Runs the pass. Returns how often it changed something.
 pub fn run(func: &mut Function) -> usize {

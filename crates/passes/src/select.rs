@@ -19,10 +19,18 @@
 //! Operations that move out of an arm are speculated, so only pure and cheap ones do. Branches between addresses stay:
 //! a select would hide which object they point into.
 
+use crate::pass::Pass;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
 use cloom_ir::{BinOp, Block, Builder, Edge, Flags, Function, Inst, Op, Term, Type, UnOp, Value};
+
+/// [`merge_used_conditions`] as a pass.
+pub const MERGE_CONDITIONS: Pass =
+    Pass::new("merge-conditions", "conditions of two parts are one branch", merge_used_conditions);
+
+/// The pass.
+pub const PASS: Pass = Pass::new("select", "if-conversion of branches to next to nothing", run);
 
 /// Instructions in both arms together, constants apart.
 const MAX_INSTS: usize = 2;

@@ -5,10 +5,14 @@
 //! && b` as an `int`, tested again).
 
 use crate::fold;
+use crate::pass::Pass;
 use crate::util::{self, Renames};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Block, Edge, Entity, Function, Op, Term, UnOp, Value};
 use rustc_hash::FxHashMap;
+
+/// The pass.
+pub const PASS: Pass = Pass::new("simplify-cfg", "decided branches, empty blocks, straight lines", run);
 
 /// Few iterations suffice in practice; each leaves a valid function.
 const MAX_ROUNDS: usize = 16;

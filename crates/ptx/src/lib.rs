@@ -7,8 +7,8 @@
 //! several places, [`varying`] those that depend on the thread, and [`graph::Graph`] says where control goes.
 //! [`errata`] is the table of the faults of NVIDIA's compiler.
 //!
-//! A pass, such as [`errata::rewrite`] and [`peephole::optimise`], replaces instructions of a [`Draft`]. What it leaves is
-//! printed as it stood in the text.
+//! A pass, such as [`errata::rewrite`] and [`peephole::optimise`], replaces instructions of a [`Draft`]. What it leaves
+//! is printed as it stood in the text.
 //!
 //! Whoever reads PTX needs the same lexer and the same tree, so they stand here once, and apart from what runs the
 //! instructions. The parser knows the shapes of operands and no opcode.

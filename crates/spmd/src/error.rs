@@ -38,7 +38,7 @@ pub enum NotVectorised {
     /// A loop without an exit: linearisation needs a post-dominator for each block.
     #[error("a loop has no end")]
     EndlessLoop,
-    /// Only natural loops are linearised, and [`cloom_passes::reducible`] did not make this one natural.
+    /// Only natural loops are linearised, and [`cloom_passes::loops::reducible`] did not make this one natural.
     #[error("it has a cycle with two entries")]
     Irreducible,
     /// The private arrays of all lanes of a vector would not fit on the stack.

@@ -9,11 +9,15 @@ mod lanes;
 mod rules;
 mod vector;
 
+use crate::pass::Pass;
 use crate::util::Renames;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Args, CastOp, Entity, Flags, Function, Inst, Op, Type, Value, eval};
 use lanes::Effect;
 use smallvec::smallvec;
+
+/// The pass.
+pub const PASS: Pass = Pass::new("fold", "constants and algebra", run);
 
 /// Runs the pass. Returns how often it changed something.
 pub fn run(func: &mut Function) -> usize {

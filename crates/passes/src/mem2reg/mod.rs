@@ -10,7 +10,11 @@
 mod rename;
 mod slots;
 
+use crate::pass::Pass;
 use cloom_ir::Function;
+
+/// The pass.
+pub const PASS: Pass = Pass::new("mem2reg", "private variables become values, split into slots", run);
 
 /// Runs the pass. Returns how often it changed something.
 pub fn run(func: &mut Function) -> usize {

@@ -301,8 +301,8 @@ pub(super) fn equality<'t>(facts: &Facts<'_, 't>, at: usize) -> Statements<'t> {
     new.finish()
 }
 
-/// A conversion to 32 bits whose upper half is cut off is not copied so. Of NaN, or of a number that 16 bits do not have,
-/// the result is another one; LLVM leaves it open.
+/// A conversion to 32 bits whose upper half is cut off is not copied so. Of NaN, or of a number that 16 bits do not
+/// have, the result is another one; LLVM leaves it open.
 ///
 /// ```text
 /// cvt.rzi.u16.f32 %h1, %f1;      ▸      { .reg .b32 %wide;

@@ -9,7 +9,7 @@ use super::workspace::{SourceFile, Workspace};
 use std::collections::BTreeSet;
 
 /// The folders whose files are passes.
-const FOLDERS: &[&str] = &["passes/src/", "spmd/src/transform/"];
+const FOLDERS: &[&str] = &["passes/src/loops/", "passes/src/", "spmd/src/transform/"];
 
 /// The crates whose files may have the names in scope.
 const CRATES: &[&str] = &["passes", "spmd", "compiler", "llvm"];

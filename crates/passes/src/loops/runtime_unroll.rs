@@ -20,6 +20,7 @@
 //! iteration: that compiler moves some of them over writes of other memory, and leaves others where they are. The order
 //! of all else is kept.
 
+use crate::pass::Pass;
 use cloom_ir::affine::{Ext, HeaderTest};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
@@ -29,6 +30,9 @@ use cloom_ir::{
     Term, Value, ValueDef,
 };
 use rustc_hash::FxHashSet;
+
+/// The pass.
+pub const PASS: Pass = Pass::new("runtime-unroll", "loops with loads whose step only running them shows", run);
 
 /// Larger loops are not unrolled, in operations.
 const SIZE: usize = 160;

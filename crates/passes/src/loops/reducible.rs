@@ -15,6 +15,7 @@
 //! of `goto` selects the target by a variable in the same way; node splitting, the alternative, may double the code
 //! with each entry.)
 
+use crate::pass::Pass;
 use crate::util;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
@@ -23,6 +24,9 @@ use cloom_ir::{
     Block, Builder, CastOp, Edge, Entity, Flags, Function, Inst, IntCc, Op, Scalar, Term, Type, Value, ValueDef,
 };
 use rustc_hash::FxHashMap;
+
+/// The pass.
+pub const PASS: Pass = Pass::new("reducible", "cycles with several entries get one", run);
 
 /// So many cycles get one entry; the rest of a function with more is left as it is. Inlining copies the cycles of a
 /// helper. As many loops are what the vectoriser restructures at most.

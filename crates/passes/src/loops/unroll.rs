@@ -12,12 +12,16 @@
 //! that values used after the loop are those of the last test. The trip count is found by constant evaluation,
 //! iteration by iteration.
 
-use crate::{FOLD, REDUNDANT_PARAMS, RunOthers, SIMPLIFY_CFG, fold};
+use crate::pass::{Pass, RunOthers};
+use crate::{fold, redundant_params, simplify_cfg};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::{Loop, Loops};
 use cloom_ir::{Block, CloneMap, Edge, Entity, Function, Op, Space, Term, Value};
 use rustc_hash::FxHashMap;
+
+/// The pass.
+pub const PASS: Pass = Pass::with("unroll", "short counted loops over small private arrays", run);
 
 /// The largest trip count.
 const MAX_TRIPS: usize = 16;
@@ -57,7 +61,7 @@ pub fn run(func: &mut Function, others: &RunOthers<'_>) -> usize {
                     growth += size;
                     unroll(func, around, trips);
                     // The inner loops' bounds are constants after this. The loop analysis is stale.
-                    others(func, &[REDUNDANT_PARAMS, FOLD]);
+                    others(func, &[redundant_params::PASS, fold::PASS]);
                     changed += 1;
                     break;
                 }
@@ -84,7 +88,7 @@ pub fn run(func: &mut Function, others: &RunOthers<'_>) -> usize {
     }
     if changed > 0 {
         // Indices that depended on the counter are constants after this.
-        others(func, &[REDUNDANT_PARAMS, SIMPLIFY_CFG, FOLD]);
+        others(func, &[redundant_params::PASS, simplify_cfg::PASS, fold::PASS]);
     }
     changed
 }

@@ -16,6 +16,7 @@
 //! that its largest value is that for the bound, and no part of it is larger. It is not computed in the header, where
 //! the counter may be larger: the loop may begin behind its bound.
 
+use crate::pass::Pass;
 use crate::util;
 use cloom_ir::affine::HeaderTest;
 use cloom_ir::cfg::Cfg;
@@ -25,6 +26,9 @@ use cloom_ir::{
     BinOp, Block, Builder, CastOp, CloneMap, Edge, Entity, Flags, Function, Inst, InstData, IntCc, Op, Span, Term,
     Type, Value,
 };
+
+/// The pass.
+pub const PASS: Pass = Pass::new("unwrapped-loops", "unsigned indices of loops are checked not to wrap", run);
 
 /// Larger loops are not copied, in operations.
 const SIZE: usize = 200;

@@ -5,12 +5,16 @@
 //! stay: the loop may write the memory, or guard the load ([`crate::hoist`] moves some). Each loop first gets a
 //! preheader.
 
+use crate::pass::Pass;
 use crate::util;
 use cloom_ir::affine::HeaderTest;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::{Loop, Loops};
 use cloom_ir::{Block, Edge, Entity, Function, Op, Term, Value, ValueData, ValueDef, eval};
+
+/// The pass.
+pub const PASS: Pass = Pass::new("licm", "loop-invariant operations leave loops", run);
 
 /// Runs the pass. Returns how often it changed something.
 pub fn run(func: &mut Function) -> usize {

@@ -1,0 +1,7 @@
+//! Passes over loops: what leaves them, how often their bodies are repeated, and their form.
+
+pub mod licm;
+pub mod reducible;
+pub mod runtime_unroll;
+pub mod unroll;
+pub mod unwrapped_loops;
