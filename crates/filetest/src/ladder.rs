@@ -14,6 +14,8 @@
 //!    32 and one for 64); for each fourth of these also optimised code for one of up to 16 lanes, and for another
 //!    fourth optimised code for the lanes that are chosen for one of the machine's sets of instructions. `All`:
 //!    optimised code for every number of lanes, and every set of instructions. `None`: none.
+//! 5. PTX on the simulated GPU, for the seeds that have machine code: for every second one of these as the kernel is
+//!    written, for the others coarsened where that may be. `All`: both.
 //!
 //! Programs with operations on sub-groups also run after the scalar passes with sub-groups of 4 and 16. Programs with
 //! long loops run on few rungs: after the scalar passes, on the work-group function for one number of lanes, by the
@@ -27,6 +29,7 @@ use crate::generate::Generated;
 use crate::generate::families::Family;
 use crate::generate::types::Rng;
 use crate::rungs::{Cpu, Interpreter, Ready, Rung, Stage};
+use crate::simulated_gpu::SimulatedGpu;
 use crate::{program, reduce};
 use cloom_compiler::{Compiler, Config};
 use cloom_ir::Module;
@@ -82,6 +85,9 @@ const SUBGROUPS: [Interpreter; 2] =
 
 /// The work-group function as the device chooses it, where groups are batched only if a loop is long enough.
 const CHOSEN: Interpreter = Interpreter::chosen(256);
+
+/// Simulated GPUs.
+const GPUS: [SimulatedGpu; 2] = [SimulatedGpu { is_coarsened: false }, SimulatedGpu { is_coarsened: true }];
 
 /// For which of [`LANES`] there is machine code, of 16 kernels: that for many lanes takes seconds.
 const TURN: [usize; 16] = [6, 3, 2, 1, 0, 4, 3, 2, 5, 1, 4, 3, 2, 0, 5, 4];
@@ -209,7 +215,13 @@ impl Ladder {
                 [Some(one), optimised, level].into_iter().flatten().collect()
             }
         };
-        interpreted.chain(cpus.into_iter().map(|c| c as &dyn Rung)).collect()
+        let gpus: &[SimulatedGpu] = match self.code {
+            Code::None => &[],
+            Code::All => &GPUS,
+            Code::Some => &GPUS[turn(GPUS.len())..][..usize::from(coded)],
+        };
+        let gpus = gpus.iter().map(|gpu| gpu as &dyn Rung);
+        interpreted.chain(cpus.into_iter().map(|c| c as &dyn Rung)).chain(gpus).collect()
     }
 
     /// Compiles a source to linked IR.
@@ -259,7 +271,7 @@ impl Ladder {
         let interpreted =
             STAGES.iter().chain(&VECTORS).chain(&PLAIN).chain(&SUBGROUPS).chain([&CHOSEN]).map(|s| s as &dyn Rung);
         let cpus = self.plain.iter().chain(&self.optimised).chain(&self.levels).map(|c| c as &dyn Rung);
-        interpreted.chain(cpus).collect()
+        interpreted.chain(cpus).chain(GPUS.iter().map(|gpu| gpu as &dyn Rung)).collect()
     }
 
     /// The linked IR of a source, and what it must compute on each range of the program.

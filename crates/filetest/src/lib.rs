@@ -2,7 +2,7 @@
 //!
 //! * [`case`]: a kernel with a range and arguments, and the outcome of a run.
 //! * [`rungs`]: the ways to run a case: the interpreter on the kernel as it was written, after the scalar passes, and
-//!   after `spmd`; the CPU. All must leave the same.
+//!   after `spmd`; the CPU; [`simulated_gpu`]. All must leave the same.
 //! * [`header`]: how a file says what to run and what to expect.
 //! * [`ir_file`]: tests of single stages: IR in, text out.
 //! * [`code_file`]: tests of passes on LLVM's IR, and of those of a whole compilation.
@@ -29,6 +29,7 @@ pub mod peers;
 pub mod program;
 pub mod reduce;
 pub mod rungs;
+pub mod simulated_gpu;
 pub mod uniformity;
 
 pub use case::{Case, CaseArg, Outcome};

@@ -293,7 +293,7 @@ pub fn target_of(bits: u32) -> Result<Target, String> {
     Ok(level.ok_or_else(|| format!("no machine has vector registers of {bits} bits"))?.target())
 }
 
-fn find(module: &Module, kernel: &str) -> Result<FuncRef, String> {
+pub(crate) fn find(module: &Module, kernel: &str) -> Result<FuncRef, String> {
     module.find(kernel).ok_or_else(|| format!("no kernel is named {kernel}"))
 }
 

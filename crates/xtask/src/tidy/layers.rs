@@ -45,7 +45,7 @@ pub const LAYERS: &[(&str, &[&str])] = &[
         "filetest",
         &[
             "target", "caps", "ir", "builtins", "clc", "spirv", "passes", "spmd", "interp", "llvm", "artifact",
-            "compiler", "hal", "hal-cpu", "hal-cuda", "cuda-sim", "gallery",
+            "compiler", "hal", "hal-cpu", "hal-gpu", "hal-cuda", "cuda-sim", "gallery",
         ],
     ),
     (
