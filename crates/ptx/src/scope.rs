@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 
 /// Digits of a register's number: more than [`MOST_REGISTERS`] needs.
 const MOST_DIGITS: usize = 8;
-/// Registers of a function.
-const MOST_REGISTERS: u32 = 1 << 20;
+/// Registers of a function: several for each instruction of the largest that code is made for.
+const MOST_REGISTERS: u32 = 1 << 24;
 
 /// A register: its number in the function, and its width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,6 +15,12 @@ use cloom_ptx::tree::{self, Init, Item, Line, StateSpace, Statement, Variable};
 use cloom_ptx::{ParseError, errata};
 use rustc_hash::FxHashMap;
 
+/// Registers of a function. Each thread has memory for all of them.
+const MOST_REGISTERS: u32 = 1 << 20;
+
+/// Bytes of a module's global variables, all of which are in memory from when it is loaded.
+const MOST_GLOBAL: u64 = 1 << 30;
+
 /// A parameter of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamInfo {
@@ -109,7 +115,8 @@ pub(super) fn refuse_faults(items: &[Item<'_>]) -> Result<()> {
 
 /// Lowers a module.
 pub(super) fn lower(items: &[Item<'_>]) -> Result<Code> {
-    let mut module = Lowering { code: Code { dynamic_align: 16, ..Code::default() }, names: FxHashMap::default() };
+    let mut module =
+        Lowering { code: Code { dynamic_align: 16, ..Code::default() }, names: FxHashMap::default(), global_size: 0 };
     for item in items {
         match item {
             Item::Variable(variable) => {
@@ -149,6 +156,8 @@ pub(super) fn lower(items: &[Item<'_>]) -> Result<Code> {
 struct Lowering<'t> {
     code: Code,
     names: FxHashMap<&'t str, Symbol>,
+    /// Bytes of the global variables so far.
+    global_size: u64,
 }
 
 /// Gives a value of some size and alignment the next place in an area.
@@ -169,7 +178,12 @@ impl<'t> Lowering<'t> {
         let (size, align, line) = (variable.size(), variable.align(), variable.line);
         match variable.space {
             StateSpace::Global => {
-                let Ok(bytes) = usize::try_from(size) else { return error(line, "the variable is too large") };
+                self.global_size = self.global_size.saturating_add(size);
+                let Some(bytes) = usize::try_from(size).ok().filter(|_| self.global_size <= MOST_GLOBAL) else {
+                    let (name, total) = (variable.name, self.global_size);
+                    let what = format!("{name}: {total} bytes of global variables, {MOST_GLOBAL} are the limit here");
+                    return error(line, what);
+                };
                 let data = Data { align: u64::from(align), bytes: vec![0; bytes], relocations: Vec::new() };
                 self.code.variables.push(data);
                 Ok(Symbol::Variable(self.code.variables.len() as u32 - 1))
@@ -357,6 +371,9 @@ fn lower_body<'t>(
             Statement::Registers(line, ty, list) => {
                 for (name, count) in list {
                     scopes.declare_registers(name, *count, cloom_ptx::register_bits(*ty), line.0)?;
+                }
+                if scopes.slots() > MOST_REGISTERS {
+                    return error(*line, format!("more than {MOST_REGISTERS} registers, which each thread would have"));
                 }
             }
             Statement::Variable(variable) => {

@@ -239,3 +239,19 @@ fn special_registers() {
     );
     assert_eq!(later, [1]);
 }
+
+#[test]
+fn what_needs_too_much_memory_is_refused() {
+    let error = |globals: &str, body: &str| {
+        let text = format!("{globals}\n.entry k() {{ {body} ret; }}");
+        Module::parse(&text).expect_err(globals).to_string()
+    };
+    let one = error(".global .b64 x[4294967296];", "");
+    assert!(one.contains("line 1: x: 34359738368 bytes of global variables, 1073741824 are the limit"), "{one}");
+    // All variables together, those of bodies too.
+    let both = error(".global .b8 x[1000000000];", ".global .b8 y[100000000];");
+    assert!(both.contains("y: 1100000000 bytes of global variables"), "{both}");
+    let registers = error("", ".reg .b32 %r<2000000>;");
+    assert!(registers.contains("line 2: more than 1048576 registers"), "{registers}");
+    assert!(error("", ".reg .b32 %r<16777216>, %s<16777216>;").contains("too many registers"));
+}
