@@ -121,6 +121,23 @@ fn what_may_be_the_same_for_a_warp_is_divided_by_a_shift() {
 }
 
 #[test]
+fn what_is_set_in_several_places_is_divided_by_a_shift() {
+    let is_shifted =
+        |before: &str, divides: &str| rewritten(&format!("{before} {divides}")).unwrap().contains("shr.u32");
+    let (one, divides) = ("mov.u32 %r1, %tid.x;", "mov.b32 {%h1, %h2}, %r1;");
+    for other in [
+        "add.s32 %r1, %r3, 1;",
+        "@%p1 mov.b32 %r1, 1;",
+        "{ .reg .b32 tmp; mov.b64 {tmp, %r1}, %d1; }",
+        "ld.global.v2.u32 {%r3, %r1}, [%d1];",
+    ] {
+        assert!(is_shifted(&format!("{one} {other}"), divides), "{other}");
+        assert!(is_shifted(&format!("{one} {other} mov.b32 %r2, %r1;"), "mov.b32 {%h1, %h2}, %r2;"), "{other}");
+    }
+    assert!(!is_shifted(&format!("{one} mov.b32 %r2, %r1;"), "mov.b32 {%h1, %h2}, %r2;"));
+}
+
+#[test]
 fn halves_are_numbers_if_floats_are() {
     becomes(
         "setp.nan.ftz.f16 %p1, %h1, %h2;",
