@@ -253,7 +253,7 @@ fn generate(
         // Code generation changes the module: the text is made from a copy.
         let text = machine.emit(&llvm.copy(), target::Output::Assembly)?;
         let text = String::from_utf8_lossy(&text);
-        let text = if options.target.gpu().is_some() { gpu::finish(&text) } else { text.into_owned() };
+        let text = if options.target.gpu().is_some() { gpu::finish(&text)? } else { text.into_owned() };
         stages.push(("asm", text));
         stage("llvm texts");
     }
@@ -264,7 +264,7 @@ fn generate(
     let mut object = machine.emit(&llvm, output)?;
     context.check()?;
     if options.target.gpu().is_some() {
-        object = gpu::finish(&String::from_utf8_lossy(&object)).into_bytes();
+        object = gpu::finish(&String::from_utf8_lossy(&object))?.into_bytes();
     }
     let mut frames = context.take_frames();
     if counts {

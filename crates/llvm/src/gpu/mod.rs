@@ -12,8 +12,8 @@
 //! | `lane` | lanes of vectors whose numbers are known at run time only |
 //! | `math` | instructions that LLVM does not choose by itself |
 //! | `legalise` | what LLVM cannot choose instructions for |
-//! | `peephole` | optimisations of the text |
-//! | `errata` | what NVIDIA's compiler cannot be given, in the text |
+//!
+//! What LLVM emits goes through the passes of [`cloom_ptx`]: a peephole, and what NVIDIA's compiler cannot be given.
 //!
 //! # Address spaces
 //!
@@ -23,11 +23,9 @@
 
 mod atomic;
 mod entry;
-mod errata;
 mod lane;
 pub mod legalise;
 mod math;
-mod peephole;
 mod print;
 mod short_pointers;
 mod subgroup;
@@ -35,6 +33,7 @@ mod subgroup;
 use crate::Error;
 use crate::emit::{Cx, FunctionCx};
 use cloom_ir::{CastOp, FuncRef, GlobalRef, InstData, Module, Op, Scalar, Space, Type};
+use cloom_ptx::{Draft, ParseError};
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMAttributeFunctionIndex, LLVMInlineAsmDialect};
@@ -57,9 +56,19 @@ const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
 /// The work-items of a warp, which is a sub-group.
 pub const WARP: u64 = 32;
 
-/// The text of PTX as NVIDIA's compiler is to get it.
-pub fn finish(text: &str) -> String {
-    errata::avoid(&peephole::optimise(text))
+/// The PTX that LLVM emitted, as NVIDIA's compiler is to get it. That it cannot be parsed, or has a fault in a form
+/// that is not known, is a bug of ours.
+pub fn finish(text: &str) -> Result<String, Error> {
+    let passed = || {
+        let mut draft = Draft::parse(text)?;
+        cloom_ptx::peephole::optimise(&mut draft)?;
+        cloom_ptx::errata::rewrite(&mut draft)?;
+        Ok(draft.print())
+    };
+    passed().map_err(|error: ParseError| {
+        let line = text.lines().nth((error.line as usize).saturating_sub(1)).unwrap_or_default();
+        Error::Internal(format!("PTX of LLVM, {error}: `{}`", line.trim()))
+    })
 }
 
 /// What a module for a GPU has beside its functions.
@@ -298,5 +307,33 @@ impl FunctionCx<'_, '_> {
             })
             .collect();
         self.build(ty, &lanes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ptx_is_optimised_and_has_no_faults() {
+        let text = "// k\n.entry k()\n{\n\t.reg .b16 \t%rs<3>;\n\t.reg .b32 \t%r<3>;\n\tneg.s16 \t%rs2, %rs1;\n\t\
+                    bfe.s32 \t%r2, %r1, 24, 8; // upper\n\tret;\n}\n";
+        let wanted = text
+            .replace("neg.s16 \t%rs2, %rs1;", "mul.lo.s16 %rs2, %rs1, -1;")
+            .replace("bfe.s32 \t%r2, %r1, 24, 8;", "shr.s32 %r2, %r1, 24;");
+        assert_eq!(finish(text), Ok(wanted));
+    }
+
+    /// An internal error is a bug; it must not be passed on to the driver.
+    #[test]
+    fn what_cannot_be_parsed_is_an_error_with_its_line() {
+        for (text, wanted) in [
+            (".entry k()\n{\n\tret;\n\tnew ?;\n}\n", "line 4: unexpected character '?': `new ?;`"),
+            (".entry k()\n{\n\tbra L;\n}\n", "line 3: unknown label L: `bra L;`"),
+            (".entry k()\n{\n\tret;\n", "line 4: "),
+        ] {
+            let error = finish(text).unwrap_err();
+            assert!(matches!(&error, Error::Internal(why) if why.contains(wanted)), "{error}");
+        }
     }
 }

@@ -19,7 +19,7 @@ pub const LAYERS: &[(&str, &[&str])] = &[
     ("spmd", &["target", "ir", "passes"]),
     ("interp", &["ir", "builtins"]),
     ("ptx", &[]),
-    ("llvm", &["target", "caps", "ir", "passes"]),
+    ("llvm", &["target", "caps", "ir", "passes", "ptx"]),
     ("artifact", &["target", "ir"]),
     ("compiler", &["target", "caps", "ir", "builtins", "clc", "spirv", "passes", "spmd", "interp", "llvm", "artifact"]),
     ("hal", &["target", "caps", "artifact"]),
