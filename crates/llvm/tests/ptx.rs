@@ -17,8 +17,20 @@ fn ptx(text: &str) -> String {
     let compiled = cloom_llvm::compile_kernels(&module, &kernels, &options, &PassOptions::default()).unwrap();
     assert_eq!(compiled.symbols.len(), kernels.len());
     let text = String::from_utf8(compiled.object).unwrap();
+    has_no_fault(&text);
     assemble(&text);
     text
+}
+
+/// NVIDIA's compiler can be given the text: it has none of the faults in the table.
+fn has_no_fault(text: &str) {
+    let module = cloom_ptx::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    for item in &module.items {
+        if let cloom_ptx::tree::Item::Function(function) = item {
+            let found = cloom_ptx::errata::first(function).unwrap();
+            assert!(found.is_none(), "{found:?}\n{text}");
+        }
+    }
 }
 
 /// NVIDIA's assembler, if this machine has it.
