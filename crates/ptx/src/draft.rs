@@ -28,8 +28,17 @@ pub struct Draft<'t> {
 #[derive(Clone, Debug)]
 struct Body<'t> {
     function: Function<'t>,
-    /// For each statement, what it stands for in the text; `None` for one that stands there itself.
-    replaced: Vec<Option<Span>>,
+    /// For each statement, what it stands for; `None` for one that stands in the text itself.
+    replaced: Vec<Option<Origin>>,
+}
+
+/// What a new statement stands for.
+#[derive(Clone, Copy, Debug)]
+struct Origin {
+    /// The instruction in the text.
+    span: Span,
+    /// How many replacements led to it.
+    depth: u32,
 }
 
 /// The statements to have in the place of the instruction at a position of the body.
@@ -54,24 +63,25 @@ impl<'t> Draft<'t> {
         Ok(Draft { text, functions: functions.collect() })
     }
 
-    /// Replaces instructions of each function by what `find` gives for it, until it gives nothing. It is an error if it
-    /// gives something more than `rounds` times: then what it gives has what it looks for.
+    /// Replaces instructions of each function by what `find` gives for it, until it gives nothing. What stands for an
+    /// instruction may be replaced again, but not more than `depth` times: then what `find` gives has what it looks
+    /// for, which is an error.
     pub fn replace(
         &mut self,
-        rounds: u32,
+        depth: u32,
         find: impl Fn(&Function<'t>) -> Result<Vec<Replacement<'t>>, ParseError>,
     ) -> Result<(), ParseError> {
         for body in &mut self.functions {
-            let mut round = 0;
             loop {
                 let replacements = find(&body.function)?;
-                let Some(first) = replacements.first() else { break };
-                if round == rounds {
-                    let what = format!("the replacement of an instruction is replaced more than {rounds} times");
-                    return Err(ParseError { line: body.line(first.at).0, what });
+                if replacements.is_empty() {
+                    break;
+                }
+                if let Some(replacement) = replacements.iter().find(|replacement| body.depth(replacement.at) > depth) {
+                    let what = format!("the replacement of an instruction is replaced more than {depth} times");
+                    return Err(ParseError { line: body.line(replacement.at).0, what });
                 }
                 body.apply(replacements);
-                round += 1;
             }
         }
         Ok(())
@@ -98,8 +108,8 @@ impl<'t> Draft<'t> {
         for body in &self.functions {
             let statements = body.function.body.iter().flatten().zip(&body.replaced);
             let mut last = None;
-            for (statement, span) in statements {
-                if let Some(span) = span {
+            for (statement, origin) in statements {
+                if let Some(Origin { span, .. }) = origin {
                     if last == Some(span.start) {
                         out.push('\n');
                     } else {
@@ -110,7 +120,7 @@ impl<'t> Draft<'t> {
                     // Writing to a string cannot fail.
                     let _ = write!(out, "{statement}");
                 }
-                last = span.map(|span| span.start);
+                last = origin.map(|origin| origin.span.start);
             }
         }
         out.push_str(self.text.get(end..).unwrap_or_default());
@@ -126,21 +136,27 @@ impl<'t> Body<'t> {
         }
     }
 
+    /// How many replacements led to a statement.
+    fn depth(&self, at: usize) -> u32 {
+        self.replaced.get(at).copied().flatten().map_or(0, |origin| origin.depth)
+    }
+
     /// Puts the replacements in. They are in the order of the body.
     fn apply(&mut self, replacements: Vec<Replacement<'t>>) {
         let Some(body) = &mut self.function.body else { return };
         let more: usize = replacements.iter().map(|replacement| replacement.statements.len()).sum();
         let (mut statements, mut replaced) = (Vec::with_capacity(body.len() + more), Vec::new());
         let mut replacements = replacements.into_iter().peekable();
-        for (at, (statement, span)) in body.drain(..).zip(self.replaced.drain(..)).enumerate() {
+        for (at, (statement, origin)) in body.drain(..).zip(self.replaced.drain(..)).enumerate() {
             match (replacements.next_if(|replacement| replacement.at == at), &statement) {
                 (Some(replacement), Statement::Inst(inst)) => {
-                    let span = span.or(Some(inst.span));
-                    replaced.extend(std::iter::repeat_n(span, replacement.statements.len()));
+                    let Origin { span, depth } = origin.unwrap_or(Origin { span: inst.span, depth: 0 });
+                    let origin = Origin { span, depth: depth + 1 };
+                    replaced.extend(std::iter::repeat_n(Some(origin), replacement.statements.len()));
                     statements.extend(replacement.statements);
                 }
                 _ => {
-                    replaced.push(span);
+                    replaced.push(origin);
                     statements.push(statement);
                 }
             }

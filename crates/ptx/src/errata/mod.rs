@@ -85,13 +85,13 @@ pub fn first(function: &Function<'_>) -> Result<Option<Found>, ParseError> {
     }))
 }
 
-/// How often a replacement may be replaced. None of today's needs more than one.
-const ROUNDS: u32 = 8;
+/// How often a replacement may be replaced. None of today's needs it.
+const DEEPEST: u32 = 8;
 
 /// Rewrites each instruction that has a fault, until no pattern with a rewrite is found. The error is an instruction in
 /// a form that the rewrite of its row does not know.
 pub fn rewrite(draft: &mut Draft<'_>) -> Result<(), ParseError> {
-    draft.replace(ROUNDS, |function| {
+    draft.replace(DEEPEST, |function| {
         let facts = Facts::new(function)?;
         let mut replacements = Vec::new();
         for (at, operation) in facts.of.code.iter().enumerate() {
@@ -115,8 +115,8 @@ pub const ERRATA: &[Erratum] = &[
         versions: &["13.0"],
         what: "a cycle with two entries",
         reason: "The threads of a warp are not joined behind such a cycle, yet values are kept in registers of the warp \
-                 there: the counter of a loop around it counts for each part of the warp. There is no rewrite: LLVM \
-                 makes cycles with one entry of all, before it chooses instructions.",
+                 there: the counter of a loop around it counts for each part of the warp. There is no rewrite: \
+                 llvm/src/passes.cpp has LLVM make cycles with one entry of such before it chooses instructions.",
         opcodes: &[],
         pattern: patterns::is_second_entry,
         rewrite: None,
@@ -252,7 +252,8 @@ pub const ERRATA: &[Erratum] = &[
         what: "a generic address of 32 bits",
         reason: "Generic addresses have 64 bits. LLVM 19 makes such an access when it has forgotten that the pointer \
                  leads to shared or local memory, whose addresses have 32. ptxas 13.5 refuses it. There is no rewrite: \
-                 what the address leads to is no longer known here. Code generation keeps the address space.",
+                 what the address leads to is no longer known here. llvm/src/gpu/lane.rs and legalise.rs do not give LLVM \
+                 what it makes such an access of.",
         opcodes: &["ld", "ldu", "st"],
         pattern: patterns::is_generic_address_of_32_bits,
         rewrite: None,

@@ -238,6 +238,16 @@ fn replacements_are_rewritten_too() {
     );
 }
 
+/// Each step is found when the one before it is rewritten.
+#[test]
+fn chains_may_be_long() {
+    let steps = (1..100).map(|at| format!("cvt.sat.f32.f32 f{}, f{at};", at + 1)).collect::<Vec<_>>().join(" ");
+    let selects = (1..101).map(|at| format!("selp.f32 f{at}, 0f00000001, 0f00000000, %p1;")).collect::<Vec<_>>();
+    let registers = (1..101).map(|at| format!("f{at}")).collect::<Vec<_>>().join(", ");
+    let registers = format!(".reg .f32 {registers}; ");
+    becomes(&format!("{registers}{} {steps}", selects[0]), &format!("{registers}{}", selects.join(" ")));
+}
+
 #[test]
 fn new_registers_have_names_that_are_free() {
     becomes(
