@@ -1,5 +1,5 @@
-//! The table of the faults of NVIDIA's compiler: a module with one is refused, and what the table's rewrites make of it
-//! computes the same.
+//! The passes on PTX: a module with a fault of NVIDIA's compiler is refused, and what the table's rewrites make of it
+//! computes the same; so does what the peephole makes.
 //!
 //! In: the reduced program of each row, and other forms of the instructions. Out: the registers of many threads, which
 //! begin with edge values, with the instructions as they are and as they are rewritten.
@@ -96,14 +96,14 @@ fn module(body: &str) -> String {
 }
 
 /// What all threads begin with.
-fn inputs(erratum: &Erratum) -> Vec<u8> {
+fn inputs(id: &str) -> Vec<u8> {
     let mut state = 1_u64;
     let mut below = |bound: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (state >> 33) as usize % bound
     };
     // LLVM leaves open what becomes of NaN, and of a number that 16 bits do not have.
-    let floats: Vec<f64> = match erratum.id {
+    let floats: Vec<f64> = match id {
         "float-to-16-bits" => SMALL.to_vec(),
         _ => SMALL.into_iter().chain(LARGE).collect(),
     };
@@ -137,13 +137,16 @@ fn check(erratum: &Erratum, body: &str) {
     let text = module(body);
     let error = Module::parse(&text).expect_err(body).to_string();
     assert!(error.contains("NVIDIA's compiler") && error.contains(erratum.id), "{body}: {error}");
-    let before = Module::parse_with_faults(&text).unwrap_or_else(|error| panic!("{error}: {body}"));
     let mut draft = cloom_ptx::Draft::parse(&text).unwrap();
     errata::rewrite(&mut draft).unwrap_or_else(|error| panic!("{error}: {body}"));
-    let rewritten = draft.print();
-    let after = Module::parse(&rewritten).unwrap_or_else(|error| panic!("{error}: {rewritten}"));
-    let inputs = inputs(erratum);
-    let (before, after) = (outcome(&before, &inputs), outcome(&after, &inputs));
+    compare(&text, &draft.print(), &inputs(erratum.id));
+}
+
+/// Checks that a module computes something, and another one the same.
+fn compare(text: &str, rewritten: &str, inputs: &[u8]) {
+    let before = Module::parse_with_faults(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let after = Module::parse(rewritten).unwrap_or_else(|error| panic!("{error}: {rewritten}"));
+    let (before, after) = (outcome(&before, inputs), outcome(&after, inputs));
     let thread = before.chunks(SLOT * SLOTS).zip(after.chunks(SLOT * SLOTS)).position(|(a, b)| a != b);
     if let Some(thread) = thread {
         let of = |all: &[u8]| {
@@ -151,14 +154,10 @@ fn check(erratum: &Erratum, body: &str) {
             let slots = own.chunks(SLOT).map(|slot| slot.iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte)));
             slots.map(|slot| format!("{slot:x}")).collect::<Vec<_>>().join(" ")
         };
-        panic!(
-            "thread {thread}\n  with   {}\n  before {}\n  after  {}\n{rewritten}",
-            of(&inputs),
-            of(&before),
-            of(&after)
-        );
+        let (with, before, after) = (of(inputs), of(&before), of(&after));
+        panic!("thread {thread}\n  with   {with}\n  before {before}\n  after  {after}\n{rewritten}");
     }
-    assert_ne!(before, inputs, "nothing is computed: {body}");
+    assert_ne!(before, inputs, "nothing is computed: {text}");
 }
 
 #[test]
@@ -274,5 +273,37 @@ fn what_a_rewrite_makes_of_other_forms_computes_the_same() {
     }
     for erratum in ERRATA.iter().filter(|erratum| erratum.rewrite.is_some()) {
         assert!(FORMS.iter().any(|(id, _)| *id == erratum.id), "{}", erratum.id);
+    }
+}
+
+#[test]
+fn what_the_peephole_makes_computes_the_same() {
+    let mut bodies: Vec<String> = [
+        "bfe.s32 %r1, %r2, 24, 8;",
+        "bfe.u32 %r1, %r2, 1, 31;",
+        "bfe.s32 %r1, %r2, 0, 32;",
+        "{ .reg .b64 %x; mov.b64 %x, %d2; bfe.s64 %x, %x, 60, 4; mov.b64 %d1, %x; }",
+        ".local .align 8 .b8 depot[64]; .reg .b64 %SP, %SPL, %x; .reg .b32 %y; mov.u64 %SPL, depot; \
+         cvta.local.u64 %SP, %SPL; add.u64 %x, %SP, 16; { .reg .b64 %tmp; cvta.to.local.u64 %tmp, %x; \
+         cvt.u32.u64 %y, %tmp; } st.local.u32 [%y], %r2; ld.u32 %r1, [%x];",
+    ]
+    .map(str::to_owned)
+    .into();
+    for extremum in ["max.u64", "max.s64", "min.u64", "min.s64"] {
+        for relation in ["lt", "le", "gt", "ge"] {
+            let ty = &extremum[4..];
+            bodies.push(format!(
+                "{{ .reg .b64 %x<5>; mov.b64 %x1, %d1; mov.b64 %x2, %d2; mov.b64 %x3, %d3; {extremum} %x4, %x1, %x2; \
+                 setp.{relation}.{ty} %p1, %x4, %x3; }}"
+            ));
+        }
+    }
+    for body in bodies {
+        let text = module(&body);
+        let mut draft = cloom_ptx::Draft::parse(&text).unwrap();
+        cloom_ptx::peephole::optimise(&mut draft).unwrap();
+        let optimised = draft.print();
+        assert_ne!(optimised, text, "nothing is optimised");
+        compare(&text, &optimised, &inputs(""));
     }
 }
