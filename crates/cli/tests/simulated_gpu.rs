@@ -1,6 +1,6 @@
 //! Programs on a simulated GPU: the whole way from the ICD loader to PTX, on machines without one. The library in the
-//! place of NVIDIA's driver is the example `cuda` of `cloom-cuda-sim`, which `cargo test --workspace` builds; where it
-//! is missing, the tests say that they were passed over.
+//! place of NVIDIA's driver is that of the crate `cuda-sim-driver`, which `cargo xtask test` builds; where it is
+//! missing, the tests say that they were passed over.
 
 #![allow(clippy::print_stdout, reason = "it says what it passes over")]
 
@@ -13,9 +13,12 @@ use std::sync::Mutex;
 /// The library, if it was built.
 fn driver() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_BIN_EXE_cloom")).parent()?;
-    let library = folder.join("examples/libcuda.so");
+    let library = folder.join("libcuda_sim_driver.so");
     if !library.exists() {
-        println!("passed over: {} is missing; `cargo build -p cloom-cuda-sim --example cuda`", library.display());
+        println!(
+            "passed over: {} is missing; `cargo build --profile test -p cloom-cuda-sim-driver`",
+            library.display()
+        );
         return None;
     }
     Some(library)

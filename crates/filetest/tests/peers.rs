@@ -84,8 +84,8 @@ fn pocl_leaves_what_the_reference_leaves() {
 
 #[test]
 fn a_gpu_leaves_what_the_reference_leaves() {
-    // Beside this program's folder, where `cargo test --workspace` puts it.
-    let library = std::env::current_exe().unwrap().parent().unwrap().join("../examples/libcuda.so");
+    // Beside this program's folder, where `cargo xtask test` builds it.
+    let library = std::env::current_exe().unwrap().parent().unwrap().join("../libcuda_sim_driver.so");
     if session(CLOOM).is_none() || !library.exists() {
         println!("kernels passed over: no platform is called {CLOOM}, or {} is missing", library.display());
         return;

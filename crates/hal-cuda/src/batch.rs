@@ -7,7 +7,7 @@
 //!
 //! A graph may end with the timeline value, which the GPU writes. A graph of a single kernel and the value is how a
 //! launch that is waited for is submitted: the GPU fetches both at once, and the host reads the value after 6.7 us,
-//! where a launch and a write that follow each other take 9.1 (H100; the example `driver_costs`).
+//! where a launch and a write that follow each other take 9.1 (H100; `driver_costs` of `gpu-tests`).
 //!
 //! A function is launched by itself, on the same stream, before it is a kernel of a graph ([`Launched`]), and stays
 //! loaded as long as a node is set to it. With neither, the GPU ran what was in the code's place before: an illegal

@@ -9,10 +9,12 @@ use std::path::{Path, PathBuf};
 /// The loader's variable for the folder of `.icd` files.
 pub const VENDORS: &str = "OCL_ICD_VENDORS";
 
-/// Builds `libcloom.so` as the tests are built and returns the folder to give to the loader.
+/// Builds `libcloom.so`, and the libraries of the simulated GPU, as the tests are built. Returns the folder to give to
+/// the loader.
 pub fn registered() -> Result<PathBuf> {
     // The tests' own profile: what is built here is not built again for them.
-    must(&mut cargo(&["build", "--profile", "test", "--package", "cloom-capi"]))?;
+    let packages = ["-p", "cloom-capi", "-p", "cloom-cuda-sim-driver", "-p", "cloom-cuda-sim-compiler"];
+    must(cargo(&["build", "--profile", "test"]).args(packages))?;
     let library = target().join("debug/libcloom.so");
     let library = library.canonicalize().with_context(|| format!("{} was not built", library.display()))?;
     let before = std::env::var_os(VENDORS).map_or_else(|| PathBuf::from("/etc/OpenCL/vendors"), PathBuf::from);

@@ -9,8 +9,8 @@ use std::process::Command;
 /// The variable of the mode in which another process owns the GPUs.
 pub const HELPER: &str = "CLOOM_GPU_HELPER";
 
-/// Runs tests of this program in a process of its own, in which a simulated GPU is the only device. Its library is the
-/// example `cuda` of `cloom-cuda-sim`, which `cargo test --workspace` builds; where it is missing, this says so.
+/// Runs tests of this program in a process of its own, in which a simulated GPU is the only device. Its library is
+/// that of the crate `cuda-sim-driver`, which `cargo xtask test` builds; where it is missing, this says so.
 pub fn on_the_gpu(tests: &[&str]) {
     run(tests, &[], &[]);
 }
@@ -33,7 +33,7 @@ pub fn on_several_gpus(devices: &str, has_link: bool, tests: &[&str]) {
 
 /// The same, with the GPU in a process of the program `cloom`.
 pub fn on_a_helped_gpu(tests: &[&str]) {
-    run(tests, &[(HELPER, "../cloom")], &[]);
+    run(tests, &[(HELPER, "cloom")], &[]);
 }
 
 /// The same, on a GPU whose compiler takes so many milliseconds for a text.
@@ -61,19 +61,21 @@ pub fn traced_on_the_gpu(quick_start: bool, tests: &[&str]) -> Option<String> {
     run(tests, &[], &[("CLOOM_QUICK_START", quick_start), ("CLOOM_CACHE", "0"), ("CUDA_SIM_TRACE", "1")])
 }
 
-/// Runs them with variables whose values are files beside the examples, and with others. Returns the standard error;
+/// Runs them with variables whose values are files beside the libraries, and with others. Returns the standard error;
 /// nothing if such a file is missing.
 fn run(tests: &[&str], files: &[(&str, &str)], others: &[(&str, &str)]) -> Option<String> {
     let program = std::env::current_exe().expect("the path of the test");
-    let folder = program.parent().expect("it is in a folder").join("../examples");
+    let folder = program.parent().expect("it is in a folder").join("..");
     let built = |name: &str| {
         let path = folder.join(name);
         let found = path.canonicalize();
         found.inspect_err(|_| println!("passed over: {} is missing", path.display())).ok()
     };
     let own = tempfile::tempdir().expect("a folder can be made");
-    for (example, name) in [("libcuda.so", "libcuda.so.1"), ("libptxjit.so", "libnvidia-ptxjitcompiler.so.1")] {
-        std::os::unix::fs::symlink(built(example)?, own.path().join(name)).expect("a link can be made");
+    let libraries =
+        [("libcuda_sim_driver.so", "libcuda.so.1"), ("libcuda_sim_compiler.so", "libnvidia-ptxjitcompiler.so.1")];
+    for (library, name) in libraries {
+        std::os::unix::fs::symlink(built(library)?, own.path().join(name)).expect("a link can be made");
     }
     let mut command = Command::new(program);
     command.arg("--exact").args(tests).env("LD_LIBRARY_PATH", own.path()).env("CLOOM_DEVICES", "gpu");

@@ -24,9 +24,8 @@ const LOADER_FOLDER: &str = "/usr/lib/x86_64-linux-gnu";
 /// The self-checking programs.
 const PROGRAMS: &[&str] = &["crates/filetest/run/lang", "crates/filetest/groups"];
 
-/// The examples that check and measure, with their packages.
-const EXAMPLES: &[(&str, &str)] =
-    &[("cloom-filetest", "peers"), ("cloom-hal-cuda", "gpu_smoke"), ("cloom-hal-cuda", "driver_costs")];
+/// The programs that check and measure, below the folder of what is built.
+const CHECKS: &[&str] = &["examples/peers", "gpu_smoke", "driver_costs"];
 
 /// Runs one of the two.
 pub fn run(args: &[String]) -> Result<Outcome> {
@@ -37,14 +36,12 @@ pub fn run(args: &[String]) -> Result<Outcome> {
     }
 }
 
-/// Builds the driver, the program, and the examples that check it.
+/// Builds the driver, the program, and the programs that check it.
 fn build() -> Result<()> {
     packages::ensure()?;
     must(&mut cargo(&["build", "--release", "-p", "cloom-capi", "-p", "cloom-cli"]))?;
-    for (package, example) in EXAMPLES {
-        must(&mut cargo(&["build", "--release", "-p", package, "--example", example]))?;
-    }
-    Ok(())
+    must(&mut cargo(&["build", "--release", "-p", "cloom-filetest", "--example", "peers"]))?;
+    must(&mut cargo(&["build", "--release", "-p", "cloom-gpu-tests"]))
 }
 
 fn pack() -> Result<Outcome> {
@@ -54,10 +51,9 @@ fn pack() -> Result<Outcome> {
         fs::remove_dir_all(&folder)?;
     }
     fs::create_dir_all(&folder)?;
-    let examples = EXAMPLES.iter().map(|(_, example)| format!("examples/{example}"));
-    for name in ["cloom".to_owned(), "libcloom.so".to_owned()].into_iter().chain(examples) {
-        let to = folder.join(Path::new(&name).file_name().unwrap_or_default());
-        must(Command::new("strip").arg("-o").arg(&to).arg(release.join(&name)))?;
+    for name in ["cloom", "libcloom.so"].iter().chain(CHECKS) {
+        let to = folder.join(Path::new(name).file_name().unwrap_or_default());
+        must(Command::new("strip").arg("-o").arg(&to).arg(release.join(name)))?;
     }
     let loader = Path::new(LOADER_FOLDER).join(LOADER);
     fs::copy(&loader, folder.join(LOADER)).with_context(|| format!("{} is missing", loader.display()))?;
@@ -84,14 +80,14 @@ fn pack() -> Result<Outcome> {
 
 /// A folder with the library in the place of NVIDIA's driver.
 fn simulation() -> Result<PathBuf> {
-    must(&mut cargo(&["build", "--release", "-p", "cloom-cuda-sim", "--example", "cuda"]))?;
+    must(&mut cargo(&["build", "--release", "-p", "cloom-cuda-sim-driver"]))?;
     let folder = target().join("simulation");
     fs::create_dir_all(&folder)?;
     let link = folder.join("libcuda.so.1");
     if link.symlink_metadata().is_ok() {
         fs::remove_file(&link)?;
     }
-    symlink(target().join("release/examples/libcuda.so").canonicalize()?, link)?;
+    symlink(target().join("release/libcuda_sim_driver.so").canonicalize()?, link)?;
     Ok(folder.canonicalize()?)
 }
 
@@ -121,8 +117,8 @@ mod tests {
 
     #[test]
     fn the_script_names_what_is_packed() {
-        let examples = EXAMPLES.iter().map(|(_, example)| *example);
-        for name in ["cloom", "libcloom.so", "programs"].into_iter().chain(examples) {
+        let checks = CHECKS.iter().map(|path| path.rsplit('/').next().unwrap_or(path));
+        for name in ["cloom", "libcloom.so", "programs"].into_iter().chain(checks) {
             assert!(RUN.contains(&format!("$here/{name}")), "{name}");
         }
         let syntax = Command::new("bash").args(["-n", "-c", RUN]).status().expect("bash");

@@ -29,6 +29,9 @@ pub const LAYERS: &[(&str, &[&str])] = &[
     ("hal-cuda", &["target", "caps", "ir", "artifact", "hal", "hal-gpu", "cuda-abi"]),
     // In the place of the driver that `hal-cuda` calls.
     ("cuda-sim", &["ptx"]),
+    ("cuda-sim-driver", &["cuda-abi", "cuda-sim"]),
+    ("cuda-sim-compiler", &[]),
+    ("gpu-tests", &["ir", "artifact", "hal", "cuda-abi", "hal-cuda"]),
     ("runtime", &["target", "caps", "ir", "builtins", "artifact", "compiler", "hal"]),
     ("capi", &["target", "caps", "hal", "hal-cpu", "hal-cuda", "runtime"]),
     ("cloom", &["target", "caps", "hal", "hal-cpu", "hal-cuda", "runtime"]),

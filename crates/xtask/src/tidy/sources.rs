@@ -6,8 +6,9 @@ use super::workspace::SourceFile;
 use super::{functions, panics};
 use std::collections::BTreeMap;
 
-/// Crates in which `unsafe` may stand: they call LLVM, run machine code and have the C interface.
-pub const UNSAFE_CRATES: &[&str] = &["llvm", "capi", "hal-cpu", "hal-cuda"];
+/// Crates in which `unsafe` may stand: they call LLVM, run machine code, have the C interface, or are libraries in the
+/// place of NVIDIA's.
+pub const UNSAFE_CRATES: &[&str] = &["llvm", "capi", "hal-cpu", "hal-cuda", "cuda-sim-driver", "cuda-sim-compiler"];
 /// Single modules of other crates: memory of the application, calls of the C interface, launches.
 pub const UNSAFE_FILES: &[&str] = &[
     // Handles of the driver, which any thread may use; types of its functions.
@@ -27,21 +28,13 @@ pub const UNSAFE_FILES: &[&str] = &[
     "cloom/examples/embed.rs",
     "cloom/tests/embed.rs",
     "cli/src/doctor/own.rs",
-    // The driver library on the simulated GPU.
-    "cuda-sim/examples/cuda/code.rs",
-    "cuda-sim/examples/cuda/compiler.rs",
-    "cuda-sim/examples/cuda/exit.rs",
-    "cuda-sim/examples/cuda/graph.rs",
-    "cuda-sim/examples/cuda/main.rs",
-    "cuda-sim/examples/cuda/memory.rs",
-    "cuda-sim/examples/cuda/peers.rs",
-    "cuda-sim/examples/cuda/signatures.rs",
-    "cuda-sim/examples/cuda/texture.rs",
-    "cuda-sim/examples/cuda/transfer.rs",
-    "cuda-sim/examples/ptxjit.rs",
+    // Calls of NVIDIA's driver, which it measures.
+    "gpu-tests/src/bin/driver_costs.rs",
 ];
 
 const MAX_LINES: usize = 800;
+/// An example shows one use of a crate. A program of more lines is a product, and has a crate of its own.
+const MAX_EXAMPLE_LINES: usize = 150;
 /// Columns of a comment: rustfmt's width, which rustfmt itself does not apply to comments.
 const MAX_COMMENT_WIDTH: usize = 120;
 /// Columns of code that rustfmt leaves alone: the insides of macros and of strings.
@@ -80,8 +73,8 @@ const FENCES: &[Fence] = &[
     },
     Fence {
         words: &["no_mangle", "export_name"],
-        crates: Crates::Only(&["capi", "cuda-sim"]),
-        why: "capi exports symbols, and so does the driver library of the simulated GPU",
+        crates: Crates::Only(&["capi", "cuda-sim-driver", "cuda-sim-compiler"]),
+        why: "capi exports symbols, and so do the libraries of the simulated GPU",
     },
     Fence {
         words: &["std::fs", "std::io", "std::net", "std::process", "std::env"],
@@ -107,6 +100,11 @@ pub fn check(name: &str, file: &SourceFile, unsafe_files: &mut UnsafeFiles, find
     let lines = text.lines().count();
     if lines > MAX_LINES {
         findings.push(format!("{shown}: {lines} lines, {MAX_LINES} are the limit; split it"));
+    }
+    if shown.contains("/examples/") && lines > MAX_EXAMPLE_LINES {
+        findings.push(format!(
+            "{shown}: {lines} lines, {MAX_EXAMPLE_LINES} are the limit of an example; make a crate of it"
+        ));
     }
     if !text.starts_with("//!") {
         findings.push(format!("{shown}: no //! head that says what comes in, what goes out and why"));
@@ -213,6 +211,18 @@ mod tests {
         assert!(findings("ir", "ir/src/x.rs", &code(MAX_WIDTH)).is_empty());
         assert_eq!(findings("ir", "ir/src/x.rs", &code(MAX_WIDTH + 1)).len(), 1);
         assert_eq!(findings("ir", "ir/src/x.rs", "//! Head.\nfn f( {}\n").len(), 1);
+    }
+
+    #[test]
+    fn examples_are_short() {
+        let text = |lines: usize| format!("//! Head.\n{}", "\n".repeat(lines - 1));
+        assert!(findings("ir", "ir/examples/x.rs", &text(MAX_EXAMPLE_LINES)).is_empty());
+        assert_eq!(findings("ir", "ir/examples/x.rs", &text(MAX_EXAMPLE_LINES + 1)).len(), 1);
+        assert_eq!(findings("ir", "ir/examples/x/y.rs", &text(MAX_EXAMPLE_LINES + 1)).len(), 1);
+        assert!(findings("ir", "ir/src/x.rs", &text(MAX_EXAMPLE_LINES + 1)).is_empty());
+        // Beside the launch of the crate for Rust programs, which is declared unsafe, no example needs it.
+        let examples: Vec<_> = UNSAFE_FILES.iter().filter(|file| file.contains("/examples/")).collect();
+        assert_eq!(examples, [&"cloom/examples/embed.rs"]);
     }
 
     #[test]

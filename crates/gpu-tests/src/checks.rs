@@ -1,9 +1,12 @@
 //! What must be right: ids of every work-item, memory, local memory, prints, callbacks, the end after a fault.
 
+use crate::boxes;
+use crate::data::{contents, differs, noise};
 use crate::kernels::{TEXT, artifact};
-use crate::{Outcome, Report, Run, boxes};
+use crate::report::{Outcome, Report};
+use crate::run::Run;
 use cloom_artifact::KernelArtifact;
-use cloom_hal::{Device, Finish, HalError, Kernel, Memory, NdRange, Pending, PrintSink};
+use cloom_hal::{Device, Finish, HalError, Kernel, NdRange, Pending, PrintSink};
 use cloom_hal_cuda::CudaDevice;
 use std::process::Command;
 use std::sync::mpsc::{Sender, channel};
@@ -30,36 +33,8 @@ pub fn all(report: &mut Report, device: &CudaDevice) {
     report.check("a fault is told and ends CUDA (in a child)", fault_in_child);
 }
 
-/// An error if two lists differ.
-pub fn differs<T: PartialEq + std::fmt::Debug>(what: &str, found: &[T], expected: &[T]) -> Result<(), String> {
-    if found.len() != expected.len() {
-        return Err(format!("{what}: {} elements, not {}", found.len(), expected.len()));
-    }
-    match (0..found.len()).find(|&i| found[i] != expected[i]) {
-        Some(i) => Err(format!("{what}: element {i} is {:?}, not {:?}", found[i], expected[i])),
-        None => Ok(()),
-    }
-}
-
 fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
-}
-
-/// All bytes of memory.
-pub fn contents(memory: &dyn Memory) -> Result<Vec<u8>, HalError> {
-    let mut bytes = vec![0; memory.size() as usize];
-    memory.read(0, &mut bytes)?;
-    Ok(bytes)
-}
-
-/// Bytes that look random.
-pub fn noise(size: usize) -> Vec<u8> {
-    let mut seed = 12345u64;
-    let mut next = || {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) as u32
-    };
-    (0..size.div_ceil(4)).flat_map(|_| next().to_le_bytes()).take(size).collect()
 }
 
 fn memory(device: &CudaDevice) -> Outcome {

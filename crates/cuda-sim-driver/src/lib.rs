@@ -1,7 +1,7 @@
 //! A library in the place of NVIDIA's driver, `libcuda.so.1`, for machines without a GPU: the functions that Cloom
 //! calls, on the interpreter of PTX. Put a link of that name into a folder of `LD_LIBRARY_PATH`.
 //!
-//! | module | its room |
+//! | module | contains |
 //! |---|---|
 //! | `memory` | allocations, which are the host's memory |
 //! | `stream` | streams and events |
@@ -9,6 +9,7 @@
 //! | `peers` | copies between devices |
 //! | `code`, `graph` | modules and launches, graphs |
 //! | `compiler` | the library that translates code |
+//! | `settings` | variables of the environment |
 //! | `texture` | textures |
 //! | `signatures` | that they are called as Cloom calls them |
 //!
@@ -23,6 +24,7 @@ mod exit;
 mod graph;
 mod memory;
 mod peers;
+mod settings;
 mod signatures;
 mod stream;
 mod texture;
@@ -35,9 +37,9 @@ use cloom_cuda_abi::constants::{
 };
 use cloom_cuda_abi::{Code, PoolProperties, constants};
 use memory::{CAPACITY, Kind, Memory};
+use settings::number;
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
-use std::str::FromStr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use stream::{Mark, Stream};
@@ -60,11 +62,6 @@ fn current() -> u32 {
 /// How many devices there are: `CUDA_SIM_DEVICES` of them, 1 to 8.
 fn devices() -> u32 {
     number("CUDA_SIM_DEVICES").map_or(1, |n: u32| n.clamp(1, 8))
-}
-
-/// The number that a variable of the environment has.
-fn number<T: FromStr>(name: &str) -> Option<T> {
-    std::env::var(name).ok()?.parse().ok()
 }
 
 /// The context of a device.

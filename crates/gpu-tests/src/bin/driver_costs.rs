@@ -1,7 +1,7 @@
 //! What the calls of NVIDIA's driver cost on this machine, beside each other: ways to launch, to learn of an end, and
 //! to launch many at once. The figures decide how launches are submitted. Needs a GPU; without one it says so.
 //!
-//! `cargo run --release --package cloom-hal-cuda --example driver_costs`
+//! `cargo run --release --package cloom-gpu-tests --bin driver_costs`
 
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 #![allow(unsafe_code, reason = "it calls the driver")]

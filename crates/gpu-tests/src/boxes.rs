@@ -1,7 +1,7 @@
 //! Boxes of bytes, and memory that is shared with the host, against arrays.
 
-use crate::Outcome;
-use crate::checks::{contents, differs, noise};
+use crate::data::{contents, differs, noise};
+use crate::report::Outcome;
 use cloom_hal::{Device, Rect};
 use cloom_hal_cuda::CudaDevice;
 

@@ -33,7 +33,7 @@ pub fn start() {
 
 /// How long the unloading of a module takes.
 fn unload_time() -> Duration {
-    Duration::from_millis(crate::number("CUDA_SIM_UNLOADS_MS").unwrap_or(0))
+    Duration::from_millis(crate::settings::number("CUDA_SIM_UNLOADS_MS").unwrap_or(0))
 }
 
 /// Takes that long.

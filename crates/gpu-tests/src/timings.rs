@@ -2,7 +2,8 @@
 
 use crate::checks::Tell;
 use crate::kernels::artifact;
-use crate::{Report, Run, Silent};
+use crate::report::Report;
+use crate::run::{Run, Silent};
 use cloom_hal::{Device, HalError, NdRange};
 use cloom_hal_cuda::{CudaDevice, DirectoryCache, devices};
 use std::sync::Arc;

@@ -13,7 +13,7 @@ unsafe extern "C" {
     fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
 }
 
-/// Lets the library translate something, if there is one: the example `ptxjit`.
+/// Lets the library translate something, if there is one: that of the crate `cuda-sim-compiler`.
 pub fn translate() {
     static FUNCTION: LazyLock<Option<extern "C" fn()>> = LazyLock::new(|| {
         // SAFETY: what the library does when it is opened, any process may do; the function has this type.
