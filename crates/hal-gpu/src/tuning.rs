@@ -1,7 +1,7 @@
 //! The thresholds of a GPU back end, in one table: each says what is bounded, in which unit, and what it stands on.
 //!
 //! Figures in brackets are measurements, with the GPU and its host. Where no figure is given, the value follows from
-//! the reason that is. The example `driver_costs` of `cloom-hal-cuda` measures another machine.
+//! the reason that is. `driver_costs` of `gpu-tests` measures another machine.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
