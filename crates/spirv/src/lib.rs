@@ -13,28 +13,17 @@
 
 #![forbid(unsafe_code)]
 
-mod arith;
-mod atomic;
 mod builtin;
-mod composite;
 mod consts;
 mod context;
-mod convert;
 mod enqueue;
 mod error;
-mod ext;
 mod flow;
 mod func;
-mod group;
-mod image;
-mod intel;
+mod instructions;
 mod kernel;
 mod limits;
-mod logic;
-mod memory;
 mod module;
-mod pipe;
-mod printf;
 mod reader;
 mod specialize;
 mod support;

@@ -52,7 +52,7 @@ impl Sema<'_> {
                 if matches!(self.types.kind(e.ty.ty), TyKind::Pointer(_) | TyKind::Array(..)) {
                     d = d.help("an element is picked by brackets: `[…]`");
                 }
-                if super::builtin::is_builtin(self.text(name)) {
+                if super::builtins::builtin::is_builtin(self.text(name)) {
                     d = d.note("this declaration hides the built-in function of the same name");
                 }
                 self.push(d);
@@ -61,7 +61,7 @@ impl Sema<'_> {
             None => Vec::new(),
         };
         let text = self.text(name).to_owned();
-        let is_builtin = super::builtin::is_builtin(&text);
+        let is_builtin = super::builtins::builtin::is_builtin(&text);
         let hidden = text.starts_with("__cl_") && !self.opts.library;
         let extends = self.opts.library || funcs.iter().any(|f| self.unit.funcs[f.0 as usize].overloadable);
         if is_builtin && !hidden && (funcs.is_empty() || extends) {
@@ -259,7 +259,7 @@ impl Sema<'_> {
             return Expr::error(span);
         }
         let ret = self.builtin_ty(sig.ret);
-        let Some(name) = super::builtin::static_name(name) else { return Expr::error(span) };
+        let Some(name) = super::builtins::builtin::static_name(name) else { return Expr::error(span) };
         Expr::value(ExprKind::Builtin(name, Box::new(sig), out), ret, span)
     }
 

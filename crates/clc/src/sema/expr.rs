@@ -126,7 +126,7 @@ impl Sema<'_> {
                 self.block_name(name, func, ty, &captured, span)
             }
             None => {
-                if super::builtin::is_builtin(self.text(name)) {
+                if super::builtins::builtin::is_builtin(self.text(name)) {
                     return Expr::value(ExprKind::FuncName(name), Ty::INT, span);
                 }
                 if let Some(e) = self.function_name(name, span) {
@@ -141,19 +141,19 @@ impl Sema<'_> {
     pub(super) fn undeclared(&mut self, name: Symbol, span: Span, function: bool) -> Expr {
         let text = self.text(name).to_owned();
         if ["CLK_NORMALIZED_COORDS_", "CLK_ADDRESS_", "CLK_FILTER_"].iter().any(|p| text.starts_with(p)) {
-            self.unavailable(span, &format!("`{text}`: samplers and images are"), super::images::IMAGES_HELP);
+            self.unavailable(span, &format!("`{text}`: samplers and images are"), super::builtins::images::IMAGES_HELP);
             return Expr::error(span);
         }
         let what = if function { "function" } else { "name" };
         let mut d = Diagnostic::error("E0300", span, format!("{what} `{text}` is not declared"));
-        let c_name = text.strip_suffix('f').filter(|n| function && super::builtin::is_builtin(n));
+        let c_name = text.strip_suffix('f').filter(|n| function && super::builtins::builtin::is_builtin(n));
         if let Some(help) = crate::source::foreign(&text) {
             d = d.help(help);
         } else if let Some(name) = c_name {
             d = d.suggest(span, name, "the functions of OpenCL C take every type of number; write");
         } else if let Some(similar) = self.similar_name(name, function) {
             d = d.suggest(span, similar, "did you mean");
-        } else if let Some(help) = super::clang_builtins::unknown(&text) {
+        } else if let Some(help) = super::builtins::clang_builtins::unknown(&text) {
             d = d.help(help);
         } else if function && text.starts_with("__cl_") {
             d = d.note("such functions are for the library of built-in functions only");

@@ -92,9 +92,9 @@ impl<'s> Sema<'s> {
         // A library function may call its internal version: `__name` of `name`.
         let public = text.strip_prefix("__").unwrap_or(&text);
         let is_library = |name| {
-            super::builtin::is_builtin(name)
-                || super::images::is_library_function(name)
-                || super::pipes::is_library_function(name)
+            super::builtins::builtin::is_builtin(name)
+                || super::builtins::images::is_library_function(name)
+                || super::builtins::pipes::is_library_function(name)
         };
         let library = self.opts.library && (is_library(&text) || is_library(public));
         let existing = match self.scopes.get_file(h.name.name) {

@@ -4,45 +4,32 @@
 //! every conversion is an explicit node. An error is reported once and leaves an error node, which later checks accept
 //! silently, so that one mistake gives one message. The unit may be lowered only if no error was reported.
 
-mod atomics;
 mod attrs;
-pub mod block_access;
 mod block_params;
 mod blocks;
-mod builtin;
+pub mod builtins;
 mod call;
 mod chain;
-mod clang_builtins;
 pub mod constant;
 mod convert;
 mod decl;
-mod enqueue;
 mod expr;
-mod format;
 mod function;
-mod handles;
-pub mod images;
 mod init;
 mod init_template;
 mod ops;
-mod overflow;
 mod overload;
 mod packing;
-pub mod pipes;
-mod prototypes;
 mod scope;
-mod selection;
 mod specs;
 mod stmt;
-mod suspicious;
 mod swizzle;
 pub mod tree;
 pub mod types;
-mod uninitialised;
-mod unused;
+mod warnings;
 
-pub use builtin::is_known as is_builtin_function;
-pub use enqueue::CONSTANTS as ENQUEUE_CONSTANTS;
+pub use builtins::builtin::is_known as is_builtin_function;
+pub use builtins::enqueue::CONSTANTS as ENQUEUE_CONSTANTS;
 
 use crate::source::{Diagnostic, Session, Span, Symbol};
 use crate::syntax::ast;

@@ -1,7 +1,7 @@
 //! Scopes: a stack of tables from names to what they denote, and the names that the language declares itself.
 
 use super::Sema;
-use super::atomics::{ORDERS, scope};
+use super::builtins::atomics::{ORDERS, scope};
 use super::tree::{FuncId, GlobalId, LocalId};
 use super::types::{QTy, Ty};
 use crate::source::{Span, Symbol};
@@ -146,7 +146,7 @@ impl Sema<'_> {
             visible.push(keyword);
         }
         if functions {
-            for name in super::builtin::all_names() {
+            for name in super::builtins::builtin::all_names() {
                 visible.push(name);
             }
         }

@@ -496,7 +496,7 @@ impl Types {
                     (None, None) => format!("{word} <unnamed>"),
                 }
             }
-            TyKind::Atomic(e) => super::atomics::type_name(*e).into(),
+            TyKind::Atomic(e) => super::builtins::atomics::type_name(*e).into(),
             TyKind::Event => "event_t".into(),
             TyKind::Sampler => "sampler_t".into(),
             TyKind::ReserveId => "reserve_id_t".into(),
@@ -540,7 +540,7 @@ impl Types {
             TyKind::Pointer(to) => format!("p{}{}", cloom_builtins::space_digit(to.space), self.code(to.ty)),
             TyKind::Bool => "b".into(),
             TyKind::Void => "v".into(),
-            TyKind::Atomic(e) => super::atomics::type_name(*e).into(),
+            TyKind::Atomic(e) => super::builtins::atomics::type_name(*e).into(),
             TyKind::Event => "event".into(),
             TyKind::Sampler => "sampler".into(),
             TyKind::ReserveId => "reserve".into(),

@@ -3,11 +3,11 @@
 //! In come a name and typed arguments; out goes a node that says what is done to the pipe, its first operand. Packets
 //! have a type, which is the pipe's; functions that move a packet take a pointer to that type.
 
-use super::Sema;
-use super::call::arguments;
-use super::specs::Declared;
-use super::tree::{Expr, ExprKind, Special};
-use super::types::{QTy, Ty, TyKind};
+use crate::sema::Sema;
+use crate::sema::call::arguments;
+use crate::sema::specs::Declared;
+use crate::sema::tree::{Expr, ExprKind, Special};
+use crate::sema::types::{QTy, Ty, TyKind};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::AccessQual;
 use cloom_caps::feature;
@@ -75,7 +75,7 @@ const NAMES: [&str; 17] = [
 ];
 
 /// The function of a name.
-pub(super) fn function(name: &str) -> Option<PipeOp> {
+pub(in crate::sema) fn function(name: &str) -> Option<PipeOp> {
     match name {
         "read_pipe" => return Some(PipeOp::Packet { write: false, reserved: false }),
         "write_pipe" => return Some(PipeOp::Packet { write: true, reserved: false }),
@@ -99,18 +99,18 @@ pub(super) fn function(name: &str) -> Option<PipeOp> {
 }
 
 /// Whether the library has the parts of the functions above in a function of this name.
-pub(super) fn is_library_function(name: &str) -> bool {
+pub(in crate::sema) fn is_library_function(name: &str) -> bool {
     name.starts_with("__pipe_")
 }
 
 /// Names for suggestions.
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
+pub(in crate::sema) fn names() -> impl Iterator<Item = &'static str> {
     NAMES.into_iter()
 }
 
 impl Sema<'_> {
     /// Makes the type of packets that of a pipe of them, which is read unless a qualifier says otherwise.
-    pub(super) fn pipe_type(&mut self, packet: Declared, span: Span) -> Ty {
+    pub(in crate::sema) fn pipe_type(&mut self, packet: Declared, span: Span) -> Ty {
         let ty = packet.ty.ty;
         if ty == Ty::ERROR {
             return ty;
@@ -120,7 +120,7 @@ impl Sema<'_> {
             return Ty::ERROR;
         }
         if let Some(space) = packet.space {
-            let message = format!("packets in the {} address space", super::types::space_name(space));
+            let message = format!("packets in the {} address space", crate::sema::types::space_name(space));
             let note = "a pipe holds values; they are in no address space of the program";
             self.push(Diagnostic::error("E0319", span, message).note(note));
             return Ty::ERROR;
@@ -159,7 +159,7 @@ impl Sema<'_> {
     }
 
     /// Reports a use of pipes, which the device or the version of the language does not have.
-    pub(super) fn no_pipes(&mut self, span: Span, what: &str) {
+    pub(in crate::sema) fn no_pipes(&mut self, span: Span, what: &str) {
         if self.has_feature(feature::PIPES) {
             let d = Diagnostic::error("E0326", span, format!("{what} are not in this version of the language"));
             self.push(d.help("build with `-cl-std=CL3.0`, or use a buffer and an atomic counter"));
@@ -169,7 +169,7 @@ impl Sema<'_> {
     }
 
     /// Reports an operator on a pipe; false if it is none.
-    pub(super) fn is_operand_pipe(&mut self, e: &Expr) -> bool {
+    pub(in crate::sema) fn is_operand_pipe(&mut self, e: &Expr) -> bool {
         let is_pipe = matches!(self.types.kind(e.ty.ty), TyKind::Pipe(..));
         if is_pipe {
             let d = Diagnostic::error("E0304", e.span, "a pipe can only be passed to a function");
@@ -179,7 +179,7 @@ impl Sema<'_> {
     }
 
     /// Reports a type that is made of pipes, which are parameters only.
-    pub(super) fn is_part_pipe(&mut self, ty: Ty, what: &str, span: Span) -> bool {
+    pub(in crate::sema) fn is_part_pipe(&mut self, ty: Ty, what: &str, span: Span) -> bool {
         let is_pipe = matches!(self.types.kind(ty), TyKind::Pipe(..));
         if is_pipe {
             let d = Diagnostic::error("E0319", span, format!("{what} `{}`", self.type_name(ty)));
@@ -189,7 +189,14 @@ impl Sema<'_> {
     }
 
     /// A call of a function of pipes.
-    pub(super) fn pipe_call(&mut self, op: PipeOp, name: &str, args: Vec<Expr>, at: Span, span: Span) -> Option<Expr> {
+    pub(in crate::sema) fn pipe_call(
+        &mut self,
+        op: PipeOp,
+        name: &str,
+        args: Vec<Expr>,
+        at: Span,
+        span: Span,
+    ) -> Option<Expr> {
         let counts: &[usize] = match op {
             PipeOp::Packet { .. } => &[2, 4],
             PipeOp::Reserve { .. } | PipeOp::Commit { .. } => &[2],

@@ -1,8 +1,8 @@
 //! What C11 and C99 let a program ask about itself: `_Generic`, which chooses by a type, and `__func__`.
 
-use super::Sema;
-use super::tree::{Expr, ExprKind};
-use super::types::Ty;
+use crate::sema::Sema;
+use crate::sema::tree::{Expr, ExprKind};
+use crate::sema::types::Ty;
 use crate::source::{Diagnostic, Span, Symbol};
 use crate::syntax::ast;
 use rustc_hash::FxHashMap;
@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 impl Sema<'_> {
     /// `_Generic`. The type of the controlling expression is that of its value: without qualifiers, an array as a
     /// pointer. Only the chosen expression is analysed.
-    pub(super) fn selection(
+    pub(in crate::sema) fn selection(
         &mut self,
         control: &ast::Expr,
         choices: &[(Option<ast::TypeName>, ast::Expr)],
@@ -57,7 +57,7 @@ impl Sema<'_> {
     }
 
     /// `__func__` and its spellings: the name of the function as a string.
-    pub(super) fn function_name(&mut self, name: Symbol, span: Span) -> Option<Expr> {
+    pub(in crate::sema) fn function_name(&mut self, name: Symbol, span: Span) -> Option<Expr> {
         if !matches!(self.text(name), "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__") {
             return None;
         }

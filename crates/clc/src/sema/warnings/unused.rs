@@ -5,16 +5,16 @@
 //! `volatile`, or is cast to `void`; of the two sides of `&&`, `||` and `?:`, one with an effect is enough, because
 //! they are used like an `if`. Casts and conversions are looked through, as macros often end in one.
 
-use super::Sema;
-use super::tree::{Cc, Expr, ExprKind, Special};
-use super::types::Ty;
+use crate::sema::Sema;
+use crate::sema::tree::{Cc, Expr, ExprKind, Special};
+use crate::sema::types::Ty;
 use crate::source::Diagnostic;
 use cloom_builtins::{Lower, Sig};
 use cloom_ir::{FloatCc, IntCc};
 
 impl Sema<'_> {
     /// Warns if the value is not used and nothing else happens.
-    pub(super) fn warn_unused(&mut self, e: &Expr) {
+    pub(in crate::sema) fn warn_unused(&mut self, e: &Expr) {
         if e.is_error() || e.ty.ty == Ty::VOID || has_effect(e) {
             return;
         }

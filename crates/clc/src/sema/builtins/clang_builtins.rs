@@ -4,9 +4,9 @@
 //! In come the name and the arguments, some of them types; out goes a typed node. Those of one target
 //! (`__builtin_ia32_…`) and those that need what work-items lack (a stack that grows, argument lists) are refused.
 
-use super::Sema;
-use super::tree::{Expr, ExprKind, LocalId, MemoryOp, Rounding, Special};
-use super::types::{QTy, Ty, TyKind, ir_scalar};
+use crate::sema::Sema;
+use crate::sema::tree::{Expr, ExprKind, LocalId, MemoryOp, Rounding, Special};
+use crate::sema::types::{QTy, Ty, TyKind, ir_scalar};
 use crate::source::{Diagnostic, Span, Symbol};
 use crate::syntax::ast::{self, BinaryOp, TypeOrExpr, UnaryOp};
 use cloom_builtins::Elem;
@@ -15,7 +15,7 @@ use smallvec::smallvec;
 
 /// What a function is composed of.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum How {
+pub(in crate::sema) enum How {
     /// A built-in function of OpenCL C with all operands of one type; the result is converted to another.
     Fixed(&'static str, Ty, Ty),
     /// A function of the mathematical library, for the type that the name ends in.
@@ -224,7 +224,7 @@ const SAME_MATH: &str = " acos acosh asin asinh atan atan2 atanh cbrt ceil copys
 const TYPED: [&str; 5] = ["astype", "convertvector", "types_compatible_p", "bit_cast", "offsetof"];
 
 /// The function of a name.
-pub(super) fn function(name: &str) -> Option<How> {
+pub(in crate::sema) fn function(name: &str) -> Option<How> {
     let name = name.strip_prefix("__builtin_")?;
     if let Some(row) = ROWS.iter().find(|r| r.0 == name) {
         return Some(row.1);
@@ -238,13 +238,13 @@ pub(super) fn function(name: &str) -> Option<How> {
 }
 
 /// Whether the compiler knows a name, those with arguments that are types included.
-pub(super) fn is_known(name: &str) -> bool {
+pub(in crate::sema) fn is_known(name: &str) -> bool {
     let typed = name.strip_prefix("__builtin_").is_some_and(|n| TYPED.contains(&n));
     typed || function(name).is_some()
 }
 
 /// What to say of a name that is none of these functions.
-pub(super) fn unknown(name: &str) -> Option<&'static str> {
+pub(in crate::sema) fn unknown(name: &str) -> Option<&'static str> {
     let rest = name.strip_prefix("__builtin_")?;
     let of_target = ["ia32_", "amdgcn_", "arm_", "aarch64_", "neon_", "altivec_", "r600_"].iter();
     Some(match rest {
@@ -259,7 +259,14 @@ pub(super) fn unknown(name: &str) -> Option<&'static str> {
 
 impl Sema<'_> {
     /// A call of one of the functions whose arguments are values.
-    pub(super) fn clang_call(&mut self, how: How, name: &str, at: Span, args: &[ast::Expr], span: Span) -> Expr {
+    pub(in crate::sema) fn clang_call(
+        &mut self,
+        how: How,
+        name: &str,
+        at: Span,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> Expr {
         match self.clang_function(how, name, at, args, span) {
             Some(e) => Expr { span, ..e },
             None => Expr::error(span),
@@ -424,7 +431,7 @@ impl Sema<'_> {
             How::Math(..) | How::Own(_) | How::Elementwise(..) | How::Printf => 0..=usize::MAX,
         };
         if !count.contains(&args) {
-            let takes = super::call::arguments(&[(*count.start()).max(args.min(*count.end()))]);
+            let takes = crate::sema::call::arguments(&[(*count.start()).max(args.min(*count.end()))]);
             self.wrong_count(name, &takes, args, at);
             return None;
         }
@@ -473,7 +480,7 @@ impl Sema<'_> {
     }
 
     /// A function with types among its arguments.
-    pub(super) fn typed_call(&mut self, name: Symbol, at: Span, args: &[TypeOrExpr], span: Span) -> Expr {
+    pub(in crate::sema) fn typed_call(&mut self, name: Symbol, at: Span, args: &[TypeOrExpr], span: Span) -> Expr {
         let e = match (self.text(name), args) {
             ("__builtin_types_compatible_p", [TypeOrExpr::Type(a), TypeOrExpr::Type(b)]) => {
                 let (a, b) = (self.type_of_name(a).ty.ty, self.type_of_name(b).ty.ty);
@@ -552,7 +559,7 @@ impl Sema<'_> {
     }
 
     /// All arguments as values of one type.
-    pub(super) fn all_passed(&mut self, values: Vec<Expr>, ty: Ty) -> Option<Vec<Expr>> {
+    pub(in crate::sema) fn all_passed(&mut self, values: Vec<Expr>, ty: Ty) -> Option<Vec<Expr>> {
         let mut out = Vec::new();
         for v in values {
             let at = v.span;
@@ -578,7 +585,7 @@ impl Sema<'_> {
     }
 
     /// Keeps a value in a variable, so that it can be read several times.
-    pub(super) fn kept(&mut self, e: Expr, span: Span) -> Option<(Expr, LocalId)> {
+    pub(in crate::sema) fn kept(&mut self, e: Expr, span: Span) -> Option<(Expr, LocalId)> {
         if self.cx.is_none() {
             self.not_constant(span, "a value of program scope");
             return None;
@@ -589,7 +596,7 @@ impl Sema<'_> {
         Some((Expr::value(ExprKind::Assign(Box::new(target), Box::new(e)), ty, span), id))
     }
 
-    pub(super) fn read(&mut self, id: LocalId, ty: Ty, span: Span) -> Expr {
+    pub(in crate::sema) fn read(&mut self, id: LocalId, ty: Ty, span: Span) -> Expr {
         self.rvalue(Expr { kind: ExprKind::Local(id), ty: QTy::plain(ty), lvalue: true, span })
     }
 
@@ -658,7 +665,7 @@ impl Sema<'_> {
             self.error("E0312", at, format!("{count} components do not make a vector"));
             return None;
         }
-        let mut lanes_of_mask = super::tree::Lanes::new();
+        let mut lanes_of_mask = crate::sema::tree::Lanes::new();
         for i in indices {
             match self.eval_int(&i) {
                 // Any component will do.
@@ -683,7 +690,7 @@ impl Sema<'_> {
 }
 
 /// A value after what must happen before it.
-pub(super) fn after(store: Expr, e: Expr) -> Expr {
+pub(in crate::sema) fn after(store: Expr, e: Expr) -> Expr {
     if e.is_error() {
         return e;
     }

@@ -5,17 +5,17 @@
 //! saturated one, and the high half of a product with the sign of the low half. The generic functions take integers of
 //! any types; if those differ, none may have 64 bits, because the exact result is computed in a `long`.
 
-use super::Sema;
-use super::clang_builtins::after;
-use super::tree::{Expr, ExprKind};
-use super::types::Ty;
+use crate::sema::Sema;
+use crate::sema::builtins::clang_builtins::after;
+use crate::sema::tree::{Expr, ExprKind};
+use crate::sema::types::Ty;
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::BinaryOp;
 use cloom_builtins::Elem;
 
 impl Sema<'_> {
     /// A call; `ty` is the type that the name of the function says.
-    pub(super) fn overflow(
+    pub(in crate::sema) fn overflow(
         &mut self,
         op: BinaryOp,
         ty: Option<Ty>,
@@ -53,7 +53,7 @@ impl Sema<'_> {
             _ => self.table_call("mul_hi", vec![x, y], at, span),
         };
         let actual = match op {
-            BinaryOp::Mul if to.ty == ty && super::types::elem_signed(elem) => {
+            BinaryOp::Mul if to.ty == ty && crate::sema::types::elem_signed(elem) => {
                 let bits = self.constant(u64::from(elem.bits() - 1), Ty::INT, span);
                 let sign = self.binary(BinaryOp::Shr, r, bits, at, span);
                 self.convert(sign, ty)

@@ -5,10 +5,12 @@
 //! with the block's pointers to local memory and its captured values as parameters, which calls the block. An
 //! `ndrange_t` is a structure, so that `ndrange_2D` and its like only fill one.
 
-use super::call::arguments;
-use super::tree::{Body, Expr, ExprKind, Func, FuncId, Init, InitPart, LocalId, LocalVar, Special, Stmt, StmtKind};
-use super::types::{Field, QTy, Record, RecordId, Ty, TyKind};
-use super::{Sema, scope::Entry};
+use crate::sema::call::arguments;
+use crate::sema::tree::{
+    Body, Expr, ExprKind, Func, FuncId, Init, InitPart, LocalId, LocalVar, Special, Stmt, StmtKind,
+};
+use crate::sema::types::{Field, QTy, Record, RecordId, Ty, TyKind};
+use crate::sema::{Sema, scope::Entry};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
 use cloom_builtins::Elem;
@@ -18,7 +20,7 @@ use cloom_ir::{DeviceCall, KernelMeta, KernelParam, Linkage, ParamKind, Space};
 
 /// A function of this file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Function {
+pub(in crate::sema) enum Function {
     /// `enqueue_kernel`
     Kernel,
     /// `enqueue_marker`
@@ -76,18 +78,18 @@ pub const CONSTANTS: &[(&str, &str)] = &[
 ];
 
 /// The function of a name.
-pub(super) fn function(name: &str) -> Option<Function> {
+pub(in crate::sema) fn function(name: &str) -> Option<Function> {
     FUNCTIONS.iter().find(|f| f.0 == name).map(|f| f.1)
 }
 
 /// The names, for suggestions.
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
+pub(in crate::sema) fn names() -> impl Iterator<Item = &'static str> {
     FUNCTIONS.iter().map(|f| f.0)
 }
 
 impl Sema<'_> {
     /// Declares `ndrange_t` and the null objects.
-    pub(super) fn declare_enqueue(&mut self) {
+    pub(in crate::sema) fn declare_enqueue(&mut self) {
         if !self.opts.blocks {
             return;
         }
@@ -119,7 +121,7 @@ impl Sema<'_> {
     }
 
     /// Reports the use of a type or function without device-side enqueue.
-    pub(super) fn no_enqueue(&mut self, span: Span) {
+    pub(in crate::sema) fn no_enqueue(&mut self, span: Span) {
         if self.has_feature(feature::DEVICE_ENQUEUE) {
             let message = "device-side enqueue is not in this version of the language";
             self.push(Diagnostic::error("E0326", span, message).help("build with `-cl-std=CL2.0` or `-cl-std=CL3.0`"));
@@ -129,7 +131,14 @@ impl Sema<'_> {
     }
 
     /// A call of such a function.
-    pub(super) fn enqueue_call(&mut self, f: Function, name: &str, at: Span, args: &[ast::Expr], span: Span) -> Expr {
+    pub(in crate::sema) fn enqueue_call(
+        &mut self,
+        f: Function,
+        name: &str,
+        at: Span,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> Expr {
         let values: Vec<Expr> = args.iter().map(|a| self.rvalue_of(a)).collect();
         if !self.opts.blocks {
             self.no_enqueue(at);

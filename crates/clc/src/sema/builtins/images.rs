@@ -3,17 +3,17 @@
 //! In come a name and typed arguments; out goes a node that says what is accessed and how, its coordinates and colours
 //! converted. The image's type decides how many coordinates there are (OpenCL C 6.15.15).
 
-use super::Sema;
-use super::call::arguments;
-use super::tree::{Expr, ExprKind, Special};
-use super::types::{Ty, TyKind};
+use crate::sema::Sema;
+use crate::sema::call::arguments;
+use crate::sema::tree::{Expr, ExprKind, Special};
+use crate::sema::types::{Ty, TyKind};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ImageKind;
 use crate::syntax::ast::AccessQual;
 use cloom_builtins::Elem;
 
 /// What to do without images.
-pub(super) const IMAGES_HELP: &str =
+pub(in crate::sema) const IMAGES_HELP: &str =
     "the device reports no image support (CL_DEVICE_IMAGE_SUPPORT): read from a buffer";
 
 /// The names of the queries, and what each asks.
@@ -31,7 +31,7 @@ const QUERIES: [(&str, ImageQuery); 9] = [
 
 /// A family of functions of images.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Function {
+pub(in crate::sema) enum Function {
     /// The element type of the colour.
     Read(Elem),
     /// The element type of the colour.
@@ -123,7 +123,7 @@ pub enum ImageOp {
 }
 
 /// The function of a name.
-pub(super) fn function(name: &str) -> Option<Function> {
+pub(in crate::sema) fn function(name: &str) -> Option<Function> {
     let elem = |suffix: &str| match suffix {
         "f" => Some(Elem::F32),
         "i" => Some(Elem::I32),
@@ -141,12 +141,12 @@ pub(super) fn function(name: &str) -> Option<Function> {
 }
 
 /// Whether the library has the parts of the functions above in a function of this name, such as `__read_imagef_2d`.
-pub(super) fn is_library_function(name: &str) -> bool {
+pub(in crate::sema) fn is_library_function(name: &str) -> bool {
     ["__read_image", "__write_image", "__image_"].iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Names for suggestions.
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
+pub(in crate::sema) fn names() -> impl Iterator<Item = &'static str> {
     const ACCESSES: [&str; 8] = [
         "read_imagef",
         "read_imageh",
@@ -162,7 +162,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 
 impl Sema<'_> {
     /// A call of a function of images.
-    pub(super) fn image_call(
+    pub(in crate::sema) fn image_call(
         &mut self,
         f: Function,
         name: &str,
@@ -205,7 +205,13 @@ impl Sema<'_> {
     }
 
     /// Checks the access qualifier.
-    pub(super) fn may_access(&mut self, has: AccessQual, needs: AccessQual, sampled: bool, image: &Expr) -> Option<()> {
+    pub(in crate::sema) fn may_access(
+        &mut self,
+        has: AccessQual,
+        needs: AccessQual,
+        sampled: bool,
+        image: &Expr,
+    ) -> Option<()> {
         let verb = match has {
             AccessQual::ReadOnly => "written",
             AccessQual::WriteOnly => "read",

@@ -3,9 +3,9 @@
 //! In come the bytes of the format and the typed arguments; out come warnings (W0302) and errors (E0331), and the
 //! arguments after the default promotions.
 
-use super::Sema;
-use super::tree::{Expr, ExprKind, Special};
-use super::types::{Ty, TyKind, elem_name};
+use crate::sema::Sema;
+use crate::sema::tree::{Expr, ExprKind, Special};
+use crate::sema::types::{Ty, TyKind, elem_name};
 use crate::source::{Diagnostic, Span};
 use cloom_builtins::Elem;
 
@@ -123,7 +123,7 @@ fn shorten_long_long(format: &mut Vec<u8>) -> bool {
 
 impl Sema<'_> {
     /// A call of `printf`.
-    pub(super) fn printf(&mut self, args: Vec<Expr>, at: Span, span: Span) -> Option<Expr> {
+    pub(in crate::sema) fn printf(&mut self, args: Vec<Expr>, at: Span, span: Span) -> Option<Expr> {
         let mut args = args.into_iter();
         let Some(format) = args.next() else {
             self.error("E0308", at, "`printf` needs a format");
@@ -212,7 +212,7 @@ impl Sema<'_> {
 
     /// The bytes of a constant string, up to its zero.
     fn constant_string(&mut self, e: &Expr) -> Option<Vec<u8>> {
-        let super::constant::CVal::Addr(global, at) = self.eval(e).ok()? else { return None };
+        let crate::sema::constant::CVal::Addr(global, at) = self.eval(e).ok()? else { return None };
         let data = self.unit.globals[global.0 as usize].data.as_ref()?;
         let bytes = data.bytes.get(usize::try_from(at).ok()?..)?;
         let end = bytes.iter().position(|&b| b == 0)?;
@@ -271,7 +271,7 @@ impl Sema<'_> {
         if let Some((elem, lanes)) = self.types.numeric(e.ty.ty) {
             let conv = match elem.is_float() {
                 true => 'f',
-                false if super::types::elem_signed(elem) => 'd',
+                false if crate::sema::types::elem_signed(elem) => 'd',
                 false => 'u',
             };
             let length = match (lanes, elem.bits()) {

@@ -4,14 +4,14 @@
 //! In come a name such as `convert_uchar4_sat_rte`, taken apart into a family and its parameters, and the typed
 //! arguments; out goes a typed node.
 
-use super::Sema;
 use super::atomics;
-use super::call::arguments;
 use super::images;
 use super::pipes;
-use super::tree::{Expr, ExprKind, Rounding, Special};
-use super::types::{QTy, Ty, TyKind, elem_signed};
 use super::{block_access, clang_builtins, enqueue};
+use crate::sema::Sema;
+use crate::sema::call::arguments;
+use crate::sema::tree::{Expr, ExprKind, Rounding, Special};
+use crate::sema::types::{QTy, Ty, TyKind, elem_signed};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
 use cloom_builtins::Elem;
@@ -62,7 +62,7 @@ const OTHERS: [&str; 9] = [
 /// The type at the start of a text, longest name first, and what follows it.
 fn type_prefix(text: &str) -> Option<(Elem, u8, &str)> {
     let (elem, rest) = Elem::ALL.iter().find_map(|&e| {
-        let rest = text.strip_prefix(super::types::elem_name(e))?;
+        let rest = text.strip_prefix(crate::sema::types::elem_name(e))?;
         Some((e, rest))
     })?;
     let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -166,7 +166,7 @@ fn family(name: &str) -> Option<Family> {
 }
 
 /// Whether a name is a built-in function.
-pub(super) fn is_builtin(name: &str) -> bool {
+pub(in crate::sema) fn is_builtin(name: &str) -> bool {
     !cloom_builtins::lookup(name).is_empty() || family(name).is_some()
 }
 
@@ -176,12 +176,12 @@ pub fn is_known(name: &str) -> bool {
 }
 
 /// The name as the table has it.
-pub(super) fn static_name(name: &str) -> Option<&'static str> {
+pub(in crate::sema) fn static_name(name: &str) -> Option<&'static str> {
     cloom_builtins::table::static_name(name)
 }
 
 /// Names for suggestions.
-pub(super) fn all_names() -> impl Iterator<Item = &'static str> {
+pub(in crate::sema) fn all_names() -> impl Iterator<Item = &'static str> {
     cloom_builtins::names()
         .filter(|n| !n.starts_with("__"))
         .chain(OTHERS)
@@ -192,7 +192,7 @@ pub(super) fn all_names() -> impl Iterator<Item = &'static str> {
 
 impl Sema<'_> {
     /// A call of a built-in function.
-    pub(super) fn builtin_call(&mut self, name: &str, at: Span, args: &[ast::Expr], span: Span) -> Expr {
+    pub(in crate::sema) fn builtin_call(&mut self, name: &str, at: Span, args: &[ast::Expr], span: Span) -> Expr {
         if !cloom_builtins::lookup(name).is_empty() {
             let args: Vec<Expr> = args.iter().map(|a| self.rvalue_of(a)).collect();
             return self.table_call(name, args, at, span);
@@ -288,14 +288,14 @@ impl Sema<'_> {
         Expr::error(span)
     }
 
-    pub(super) fn bad_argument(&mut self, e: &Expr, wanted: &str) -> Option<Expr> {
+    pub(in crate::sema) fn bad_argument(&mut self, e: &Expr, wanted: &str) -> Option<Expr> {
         let message = format!("argument is a `{}`, but {wanted} is needed", self.type_name(e.ty.ty));
         self.error("E0308", e.span, message);
         None
     }
 
     /// Reports `half` where the device does not compute with it.
-    pub(super) fn check_half(&mut self, elem: Elem, span: Span) -> Option<()> {
+    pub(in crate::sema) fn check_half(&mut self, elem: Elem, span: Span) -> Option<()> {
         if elem == Elem::F16 && !self.opts.fp16 {
             self.no_half(span);
             return None;
@@ -303,7 +303,7 @@ impl Sema<'_> {
         Some(())
     }
 
-    pub(super) fn as_type(&mut self, elem: Elem, lanes: u8, args: Vec<Expr>, span: Span) -> Option<Expr> {
+    pub(in crate::sema) fn as_type(&mut self, elem: Elem, lanes: u8, args: Vec<Expr>, span: Span) -> Option<Expr> {
         self.check_half(elem, span)?;
         let e = args.into_iter().next()?;
         let to = self.types.value(elem, lanes);
@@ -364,7 +364,7 @@ impl Sema<'_> {
     }
 
     /// What a pointer argument points to.
-    pub(super) fn pointer_arg(&mut self, p: &Expr, write: bool) -> Option<QTy> {
+    pub(in crate::sema) fn pointer_arg(&mut self, p: &Expr, write: bool) -> Option<QTy> {
         let Some(to) = self.types.pointee(p.ty.ty) else {
             self.bad_argument(p, "a pointer");
             return None;
@@ -440,7 +440,13 @@ impl Sema<'_> {
         Some(())
     }
 
-    pub(super) fn vload_half(&mut self, lanes: u8, aligned: bool, args: Vec<Expr>, span: Span) -> Option<Expr> {
+    pub(in crate::sema) fn vload_half(
+        &mut self,
+        lanes: u8,
+        aligned: bool,
+        args: Vec<Expr>,
+        span: Span,
+    ) -> Option<Expr> {
         let [offset, p] = <[Expr; 2]>::try_from(args).ok()?;
         self.half_pointer(&p, false)?;
         let offset = self.offset_arg(offset)?;
@@ -448,7 +454,7 @@ impl Sema<'_> {
         Some(Expr::value(ExprKind::Special(Special::VloadHalf { aligned }, vec![offset, p]), ty, span))
     }
 
-    pub(super) fn vstore_half(
+    pub(in crate::sema) fn vstore_half(
         &mut self,
         lanes: u8,
         aligned: bool,
@@ -478,7 +484,7 @@ impl Sema<'_> {
         let p = args.next()?;
         let to = self.pointer_arg(&p, true)?;
         if !matches!(to.space, Space::Global | Space::Local) {
-            let kind = super::types::space_name(to.space);
+            let kind = crate::sema::types::space_name(to.space);
             let message = format!("`{name}` works on global and local memory, not on {kind} memory");
             self.error("E0308", p.span, message);
             return None;
@@ -574,7 +580,7 @@ impl Sema<'_> {
             (Space::Local, Space::Global) => Some(false),
             (Space::Global, Space::Local) => Some(true),
             _ => {
-                let [from, to] = [from, to].map(super::types::space_name);
+                let [from, to] = [from, to].map(crate::sema::types::space_name);
                 self.push(
                     Diagnostic::error("E0307", span, "asynchronous copies go between global and local memory")
                         .note(format!("this one goes from {from} to {to} memory")),

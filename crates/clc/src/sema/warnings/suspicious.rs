@@ -5,10 +5,10 @@
 //! warnings `-Wempty-body`, `-Wparentheses`, `-Warray-bounds`, `-Winteger-overflow` and `-Wconstant-conversion`, which
 //! are on by default there. A check looks at a node and its direct operands, so that long chains stay linear.
 
-use super::Sema;
-use super::constant::CVal;
-use super::tree::{Expr, ExprKind};
-use super::types::{Ty, TyKind, elem_signed, ir_scalar};
+use crate::sema::Sema;
+use crate::sema::constant::CVal;
+use crate::sema::tree::{Expr, ExprKind};
+use crate::sema::types::{Ty, TyKind, elem_signed, ir_scalar};
 use crate::source::{Diagnostic, ExpansionId, Span};
 use crate::syntax::ast::{self, BinaryOp};
 use cloom_ir::{BinOp, eval};
@@ -16,7 +16,7 @@ use smallvec::smallvec;
 
 impl Sema<'_> {
     /// Warns about `if (x);`.
-    pub(super) fn warn_of_empty_branch(&mut self, cond: &ast::Expr, then: &ast::Stmt) {
+    pub(in crate::sema) fn warn_of_empty_branch(&mut self, cond: &ast::Expr, then: &ast::Stmt) {
         if self.is_empty_body(cond.span, then) {
             self.empty_body("if", then.span);
         }
@@ -24,7 +24,7 @@ impl Sema<'_> {
 
     /// Warns about a loop with a `;` as its body, if `next` looks like the body that was meant: it is in braces or
     /// indented deeper than the loop.
-    pub(super) fn warn_of_empty_loop(&mut self, s: &ast::Stmt, next: Option<&ast::Stmt>) {
+    pub(in crate::sema) fn warn_of_empty_loop(&mut self, s: &ast::Stmt, next: Option<&ast::Stmt>) {
         let (word, head, body) = match &s.kind {
             ast::StmtKind::While { cond, body, .. } => ("while", cond.span, body),
             ast::StmtKind::For { init, cond, step, body, .. } => {
@@ -62,7 +62,13 @@ impl Sema<'_> {
     }
 
     /// Warns about `i & 1 == 0`, which is `i & (1 == 0)`.
-    pub(super) fn warn_of_precedence(&mut self, op: BinaryOp, op_span: Span, lhs: &ast::Expr, rhs: &ast::Expr) {
+    pub(in crate::sema) fn warn_of_precedence(
+        &mut self,
+        op: BinaryOp,
+        op_span: Span,
+        lhs: &ast::Expr,
+        rhs: &ast::Expr,
+    ) {
         if !is_bitwise(op) {
             return;
         }
@@ -91,7 +97,7 @@ impl Sema<'_> {
 
     /// Warns about a constant index outside of the array that is indexed. `one_past`: the address of the element after
     /// the last one is allowed.
-    pub(super) fn warn_of_bounds(&mut self, array: &Expr, index: &Expr, one_past: bool) {
+    pub(in crate::sema) fn warn_of_bounds(&mut self, array: &Expr, index: &Expr, one_past: bool) {
         let ExprKind::Addr(object) = &array.kind else { return };
         let TyKind::Array(_, Some(n)) = *self.types.kind(object.ty.ty) else { return };
         let Some(i) = self.literal(index).filter(|_| self.dead == 0) else { return };
@@ -130,7 +136,7 @@ impl Sema<'_> {
 
     /// The sum, difference or product of two integer constants as a constant; `None` if they are none, or if it
     /// overflows, with a warning.
-    pub(super) fn folded(&mut self, op: BinOp, a: &Expr, b: &Expr, ty: Ty, span: Span) -> Option<Expr> {
+    pub(in crate::sema) fn folded(&mut self, op: BinOp, a: &Expr, b: &Expr, ty: Ty, span: Span) -> Option<Expr> {
         let (elem, _) = self.types.numeric(ty).filter(|(e, n)| !e.is_float() && *n == 1)?;
         let (x, y) = (self.folded_operand(a)?, self.folded_operand(b)?);
         let scalar = ir_scalar(elem);
@@ -176,7 +182,7 @@ impl Sema<'_> {
 
     /// Warns about an integer constant that an implicit conversion to a smaller integer changes. A negative number may
     /// become one without a sign, as in `uchar c = -1`, if it has no more bits.
-    pub(super) fn warn_of_changed_constant(&mut self, e: &Expr, to: Ty) {
+    pub(in crate::sema) fn warn_of_changed_constant(&mut self, e: &Expr, to: Ty) {
         let (Some(value), Some((target, _))) = (self.literal(e), self.types.numeric(to)) else { return };
         let signed_source = self.types.numeric(e.ty.ty).is_some_and(|(from, _)| elem_signed(from));
         if target.is_float() || to == Ty::BOOL || self.dead > 0 || !matches!(e.kind, ExprKind::Const(_)) {
@@ -204,7 +210,7 @@ impl Sema<'_> {
     }
 
     /// The truth of a condition, as far as it is constant.
-    pub(super) fn known_truth(&mut self, cond: &Expr) -> Option<bool> {
+    pub(in crate::sema) fn known_truth(&mut self, cond: &Expr) -> Option<bool> {
         match &cond.kind {
             // The operands before the last were looked at when the chain had come to them.
             ExprKind::Logic { and, rhs, .. } => self.truth(rhs).ok().filter(|truth| truth != and),
@@ -215,7 +221,7 @@ impl Sema<'_> {
     }
 
     /// Analyses code that is never reached if `is_dead`.
-    pub(super) fn reached_unless<T>(&mut self, is_dead: bool, analyse: impl FnOnce(&mut Self) -> T) -> T {
+    pub(in crate::sema) fn reached_unless<T>(&mut self, is_dead: bool, analyse: impl FnOnce(&mut Self) -> T) -> T {
         self.dead += u32::from(is_dead);
         let result = analyse(self);
         self.dead -= u32::from(is_dead);

@@ -10,8 +10,8 @@
 //! one after the other. So `sum += x` is found, but not `if (i > 0) use(last); last = x;`. Functions with `goto` are
 //! left alone. The walk is linear, except that a branch is undone for its sibling, once for each level of nesting.
 
-use super::Sema;
-use super::tree::{Body, Expr, ExprKind, Init, InitPart, LocalId, LocalVar, Special, Stmt, StmtKind};
+use crate::sema::Sema;
+use crate::sema::tree::{Body, Expr, ExprKind, Init, InitPart, LocalId, LocalVar, Special, Stmt, StmtKind};
 use crate::source::{Diagnostic, Span};
 
 /// A read of a variable that no path has assigned.
@@ -48,7 +48,7 @@ struct Walk<'w> {
 
 impl Sema<'_> {
     /// Warns once of each variable of a body that is read too early.
-    pub(super) fn warn_of_uninitialised(&mut self, body: &Body) {
+    pub(in crate::sema) fn warn_of_uninitialised(&mut self, body: &Body) {
         let tracked = |l: &LocalVar| {
             let ty = l.ty.ty;
             l.declared.is_some() && !l.ty.is_volatile && (self.types.numeric(ty).is_some() || self.types.is_pointer(ty))

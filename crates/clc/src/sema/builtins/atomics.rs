@@ -4,10 +4,10 @@
 //! optional features, which the device has. All become atomic operations of the IR. An order that is not a constant
 //! expression is taken as sequentially consistent, which is correct for each.
 
-use super::Sema;
-use super::constant::CVal;
-use super::tree::{Expr, ExprKind, Special};
-use super::types::{QTy, Ty, TyKind, elem_signed};
+use crate::sema::Sema;
+use crate::sema::constant::CVal;
+use crate::sema::tree::{Expr, ExprKind, Special};
+use crate::sema::types::{QTy, Ty, TyKind, elem_signed};
 use crate::source::Span;
 use crate::syntax::ast::UnaryOp;
 use cloom_builtins::Elem;
@@ -16,7 +16,7 @@ use cloom_ir::{Order, RmwOp, Scope, Space};
 
 /// What a function does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Op {
+pub(in crate::sema) enum Op {
     Init,
     Load,
     Store,
@@ -31,14 +31,14 @@ pub(super) enum Op {
 
 /// A function of the family.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Function {
+pub(in crate::sema) struct Function {
     pub op: Op,
     /// It ends in `_explicit`: an order may follow, and a scope.
     pub explicit: bool,
 }
 
 /// The orders: names without `memory_order_`, and values, which are those of Clang's `__ATOMIC_…`.
-pub(super) const ORDERS: [(&str, u64, Order); 5] = [
+pub(in crate::sema) const ORDERS: [(&str, u64, Order); 5] = [
     ("relaxed", 0, Order::Relaxed),
     ("acquire", 2, Order::Acquire),
     ("release", 3, Order::Release),
@@ -49,7 +49,7 @@ pub(super) const ORDERS: [(&str, u64, Order); 5] = [
 const CONSUME: u64 = 1;
 
 /// The values of `memory_scope_…`, which are those of Clang's `__OPENCL_MEMORY_SCOPE_…`.
-pub(super) mod scope {
+pub(in crate::sema) mod scope {
     pub const WORK_ITEM: u64 = 0;
     pub const WORK_GROUP: u64 = 1;
     pub const DEVICE: u64 = 2;
@@ -60,7 +60,7 @@ pub(super) mod scope {
 const FETCHES: [&str; 7] = ["add", "sub", "or", "xor", "and", "min", "max"];
 
 /// The function of a name.
-pub(super) fn function(name: &str) -> Option<Function> {
+pub(in crate::sema) fn function(name: &str) -> Option<Function> {
     if name == "atomic_work_item_fence" {
         return Some(Function { op: Op::Fence, explicit: true });
     }
@@ -113,7 +113,13 @@ impl Function {
 
 impl Sema<'_> {
     /// A call, with as many arguments as it may have.
-    pub(super) fn c11_atomic(&mut self, f: Function, name: &str, mut args: Vec<Expr>, span: Span) -> Option<Expr> {
+    pub(in crate::sema) fn c11_atomic(
+        &mut self,
+        f: Function,
+        name: &str,
+        mut args: Vec<Expr>,
+        span: Span,
+    ) -> Option<Expr> {
         let (fixed, _) = f.counts();
         let tail = args.split_off(fixed.min(args.len()));
         let order = if f.explicit { self.order(tail.first()) } else { Order::SeqCst };
@@ -242,7 +248,7 @@ fn fetch(what: &str, elem: Elem) -> RmwOp {
 }
 
 /// The name of an atomic type.
-pub(super) fn type_name(e: Elem) -> &'static str {
+pub(in crate::sema) fn type_name(e: Elem) -> &'static str {
     match e {
         Elem::I32 => "atomic_int",
         Elem::U32 => "atomic_uint",

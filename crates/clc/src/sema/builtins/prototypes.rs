@@ -3,14 +3,14 @@
 //! A call may mean the program's function, which may be defined later, so it is resolved to that. Those that are never
 //! defined get a body here that calls the built-in function.
 
-use super::tree::{Body, Expr, ExprKind, FuncId, LocalId, Stmt, StmtKind};
-use super::types::{QTy, Ty};
-use super::{FnCx, Sema};
+use crate::sema::tree::{Body, Expr, ExprKind, FuncId, LocalId, Stmt, StmtKind};
+use crate::sema::types::{QTy, Ty};
+use crate::sema::{FnCx, Sema};
 use cloom_ir::Linkage;
 
 impl Sema<'_> {
     /// After the whole program.
-    pub(super) fn define_repeated_prototypes(&mut self) {
+    pub(in crate::sema) fn define_repeated_prototypes(&mut self) {
         for i in 0..self.unit.funcs.len() {
             let f = &self.unit.funcs[i];
             if self.opts.library || f.body.is_some() || !f.overloadable || f.used.is_none() {

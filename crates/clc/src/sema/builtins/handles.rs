@@ -1,9 +1,9 @@
 //! Values that are handles of the runtime, `queue_t` and `clk_event_t`: zero is the null handle, and two handles of one
 //! type may be compared.
 
-use super::Sema;
-use super::tree::{Cc, Expr, ExprKind};
-use super::types::{Ty, TyKind};
+use crate::sema::Sema;
+use crate::sema::tree::{Cc, Expr, ExprKind};
+use crate::sema::types::{Ty, TyKind};
 use crate::source::Span;
 use crate::syntax::ast::BinaryOp;
 use cloom_ir::IntCc;
@@ -14,7 +14,7 @@ impl Sema<'_> {
     }
 
     /// `==` or `!=` of handles; `None` if it is another operator or if other types are compared.
-    pub(super) fn compared_handles(&mut self, op: BinaryOp, a: &Expr, b: &Expr) -> Option<(IntCc, Ty)> {
+    pub(in crate::sema) fn compared_handles(&mut self, op: BinaryOp, a: &Expr, b: &Expr) -> Option<(IntCc, Ty)> {
         let cc = match op {
             BinaryOp::Eq => IntCc::Eq,
             BinaryOp::Ne => IntCc::Ne,
@@ -25,13 +25,13 @@ impl Sema<'_> {
     }
 
     /// The comparison that [`Sema::compared_handles`] found.
-    pub(super) fn compare_handles(&mut self, cc: IntCc, ty: Ty, a: Expr, b: Expr, span: Span) -> Expr {
+    pub(in crate::sema) fn compare_handles(&mut self, cc: IntCc, ty: Ty, a: Expr, b: Expr, span: Span) -> Expr {
         let [a, b] = [a, b].map(|e| if e.ty.ty == ty { e } else { self.constant(0, ty, e.span) });
         Expr::value(ExprKind::Compare(Cc::Int(cc), Box::new(a), Box::new(b)), Ty::INT, span)
     }
 
     /// Whether a value is an integer zero where a handle is wanted.
-    pub(super) fn is_null_handle(&mut self, e: &Expr, to: Ty) -> bool {
+    pub(in crate::sema) fn is_null_handle(&mut self, e: &Expr, to: Ty) -> bool {
         self.is_handle(to) && self.types.is_integer(e.ty.ty) && self.is_zero(e)
     }
 }

@@ -1,7 +1,7 @@
 //! The extended instructions of OpenCL.std: each is a built-in function of OpenCL C.
 
+use super::convert::rounding_suffix;
 use crate::builtin::{Sign, c_pointer, c_type, param_name};
-use crate::convert::rounding_suffix;
 use crate::error::{Result, bail, ensure};
 use crate::func::Fn;
 use crate::module::Set;

@@ -4,11 +4,11 @@
 //! many each work-item has, and whether memory or an image is accessed. A pointer, or the coordinate of an image in
 //! bytes, is that of the whole sub-group's first element.
 
-use super::Sema;
-use super::call::arguments;
 use super::images::IMAGES_HELP;
-use super::tree::{Expr, ExprKind, Special};
-use super::types::{Ty, TyKind, elem_name};
+use crate::sema::Sema;
+use crate::sema::call::arguments;
+use crate::sema::tree::{Expr, ExprKind, Special};
+use crate::sema::types::{Ty, TyKind, elem_name};
 use crate::source::Span;
 use crate::syntax::ImageKind;
 use crate::syntax::ast::AccessQual;
@@ -17,7 +17,7 @@ use cloom_ir::Space;
 
 /// A function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Function {
+pub(in crate::sema) struct Function {
     pub write: bool,
     pub elem: Elem,
     /// Elements of one work-item.
@@ -36,7 +36,7 @@ pub struct BlockAccess {
 }
 
 /// The function of a name.
-pub(super) fn function(name: &str) -> Option<Function> {
+pub(in crate::sema) fn function(name: &str) -> Option<Function> {
     let rest = name.strip_prefix("intel_sub_group_block_")?;
     let (write, rest) = match rest.strip_prefix("read") {
         Some(rest) => (false, rest),
@@ -63,7 +63,7 @@ pub(super) fn function(name: &str) -> Option<Function> {
 
 impl Sema<'_> {
     /// A call of a function.
-    pub(super) fn block_access(
+    pub(in crate::sema) fn block_access(
         &mut self,
         f: Function,
         name: &str,

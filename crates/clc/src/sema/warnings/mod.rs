@@ -1,0 +1,8 @@
+//! Warnings about correct programs: suspicious code, values that are never set or used, formats.
+
+pub(super) mod format;
+pub(super) mod overflow;
+pub(super) mod selection;
+pub(super) mod suspicious;
+pub(super) mod uninitialised;
+pub(super) mod unused;
