@@ -121,7 +121,7 @@ fn run(session: &Session, built: &Built, args: &[CaseArg], range: &NdRange) -> R
 
 /// The source as one file, which is what other platforms get.
 pub fn one_file(source: &str) -> String {
-    source.replace(crate::generate::link::SECOND, "")
+    source.replace(crate::generate::families::link::SECOND, "")
 }
 
 /// Compares a platform with the reference on a source of a program. An error is a program at fault: it does not compile

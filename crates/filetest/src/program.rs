@@ -1,7 +1,7 @@
 //! Programs in OpenCL C, through the front end, the library of built-ins and every rung.
 
 use crate::case::{CaseArg, NdRange};
-use crate::generate::link;
+use crate::generate::families::link;
 use crate::header::{self, Header};
 use crate::rungs::{self, Cpu, Ready, Rung};
 use cloom_compiler::{Compiler, Program, Source, Variant};
@@ -9,8 +9,8 @@ use cloom_ir::Module;
 use cloom_target::Target;
 use std::sync::Arc;
 
-/// Builds a source. One of several files (see [`crate::generate::link`]) is compiled file by file, and linked. The
-/// error is the log.
+/// Builds a source. One of several files (see [`crate::generate::families::link`]) is compiled file by file, and
+/// linked. The error is the log.
 pub fn build(compiler: &Compiler, source: &str, options: &str, target: &Target) -> Result<Arc<Program>, String> {
     let files: Vec<Source<'_>> =
         link::files(source).into_iter().map(|text| Source { name: "program.cl", text: text.as_bytes() }).collect();

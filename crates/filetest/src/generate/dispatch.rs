@@ -1,9 +1,10 @@
 //! What the families of a program add to it: functions, statements, attributes of the kernel.
 
 use super::families::Family;
+use super::families::{alias, atomics, half, pointers};
 use super::stmt::At;
 use super::tree::Stmt;
-use super::{Gen, Profile, alias, atomics, half, pointers};
+use super::{Gen, Profile};
 
 impl Gen {
     /// Whether the program has a family.

@@ -17,27 +17,16 @@
 //! * `ranges`: the launch ranges.
 //! * `streams`, `tiles`: programs of other kinds, whose work-items or groups can be joined.
 
-mod alias;
 pub mod args;
-mod atomics;
-mod collectives;
-mod dialect;
 mod dispatch;
 mod exchange;
 mod expr;
 pub mod families;
 mod grid;
 mod group;
-mod half;
-mod initialisers;
-pub mod link;
-mod long;
-mod math;
 mod memory;
 mod neighbours;
-mod pointers;
 mod ranges;
-mod records;
 mod rows;
 mod stmt;
 mod streams;
@@ -254,7 +243,7 @@ fn build(seed: u64, profile: Profile, families: Families, straight: bool) -> Gen
         straight,
         c11: false,
         c3: false,
-        math_left: math::MOST_CALLS,
+        math_left: families::math::MOST_CALLS,
         long_left: 2,
         records: Vec::new(),
         far: Vec::new(),

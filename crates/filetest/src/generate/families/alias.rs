@@ -4,12 +4,12 @@
 //! A work-item accesses only its own elements, through either argument, so that results do not depend on the order of
 //! work-items.
 
-use super::Gen;
-use super::expr::Place;
-use super::families::Family::Alias;
-use super::stmt::At;
-use super::tree::Stmt;
-use super::types::{Scalar, Ty};
+use super::Family::Alias;
+use crate::generate::Gen;
+use crate::generate::expr::Place;
+use crate::generate::stmt::At;
+use crate::generate::tree::Stmt;
+use crate::generate::types::{Scalar, Ty};
 
 /// Functions of such programs.
 pub const PRELUDE: [&str; 4] = [

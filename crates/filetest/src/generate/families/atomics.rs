@@ -4,13 +4,13 @@
 //! Each counter has one kind of operation, which commutes, and no result of an operation is used, so that the order of
 //! work-items does not matter. A work-item stores, loads and exchanges only in its own element.
 
-use super::expr::Place;
-use super::families::Family::Atomics;
-use super::group::LOCAL;
-use super::stmt::At;
-use super::tree::Stmt;
-use super::types::Ty;
-use super::{Gen, Profile, Scalar};
+use super::Family::Atomics;
+use crate::generate::expr::Place;
+use crate::generate::group::LOCAL;
+use crate::generate::stmt::At;
+use crate::generate::tree::Stmt;
+use crate::generate::types::Ty;
+use crate::generate::{Gen, Profile, Scalar};
 
 /// Functions that programs with atomics have.
 pub const PRELUDE: [&str; 4] = [

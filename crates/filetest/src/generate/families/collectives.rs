@@ -2,11 +2,11 @@
 //! them, and their results must not depend on the size of sub-groups: sums of floats are of small whole numbers, which
 //! are exact in any order.
 
-use super::Gen;
-use super::expr::Place;
-use super::families::Family::Collectives;
-use super::tree::Stmt;
-use super::types::{Scalar, Ty};
+use super::Family::Collectives;
+use crate::generate::Gen;
+use crate::generate::expr::Place;
+use crate::generate::tree::Stmt;
+use crate::generate::types::{Scalar, Ty};
 
 const KINDS: [&str; 3] = ["reduce", "scan_inclusive", "scan_exclusive"];
 const OPS: [&str; 3] = ["add", "min", "max"];

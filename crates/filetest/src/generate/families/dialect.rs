@@ -1,11 +1,11 @@
 //! What compilers on Clang take beyond the specification, and what few kernels use: subscripts of vectors, halves of
 //! vectors of three components, alignments and packing of types and variables, checked arithmetic.
 
-use super::Gen;
-use super::expr::Place;
-use super::families::Family::Dialect;
-use super::tree::Stmt;
-use super::types::{Scalar, Ty};
+use super::Family::Dialect;
+use crate::generate::Gen;
+use crate::generate::expr::Place;
+use crate::generate::tree::Stmt;
+use crate::generate::types::{Scalar, Ty};
 
 impl Gen {
     /// A block of statements with variables of its own.

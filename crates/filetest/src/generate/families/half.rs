@@ -1,13 +1,13 @@
 //! `half`: as a type of every other construct, in programs that need not be portable; and in memory, loads and stores
 //! of vectors, aligned or not.
 
-use super::expr::Place;
-use super::families::Family::Half;
-use super::tree::Stmt;
-use super::types::{Scalar, Ty};
-use super::{Gen, Profile};
+use super::Family::Half;
+use crate::generate::expr::Place;
+use crate::generate::tree::Stmt;
+use crate::generate::types::{Scalar, Ty};
+use crate::generate::{Gen, Profile};
 
-/// What [`super::PRELUDE`] has for the other floats.
+/// What [`crate::generate::PRELUDE`] has for the other floats.
 pub const PRELUDE: [&str; 2] = [
     "uint __attribute__((overloadable)) fold(half x) { return isnan(x) ? 0x7e00u : as_ushort(x); }",
     "half __attribute__((overloadable)) num(half x) { return isnan(x) ? 0.0h : x; }",

@@ -3,12 +3,12 @@
 //!
 //! The compiler makes tables of constant ones, and lays the lanes' copies of the others out by the accesses to them.
 
-use super::Gen;
-use super::expr::Place;
-use super::families::Family::Initialisers;
-use super::stmt::At;
-use super::tree::Stmt;
-use super::types::Ty;
+use super::Family::Initialisers;
+use crate::generate::Gen;
+use crate::generate::expr::Place;
+use crate::generate::stmt::At;
+use crate::generate::tree::Stmt;
+use crate::generate::types::Ty;
 
 /// A type that a long array may have.
 fn element(g: &mut Gen) -> Ty {

@@ -5,12 +5,12 @@
 //! The second file begins after the line [`SECOND`]. A text without that line, or one whose parts are put together, is
 //! a program of one file; functions of one name, which cannot be in one file, are in no portable program.
 
-use super::expr::Place;
-use super::families::Family::{self, Link};
-use super::stmt::At;
-use super::tree::Stmt;
-use super::types::Ty;
-use super::{Gen, Helper, Profile};
+use super::Family::{self, Link};
+use crate::generate::expr::Place;
+use crate::generate::stmt::At;
+use crate::generate::tree::Stmt;
+use crate::generate::types::Ty;
+use crate::generate::{Gen, Helper, Profile};
 
 /// The line between two files.
 pub const SECOND: &str = "// ---- second file ----";

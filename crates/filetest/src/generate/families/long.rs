@@ -4,12 +4,12 @@
 //! Such programs have no other long loop, and ranges of hundreds of work-items: batching needs a grid that is not much
 //! smaller than the buffer.
 
-use super::Gen;
-use super::families::Family::Long;
-use super::grid::Buffer;
-use super::stmt::At;
-use super::tree::Stmt;
-use super::types::Ty;
+use super::Family::Long;
+use crate::generate::Gen;
+use crate::generate::grid::Buffer;
+use crate::generate::stmt::At;
+use crate::generate::tree::Stmt;
+use crate::generate::types::Ty;
 
 impl Gen {
     /// The loop over `big`, before the first barrier: groups are batched only there.
@@ -40,7 +40,8 @@ impl Gen {
         }
         out.push(Stmt::Line(format!("uint {x} = {e};")));
         out.push(Stmt::block(format!("for (uint {q} = 0; {q} < {trips}; {q}++) {{"), body));
-        let place = super::expr::Place { text: x, ty: Ty::UINT, writable: true, uniform: false, private: true };
+        let place =
+            crate::generate::expr::Place { text: x, ty: Ty::UINT, writable: true, uniform: false, private: true };
         self.places.push(place);
     }
 }

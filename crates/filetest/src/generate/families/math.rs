@@ -5,11 +5,11 @@
 //!
 //! `native_` and `half_` functions have errors that are free or large, and are in no portable program.
 
-use super::expr::Place;
-use super::families::Family::Math;
-use super::tree::Stmt;
-use super::types::{Scalar, Ty};
-use super::{Gen, Profile, REALS};
+use super::Family::Math;
+use crate::generate::expr::Place;
+use crate::generate::tree::Stmt;
+use crate::generate::types::{Scalar, Ty};
+use crate::generate::{Gen, Profile, REALS};
 
 /// `T f(T)`
 const UNARY: [&str; 34] = [

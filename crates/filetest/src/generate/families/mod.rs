@@ -23,6 +23,18 @@
 //!
 //! Pointers of the generic address space are in no family, as the front end does not support them.
 
+pub(super) mod alias;
+pub(super) mod atomics;
+pub(super) mod collectives;
+pub(super) mod dialect;
+pub(super) mod half;
+pub(super) mod initialisers;
+pub mod link;
+pub(super) mod long;
+pub(super) mod math;
+pub(super) mod pointers;
+pub(super) mod records;
+
 use super::Profile;
 use super::types::Rng;
 use std::collections::BTreeMap;

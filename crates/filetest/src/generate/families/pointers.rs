@@ -1,11 +1,11 @@
 //! Pointers stored in memory: in arrays and structures, reached through other pointers, in lists.
 
-use super::Gen;
-use super::expr::Place;
-use super::families::Family::Pointers;
-use super::stmt::At;
-use super::tree::Stmt;
-use super::types::{Scalar, Ty};
+use super::Family::Pointers;
+use crate::generate::Gen;
+use crate::generate::expr::Place;
+use crate::generate::stmt::At;
+use crate::generate::tree::Stmt;
+use crate::generate::types::{Scalar, Ty};
 
 /// What programs with such pointers have.
 pub const PRELUDE: [&str; 3] = [

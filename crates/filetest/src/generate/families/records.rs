@@ -3,11 +3,11 @@
 //!
 //! As with other local memory, each write is alone between two barriers.
 
-use super::Gen;
-use super::expr::Place;
-use super::families::Family::Records;
-use super::tree::Stmt;
-use super::types::Ty;
+use super::Family::Records;
+use crate::generate::Gen;
+use crate::generate::expr::Place;
+use crate::generate::tree::Stmt;
+use crate::generate::types::Ty;
 
 /// Structures whose members take more are too large for so many.
 const MOST_BYTES: u32 = 96;
