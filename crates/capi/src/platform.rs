@@ -10,7 +10,8 @@ use crate::reserve::RESERVE;
 use cloom_caps::env;
 use cloom_hal::Device;
 use cloom_hal_cpu::{Choice, fpenv};
-use cloom_hal_cuda::{DirectoryCache, helper};
+use cloom_hal_cuda::DirectoryCache;
+use cloom_hal_remote::{Program, remote};
 use cloom_runtime::{Compiler, Config, Engine, Hooks, Platform};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -120,8 +121,8 @@ fn gpus() -> Vec<Arc<dyn Device>> {
     if let Some(path) = env::GPU_HELPER.path() {
         // They are only looked at here; the helper keeps the machine code.
         let found = cloom_hal_cuda::devices(None);
-        let program = helper::Program { path, cache: folder };
-        return shared(helper::helped(&found.devices, program));
+        let program = Program { path, cache: folder };
+        return shared(remote(&found.devices, program));
     }
     shared(cloom_hal_cuda::devices(folder.map(DirectoryCache::shared)).devices)
 }

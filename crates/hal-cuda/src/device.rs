@@ -2,6 +2,7 @@
 
 use crate::cache::CubinCache;
 use crate::context::Gpu;
+use crate::error;
 use crate::exit::Call;
 use crate::info::{self, Described};
 use crate::launch;
@@ -14,16 +15,18 @@ use crate::stream::Stream;
 use crate::texture::CudaTexture;
 use crate::transfer::{self, Staging};
 use cloom_artifact::KernelArtifact;
+use cloom_caps::DeviceCaps;
 use cloom_hal::lock::Mutex;
 use cloom_hal::{
     Completion, Device, DeviceInfo, Expected, HalError, Kernel, Launch, Memory, Pinned, PinnedBlock, Streams, Svm,
     SvmKind, Texture, TextureRows, Textures,
 };
+use cloom_hal_remote::Served;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Once};
 
 /// Streams of a device: queues share them if there are more.
-pub const MAX_STREAMS: usize = 32;
+const MAX_STREAMS: usize = 32;
 
 /// Bytes of a work-item, as its program's IR says, up to which every group has enough registers, of which there are 64
 /// then. (Half of the gallery's kernels; they have at most 48. From 5,700 bytes on, some have more than
@@ -124,11 +127,6 @@ impl CudaDevice {
     /// Pinned memory of the host, zeroed. Transfers from and to it run at the full speed of the bus.
     pub fn host_block(&self, size: usize) -> Result<HostBlock, HalError> {
         HostBlock::allocate(&self.gpu, size)
-    }
-
-    /// The text at an address that a kernel printed.
-    pub(crate) fn text(&self, address: u64) -> Option<Vec<u8>> {
-        transfer::text(&self.gpu, address)
     }
 
     /// The stream of a queue; of the calling thread if it is 0.
@@ -263,6 +261,23 @@ impl Streams for CudaDevice {
 
     fn append(&self, launch: &Launch<'_>) -> bool {
         self.stream(launch.queue).is_ok_and(|stream| launch::append(&self.gpu, &stream, launch))
+    }
+}
+
+impl Served for CudaDevice {
+    fn remote_info(&self) -> DeviceInfo {
+        let mut info = self.info.clone();
+        // The application and the GPU share no memory.
+        info.caps = DeviceCaps::cuda(info.caps.limits.local_memory, false);
+        info
+    }
+
+    fn text(&self, address: u64) -> Option<Vec<u8>> {
+        transfer::text(&self.gpu, address)
+    }
+
+    fn why_lost() -> Option<String> {
+        error::why_lost().map(str::to_owned)
     }
 }
 

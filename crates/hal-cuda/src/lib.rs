@@ -22,7 +22,6 @@
 //! | `exit` | what the end of the process waits for |
 //! | `stream`, `print` | a stream, the ends of its launches, and their output |
 //! | `info`, `device` | what a GPU is, and the device |
-//! | `helper` | GPUs that another process owns |
 
 #[allow(unsafe_code, reason = "it calls the driver")]
 mod batch;
@@ -33,7 +32,6 @@ mod device;
 mod error;
 #[allow(unsafe_code, reason = "it registers a handler of the C library")]
 mod exit;
-pub mod helper;
 #[allow(unsafe_code, reason = "it calls the driver")]
 mod info;
 mod launch;

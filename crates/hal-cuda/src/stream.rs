@@ -14,12 +14,11 @@ use crate::memory::DeviceBlock;
 use crate::print::Printing;
 use crate::stream_wait::StreamWait;
 use crate::timeline::{CudaStream, Entered, Timeline};
-use cloom_hal::{Finish, HalError, Pending, PrintSink};
+use cloom_hal::{Finish, HalError, Pending, PrintSink, conclude};
 use cloom_hal_gpu::timeline::completions::{self, Completions, Notify, StreamOwner};
 use cloom_hal_gpu::tuning::{QUICK_LAUNCH_TIME, SLOW_LAUNCH_TIME};
 use smallvec::SmallVec;
 use std::ops::RangeInclusive;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -109,14 +108,6 @@ impl StreamOwner for Stream {
             self.timeline.poll_completions(&self.entered(&current));
         }
     }
-}
-
-/// Waits for a launch and notifies its end. A panic of the callback is the callback's: others are notified of theirs.
-pub fn conclude(finish: Box<dyn Finish>, end: impl FnOnce(&dyn PrintSink) -> Result<Option<Duration>, HalError>) {
-    let _ = catch_unwind(AssertUnwindSafe(|| {
-        let result = end(&*finish);
-        finish.finish(result);
-    }));
 }
 
 /// A launch whose end is to be notified.

@@ -3,6 +3,7 @@
 use crate::HalError;
 use cloom_artifact::{DeviceCall, KernelArtifact, NdRange};
 use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -112,4 +113,13 @@ pub trait Finish: PrintSink {
     /// The launch has ended with this result: how long it ran, if that was asked for and the device measures it. Must
     /// not block, because the thread is the device's.
     fn finish(self: Box<Self>, result: Result<Option<Duration>, HalError>);
+}
+
+/// Waits for a launch by `end`, which may print, and notifies who asked for its end. A panic of the callback is the
+/// callback's: others are notified of theirs.
+pub fn conclude(finish: Box<dyn Finish>, end: impl FnOnce(&dyn PrintSink) -> Result<Option<Duration>, HalError>) {
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        let result = end(&*finish);
+        finish.finish(result);
+    }));
 }

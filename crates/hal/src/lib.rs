@@ -34,7 +34,7 @@ pub use abilities::{
     Assist, Domain, HostShared, Partition, Pinned, PinnedBlock, Streams, Svm, SvmKind, Texture, TextureChannel,
     TextureRows, Textures, Timestamps,
 };
-pub use launch::{Completion, DeviceCalls, Finish, Kernel, KernelMemory, Launch, Pending, PrintSink, TierUp};
+pub use launch::{Completion, DeviceCalls, Finish, Kernel, KernelMemory, Launch, Pending, PrintSink, TierUp, conclude};
 pub use memory::{Memory, assert_in_range, copy_through_host, initialise, initialised};
 pub use rect::Rect;
 pub use tuning::{TUNING, Tuning};

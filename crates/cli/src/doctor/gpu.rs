@@ -4,7 +4,7 @@ use super::{Finding, Status};
 use crate::stats::bytes;
 use cloom_caps::env::{DEVICES, GPU_HELPER};
 use cloom_hal::{Device, DeviceInfo};
-use cloom_hal_cuda::{Absent, helper};
+use cloom_hal_cuda::Absent;
 use std::process::Command;
 
 const AREA: &str = "gpu";
@@ -28,7 +28,7 @@ pub fn look() -> Vec<Finding> {
 
 /// Whether the program that shall own the GPUs can.
 fn helper(program: &str) -> Finding {
-    let (own, version) = (GPU_HELPER.name, helper::VERSION);
+    let (own, version) = (GPU_HELPER.name, cloom_hal_remote::VERSION);
     let why = match Command::new(program).arg("--version").output() {
         Ok(said) if String::from_utf8_lossy(&said.stdout).trim() == format!("cloom {version}") => {
             return Finding::ok(AREA, format!("a process of {program} owns the GPUs ({own})"));

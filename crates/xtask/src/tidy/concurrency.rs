@@ -17,7 +17,7 @@ const THREADS: &str = "## Threads";
 const LOCKS: &str = "## Lock order";
 
 /// The crates whose locks the document has.
-const CRATES: &[&str] = &["llvm", "compiler", "hal-cpu", "hal-gpu", "hal-cuda", "runtime", "capi"];
+const CRATES: &[&str] = &["llvm", "compiler", "hal-cpu", "hal-remote", "hal-gpu", "hal-cuda", "runtime", "capi"];
 
 /// Types that are locks. A cell that is filled once holds up others while it is filled, and may be in the table.
 const MUTEXES: &[&str] = &["Mutex", "RwLock"];

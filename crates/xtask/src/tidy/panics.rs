@@ -10,8 +10,26 @@ use super::workspace::SourceFile;
 
 /// The crates that run in the process of an application.
 pub const LIBRARIES: &[&str] = &[
-    "target", "caps", "ir", "builtins", "clc", "spirv", "passes", "spmd", "interp", "llvm", "artifact", "compiler",
-    "hal", "hal-cpu", "hal-gpu", "hal-cuda", "runtime", "capi", "cloom",
+    "target",
+    "caps",
+    "ir",
+    "builtins",
+    "clc",
+    "spirv",
+    "passes",
+    "spmd",
+    "interp",
+    "llvm",
+    "artifact",
+    "compiler",
+    "hal",
+    "hal-cpu",
+    "hal-remote",
+    "hal-gpu",
+    "hal-cuda",
+    "runtime",
+    "capi",
+    "cloom",
 ];
 
 const METHODS: &[&str] = &["unwrap", "expect", "unwrap_err", "expect_err"];

@@ -1,8 +1,8 @@
 //! A helper, as the application has it: it is started with a listening socket as its standard input, and ends when no
 //! connection is left.
 
-use super::VERSION;
-use super::wire::{self, Fault, Reply, Request};
+use crate::VERSION;
+use crate::wire::{self, Fault, Reply, Request};
 use cloom_hal::HalError;
 use cloom_hal::lock::Mutex;
 use std::collections::BTreeMap;

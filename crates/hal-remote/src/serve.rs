@@ -1,13 +1,13 @@
 //! The helper: answers the requests of an application until its last connection ends.
 
-use super::wire::{self, Fault, MOST_BYTES, Printed, Reply, Request, Submit, nd_range, rect};
-use crate::device::CudaDevice;
-use crate::error;
+use crate::Served;
+use crate::wire::{self, Fault, MOST_BYTES, Printed, Reply, Request, Submit, nd_range, rect};
 use cloom_artifact::KernelArtifact;
 use cloom_hal::lock::Mutex;
-use cloom_hal::{Completion, Device, Finish, HalError, Kernel, Launch, Memory, PrintSink};
+use cloom_hal::{Completion, Finish, HalError, Kernel, Launch, Memory, PrintSink};
 use std::collections::HashMap;
 use std::io::{self, Read};
+use std::marker::PhantomData;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// Serves an application on the connections that this socket takes. Returns only if the socket fails: when the
 /// application has ended, so does this process.
-pub fn serve(listener: &UnixListener, devices: Vec<CudaDevice>) -> io::Error {
+pub fn serve<D: Served>(listener: &UnixListener, devices: Vec<D>) -> io::Error {
     let server = Arc::new(Server { devices, objects: Mutex::default(), next: AtomicU64::new(1) });
     let connections = Arc::new(AtomicUsize::new(0));
     let address = match listener.local_addr() {
@@ -53,8 +53,8 @@ fn clear(address: &SocketAddr) {
 }
 
 /// What the application has here.
-struct Server {
-    devices: Vec<CudaDevice>,
+struct Server<D> {
+    devices: Vec<D>,
     objects: Mutex<HashMap<u64, Object>>,
     next: AtomicU64,
 }
@@ -65,14 +65,14 @@ enum Object {
     Launch(Receiver<Reply>),
 }
 
-impl Server {
+impl<D: Served> Server<D> {
     fn answer_one(&self, connection: &mut UnixStream) -> io::Result<()> {
         let (request, size) = wire::receive(connection)?;
         let mut bytes = vec![0; size];
         connection.read_exact(&mut bytes)?;
         let (reply, bytes) = match self.answer(request, &bytes) {
             Ok(answer) => answer,
-            Err(error) => (failed(error), Vec::new()),
+            Err(error) => (failed::<D>(error), Vec::new()),
         };
         wire::send(connection, &reply, &bytes)
     }
@@ -120,7 +120,7 @@ impl Server {
                 let Some(Object::Launch(end)) = self.objects.lock().remove(&launch) else {
                     return Err(unknown(launch));
                 };
-                end.recv().map_err(|_| HalError::Device("the end of a launch was not told".into()))?
+                end.recv().map_err(|_| HalError::Device("the end of a launch was not reported".into()))?
             }
             Request::Text { device, address } => Reply::Text(self.device(device)?.text(address)),
             Request::Forget { object } => {
@@ -139,7 +139,7 @@ impl Server {
             _ => return Err(unknown(submit.kernel)),
         };
         let (sender, receiver) = channel();
-        let end = Box::new(End { printed: Mutex::default(), sender });
+        let end = Box::new(End::<D> { printed: Mutex::default(), sender, device: PhantomData });
         let launch = Launch {
             kernel: &*kernel,
             range: nd_range(submit.range),
@@ -159,7 +159,7 @@ impl Server {
         Ok(Reply::Launch(self.keep(Object::Launch(receiver))))
     }
 
-    fn device(&self, place: u32) -> Result<&CudaDevice, HalError> {
+    fn device(&self, place: u32) -> Result<&D, HalError> {
         self.devices.get(place as usize).ok_or_else(|| HalError::Device(format!("no GPU {place}")))
     }
 
@@ -181,27 +181,28 @@ fn unknown(number: u64) -> HalError {
     HalError::Device(format!("the helper has no object {number}"))
 }
 
-fn failed(error: HalError) -> Reply {
-    Reply::Failed(error::why_lost().map_or_else(|| error.into(), |why| Fault::Lost(why.to_owned())))
+fn failed<D: Served>(error: HalError) -> Reply {
+    Reply::Failed(D::why_lost().map_or_else(|| error.into(), Fault::Lost))
 }
 
 /// Receives the end of a launch.
-struct End {
+struct End<D> {
     printed: Mutex<Vec<Printed>>,
     sender: Sender<Reply>,
+    device: PhantomData<fn() -> D>,
 }
 
-impl PrintSink for End {
+impl<D: Served> PrintSink for End<D> {
     fn print(&self, format: u32, item: u64, args: &[u8], _: &dyn Fn(u64) -> Option<Vec<u8>>) {
         self.printed.lock().push(Printed { format, item, args: args.to_vec() });
     }
 }
 
-impl Finish for End {
+impl<D: Served> Finish for End<D> {
     fn finish(self: Box<Self>, result: Result<Option<Duration>, HalError>) {
         let reply = match result {
             Ok(time) => Reply::Ended(time.map(|time| time.as_nanos() as u64), self.printed.into_inner()),
-            Err(error) => failed(error),
+            Err(error) => failed::<D>(error),
         };
         // An application that has ended does not ask.
         let _ = self.sender.send(reply);

@@ -1,19 +1,18 @@
 //! Kernels and launches of a helper.
 
-use super::memory::HelpedMemory;
-use super::process::Helper;
-use super::wire::{Printed, Reply, Request};
-use crate::stream::conclude;
+use crate::memory::RemoteMemory;
+use crate::process::Helper;
+use crate::wire::{Printed, Reply, Request};
 use cloom_artifact::{KernelArgKind, KernelArtifact};
 use cloom_hal::lock::Mutex;
-use cloom_hal::{Finish, HalError, Kernel, Launch, Memory, Pending, PrintSink};
+use cloom_hal::{Finish, HalError, Kernel, Launch, Memory, Pending, PrintSink, conclude};
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 /// A kernel. A later helper loads it anew.
-pub struct HelpedKernel {
+pub struct RemoteKernel {
     artifact: Arc<KernelArtifact>,
     device: u32,
     variables: Option<Arc<dyn Memory>>,
@@ -33,17 +32,17 @@ impl Drop for Loaded {
     }
 }
 
-impl HelpedKernel {
+impl RemoteKernel {
     /// Loads a kernel.
     pub fn load(
         helper: Arc<Helper>,
         device: u32,
         artifact: Arc<KernelArtifact>,
         variables: Option<Arc<dyn Memory>>,
-    ) -> Result<HelpedKernel, HalError> {
+    ) -> Result<RemoteKernel, HalError> {
         let (number, best_group) = load(&helper, device, &artifact, variables.as_deref())?;
         let loaded = Mutex::new(Loaded { helper, number });
-        Ok(HelpedKernel { artifact, device, variables, loaded, best_group })
+        Ok(RemoteKernel { artifact, device, variables, loaded, best_group })
     }
 
     /// Its number in this helper.
@@ -72,7 +71,7 @@ impl HelpedKernel {
     }
 }
 
-impl Kernel for HelpedKernel {
+impl Kernel for RemoteKernel {
     fn artifact(&self) -> &KernelArtifact {
         &self.artifact
     }
@@ -96,7 +95,7 @@ fn load(
         None => None,
         Some(memory) => {
             let memory: &dyn Any = memory;
-            let own = memory.downcast_ref::<HelpedMemory>().filter(|memory| Arc::ptr_eq(&memory.helper, helper));
+            let own = memory.downcast_ref::<RemoteMemory>().filter(|memory| Arc::ptr_eq(&memory.helper, helper));
             Some(own.ok_or_else(gone)?.number)
         }
     };
@@ -107,15 +106,15 @@ fn load(
 }
 
 /// A launch on its way.
-pub struct HelpedLaunch {
+pub struct RemoteLaunch {
     pub helper: Arc<Helper>,
     pub device: u32,
     pub number: u64,
-    /// Those that tell the ends of the queue's launches.
+    /// The thread that notifies the ends of the queue's launches.
     pub ends: Ends,
 }
 
-impl HelpedLaunch {
+impl RemoteLaunch {
     fn end(&self, sink: &dyn PrintSink) -> Result<Option<Duration>, HalError> {
         match self.helper.call(&Request::Wait { launch: self.number }, &[], &mut [])? {
             Reply::Ended(time, printed) => {
@@ -136,29 +135,29 @@ impl HelpedLaunch {
     }
 }
 
-impl Pending for HelpedLaunch {
+impl Pending for RemoteLaunch {
     fn wait(self: Box<Self>, print: &dyn PrintSink) -> Result<(), HalError> {
         self.end(print).map(drop)
     }
 
     fn on_end(self: Box<Self>, finish: Box<dyn Finish>) {
         let ends = self.ends.clone();
-        if let Err(untold) = ends.0.send((self, finish)) {
-            let (launch, finish) = untold.0;
+        if let Err(unsent) = ends.0.send((self, finish)) {
+            let (launch, finish) = unsent.0;
             conclude(finish, |sink| launch.end(sink));
         }
     }
 }
 
-/// The thread that tells the ends of a queue's launches, in order.
+/// The thread that notifies the ends of a queue's launches, in order.
 #[derive(Clone)]
-pub struct Ends(Sender<(Box<HelpedLaunch>, Box<dyn Finish>)>);
+pub struct Ends(Sender<(Box<RemoteLaunch>, Box<dyn Finish>)>);
 
 impl Ends {
     /// Starts it. It ends when nobody can send it launches any more.
     pub fn new() -> Result<Ends, HalError> {
-        let (sender, receiver) = channel::<(Box<HelpedLaunch>, Box<dyn Finish>)>();
-        let thread = std::thread::Builder::new().name("cloom-gpu".into());
+        let (sender, receiver) = channel::<(Box<RemoteLaunch>, Box<dyn Finish>)>();
+        let thread = std::thread::Builder::new().name("cloom-remote".into());
         let serve = move || receiver.into_iter().for_each(|(launch, finish)| conclude(finish, |sink| launch.end(sink)));
         thread.spawn(serve).map_err(|e| HalError::Device(format!("no thread for launches: {e}")))?;
         Ok(Ends(sender))

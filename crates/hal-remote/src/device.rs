@@ -1,29 +1,32 @@
 //! The device in the application.
 
-use super::launch::{Ends, HelpedKernel, HelpedLaunch};
-use super::memory::HelpedMemory;
-use super::process::{Helper, Program, Sizes};
-use super::wire::{self, Reply, Request, Submit};
-use crate::device::{CudaDevice, MAX_STREAMS};
+use crate::Served;
+use crate::launch::{Ends, RemoteKernel, RemoteLaunch};
+use crate::memory::RemoteMemory;
+use crate::process::{Helper, Program, Sizes};
+use crate::wire::{self, Reply, Request, Submit};
 use cloom_artifact::KernelArtifact;
-use cloom_caps::DeviceCaps;
 use cloom_hal::lock::Mutex;
 use cloom_hal::{Completion, Device, DeviceInfo, HalError, Kernel, Launch, Memory, Streams};
-use cloom_hal_gpu::tuning::SPIN_TIME;
 use std::any::Any;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-/// A GPU that another process owns.
-pub struct HelpedDevice {
+/// Threads of a device that notify the ends of launches: queues share them if there are more.
+const MAX_NOTIFIERS: usize = 32;
+/// A thread that waits looks for so long before it sleeps: about what falling asleep and waking take.
+const SPIN_TIME: Duration = Duration::from_micros(50);
+
+/// A device that another process owns.
+pub struct RemoteDevice {
     info: DeviceInfo,
-    /// Its place in the list of all.
+    /// Its index in the list of all.
     device: u32,
     helpers: Arc<Helpers>,
-    ends: Mutex<[Option<Ends>; MAX_STREAMS]>,
+    ends: Mutex<[Option<Ends>; MAX_NOTIFIERS]>,
 }
 
-/// The helper of all GPUs, and what starts the next.
+/// The helper of all devices, and what starts the next.
 struct Helpers {
     program: Program,
     current: Mutex<Option<Arc<Helper>>>,
@@ -51,22 +54,20 @@ impl Helpers {
     }
 }
 
-/// The same GPUs, owned by a helper that this program becomes. It is started when a GPU is first used.
-pub fn helped(devices: &[CudaDevice], program: Program) -> Vec<HelpedDevice> {
+/// The same devices, owned by a helper that this program becomes. It is started when a device is first used.
+pub fn remote<D: Served>(devices: &[D], program: Program) -> Vec<RemoteDevice> {
     let helpers = Arc::new(Helpers { program, current: Mutex::default(), buried: Arc::default() });
-    let helped = |(device, gpu): (usize, &CudaDevice)| {
-        let mut info = gpu.info().clone();
-        // The application and the GPU share no memory.
-        info.caps = DeviceCaps::cuda(info.caps.limits.local_memory, false);
-        HelpedDevice { info, device: device as u32, helpers: helpers.clone(), ends: Mutex::default() }
+    let remote = |(device, local): (usize, &D)| {
+        let (info, helpers) = (local.remote_info(), helpers.clone());
+        RemoteDevice { info, device: device as u32, helpers, ends: Mutex::default() }
     };
-    devices.iter().enumerate().map(helped).collect()
+    devices.iter().enumerate().map(remote).collect()
 }
 
-impl HelpedDevice {
+impl RemoteDevice {
     fn ends(&self, queue: u64) -> Result<Ends, HalError> {
         let mut ends = self.ends.lock();
-        let slot = &mut ends[(queue % MAX_STREAMS as u64) as usize];
+        let slot = &mut ends[(queue % MAX_NOTIFIERS as u64) as usize];
         match slot {
             Some(ends) => Ok(ends.clone()),
             None => Ok(slot.insert(Ends::new()?).clone()),
@@ -74,13 +75,13 @@ impl HelpedDevice {
     }
 }
 
-impl Device for HelpedDevice {
+impl Device for RemoteDevice {
     fn info(&self) -> &DeviceInfo {
         &self.info
     }
 
     fn allocate(&self, size: u64) -> Result<Arc<dyn Memory>, HalError> {
-        let memory = self.helpers.make(|helper| HelpedMemory::allocate(helper, self.device, size))?;
+        let memory = self.helpers.make(|helper| RemoteMemory::allocate(helper, self.device, size))?;
         Ok(Arc::new(memory))
     }
 
@@ -89,13 +90,13 @@ impl Device for HelpedDevice {
         artifact: Arc<KernelArtifact>,
         variables: Option<Arc<dyn Memory>>,
     ) -> Result<Arc<dyn Kernel>, HalError> {
-        let load = |helper| HelpedKernel::load(helper, self.device, artifact.clone(), variables.clone());
+        let load = |helper| RemoteKernel::load(helper, self.device, artifact.clone(), variables.clone());
         Ok(Arc::new(self.helpers.make(load)?))
     }
 
     fn submit(&self, launch: &Launch<'_>) -> Result<Completion, HalError> {
         let kernel: &dyn Any = launch.kernel;
-        let Some(kernel) = kernel.downcast_ref::<HelpedKernel>() else {
+        let Some(kernel) = kernel.downcast_ref::<RemoteKernel>() else {
             return Err(HalError::BadCode("another device's kernel".into()));
         };
         let helper = self.helpers.get()?;
@@ -114,7 +115,7 @@ impl Device for HelpedDevice {
         let ends = self.ends(launch.queue)?;
         match helper.call(&request, &[], &mut [])? {
             Reply::Launch(number) => {
-                Ok(Completion::Pending(Box::new(HelpedLaunch { helper, device: self.device, number, ends })))
+                Ok(Completion::Pending(Box::new(RemoteLaunch { helper, device: self.device, number, ends })))
             }
             other => Err(other.unexpected()),
         }
@@ -125,7 +126,7 @@ impl Device for HelpedDevice {
     }
 }
 
-impl Streams for HelpedDevice {
+impl Streams for RemoteDevice {
     fn wait(&self, _: u64, done: &dyn Fn() -> bool) -> bool {
         let begin = Instant::now();
         while !done() {

@@ -1,13 +1,13 @@
 //! Memory that a helper has.
 
-use super::process::Helper;
-use super::wire::{MOST_BYTES, Reply, Request, bounds};
+use crate::process::Helper;
+use crate::wire::{MOST_BYTES, Reply, Request, bounds};
 use cloom_hal::{HalError, Memory, Rect, assert_in_range, copy_through_host};
 use std::any::Any;
 use std::sync::Arc;
 
 /// Memory of a GPU of a helper.
-pub struct HelpedMemory {
+pub struct RemoteMemory {
     pub helper: Arc<Helper>,
     /// Its GPU, whose memory it can copy.
     device: u32,
@@ -16,13 +16,13 @@ pub struct HelpedMemory {
     size: u64,
 }
 
-impl HelpedMemory {
+impl RemoteMemory {
     /// Fresh memory.
-    pub fn allocate(helper: Arc<Helper>, device: u32, size: u64) -> Result<HelpedMemory, HalError> {
+    pub fn allocate(helper: Arc<Helper>, device: u32, size: u64) -> Result<RemoteMemory, HalError> {
         loop {
             match helper.call(&Request::Allocate { device, size }, &[], &mut [])? {
                 Reply::Memory(number, address) if helper.has_memory(address, size) => {
-                    return Ok(HelpedMemory { helper, device, number, address, size });
+                    return Ok(RemoteMemory { helper, device, number, address, size });
                 }
                 // What cannot be used stays allocated, so that the next is elsewhere.
                 Reply::Memory(..) => {}
@@ -32,10 +32,10 @@ impl HelpedMemory {
     }
 
     /// The memory as one of this GPU of this helper.
-    fn sibling<'a>(&self, other: &'a dyn Memory) -> Option<&'a HelpedMemory> {
+    fn sibling<'a>(&self, other: &'a dyn Memory) -> Option<&'a RemoteMemory> {
         let other: &'a dyn Any = other;
         other
-            .downcast_ref::<HelpedMemory>()
+            .downcast_ref::<RemoteMemory>()
             .filter(|other| other.device == self.device && Arc::ptr_eq(&other.helper, &self.helper))
     }
 
@@ -59,7 +59,7 @@ fn parts(rect: &Rect) -> impl Iterator<Item = Rect> + use<> {
     })
 }
 
-impl Memory for HelpedMemory {
+impl Memory for RemoteMemory {
     fn size(&self) -> u64 {
         self.size
     }
@@ -133,7 +133,7 @@ impl Memory for HelpedMemory {
     }
 }
 
-impl Drop for HelpedMemory {
+impl Drop for RemoteMemory {
     fn drop(&mut self) {
         self.helper.free(self.address, self.number);
     }
