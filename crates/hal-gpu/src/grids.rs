@@ -3,7 +3,8 @@
 //! In comes a range; out go grids whose groups all have one size and that are within the limits of a device: in each
 //! dimension the whole groups, in several spans if there are many, and then the group at the edge, which is smaller.
 //! Each grid has the descriptor that `cloom_ir::abi::gpu` describes. Before that, the range may get groups of another
-//! shape, or be divided between a coarsened kernel and the ordinary one for the remainder.
+//! shape, or be divided between a coarsened kernel and the ordinary one for the remainder. What every launch needs is
+//! inlined, as back ends are other crates.
 
 use crate::tuning::{
     COARSE_GROUP_THREADS, MAX_GRIDS, MAX_RESIDENT_GROUPS, MIN_COARSE_ROW_THREADS, MIN_GROUPS_TO_REGROUP,
@@ -45,6 +46,7 @@ fn spans(global: u64, local: u64, limit: u64) -> impl Iterator<Item = Span> + Cl
 }
 
 /// The grid of a range that is one.
+#[inline]
 pub fn single(range: &NdRange, limits: [u64; 3]) -> Option<Grid> {
     let local: [u64; 3] = std::array::from_fn(|d| range.local[d].min(range.global[d]).max(1));
     let groups: [u64; 3] = std::array::from_fn(|d| range.global[d] / local[d]);
@@ -210,6 +212,7 @@ const _: () = assert!(align_of::<Descriptor>() == gpu::ALIGN as usize);
 impl Descriptor {
     /// That of a launch, to which that of each grid is added by [`Descriptor::set_grid`]. `variables` and `print` are
     /// addresses, or 0.
+    #[inline]
     pub fn new(range: &NdRange, variables: u64, print: u64) -> Descriptor {
         let mut descriptor = Descriptor([0; gpu::SIZE as usize]);
         descriptor.put_each(gpu::GLOBAL_OFFSET, range.offset);
@@ -225,6 +228,7 @@ impl Descriptor {
     }
 
     /// The grid that it is for.
+    #[inline]
     pub fn set_grid(&mut self, grid: &Grid) {
         self.put_each(gpu::FIRST_ID, grid.first_id);
         self.put_each(gpu::FIRST_GROUP, grid.first_group);

@@ -4,6 +4,8 @@ use super::sync::{AtomicU64, Instant, Ordering};
 use super::tuning::{CLOSE_LAUNCH_TIME, DEFER_FROM_LAUNCHES};
 
 /// When launches came. It is a hint: threads that launch at the same time may lose a launch of each other.
+///
+/// The functions are on the path of every launch, and are called from the crate of the back end: they are inlined.
 pub struct Pace {
     /// Launches that followed each other closely since a thread waited.
     followed: AtomicU64,
@@ -19,6 +21,7 @@ impl Pace {
     }
 
     /// Nanoseconds since it began.
+    #[inline]
     pub fn now(&self) -> u64 {
         self.begin.elapsed().as_nanos() as u64
     }
@@ -29,6 +32,7 @@ impl Pace {
     }
 
     /// Notes a launch that comes now.
+    #[inline]
     pub fn note(&self, now: u64) {
         match self.is_close(now) {
             true => _ = self.followed.fetch_add(1, Ordering::Relaxed),
@@ -38,11 +42,13 @@ impl Pace {
     }
 
     /// A thread begins to wait: what it launches next follows nothing.
+    #[inline]
     pub fn begin_to_wait(&self) {
         self.followed.store(0, Ordering::Relaxed);
     }
 
     /// The time, if a launch that comes now should be deferred. So many launches have not ended.
+    #[inline]
     pub fn defer_at(&self, under_way: u64) -> Option<u64> {
         let is_behind = under_way >= DEFER_FROM_LAUNCHES;
         if !is_behind && self.followed.load(Ordering::Relaxed) < DEFER_FROM_LAUNCHES {
