@@ -124,16 +124,19 @@ pub fn submit(
         return running(number, None);
     }
     let is_alone = rest.is_none() && !launch.timed && buffer == 0 && !kernel.has_private;
-    let alone = is_alone.then_some((first.function, move || deferred(launch, descriptor, first)));
-    let grids = std::iter::once(first).chain(rest.into_iter().flatten());
+    // The closures borrow: each copy of the descriptor costs as much as a lock.
     let entered = stream.entered(&current);
     let begun = stream.timeline().submit(
         &entered,
-        |graphs, value| alone.is_some_and(|(function, launch)| entered.put_with_value(graphs, value, function, launch)),
+        |graphs, value| {
+            let call = || deferred(launch, descriptor, first);
+            is_alone && entered.put_with_value(graphs, value, first.function, call)
+        },
         |graphs| {
-            let times = put(kernel, &current, stream, launch, descriptor, grids)?;
-            if let Some(function) = is_alone.then_some(first.function) {
-                graphs.launched.add(function);
+            let grids = std::iter::once(first).chain(rest.into_iter().flatten());
+            let times = put(kernel, &current, stream, launch, &descriptor, grids)?;
+            if is_alone {
+                graphs.launched.add(first.function);
             }
             let end = times.as_ref().map(|(_, end)| end.clone());
             Ok((times, end))
@@ -155,7 +158,7 @@ fn put<'a>(
     current: &Current<'_>,
     stream: &Stream,
     launch: &Launch<'_>,
-    descriptor: Descriptor,
+    descriptor: &Descriptor,
     grids: impl Iterator<Item = SubGrid<'a>>,
 ) -> Result<Times, HalError> {
     if !launch.timed {
@@ -297,9 +300,10 @@ fn begin<'a>(
     current: &Current<'_>,
     stream: &Stream,
     launch: &Launch<'_>,
-    mut descriptor: Descriptor,
+    descriptor: &Descriptor,
     grids: impl Iterator<Item = SubGrid<'a>>,
 ) -> Result<(), HalError> {
+    let mut descriptor = *descriptor;
     for sub_grid in grids {
         descriptor.set_grid(&sub_grid.grid);
         let (function, grid, local_size, descriptor) =

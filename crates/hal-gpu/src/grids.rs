@@ -234,10 +234,12 @@ impl Descriptor {
         self.put_each(gpu::FIRST_GROUP, grid.first_group);
     }
 
+    #[inline]
     fn put<const N: usize>(&mut self, at: u64, bytes: [u8; N]) {
         self.0[at as usize..][..N].copy_from_slice(&bytes);
     }
 
+    #[inline]
     fn put_each(&mut self, at: u64, values: [u64; 3]) {
         for (d, value) in values.into_iter().enumerate() {
             self.put(at + 8 * d as u64, value.to_le_bytes());
