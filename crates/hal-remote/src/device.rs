@@ -1,9 +1,9 @@
 //! The device in the application.
 
-use crate::Served;
 use crate::launch::{Ends, RemoteKernel, RemoteLaunch};
 use crate::memory::RemoteMemory;
 use crate::process::{Helper, Program, Sizes};
+use crate::served::Served;
 use crate::wire::{self, Reply, Request, Submit};
 use cloom_artifact::KernelArtifact;
 use cloom_hal::lock::Mutex;

@@ -20,6 +20,7 @@
 //! | `wire` | the messages and their frame |
 //! | `process` | a helper as the application has it: its start, calls, and end |
 //! | `device`, `memory`, `launch` | the device in the application |
+//! | `served` | what a device must do beside `cloom_hal` to be in a helper |
 //! | `serve` | the helper |
 
 #![forbid(unsafe_code)]
@@ -29,25 +30,11 @@ mod launch;
 mod memory;
 mod process;
 mod serve;
+mod served;
 mod wire;
 
 pub use device::{RemoteDevice, remote};
 pub use process::Program;
 pub use serve::serve;
-
-use cloom_hal::{Device, DeviceInfo};
-
-/// A device that a helper can own.
-pub trait Served: Device + Sized + 'static {
-    /// What the application, which shares no memory with it, is told of it.
-    fn remote_info(&self) -> DeviceInfo;
-
-    /// The text at an address that a kernel printed, up to its zero.
-    fn text(&self, address: u64) -> Option<Vec<u8>>;
-
-    /// Why this process can do nothing on such devices any more.
-    fn why_lost() -> Option<String>;
-}
-
-/// The version of the messages: application and helper must be of one build.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub use served::Served;
+pub use wire::VERSION;

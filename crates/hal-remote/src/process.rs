@@ -1,8 +1,7 @@
 //! A helper, as the application has it: it is started with a listening socket as its standard input, and ends when no
 //! connection is left.
 
-use crate::VERSION;
-use crate::wire::{self, Fault, Reply, Request};
+use crate::wire::{self, Fault, Reply, Request, VERSION};
 use cloom_hal::HalError;
 use cloom_hal::lock::Mutex;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! The helper: answers the requests of an application until its last connection ends.
 
-use crate::Served;
+use crate::served::Served;
 use crate::wire::{self, Fault, MOST_BYTES, Printed, Reply, Request, Submit, nd_range, rect};
 use cloom_artifact::KernelArtifact;
 use cloom_hal::lock::Mutex;

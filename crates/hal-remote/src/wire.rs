@@ -6,6 +6,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 
+/// The version of the messages: application and helper must be of one build.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// The most bytes of memory that go with a message.
 pub const MOST_BYTES: u64 = 8 << 20;
 /// The most bytes of a message itself: code of kernels, with room.
