@@ -1,8 +1,8 @@
 //! The rung of a simulated GPU: PTX as NVIDIA's driver would get it, run by `cloom-cuda-sim`.
 //!
 //! In comes a linked module; it is compiled as the backend for GPUs does it: the scalar passes, coarsening, the passes
-//! for GPUs, LLVM. A launch is divided into grids as `hal-cuda` divides it, but a coarsened kernel is run whenever it may
-//! be: the thresholds of the device are about speed.
+//! for GPUs, LLVM. A launch is divided into grids as `hal-cuda` divides it, but a coarsened kernel is run whenever it
+//! may be: the thresholds of the device are about speed.
 
 use crate::case::{CaseArg, NdRange, Outcome, format_ref};
 use crate::rungs::{Ready, Rung, find};

@@ -253,18 +253,19 @@ fn generate(
         // Code generation changes the module: the text is made from a copy.
         let text = machine.emit(&llvm.copy(), target::Output::Assembly)?;
         let text = String::from_utf8_lossy(&text);
-        let text = if options.target.gpu().is_some() { gpu::finish(&text)? } else { text.into_owned() };
+        // The passes on the text count once, on the code itself.
+        let text = if is_gpu { gpu::finish(&text, &mut OwnPasses::new(passes))? } else { text.into_owned() };
         stages.push(("asm", text));
         stage("llvm texts");
     }
     context.take_frames();
     let counts = options.count && options.target.architecture() == Architecture::X86_64;
-    let is_text = counts || options.target.gpu().is_some();
+    let is_text = counts || is_gpu;
     let output = if is_text { target::Output::Assembly } else { target::Output::Object };
     let mut object = machine.emit(&llvm, output)?;
     context.check()?;
-    if options.target.gpu().is_some() {
-        object = gpu::finish(&String::from_utf8_lossy(&object))?.into_bytes();
+    if is_gpu {
+        object = gpu::finish(&String::from_utf8_lossy(&object), &mut own)?.into_bytes();
     }
     let mut frames = context.take_frames();
     if counts {

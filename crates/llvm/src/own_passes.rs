@@ -43,6 +43,12 @@ pub const LEGALISE_MASKS: PassId =
 pub const LEGALISE_GPU: PassId =
     PassId::required("legalise-gpu", "instructions that LLVM cannot select for a GPU become others");
 
+/// [`cloom_ptx::peephole`], on PTX. Counts instructions.
+pub const PTX_PEEPHOLE: PassId =
+    PassId::optional("ptx-peephole", "a few instructions of PTX become others that ptxas optimises better");
+/// [`cloom_ptx::errata`], on PTX. Counts instructions.
+pub const PTX_ERRATA: PassId = PassId::required("ptx-errata", "instructions that ptxas miscompiles become others");
+
 /// Every pass of this crate. Those in C++ are first, in the order of `OwnPass` in `cpp/own_passes.h`.
 pub const PASSES: &[PassId] = &[
     DEMOTE_WIDE,
@@ -56,6 +62,8 @@ pub const PASSES: &[PassId] = &[
     SINGLE_ENTRY_CYCLES,
     LEGALISE_MASKS,
     LEGALISE_GPU,
+    PTX_PEEPHOLE,
+    PTX_ERRATA,
 ];
 
 /// How many of [`PASSES`] are in C++.
@@ -114,13 +122,19 @@ impl<'a> OwnPasses<'a> {
 
     /// Runs a pass, which says how often it changed something, unless it is switched off. Returns that number.
     pub fn step(&mut self, id: PassId, run: impl FnOnce() -> usize) -> usize {
+        let done: Result<usize, std::convert::Infallible> = self.try_step(id, || Ok(run()));
+        done.unwrap_or_else(|never| match never {})
+    }
+
+    /// The same for a pass that can fail.
+    pub fn try_step<E>(&mut self, id: PassId, run: impl FnOnce() -> Result<usize, E>) -> Result<usize, E> {
         if !self.is_on(id) {
-            return 0;
+            return Ok(0);
         }
         let since = Instant::now();
-        let changes = run();
+        let changes = run()?;
         self.statistics.record(id, 1, changes, since.elapsed());
-        changes
+        Ok(changes)
     }
 
     /// Whether a test wants what a pass changed to be wrong.

@@ -65,12 +65,13 @@ impl<'t> Draft<'t> {
 
     /// Replaces instructions of each function by what `find` gives for it, until it gives nothing. What stands for an
     /// instruction may be replaced again, but not more than `depth` times: then what `find` gives has what it looks
-    /// for, which is an error.
+    /// for, which is an error. Returns how many were replaced.
     pub fn replace(
         &mut self,
         depth: u32,
         find: impl Fn(&Function<'t>) -> Result<Vec<Replacement<'t>>, ParseError>,
-    ) -> Result<(), ParseError> {
+    ) -> Result<usize, ParseError> {
+        let mut count = 0;
         for body in &mut self.functions {
             loop {
                 let replacements = find(&body.function)?;
@@ -81,24 +82,27 @@ impl<'t> Draft<'t> {
                     let what = format!("the replacement of an instruction is replaced more than {depth} times");
                     return Err(ParseError { line: body.line(replacement.at).0, what });
                 }
+                count += replacements.len();
                 body.apply(replacements);
             }
         }
-        Ok(())
+        Ok(count)
     }
 
-    /// Replaces instructions of each function by what `find` gives for it.
+    /// Replaces instructions of each function by what `find` gives for it. Returns how many were replaced.
     pub fn replace_once(
         &mut self,
         find: impl Fn(&Function<'t>) -> Result<Vec<Replacement<'t>>, ParseError>,
-    ) -> Result<(), ParseError> {
+    ) -> Result<usize, ParseError> {
+        let mut count = 0;
         for body in &mut self.functions {
             let replacements = find(&body.function)?;
             if !replacements.is_empty() {
+                count += replacements.len();
                 body.apply(replacements);
             }
         }
-        Ok(())
+        Ok(count)
     }
 
     /// The text of the module.

@@ -42,8 +42,8 @@ use crate::tree::{Arg, Statement};
 use crate::{DefUse, Literal, Operand, Operation, ParseError, Register, Type};
 use rustc_hash::FxHashMap;
 
-/// Makes these optimisations.
-pub fn optimise(draft: &mut Draft<'_>) -> Result<(), ParseError> {
+/// Makes these optimisations. Returns how many instructions were replaced.
+pub fn optimise(draft: &mut Draft<'_>) -> Result<usize, ParseError> {
     draft.replace_once(|function| {
         let body = function.body.as_deref().unwrap_or_default();
         if !body.iter().any(may_change) {

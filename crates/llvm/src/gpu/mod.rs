@@ -32,6 +32,7 @@ mod subgroup;
 
 use crate::Error;
 use crate::emit::{Cx, FunctionCx};
+use crate::own_passes::{OwnPasses, PTX_ERRATA, PTX_PEEPHOLE};
 use cloom_ir::{CastOp, FuncRef, GlobalRef, InstData, Module, Op, Scalar, Space, Type};
 use cloom_ptx::{Draft, ParseError};
 use llvm_sys::core::*;
@@ -58,11 +59,11 @@ pub const WARP: u64 = 32;
 
 /// The PTX that LLVM emitted, as NVIDIA's compiler is to get it. That it cannot be parsed, or has a fault in a form
 /// that is not known, is a bug of ours.
-pub fn finish(text: &str) -> Result<String, Error> {
-    let passed = || {
+pub fn finish(text: &str, own: &mut OwnPasses<'_>) -> Result<String, Error> {
+    let mut passed = || {
         let mut draft = Draft::parse(text)?;
-        cloom_ptx::peephole::optimise(&mut draft)?;
-        cloom_ptx::errata::rewrite(&mut draft)?;
+        own.try_step(PTX_PEEPHOLE, || cloom_ptx::peephole::optimise(&mut draft))?;
+        own.try_step(PTX_ERRATA, || cloom_ptx::errata::rewrite(&mut draft))?;
         Ok(draft.print())
     };
     passed().map_err(|error: ParseError| {
@@ -313,6 +314,7 @@ impl FunctionCx<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cloom_passes::PassOptions;
 
     #[test]
     fn ptx_is_optimised_and_has_no_faults() {
@@ -321,7 +323,7 @@ mod tests {
         let wanted = text
             .replace("neg.s16 \t%rs2, %rs1;", "mul.lo.s16 %rs2, %rs1, -1;")
             .replace("bfe.s32 \t%r2, %r1, 24, 8;", "shr.s32 %r2, %r1, 24;");
-        assert_eq!(finish(text), Ok(wanted));
+        assert_eq!(finish(text, &mut OwnPasses::new(&PassOptions::default())), Ok(wanted));
     }
 
     /// An internal error is a bug; it must not be passed on to the driver.
@@ -332,7 +334,7 @@ mod tests {
             (".entry k()\n{\n\tbra L;\n}\n", "line 3: unknown label L: `bra L;`"),
             (".entry k()\n{\n\tret;\n", "line 4: "),
         ] {
-            let error = finish(text).unwrap_err();
+            let error = finish(text, &mut OwnPasses::new(&PassOptions::default())).unwrap_err();
             assert!(matches!(&error, Error::Internal(why) if why.contains(wanted)), "{error}");
         }
     }

@@ -89,8 +89,8 @@ pub fn first(function: &Function<'_>) -> Result<Option<Found>, ParseError> {
 const DEEPEST: u32 = 8;
 
 /// Rewrites each instruction that has a fault, until no pattern with a rewrite is found. The error is an instruction in
-/// a form that the rewrite of its row does not know.
-pub fn rewrite(draft: &mut Draft<'_>) -> Result<(), ParseError> {
+/// a form that the rewrite of its row does not know. Returns how many instructions were rewritten.
+pub fn rewrite(draft: &mut Draft<'_>) -> Result<usize, ParseError> {
     draft.replace(DEEPEST, |function| {
         let facts = Facts::new(function)?;
         let mut replacements = Vec::new();
@@ -116,7 +116,7 @@ pub const ERRATA: &[Erratum] = &[
         what: "a cycle with two entries",
         reason: "The threads of a warp are not joined behind such a cycle, yet values are kept in registers of the warp \
                  there: the counter of a loop around it counts for each part of the warp. There is no rewrite: \
-                 llvm/src/passes.cpp has LLVM make cycles with one entry of such before it chooses instructions.",
+                 llvm/cpp/branches.cpp makes cycles with one entry of such before LLVM selects instructions.",
         opcodes: &[],
         pattern: patterns::is_second_entry,
         rewrite: None,
