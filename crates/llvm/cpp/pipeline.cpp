@@ -96,7 +96,7 @@ void registerAnalyses(FunctionAnalysisManager &functions, TargetMachine &machine
   functions.registerPass([] { return TargetLibraryAnalysis(); });
 }
 
-// What a planted miscompilation does to a function: the first integer that it stores is another one.
+// What a planted miscompilation does to a function: the integers that it stores are others.
 void spoil(Function &function) {
   for (Instruction &instruction : instructions(function)) {
     auto *store = dyn_cast<StoreInst>(&instruction);
@@ -104,7 +104,6 @@ void spoil(Function &function) {
       continue;
     Value *value = store->getValueOperand();
     store->setOperand(0, IRBuilder<>(store).CreateXor(value, ConstantInt::get(value->getType(), 1)));
-    return;
   }
 }
 

@@ -1,5 +1,5 @@
 // RUN: stages asm for nvptx64-nvidia-cuda:sm_90
-// FIRES: ptx-errata 1
+// FIRES: ptx-errata 5
 // FIRES: ptx-peephole 0
 // NOT: min.s16
 // CHECK: min.s32

@@ -1,8 +1,11 @@
 // RUN: stages asm for nvptx64-nvidia-cuda:sm_90
 // FIRES: ptx-peephole 1
-// NOT: bfe
-// CHECK: shr.u32
-kernel void k(global uint *p, global uint *q)
+// NOT: cvta.to.local
+// CHECK: %SPL
+kernel void k(global int *p, int n)
 {
-    p[get_global_id(0)] = q[get_global_id(0)] >> 24 & 255;
+    int a[64];
+    for (int i = 0; i < n; i++)
+        a[i & 63] = p[i];
+    p[get_global_id(0)] = a[p[n] & 63];
 }
