@@ -63,7 +63,7 @@ impl FunctionCx<'_, '_> {
         let x = self.value(data.args[1]);
         let old = self.plain_load(data, ty, ty.bytes());
         let named = |name: &str| self.intrinsic(name, &[self.cx.ty(ty)], &[old, x]);
-        // SAFETY: (and in all of this file) operands are translated values of the types that the verifier checked.
+        // SAFETY: `old` and `x` have one type, for which the verifier allows the operation.
         let new = unsafe {
             let b = self.builder.0;
             match op {
@@ -86,7 +86,8 @@ impl FunctionCx<'_, '_> {
     }
 
     fn own_store(&self, data: &InstData, ty: Type, x: LLVMValueRef) {
-        // SAFETY: see `own_rmw`.
+        // SAFETY: the first operand is a pointer, `x` is a value of the live module, and `store` is the instruction
+        // that was just made.
         unsafe {
             let store = LLVMBuildStore(self.builder.0, x, self.value(data.args[0]));
             LLVMSetAlignment(store, ty.bytes());
@@ -100,7 +101,8 @@ impl FunctionCx<'_, '_> {
     fn relaxed_extremum(&self, data: &InstData, op: RmwOp) -> LLVMValueRef {
         let ty = self.func.ty(data.args[1]);
         let (x, b) = (self.value(data.args[1]), self.builder.0);
-        // SAFETY: see `own_rmw`; each block that is made here ends with a branch or is where the builder stays.
+        // SAFETY: the comparison and the phi have values of one type. Each new block ends with a branch, or the builder
+        // stays in it.
         unsafe {
             let seen = self.atomic_load(data, ty, Order::Relaxed);
             let changes = LLVMBuildICmp(b, predicate(op), x, seen, c"".as_ptr());
@@ -126,7 +128,8 @@ impl FunctionCx<'_, '_> {
         // The order as written: on a GPU `order` is relaxed, with fences around.
         let is_relaxed = matches!(data.op, Op::AtomicRmw { order: Order::Relaxed, .. });
         let may_skip = is_relaxed && !data.flags.contains(Flags::VOLATILE);
-        // SAFETY: see `own_rmw`; each block that is made here ends with a branch or is where the builder stays.
+        // SAFETY: `int` has as many bits as `float`, and both phis have one incoming value for each predecessor. Each
+        // new block ends with a branch, or the builder stays in it.
         unsafe {
             let seen = LLVMBuildBitCast(b, self.atomic_load(data, ty, Order::Relaxed), int, c"".as_ptr());
             let block = |name| self.new_block(name);
@@ -173,7 +176,8 @@ impl FunctionCx<'_, '_> {
         let ty = self.func.ty(data.args[1]);
         let (x, b) = (self.value(data.args[1]), self.builder.0);
         let size = self.intrinsic("llvm.fabs", &[self.cx.ty(ty)], &[x]);
-        // SAFETY: see `own_rmw`; each block that is made here ends with a branch or is where the builder stays.
+        // SAFETY: the phi has one incoming value for each of its two predecessors. Each new block ends with a branch,
+        // or the builder stays in it.
         unsafe {
             let least = self.cx.constant(ty, u64::from(LEAST_EXACT_SUMMAND.to_bits()));
             let is_exact = LLVMBuildFCmp(b, LLVMRealPredicate::LLVMRealUGE, size, least, c"".as_ptr());
@@ -243,7 +247,7 @@ impl FunctionCx<'_, '_> {
             RmwOp::Fmax => LLVMAtomicRMWBinOpFMax,
         };
         let (p, x) = (self.value(data.args[0]), self.value(data.args[1]));
-        // SAFETY: see `own_rmw`.
+        // SAFETY: `p` is a pointer, and the verifier allows the operation for the type of `x`.
         let update = unsafe { LLVMBuildAtomicRMW(self.builder.0, op, p, x, ordering(order, Access::ReadWrite), 0) };
         self.keep_generic(data, update);
         update
@@ -253,7 +257,7 @@ impl FunctionCx<'_, '_> {
     /// instruction for an atomic operation: what is volatile stays as it is.
     fn keep_generic(&self, data: &InstData, update: LLVMValueRef) {
         if self.cx.gpu.is_some() && self.func.ty(data.args[0]).space() == Some(Space::Generic) {
-            // SAFETY: see `own_rmw`.
+            // SAFETY: `update` is an atomic instruction, which has the flag `volatile`.
             unsafe { LLVMSetVolatile(update, 1) }
         }
     }
@@ -263,7 +267,7 @@ impl FunctionCx<'_, '_> {
         if self.is_own(data) {
             let ty = self.func.ty(data.args[1]);
             let old = self.plain_load(data, ty, ty.bytes());
-            // SAFETY: see `own_rmw`.
+            // SAFETY: `old`, `expected` and `new` have one type, which the verifier checked.
             let new = unsafe {
                 let is = LLVMBuildICmp(self.builder.0, LLVMIntPredicate::LLVMIntEQ, old, expected, c"".as_ptr());
                 LLVMBuildSelect(self.builder.0, is, new, old, c"".as_ptr())
@@ -271,7 +275,7 @@ impl FunctionCx<'_, '_> {
             self.own_store(data, ty, new);
             return old;
         }
-        // SAFETY: see `own_rmw`.
+        // SAFETY: `p` is a pointer, and the verifier checked that `expected` and `new` have one type.
         unsafe {
             let pair = LLVMBuildAtomicCmpXchg(
                 self.builder.0,
@@ -289,14 +293,14 @@ impl FunctionCx<'_, '_> {
 
     pub fn atomic_load(&self, data: &InstData, ty: Type, order: Order) -> LLVMValueRef {
         let load = self.plain_load(data, ty, ty.bytes());
-        // SAFETY: see `own_rmw`.
+        // SAFETY: `load` is a load instruction, and `ordering` gives only orders that a load may have.
         unsafe { LLVMSetOrdering(load, ordering(order, Access::Load)) };
         load
     }
 
     pub fn atomic_store(&self, data: &InstData, order: Order) -> LLVMValueRef {
         let store = self.store(data, self.func.ty(data.args[1]).bytes());
-        // SAFETY: see `own_rmw`.
+        // SAFETY: `store` is a store instruction, and `ordering` gives only orders that a store may have.
         unsafe { LLVMSetOrdering(store, ordering(order, Access::Store)) };
         store
     }
@@ -305,7 +309,7 @@ impl FunctionCx<'_, '_> {
         if order == Order::Relaxed {
             return std::ptr::null_mut();
         }
-        // SAFETY: see `own_rmw`.
+        // SAFETY: the builder stands in a block of this function.
         unsafe { LLVMBuildFence(self.builder.0, ordering(order, Access::ReadWrite), 0, c"".as_ptr()) }
     }
 }

@@ -26,7 +26,7 @@ impl FunctionCx<'_, '_> {
         // Short integers by way of those of 32 bits.
         let by = if bits < 32 { to.with_scalar(Scalar::I32) } else { to };
         let convert = |x| {
-            // SAFETY: (and in all of this file) operands are translated values of the types that the verifier checked.
+            // SAFETY: `x` holds floats, and `by` is an integer type with as many lanes.
             unsafe {
                 match signed || bits < 32 {
                     true => LLVMBuildFPToSI(b, x, self.cx.ty(by), NO_NAME),
@@ -34,7 +34,7 @@ impl FunctionCx<'_, '_> {
                 }
             }
         };
-        // SAFETY: see `convert`.
+        // SAFETY: `x` and the constants have the type `from`, and the converted values have the type `by`.
         unsafe {
             let compare = |p, y| LLVMBuildFCmp(b, p, x, y, NO_NAME);
             // Above zero, which NaN is not; or NaN made zero, then above the smallest.

@@ -18,7 +18,7 @@ impl FunctionCx<'_, '_> {
         let signed = matches!(op, BinOp::Sdiv | BinOp::Srem);
         let minus_one = ty.scalar.mask();
         let safe = known.is_some_and(|bits| bits != 0 && !(signed && bits == minus_one));
-        // SAFETY: (and in all of this file) operands are translated values of the types that the verifier checked.
+        // SAFETY: `x` and `y` are integers of the type `ty`, which the verifier checked.
         unsafe {
             let equals =
                 |bits: u64| LLVMBuildICmp(b, LLVMIntPredicate::LLVMIntEQ, y, self.cx.constant(ty, bits), NO_NAME);
@@ -67,7 +67,7 @@ impl FunctionCx<'_, '_> {
         let short = ty.scalar.bits() <= 16;
         let float = self.cx.ty(ty.with_scalar(if short { Scalar::F32 } else { Scalar::F64 }));
         let (int, int32) = (self.cx.ty(ty), self.cx.ty(ty.with_scalar(Scalar::I32)));
-        // SAFETY: see `divide`.
+        // SAFETY: `x` and `y` are integers, and `float` has as many lanes.
         unsafe {
             let widen = |v| match signed {
                 true => LLVMBuildSIToFP(b, v, float, NO_NAME),
@@ -94,7 +94,7 @@ impl FunctionCx<'_, '_> {
             false => (false, divisor),
         };
         let number = |bits: u64| self.cx.constant(ty, bits);
-        // SAFETY: see `divide`.
+        // SAFETY: `x` and all constants are 64-bit integers with as many lanes.
         unsafe {
             let sign = LLVMBuildAShr(b, x, number(63), NO_NAME);
             let magnitude = match signed {
@@ -134,7 +134,7 @@ impl FunctionCx<'_, '_> {
             return if signed { self.signed_mul_hi(ty, product, x, y) } else { product };
         }
         let (b, bits) = (self.builder.0, ty.scalar.bits());
-        // SAFETY: see `divide`.
+        // SAFETY: `x` and `y` are integers of the type `ty`, and `wide` has as many lanes of twice their width.
         unsafe {
             let scalar = LLVMIntTypeInContext(self.cx.context, 2 * bits);
             let wide = if ty.is_vector() { LLVMVectorType(scalar, u32::from(ty.lanes)) } else { scalar };
@@ -156,7 +156,7 @@ impl FunctionCx<'_, '_> {
     fn mul_hi_of_halves(&self, ty: Type, x: LLVMValueRef, y: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
         let (mask, half) = (self.cx.constant(ty, 0xffff_ffff), self.cx.constant(ty, 32));
-        // SAFETY: see `divide`.
+        // SAFETY: `x`, `y` and the constants are integers of one type.
         unsafe {
             let low = |v| LLVMBuildAnd(b, v, mask, NO_NAME);
             let high = |v| LLVMBuildLShr(b, v, half, NO_NAME);
@@ -173,7 +173,7 @@ impl FunctionCx<'_, '_> {
     /// The high half of a signed product from the unsigned one, which took a negative factor x for x + 2⁶⁴.
     fn signed_mul_hi(&self, ty: Type, product: LLVMValueRef, x: LLVMValueRef, y: LLVMValueRef) -> LLVMValueRef {
         let (b, last) = (self.builder.0, self.cx.constant(ty, 63));
-        // SAFETY: see `divide`.
+        // SAFETY: `x`, `y` and `product` are integers of one type.
         unsafe {
             let too_much = |v, other| LLVMBuildAnd(b, LLVMBuildAShr(b, v, last, NO_NAME), other, NO_NAME);
             LLVMBuildSub(b, LLVMBuildSub(b, product, too_much(x, y), NO_NAME), too_much(y, x), NO_NAME)

@@ -83,8 +83,9 @@ pub struct Cx<'m> {
     /// Globals without their initial value yet.
     pending: Vec<GlobalRef>,
     data_size: u64,
-    /// Zeros that lanes that are off load, made on first use.
+    /// The global with the address of the program's variables, made on first use.
     variables: Option<LLVMValueRef>,
+    /// The zeros that inactive lanes load, made on first use.
     zeros: Option<LLVMValueRef>,
     /// Functions that are fused operations, with their types, made on first use.
     pub fused: HashMap<Type, (LLVMTypeRef, LLVMValueRef)>,
@@ -119,9 +120,7 @@ fn has_scattered_switch(func: &Function) -> bool {
 impl Cx<'_> {
     /// The type of one lane.
     pub fn scalar(&self, scalar: Scalar) -> LLVMTypeRef {
-        // SAFETY: (and in all of this file) values and types belong to the live context and module, and LLVM's
-        // constructors of types, constants and instructions have no other precondition than well-typed operands, which
-        // the IR's verifier gives.
+        // SAFETY: the context is live, and LLVM has a type for each scalar and address space.
         unsafe {
             match scalar {
                 // See `half`.
@@ -137,13 +136,13 @@ impl Cx<'_> {
     /// A type.
     pub fn ty(&self, ty: Type) -> LLVMTypeRef {
         let scalar = self.scalar(ty.scalar);
-        // SAFETY: see `scalar`.
+        // SAFETY: `scalar` is a type of the live context that a vector may hold.
         if ty.is_vector() { unsafe { LLVMVectorType(scalar, u32::from(ty.lanes)) } } else { scalar }
     }
 
     /// LLVM's own half with as many lanes, for conversions.
     pub fn llvm_half(&self, like: Type) -> LLVMTypeRef {
-        // SAFETY: see `scalar`.
+        // SAFETY: the context is live, and a vector may hold halves.
         unsafe {
             let half = LLVMHalfTypeInContext(self.context);
             if like.is_vector() { LLVMVectorType(half, u32::from(like.lanes)) } else { half }
@@ -152,7 +151,8 @@ impl Cx<'_> {
 
     /// A constant with these bits in each lane.
     pub fn constant(&self, ty: Type, bits: u64) -> LLVMValueRef {
-        // SAFETY: see `scalar`.
+        // SAFETY: the context is live, the integer has the scalar's width, and `lanes` lives through the call that
+        // reads it.
         unsafe {
             let int = LLVMIntTypeInContext(self.context, ty.scalar.bits());
             let value = LLVMConstInt(int, bits, 0);
@@ -197,7 +197,8 @@ impl Cx<'_> {
             params.push(self.ty(Type::ptr(Space::Global)));
         }
         let name = c_string(&symbol(self.module, f, root, self.target));
-        // SAFETY: see `scalar`.
+        // SAFETY: the types belong to the live context, the calls copy `params` and the name, and each index is one of
+        // a parameter.
         unsafe {
             let ret = func.ret.map_or_else(|| LLVMVoidTypeInContext(self.context), |t| self.ty(t));
             let ty = LLVMFunctionType(ret, params.as_mut_ptr(), params.len() as u32, 0);
@@ -238,7 +239,7 @@ impl Cx<'_> {
         };
         let is_cold = |&f: &FuncRef| self.module.funcs[f].noinline;
         let add = |value, attribute| {
-            // SAFETY: see `scalar`.
+            // SAFETY: `value` is a function of the live module, and the attribute belongs to its context.
             unsafe { LLVMAddAttributeAtIndex(value, LLVMAttributeFunctionIndex, attribute) }
         };
         for &f in reachable {
@@ -257,7 +258,7 @@ impl Cx<'_> {
             // With AVX-512 the convention does not have `rbp` saved, which LLVM 19 forgets where the caller has its
             // frame pointer there: a callee with a frame pointer of its own saves it.
             add(value, self.text_attribute("frame-pointer", "all"));
-            // SAFETY: see `scalar`.
+            // SAFETY: `value` is a function of the live module.
             unsafe { LLVMSetFunctionCallConv(value, self.pure_convention()) }
         }
     }
@@ -276,7 +277,7 @@ impl Cx<'_> {
 
     /// Sets the attributes that hold for every function.
     pub fn describe(&self, value: LLVMValueRef) {
-        // SAFETY: see `scalar`.
+        // SAFETY: `value` is a function of the live module, and the attributes belong to its context.
         unsafe {
             let whole = LLVMAttributeFunctionIndex;
             LLVMAddAttributeAtIndex(value, whole, self.attribute("nounwind"));
@@ -317,7 +318,7 @@ impl Cx<'_> {
         if self.data_size > MAX_DATA {
             return Err(Error::Limit(format!("the constant data is larger than {MAX_DATA} bytes")));
         }
-        // SAFETY: see `scalar`.
+        // SAFETY: the types belong to the live context, and the calls copy the list of types and the name.
         unsafe {
             let mut types: Vec<_> = self.pieces(g).into_iter().map(|p| self.piece_type(&p)).collect();
             let ty = LLVMStructTypeInContext(self.context, types.as_mut_ptr(), types.len() as u32, 1);
@@ -339,7 +340,7 @@ impl Cx<'_> {
     /// Where the loader puts the address of the memory of the program's variables.
     pub fn variables(&mut self) -> LLVMValueRef {
         *self.variables.get_or_insert_with(|| {
-            // SAFETY: see `scalar`.
+            // SAFETY: the module is live, the call copies the name, and the initial value has the variable's type.
             unsafe {
                 let ty = LLVMPointerTypeInContext(self.context, 0);
                 let value = LLVMAddGlobal(self.llvm, ty, c_string(abi::VARIABLES).as_ptr());
@@ -356,7 +357,7 @@ impl Cx<'_> {
     /// The address of a lane of zeros.
     pub fn zeros(&mut self) -> LLVMValueRef {
         *self.zeros.get_or_insert_with(|| {
-            // SAFETY: see `scalar`.
+            // SAFETY: the module is live, the call copies the name, and the initial value has the global's type.
             unsafe {
                 let ty = LLVMInt64TypeInContext(self.context);
                 let value = LLVMAddGlobal(self.llvm, ty, c"zeros.data".as_ptr());
@@ -391,7 +392,7 @@ impl Cx<'_> {
     }
 
     fn piece_type(&self, piece: &Piece) -> LLVMTypeRef {
-        // SAFETY: see `scalar`.
+        // SAFETY: the context is live, and an array of bytes may have any length.
         unsafe {
             let bytes = |n| LLVMArrayType2(LLVMInt8TypeInContext(self.context), n);
             match piece {
@@ -410,7 +411,7 @@ impl Cx<'_> {
             let mut parts = Vec::new();
             for piece in self.pieces(g) {
                 let ty = self.piece_type(&piece);
-                // SAFETY: see `scalar`; bytes are copied.
+                // SAFETY: the context is live, the call copies the bytes, and `target` is a global of this module.
                 parts.push(unsafe {
                     match piece {
                         Piece::Bytes(range) => {
@@ -426,7 +427,7 @@ impl Cx<'_> {
                     }
                 });
             }
-            // SAFETY: see `scalar`; the parts have the types with which the global was made.
+            // SAFETY: the parts have the types with which the global was made, and `parts` lives through the call.
             unsafe {
                 let value = LLVMConstStructInContext(self.context, parts.as_mut_ptr(), parts.len() as u32, 1);
                 let global = match self.globals[&g] {
@@ -468,7 +469,7 @@ impl<'a, 'm> FunctionCx<'a, 'm> {
         let llvm = cx.functions[&f].1;
         let mut blocks = HashMap::new();
         for &b in Cfg::new(func).rpo() {
-            // SAFETY: see `Cx::scalar`.
+            // SAFETY: `llvm` is a function of the live context, and the call copies the name.
             blocks.insert(b, unsafe {
                 LLVMAppendBasicBlockInContext(cx.context, llvm, c_string(&b.to_string()).as_ptr())
             });
@@ -501,7 +502,7 @@ impl<'a, 'm> FunctionCx<'a, 'm> {
         for &b in &cfg.rpo()[1..] {
             self.position(self.blocks[&b]);
             for &p in &func.blocks[b].params {
-                // SAFETY: see `Cx::scalar`.
+                // SAFETY: the builder stands in the parameter's block, and the phi's type belongs to the live context.
                 self.values[p.index()] = unsafe { LLVMBuildPhi(self.builder.0, self.cx.ty(func.ty(p)), c"".as_ptr()) };
             }
         }
@@ -523,7 +524,7 @@ impl<'a, 'm> FunctionCx<'a, 'm> {
 
     /// A block at the end of the function.
     pub fn new_block(&self, name: &CStr) -> LLVMBasicBlockRef {
-        // SAFETY: see `Cx::scalar`; the name lives through the call.
+        // SAFETY: the function belongs to the live context, and the call copies the name.
         unsafe { LLVMAppendBasicBlockInContext(self.cx.context, self.llvm, name.as_ptr()) }
     }
 
@@ -534,7 +535,8 @@ impl<'a, 'm> FunctionCx<'a, 'm> {
 
     fn term(&mut self, term: &Term) {
         let b = self.builder.0;
-        // SAFETY: see `Cx::scalar`; the block that the builder stands in has no terminator yet.
+        // SAFETY: the builder's block has no terminator yet, all targets are blocks of this function, and the verifier
+        // checked the types of the operands.
         unsafe {
             let here = LLVMGetInsertBlock(b);
             match term {
@@ -592,7 +594,8 @@ impl<'a, 'm> FunctionCx<'a, 'm> {
         if e.args.is_empty() {
             return to;
         }
-        // SAFETY: see `Cx::scalar`.
+        // SAFETY: both blocks belong to this function, and the verifier checked that each argument has the type of its
+        // parameter.
         unsafe {
             let mut from = from;
             let mut first = to;

@@ -34,7 +34,8 @@ impl FunctionCx<'_, '_> {
         let piece = ty.lanes.next_power_of_two().clamp(4, widest);
         let of_piece = Type::vector(Scalar::F32, piece);
         let lanes = ty.lanes;
-        // SAFETY: (and in all of this file) operands are translated values of the types that the verifier checked.
+        // SAFETY: `x` is a float or a vector of floats, and the numbers of all shuffles are those of lanes of their
+        // operands.
         unsafe {
             if !ty.is_vector() {
                 let poison = LLVMGetPoison(self.cx.ty(of_piece));

@@ -35,7 +35,7 @@ impl FunctionCx<'_, '_> {
         if ty.scalar == Scalar::F16 {
             return exact();
         }
-        // SAFETY: (and in all of this file) operands are translated values of the types that the verifier checked.
+        // SAFETY: `product` and `z` are floats of the type `wide`.
         let sum = unsafe { LLVMBuildFAdd(self.builder.0, product, z, NO_NAME) };
         let near = self.cast(CastOp::Ftrunc, wide, ty, sum);
         self.unless(ty, self.rounds_twice(ty, sum), near, exact)
@@ -50,7 +50,8 @@ impl FunctionCx<'_, '_> {
     /// of doubles uses a hundred fused operations.
     fn call_of_doubles(&mut self, ty: Type, mut args: [LLVMValueRef; 3]) -> LLVMValueRef {
         let b = self.builder.0;
-        // SAFETY: see `fma`; the builder's position is restored.
+        // SAFETY: the function that is made has three parameters of its result's type, and the builder returns to its
+        // block.
         unsafe {
             let (of, callee) = match self.cx.fused.get(&ty) {
                 Some(&known) => known,
@@ -83,7 +84,7 @@ impl FunctionCx<'_, '_> {
     }
 
     fn product(&self, x: LLVMValueRef, y: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: see `fma`.
+        // SAFETY: both operands are floats of one type.
         unsafe { LLVMBuildFMul(self.builder.0, x, y, NO_NAME) }
     }
 
@@ -97,7 +98,8 @@ impl FunctionCx<'_, '_> {
     ) -> LLVMValueRef {
         let b = self.builder.0;
         let any = self.any(ty.with_scalar(Scalar::I1), doubtful);
-        // SAFETY: see `fma`; each block that is made here ends with a branch or is where the builder stays.
+        // SAFETY: `near` and `exact` have the type of the phi, which has one incoming value for each predecessor. Each
+        // new block ends with a branch, or the builder stays in it.
         unsafe {
             let [rare, join] = [c"fma.rare", c"fma.end"].map(|name| self.new_block(name));
             let mut here = LLVMGetInsertBlock(b);
@@ -120,7 +122,7 @@ impl FunctionCx<'_, '_> {
     fn magnitude(&self, ty: Type, x: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
         let (long, int) = (ty.with_scalar(Scalar::I64), ty.with_scalar(Scalar::I32));
-        // SAFETY: see `fma`.
+        // SAFETY: `x` holds doubles, and `long` and `int` are integers with as many lanes.
         unsafe {
             let bits = LLVMBuildBitCast(b, x, self.cx.ty(long), NO_NAME);
             let high = LLVMBuildLShr(b, bits, self.cx.constant(long, 32), NO_NAME);
@@ -137,7 +139,7 @@ impl FunctionCx<'_, '_> {
         let int = ty.with_scalar(Scalar::I32);
         // As `magnitude` has powers of two.
         let power = |n: i64| ((n + 1023) as u64) << 21;
-        // SAFETY: see `fma`.
+        // SAFETY: the magnitudes and the constants are 32-bit integers with as many lanes as the operands.
         unsafe {
             let [x, y, z] = args.map(|a| self.magnitude(ty, a));
             let larger = |x, y| self.intrinsic("llvm.umax", &[self.cx.ty(int)], &[x, y]);
@@ -153,7 +155,7 @@ impl FunctionCx<'_, '_> {
     /// addition exact or rounded to odd (Boldo and Melquiond, as below).
     fn sum_of_three(&self, ty: Type, [x, y, z]: [LLVMValueRef; 3], product: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
-        // SAFETY: see `fma`.
+        // SAFETY: all values are doubles of the type `ty`.
         unsafe {
             let (add, sub) = (|x, y| LLVMBuildFAdd(b, x, y, NO_NAME), |x, y| LLVMBuildFSub(b, x, y, NO_NAME));
             let factor = self.cx.constant(ty, 134_217_729f64.to_bits());
@@ -179,7 +181,7 @@ impl FunctionCx<'_, '_> {
         let b = self.builder.0;
         let (long, int) = (ty.with_scalar(Scalar::I64), ty.with_scalar(Scalar::I32));
         let n = |bits: u64| self.cx.constant(int, bits);
-        // SAFETY: see `fma`.
+        // SAFETY: `sum` holds doubles, and `long` and `int` are integers with as many lanes.
         unsafe {
             let bits = LLVMBuildBitCast(b, sum, self.cx.ty(long), NO_NAME);
             let low = LLVMBuildTrunc(b, bits, self.cx.ty(int), NO_NAME);
@@ -210,7 +212,7 @@ impl FunctionCx<'_, '_> {
     /// A rounded sum and its rounding error (Knuth's TwoSum).
     fn exact_sum(&self, x: LLVMValueRef, y: LLVMValueRef) -> (LLVMValueRef, LLVMValueRef) {
         let b = self.builder.0;
-        // SAFETY: see `fma`.
+        // SAFETY: `x` and `y` are floats of one type.
         unsafe {
             let sub = |x, y| LLVMBuildFSub(b, x, y, NO_NAME);
             let sum = LLVMBuildFAdd(b, x, y, NO_NAME);
@@ -225,7 +227,7 @@ impl FunctionCx<'_, '_> {
     fn odd_sum(&self, ty: Type, p: LLVMValueRef, z: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
         let int = ty.with_scalar(int_of(ty.scalar));
-        // SAFETY: see `fma`.
+        // SAFETY: `p` and `z` are floats of the type `ty`, and `int` has as many bits in as many lanes.
         unsafe {
             let (sum, error) = self.exact_sum(p, z);
             let size = self.intrinsic("llvm.fabs", &[self.cx.ty(ty)], &[error]);
@@ -245,7 +247,8 @@ impl FunctionCx<'_, '_> {
         let int = ty.with_scalar(int_of(ty.scalar));
         // Adding the mask `too_large` and setting the bit by `inexact` would be fewer instructions, but LLVM 19 does
         // not terminate on them for AVX-512.
-        // SAFETY: see `fma`.
+        // SAFETY: `x` holds floats, `int` has as many bits in as many lanes, and the conditions are truth values for
+        // the lanes.
         unsafe {
             let one = self.cx.constant(int, 1);
             let bits = LLVMBuildBitCast(b, x, self.cx.ty(int), NO_NAME);

@@ -17,7 +17,7 @@ impl FunctionCx<'_, '_> {
     /// A unary operation on halves.
     pub fn half_unary(&self, op: UnOp, ty: Type, a: LLVMValueRef) -> LLVMValueRef {
         let sign = self.cx.constant(ty.with_scalar(Scalar::I16), 0x8000);
-        // SAFETY: (and in all of this file) operands are translated values of the types that the verifier checked.
+        // SAFETY: a half is an integer of 16 bits here, and `sign` has the type of `a`.
         unsafe {
             match op {
                 UnOp::Fneg => LLVMBuildXor(self.builder.0, a, sign, NO_NAME),
@@ -46,7 +46,7 @@ impl FunctionCx<'_, '_> {
     pub fn double_to_half(&self, from: Type, a: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
         let float = from.with_scalar(Scalar::F32);
-        // SAFETY: see `half_unary`.
+        // SAFETY: `a` holds doubles, and `float` has as many lanes.
         unsafe {
             let near = LLVMBuildFPTrunc(b, a, self.cx.ty(float), NO_NAME);
             let back = LLVMBuildFPExt(b, near, self.cx.ty(from), NO_NAME);
@@ -63,7 +63,7 @@ impl FunctionCx<'_, '_> {
         let b = self.builder.0;
         let float = self.cx.ty(from.with_scalar(Scalar::F32));
         let int = from.with_scalar(Scalar::I32);
-        // SAFETY: see `half_unary`.
+        // SAFETY: `a` holds halves as integers of 16 bits, and all other types have as many lanes.
         unsafe {
             if self.cx.target.features().half_conversion {
                 let half = LLVMBuildBitCast(b, a, self.cx.llvm_half(from), NO_NAME);
@@ -100,7 +100,7 @@ impl FunctionCx<'_, '_> {
     pub fn to_half(&self, from: Type, a: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
         let (int, short) = (from.with_scalar(Scalar::I32), self.cx.ty(from.with_scalar(Scalar::I16)));
-        // SAFETY: see `half_unary`.
+        // SAFETY: `a` holds floats, and all other types have as many lanes.
         unsafe {
             if self.cx.target.features().half_conversion {
                 let half = LLVMBuildFPTrunc(b, a, self.cx.llvm_half(from), NO_NAME);

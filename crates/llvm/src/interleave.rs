@@ -101,7 +101,8 @@ impl FunctionCx<'_, '_> {
         let Source { v, lanes, bits } = source;
         let b = self.builder.0;
         let items = self.int_vector(n * bits, lanes / n);
-        // SAFETY: (and in all of this file) shuffled vectors are of one type, with as many lanes as the numbers say.
+        // SAFETY: the vector has as many bits as `lanes / n` integers of `n * bits` bits, so that the bit cast is
+        // valid.
         unsafe {
             let amount = self.int_splat(n * bits, lanes / n, c * bits);
             let items = LLVMBuildBitCast(b, self.value(v), items, NO_NAME);
@@ -114,7 +115,7 @@ impl FunctionCx<'_, '_> {
         let Source { v, lanes, bits } = source;
         let b = self.builder.0;
         let items = lanes / n;
-        // SAFETY: see `take_bits`.
+        // SAFETY: all parts are vectors of one type, and the last bit cast keeps the number of bits.
         unsafe {
             let whole = (0..n).map(|c| {
                 let part = LLVMBuildZExt(b, self.block(v, c * items, items), self.int_vector(n * bits, items), NO_NAME);
@@ -126,12 +127,12 @@ impl FunctionCx<'_, '_> {
     }
 
     fn int_vector(&self, bits: u32, lanes: u32) -> LLVMTypeRef {
-        // SAFETY: see `take_bits`.
+        // SAFETY: the context is live, and a vector may hold integers of any width.
         unsafe { LLVMVectorType(LLVMIntTypeInContext(self.cx.context, bits), lanes) }
     }
 
     fn int_splat(&self, bits: u32, lanes: u32, x: u32) -> LLVMValueRef {
-        // SAFETY: see `take_bits`.
+        // SAFETY: the context is live, and the list of constants lives through the call that reads it.
         unsafe {
             let x = LLVMConstInt(LLVMIntTypeInContext(self.cx.context, bits), x.into(), 0);
             LLVMConstVector(vec![x; lanes as usize].as_mut_ptr(), lanes)
@@ -171,7 +172,7 @@ impl FunctionCx<'_, '_> {
     /// A shuffle: lanes of `x` followed by `y`.
     pub fn pick(&self, x: LLVMValueRef, y: LLVMValueRef, lanes: impl Iterator<Item = u32>) -> LLVMValueRef {
         let mut lanes: Vec<_> = lanes.map(|l| self.cx.constant(Type::I32, l.into())).collect();
-        // SAFETY: see `take_bits`.
+        // SAFETY: both operands have one type, and each number in `lanes` is one of a lane of the two.
         unsafe {
             LLVMBuildShuffleVector(
                 self.builder.0,

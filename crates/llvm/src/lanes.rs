@@ -74,7 +74,7 @@ impl FunctionCx<'_, '_> {
     fn lane_numbers(&self, ty: Type, step: u64) -> LLVMValueRef {
         let mut lanes: Vec<_> =
             (0..u64::from(ty.lanes)).map(|i| self.cx.constant(ty.lane(), (i * step) & ty.scalar.mask())).collect();
-        // SAFETY: (and in all of this file) operands are translated values of the types that the verifier checked.
+        // SAFETY: all elements are constants of one type, and the list lives through the call.
         unsafe { LLVMConstVector(lanes.as_mut_ptr(), lanes.len() as u32) }
     }
 
@@ -84,7 +84,7 @@ impl FunctionCx<'_, '_> {
             return x;
         }
         let b = self.builder.0;
-        // SAFETY: see `lane_numbers`.
+        // SAFETY: `x` has the type of a lane of `ty`, and the shuffle's numbers are constants.
         unsafe {
             let poison = LLVMGetPoison(self.cx.ty(ty));
             let first = LLVMBuildInsertElement(b, poison, x, self.cx.constant(Type::I32, 0), NO_NAME);
@@ -95,7 +95,7 @@ impl FunctionCx<'_, '_> {
 
     /// The lanes of a mask as the bits of one integer.
     fn bits(&self, mask: Type, v: LLVMValueRef) -> (LLVMTypeRef, LLVMValueRef) {
-        // SAFETY: see `lane_numbers`.
+        // SAFETY: `v` is a mask of one-bit lanes, so that an integer with a bit for each lane has the same size.
         unsafe {
             let ty = LLVMIntTypeInContext(self.cx.context, u32::from(mask.lanes));
             (ty, LLVMBuildBitCast(self.builder.0, v, ty, NO_NAME))
@@ -105,14 +105,14 @@ impl FunctionCx<'_, '_> {
     /// Whether a lane is on.
     pub fn any(&self, mask: Type, v: LLVMValueRef) -> LLVMValueRef {
         let (ty, bits) = self.bits(mask, v);
-        // SAFETY: see `lane_numbers`.
+        // SAFETY: `bits` has the integer type `ty`.
         unsafe { LLVMBuildICmp(self.builder.0, LLVMIntPredicate::LLVMIntNE, bits, LLVMConstNull(ty), NO_NAME) }
     }
 
     /// Whether all lanes are on.
     pub fn all(&self, mask: Type, v: LLVMValueRef) -> LLVMValueRef {
         let (ty, bits) = self.bits(mask, v);
-        // SAFETY: see `lane_numbers`.
+        // SAFETY: `bits` has the integer type `ty`.
         unsafe { LLVMBuildICmp(self.builder.0, LLVMIntPredicate::LLVMIntEQ, bits, LLVMConstAllOnes(ty), NO_NAME) }
     }
 
@@ -122,7 +122,7 @@ impl FunctionCx<'_, '_> {
         if mask.lanes == 64 {
             return bits;
         }
-        // SAFETY: see `lane_numbers`.
+        // SAFETY: `bits` is an integer of fewer than 64 bits.
         unsafe { LLVMBuildZExt(self.builder.0, bits, self.cx.ty(Type::I64), NO_NAME) }
     }
 
@@ -188,7 +188,8 @@ impl FunctionCx<'_, '_> {
 
     fn offset_index(&self, base: LLVMValueRef, index: Index) -> LLVMValueRef {
         let mut number = [index.number];
-        // SAFETY: see `lane_numbers`. The product wraps, as the multiplication that it stands for.
+        // SAFETY: `base` is a pointer, and the index is an integer. An index out of bounds is allowed, since the GEP is
+        // not `inbounds`: the product wraps, as the multiplication that it stands for.
         unsafe {
             let unit = LLVMIntTypeInContext(self.cx.context, 8 * index.size);
             LLVMBuildGEP2(self.builder.0, unit, base, number.as_mut_ptr(), 1, NO_NAME)
@@ -198,7 +199,7 @@ impl FunctionCx<'_, '_> {
     /// A masked load or a gather.
     pub fn load_lanes(&mut self, data: &InstData, ty: Type, align: u32) -> LLVMValueRef {
         let Some(access) = self.access(data, ty, data.args[1], align) else {
-            // SAFETY: see `lane_numbers`.
+            // SAFETY: every type has a null constant.
             return unsafe { LLVMConstNull(self.cx.ty(ty)) };
         };
         let value = match (access.address, access.mask) {
@@ -217,7 +218,7 @@ impl FunctionCx<'_, '_> {
         };
         // See `load`.
         match access.space {
-            // SAFETY: see `lane_numbers`.
+            // SAFETY: `value` is the loaded value, and every first-class value can be frozen.
             Some(Space::Private | Space::Generic) => unsafe { LLVMBuildFreeze(self.builder.0, value, NO_NAME) },
             _ => value,
         }
@@ -295,7 +296,7 @@ impl FunctionCx<'_, '_> {
 
     fn intrinsic_load(&self, name: &str, p: LLVMValueRef, access: Access, mask: LLVMValueRef) -> LLVMValueRef {
         let ty = self.cx.ty(access.ty);
-        // SAFETY: see `lane_numbers`.
+        // SAFETY: `p` is a value of the live module, and every type has a null constant.
         let (types, none) = unsafe { ([ty, LLVMTypeOf(p)], LLVMConstNull(ty)) };
         self.intrinsic(name, &types, &[p, self.intrinsic_align(access), mask, none])
     }
@@ -308,7 +309,7 @@ impl FunctionCx<'_, '_> {
         access: Access,
         mask: LLVMValueRef,
     ) -> LLVMValueRef {
-        // SAFETY: see `lane_numbers`.
+        // SAFETY: `p` is a value of the live module.
         let types = unsafe { [self.cx.ty(access.ty), LLVMTypeOf(p)] };
         self.intrinsic(name, &types, &[x, p, self.intrinsic_align(access), mask])
     }
@@ -324,7 +325,7 @@ impl FunctionCx<'_, '_> {
         let b = self.builder.0;
         let lanes = u64::from(access.ty.lanes);
         let number = |i: u64| self.cx.constant(Type::I32, i);
-        // SAFETY: see `lane_numbers`.
+        // SAFETY: a vector of addresses has as many lanes as the access, and all numbers are below that.
         unsafe {
             match (access.address, access.mask) {
                 (Address::PerLane(p), mask) => {
@@ -368,7 +369,8 @@ impl FunctionCx<'_, '_> {
         let (row, flags) = (self.slot(bytes.max(lanes + 1)), self.slot(lanes));
         let n = |x: u64| self.cx.constant(Type::I64, x);
         let (i8, i64) = (self.cx.ty(Type::I8), self.cx.ty(Type::I64));
-        // SAFETY: see `lane_numbers`; each block that is made here ends with a branch or is where the builder stays.
+        // SAFETY: `p` is a pointer, `mask` has as many lanes as the access, and both phis have one incoming value for
+        // each predecessor. Each new block ends with a branch, or the builder stays in it.
         unsafe {
             let block = |name| self.new_block(name);
             let [whole, slow, next, join] = [c"row", c"rim", c"rim.lane", c"row.end"].map(block);
@@ -429,7 +431,8 @@ impl FunctionCx<'_, '_> {
         let b = self.builder.0;
         let ty = self.cx.ty(access.ty);
         let align = self.lane_align(access);
-        // SAFETY: see `lane_numbers`.
+        // SAFETY: `p` is a pointer to the row, `aside` one to a stack slot of its size, and `mask` has as many lanes as
+        // `x`.
         unsafe {
             // The address is valid if a lane is on.
             let any = self.any(access.ty.with_scalar(Scalar::I1), mask);
@@ -458,7 +461,7 @@ impl FunctionCx<'_, '_> {
         let b = self.builder.0;
         let ty = self.cx.scalar(access.ty.scalar);
         let load = |p| {
-            // SAFETY: see `lane_numbers`.
+            // SAFETY: `p` is a pointer, and `x` is the load that was just made.
             unsafe {
                 let x = LLVMBuildLoad2(b, ty, p, NO_NAME);
                 LLVMSetAlignment(x, self.lane_align(access));
@@ -484,7 +487,8 @@ impl FunctionCx<'_, '_> {
         let values = if seldom { self.slot(u64::from(ty.bytes())) } else { std::ptr::null_mut() };
         let b = self.builder.0;
         let n = |x: u64| self.cx.constant(Type::I64, x);
-        // SAFETY: see `lane_numbers`; each block that is made here ends with a branch or is where the builder stays.
+        // SAFETY: `mask` and `x` have as many lanes as the access, and `word` has a bit for each. Each new block ends
+        // with a branch, or the builder stays in it.
         unsafe {
             let block = |name| self.new_block(name);
             let [some, join, whole] = [c"some", c"stored", c"whole"].map(block);
@@ -550,7 +554,7 @@ impl FunctionCx<'_, '_> {
         let mut last = std::ptr::null_mut();
         let addresses = self.lane_addresses(access, sink);
         for (i, p) in (0..lanes).step_by(group).zip(addresses) {
-            // SAFETY: see `lane_numbers`.
+            // SAFETY: `x` has as many lanes as the access, and `i + group` is at most their number.
             unsafe {
                 let part = if group == 1 {
                     LLVMBuildExtractElement(b, x, number(i), NO_NAME)

@@ -32,8 +32,8 @@ pub struct Lines<'m> {
 impl<'m> Lines<'m> {
     /// Of a module without any so far.
     pub fn new(module: &'m Module, context: LLVMContextRef, llvm: LLVMModuleRef) -> Lines<'m> {
-        // SAFETY: (and in all of this file) context and module live longer than this, and metadata belongs to them;
-        // texts live through the calls.
+        // SAFETY: context and module outlive `self`, metadata belongs to the context, and the texts live through the
+        // calls.
         unsafe {
             let i32 = LLVMInt32TypeInContext(context);
             let version = LLVMConstInt(i32, LLVMDebugMetadataVersion().into(), 0);
@@ -59,7 +59,7 @@ impl<'m> Lines<'m> {
         let name = usize::from(number).checked_sub(1).and_then(|i| names.get(i)).map_or("source", String::as_str);
         let builder = self.builder;
         *self.files.entry(number).or_insert_with(|| {
-            // SAFETY: see `new`.
+            // SAFETY: the builder was made by `new` and is not disposed of yet, and the name is given with its length.
             unsafe { LLVMDIBuilderCreateFile(builder, name.as_ptr().cast(), name.len(), c"".as_ptr(), 0) }
         })
     }
@@ -69,7 +69,8 @@ impl<'m> Lines<'m> {
         let first = func.insts_in_layout().map(|(_, data)| data.span).find(|span| span.line > 0).unwrap_or(Span::NONE);
         let file = self.file(first.file.max(1));
         let name = c_string(&func.name);
-        // SAFETY: see `new`.
+        // SAFETY: the builder was made by `new`, the name is given with its length, and `llvm` is a function of the
+        // live module.
         unsafe {
             let ty = LLVMDIBuilderCreateSubroutineType(self.builder, file, null_mut(), 0, debuginfo::LLVMDIFlagZero);
             let length = name.as_bytes().len();
@@ -100,12 +101,12 @@ impl<'m> Lines<'m> {
         let Some(&whole) = self.scopes.get(&(llvm, 0)) else { return };
         let file = self.file(span.file.max(1));
         let (of_module, key) = (self.builder, (llvm, span.file.max(1)));
-        // SAFETY: see `new`.
+        // SAFETY: `whole` and `file` are metadata that this builder made.
         let scope = *self
             .scopes
             .entry(key)
             .or_insert_with(|| unsafe { LLVMDIBuilderCreateLexicalBlockFile(of_module, whole, file, 0) });
-        // SAFETY: see `new`.
+        // SAFETY: the scope is metadata of the live context, and the caller's builder is live.
         unsafe {
             let place = LLVMDIBuilderCreateDebugLocation(self.context, span.line, span.col.into(), scope, null_mut());
             LLVMSetCurrentDebugLocation2(builder.0, place);

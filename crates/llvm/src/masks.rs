@@ -42,9 +42,8 @@ pub fn widen(module: &LlvmModule<'_>, features: &Features) -> usize {
         return 0;
     }
     let mut changed = 0;
-    // SAFETY: (and in all of this file) values belong to the live module; each function is handed what its name says:
-    // values of instructions to functions that read instructions, and so on; instructions are built where their
-    // operands dominate.
+    // SAFETY: the module is valid and nobody else uses it. Functions and blocks are walked in its own lists, and the
+    // builder is disposed of once.
     unsafe {
         let mut func = LLVMGetFirstFunction(module.raw);
         while !func.is_null() {
@@ -83,7 +82,7 @@ struct Masks {
 }
 
 unsafe fn mask_lanes(v: LLVMValueRef) -> Option<u32> {
-    // SAFETY: see `widen`.
+    // SAFETY: `v` is a value of the live module, and only the size of a vector type is asked for.
     unsafe {
         let ty = LLVMTypeOf(v);
         if LLVMGetTypeKind(ty) != LLVMTypeKind::LLVMVectorTypeKind {
@@ -95,7 +94,7 @@ unsafe fn mask_lanes(v: LLVMValueRef) -> Option<u32> {
 
 /// The bits of a lane, or of a scalar.
 unsafe fn element_bits(ty: LLVMTypeRef) -> u32 {
-    // SAFETY: see `widen`.
+    // SAFETY: `ty` is a type of the live context, and each question is asked only of a type of its kind.
     unsafe {
         match LLVMGetTypeKind(ty) {
             LLVMTypeKind::LLVMVectorTypeKind => element_bits(LLVMGetElementType(ty)),
@@ -109,18 +108,18 @@ unsafe fn element_bits(ty: LLVMTypeRef) -> u32 {
 }
 
 unsafe fn opcode(v: LLVMValueRef) -> Option<LLVMOpcode> {
-    // SAFETY: see `widen`.
+    // SAFETY: `v` is a value of the live module, and only instructions are asked for their opcode.
     unsafe { (!LLVMIsAInstruction(v).is_null()).then(|| LLVMGetInstructionOpcode(v)) }
 }
 
 unsafe fn operands(inst: LLVMValueRef) -> Vec<LLVMValueRef> {
-    // SAFETY: see `widen`.
+    // SAFETY: `inst` is an instruction of the live module, and each index is one of an operand.
     unsafe { (0..LLVMGetNumOperands(inst) as u32).map(|i| LLVMGetOperand(inst, i)).collect() }
 }
 
 unsafe fn users(v: LLVMValueRef) -> Vec<LLVMValueRef> {
     let mut list = Vec::new();
-    // SAFETY: see `widen`.
+    // SAFETY: `v` is a value of the live module, whose list of uses does not change during the walk.
     unsafe {
         let mut at = LLVMGetFirstUse(v);
         while !at.is_null() {
@@ -132,7 +131,7 @@ unsafe fn users(v: LLVMValueRef) -> Vec<LLVMValueRef> {
 }
 
 unsafe fn first_after_phis(block: LLVMBasicBlockRef) -> LLVMValueRef {
-    // SAFETY: see `widen`; a block ends with a terminator, which is no phi.
+    // SAFETY: `block` belongs to the live module and ends with a terminator, which is no phi.
     unsafe {
         let mut at = LLVMGetFirstInstruction(block);
         while LLVMGetInstructionOpcode(at) == LLVMOpcode::LLVMPHI {
@@ -156,7 +155,7 @@ impl Masks {
             wide: HashMap::new(),
             narrow: HashMap::new(),
         };
-        // SAFETY: see `widen`.
+        // SAFETY: `func` is a function of the live module, whose blocks and instructions do not change during the walk.
         unsafe {
             let mut block = LLVMGetFirstBasicBlock(func);
             while !block.is_null() {
@@ -187,7 +186,8 @@ impl Masks {
     }
 
     unsafe fn run(mut self, register: u32) {
-        // SAFETY: see `widen`.
+        // SAFETY: the steps run in the order in which each finds the wide forms that it needs; all values belong to the
+        // live module.
         unsafe {
             self.choose_widths();
             self.make_phis();
@@ -217,7 +217,7 @@ impl Masks {
     /// The width that a comparison votes for.
     unsafe fn width_of_source(v: LLVMValueRef) -> u32 {
         use LLVMOpcode::*;
-        // SAFETY: see `widen`.
+        // SAFETY: `v` is a value of the live module, and a comparison or truncation has an operand.
         unsafe {
             match opcode(v) {
                 Some(LLVMICmp | LLVMFCmp | LLVMTrunc) => element_bits(LLVMTypeOf(LLVMGetOperand(v, 0))),
@@ -228,7 +228,7 @@ impl Masks {
 
     unsafe fn width_of_user(v: LLVMValueRef) -> u32 {
         use LLVMOpcode::*;
-        // SAFETY: see `widen`.
+        // SAFETY: `v` is an instruction of the live module that uses a mask, so that a call has an operand.
         unsafe {
             let ty = LLVMTypeOf(v);
             match opcode(v) {
@@ -243,7 +243,7 @@ impl Masks {
     }
 
     unsafe fn choose_widths(&mut self) {
-        // SAFETY: see `widen`.
+        // SAFETY: all values in the lists are instructions of the live module.
         unsafe {
             for i in 0..self.logic.len() {
                 let v = self.logic[i];
@@ -280,7 +280,7 @@ impl Masks {
                 _ => 32,
             };
         }
-        // SAFETY: see `widen`.
+        // SAFETY: `v` is a value of the live module.
         match unsafe { Self::width_of_source(v) } {
             bits if WIDTHS.contains(&bits) => bits,
             _ => 32,
@@ -288,7 +288,7 @@ impl Masks {
     }
 
     unsafe fn wide_type(&self, v: LLVMValueRef, bits: u32) -> LLVMTypeRef {
-        // SAFETY: see `widen`.
+        // SAFETY: `v` is a mask, whose type is a vector type of the live context.
         unsafe { LLVMVectorType(LLVMIntTypeInContext(self.context, bits), LLVMGetVectorSize(LLVMTypeOf(v))) }
     }
 
@@ -297,7 +297,8 @@ impl Masks {
         if let Some(&w) = self.wide.get(&(v, bits)) {
             return w;
         }
-        // SAFETY: see `widen`.
+        // SAFETY: `v` is a mask of this function, and its wide form is built where `v` dominates: after it, or at the
+        // entry.
         unsafe {
             let after = if LLVMIsAInstruction(v).is_null() {
                 // A constant or a parameter.
@@ -320,7 +321,7 @@ impl Masks {
         if let Some(&n) = self.narrow.get(&(v, block)) {
             return n;
         }
-        // SAFETY: see `widen`.
+        // SAFETY: the wide form of `v` dominates `block`, in which the builder is placed after the phis.
         unsafe {
             let bits = self.width(v);
             let w = self.wide(v, bits);
@@ -339,7 +340,7 @@ impl Masks {
     }
 
     unsafe fn make_phis(&mut self) {
-        // SAFETY: see `widen`.
+        // SAFETY: `v` is a phi of the live module, and the new one is built beside it.
         unsafe {
             for &v in &self.logic {
                 if opcode(v) == Some(LLVMOpcode::LLVMPHI) {
@@ -353,7 +354,7 @@ impl Masks {
     }
 
     unsafe fn fill_phis(&mut self) {
-        // SAFETY: see `widen`.
+        // SAFETY: `v` is a phi, `phi` its wide form, and each index is one of an incoming edge.
         unsafe {
             for v in self.logic.clone() {
                 if opcode(v) != Some(LLVMOpcode::LLVMPHI) {
@@ -374,7 +375,7 @@ impl Masks {
     /// form exists already.
     unsafe fn combine(&mut self, v: LLVMValueRef) {
         let mut stack = vec![v];
-        // SAFETY: see `widen`.
+        // SAFETY: all values on the stack are instructions of the live module.
         unsafe {
             while let Some(&v) = stack.last() {
                 let bits = self.width(v);
@@ -404,7 +405,7 @@ impl Masks {
     unsafe fn wide_combination(&mut self, v: LLVMValueRef, bits: u32, args: &[LLVMValueRef]) -> LLVMValueRef {
         use LLVMOpcode::*;
         let b = self.builder;
-        // SAFETY: see `widen`.
+        // SAFETY: `v` is an instruction of the live module, and the builder stands where the wide operands dominate.
         unsafe {
             let block = LLVMGetInstructionParent(v);
             let op = opcode(v);
@@ -449,7 +450,7 @@ impl Masks {
     unsafe fn use_wide(&mut self, v: LLVMValueRef, user: LLVMValueRef) -> bool {
         use LLVMOpcode::*;
         let b = self.builder;
-        // SAFETY: see `widen`.
+        // SAFETY: `user` is an instruction of the live module that uses `v`, and its new form is built before it.
         unsafe {
             let bits = self.width(v);
             let ty = LLVMTypeOf(user);
@@ -493,7 +494,8 @@ impl Masks {
 
     /// Uses of masks in `logic`, and uses of others in other blocks, get the signs of the wide form.
     unsafe fn replace_uses(&mut self) {
-        // SAFETY: see `widen`.
+        // SAFETY: all values in the lists are instructions of the live module, and their users are collected before any
+        // is replaced.
         unsafe {
             let made: HashSet<LLVMValueRef> = self.wide.values().copied().collect();
             let all: Vec<_> = self.logic.iter().chain(&self.sources).copied().collect();
@@ -522,7 +524,8 @@ impl Masks {
     /// Tests whether any or all lanes are on. If a mask has several registers, they are combined before the test.
     unsafe fn tests(&mut self, register: u32) {
         let back: HashMap<LLVMValueRef, LLVMValueRef> = self.narrow.iter().map(|(&(v, _), &n)| (n, v)).collect();
-        // SAFETY: see `widen`.
+        // SAFETY: `mask` is a vector of truth values in the live module, and lists of users are collected before a
+        // change.
         unsafe {
             let masks: Vec<_> = back.keys().copied().chain(self.sources.clone()).collect();
             for mask in masks {
@@ -546,7 +549,7 @@ impl Masks {
 
     unsafe fn test(&mut self, v: LLVMValueRef, bits: u32, part: u32, test: LLVMValueRef) {
         use LLVMIntPredicate::{LLVMIntEQ, LLVMIntNE};
-        // SAFETY: see `widen`.
+        // SAFETY: `test` is a value of the live module, and only an integer comparison is asked for its predicate.
         unsafe {
             if opcode(test) != Some(LLVMOpcode::LLVMICmp) {
                 return;

@@ -23,7 +23,7 @@ impl FunctionCx<'_, '_> {
         }
         let load = self.plain_load_at(address, data, ty, align);
         let space = self.func.ty(data.args[0]).space();
-        // SAFETY: (and in all of this file) operands are translated values of the types that the verifier checked.
+        // SAFETY: `load` is the load that was just made, and the metadata belongs to the live context.
         unsafe {
             match space {
                 Some(Space::Private | Space::Generic) => LLVMBuildFreeze(self.builder.0, load, c"".as_ptr()),
@@ -44,7 +44,8 @@ impl FunctionCx<'_, '_> {
             return self.to_space(at, ty);
         }
         let slot = self.cx.variables();
-        // SAFETY: see `load`.
+        // SAFETY: `slot` is the module's global with the address of the variables, and the metadata belongs to the live
+        // context.
         unsafe {
             let ty = LLVMPointerTypeInContext(self.cx.context, 0);
             let base = LLVMBuildLoad2(self.builder.0, ty, slot, c"".as_ptr());
@@ -76,7 +77,7 @@ impl FunctionCx<'_, '_> {
     }
 
     fn plain_load_at(&self, address: LLVMValueRef, data: &InstData, ty: Type, align: u32) -> LLVMValueRef {
-        // SAFETY: see `load`.
+        // SAFETY: `address` is a pointer, and `load` is the load that was just made.
         unsafe {
             let load = LLVMBuildLoad2(self.builder.0, self.cx.ty(ty), address, c"".as_ptr());
             LLVMSetAlignment(load, self.relied_on(data, ty, align));
@@ -107,7 +108,7 @@ impl FunctionCx<'_, '_> {
         let mut last = address;
         for (i, at) in self.elements_at(address, ty).enumerate() {
             let lane = self.cx.constant(Type::I32, i as u64);
-            // SAFETY: see `load`.
+            // SAFETY: `value` is a vector, and `lane` is the constant number of one of its lanes.
             let element = unsafe { LLVMBuildExtractElement(self.builder.0, value, lane, c"".as_ptr()) };
             last = self.store_at(at, data, element, align);
         }
@@ -128,7 +129,8 @@ impl FunctionCx<'_, '_> {
     }
 
     fn store_at(&self, address: LLVMValueRef, data: &InstData, value: LLVMValueRef, align: u32) -> LLVMValueRef {
-        // SAFETY: see `load`.
+        // SAFETY: `address` is a pointer, `store` is the store that was just made, and the metadata belongs to the live
+        // context.
         unsafe {
             let store = LLVMBuildStore(self.builder.0, value, address);
             LLVMSetAlignment(store, self.relied_on(data, self.func.ty(data.args[1]), align));
@@ -143,13 +145,13 @@ impl FunctionCx<'_, '_> {
 
     pub fn mem_copy(&self, data: &InstData, size: u64, align: u32) -> LLVMValueRef {
         let (to, from) = (self.value(data.args[0]), self.value(data.args[1]));
-        // SAFETY: see `load`.
+        // SAFETY: `to` and `from` are pointers, and the size is an integer of 64 bits.
         unsafe { LLVMBuildMemCpy(self.builder.0, to, align, from, align, self.cx.constant(Type::I64, size)) }
     }
 
     pub fn mem_set(&self, data: &InstData, size: u64, byte: u8, align: u32) -> LLVMValueRef {
         let (to, byte) = (self.value(data.args[0]), self.cx.constant(Type::I8, u64::from(byte)));
-        // SAFETY: see `load`.
+        // SAFETY: `to` is a pointer, `byte` is an integer of 8 bits, and the size is one of 64 bits.
         unsafe { LLVMBuildMemSet(self.builder.0, to, byte, self.cx.constant(Type::I64, size), align) }
     }
 
@@ -173,7 +175,8 @@ impl FunctionCx<'_, '_> {
 
     /// A stack slot: an `alloca` in the entry block, wherever the builder is.
     pub fn alloca(&self, size: u64, align: u32) -> LLVMValueRef {
-        // SAFETY: see `load`; the builder's position is restored.
+        // SAFETY: `entry` is the first block of this function, and the builder returns to the end of the block it came
+        // from.
         unsafe {
             let here = LLVMGetInsertBlock(self.builder.0);
             match LLVMGetFirstInstruction(self.entry) {
@@ -191,7 +194,8 @@ impl FunctionCx<'_, '_> {
     /// `base + offset` in bytes.
     pub fn offset(&self, base: LLVMValueRef, bytes: LLVMValueRef) -> LLVMValueRef {
         let mut index = [bytes];
-        // SAFETY: see `load`.
+        // SAFETY: `base` is a pointer, the index is an integer, and the GEP is not `inbounds`, so that any result is
+        // allowed.
         unsafe {
             let i8 = LLVMInt8TypeInContext(self.cx.context);
             LLVMBuildGEP2(self.builder.0, i8, base, index.as_mut_ptr(), 1, c"".as_ptr())
@@ -206,7 +210,7 @@ impl FunctionCx<'_, '_> {
         let types: Vec<Type> = args.iter().map(|&a: &Value| self.func.ty(a)).collect();
         let (offsets, size) = abi::printf_layout(types);
         let block = self.operand_block(args, offsets.into_iter().map(u64::from), size.into());
-        // SAFETY: see `load`; the hook's type is the one that `cloom_ir::abi` fixes.
+        // SAFETY: the hook has the type that `cloom_ir::abi` fixes, and the arguments have the types of its parameters.
         unsafe {
             let b = self.builder.0;
             let ptr = LLVMPointerTypeInContext(self.cx.context, 0);
@@ -233,7 +237,7 @@ impl FunctionCx<'_, '_> {
         let block = self.alloca(size, 64);
         for (&arg, at) in args.iter().zip(offsets) {
             let p = self.offset(block, self.cx.constant(Type::I64, at));
-            // SAFETY: see `load`; the block has room for each operand.
+            // SAFETY: `p` points into the operand block, which has room for each operand.
             unsafe { LLVMSetAlignment(LLVMBuildStore(self.builder.0, self.value(arg), p), 8) };
         }
         block
@@ -241,7 +245,7 @@ impl FunctionCx<'_, '_> {
 
     /// An address in the launch descriptor.
     fn launch_address(&self, at: u64) -> LLVMValueRef {
-        // SAFETY: see `load`; the first parameter of a root is the descriptor.
+        // SAFETY: the first parameter of a root is the launch descriptor, and `at` is the offset of an address in it.
         unsafe {
             let p = self.offset(LLVMGetParam(self.llvm, 0), self.cx.constant(Type::I64, at));
             LLVMBuildLoad2(self.builder.0, LLVMPointerTypeInContext(self.cx.context, 0), p, c"".as_ptr())
@@ -253,7 +257,8 @@ impl FunctionCx<'_, '_> {
         self.need_root("a call of the launcher in a function that was not inlined")?;
         let count = data.args.len() as u32;
         let block = self.operand_block(&data.args, (0..).step_by(8), u64::from(count.max(1)) * 8);
-        // SAFETY: see `load`; the hook's type is the one that `cloom_ir::abi::device` fixes.
+        // SAFETY: the hook has the type that `cloom_ir::abi::device` fixes, and the arguments have the types of its
+        // parameters.
         unsafe {
             let b = self.builder.0;
             let ptr = LLVMPointerTypeInContext(self.cx.context, 0);

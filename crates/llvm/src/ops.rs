@@ -19,7 +19,8 @@ impl FunctionCx<'_, '_> {
         }
         let arg = |i: usize| self.value(data.args[i]);
         let b = self.builder.0;
-        // SAFETY: (and in all of this file) operands are translated values of the types that the verifier checked.
+        // SAFETY: the operands have the types that the verifier checked for this operation, and `b` stands in a block
+        // of this function.
         let value = unsafe {
             match &data.op {
                 Op::Const(bits) => self.cx.constant(ty, *bits),
@@ -146,11 +147,12 @@ impl FunctionCx<'_, '_> {
         }
         match op {
             UnOp::Popcount | UnOp::BitReverse if ty.scalar == Scalar::I1 => a,
-            // SAFETY: see `inst`. For one bit, both counts of zeros are the negated bit.
+            // SAFETY: `a` is an integer of one bit, or a vector of such. Both counts of zeros of one bit are the
+            // negated bit.
             UnOp::Clz | UnOp::Ctz if ty.scalar == Scalar::I1 => unsafe { LLVMBuildNot(self.builder.0, a, NO_NAME) },
-            // SAFETY: see `inst`.
+            // SAFETY: `a` is an integer or a vector of integers, which the verifier checked.
             UnOp::Not => unsafe { LLVMBuildNot(self.builder.0, a, NO_NAME) },
-            // SAFETY: see `inst`.
+            // SAFETY: `a` is a float or a vector of floats, which the verifier checked.
             UnOp::Fneg => unsafe { LLVMBuildFNeg(self.builder.0, a, NO_NAME) },
             UnOp::Clz => self.intrinsic("llvm.ctlz", &[llvm], &[a, no]),
             UnOp::Ctz => self.intrinsic("llvm.cttz", &[llvm], &[a, no]),
@@ -180,7 +182,7 @@ impl FunctionCx<'_, '_> {
         if ty.scalar == Scalar::I1 {
             return self.truth(op, ty, x, y);
         }
-        // SAFETY: see `inst`.
+        // SAFETY: `x` and `y` have the type `ty`, for which the verifier allows the operation.
         unsafe {
             match op {
                 BinOp::Add => LLVMBuildAdd(b, x, y, NO_NAME),
@@ -227,7 +229,7 @@ impl FunctionCx<'_, '_> {
     /// A sum, difference, product or quotient of floats or doubles.
     pub fn arithmetic(&self, op: BinOp, x: LLVMValueRef, y: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
-        // SAFETY: see `inst`.
+        // SAFETY: `x` and `y` are floats of one type.
         unsafe {
             match op {
                 BinOp::Fadd => LLVMBuildFAdd(b, x, y, NO_NAME),
@@ -242,7 +244,7 @@ impl FunctionCx<'_, '_> {
     /// guards need a one that is not minus one.
     fn truth(&self, op: BinOp, ty: Type, x: LLVMValueRef, y: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
-        // SAFETY: see `inst`.
+        // SAFETY: `x` and `y` are truth values of the type `ty`.
         unsafe {
             match op {
                 BinOp::Add | BinOp::Sub | BinOp::Xor => LLVMBuildXor(b, x, y, NO_NAME),
@@ -264,7 +266,7 @@ impl FunctionCx<'_, '_> {
         }
         let b = self.builder.0;
         let mask = |bits| self.cx.constant(ty.with_scalar(Scalar::I16), bits);
-        // SAFETY: see `inst`.
+        // SAFETY: halves are integers of 16 bits here, as are both masks.
         unsafe {
             let magnitude = LLVMBuildAnd(b, x, mask(0x7fff), NO_NAME);
             LLVMBuildOr(b, magnitude, LLVMBuildAnd(b, y, mask(0x8000), NO_NAME), NO_NAME)
@@ -278,7 +280,7 @@ impl FunctionCx<'_, '_> {
             return (ty, v);
         }
         let form = ty.with_scalar(Scalar::I8);
-        // SAFETY: see `inst`.
+        // SAFETY: `v` holds integers of one bit, and `form` has as many lanes of 8 bits.
         (form, unsafe { LLVMBuildZExt(self.builder.0, v, self.cx.ty(form), NO_NAME) })
     }
 
@@ -286,7 +288,7 @@ impl FunctionCx<'_, '_> {
         if form == ty {
             return v;
         }
-        // SAFETY: see `inst`.
+        // SAFETY: `v` has the type `form`, whose lanes are wider than those of `ty`.
         unsafe { LLVMBuildTrunc(self.builder.0, v, self.cx.ty(ty), NO_NAME) }
     }
 
@@ -295,7 +297,7 @@ impl FunctionCx<'_, '_> {
         let b = self.builder.0;
         let int = self.cx.ty(ty.with_scalar(int_of(ty.scalar)));
         let (xc, yc) = (self.comparable(ty, x), self.comparable(ty, y));
-        // SAFETY: see `inst`.
+        // SAFETY: `x` and `y` are floats of the type `ty`, and `int` has as many bits in as many lanes.
         unsafe {
             let better = if smaller { LLVMRealPredicate::LLVMRealOLT } else { LLVMRealPredicate::LLVMRealOGT };
             let first = LLVMBuildSelect(b, LLVMBuildFCmp(b, better, xc, yc, NO_NAME), x, y, NO_NAME);
@@ -316,7 +318,7 @@ impl FunctionCx<'_, '_> {
         if let Some(bits) = self.func.const_bits(v) {
             return self.cx.constant(Type::I32, bits % count);
         }
-        // SAFETY: see `inst`.
+        // SAFETY: the number of the lane is an integer, and the divisor is a constant that is not zero.
         unsafe {
             let (b, i64) = (self.builder.0, self.cx.ty(Type::I64));
             let wide =
@@ -326,7 +328,7 @@ impl FunctionCx<'_, '_> {
     }
 
     pub fn build(&self, ty: Type, lanes: &[LLVMValueRef]) -> LLVMValueRef {
-        // SAFETY: see `inst`.
+        // SAFETY: each element has the type of a lane of `ty`, and the list has as many as the vector.
         unsafe {
             if lanes.iter().all(|&x| LLVMIsConstant(x) != 0) {
                 return LLVMConstVector(lanes.to_vec().as_mut_ptr(), lanes.len() as u32);
@@ -343,7 +345,8 @@ impl FunctionCx<'_, '_> {
     fn shuffle(&self, from: Type, x: LLVMValueRef, y: LLVMValueRef, mask: &[u16]) -> LLVMValueRef {
         let b = self.builder.0;
         let ty = Type::vector(from.scalar, mask.len() as u16);
-        // SAFETY: see `inst`.
+        // SAFETY: `x` and `y` have the type `from`, and the verifier checked that each number in `mask` is one of their
+        // lanes.
         unsafe {
             if !from.is_vector() {
                 let lanes: Vec<_> = mask.iter().map(|&m| if m == 0 { x } else { y }).collect();
@@ -362,7 +365,7 @@ impl FunctionCx<'_, '_> {
         use LLVMOpcode::*;
         let llvm = self.cx.ty(to);
         let float = from.with_scalar(Scalar::F32);
-        // SAFETY: see `inst`.
+        // SAFETY: the verifier checked that this cast leads from the type of `a` to `to`.
         let plain = |op: LLVMOpcode| unsafe { LLVMBuildCast(self.builder.0, op, a, llvm, NO_NAME) };
         match op {
             CastOp::Trunc => plain(LLVMTrunc),

@@ -35,7 +35,7 @@ impl FunctionCx<'_, '_> {
 
     fn fence_of(&self, order: &str, scope: Scope) {
         if let Some(scope) = scope_name(scope) {
-            // SAFETY: see `gpu_inst`.
+            // SAFETY: the context is live.
             let void = unsafe { LLVMVoidTypeInContext(self.cx.context) };
             self.assembly(&format!("fence.{order}.{scope};"), "~{memory}", void, &[]);
         }
@@ -70,7 +70,7 @@ impl FunctionCx<'_, '_> {
 
     /// A load that is done once, as written.
     pub fn relaxed_load(&self, data: &InstData, ty: Type) -> LLVMValueRef {
-        // SAFETY: see `gpu_inst`.
+        // SAFETY: the first operand is a pointer, and `load` is the load that was just made.
         unsafe {
             let load = LLVMBuildLoad2(self.builder.0, self.cx.ty(ty), self.value(data.args[0]), NO_NAME);
             LLVMSetAlignment(load, ty.bytes());
@@ -82,7 +82,7 @@ impl FunctionCx<'_, '_> {
     /// A store that is done once, as written.
     pub fn relaxed_store(&self, data: &InstData) -> LLVMValueRef {
         let ty = self.func.ty(data.args[1]);
-        // SAFETY: see `gpu_inst`.
+        // SAFETY: the first operand is a pointer, and `store` is the store that was just made.
         unsafe {
             let store = LLVMBuildStore(self.builder.0, self.value(data.args[1]), self.value(data.args[0]));
             LLVMSetAlignment(store, ty.bytes());

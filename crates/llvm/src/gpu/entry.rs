@@ -42,7 +42,8 @@ impl Cx<'_> {
     pub fn declare_kernel(&mut self, f: FuncRef) {
         let func = &self.module.funcs[f];
         let params = func.kernel.as_deref().map_or(&[][..], |meta| &meta.params);
-        // SAFETY: see `Cx::scalar`.
+        // SAFETY: the types belong to the live context, the calls copy `types` and the name, and each index is one of a
+        // parameter.
         unsafe {
             let generic = LLVMPointerTypeInContext(self.context, 0);
             let mut types = vec![generic];
@@ -81,7 +82,8 @@ impl Cx<'_> {
 
     /// Says that a parameter's bytes are passed.
     fn add_bytes(&self, function: LLVMValueRef, index: u32, size: u64, align: u32) {
-        // SAFETY: see `Cx::scalar`; the names are those of attributes with a type and with a number.
+        // SAFETY: the names are those of an attribute with a type and of one with a number, and `function` has a
+        // parameter `index`.
         unsafe {
             let kind = |name: &str| LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
             let bytes = LLVMArrayType2(LLVMInt8TypeInContext(self.context), size);
@@ -97,7 +99,8 @@ impl Cx<'_> {
 
     /// Adds a property of a kernel that PTX has and LLVM's functions have not.
     fn annotate(&self, function: LLVMValueRef, name: &str, n: u32) {
-        // SAFETY: see `Cx::scalar`.
+        // SAFETY: `function` belongs to the live module, the text is given with its length, and the metadata belongs to
+        // its context.
         unsafe {
             let text = LLVMMDStringInContext2(self.context, name.as_ptr().cast(), name.len());
             let number = LLVMConstInt(LLVMInt32TypeInContext(self.context), u64::from(n), 0);
@@ -113,7 +116,7 @@ impl Cx<'_> {
         let (llvm, context) = (self.llvm, self.context);
         let gpu = self.gpu.as_mut()?;
         Some(*gpu.block.get_or_insert_with(|| {
-            // SAFETY: see `Cx::scalar`.
+            // SAFETY: module and context are live, and the call copies the name.
             unsafe {
                 let ty = LLVMArrayType2(LLVMInt8TypeInContext(context), 0);
                 let block = LLVMAddGlobalInAddressSpace(llvm, ty, c_string(LOCAL_BLOCK).as_ptr(), SHARED);
@@ -126,7 +129,7 @@ impl Cx<'_> {
 
     /// Marks a function whose calls must stay where they are, because work-items meet in it.
     pub fn mark_convergent(&self, function: LLVMValueRef) {
-        // SAFETY: see `Cx::scalar`.
+        // SAFETY: `function` belongs to the live module, and the attribute to its context.
         unsafe { LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, self.attribute("convergent")) }
     }
 }
@@ -141,7 +144,7 @@ impl FunctionCx<'_, '_> {
     /// The values of the parameters of the function, where the builder stands: at the beginning of its entry.
     pub fn gpu_parameters(&mut self) -> Vec<LLVMValueRef> {
         let func = self.func;
-        // SAFETY: see `gpu_inst`; the function has these parameters.
+        // SAFETY: `i` is the number of a parameter of this function.
         let param = |i: usize| unsafe { LLVMGetParam(self.llvm, i as u32) };
         if !self.root {
             return (0..func.params.len()).map(param).collect();
@@ -149,7 +152,7 @@ impl FunctionCx<'_, '_> {
         let metas = func.kernel.as_deref().map_or(&[][..], |meta| &meta.params);
         let mut values = Vec::with_capacity(metas.len());
         for (i, (meta, &ty)) in metas.iter().zip(&func.params).enumerate() {
-            // SAFETY: see `gpu_inst`.
+            // SAFETY: a kernel has one parameter more than the source says: the launch descriptor, which is the first.
             let value = unsafe {
                 let raw = LLVMGetParam(self.llvm, i as u32 + 1);
                 match passed(meta, ty) {
@@ -173,7 +176,7 @@ impl FunctionCx<'_, '_> {
 
     /// A pointer as one of this type.
     pub fn to_space(&self, p: LLVMValueRef, ty: Type) -> LLVMValueRef {
-        // SAFETY: see `gpu_inst`.
+        // SAFETY: `p` is a pointer, and `ty` is a type of pointers.
         unsafe {
             match LLVMTypeOf(p) == self.cx.ty(ty) {
                 true => p,
@@ -197,13 +200,13 @@ impl FunctionCx<'_, '_> {
         if self.root {
             return self.descriptor(gpu::VARIABLES, Type::ptr(Space::Global));
         }
-        // SAFETY: see `gpu_inst`; a function that uses variables has this parameter.
+        // SAFETY: a function that uses variables has their address as its last parameter.
         unsafe { LLVMGetParam(self.llvm, LLVMCountParams(self.llvm).saturating_sub(1)) }
     }
 
     /// A field of the launch descriptor. Only the kernel itself has it.
     pub fn descriptor(&self, at: u64, ty: Type) -> LLVMValueRef {
-        // SAFETY: see `gpu_inst`; the first parameter is the descriptor.
+        // SAFETY: the first parameter of a kernel is the descriptor, and `at` is the offset of a field of this type.
         unsafe {
             let p = self.offset(LLVMGetParam(self.llvm, 0), self.cx.constant(Type::I64, at));
             let load = LLVMBuildLoad2(self.builder.0, self.cx.ty(ty), p, NO_NAME);
@@ -217,7 +220,7 @@ impl FunctionCx<'_, '_> {
         let axis = ["x", "y", "z"][usize::from(dim.min(2))];
         let value = self.nvvm(&format!("llvm.nvvm.read.ptx.sreg.{name}.{axis}"), &[]);
         let number = |n: u64| self.cx.constant(Type::I32, n);
-        // SAFETY: see `gpu_inst`.
+        // SAFETY: `value` is the call that was just made, it has 32 bits, and the metadata belongs to the live context.
         unsafe {
             let mut bounds = [LLVMValueAsMetadata(number(0)), LLVMValueAsMetadata(number(end))];
             let range = LLVMMDNodeInContext2(self.cx.context, bounds.as_mut_ptr(), 2);
@@ -260,7 +263,7 @@ impl FunctionCx<'_, '_> {
             Query::MaxSubgroupSize => self.cx.constant(Type::I64, WARP),
             Query::SubgroupSize => {
                 let first = mul(self.warps(self.linear_id()), self.cx.constant(Type::I64, WARP));
-                // SAFETY: see `gpu_inst`.
+                // SAFETY: both operands are integers of 64 bits.
                 let rest = unsafe { LLVMBuildSub(self.builder.0, self.group_size(), first, NO_NAME) };
                 self.intrinsic("llvm.umin", &[self.cx.ty(Type::I64)], &[rest, self.cx.constant(Type::I64, WARP)])
             }
@@ -290,7 +293,7 @@ impl FunctionCx<'_, '_> {
 
     /// The lower half of a global id.
     pub fn low_global_id(&self, dim: u8) -> LLVMValueRef {
-        // SAFETY: see `gpu_inst`.
+        // SAFETY: `v` is an integer of 64 bits, as all ids and sizes are.
         let low = |v| unsafe { LLVMBuildTrunc(self.builder.0, v, self.cx.ty(Type::I32), NO_NAME) };
         let first = self.descriptor(gpu::FIRST_ID + 8 * u64::from(dim), Type::I64);
         let group = self.product_of(low(self.grid_id(dim)), low(self.local_size(dim)));
@@ -299,7 +302,7 @@ impl FunctionCx<'_, '_> {
 
     fn enqueued_size(&self, dim: u8) -> LLVMValueRef {
         let size = self.descriptor(gpu::LOCAL_SIZE + 4 * u64::from(dim), Type::I32);
-        // SAFETY: see `gpu_inst`.
+        // SAFETY: `size` is an integer of 32 bits.
         unsafe { LLVMBuildZExt(self.builder.0, size, self.cx.ty(Type::I64), NO_NAME) }
     }
 
@@ -307,7 +310,7 @@ impl FunctionCx<'_, '_> {
     fn local_memory_size(&self) -> LLVMValueRef {
         let i32_ty = self.cx.ty(Type::I32);
         let size = self.assembly_with("mov.u32 $0, %dynamic_smem_size;", "=r", i32_ty, &[], false);
-        // SAFETY: see `gpu_inst`.
+        // SAFETY: `size` is an integer of 32 bits.
         unsafe { LLVMBuildZExt(self.builder.0, size, self.cx.ty(Type::I64), NO_NAME) }
     }
 
@@ -324,29 +327,29 @@ impl FunctionCx<'_, '_> {
 
     fn warps(&self, items: LLVMValueRef) -> LLVMValueRef {
         let shift = self.cx.constant(Type::I64, u64::from(WARP.trailing_zeros()));
-        // SAFETY: see `gpu_inst`.
+        // SAFETY: both operands are integers of 64 bits.
         unsafe { LLVMBuildLShr(self.builder.0, items, shift, NO_NAME) }
     }
 
     fn modulo_warp(&self, items: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: see `gpu_inst`.
+        // SAFETY: both operands are integers of 64 bits.
         unsafe { LLVMBuildAnd(self.builder.0, items, self.cx.constant(Type::I64, WARP - 1), NO_NAME) }
     }
 
     fn sum(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: see `gpu_inst`.
+        // SAFETY: `a` and `b` are integers of one type.
         unsafe { LLVMBuildAdd(self.builder.0, a, b, NO_NAME) }
     }
 
     fn product_of(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: see `gpu_inst`.
+        // SAFETY: `a` and `b` are integers of one type.
         unsafe { LLVMBuildMul(self.builder.0, a, b, NO_NAME) }
     }
 
     /// A pointer in another address space. A null pointer stays null, which addresses of local and private memory do
     /// not by themselves.
     pub fn space_cast(&self, from: Type, to: Type, p: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: see `gpu_inst`.
+        // SAFETY: `p` is a pointer, and `to` is a type of pointers with as many lanes.
         unsafe {
             let cast = self.to_space(p, to);
             let is_short = [from, to].map(|ty| self.is_short_pointer(ty));
@@ -362,7 +365,7 @@ impl FunctionCx<'_, '_> {
     pub fn space_of(&self, to: Type, p: LLVMValueRef) -> LLVMValueRef {
         let is = |name: &str| self.nvvm(name, &[p]);
         let tag = |space: Space| self.cx.constant(to, space.tag());
-        // SAFETY: see `gpu_inst`.
+        // SAFETY: both questions give a truth value, and all tags have one type.
         unsafe {
             let other = LLVMBuildSelect(
                 self.builder.0,

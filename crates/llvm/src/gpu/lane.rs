@@ -22,7 +22,7 @@ impl FunctionCx<'_, '_> {
     pub fn extract_lane(&self, from: Type, vector: LLVMValueRef, lane: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
         let number = |n: u64| self.cx.constant(Type::I64, n);
-        // SAFETY: see `gpu_inst`.
+        // SAFETY: `vector` is a vector of the type `from`, and all constant numbers are those of its lanes.
         unsafe {
             if !self.is_chosen(lane) {
                 return LLVMBuildExtractElement(b, vector, lane, NO_NAME);
@@ -47,7 +47,8 @@ impl FunctionCx<'_, '_> {
     /// A vector of this type with another lane, of which the number is as above.
     pub fn insert_lane(&self, ty: Type, vector: LLVMValueRef, lane: LLVMValueRef, x: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
-        // SAFETY: see `gpu_inst`.
+        // SAFETY: `vector` is a vector of the type `ty`, `x` has the type of its lanes, and all constant numbers are
+        // those of lanes.
         unsafe {
             if !self.is_chosen(lane) {
                 return LLVMBuildInsertElement(b, vector, x, lane, NO_NAME);
@@ -63,7 +64,7 @@ impl FunctionCx<'_, '_> {
 
     /// Whether it is a GPU's lane that is known at run time only.
     fn is_chosen(&self, lane: LLVMValueRef) -> bool {
-        // SAFETY: see `gpu_inst`.
+        // SAFETY: `lane` is a value of the live module.
         self.cx.gpu.is_some() && unsafe { LLVMIsConstant(lane) } == 0
     }
 }

@@ -24,8 +24,8 @@ const LONG: u32 = 8;
 /// Rewrites what cannot be selected. Returns how many instructions that were.
 pub fn run(module: &LlvmModule<'_>) -> usize {
     let mut changes = 0;
-    // SAFETY: (and in all of this file) values belong to the live module, and instructions are built where their
-    // operands dominate.
+    // SAFETY: the module is valid and nobody else uses it. `next` is read before `inst` may be erased, and the builder
+    // is disposed of once.
     unsafe {
         let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.raw));
         let mut func = LLVMGetFirstFunction(module.raw);
@@ -62,7 +62,7 @@ pub fn run(module: &LlvmModule<'_>) -> usize {
 
 /// Whether an instruction extends two truth values to 16 bits.
 fn is_pair_of_signs(inst: LLVMValueRef) -> bool {
-    // SAFETY: see `run`.
+    // SAFETY: `inst` is an instruction of the live module, and an extension has one operand.
     unsafe {
         LLVMGetInstructionOpcode(inst) == LLVMOpcode::LLVMSExt
             && lanes_of(LLVMTypeOf(inst)) == Some((2, 16))
@@ -72,7 +72,7 @@ fn is_pair_of_signs(inst: LLVMValueRef) -> bool {
 
 /// Whether an instruction makes wider floats of a long vector.
 fn is_long_float_extension(inst: LLVMValueRef) -> bool {
-    // SAFETY: see `run`.
+    // SAFETY: `inst` is an instruction of the live module, and only a vector type is asked for its size.
     unsafe {
         let ty = LLVMTypeOf(inst);
         LLVMGetInstructionOpcode(inst) == LLVMOpcode::LLVMFPExt
@@ -83,7 +83,7 @@ fn is_long_float_extension(inst: LLVMValueRef) -> bool {
 
 /// Whether an instruction converts truth values to signed floats.
 fn is_sign_as_float(inst: LLVMValueRef) -> bool {
-    // SAFETY: see `run`.
+    // SAFETY: `inst` is an instruction of the live module, and a conversion has one operand.
     unsafe {
         let is_truth =
             |ty: LLVMTypeRef| LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(ty) == 1;
@@ -97,7 +97,8 @@ fn is_sign_as_float(inst: LLVMValueRef) -> bool {
 /// Whether an instruction reads or replaces an element, at a place that is computed, of a vector that was just loaded
 /// from local or private memory.
 fn is_element_in_space(inst: LLVMValueRef) -> bool {
-    // SAFETY: see `run`.
+    // SAFETY: `inst` is an instruction of the live module, each index is one of an operand, and a load's operand is a
+    // pointer.
     unsafe {
         let place = match LLVMGetInstructionOpcode(inst) {
             LLVMOpcode::LLVMExtractElement => LLVMGetOperand(inst, 1),
@@ -112,7 +113,7 @@ fn is_element_in_space(inst: LLVMValueRef) -> bool {
 
 /// If an instruction loads or stores 8 or 16 bytes at once, aligned to all of them: how many words that is.
 fn words_of_bytes(inst: LLVMValueRef) -> Option<u32> {
-    // SAFETY: see `run`.
+    // SAFETY: `inst` is an instruction of the live module, and only loads and stores are asked for their alignment.
     unsafe {
         let ty = match LLVMGetInstructionOpcode(inst) {
             LLVMOpcode::LLVMLoad => LLVMTypeOf(inst),
@@ -128,7 +129,7 @@ fn words_of_bytes(inst: LLVMValueRef) -> Option<u32> {
 
 /// Whether an instruction loads 16 bytes at once that may lie anywhere.
 fn is_unaligned_load_of_bytes(inst: LLVMValueRef) -> bool {
-    // SAFETY: see `run`.
+    // SAFETY: `inst` is an instruction of the live module, and only a load is asked for its alignment.
     unsafe {
         LLVMGetInstructionOpcode(inst) == LLVMOpcode::LLVMLoad
             && lanes_of(LLVMTypeOf(inst)) == Some((16, 8))
@@ -137,7 +138,8 @@ fn is_unaligned_load_of_bytes(inst: LLVMValueRef) -> bool {
 }
 
 fn load_halves(builder: LLVMBuilderRef, inst: LLVMValueRef) {
-    // SAFETY: see `run`.
+    // SAFETY: `inst` is a load of 16 bytes in the live module, and the new instructions stand before it, where its
+    // operand dominates.
     unsafe {
         LLVMPositionBuilderBefore(builder, inst);
         let context = LLVMGetTypeContext(LLVMTypeOf(inst));
@@ -163,7 +165,7 @@ fn load_halves(builder: LLVMBuilderRef, inst: LLVMValueRef) {
 }
 
 fn access_words(builder: LLVMBuilderRef, inst: LLVMValueRef, words: u32) {
-    // SAFETY: see `run`.
+    // SAFETY: `inst` is a load or store in the live module, and `words` times 4 bytes is the size of its value.
     unsafe {
         LLVMPositionBuilderBefore(builder, inst);
         let is_load = LLVMGetInstructionOpcode(inst) == LLVMOpcode::LLVMLoad;
@@ -188,7 +190,7 @@ fn access_words(builder: LLVMBuilderRef, inst: LLVMValueRef, words: u32) {
 /// A vector of words, each of which went through an instruction that LLVM does not look into.
 fn moved_words(builder: LLVMBuilderRef, vector: LLVMValueRef, words: u32) -> LLVMValueRef {
     let (text, constraints) = (c"mov.b32 $0, $1;", c"=r,r");
-    // SAFETY: see `run`; the texts are given with their lengths.
+    // SAFETY: `vector` is a vector of words in the live module, and the texts are given with their lengths.
     unsafe {
         let ty = LLVMTypeOf(vector);
         let mut word = LLVMGetElementType(ty);
@@ -214,7 +216,8 @@ fn moved_words(builder: LLVMBuilderRef, vector: LLVMValueRef, words: u32) -> LLV
 }
 
 fn freeze_vector(builder: LLVMBuilderRef, inst: LLVMValueRef) {
-    // SAFETY: see `run`.
+    // SAFETY: `inst` is an instruction of the live module, and the new one stands before it, where its operand
+    // dominates.
     unsafe {
         LLVMPositionBuilderBefore(builder, inst);
         LLVMSetOperand(inst, 0, LLVMBuildFreeze(builder, LLVMGetOperand(inst, 0), NO_NAME));
@@ -222,7 +225,8 @@ fn freeze_vector(builder: LLVMBuilderRef, inst: LLVMValueRef) {
 }
 
 fn choose_sign(builder: LLVMBuilderRef, inst: LLVMValueRef) {
-    // SAFETY: see `run`.
+    // SAFETY: `inst` is a conversion in the live module, whose result has the type of its replacement. It is not used
+    // afterwards.
     unsafe {
         LLVMPositionBuilderBefore(builder, inst);
         let (truth, ty) = (LLVMGetOperand(inst, 0), LLVMTypeOf(inst));
@@ -234,7 +238,7 @@ fn choose_sign(builder: LLVMBuilderRef, inst: LLVMValueRef) {
 
 /// The number of lanes of a vector of integers, and their width.
 fn lanes_of(ty: LLVMTypeRef) -> Option<(u32, u32)> {
-    // SAFETY: see `run`.
+    // SAFETY: `ty` is a type of the live context, and each question is asked only of a type of its kind.
     unsafe {
         let is_vector = LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMVectorTypeKind;
         let element = is_vector.then(|| LLVMGetElementType(ty))?;
@@ -244,7 +248,8 @@ fn lanes_of(ty: LLVMTypeRef) -> Option<(u32, u32)> {
 }
 
 fn extend_by_lane(builder: LLVMBuilderRef, inst: LLVMValueRef) {
-    // SAFETY: see `run`.
+    // SAFETY: `inst` is a cast of vectors in the live module, whose result has the type of its replacement. It is not
+    // used afterwards.
     unsafe {
         LLVMPositionBuilderBefore(builder, inst);
         let (from, ty) = (LLVMGetOperand(inst, 0), LLVMTypeOf(inst));

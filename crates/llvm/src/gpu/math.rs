@@ -123,7 +123,7 @@ impl FunctionCx<'_, '_> {
     /// The bits of a value of at most 64 bits, as an integer of that width.
     pub fn bits_of(&self, ty: Type, v: LLVMValueRef) -> LLVMValueRef {
         let int = self.cx.ty(ty.with_scalar(crate::ops::int_of(ty.scalar)));
-        // SAFETY: see `gpu_inst`.
+        // SAFETY: `int` has as many bits as the type of `v`.
         unsafe { LLVMBuildBitCast(self.builder.0, v, int, NO_NAME) }
     }
 }

@@ -195,12 +195,11 @@ impl FunctionCx<'_, '_> {
             Op::Load { align } if ty == Type::vector(Scalar::I8, 16) && align < 16 => self.load_halves(data, ty, align),
             Op::Load { align } if self.is_short_pointer(ty) => {
                 let load = self.load(data, Type::I64, align);
-                // SAFETY: (and in all files of this folder) operands are translated values of the types that the
-                // verifier checked, and belong to the live context and module.
+                // SAFETY: `load` is an integer of 64 bits, and `ty` is a type of pointers.
                 unsafe { LLVMBuildIntToPtr(self.builder.0, load, self.cx.ty(ty), NO_NAME) }
             }
             Op::Store { align } if self.is_short_pointer(self.func.ty(data.args[1])) => {
-                // SAFETY: see above.
+                // SAFETY: the second operand is a pointer, which the verifier checked.
                 let wide = unsafe {
                     LLVMBuildPtrToInt(self.builder.0, self.value(data.args[1]), self.cx.ty(Type::I64), NO_NAME)
                 };
@@ -217,7 +216,7 @@ impl FunctionCx<'_, '_> {
         let args: Vec<_> = data.args.iter().map(|&v| self.value(v)).collect();
         let (text, constraints) = ("tex.2d.v4.f32.f32 {$0, $1, $2, $3}, [$4, {$5, $6}];", "=f,=f,=f,=f,l,f,f");
         let mut channels = [self.cx.ty(Type::F32); 4];
-        // SAFETY: see above.
+        // SAFETY: the assembly returns a struct of four floats, and each index is one of them.
         unsafe {
             let ret = LLVMStructTypeInContext(self.cx.context, channels.as_mut_ptr(), 4, 0);
             let all = self.assembly_with(text, constraints, ret, &args, false);
@@ -236,7 +235,7 @@ impl FunctionCx<'_, '_> {
         let align_of_second = align.min(half.bytes());
         let (low, high) = (self.load(data, half, align), self.load_at(second, data, half, align_of_second));
         let lanes: Vec<_> = (0..u64::from(ty.lanes)).map(|i| self.cx.constant(Type::I32, i)).collect();
-        // SAFETY: see above.
+        // SAFETY: `low` and `high` have one type, and `lanes` has the numbers of all their lanes.
         unsafe {
             let mask = LLVMConstVector(lanes.as_ptr().cast_mut(), lanes.len() as u32);
             LLVMBuildShuffleVector(self.builder.0, low, high, mask, NO_NAME)
@@ -267,7 +266,7 @@ impl FunctionCx<'_, '_> {
         has_effects: bool,
     ) -> LLVMValueRef {
         let mut args = args.to_vec();
-        // SAFETY: see `gpu_inst`; the texts are given with their lengths.
+        // SAFETY: `ret` and the arguments belong to the live context, and the texts are given with their lengths.
         unsafe {
             let mut params: Vec<_> = args.iter().map(|&a| LLVMTypeOf(a)).collect();
             let ty = LLVMFunctionType(ret, params.as_mut_ptr(), params.len() as u32, 0);
@@ -301,7 +300,7 @@ impl FunctionCx<'_, '_> {
         let lanes: Vec<_> = (0..u64::from(ty.lanes))
             .map(|lane| {
                 let at = self.cx.constant(Type::I32, lane);
-                // SAFETY: see `gpu_inst`.
+                // SAFETY: each argument is a vector with as many lanes as `ty`.
                 let args: Vec<_> =
                     args.iter().map(|&a| unsafe { LLVMBuildExtractElement(self.builder.0, a, at, NO_NAME) }).collect();
                 f(&args)

@@ -20,7 +20,8 @@ impl FunctionCx<'_, '_> {
         let record = gpu::RECORD_ARGS + u64::from(size);
         let n64 = |n: u64| self.cx.constant(Type::I64, n);
         let n32 = |n: u64| self.cx.constant(Type::I32, n);
-        // SAFETY: see `gpu_inst`; each block that is made here ends with a branch or is where the builder stays.
+        // SAFETY: the buffer has the layout that `cloom_ir::abi::gpu` fixes, and records are written only where there
+        // is room. Each new block ends with a branch, or the builder stays in it.
         unsafe {
             let b = self.builder.0;
             let i32 = self.cx.ty(Type::I32);

@@ -36,7 +36,7 @@ impl FunctionCx<'_, '_> {
             return value;
         }
         let ty = self.cx.ty(Type::I32);
-        // SAFETY: see `gpu_inst`.
+        // SAFETY: `value` is an offset, which is an integer of 64 bits.
         let low = unsafe { LLVMBuildTrunc(self.builder.0, value, ty, NO_NAME) };
         self.assembly_with("mov.b32 $0, $1;", "=r,r", ty, &[low], false)
     }

@@ -42,7 +42,7 @@ impl FunctionCx<'_, '_> {
     /// Waits for all work-items of the sub-group: 32, or fewer of the last one of a group.
     pub fn warp_barrier(&mut self) -> LLVMValueRef {
         let size = self.query(Query::SubgroupSize, 0);
-        // SAFETY: see `gpu_inst`.
+        // SAFETY: `size` is an integer of 64 bits, and all others have 32 bits.
         let mask = unsafe {
             let size = LLVMBuildTrunc(self.builder.0, size, self.cx.ty(Type::I32), NO_NAME);
             let missing = LLVMBuildSub(self.builder.0, self.n32(WARP), size, NO_NAME);
@@ -54,7 +54,7 @@ impl FunctionCx<'_, '_> {
     /// A vote.
     pub fn warp_ballot(&self, data: &InstData) -> LLVMValueRef {
         let votes = self.nvvm("llvm.nvvm.vote.ballot.sync", &[self.active(), self.value(data.args[0])]);
-        // SAFETY: see `gpu_inst`.
+        // SAFETY: `votes` is an integer of 32 bits.
         unsafe { LLVMBuildZExt(self.builder.0, votes, self.cx.ty(Type::I64), NO_NAME) }
     }
 
@@ -81,7 +81,7 @@ impl FunctionCx<'_, '_> {
         let (i32, i64) = (self.cx.ty(Type::I32), self.cx.ty(Type::I64));
         let int = crate::ops::int_of(ty.scalar);
         let whole = self.bits_of(ty, v);
-        // SAFETY: see `gpu_inst`.
+        // SAFETY: `whole` is an integer with the bits of `v`, and `moved` has as many bits as `ty`.
         unsafe {
             let moved = if bits == 64 {
                 let half = self.cx.constant(Type::I64, 32);
@@ -103,7 +103,7 @@ impl FunctionCx<'_, '_> {
     /// Whether a lane is in a mask.
     fn has_lane(&self, mask: LLVMValueRef, lane: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
-        // SAFETY: see `gpu_inst`.
+        // SAFETY: `mask` and `lane` are integers of 32 bits.
         unsafe {
             let bit = LLVMBuildLShr(b, mask, lane, NO_NAME);
             LLVMBuildTrunc(b, bit, self.cx.ty(Type::I1), NO_NAME)
@@ -120,7 +120,7 @@ impl FunctionCx<'_, '_> {
         missing: u64,
     ) -> LLVMValueRef {
         let moved = self.shuffle_value(Shuffle::Index, mask, ty, v, lane);
-        // SAFETY: see `gpu_inst`.
+        // SAFETY: `moved` and `missing` have the type `ty`, and the condition is one truth value.
         unsafe {
             let missing = self.cx.constant(ty, missing);
             LLVMBuildSelect(self.builder.0, self.has_lane(mask, lane), moved, missing, NO_NAME)
@@ -130,7 +130,7 @@ impl FunctionCx<'_, '_> {
     /// The value of any lane.
     pub fn warp_shuffle(&self, data: &InstData, ty: Type) -> LLVMValueRef {
         let mask = self.active();
-        // SAFETY: see `gpu_inst`.
+        // SAFETY: the second operand is an integer of 32 bits, which the verifier checked.
         let lane = unsafe { LLVMBuildAnd(self.builder.0, self.value(data.args[1]), self.n32(WARP - 1), NO_NAME) };
         self.value_of_lane(mask, ty, self.value(data.args[0]), lane, 0)
     }
@@ -140,7 +140,7 @@ impl FunctionCx<'_, '_> {
         let b = self.builder.0;
         let llvm = self.cx.ty(ty);
         let named = |name: &str| self.intrinsic(name, &[llvm], &[x, y]);
-        // SAFETY: see `gpu_inst`.
+        // SAFETY: `x` and `y` have the type `ty`, for which the verifier allows the operation.
         unsafe {
             match op {
                 BinOp::Add => LLVMBuildAdd(b, x, y, NO_NAME),
@@ -168,7 +168,8 @@ impl FunctionCx<'_, '_> {
         rest: impl FnOnce(&Self) -> LLVMValueRef,
     ) -> LLVMValueRef {
         let b = self.builder.0;
-        // SAFETY: see `gpu_inst`; each block that is made here ends with a branch or is where the builder stays.
+        // SAFETY: both results have the type of the phi, which has one incoming value for each of its two predecessors.
+        // Each new block ends with a branch, or the builder stays in it.
         unsafe {
             let block = |name| self.new_block(name);
             let (all, some, end) = (block(c"warp.all"), block(c"warp.some"), block(c"warp.end"));
@@ -205,12 +206,12 @@ impl FunctionCx<'_, '_> {
             v
         };
         let rest = |cx: &Self| {
-            // SAFETY: see `gpu_inst`.
+            // SAFETY: both operands are integers of 32 bits.
             let first = unsafe {
                 let keep = cx.n32(u64::from(u32::MAX) & !(cluster - 1));
                 LLVMBuildAnd(cx.builder.0, cx.lane_id(), keep, NO_NAME)
             };
-            // SAFETY: see `gpu_inst`.
+            // SAFETY: both operands are integers of 32 bits.
             let lane = |i| unsafe { LLVMBuildAdd(cx.builder.0, first, cx.n32(i), NO_NAME) };
             let mut values: Vec<_> = (0..cluster).map(|i| cx.value_of_lane(mask, ty, v, lane(i), identity)).collect();
             while values.len() > 1 {
@@ -233,10 +234,10 @@ impl FunctionCx<'_, '_> {
             // The lane that is `step` below; `otherwise` where there is none.
             let below = |v, step: u64| {
                 let moved = cx.shuffle_value(Shuffle::Up, mask, ty, v, cx.n32(step));
-                // SAFETY: see `gpu_inst`.
+                // SAFETY: both operands are integers of 32 bits.
                 (unsafe { LLVMBuildICmp(b, Int::LLVMIntUGE, lane, cx.n32(step), NO_NAME) }, moved)
             };
-            // SAFETY: see `gpu_inst`.
+            // SAFETY: callers give a truth value and two values of one type.
             let pick = |is, x, y| unsafe { LLVMBuildSelect(b, is, x, y, NO_NAME) };
             let mut v = v;
             if exclusive {
@@ -267,12 +268,12 @@ impl FunctionCx<'_, '_> {
             }
             let lane = cx.lane_id();
             let is = |i: usize| {
-                // SAFETY: see `gpu_inst`.
+                // SAFETY: both operands are integers of 32 bits.
                 unsafe { LLVMBuildICmp(b, Int::LLVMIntEQ, lane, cx.n32(i as u64), NO_NAME) }
             };
             let mut own = values[0];
             for (i, &value) in values.iter().enumerate().skip(1) {
-                // SAFETY: see `gpu_inst`.
+                // SAFETY: all values have the type `ty`, and the condition is one truth value.
                 own = unsafe { LLVMBuildSelect(b, is(i), value, own, NO_NAME) };
             }
             own
