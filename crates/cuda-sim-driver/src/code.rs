@@ -54,7 +54,7 @@ struct Linker(Mutex<Vec<u8>>);
 /// # Safety
 /// There are so many options.
 unsafe fn option(name: c_int, count: c_uint, names: *const c_int, values: *const *mut c_void) -> Option<*mut c_void> {
-    // SAFETY: the caller's.
+    // SAFETY: `names` and `values` have `count` elements each, as this function's caller promises.
     unsafe { (0..count as usize).find(|&i| *names.add(i) == name).map(|i| *values.add(i)) }
 }
 
@@ -73,7 +73,7 @@ fn most_threads(registers: Option<*mut c_void>) -> c_int {
 /// # Safety
 /// There are so many options, and the log has the size that they say.
 unsafe fn report(message: &str, count: c_uint, names: *const c_int, values: *const *mut c_void) {
-    // SAFETY: the caller's.
+    // SAFETY: `names` and `values` have `count` elements each, as this function's caller promises.
     let found = |name: c_int| unsafe { option(name, count, names, values) };
     if let (Some(log), Some(size)) = (found(JIT_ERROR_LOG_BUFFER), found(JIT_ERROR_LOG_BUFFER_SIZE_BYTES))
         && let Some(room) = size.addr().checked_sub(1)
@@ -93,7 +93,7 @@ unsafe fn report(message: &str, count: c_uint, names: *const c_int, values: *con
 /// # Safety
 /// The image ends in a zero.
 unsafe fn parse(image: *const c_void) -> Result<(Module, Vec<u8>), String> {
-    // SAFETY: the caller's.
+    // SAFETY: `image` ends in a zero, as this function's caller promises.
     let text = unsafe { CStr::from_ptr(image.cast()) };
     let module = Module::parse(&text.to_string_lossy()).map_err(|e| e.to_string())?;
     Ok((module, text.to_bytes_with_nul().to_vec()))
@@ -108,20 +108,21 @@ driver! {
         names: *mut c_int,
         values: *mut *mut c_void,
     ) {
-        // SAFETY: the caller's.
+        // SAFETY: `image` is a text that ends in a zero, as CUDA asks of the caller.
         fallible(|| match unsafe { parse(image) } {
             Ok((parsed, _)) => {
                 let device = current();
                 let loaded = with_memory(|memory| parsed.load(&mut Seen { memory, device }));
-                // SAFETY: the caller's.
+                // SAFETY: `names` and `values` have `count` elements each, as CUDA asks of the caller.
                 let registers = unsafe { option(JIT_MAX_REGISTERS, count, names, values) };
                 let most_threads = most_threads(registers);
                 let new = LoadedModule { module: Arc::new(loaded), most_threads, is_unloaded: Arc::default() };
-                // SAFETY: the caller's.
+                // SAFETY: `module` is null or valid for writing, as CUDA asks of the caller.
                 unsafe { put(module, handle(new)) }
             }
             Err(error) => {
-                // SAFETY: the caller's.
+                // SAFETY: `names` and `values` have `count` elements each, and the log has the size that they say, as
+                // CUDA asks.
                 unsafe { report(&error, count, names, values) };
                 ERROR_INVALID_PTX
             }
@@ -131,7 +132,7 @@ driver! {
     /// It stays, as its kernels may still run, but graphs may have none of them. `CUDA_SIM_UNLOADS_MS`: the call takes
     /// so many milliseconds.
     fn cuModuleUnload(module: *mut c_void) {
-        // SAFETY: the caller's.
+        // SAFETY: `module` is null or a module's handle, and no object of a handle is freed.
         let Some(module) = (unsafe { object::<LoadedModule>(module) }) else { return ERROR_INVALID_HANDLE };
         module.is_unloaded.store(true, Ordering::Relaxed);
         crate::exit::unload();
@@ -140,7 +141,8 @@ driver! {
 
     /// A kernel of it.
     fn cuModuleGetFunction(function: *mut *mut c_void, module: *mut c_void, name: *const c_char) {
-        // SAFETY: the caller's.
+        // SAFETY: `module` is null or a module's handle, whose object is never freed, and `name` ends in a zero, as
+        // CUDA asks.
         let (Some(loaded), name) = (unsafe { (object::<LoadedModule>(module), CStr::from_ptr(name)) }) else {
             return ERROR_INVALID_HANDLE;
         };
@@ -150,13 +152,13 @@ driver! {
         let (module, is_unloaded, most_threads) = (module.clone(), is_unloaded.clone(), *most_threads);
         let (most_shared, launched) = (Mutex::new(PLAIN_SHARED), AtomicBool::new(false));
         let found = Function { module, is_unloaded, name, params, most_threads, most_shared, launched };
-        // SAFETY: the caller's.
+        // SAFETY: `function` is null or valid for writing, as CUDA asks of the caller.
         unsafe { put(function, handle(found)) }
     }
 
     /// Its properties, those that are asked for.
     fn cuFuncGetAttribute(value: *mut c_int, attribute: c_int, function: *mut c_void) {
-        // SAFETY: the caller's.
+        // SAFETY: `function` is null or a function's handle, and no object of a handle is freed.
         let Some(function) = (unsafe { object::<Function>(function) }) else { return ERROR_INVALID_HANDLE };
         let answer = match attribute {
             0 => function.most_threads,
@@ -164,13 +166,13 @@ driver! {
             1 | 3 => 0,
             _ => return ERROR_INVALID_VALUE,
         };
-        // SAFETY: the caller's.
+        // SAFETY: `value` is null or valid for writing, as CUDA asks of the caller.
         unsafe { put(value, answer) }
     }
 
     /// Allows more dynamic local memory.
     fn cuFuncSetAttribute(function: *mut c_void, attribute: c_int, value: c_int) {
-        // SAFETY: the caller's.
+        // SAFETY: `function` is null or a function's handle, and no object of a handle is freed.
         let Some(function) = (unsafe { object::<Function>(function) }) else { return ERROR_INVALID_HANDLE };
         if attribute != 8 || !(0..=MOST_SHARED).contains(&value) {
             return ERROR_INVALID_VALUE;
@@ -183,13 +185,13 @@ driver! {
 
     /// A parameter of it.
     fn cuFuncGetParamInfo(function: *mut c_void, index: usize, offset: *mut usize, size: *mut usize) {
-        // SAFETY: the caller's.
+        // SAFETY: `function` is null or a function's handle, and no object of a handle is freed.
         let Some(function) = (unsafe { object::<Function>(function) }) else { return ERROR_INVALID_HANDLE };
         let mut at = 0usize;
         for (i, param) in function.params.iter().enumerate() {
             at = at.next_multiple_of(param.align.max(1));
             if i == index {
-                // SAFETY: the caller's.
+                // SAFETY: `offset` and `size` are null or valid for writing, as CUDA asks of the caller.
                 return unsafe { put(offset, at) | put(size, param.size) };
             }
             at += param.size;
@@ -199,11 +201,11 @@ driver! {
 
     /// A linker.
     fn cuLinkCreate_v2(count: c_uint, names: *mut c_int, values: *mut *mut c_void, linker: *mut *mut c_void) {
-        // SAFETY: the caller's.
+        // SAFETY: `names` and `values` have `count` elements each, as CUDA asks of the caller.
         if let (true, Some(level)) = (traces(), unsafe { option(JIT_OPTIMIZATION_LEVEL, count, names, values) }) {
             eprintln!("simulated GPU: compiles at level {}", level.addr());
         }
-        // SAFETY: the caller's.
+        // SAFETY: `linker` is null or valid for writing, as CUDA asks of the caller.
         fallible(|| unsafe { put(linker, handle(Linker(Mutex::default()))) })
     }
 
@@ -218,10 +220,10 @@ driver! {
         _names: *mut c_int,
         _values: *mut *mut c_void,
     ) {
-        // SAFETY: the caller's.
+        // SAFETY: `linker` is null or a linker's handle, and no object of a handle is freed.
         let Some(linker) = (unsafe { object::<Linker>(linker) }) else { return ERROR_INVALID_HANDLE };
         compiler::translate();
-        // SAFETY: the caller's.
+        // SAFETY: `data` is a text that ends in a zero, as CUDA asks of the caller.
         match (unsafe { parse(data) }, linker.0.lock()) {
             (Ok((_, text)), Ok(mut code)) => {
                 *code = text;
@@ -233,10 +235,11 @@ driver! {
 
     /// Gives it back as machine code.
     fn cuLinkComplete(linker: *mut c_void, code: *mut *mut c_void, size: *mut usize) {
-        // SAFETY: the caller's.
+        // SAFETY: `linker` is null or a linker's handle, and no object of a handle is freed.
         let linker = unsafe { object::<Linker>(linker) };
         let Some(Ok(mut text)) = linker.map(|linker| linker.0.lock()) else { return ERROR_INVALID_HANDLE };
-        // SAFETY: the caller's; the text stays where it is, as nothing is linked twice.
+        // SAFETY: `code` and `size` are null or valid for writing. The text stays where it is, as nothing is linked
+        // twice.
         unsafe { put(code, text.as_mut_ptr().cast()) | put(size, text.len()) }
     }
 
@@ -257,10 +260,10 @@ driver! {
         params: *const *const c_void,
         _extra: *mut *mut c_void,
     ) {
-        // SAFETY: the caller's.
+        // SAFETY: `stream` is null or a stream's handle, and no object of a handle is freed.
         let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return ERROR_INVALID_HANDLE };
         let (groups, threads) = ([groups_x, groups_y, groups_z], [threads_x, threads_y, threads_z]);
-        // SAFETY: the caller's.
+        // SAFETY: `params` has an address for each parameter, as CUDA asks of the caller, and `new` checks the handle.
         match unsafe { Ready::new(function, groups, threads, shared, params) } {
             Ok(ready) => fallible(|| {
                 ready.function.launched.store(true, Ordering::Relaxed);
@@ -292,7 +295,7 @@ impl Ready {
         shared: c_uint,
         params: *const *const c_void,
     ) -> Result<Ready, Code> {
-        // SAFETY: the caller's; it is never freed.
+        // SAFETY: `function` is null or a function's handle, and no object of a handle is freed.
         let Some(function) = (unsafe { object::<Function>(function) }) else { return Err(ERROR_INVALID_HANDLE) };
         let grid = Grid { groups, threads, dynamic_shared: shared };
         let most = [i32::MAX as u32, 65535, 65535, 1024, 1024, 64];
@@ -304,7 +307,7 @@ impl Ready {
         if threads.iter().product::<u32>() > function.most_threads as u32 {
             return Err(ERROR_LAUNCH_OUT_OF_RESOURCES);
         }
-        // SAFETY: the caller's.
+        // SAFETY: `params` has an address of `size` bytes for each parameter, as this function's caller promises.
         let bytes = |i: usize, size: usize| unsafe { std::slice::from_raw_parts((*params.add(i)).cast::<u8>(), size) };
         let values = function.params.iter().enumerate().map(|(i, param)| bytes(i, param.size).to_vec()).collect();
         Ok(Ready { function, grid, values: Arc::new(values) })

@@ -46,7 +46,8 @@ unsafe fn kernel_node(node: &KernelNode) -> Result<Node, Code> {
         return Err(ERROR_INVALID_VALUE);
     }
     let KernelNode { function, groups, local, local_size, parameters, .. } = *node;
-    // SAFETY: the caller's.
+    // SAFETY: the node's handle is that of a function, and it has an address for each parameter, as this function's
+    // caller promises.
     let ready = unsafe { Ready::new(function.0, groups, local, local_size, parameters) }?;
     check_usual(&ready);
     Ok(Node::Kernel(ready))
@@ -57,7 +58,7 @@ unsafe fn kernel_node(node: &KernelNode) -> Result<Node, Code> {
 /// # Safety
 /// There are so many words.
 unsafe fn word_node(node: &WordsNode) -> Result<Node, Code> {
-    // SAFETY: the caller's.
+    // SAFETY: `node.words` is null or points to a description, as this function's caller promises.
     let (1, 0, Some(word)) = (node.count, node.flags, unsafe { node.words.as_ref() }) else {
         return Err(ERROR_INVALID_VALUE);
     };
@@ -81,12 +82,13 @@ unsafe fn add(
     count: usize,
     new: impl FnOnce() -> Result<Node, Code>,
 ) -> Code {
-    // SAFETY: the caller's.
+    // SAFETY: `graph` is null or a graph's handle, and no object of a handle is freed.
     let Some(graph) = (unsafe { object::<Graph>(graph) }) else { return ERROR_INVALID_HANDLE };
     let mut nodes = graph.nodes();
     let follows_last = match count {
         0 => nodes.is_empty(),
-        // SAFETY: the caller's.
+        // SAFETY: `before` points to `count` handles, which is one here. The handle itself is a number and is not
+        // dereferenced.
         1 => unsafe { *before }.addr() == nodes.len(),
         _ => false,
     };
@@ -97,7 +99,7 @@ unsafe fn add(
         Ok(new) => nodes.push(new),
         Err(code) => return code,
     }
-    // SAFETY: the caller's.
+    // SAFETY: `node` is null or valid for writing, as CUDA asks of the caller.
     unsafe { put(node, std::ptr::without_provenance_mut(nodes.len())) }
 }
 
@@ -106,7 +108,7 @@ unsafe fn add(
 /// # Safety
 /// The handle is null or valid.
 unsafe fn set(exec: *mut c_void, node: *mut c_void, new: Result<Node, Code>) -> Code {
-    // SAFETY: the caller's.
+    // SAFETY: `exec` is null or a graph's handle, and no object of a handle is freed.
     let Some(exec) = (unsafe { object::<Graph>(exec) }) else { return ERROR_INVALID_HANDLE };
     let mut nodes = exec.nodes();
     let Some(place) = node.addr().checked_sub(1).and_then(|at| nodes.get_mut(at)) else { return ERROR_INVALID_VALUE };
@@ -124,7 +126,7 @@ unsafe fn set(exec: *mut c_void, node: *mut c_void, new: Result<Node, Code>) -> 
 driver! {
     /// One without nodes.
     fn cuGraphCreate(graph: *mut *mut c_void, _flags: c_uint) {
-        // SAFETY: the caller's.
+        // SAFETY: `graph` is null or valid for writing, as CUDA asks of the caller.
         fallible(|| unsafe { put(graph, handle(Graph(Mutex::default()))) })
     }
 
@@ -136,9 +138,10 @@ driver! {
         count: usize,
         kernel: *const KernelNode,
     ) {
-        // SAFETY: the caller's.
+        // SAFETY: `kernel` is null or points to a live value, as CUDA asks of the caller.
         let Some(kernel) = (unsafe { kernel.as_ref() }) else { return ERROR_INVALID_VALUE };
-        // SAFETY: the caller's.
+        // SAFETY: `node` is null or valid, `graph` is null or a graph's handle, and `before` has `count` handles, as
+        // CUDA asks.
         unsafe { add(node, graph, before, count, || kernel_node(kernel)) }
     }
 
@@ -150,39 +153,41 @@ driver! {
         count: usize,
         words: *const WordsNode,
     ) {
-        // SAFETY: the caller's.
+        // SAFETY: `words` is null or points to a live value, as CUDA asks of the caller.
         let Some(words) = (unsafe { words.as_ref() }) else { return ERROR_INVALID_VALUE };
-        // SAFETY: the caller's.
+        // SAFETY: `node` is null or valid, `graph` is null or a graph's handle, and `before` has `count` handles, as
+        // CUDA asks.
         fallible(|| unsafe { add(node, graph, before, count, || word_node(words)) })
     }
 
     /// A copy that can be launched.
     fn cuGraphInstantiateWithFlags(exec: *mut *mut c_void, graph: *mut c_void, _flags: u64) {
-        // SAFETY: the caller's.
+        // SAFETY: `graph` is null or a graph's handle, and no object of a handle is freed.
         let Some(graph) = (unsafe { object::<Graph>(graph) }) else { return ERROR_INVALID_HANDLE };
-        // SAFETY: the caller's.
+        // SAFETY: `exec` is null or valid for writing, as CUDA asks of the caller.
         fallible(|| unsafe { put(exec, handle(Graph(Mutex::new(graph.nodes().clone())))) })
     }
 
     /// Changes a kernel for later launches.
     fn cuGraphExecKernelNodeSetParams_v2(exec: *mut c_void, node: *mut c_void, kernel: *const KernelNode) {
-        // SAFETY: the caller's.
+        // SAFETY: `kernel` is null or points to a live value, as CUDA asks of the caller.
         let Some(kernel) = (unsafe { kernel.as_ref() }) else { return ERROR_INVALID_VALUE };
-        // SAFETY: the caller's.
+        // SAFETY: `exec` is null or a graph's handle, and the node describes a launch, as CUDA asks of the caller.
         unsafe { set(exec, node, kernel_node(kernel)) }
     }
 
     /// Changes words for later launches.
     fn cuGraphExecBatchMemOpNodeSetParams(exec: *mut c_void, node: *mut c_void, words: *const WordsNode) {
-        // SAFETY: the caller's.
+        // SAFETY: `words` is null or points to a live value, as CUDA asks of the caller.
         let Some(words) = (unsafe { words.as_ref() }) else { return ERROR_INVALID_VALUE };
-        // SAFETY: the caller's.
+        // SAFETY: `exec` is null or a graph's handle, and the node describes words to write, as CUDA asks of the
+        // caller.
         unsafe { set(exec, node, word_node(words)) }
     }
 
     /// Does what the nodes say when the stream has come there.
     fn cuGraphLaunch(exec: *mut c_void, stream: *mut c_void) {
-        // SAFETY: the caller's.
+        // SAFETY: `exec` and `stream` are null or handles of such objects, and no object of a handle is freed.
         let (Some(exec), Some(stream)) = (unsafe { (object::<Graph>(exec), object::<Stream>(stream)) }) else {
             return ERROR_INVALID_HANDLE;
         };

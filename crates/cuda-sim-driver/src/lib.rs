@@ -124,7 +124,7 @@ fn write_value(address: u64, value: u64) {
             lose(ERROR_ILLEGAL_ADDRESS);
             return state();
         }
-        // SAFETY: the caller keeps the word, whose other users access it atomically, too.
+        // SAFETY: the memory has the eight bytes, and all other users access this word atomically.
         let word = unsafe { AtomicU64::from_ptr(std::ptr::with_exposed_provenance_mut(address as usize)) };
         word.store(value, Ordering::Release);
         SUCCESS
@@ -139,7 +139,7 @@ unsafe fn put<T>(to: *mut T, value: T) -> Code {
     if to.is_null() {
         return ERROR_INVALID_VALUE;
     }
-    // SAFETY: the caller's.
+    // SAFETY: `to` is not null, so that it is valid for writing, as this function's caller promises.
     unsafe { to.write(value) };
     SUCCESS
 }
@@ -154,7 +154,7 @@ fn handle<T>(object: T) -> *mut c_void {
 /// # Safety
 /// It is null, or made by [`handle`] from such an object.
 unsafe fn object<'a, T>(handle: *mut c_void) -> Option<&'a T> {
-    // SAFETY: the caller's; it is never freed.
+    // SAFETY: a handle that is not null points to an object that `handle` made and nobody frees.
     unsafe { handle.cast::<T>().as_ref() }
 }
 
@@ -181,7 +181,7 @@ driver! {
 
     /// 12.8
     fn cuDriverGetVersion(version: *mut c_int) {
-        // SAFETY: the caller's.
+        // SAFETY: `version` is null or valid for writing, as CUDA asks of the caller.
         unsafe { put(version, 12_080) }
     }
 
@@ -202,13 +202,13 @@ driver! {
             ERROR_LAUNCH_FAILED => c"CUDA_ERROR_LAUNCH_FAILED",
             _ => return ERROR_INVALID_VALUE,
         };
-        // SAFETY: the caller's.
+        // SAFETY: `name` is null or valid for writing, as CUDA asks of the caller.
         unsafe { put(name, text.as_ptr()) }
     }
 
     /// How many there are.
     fn cuDeviceGetCount(count: *mut c_int) {
-        // SAFETY: the caller's.
+        // SAFETY: `count` is null or valid for writing, as CUDA asks of the caller.
         unsafe { put(count, devices() as c_int) }
     }
 
@@ -217,7 +217,7 @@ driver! {
         if !(0..devices() as c_int).contains(&ordinal) {
             return ERROR_INVALID_DEVICE;
         }
-        // SAFETY: the caller's.
+        // SAFETY: `device` is null or valid for writing, as CUDA asks of the caller.
         unsafe { put(device, ordinal) }
     }
 
@@ -227,7 +227,7 @@ driver! {
         if name.is_null() || (room as usize) < bytes.len() {
             return ERROR_INVALID_VALUE;
         }
-        // SAFETY: the caller's array has so many bytes.
+        // SAFETY: `name` is not null and has `room` bytes, as CUDA asks of the caller, which is enough.
         unsafe { name.copy_from_nonoverlapping(bytes.as_ptr().cast(), bytes.len()) };
         SUCCESS
     }
@@ -236,7 +236,7 @@ driver! {
     fn cuDeviceGetUuid(uuid: *mut [u8; 16], device: c_int) {
         let mut name = *b"simulated gpu 00";
         name[15] += device as u8;
-        // SAFETY: the caller's.
+        // SAFETY: `uuid` is null or valid for writing, as CUDA asks of the caller.
         unsafe { put(uuid, name) }
     }
 
@@ -270,19 +270,19 @@ driver! {
             constants::DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS => 1,
             _ => return ERROR_INVALID_VALUE,
         };
-        // SAFETY: the caller's.
+        // SAFETY: `value` is null or valid for writing, as CUDA asks of the caller.
         unsafe { put(value, answer) }
     }
 
     /// Its memory.
     fn cuDeviceTotalMem_v2(bytes: *mut usize, _device: c_int) {
-        // SAFETY: the caller's.
+        // SAFETY: `bytes` is null or valid for writing, as CUDA asks of the caller.
         unsafe { put(bytes, CAPACITY) }
     }
 
     /// The only context of a device.
     fn cuDevicePrimaryCtxRetain(context: *mut *mut c_void, device: c_int) {
-        // SAFETY: the caller's.
+        // SAFETY: `context` is null or valid for writing, as CUDA asks of the caller.
         unsafe { put(context, context_of(device as u32)) }
     }
 
@@ -291,7 +291,7 @@ driver! {
 
     /// The context of this thread.
     fn cuCtxGetCurrent(context: *mut *mut c_void) {
-        // SAFETY: the caller's.
+        // SAFETY: `context` is null or valid for writing, as CUDA asks of the caller.
         unsafe { put(context, CURRENT.get().map_or(std::ptr::null_mut(), context_of)) }
     }
 
@@ -307,13 +307,13 @@ driver! {
 
     /// Memory of the device.
     fn cuMemAlloc_v2(address: *mut u64, size: usize) {
-        // SAFETY: the caller's.
+        // SAFETY: `address` is null or valid for writing, as CUDA asks of the caller.
         unsafe { allocate(address, size, Kind::Device(current())) }
     }
 
     /// Memory of both.
     fn cuMemAllocManaged(address: *mut u64, size: usize, _flags: c_uint) {
-        // SAFETY: the caller's.
+        // SAFETY: `address` is null or valid for writing, as CUDA asks of the caller.
         unsafe { allocate(address, size, Kind::Managed) }
     }
 
@@ -325,9 +325,9 @@ driver! {
     /// The host's memory, pinned.
     fn cuMemHostAlloc(pointer: *mut *mut c_void, size: usize, _flags: c_uint) {
         let mut address = 0;
-        // SAFETY: the caller's.
+        // SAFETY: `address` is a variable of this function.
         match unsafe { allocate(&mut address, size, Kind::Pinned) } {
-            // SAFETY: the caller's.
+            // SAFETY: `pointer` is null or valid for writing, as CUDA asks of the caller.
             SUCCESS => unsafe { put(pointer, std::ptr::with_exposed_provenance_mut(address as usize)) },
             code => code,
         }
@@ -343,7 +343,7 @@ driver! {
 
     /// Memory of pools is any memory. A device has one, whose handle is that of the context.
     fn cuMemPoolCreate(pool: *mut *mut c_void, properties: *const PoolProperties) {
-        // SAFETY: the caller's.
+        // SAFETY: `properties` is null or points to a live value, as CUDA asks of the caller.
         match unsafe { properties.as_ref() } {
             Some(&PoolProperties {
                 kind: constants::MEM_ALLOCATION_TYPE_PINNED,
@@ -351,7 +351,7 @@ driver! {
                 location: constants::MEM_LOCATION_TYPE_DEVICE,
                 device,
                 ..
-                // SAFETY: the caller's.
+                // SAFETY: `pool` is null or valid for writing, as CUDA asks of the caller.
             }) => unsafe { put(pool, context_of(device as u32)) },
             _ => ERROR_INVALID_VALUE,
         }
@@ -365,13 +365,13 @@ driver! {
 
     /// Memory of the device, at once.
     fn cuMemAllocFromPoolAsync(address: *mut u64, size: usize, _pool: *mut c_void, _stream: *mut c_void) {
-        // SAFETY: the caller's.
+        // SAFETY: `address` is null or valid for writing, as CUDA asks of the caller.
         unsafe { allocate(address, size, Kind::Device(current())) }
     }
 
     /// Frees when the stream has come there.
     fn cuMemFreeAsync(address: u64, stream: *mut c_void) {
-        // SAFETY: the caller's.
+        // SAFETY: `stream` is null or a stream's handle, and no object of a handle is freed.
         let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return ERROR_INVALID_HANDLE };
         fallible(|| {
             stream.push(Box::new(move || {
@@ -384,7 +384,7 @@ driver! {
     /// The allocation that an address is in.
     fn cuMemGetAddressRange_v2(begin: *mut u64, size: *mut usize, address: u64) {
         let Some((at, bytes, _)) = with_memory(|memory| memory.find(address)) else { return ERROR_INVALID_VALUE };
-        // SAFETY: the caller's.
+        // SAFETY: `begin` and `size` are null or valid for writing, as CUDA asks of the caller.
         unsafe { put(begin, at) | put(size, bytes) }
     }
 
@@ -393,13 +393,13 @@ driver! {
         let Some((_, _, kind)) = with_memory(|memory| memory.find(address)).filter(|_| attribute == 2) else {
             return ERROR_INVALID_VALUE;
         };
-        // SAFETY: the caller's.
+        // SAFETY: `value` is null or valid for writing a number, as CUDA asks of the caller.
         unsafe { put(value.cast::<u32>(), if kind == Kind::Pinned { 1 } else { 2 }) }
     }
 
     /// A stream.
     fn cuStreamCreate(stream: *mut *mut c_void, _flags: c_uint) {
-        // SAFETY: the caller's.
+        // SAFETY: `stream` is null or valid for writing, as CUDA asks of the caller.
         fallible(|| unsafe { put(stream, handle(Stream::new(current()))) })
     }
 
@@ -408,7 +408,7 @@ driver! {
 
     /// Waits.
     fn cuStreamSynchronize(stream: *mut c_void) {
-        // SAFETY: the caller's.
+        // SAFETY: `stream` is null or a stream's handle, and no object of a handle is freed.
         let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return ERROR_INVALID_HANDLE };
         stream.synchronize();
         state()
@@ -416,13 +416,14 @@ driver! {
 
     /// The stream waits until a word is at least so large.
     fn cuStreamWaitValue32_v2(stream: *mut c_void, address: u64, value: u32, flags: c_uint) {
-        // SAFETY: the caller's.
+        // SAFETY: `stream` is null or a stream's handle, and no object of a handle is freed.
         let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return ERROR_INVALID_HANDLE };
         if flags != 0 || !with_memory(|memory| memory.has(address, 4)) {
             return ERROR_INVALID_VALUE;
         }
         stream.push(Box::new(move || {
-            // SAFETY: the caller keeps the word, whose other users access it atomically, too.
+            // SAFETY: `has` found the four bytes when the wait was added, and all other users access this word
+            // atomically.
             let word = unsafe { AtomicU32::from_ptr(std::ptr::with_exposed_provenance_mut(address as usize)) };
             while (word.load(Ordering::Acquire).wrapping_sub(value) as i32) < 0 {
                 std::thread::yield_now();
@@ -433,7 +434,7 @@ driver! {
 
     /// The stream writes a word.
     fn cuStreamWriteValue64_v2(stream: *mut c_void, address: u64, value: u64, flags: c_uint) {
-        // SAFETY: the caller's.
+        // SAFETY: `stream` is null or a stream's handle, and no object of a handle is freed.
         let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return ERROR_INVALID_HANDLE };
         if flags != 0 || !address.is_multiple_of(8) {
             return ERROR_INVALID_VALUE;
@@ -444,7 +445,7 @@ driver! {
 
     /// An event.
     fn cuEventCreate(event: *mut *mut c_void, _flags: c_uint) {
-        // SAFETY: the caller's.
+        // SAFETY: `event` is null or valid for writing, as CUDA asks of the caller.
         fallible(|| unsafe { put(event, handle(Arc::new(Mark::default()))) })
     }
 
@@ -453,7 +454,7 @@ driver! {
 
     /// Comes when the stream has come here.
     fn cuEventRecord(event: *mut c_void, stream: *mut c_void) {
-        // SAFETY: the caller's.
+        // SAFETY: `event` and `stream` are null or handles of such objects, and no object of a handle is freed.
         let both = unsafe { (object::<Arc<Mark>>(event), object::<Stream>(stream)) };
         let (Some(event), Some(stream)) = both else { return ERROR_INVALID_HANDLE };
         event.record(stream);
@@ -462,14 +463,14 @@ driver! {
 
     /// Whether it has come.
     fn cuEventQuery(event: *mut c_void) {
-        // SAFETY: the caller's.
+        // SAFETY: `event` is null or an event's handle, and no object of a handle is freed.
         let Some(event) = (unsafe { object::<Arc<Mark>>(event) }) else { return ERROR_INVALID_HANDLE };
         if event.has_come() { state() } else { ERROR_NOT_READY }
     }
 
     /// Waits for it.
     fn cuEventSynchronize(event: *mut c_void) {
-        // SAFETY: the caller's.
+        // SAFETY: `event` is null or an event's handle, and no object of a handle is freed.
         let Some(event) = (unsafe { object::<Arc<Mark>>(event) }) else { return ERROR_INVALID_HANDLE };
         event.wait();
         state()
@@ -477,11 +478,11 @@ driver! {
 
     /// Milliseconds between two.
     fn cuEventElapsedTime(milliseconds: *mut f32, begin: *mut c_void, end: *mut c_void) {
-        // SAFETY: the caller's.
+        // SAFETY: `begin` and `end` are null or handles of events, and no object of a handle is freed.
         let both = unsafe { (object::<Arc<Mark>>(begin), object::<Arc<Mark>>(end)) };
         let times = both.0.zip(both.1).and_then(|(begin, end)| begin.time().zip(end.time()));
         let Some((begin, end)) = times else { return ERROR_INVALID_HANDLE };
-        // SAFETY: the caller's.
+        // SAFETY: `milliseconds` is null or valid for writing, as CUDA asks of the caller.
         unsafe { put(milliseconds, end.saturating_duration_since(begin).as_secs_f32() * 1000.0) }
     }
 }
@@ -492,7 +493,7 @@ driver! {
 /// The pointer is null, or valid for writing.
 unsafe fn allocate(address: *mut u64, size: usize, kind: Kind) -> Code {
     fallible(|| match with_memory(|memory| memory.allocate(size, kind)) {
-        // SAFETY: the caller's.
+        // SAFETY: `address` is null or valid for writing, as this function's caller promises.
         Some(fresh) => unsafe { put(address, fresh) },
         None => ERROR_OUT_OF_MEMORY,
     })

@@ -110,7 +110,7 @@ impl GlobalMemory for Seen<'_> {
     fn bytes_mut(&mut self, address: u64) -> &mut [u8] {
         let Some((begin, size)) = self.find(address) else { return &mut [] };
         let pointer = std::ptr::with_exposed_provenance_mut(address as usize);
-        // SAFETY: as above, and the kernel that runs has the whole memory.
+        // SAFETY: so many bytes are left of a live allocation, and the kernel that runs has the whole memory to itself.
         unsafe { std::slice::from_raw_parts_mut(pointer, size - (address - begin) as usize) }
     }
 

@@ -20,13 +20,13 @@ static GRANTED: Mutex<Vec<Access>> = Mutex::new(Vec::new());
 driver! {
     /// All but itself.
     fn cuDeviceCanAccessPeer(can: *mut c_int, device: c_int, peer: c_int) {
-        // SAFETY: the caller's.
+        // SAFETY: `can` is null or valid for writing, as CUDA asks of the caller.
         unsafe { put(can, c_int::from(device != peer)) }
     }
 
     /// All or nothing, for one device.
     fn cuMemPoolSetAccess(pool: *mut c_void, access: *const PoolAccess, count: usize) {
-        // SAFETY: the caller's.
+        // SAFETY: `access` is null or points to a live value, as CUDA asks of the caller.
         let (Some(owner), Some(access), 1) = (device_of(pool), (unsafe { access.as_ref() }), count) else {
             return ERROR_INVALID_VALUE;
         };
@@ -66,7 +66,7 @@ driver! {
         if ours && number("CUDA_SIM_LINK") == Some(0) {
             return SUCCESS;
         }
-        // SAFETY: the caller's.
+        // SAFETY: `stream` is null or a stream's handle, and the call checks both ranges.
         unsafe { cuMemcpyDtoDAsync_v2(to, from, size, stream) }
     }
 }

@@ -43,7 +43,7 @@ driver! {
     /// A texture.
     fn cuTexObjectCreate(texture: *mut u64, resource: *const TextureResource, desc: *const TextureDesc, view: *const c_void) {
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        // SAFETY: the caller's.
+        // SAFETY: `resource` and `desc` are null or point to live values, as CUDA asks of the caller.
         let (Some(resource), Some(desc)) = (unsafe { (resource.as_ref(), desc.as_ref()) }) else {
             return ERROR_INVALID_VALUE;
         };
@@ -54,7 +54,7 @@ driver! {
         fallible(|| {
             let handle = COUNT.fetch_add(1, Ordering::Relaxed) + 1;
             with_memory(|memory| memory.textures.insert(handle, new));
-            // SAFETY: the caller's.
+            // SAFETY: `texture` is null or valid for writing, as CUDA asks of the caller.
             unsafe { put(texture, handle) }
         })
     }

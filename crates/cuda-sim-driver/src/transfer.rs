@@ -11,7 +11,8 @@ use std::ffi::{c_uint, c_void};
 #[derive(Clone, Copy)]
 struct Place(*mut u8);
 
-// SAFETY: the caller keeps it until the stream has come there, as CUDA asks.
+// SAFETY: the application keeps the memory until the stream has used it, as CUDA asks, and no reference to it exists
+// here.
 unsafe impl Send for Place {}
 
 impl Place {
@@ -41,7 +42,7 @@ struct Rows {
 /// # Safety
 /// Both sides are valid until the stream has come there, and the handle is that of a stream.
 unsafe fn copy(stream: *mut c_void, rows: Rows) -> Code {
-    // SAFETY: the caller's.
+    // SAFETY: `stream` is null or a stream's handle, and no object of a handle is freed.
     let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return ERROR_INVALID_HANDLE };
     fallible(|| {
         stream.push(Box::new(move || {
@@ -49,7 +50,7 @@ unsafe fn copy(stream: *mut c_void, rows: Rows) -> Code {
             unless_lost(|| {
                 let Rows { to, from, to_pitch, from_pitch, width, height } = rows;
                 for y in 0..height {
-                    // SAFETY: the caller's.
+                    // SAFETY: both sides stay valid until the stream has come here, as the caller of `copy` promises.
                     unsafe { std::ptr::copy(from.plus(y * from_pitch), to.plus(y * to_pitch), width) };
                 }
                 SUCCESS
@@ -76,7 +77,8 @@ driver! {
         if !are_allocated(&[(to, size)]) {
             return ERROR_INVALID_VALUE;
         }
-        // SAFETY: the caller's, and the device's side was checked.
+        // SAFETY: the device's side is an allocation, and the application keeps its side valid until the stream has
+        // used it.
         unsafe { copy(stream, line(Place::at(to), Place(from.cast_mut().cast()), size)) }
     }
 
@@ -85,7 +87,8 @@ driver! {
         if !are_allocated(&[(from, size)]) {
             return ERROR_INVALID_VALUE;
         }
-        // SAFETY: the caller's, and the device's side was checked.
+        // SAFETY: the device's side is an allocation, and the application keeps its side valid until the stream has
+        // used it.
         unsafe { copy(stream, line(Place(to.cast()), Place::at(from), size)) }
     }
 
@@ -94,13 +97,13 @@ driver! {
         if !are_allocated(&[(to, size), (from, size)]) {
             return ERROR_INVALID_VALUE;
         }
-        // SAFETY: the caller's, and both sides were checked.
+        // SAFETY: both sides are allocations, and `stream` is null or a stream's handle.
         unsafe { copy(stream, line(Place::at(to), Place::at(from), size)) }
     }
 
     /// Rows on the device.
     fn cuMemcpy2DAsync_v2(what: *const Copy2d, stream: *mut c_void) {
-        // SAFETY: the caller's.
+        // SAFETY: `what` is null or points to a description of the copy, as CUDA asks of the caller.
         let Some(Copy2d { from, to, width, height }) = (unsafe { what.as_ref() }) else { return ERROR_INVALID_VALUE };
         let size = |side: &Side2d| side.pitch * height.saturating_sub(1) + width;
         let is_good = |side: &Side2d| {
@@ -111,25 +114,25 @@ driver! {
             return ERROR_INVALID_VALUE;
         }
         let (to_pitch, from_pitch, to, from) = (to.pitch, from.pitch, Place::at(to.device), Place::at(from.device));
-        // SAFETY: the caller's, and both sides were checked.
+        // SAFETY: both sides are allocations, and `stream` is null or a stream's handle.
         unsafe { copy(stream, Rows { to, from, to_pitch, from_pitch, width: *width, height: *height }) }
     }
 
     /// Repeats a byte.
     fn cuMemsetD8Async(to: u64, value: u8, count: usize, stream: *mut c_void) {
-        // SAFETY: the caller's.
+        // SAFETY: `stream` is null or a stream's handle, and `fill` checks the range.
         unsafe { fill(to, [value], count, stream) }
     }
 
     /// Repeats two bytes.
     fn cuMemsetD16Async(to: u64, value: u16, count: usize, stream: *mut c_void) {
-        // SAFETY: the caller's.
+        // SAFETY: `stream` is null or a stream's handle, and `fill` checks the range.
         unsafe { fill(to, value.to_le_bytes(), count, stream) }
     }
 
     /// Repeats four bytes.
     fn cuMemsetD32Async(to: u64, value: c_uint, count: usize, stream: *mut c_void) {
-        // SAFETY: the caller's.
+        // SAFETY: `stream` is null or a stream's handle, and `fill` checks the range.
         unsafe { fill(to, value.to_le_bytes(), count, stream) }
     }
 }
@@ -139,7 +142,7 @@ driver! {
 /// # Safety
 /// The handle is that of a stream, and the range stays until the stream has come there.
 unsafe fn fill<const N: usize>(to: u64, value: [u8; N], count: usize, stream: *mut c_void) -> Code {
-    // SAFETY: the caller's.
+    // SAFETY: `stream` is null or a stream's handle, and no object of a handle is freed.
     let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return ERROR_INVALID_HANDLE };
     if !to.is_multiple_of(N as u64) || !are_allocated(&[(to, count * N)]) {
         return ERROR_INVALID_VALUE;
