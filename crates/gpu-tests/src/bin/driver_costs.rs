@@ -122,8 +122,8 @@ impl Bench {
         let (mut device, mut context, mut module) = (0, null_mut(), null_mut());
         let [mut function, mut stream, mut event, mut sleeper, mut word] = [null_mut(); 5];
         let mut events = vec![null_mut(); 64];
-        // SAFETY: (and in all of this file) the calls are those of the driver's documentation, in their order, with
-        // handles that it gave and pointers that are valid for the call.
+        // SAFETY: the calls follow the order of the driver's documentation, each handle was given by the call before
+        // it, and all pointers are those of local variables or of static text.
         unsafe {
             check("init", (driver.init)(0));
             check("device", (driver.device_get)(&mut device, 0));
@@ -142,24 +142,24 @@ impl Bench {
 
     fn launch(&self) {
         let (params, none) = (params(), null_mut());
-        // SAFETY: see `new`.
+        // SAFETY: function and stream were made by `new`, and `params` has an address for each parameter of the kernel.
         let code =
             unsafe { (self.driver.launch)(self.function, 1, 1, 1, 1, 1, 1, 0, self.stream, params.as_ptr(), none) };
         check("launch", code);
     }
 
     fn synchronize(&self) {
-        // SAFETY: see `new`.
+        // SAFETY: the stream was made by `new` and is never destroyed.
         check("synchronize", unsafe { (self.driver.stream_synchronize)(self.stream) });
     }
 
     fn record(&self, event: Handle) {
-        // SAFETY: see `new`.
+        // SAFETY: event and stream were made by `new` and are never destroyed.
         check("record", unsafe { (self.driver.event_record)(event, self.stream) });
     }
 
     fn has_come(&self, event: Handle) -> bool {
-        // SAFETY: see `new`.
+        // SAFETY: the event was made by `new` and is never destroyed.
         unsafe { (self.driver.event_query)(event) == 0 }
     }
 
@@ -167,7 +167,7 @@ impl Bench {
     fn write(&self) -> u32 {
         let number = self.number.get() + 1;
         self.number.set(number);
-        // SAFETY: see `new`.
+        // SAFETY: the stream was made by `new`, and the word lies in a block that is never freed.
         check("write", unsafe { (self.driver.write_value)(self.stream, self.word as u64, number, 0) });
         number
     }
@@ -180,7 +180,7 @@ impl Bench {
         });
         measure("launch, and cuStreamQuery until it is idle", 1, || {
             self.launch();
-            // SAFETY: see `new`.
+            // SAFETY: the stream was made by `new` and is never destroyed.
             while unsafe { (self.driver.stream_query)(self.stream) } != 0 {}
         });
         for (what, event) in [("event", self.event), ("event to sleep on", self.sleeper)] {
@@ -207,7 +207,8 @@ impl Bench {
         let node = self.node(&params);
         let mut context = null_mut();
         let [mut graph, mut kernel, mut words, mut exec] = [null_mut(); 4];
-        // SAFETY: see `new`.
+        // SAFETY: all pointers are those of local variables, the graph was made one call before, and `node` has an
+        // address for each parameter.
         unsafe {
             check("current", (self.driver.get_current)(&mut context));
             check("graph", (self.driver.graph_create)(&mut graph, 0));
@@ -226,18 +227,18 @@ impl Bench {
                 call(&WordsNode { context: RawContext(context), count: 1, words: &raw const word, flags: 0 }),
             );
         };
-        // SAFETY: see `new`.
+        // SAFETY: graph and kernel node were made above, and `word` points to live descriptions.
         of(0, &mut |word| unsafe { (self.driver.graph_add_words)(&mut words, graph, &raw const kernel, 1, word) });
-        // SAFETY: see `new`.
+        // SAFETY: the graph was made above, and `exec` is a local variable.
         check("instantiate", unsafe { (self.driver.graph_instantiate)(&mut exec, graph, 0) });
         // SAFETY: the block has a word, which the GPU writes, too.
         let word = unsafe { AtomicU32::from_ptr(self.word.cast()) };
         measure("a graph of a launch and a word, which the host reads", 1, || {
             let number = self.number.get() + 1;
             self.number.set(number);
-            // SAFETY: see `new`.
+            // SAFETY: `exec` and its node `words` were made above, and `word` points to live descriptions.
             of(number.into(), &mut |word| unsafe { (self.driver.graph_set_words)(exec, words, word) });
-            // SAFETY: see `new`.
+            // SAFETY: `exec` was made above, and the stream by `new`.
             check("graph launch", unsafe { (self.driver.graph_launch)(exec, self.stream) });
             while word.load(Ordering::Acquire) != number {
                 std::hint::spin_loop();
@@ -266,7 +267,7 @@ impl Bench {
         };
         many("cuCtxGetCurrent", &|| {
             let mut context = null_mut();
-            // SAFETY: see `new`.
+            // SAFETY: `context` is a local variable.
             check("current", unsafe { (self.driver.get_current)(&mut context) });
         });
         many("cuEventRecord", &|| self.record(self.event));
@@ -320,12 +321,13 @@ impl Bench {
         let node = self.node(&params);
         let build = || {
             let (mut graph, mut nodes): (Handle, Vec<Handle>) = (null_mut(), Vec::new());
-            // SAFETY: see `new`.
+            // SAFETY: `graph` is a local variable.
             check("graph", unsafe { (self.driver.graph_create)(&mut graph, 0) });
             for i in 0..NODES {
                 let before = if i == 0 { null() } else { &raw const nodes[i - 1] };
                 let mut added = null_mut();
-                // SAFETY: see `new`.
+                // SAFETY: the graph was made above, `before` points to as many nodes as the call says, and `node` has
+                // an address for each parameter.
                 let code = unsafe { (self.driver.graph_add)(&mut added, graph, before, usize::from(i > 0), &node) };
                 check("node", code);
                 nodes.push(added);
@@ -334,7 +336,7 @@ impl Bench {
         };
         let instantiate = |graph: Handle| {
             let mut exec = null_mut();
-            // SAFETY: see `new`.
+            // SAFETY: callers give a graph that `build` made, and `exec` is a local variable.
             check("instantiate", unsafe { (self.driver.graph_instantiate)(&mut exec, graph, 0) });
             exec
         };
@@ -346,7 +348,7 @@ impl Bench {
             instantiate(graph);
         });
         let exec = instantiate(graph);
-        // SAFETY: see `new`.
+        // SAFETY: `exec` was made above, and the stream by `new`.
         let replay = || check("graph launch", unsafe { (self.driver.graph_launch)(exec, self.stream) });
         measure("the same: launched and waited for, each kernel", NODES, || {
             replay();
@@ -357,11 +359,11 @@ impl Bench {
             self.synchronize();
         });
         let set = |each: Handle| {
-            // SAFETY: see `new`.
+            // SAFETY: `each` is a node of the graph of `exec`, and `node` has an address for each parameter.
             check("set", unsafe { (self.driver.graph_set)(exec, each, &node) });
         };
         let enable = |each: Handle, on: bool| {
-            // SAFETY: see `new`.
+            // SAFETY: `each` is a node of the graph of `exec`.
             check("enable", unsafe { (self.driver.graph_enable)(exec, each, on.into()) });
         };
         measure("the same: other parameters for all, then launched 16 times, each", NODES * 16, || {
