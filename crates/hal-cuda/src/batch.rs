@@ -252,7 +252,7 @@ impl Graph {
             node.function.clone_from(&launch.function);
         }
         let Some(node) = &self.value else { return Ok(()) };
-        // SAFETY: as above.
+        // SAFETY: the node is of the graph, and `new` describes one word, which lives through the call and is copied.
         let code = node.as_node(value, |new| unsafe { (self.calls.set_words)(self.exec, node.node, new) });
         current.check("cuGraphExecBatchMemOpNodeSetParams", code)
     }
@@ -265,7 +265,7 @@ impl Drop for Graph {
             // SAFETY: made by `new`, and nobody uses it any more.
             self.gpu.release("cuGraphExecDestroy", |_| unsafe { (self.calls.destroy_exec)(self.exec) });
         }
-        // SAFETY: as above.
+        // SAFETY: made by `new`, and nobody uses it any more. The executable graph is independent of it, and gone.
         self.gpu.release("cuGraphDestroy", |_| unsafe { (self.calls.destroy)(self.graph) });
     }
 }

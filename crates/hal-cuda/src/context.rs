@@ -125,7 +125,7 @@ impl Drop for Gpu {
         }
         let events = self.free_events.each_mut().map(|events| std::mem::take(events.get_mut()));
         for event in events.into_iter().flatten() {
-            // SAFETY: as above.
+            // SAFETY: a free event is nobody's any more.
             self.release("cuEventDestroy", |table| unsafe { (table.event_destroy)(event) });
         }
         if let Some(pool) = self.pool.take().flatten() {

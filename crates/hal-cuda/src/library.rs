@@ -96,7 +96,7 @@ macro_rules! table {
                             .map_err(|_| Absent::NoSymbol(stringify!($symbol)))?,
                     )*
                     $(
-                        // SAFETY: as above.
+                        // SAFETY: the signature is that of the driver's header; the library stays loaded.
                         $maybe: unsafe { library.get(concat!(stringify!($maybe_symbol), "\0").as_bytes()) }.ok().map(|f| *f),
                     )*
                 })

@@ -66,7 +66,7 @@ impl Memory for Managed {
 
     fn write(&self, offset: u64, from: &[u8]) -> Result<(), HalError> {
         let to = self.range(offset, from.len() as u64);
-        // SAFETY: as in `read`.
+        // SAFETY: the range was checked; `copy` allows overlap, which there is if an application writes from it.
         unsafe { std::ptr::copy(from.as_ptr(), to, from.len()) };
         Ok(())
     }
@@ -78,7 +78,8 @@ impl Memory for Managed {
     }
 
     fn fill(&self, offset: u64, size: u64, pattern: &[u8]) -> Result<(), HalError> {
-        // SAFETY: as in `copy_from`.
+        // SAFETY: the range was checked, any bytes are initialised ones, and the order of commands guarantees that
+        // nobody else uses them now.
         let room = unsafe { std::slice::from_raw_parts_mut(self.range(offset, size), size as usize) };
         room.chunks_mut(pattern.len().max(1)).for_each(|part| part.copy_from_slice(&pattern[..part.len()]));
         Ok(())

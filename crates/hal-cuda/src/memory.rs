@@ -41,7 +41,7 @@ impl DeviceBlock {
                 // Other streams may use it only when this one has come to it.
                 current.check("cuMemAllocFromPoolAsync", code).and_then(|()| current.synchronize(stream.raw))
             }
-            // SAFETY: as above.
+            // SAFETY: it writes an address, and the context is current.
             None => current.check("cuMemAlloc", unsafe { (current.table().mem_alloc)(&mut address, bytes) }),
         };
         allocated.map_err(|failure| failure.of_size(size))?;
@@ -83,7 +83,8 @@ impl Drop for DeviceBlock {
             let code = unsafe { (current.table().mem_free_async)(address, stream.raw) };
             let _ = current.check("cuMemFreeAsync", code);
         } else {
-            // SAFETY: as above; memory of a pool can be freed so, too.
+            // SAFETY: allocated by `allocate`, and whoever used it has waited for that. `cuMemFree` also frees memory
+            // of a pool.
             self.gpu.release("cuMemFree", |table| unsafe { (table.mem_free)(address) });
         }
     }
@@ -98,7 +99,7 @@ pub struct HostBlock {
 
 // SAFETY: it owns its bytes, as a vector does.
 unsafe impl Send for HostBlock {}
-// SAFETY: as above.
+// SAFETY: a shared reference gives the bytes for reading only, and else a raw pointer, whose uses are `unsafe`.
 unsafe impl Sync for HostBlock {}
 
 impl HostBlock {
@@ -132,7 +133,8 @@ impl HostBlock {
 
     /// Its bytes, to change them.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above, and nobody else has a reference.
+        // SAFETY: `pointer` has `size` initialised bytes, and nobody else has a reference, since `self` is borrowed for
+        // writing.
         unsafe { std::slice::from_raw_parts_mut(self.pointer, self.size) }
     }
 }
@@ -277,7 +279,8 @@ pub(crate) fn copy(
     from: Address,
     size: u64,
 ) -> Result<(), HalError> {
-    // SAFETY: the callers have checked both ranges, whose memory lives until the stream has been waited for.
+    // SAFETY: both ranges lie in live memory, which callers check, and the memory lives until the stream has been
+    // waited for.
     let code = unsafe { (current.table().memcpy_on_device)(to, from, size as usize, stream) };
     Ok(current.check("cuMemcpyDtoDAsync", code)?)
 }
@@ -328,7 +331,8 @@ pub(crate) fn fill(
     let table = current.table();
     let pattern = shortest(pattern);
     let is_aligned = |n: u64| to.is_multiple_of(n) && (size as u64).is_multiple_of(n);
-    // SAFETY: the caller has checked the range, whose memory lives until the stream has been waited for.
+    // SAFETY: the range lies in live memory, which callers check, and the memory lives until the stream has been waited
+    // for.
     let code = unsafe {
         match *pattern {
             [a] => (table.memset_8)(to, a, size, stream),

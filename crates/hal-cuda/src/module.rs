@@ -251,7 +251,7 @@ impl CudaKernel {
             count += 1;
         }
         let (mut offset, mut size) = (0, 0);
-        // SAFETY: as above.
+        // SAFETY: the function is that of the loaded module, and the call writes two numbers.
         match unsafe { info(self.function.handle.raw, count, &mut offset, &mut size) } {
             0 => Err(bad(&format!("{} has more parameters than the kernel", self.artifact.entry))),
             _ => Ok(()),

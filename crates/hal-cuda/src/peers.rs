@@ -101,7 +101,8 @@ fn transfer((gpu, to): (&Gpu, Address), (other, from): (&Gpu, Address), size: u6
     let (here, there) = (gpu.context()?, other.context()?);
     let current = gpu.enter()?;
     let stream = current.stream()?;
-    // SAFETY: the callers have checked both ranges, whose memory lives until the stream has been waited for.
+    // SAFETY: both ranges lie in live memory, which callers check, and the memory lives until the stream has been
+    // waited for.
     let code = unsafe { (current.table().memcpy_peer)(to, here, from, there, size as usize, stream.raw) };
     let begun = current.check("cuMemcpyPeerAsync", code);
     let ended = current.synchronize(stream.raw);

@@ -95,7 +95,8 @@ fn copy_rows(current: &Current<'_>, stream: RawStream, to: Rect, from: Rect) -> 
         if at_once {
             let (from, to) = (side(from.start, from.row_pitch), side(to.start, to.row_pitch));
             let copy = Copy2d { from, to, width: width as usize, height: height as usize };
-            // SAFETY: the callers have checked both boxes, whose memory lives until the stream has been waited for.
+            // SAFETY: both boxes lie in live memory, which callers check, and the memory lives until the stream has
+            // been waited for.
             current.check("cuMemcpy2DAsync", unsafe { (current.table().memcpy_2d)(&copy, stream) })?;
         } else {
             for y in 0..height {

@@ -54,7 +54,7 @@ enum HostSide {
 
 // SAFETY: the threads of a transfer use chunks that do not overlap, while the caller holds the whole.
 unsafe impl Send for HostSide {}
-// SAFETY: as above.
+// SAFETY: it is an address, which is only dereferenced in `unsafe` code, by threads whose chunks do not overlap.
 unsafe impl Sync for HostSide {}
 
 impl HostSide {
@@ -63,7 +63,7 @@ impl HostSide {
     /// # Safety
     /// The memory has so many bytes.
     unsafe fn at(self, offset: usize) -> HostSide {
-        // SAFETY: the caller's.
+        // SAFETY: the memory has `offset` bytes, as this function's caller promises.
         unsafe {
             match self {
                 HostSide::From(from) => HostSide::From(from.add(offset)),
@@ -97,7 +97,7 @@ impl Staging {
         let free = self.small.lock().pop();
         let mut block = free.or_else(|| HostBlock::allocate(&self.gpu, MAX_SMALL_READ_BYTES).ok());
         let pinned = block.as_mut().map(HostBlock::bytes_mut);
-        // SAFETY: as above; the block is this thread's, and large enough.
+        // SAFETY: the slice is borrowed for the whole transfer, and the block is this thread's and large enough.
         let result = unsafe { staged(&current, host, from, size, pinned) };
         self.small.lock().extend(block);
         result
@@ -118,7 +118,7 @@ impl Staging {
         let current = gpu.enter()?;
         let host_address = host.address() as Address;
         if size <= MAX_DIRECT_BYTES || memory_type(&current, host_address) == Some(MEMORYTYPE_HOST) {
-            // SAFETY: the caller's.
+            // SAFETY: both sides have `size` bytes, as this function's caller promises.
             return unsafe { direct(&current, host, device, size) };
         }
         let threads = threads().min(size / BYTES_PER_THREAD).max(1);
@@ -221,7 +221,8 @@ fn is_on_device(current: &Current<'_>, address: Address) -> bool {
 /// Both sides have so many bytes.
 unsafe fn direct(current: &Current<'_>, host: HostSide, device: Address, size: usize) -> Result<(), HalError> {
     let stream = current.stream()?;
-    // SAFETY: the caller's; the stream is waited for below, whatever the call returns.
+    // SAFETY: both sides have `size` bytes, as this function's caller promises, and the stream is waited for below,
+    // whatever the call returns.
     let (call, code) = unsafe {
         match host {
             HostSide::From(from) => {
@@ -248,7 +249,8 @@ unsafe fn staged(
     size: usize,
     block: Option<&mut [u8]>,
 ) -> Result<(), HalError> {
-    // SAFETY: the caller's. The block is memory of its own, so that nothing overlaps.
+    // SAFETY: both sides have `size` bytes, as this function's caller promises. The block is memory of its own, so that
+    // nothing overlaps.
     unsafe {
         match (host, block) {
             (_, None) => direct(current, host, device, size),
