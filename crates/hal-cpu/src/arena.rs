@@ -44,7 +44,7 @@ pub struct Block {
 // SAFETY: a block is plain memory with one owner; concurrent access to its bytes is the OpenCL program's
 // responsibility, and Rust code only copies bytes through raw pointers.
 unsafe impl Send for Block {}
-// SAFETY: as above.
+// SAFETY: a shared reference gives the address only, and Rust code copies the bytes through raw pointers.
 unsafe impl Sync for Block {}
 
 impl Block {

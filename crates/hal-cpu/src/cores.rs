@@ -38,7 +38,7 @@ impl Cores {
 
     /// Those with these numbers.
     pub fn of(numbers: &[u32]) -> Cores {
-        // SAFETY: as in `allowed`.
+        // SAFETY: a set is a plain array of bits, for which zeros are the empty set.
         let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
         for &core in numbers.iter().filter(|&&core| (core as usize) < 8 * size_of::<libc::cpu_set_t>()) {
             // SAFETY: the bit lies in the set.
@@ -56,7 +56,7 @@ impl Cores {
 
     /// Binds the calling thread to them until the result is dropped.
     pub fn bind(&self) -> Bound {
-        // SAFETY: as in `allowed`.
+        // SAFETY: a set is a plain array of bits, for which zeros are the empty set.
         let mut before: libc::cpu_set_t = unsafe { std::mem::zeroed() };
         // SAFETY: the sets are as large as they are said to be and live through the calls; thread 0 is the calling one.
         let is_bound = unsafe {
@@ -87,7 +87,7 @@ pub struct Bound(Option<libc::cpu_set_t>);
 impl Drop for Bound {
     fn drop(&mut self) {
         if let Some(before) = self.0 {
-            // SAFETY: as in `Cores::bind`.
+            // SAFETY: the set is as large as it is said to be and lives through the call; thread 0 is the calling one.
             unsafe { libc::sched_setaffinity(0, size_of_val(&before), &before) };
         }
     }

@@ -25,7 +25,8 @@ impl KernelMemory for HostMemory {
     }
 
     fn write(&self, address: u64, bytes: &[u8]) {
-        // SAFETY: see `read`.
+        // SAFETY: compiled code passes addresses of its own objects, or those that the program computed, for which the
+        // program is responsible as for any access of its own.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), address as *mut u8, bytes.len()) };
     }
 }
@@ -40,7 +41,7 @@ pub unsafe extern "C" fn device_hook(state: *const c_void, call: u32, words: *co
         let DeviceState(calls) = unsafe { &*state.cast::<DeviceState<'_>>() };
         let words = match count {
             0 => &[][..],
-            // SAFETY: the caller's promise.
+            // SAFETY: `words` points to `count` words, as this function's caller promises.
             _ => unsafe { std::slice::from_raw_parts(words, count as usize) },
         };
         let call = DeviceCall::ALL.get(call as usize).copied()?;

@@ -155,7 +155,7 @@ pub struct Running<'a> {
 
 // SAFETY: the raw pointer inside refers to a PrintState that outlives the launch and is shared (the sink is Sync).
 unsafe impl Send for Running<'_> {}
-// SAFETY: as above.
+// SAFETY: threads only read the PrintState behind the raw pointer. It outlives the launch, and its sink is Sync.
 unsafe impl Sync for Running<'_> {}
 
 #[derive(Default)]
@@ -474,7 +474,7 @@ unsafe extern "C" fn print_hook(state: *const c_void, format: u32, item: u64, ar
         let state = unsafe { &*state.cast::<PrintState<'_>>() };
         let args = match size {
             0 => &[][..],
-            // SAFETY: the caller's promise.
+            // SAFETY: `args` points to `size` bytes, as this function's caller promises.
             _ => unsafe { std::slice::from_raw_parts(args, size as usize) },
         };
         state.sink.print(format, item, args, &|address| state.text(address));

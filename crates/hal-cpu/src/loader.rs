@@ -46,7 +46,7 @@ struct Counters {
 
 // SAFETY: after loading, the image is immutable code and constants, and counters that only atomic operations touch.
 unsafe impl Send for Image {}
-// SAFETY: as above.
+// SAFETY: threads share immutable code and constants, and counters that only atomic operations touch.
 unsafe impl Sync for Image {}
 
 impl Drop for Image {

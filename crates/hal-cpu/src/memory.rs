@@ -54,7 +54,8 @@ impl Memory for CpuMemory {
 
     fn write(&self, offset: u64, from: &[u8]) -> Result<(), HalError> {
         let to = self.range(offset, from.len() as u64);
-        // SAFETY: as in `read`.
+        // SAFETY: the range was checked; `copy` allows overlap, which happens when the application writes a buffer from
+        // the memory that the buffer uses in place.
         unsafe { ptr::copy(from.as_ptr(), to, from.len()) };
         Ok(())
     }

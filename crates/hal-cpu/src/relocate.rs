@@ -145,11 +145,11 @@ pub fn publish(start: usize, len: usize) {
     // The smallest lines of caches for instructions and for data, as logarithms of words.
     let line = |shift: u32| 4usize << (ctr >> shift & 15);
     let lines = |size: usize| (start & !(size - 1)..start + len).step_by(size);
-    // SAFETY: (both loops) cleans lines of memory that the caller has mapped, which changes no byte of it.
+    // SAFETY: cleans lines of the data cache, for memory that the caller has mapped, and changes no byte of it.
     lines(line(16)).for_each(|at| unsafe { asm!("dc cvau, {}", in(reg) at, options(nostack, preserves_flags)) });
     // SAFETY: a barrier.
     unsafe { asm!("dsb ish", options(nostack, preserves_flags)) };
-    // SAFETY: as above.
+    // SAFETY: drops lines of the instruction cache, for memory that the caller has mapped, and changes no byte of it.
     lines(line(0)).for_each(|at| unsafe { asm!("ic ivau, {}", in(reg) at, options(nostack, preserves_flags)) });
     // SAFETY: barriers.
     unsafe { asm!("dsb ish", "isb", options(nostack, preserves_flags)) };
