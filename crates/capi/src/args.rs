@@ -29,7 +29,8 @@ impl<T> Out<T> {
     /// Writes, unless it is null.
     pub fn set(self, value: T) {
         if !self.0.is_null() {
-            // SAFETY: the caller's promise: room for a value; `write_unaligned` asks for no more.
+            // SAFETY: the pointer is not null, so that it has room for a value, as the application promises;
+            // `write_unaligned` asks for no more.
             unsafe { ptr::write_unaligned(self.0, value) };
         }
     }
@@ -55,7 +56,8 @@ impl<T> OutArray<T> {
     /// Writes one value, unless it is null. There must be room for more than `index` values.
     pub fn set(self, index: usize, value: T) {
         if !self.0.is_null() {
-            // SAFETY: the caller's promise: room for so many values.
+            // SAFETY: the pointer is not null, so that it has room for more than `index` values, as the application
+            // promises.
             unsafe { ptr::write_unaligned(self.0.add(index), value) };
         }
     }
@@ -74,7 +76,7 @@ impl OutBytes {
     /// Writes bytes, unless it is null. There must be room for them.
     pub fn write(self, bytes: &[u8]) {
         if !self.0.is_null() {
-            // SAFETY: the caller's promise: room for so many bytes.
+            // SAFETY: the pointer is not null, so that it has room for these bytes, as the application promises.
             unsafe { ptr::copy(bytes.as_ptr(), self.0.cast(), bytes.len()) };
         }
     }
@@ -82,7 +84,7 @@ impl OutBytes {
     /// Reads a pointer of the caller's array of pointers.
     pub fn pointer_at(self, index: usize) -> OutBytes {
         let array = self.0.cast::<*mut c_void>();
-        // SAFETY: the caller's promise: an array of as many pointers as it said.
+        // SAFETY: the application promises an array of as many pointers as it said.
         OutBytes(unsafe { ptr::read_unaligned(array.add(index)) })
     }
 }
@@ -111,7 +113,7 @@ impl<T: Copy> In<T> {
                 let why = format!("there is no memory for a list of {count} entries");
                 return Err(Error::new(Status::OutOfHostMemory, why));
             }
-            // SAFETY: the caller's promise: so many values, of types for which all bits are good, aligned or not.
+            // SAFETY: the application promises so many values. Their types take any bits, and need not be aligned.
             values.push(each(unsafe { ptr::read_unaligned(self.0.add(i)) })?);
         }
         Ok(values)
@@ -121,7 +123,7 @@ impl<T: Copy> In<T> {
     pub fn read(self, to: &mut [T]) {
         if !self.0.is_null() {
             for (i, value) in to.iter_mut().enumerate() {
-                // SAFETY: the caller's promise: so many values, of types for which all bits are good, aligned or not.
+                // SAFETY: the application promises so many values. Their types take any bits, and need not be aligned.
                 *value = unsafe { ptr::read_unaligned(self.0.add(i)) };
             }
         }
@@ -130,7 +132,7 @@ impl<T: Copy> In<T> {
     /// Hands over one value after the other, as long as the answer is that another one follows; none if it is null.
     pub fn walk(self, mut more: impl FnMut(T) -> Result<bool>) -> Result<()> {
         let mut at = 0;
-        // SAFETY: the caller's promise: a list with an end, which `more` recognises.
+        // SAFETY: the application promises a list with an end, which `more` recognises.
         while !self.0.is_null() && more(unsafe { ptr::read_unaligned(self.0.add(at)) })? {
             at += 1;
         }
@@ -139,7 +141,7 @@ impl<T: Copy> In<T> {
 
     /// The value, unless it is null.
     pub fn get(self) -> Option<T> {
-        // SAFETY: the caller's promise: a value of a type for which all bits are good, aligned or not.
+        // SAFETY: the application promises a value. Its type takes any bits, and need not be aligned.
         (!self.0.is_null()).then(|| unsafe { ptr::read_unaligned(self.0) })
     }
 
@@ -151,14 +153,14 @@ impl<T: Copy> In<T> {
         }
         let mut values = Vec::new();
         while values.len() < limit {
-            // SAFETY: the caller's promise: a list with an end, which has not come yet.
+            // SAFETY: the application promises a list with an end, which has not come yet.
             let key = unsafe { ptr::read_unaligned(self.0.add(values.len())) };
             if is_end(&key) {
                 break;
             }
             values.push(key);
             for _ in 1..step {
-                // SAFETY: as above: a key is followed by its value.
+                // SAFETY: the application promises a value after each key.
                 values.push(unsafe { ptr::read_unaligned(self.0.add(values.len())) });
             }
         }
@@ -167,7 +169,7 @@ impl<T: Copy> In<T> {
 
     /// Three values, if it is not null.
     pub fn three(self) -> Option<[T; 3]> {
-        // SAFETY: as in `get`, of three values.
+        // SAFETY: the application promises three values. Their type takes any bits, and need not be aligned.
         (!self.0.is_null()).then(|| std::array::from_fn(|i| unsafe { ptr::read_unaligned(self.0.add(i)) }))
     }
 }
@@ -183,7 +185,7 @@ impl Text {
         if self.0.is_null() {
             return None;
         }
-        // SAFETY: the caller's promise: a string that ends with a zero and lives through the call.
+        // SAFETY: the application promises a string that ends with a zero and lives through the call.
         Some(unsafe { CStr::from_ptr(self.0) }.to_bytes())
     }
 
@@ -197,7 +199,7 @@ impl Text {
         if self.0.is_null() {
             return None;
         }
-        // SAFETY: the caller's promise: so many bytes, which live through the call.
+        // SAFETY: the application promises so many bytes, which live through the call.
         Some(unsafe { std::slice::from_raw_parts(self.0.cast(), length) })
     }
 }
@@ -218,7 +220,7 @@ impl HostMemory {
 
     /// The memory, unless it is null.
     pub fn get(self) -> Option<HostPtr> {
-        // SAFETY: the caller's promise: memory that stays until the command is complete.
+        // SAFETY: the application promises memory that stays until the command is complete.
         unsafe { HostPtr::new(self.address()) }
     }
 
@@ -235,7 +237,7 @@ pub struct UserData(*mut c_void);
 
 // SAFETY: never dereferenced here; it is passed back to the application, which is responsible for its use in threads.
 unsafe impl Send for UserData {}
-// SAFETY: as above.
+// SAFETY: never dereferenced here, so that sharing it between threads is sharing a number.
 unsafe impl Sync for UserData {}
 
 impl UserData {

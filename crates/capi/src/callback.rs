@@ -58,7 +58,7 @@ pub fn native(function: NativeFn, mut block: Vec<u64>, places: Vec<usize>) -> Na
         let base: *mut u8 = block.as_mut_ptr().cast();
         for (place, address) in places.iter().zip(addresses) {
             let pointer = ptr::with_exposed_provenance_mut::<c_void>(*address);
-            // SAFETY: the caller has checked that a pointer at each offset is inside of the block.
+            // SAFETY: a pointer at each offset lies inside of the block, which the caller has checked.
             unsafe { ptr::write_unaligned(base.add(*place).cast(), pointer) };
         }
         // SAFETY: the function is the application's, which promised that it may be called with such a block.

@@ -25,7 +25,7 @@ pub struct Slot(pub *const c_void);
 
 // SAFETY: the address of a function, which all threads may call.
 unsafe impl Sync for Slot {}
-// SAFETY: as above.
+// SAFETY: the address of a function, which belongs to no thread.
 unsafe impl Send for Slot {}
 
 /// Defines one entry point, or, with `export`, the exported symbol that stands for it.
@@ -54,14 +54,16 @@ macro_rules! define {
     (export int $name:ident($($arg:ident: $ty:ty),*) = $f:path) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($arg: $ty),*) -> i32 {
-            // SAFETY: the caller's promise is the same.
+            // SAFETY: the entry in the table has the same parameters, and this function's caller promises what it asks
+            // for.
             unsafe { table::$name($($arg),*) }
         }
     };
     (export new $name:ident($($arg:ident: $ty:ty),*) -> $out:ty = $f:path) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($arg: $ty,)* errcode_ret: Out<i32>) -> $out {
-            // SAFETY: the caller's promise is the same.
+            // SAFETY: the entry in the table has the same parameters, and this function's caller promises what it asks
+            // for.
             unsafe { table::$name($($arg,)* errcode_ret) }
         }
     };
@@ -69,7 +71,8 @@ macro_rules! define {
     (export pointer_result $name:ident($($arg:ident: $ty:ty),*) -> $out:ty = $f:path) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($arg: $ty),*) -> $out {
-            // SAFETY: the caller's promise is the same.
+            // SAFETY: the entry in the table has the same parameters, and this function's caller promises what it asks
+            // for.
             unsafe { table::$name($($arg),*) }
         }
     };

@@ -24,15 +24,15 @@ pub unsafe trait Plain: Copy {}
 
 // SAFETY: numbers have no padding.
 unsafe impl Plain for u8 {}
-// SAFETY: as above.
+// SAFETY: numbers have no padding.
 unsafe impl Plain for i32 {}
-// SAFETY: as above.
+// SAFETY: numbers have no padding.
 unsafe impl Plain for u32 {}
-// SAFETY: as above.
+// SAFETY: numbers have no padding.
 unsafe impl Plain for u64 {}
-// SAFETY: as above.
+// SAFETY: numbers have no padding.
 unsafe impl Plain for usize {}
-// SAFETY: as above.
+// SAFETY: numbers have no padding.
 unsafe impl Plain for isize {}
 // SAFETY: an address.
 unsafe impl<T> Plain for Handle<T> {}

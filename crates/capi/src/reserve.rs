@@ -191,7 +191,7 @@ mod tests {
             }
         }
         for (block, size, byte) in blocks.drain(..) {
-            // SAFETY: as above.
+            // SAFETY: the block has this size, and all its bytes were written above.
             assert!(unsafe { std::slice::from_raw_parts(block, size) }.iter().all(|b| *b == byte));
             reserve.give(block);
         }

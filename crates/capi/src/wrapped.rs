@@ -114,7 +114,7 @@ unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
 /// # Safety
 /// Of `posix_memalign`.
 unsafe extern "C" fn posix_memalign(place: *mut *mut c_void, align: usize, size: usize) -> i32 {
-    // SAFETY: the caller's promise is the same.
+    // SAFETY: `place` is valid for writing a pointer, as this function's caller promises.
     let code = unsafe { real::posix_memalign(place, align, size) };
     if code != libc::ENOMEM {
         return code;

@@ -40,6 +40,6 @@ pub fn library() -> Library {
 
 /// A function of the library.
 pub fn symbol<T: Copy>(library: &Library, name: &str) -> Option<T> {
-    // SAFETY: the callers ask for the types that the specification gives these names.
+    // SAFETY: callers ask for the type that the specification gives this name.
     unsafe { library.get::<T>(name.as_bytes()) }.ok().map(|s| *s)
 }

@@ -53,7 +53,7 @@ pub struct Obj {
 
 // SAFETY: objects of OpenCL may be used from any thread.
 unsafe impl Send for Obj {}
-// SAFETY: as above.
+// SAFETY: objects of OpenCL may be used from several threads at once.
 unsafe impl Sync for Obj {}
 
 impl Obj {
@@ -209,7 +209,7 @@ pub fn info<T: Plain>(ask: impl Fn(usize, Handle, *mut usize) -> i32) -> T {
 pub fn list<T: Plain>(ask: impl Fn(usize, Handle, *mut usize) -> i32) -> Vec<T> {
     let bytes = query(ask);
     assert_eq!(bytes.len() % size_of::<T>(), 0);
-    // SAFETY: as many bytes as the values have, and every bit pattern is a value.
+    // SAFETY: a chunk has the size of a value, and every bit pattern is a value.
     bytes.chunks(size_of::<T>()).map(|c| unsafe { c.as_ptr().cast::<T>().read_unaligned() }).collect()
 }
 

@@ -233,7 +233,7 @@ fn the_suggested_local_size_is_that_of_a_launch() {
             for offset in [null(), [5usize, 6, 7].as_ptr()] {
                 local = [77; 4];
                 let dim = global.len() as u32;
-                // SAFETY: as many sizes as dimensions.
+                // SAFETY: each list has a size for each of the `dim` dimensions.
                 let code = unsafe { suggest(t.queue(), kernel.h, dim, offset, global.as_ptr(), local.as_mut_ptr()) };
                 assert_eq!(code, if fits { 0 } else { CL_INVALID_WORK_GROUP_SIZE }, "{name} {global:?}");
             }

@@ -79,7 +79,8 @@ fn the_suggested_local_size_is_a_function_of_the_core() {
     ok(unsafe { suggest(t.queue(), kernel.h, 1, null(), global.as_ptr(), local.as_mut_ptr()) });
     drop(t.launch(&kernel, &global, &[]));
     assert_eq!(t.read::<i32>(&buffer, 1000), [local[0] as i32; 1000]);
-    // SAFETY: as above; the place is missing.
+    // SAFETY: the signature is the specification's, and there is one dimension. Null for the result is an error of the
+    // call.
     let code = unsafe { suggest(t.queue(), kernel.h, 1, null(), global.as_ptr(), null_mut()) };
     assert_eq!(code, CL_INVALID_VALUE);
 }

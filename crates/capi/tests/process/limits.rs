@@ -138,7 +138,7 @@ fn address_space() {
             unsafe { libc::setrlimit(libc::RLIMIT_AS, &limits) };
             let outcome = session::run(5);
             let all = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
-            // SAFETY: as above.
+            // SAFETY: lifts the limit of this process, from a structure that lives through the call.
             unsafe { libc::setrlimit(libc::RLIMIT_AS, &all) };
             if let Err(End::Wrong(why)) = &outcome {
                 eprintln!("{more} MiB: {why}");
@@ -174,7 +174,7 @@ fn a_small_stack_is_enough() {
 /// The handlers of all signals, and the mask of this thread.
 fn signal_state() -> (Vec<(usize, i32)>, Vec<bool>) {
     let (mut handlers, mut masked) = (Vec::new(), Vec::new());
-    // SAFETY: asks only.
+    // SAFETY: the calls write the signal mask and handlers to local variables and change nothing.
     unsafe {
         let mut mask: libc::sigset_t = std::mem::zeroed();
         libc::pthread_sigmask(libc::SIG_SETMASK, null(), &mut mask);

@@ -40,7 +40,7 @@ pub fn loads(size: Size) -> String {
 }
 
 unsafe fn libc_dlopen(name: &std::ffi::CStr) -> Handle {
-    // SAFETY: the caller's promise.
+    // SAFETY: the name ends in a zero. Callers open a library whose initialisers may run in this process.
     let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     assert!(!library.is_null(), "{name:?} cannot be loaded");
     library
