@@ -59,7 +59,8 @@ impl HostPtr {
             return use_bytes(&mut []);
         }
         let address = self.0.wrapping_add(offset as usize) as *mut u8;
-        // SAFETY: as above; overlapping writes of commands are a race of the application, as in C.
+        // SAFETY: the application's memory is kept until the command that calls this is done, as the caller of `new`
+        // promised. Overlapping writes of commands are a race of the application, as in C.
         use_bytes(unsafe { std::slice::from_raw_parts_mut(address, size as usize) })
     }
 }
@@ -127,7 +128,8 @@ impl Memory for HostBlock {
 
     fn write(&self, offset: u64, from: &[u8]) -> Result<(), HalError> {
         let to = self.range(offset, from.len() as u64);
-        // SAFETY: as in `read`.
+        // SAFETY: the range was checked; `copy` allows overlap, which there is if an application writes a buffer from
+        // its own memory.
         unsafe { std::ptr::copy(from.as_ptr(), to, from.len()) };
         Ok(())
     }
@@ -139,7 +141,8 @@ impl Memory for HostBlock {
     }
 
     fn fill(&self, offset: u64, size: u64, pattern: &[u8]) -> Result<(), HalError> {
-        // SAFETY: as in `copy_from`.
+        // SAFETY: the range was checked, the bytes are initialised, and the order of commands guarantees that nobody
+        // else uses them now.
         let room = unsafe { std::slice::from_raw_parts_mut(self.range(offset, size), size as usize) };
         room.chunks_mut(pattern.len().max(1)).for_each(|part| part.copy_from_slice(&pattern[..part.len()]));
         Ok(())
