@@ -114,7 +114,8 @@ impl Queue<'_> {
     ) -> Result<Transfer<T>> {
         check(buffer, first, into.len())?;
         let offset = first * size_of::<T>();
-        // SAFETY: as for `write`; any bits are a value of a plain type.
+        // SAFETY: the transfer owns the vector and waits for the command before it lets go of it; any bits are a value
+        // of a plain type.
         let event = unsafe {
             self.queue.enqueue_read_buffer(&buffer.memory, CL_NON_BLOCKING, offset, &mut into, &handles(after))
         };

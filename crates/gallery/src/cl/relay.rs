@@ -81,7 +81,8 @@ pub fn relay<T: Plain>(
     let mut waits = handles(into_after);
     waits.push(gate.get());
     let mut alias = ManuallyDrop::new(memory::Buffer::<T>::new(target.memory.get()));
-    // SAFETY: as above. The read has written the data when the gate opens.
+    // SAFETY: the relay owns the data and waits for both commands before it lets go of them. The read has written the
+    // data when the gate opens.
     let written = unsafe { to.queue.enqueue_write_buffer(&mut alias, CL_NON_BLOCKING, at * size, &data, &waits) };
     let written = match written {
         Ok(event) => Done(Arc::new(event)),
