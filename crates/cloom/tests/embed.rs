@@ -69,7 +69,7 @@ fn vectors_and_structures_are_passed_by_value() {
     }
     // SAFETY: two fields of four bytes, without padding, that take any bits.
     unsafe impl bytemuck::Zeroable for Pair {}
-    // SAFETY: as above.
+    // SAFETY: two fields of four bytes, without padding, that take any bits.
     unsafe impl bytemuck::Pod for Pair {}
 
     let context = Context::new().unwrap();
