@@ -1,17 +1,18 @@
-//! Launches that wait in the host's memory, and graphs that submit many of them by one call.
+//! Deferred launches, and graphs that submit many launches by one call.
 //!
-//! A small launch takes the driver longer than the GPU. A *graph* of kernels, one after the other, is made once; then
-//! each of its nodes is set to a launch, and all are submitted together, in a third of the time that single launches
-//! take. A node that is set to the same launch already stays as it is, which takes half of the rest: programs repeat
-//! themselves. Only the end of the whole can be noticed.
+//! Submitting a small launch takes the driver longer than the GPU takes to run it. A *graph* is a sequence of kernels
+//! that is made once. Each of its nodes is then set to a launch, and one call submits them all, in a third of the time
+//! of single launches. A node that already has the same launch is not set again. That saves half of the remaining time,
+//! because programs repeat themselves. Only the completion of the whole graph can be observed.
 //!
-//! A graph may end with the timeline value, which the GPU writes. A graph of a single kernel and the value is how a
-//! launch that is waited for is submitted: the GPU fetches both at once, and the host reads the value after 6.7 us,
-//! where a launch and a write that follow each other take 9.1 (H100; `driver_costs` of `gpu-tests`).
+//! A graph may end with a write of the timeline value. A blocking launch is submitted as a graph of one kernel and this
+//! write: the GPU fetches both at once, and the host reads the value after 6.7 us, instead of 9.1 for a launch and a
+//! separate write (H100; `driver_costs` of `gpu-tests`).
 //!
-//! A function is launched by itself, on the same stream, before it is a kernel of a graph ([`Launched`]), and stays
-//! loaded as long as a node is set to it. With neither, the GPU ran what was in the code's place before: an illegal
-//! instruction or, worse, another function (driver 580). A node that is waited for is set to one function only.
+//! A function is launched by itself, on the same stream, before it becomes a kernel of a graph ([`Launched`]), and it
+//! stays loaded as long as a node is set to it. Without either rule, the GPU ran what had been in the code's memory
+//! before: an illegal instruction or, worse, another function (driver 580). The node of a blocking launch is only ever
+//! set to one function.
 
 use crate::context::{Current, Gpu};
 use crate::error::Failure;
@@ -26,8 +27,8 @@ use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// Kernels of a graph: so many launches are one batch. (A graph of 32 takes the driver a third of the time of 32
-/// launches.)
+/// Kernels of a graph, which is the number of launches in a batch. (Submitting a graph of 32 takes the driver a third
+/// of the time of 32 launches.)
 pub const BATCH: usize = 32;
 
 /// One grid with its arguments.
@@ -40,7 +41,7 @@ pub struct GridLaunch<'a> {
     pub local_size: u32,
     /// The first argument.
     pub descriptor: &'a Descriptor,
-    /// The argument block.
+    /// The argument block, in which the artifact says where each argument lies.
     pub args: &'a [u8],
 }
 
@@ -56,8 +57,8 @@ impl GridLaunch<'_> {
         let parameters = self.parameters();
         let ([gx, gy, gz], [lx, ly, lz], none) = (self.grid.groups, self.grid.local, std::ptr::null_mut());
         // SAFETY: the function's parameters are those of the artifact, as far as the driver tells (`check_parameters`);
-        // `check` found that each lies in the argument block. The driver copies them before it returns. What they point
-        // to is the kernel's to vouch for, and the caller keeps it until the end.
+        // `check` found that each lies in the argument block. The driver copies them before it returns. The program is
+        // responsible for the memory that they point to, which the caller keeps until the launch ends.
         let code = unsafe {
             let (launch, parameters) = (current.table().launch_kernel, parameters.as_ptr());
             launch(self.function.raw, gx, gy, gz, lx, ly, lz, self.local_size, stream, parameters, none)
@@ -127,7 +128,7 @@ impl Call {
     }
 }
 
-/// The timeline value that a graph writes at its end.
+/// The node of a graph's last step, which writes the timeline value.
 struct ValueNode {
     node: RawGraphNode,
     context: RawContext,
@@ -151,9 +152,9 @@ impl ValueNode {
 /// A kernel of a graph.
 struct Node {
     raw: RawGraphNode,
-    /// What it is set to, if that is known.
+    /// The launch that it is set to, if that is known.
     set: Option<Call>,
-    /// The function that it is set to.
+    /// The function that it is set to, which this handle keeps loaded.
     function: Handle,
 }
 
@@ -170,8 +171,9 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// One for so many launches of this context, whose kernels are this one at first, and for the timeline value
-    /// at this address, which outlives its launches. None if the driver makes none.
+    /// A graph of this many kernels, all of which are `first` until they are set, for launches in this context. With
+    /// `value_at`, it ends with a write of the timeline value to that address, which must outlive the graph's launches.
+    /// `None` if the driver makes no graph.
     pub fn new(
         gpu: &Arc<Gpu>,
         current: &Current<'_>,
@@ -210,7 +212,8 @@ impl Graph {
         Some(made)
     }
 
-    /// Adds a node behind the last kernel: where its handle goes, and the nodes before it, are the function's.
+    /// Adds a node after the last kernel. `add` gets the address for the new handle, and the nodes that the new one
+    /// follows.
     fn add(
         &self,
         add: impl FnOnce(*mut RawGraphNode, *const RawGraphNode, usize) -> Result<(), Failure>,
@@ -221,7 +224,8 @@ impl Graph {
         Some(node)
     }
 
-    /// Puts launches on a stream, one for each kernel, and the timeline value afterwards. False if it fails: none was.
+    /// Submits launches to a stream, one for each kernel, and then the write of the timeline value. Returns false if
+    /// that fails; then no launch was submitted.
     pub fn launch(&mut self, current: &Current<'_>, stream: RawStream, launches: &[Call], value: u64) -> bool {
         debug_assert_eq!(launches.len(), self.nodes.len());
         let launched = self.set_nodes(current, launches, value).and_then(|()| {
@@ -238,7 +242,8 @@ impl Graph {
         true
     }
 
-    /// Sets the nodes that are to do something else than before; these have nothing in `set` then.
+    /// Sets the nodes whose launch differs from the one they have. Their `set` is `None` until the graph is launched,
+    /// since a call that fails leaves a node in an unknown state.
     fn set_nodes(&mut self, current: &Current<'_>, launches: &[Call], value: u64) -> Result<(), Failure> {
         for (node, launch) in self.nodes.iter_mut().zip(launches) {
             if node.set.as_ref() == Some(launch) {
@@ -259,7 +264,7 @@ impl Graph {
 }
 
 impl Drop for Graph {
-    /// What was submitted goes on to its end.
+    /// Launches that were submitted still run to their end.
     fn drop(&mut self) {
         if self.exec != RawGraphExec::NULL {
             // SAFETY: made by `new`, and nobody uses it any more.

@@ -1,7 +1,8 @@
-//! A cache of machine code: the driver takes a hundred times as long for PTX as for the code that it makes of it.
+//! A cache of machine code: loading PTX takes the driver a hundred times as long as loading the machine code made from
+//! it.
 //!
-//! In comes what the code depends on, as a [`CubinKey`]; out goes the code, if it has been made before. Whoever makes
-//! the devices says where it is kept; [`DirectoryCache`] keeps it in a folder that many processes may share.
+//! The input is what the code depends on, as a [`CubinKey`]; the output is the code, if it is in the cache. The maker
+//! of the devices chooses the cache. [`DirectoryCache`] is a folder that several processes may share.
 
 use cloom_artifact::{Folder, checksum};
 use std::path::PathBuf;
@@ -39,15 +40,15 @@ pub trait CubinCache: Send + Sync {
     fn is_empty(&self) -> bool;
 }
 
-/// The first bytes of an entry; then the checksum of the code under its name, then the code.
+/// The first bytes of an entry. A checksum of the code and its name follows, then the code.
 const MAGIC: &[u8; 8] = b"cloomcb2";
 const HASH: usize = 32;
 const SUFFIX: &str = ".cubin";
 const UNFINISHED: &str = ".part";
 
-/// A cache in a folder: a file for each entry, put there by one renaming, so that nobody sees a part of one. What does
-/// not fit its hash, or has another's name, is taken for missing. The entries that were used the longest ago make room
-/// for new ones.
+/// A cache in a folder. Each entry is a file, which is renamed into place, so that no reader sees a part of it. An
+/// entry whose checksum or name does not match counts as missing. The least recently used entries make room for new
+/// ones.
 pub struct DirectoryCache {
     path: PathBuf,
     bound: u64,

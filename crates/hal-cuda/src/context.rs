@@ -2,7 +2,7 @@
 //!
 //! The primary context is the one that CUDA libraries of the application use too; it is retained by the first call that
 //! needs it. A call *enters* it: the driver keeps a current context for each thread, and an application that uses CUDA
-//! itself finds its own again afterwards. Nothing enters after a fault or a fork.
+//! itself finds its own again afterwards. After a fault or a fork, entering is an error.
 
 use crate::error::{self, Failure};
 use crate::exit::Call;
@@ -31,9 +31,9 @@ pub struct Gpu {
     pub device: RawDevice,
     /// How many multiprocessors it has.
     pub multiprocessors: u64,
-    /// Ends waits of streams that are too long.
+    /// Ends stream waits that take too long.
     pub watchdog: Watchdog,
-    /// Blocks that kernels and the host may use at the same time.
+    /// The number of blocks that kernels and the host may use at the same time.
     pub shared: AtomicUsize,
     context: OnceLock<RawContext>,
     retaining: Mutex<()>,
@@ -81,7 +81,7 @@ impl Gpu {
         if before != context {
             // SAFETY: the context is retained as long as `self` lives.
             current.check("cuCtxSetCurrent", unsafe { (self.driver.table.ctx_set_current)(context) })?;
-            // Where there was none, ours may stay: the next call of this thread finds it.
+            // If the thread had no context, ours stays current: its next call finds it.
             current.before = (before != RawContext::NULL).then_some(before);
         }
         Ok(current)
@@ -104,8 +104,8 @@ impl Gpu {
         }
     }
 
-    /// Gives something back to the driver, unless there is no driver to give it to any more. Errors are of no use to
-    /// anybody: the object is gone either way. The end of the process waits for it.
+    /// Returns an object to the driver, unless the driver can no longer be called. Errors are ignored, since the object
+    /// is gone in either case. The end of the process waits for this call.
     pub fn release(&self, call: &'static str, release: impl FnOnce(&Table) -> Code) {
         let Ok(_end_waits) = Call::begin() else { return };
         if let Ok(current) = self.enter() {
@@ -238,17 +238,18 @@ impl<'a> Current<'a> {
 /// What an event is for.
 #[derive(Clone, Copy)]
 pub enum EventKind {
-    /// It is asked for.
+    /// It is only polled.
     Plain,
-    /// A thread sleeps until it comes. The GPU interrupts the host for it.
+    /// A thread can block on it. The GPU interrupts the host when it reaches it.
     Sleeper,
-    /// It has a time, and nobody waits for it.
+    /// It has a timestamp, and no thread blocks on it.
     Begin,
-    /// A sleeper that has a time.
+    /// A thread can block on it, and it has a timestamp.
     Timer,
 }
 
-/// The end of what a stream has so far. The event goes back when it is dropped.
+/// A point of a stream, which is reached when all work before it has ended. When this is dropped, the driver's event
+/// goes back to the free ones.
 pub struct Event {
     gpu: Arc<Gpu>,
     raw: RawEvent,
@@ -256,7 +257,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// The end of everything that is on a stream now.
+    /// Records an event after everything that is on the stream now.
     pub fn record(gpu: &Arc<Gpu>, current: &Current<'_>, stream: RawStream, kind: EventKind) -> Result<Event, Failure> {
         let event = Event { gpu: gpu.clone(), raw: current.new_event(kind)?, kind };
         // SAFETY: event and stream live; nobody waits for the event any more that it was before.
@@ -264,12 +265,12 @@ impl Event {
         Ok(event)
     }
 
-    /// Whether a thread can sleep until it comes.
+    /// Whether a thread can block on it.
     pub fn can_be_slept_on(&self) -> bool {
         matches!(self.kind, EventKind::Sleeper | EventKind::Timer)
     }
 
-    /// Whether it has come.
+    /// Whether the GPU has reached it.
     pub fn has_come(&self, current: &Current<'_>) -> Result<bool, Failure> {
         // SAFETY: the event lives.
         match unsafe { (current.table().event_query)(self.raw) } {
@@ -278,7 +279,7 @@ impl Event {
         }
     }
 
-    /// The time from this one to another one, both of which have come and have times.
+    /// The time from this event to another one. Both have been reached, and both have timestamps.
     pub fn time_to(&self, current: &Current<'_>, end: &Event) -> Option<Duration> {
         let mut milliseconds = 0f32;
         // SAFETY: it writes a number; the events live.
@@ -287,7 +288,7 @@ impl Event {
         Duration::try_from_secs_f32(milliseconds / 1000.0).ok()
     }
 
-    /// Sleeps until it comes.
+    /// Blocks until the GPU has reached it.
     pub fn wait(&self, current: &Current<'_>) -> Result<(), Failure> {
         // SAFETY: the event lives.
         current.check("cuEventSynchronize", unsafe { (current.table().event_synchronize)(self.raw) })

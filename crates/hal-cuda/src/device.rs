@@ -28,13 +28,12 @@ use std::sync::{Arc, Once};
 /// Streams of a device: queues share them if there are more.
 const MAX_STREAMS: usize = 32;
 
-/// Bytes of a work-item, as its program's IR says, up to which every group has enough registers, of which there are 64
-/// then. (Half of the gallery's kernels; they have at most 48. From 5,700 bytes on, some have more than
-/// 64.) A kernel
-/// whose code has too few for such a group gets code for it.
+/// Bytes that a work-item keeps across barriers, up to which a group of any size has enough registers: 64 for each
+/// thread of the largest group. (Half of the gallery's kernels keep less, and need at most 48. From 5,700 bytes on,
+/// some need more than 64.) A kernel whose code needs more registers than that is compiled once more for such groups.
 const MAX_BYTES_FOR_LARGEST_GROUP: u64 = 5 << 10;
 
-/// What there is of NVIDIA in this machine.
+/// What was found of NVIDIA's driver and GPUs on this machine.
 pub struct Found {
     /// The GPUs, in the order of the driver.
     pub devices: Vec<CudaDevice>,
@@ -44,8 +43,8 @@ pub struct Found {
     pub driver: Option<u32>,
 }
 
-/// Finds the GPUs. Without the driver's library that takes as long as looking for a file. `cache` keeps machine code
-/// from one process to the next.
+/// Finds the GPUs. Without the driver's library, this takes as long as looking for a file. `cache` keeps machine code
+/// across processes.
 pub fn devices(cache: Option<Arc<dyn CubinCache>>) -> Found {
     let mut found = Found { devices: Vec::new(), absent: Vec::new(), driver: None };
     let started = driver().and_then(|driver| {
@@ -83,7 +82,7 @@ pub struct CudaDevice {
     has_managed: bool,
     gpu: Arc<Gpu>,
     streams: Mutex<[Option<Arc<Stream>>; MAX_STREAMS]>,
-    /// For the first of these: making one takes the driver 1.5 ms.
+    /// A stream that the first queue takes: making one takes the driver 1.5 ms.
     spare: Arc<Mutex<Option<Stream>>>,
     /// Whether a queue for it has been made.
     used: Once,
@@ -116,11 +115,11 @@ impl CudaDevice {
         let (gpu, spare) = (self.gpu.clone(), self.spare.clone());
         let make = move || {
             let Ok(_end_waits) = Call::begin() else { return };
-            // Who needs it meanwhile waits here.
+            // A thread that needs the stream meanwhile waits here.
             let mut spare = spare.lock();
             *spare = Stream::new(&gpu).ok();
         };
-        // Without a thread, the first launch makes one.
+        // If no thread can be started, the first launch makes its stream itself.
         let _ = std::thread::Builder::new().name("cloom-gpu-stream".into()).spawn(make);
     }
 
@@ -190,7 +189,7 @@ impl Device for CudaDevice {
     }
 
     fn expect_code(&self) {
-        // All GPUs have one compiler.
+        // All GPUs share one JIT compiler.
         static STARTED: Once = Once::new();
         STARTED.call_once(|| module::prepare(self.gpu.clone()));
     }
@@ -230,7 +229,7 @@ impl Svm for CudaDevice {
         SvmKind::FineGrainBuffer
     }
 
-    /// Atomic operations of the host and the GPU see each other on some buses only.
+    /// Whether atomic operations of the host and the GPU are atomic to each other, which depends on the bus.
     fn atomics(&self) -> bool {
         false
     }

@@ -15,15 +15,15 @@ use std::sync::{Arc, OnceLock};
 /// Why no call reaches the driver any more.
 static LOST: OnceLock<String> = OnceLock::new();
 
-/// The launches that are on their way.
+/// The launches in progress.
 static RUNNING: Mutex<Running> = Mutex::new(Running { last: 0, kernels: Vec::new(), free: Vec::new() });
 
 struct Running {
-    /// The number of the last one.
+    /// The number of the last launch.
     last: u64,
     /// The number of each launch and the name of its kernel.
     kernels: Vec<Option<(u64, Arc<str>)>>,
-    /// The places where none is.
+    /// The free slots of `kernels`.
     free: Vec<usize>,
 }
 
@@ -39,10 +39,10 @@ impl Running {
 /// Kernels that an error names.
 const MAX_NAMED: usize = 4;
 
-/// A launch is on its way until the value is dropped: a fault meanwhile may be that kernel's.
+/// A launch is in progress until the value is dropped: a fault meanwhile may be that kernel's.
 pub struct OnItsWay {
     kernel: Arc<str>,
-    /// Its place among those that run.
+    /// Its slot in `Running::kernels`.
     at: usize,
 }
 
@@ -117,7 +117,7 @@ pub struct Failure {
     pub call: &'static str,
     /// What it returned.
     pub code: Code,
-    /// The name of that.
+    /// The error's name.
     pub name: String,
 }
 
@@ -142,8 +142,8 @@ impl Failure {
     }
 }
 
-/// The reason in words. `running` are the kernels on their way, in the order of their launches: the fault is that of
-/// one of them.
+/// The reason in words. `running` are the kernels in progress, in the order of their launches; one of them caused the
+/// fault.
 fn lost_because(code: Code, name: &str, mut running: Vec<Arc<str>>) -> String {
     let mut seen = BTreeSet::new();
     running.retain(|kernel| seen.insert(kernel.clone()));

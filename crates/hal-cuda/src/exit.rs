@@ -1,12 +1,14 @@
 //! The end of the process waits for calls of the driver.
 //!
-//! Kernels are loaded by threads in the background, and the last owner of a stream or of memory may be such a thread,
-//! which gives it back after the application has released it. If the process ends meanwhile, the driver's library tears
-//! down what it uses. So a handler, registered after the driver's own and therefore called before them, waits for the
-//! calls of other threads that have begun and lets no other begin. What is not given back goes with the process.
+//! Background threads load kernels. Such a thread may also be the last owner of a stream or of memory, and then
+//! releases it after the application did. If the process ends meanwhile, the driver's library tears down what these
+//! calls still use. So a handler, registered after the driver's own and therefore called before them, waits for the
+//! calls of other threads that have begun, and lets no other call begin. Objects that are not released then go with the
+//! process.
 //!
-//! The compiler is a library of its own, which the driver opens when PTX is first translated, and which has such
-//! handlers too. It is opened before, so that ours can be registered between its own and its first use.
+//! The JIT compiler for PTX is a library of its own, which the driver opens when it first translates PTX, and which has
+//! such handlers too. It is opened earlier here, so that our handler can be registered after its own and before its
+//! first use.
 
 use crate::library::is_forked;
 use cloom_hal::HalError;
@@ -19,29 +21,29 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::{Duration, Instant};
 
-/// The end of the process waits at most so long; most calls take less. A process that hangs is worse than one that
+/// The end of the process waits at most this long. Most calls take less. A process that hangs is worse than one that
 /// crashes at its end.
 const MAX_EXIT_DELAY: Duration = Duration::from_secs(10);
-/// The end of the process looks once in this time whether a call is still under way. It takes no lock: a handler of a
-/// signal may end the process, and the thread that it has interrupted could hold the lock.
+/// The interval at which the end of the process polls for calls in progress. It takes no lock: a signal handler may end
+/// the process, and the interrupted thread could hold the lock.
 const EXIT_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
-/// The driver's compiler of PTX.
+/// The JIT compiler for PTX, which is a part of the driver.
 const COMPILER: &str = "libnvidia-ptxjitcompiler.so.1";
 
-/// Stands before the driver.
+/// All calls of the driver pass this gate.
 static GATE: ExitGate = ExitGate::new(AtomicUsize::new(0), AtomicBool::new(false));
 
 thread_local! {
-    /// Those of this thread.
+    /// The calls of this thread that are in progress.
     static OWN: Cell<usize> = const { Cell::new(0) };
 }
 
-/// A call, or several, of this thread, for which the end of the process waits.
+/// One or several nested calls of this thread, for which the end of the process waits.
 pub struct Call(PhantomData<*const ()>);
 
 impl Call {
-    /// One that begins; an error if the process ends. The driver must have been initialised.
+    /// Begins a call; an error if the process is ending. The driver must have been initialised.
     pub fn begin() -> Result<Call, HalError> {
         static REGISTERED: Once = Once::new();
         REGISTERED.call_once(wait_at_end);
@@ -52,12 +54,12 @@ impl Call {
         Ok(Call(PhantomData))
     }
 
-    /// One that uses the driver's compiler. `Call::begin` otherwise.
+    /// Begins a call that uses the JIT compiler. Otherwise it is like `Call::begin`.
     pub fn begin_compiling() -> Result<Call, HalError> {
         static OPENED: Once = Once::new();
         OPENED.call_once(|| {
-            // SAFETY: the library's initialisers are the driver's own, which any process may run. It stays open.
-            // Without it, the driver says what is wrong.
+            // SAFETY: the library's initialisers are the driver's own, which any process may run. It stays open. If it
+            // is missing, the driver reports that.
             if let Ok(compiler) = unsafe { Library::open(Some(COMPILER), RTLD_NOW | RTLD_LOCAL) } {
                 std::mem::forget(compiler);
                 wait_at_end();
@@ -66,8 +68,8 @@ impl Call {
         Call::begin()
     }
 
-    /// The compiler has made what it makes on its first use: what it registered is called after our handler only if
-    /// that is registered once more.
+    /// Says that the JIT compiler has been used. Its first use registers more handlers, so that ours is registered once
+    /// more, to be called before those.
     pub fn has_compiled(&self) {
         static REGISTERED: Once = Once::new();
         REGISTERED.call_once(wait_at_end);
@@ -94,7 +96,7 @@ unsafe extern "C" {
 }
 
 extern "C" fn at_end(_: c_int, _: *mut c_void) {
-    // The threads of its parent are not there.
+    // A forked child does not have the threads of its parent.
     if is_forked() {
         return;
     }

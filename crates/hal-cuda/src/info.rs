@@ -7,9 +7,9 @@ use cloom_hal::{DeviceInfo, GpuInfo, UUID_BYTES, uuid};
 use cloom_target::Target;
 use std::ffi::CStr;
 
-/// The oldest compute capability that code is made for, times ten,
+/// The oldest compute capability that code is made for, times ten.
 const MIN_CAPABILITY: u32 = 70;
-/// and the latest: later GPUs run that code, too.
+/// The latest compute capability that code is made for, times ten. Later GPUs run that code, too.
 const MAX_CAPABILITY: u32 = 90;
 /// NVIDIA's number on the PCI bus.
 const VENDOR_ID: u32 = 0x10de;
@@ -116,7 +116,7 @@ pub fn describe(driver: &Driver, ordinal: i32, device: RawDevice) -> Result<Desc
     Ok(Described { info, capability, has_managed })
 }
 
-/// What code for a GPU is made for: what it has, or the latest that there is code for.
+/// The target for a GPU: its own compute capability, or the latest one that code is made for.
 fn target(capability: u32) -> Result<Target, String> {
     Target::nvidia(&format!("sm_{}", capability.min(MAX_CAPABILITY))).map_err(|e| e.to_string())
 }

@@ -1,4 +1,4 @@
-//! Launches: checks what the driver would not, and submits each grid with its descriptor.
+//! Launches: checks what the driver does not check, and submits each grid with its descriptor.
 
 use crate::batch::{Call, GridLaunch};
 use crate::context::{Current, Event, EventKind, Gpu};
@@ -36,13 +36,13 @@ struct SubGrid<'a> {
 
 impl<'a> SubGrid<'a> {
     fn new(function: &'a Function, grid: Grid, local_size: u64) -> SubGrid<'a> {
-        // The driver took that of the largest group when the kernel was allowed it.
+        // `allow_local` found that the GPU has this much local memory, so that the number fits.
         let local_size = u32::try_from(local_size).unwrap_or(u32::MAX);
         SubGrid { function: &function.handle, grid, local_size }
     }
 }
 
-/// The grids behind the first one.
+/// The grids after the first one.
 type Rest<'a> = Box<dyn Iterator<Item = SubGrid<'a>> + 'a>;
 
 /// A launch that was checked, in its grids.
@@ -53,7 +53,7 @@ struct Checked<'a> {
     rest: Option<Rest<'a>>,
     /// Its work-items.
     items: u64,
-    /// Whether it may wait in the host's memory: it is short, and nobody asks for its time.
+    /// Whether it may be deferred: it is short, prints nothing, and its time is not asked for.
     may_wait: bool,
 }
 
@@ -76,7 +76,7 @@ fn checked<'a>(gpu: &Arc<Gpu>, current: &Current<'_>, launch: &Launch<'a>) -> Re
         kernel.allow_local(current, &coarse.function, *local_size)?;
     }
     let (first, rest) = match single(range, GRID_LIMITS) {
-        // Most launches: the iterators of the others take longer than all the rest.
+        // Most launches are one grid. The iterators for the others take longer than the rest of this function.
         Some(grid) if split.is_none() => (SubGrid::new(function, grid, launch.local_size), None),
         _ => {
             let mut grids = sub_grids(split, function, range, launch.local_size)?;
@@ -87,7 +87,8 @@ fn checked<'a>(gpu: &Arc<Gpu>, current: &Current<'_>, launch: &Launch<'a>) -> Re
     };
     let items = range.global.iter().fold(1u64, |items, &n| items.saturating_mul(n));
     let may_wait = items <= kernel.quick.load(Ordering::Relaxed)
-        // A kernel that shares memory with the host may wait for what the host does at the end of the launch before.
+        // A kernel that shares memory with the host may wait for something that the host does at the end of the
+        // previous launch.
         && gpu.shared.load(Ordering::Relaxed) == 0
         && !launch.timed
         && kernel.artifact.printf_formats.is_empty();
@@ -124,7 +125,7 @@ pub fn submit(
         return running(number, None);
     }
     let is_alone = rest.is_none() && !launch.timed && buffer == 0 && !kernel.has_private;
-    // The closures borrow: each copy of the descriptor costs as much as a lock.
+    // The closures borrow the descriptor: a copy of it costs as much as a lock.
     let entered = stream.entered(&current);
     let begun = stream.timeline().submit(
         &entered,
@@ -145,14 +146,14 @@ pub fn submit(
     match begun {
         Ok(submitted) => running(submitted.number, submitted.result.flatten()),
         Err(error) => {
-            // Grids that have begun use what the caller is about to give up.
+            // Grids that were submitted before the error use memory that the caller is about to free.
             let _ = current.synchronize(stream.raw());
             Err(error)
         }
     }
 }
 
-/// Puts the grids of a launch on a stream; between two events, if it is timed.
+/// Submits the grids of a launch to a stream, between two events if the launch is timed.
 fn put<'a>(
     kernel: &CudaKernel,
     current: &Current<'_>,
@@ -172,7 +173,8 @@ fn put<'a>(
     Ok(Some((start, Arc::new(record(EventKind::Timer)?))))
 }
 
-/// Appends a launch to the last one of its queue. False if that cannot be, or if it is to be refused.
+/// Appends a launch to the last one of its queue. Returns false if it cannot be appended, or if it has an error that
+/// `submit` reports.
 pub fn append(gpu: &Arc<Gpu>, stream: &Stream, launch: &Launch<'_>) -> bool {
     let Ok(current) = gpu.enter() else { return false };
     let Ok(Checked { kernel, first, rest: None, may_wait: true, .. }) = checked(gpu, &current, launch) else {
@@ -187,14 +189,14 @@ fn descriptor(kernel: &CudaKernel, launch: &Launch<'_>, print: u64) -> Descripto
     Descriptor::new(&launch.range, variables, print)
 }
 
-/// Whether a coarsened kernel may have these arguments.
+/// Whether all buffers have the alignment that a coarsened kernel relies on.
 fn has_aligned_buffers(kernel: &CudaKernel, launch: &Launch<'_>) -> bool {
     let buffers = kernel.artifact.args.iter().filter(|arg| arg.kind == KernelArgKind::Buffer);
     let mut addresses = buffers.filter_map(|arg| launch.args[arg.offset as usize..].first_chunk());
     addresses.all(|&address| u64::from_le_bytes(address).is_multiple_of(gpu_abi::COARSE_ALIGN))
 }
 
-/// A range that a coarsened kernel runs but for what is left.
+/// A range of which a coarsened kernel runs most groups, and the ordinary kernel those that remain.
 struct Split<'a> {
     coarse: &'a CoarseFunction,
     /// The range of the coarsened kernel.
@@ -205,7 +207,8 @@ struct Split<'a> {
     rest: Option<(NdRange, [u64; 3])>,
 }
 
-/// How a coarsened kernel runs a range with groups of so many threads and so much local memory; none if it should not.
+/// How a coarsened kernel runs a range with groups of this size and this much local memory. `None` if it should not run
+/// it.
 fn split<'a>(
     kernel: &CudaKernel,
     coarse: &'a CoarseFunction,
@@ -233,7 +236,8 @@ fn split<'a>(
     }
 }
 
-/// What runs a range, grid by grid: the function, or the coarsened kernel and, for what is left, the function.
+/// The grids of a range, each with its function: the ordinary kernel alone, or the coarsened one and the ordinary one
+/// for the groups that remain.
 fn sub_grids<'a>(
     split: Option<Split<'a>>,
     function: &'a Function,
@@ -313,12 +317,12 @@ fn begin<'a>(
     Ok(())
 }
 
-/// Leaves a launch to the thread of its stream, if others are on their way and it is quick. Returns its number.
+/// Defers a launch to the thread of its stream, if others are in progress and it is quick. Returns its number.
 fn defer(stream: &Stream, launch: &Launch<'_>, descriptor: Descriptor, only: SubGrid<'_>) -> Option<u64> {
     stream.timeline().defer(|| deferred(launch, descriptor, only))
 }
 
-/// A launch of one grid with all that it needs.
+/// A deferred launch, which is one grid.
 fn deferred(launch: &Launch<'_>, mut descriptor: Descriptor, only: SubGrid<'_>) -> Call {
     descriptor.set_grid(&only.grid);
     let (function, grid, local_size) = (only.function.clone(), only.grid, only.local_size);

@@ -42,13 +42,13 @@ pub enum Absent {
         /// Ten times its compute capability.
         capability: u32,
     },
-    /// A GPU that computes for nobody (compute mode "prohibited").
+    /// A GPU that no program may use (compute mode "prohibited").
     #[error("{name} is closed to programs; open it by nvidia-smi --compute-mode=0")]
     Prohibited {
         /// The GPU's name.
         name: String,
     },
-    /// A GPU of which the driver does not say what it is.
+    /// A GPU that the driver cannot describe.
     #[error("GPU {ordinal} does not say what it is: {why}; see what nvidia-smi says about it")]
     Unknown {
         /// Its number.
@@ -174,8 +174,9 @@ pub fn driver() -> Result<&'static Driver, Absent> {
 
 fn start() -> Result<Driver, Absent> {
     BEGUN.store(true, Ordering::Relaxed);
-    // Before all else, of which a child must not wait for the rest.
-    // SAFETY: the function only stores a flag. If it cannot be registered, a forked child gets the driver's errors.
+    // SAFETY: the function only stores a flag. If it cannot be registered, a forked child gets the driver's errors. It
+    // is registered first, so that a child of a fork during the initialisation does not wait for the thread that
+    // initialises.
     unsafe { libc::pthread_atfork(None, None, Some(after_fork)) };
     // SAFETY: the library's initialisers are the driver's own, which any process may run.
     let library = unsafe { Library::open(Some("libcuda.so.1"), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| {

@@ -1,5 +1,5 @@
-//! Shared virtual memory: *managed* memory, which the driver moves page by page to who touches it, so that the host and
-//! all GPUs use it under one address, also at the same time.
+//! Shared virtual memory: *managed* memory, which the driver moves page by page to the processor that touches it, so
+//! that the host and all GPUs use it under one address, also at the same time.
 
 use crate::context::Gpu;
 use crate::library::Address;

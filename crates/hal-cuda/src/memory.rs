@@ -1,7 +1,7 @@
 //! Memory of a GPU, and pinned memory of the host, which the GPU copies from and to at full speed.
 //!
-//! In come the runtime's transfers, which are blocking: each runs on a stream of its own and is waited for, so that
-//! transfers of several threads overlap. How large blocks of ordinary host memory travel is in `transfer.rs`.
+//! The runtime's transfers are blocking: each runs on a stream of its own and is waited for, so that transfers of
+//! several threads overlap. `transfer.rs` says how large blocks of ordinary host memory are copied.
 
 use crate::context::{Current, Gpu};
 use crate::exit::Call;
@@ -38,7 +38,7 @@ impl DeviceBlock {
                 let stream = current.stream()?;
                 // SAFETY: it writes an address.
                 let code = unsafe { (current.table().mem_alloc_from_pool)(&mut address, bytes, pool, stream.raw) };
-                // Other streams may use it only when this one has come to it.
+                // Other streams may use the memory only after this stream has executed the allocation.
                 current.check("cuMemAllocFromPoolAsync", code).and_then(|()| current.synchronize(stream.raw))
             }
             // SAFETY: it writes an address, and the context is current.
@@ -115,12 +115,12 @@ impl HostBlock {
         Ok(HostBlock { gpu: gpu.clone(), pointer: pointer.cast(), size })
     }
 
-    /// Its address on the GPU, which is that on the host.
+    /// Its address on the GPU, which is also its address on the host.
     pub(crate) fn address(&self) -> u64 {
         self.pointer as u64
     }
 
-    /// Its first byte, for who shares it with the GPU.
+    /// Its first byte, for an owner that shares the block with the GPU.
     pub(crate) fn pointer(&self) -> *mut u8 {
         self.pointer
     }
@@ -264,7 +264,7 @@ impl Memory for CudaMemory {
     }
 }
 
-/// The GPU of memory that is another one's.
+/// The GPU of `source`, if that is memory of another GPU.
 fn other_gpu<'a>(gpu: &Arc<Gpu>, source: &'a dyn Memory) -> Option<&'a Arc<Gpu>> {
     let source: &dyn Any = source;
     let other = source.downcast_ref::<CudaMemory>()?.gpu();
@@ -285,7 +285,7 @@ pub(crate) fn copy(
     Ok(current.check("cuMemcpyDtoDAsync", code)?)
 }
 
-/// Copies as if through a third place.
+/// Copies on the device. If the ranges overlap, the bytes go through a buffer.
 fn copy_on_device(gpu: &Arc<Gpu>, to: Address, from: Address, size: u64) -> Result<(), HalError> {
     if to == from {
         return Ok(());
@@ -313,14 +313,14 @@ fn chunks(size: u64, most: u64, backwards: bool) -> impl Iterator<Item = (u64, u
     })
 }
 
-/// The shortest pattern that gives the same bytes.
+/// The shortest pattern that has the same effect.
 fn shortest(pattern: &[u8]) -> &[u8] {
     let period =
         (1..pattern.len()).find(|&n| pattern.len().is_multiple_of(n) && pattern[n..] == pattern[..pattern.len() - n]);
     &pattern[..period.unwrap_or(pattern.len())]
 }
 
-/// Repeats a pattern, without waiting for all of it.
+/// Repeats a pattern on a stream. It may return before the GPU is done.
 pub(crate) fn fill(
     current: &Current<'_>,
     stream: RawStream,
@@ -344,7 +344,7 @@ pub(crate) fn fill(
     Ok(current.check("cuMemsetAsync", code)?)
 }
 
-/// The host writes the pattern some times, then the device doubles what is there.
+/// The host writes the pattern a few times; then the device doubles the written part until the range is full.
 fn fill_by_doubling(
     current: &Current<'_>,
     stream: RawStream,

@@ -1,8 +1,9 @@
 //! Loads kernels: PTX in, a function of the driver out.
 //!
-//! The driver translates PTX to machine code. With a cache, its linker does, so that the code can be kept; and if
-//! several threads load kernels, of which the linker translates as many at a time as there are cores, but loading one.
-//! Bytes that do not load, and kernels whose parameters are not those of the artifact, are errors.
+//! The driver's linker (`cuLink…`) translates PTX to machine code, which can be cached. Loading PTX by
+//! `cuModuleLoadDataEx` would translate it too, but for one thread at a time, while launches wait; the linker works for
+//! as many threads as there are cores. Bytes that do not load, and kernels whose parameters are not those of the
+//! artifact, are errors.
 
 use crate::cache::{CubinCache, CubinKey};
 use crate::context::{Current, Gpu};
@@ -25,13 +26,13 @@ use std::thread::Builder;
 /// Bytes of the log of errors.
 const LOG_BYTES: usize = 8 << 10;
 
-/// Bytes of local memory that a group has without asking.
+/// Bytes of local memory that a group may have without `cuFuncSetAttribute`.
 const PLAIN_LOCAL_BYTES: u64 = 48 << 10;
-/// Threads of the largest group, and the registers that each can have then: a group has 64 K of them.
+/// Threads of the largest group, and the registers of each thread in such a group: a group has 64 K of them.
 pub const LARGEST_GROUP_THREADS: u64 = 1024;
 const REGISTERS_OF_LARGEST_GROUP: usize = 64;
 
-/// What a kernel is loaded for.
+/// The target of a load, and its cache.
 pub struct LoadFor<'a> {
     /// The GPU.
     pub gpu: &'a Arc<Gpu>,
@@ -52,17 +53,17 @@ pub struct CudaKernel {
     pub(crate) function: Function,
     pub(crate) coarse: Option<CoarseFunction>,
     pub(crate) warp: WarpShape,
-    /// The kernel once more for groups that are too large for it, from the first of them on.
+    /// The kernel with fewer registers, for groups that are too large for `function`. Made for the first such group.
     large: OnceLock<Result<Function, HalError>>,
     /// Bytes of local memory of the largest group.
     pub(crate) local_memory: u64,
-    /// The most work-items of a launch that was seen to be quick.
+    /// The most work-items of a launch that was quick.
     pub(crate) quick: Arc<AtomicU64>,
     /// Whether it has run.
     is_known: AtomicBool,
     /// Whether a thread has private memory beside its registers.
     pub(crate) has_private: bool,
-    /// Kept as long as the kernel.
+    /// The memory of the program's variables, which lives as long as the kernel.
     pub(crate) variables: Option<Arc<dyn Memory>>,
 }
 
@@ -80,12 +81,12 @@ impl Kernel for CudaKernel {
     }
 }
 
-/// What a launch names a function by. It stays loaded as long as there is one.
+/// Names a function in a launch. The function stays loaded as long as there is a handle.
 #[derive(Clone)]
 pub struct Handle {
-    /// The driver's own, which may be that of another function when this one is unloaded.
+    /// The driver's handle, which may become that of another function when this one is unloaded.
     pub(crate) raw: RawFunction,
-    /// No other function that was ever loaded has the same.
+    /// A number that no other function of this process has or had.
     number: u64,
     module: Arc<Module>,
 }
@@ -120,18 +121,18 @@ pub struct Function {
     pub(crate) handle: Handle,
     /// Threads of the largest group for which there are registers.
     pub(crate) most: u64,
-    /// Whether a group may have as much local memory as there is.
+    /// Whether a group may have all the local memory that the GPU has.
     has_local_memory: AtomicBool,
 }
 
-/// A kernel one work-item of which is several of the ordinary one.
+/// A coarsened kernel: each of its work-items does the work of several of the ordinary kernel.
 pub struct CoarseFunction {
     pub(crate) function: Function,
     pub(crate) factor: u32,
     pub(crate) joined: Joined,
 }
 
-/// A module of the driver, until it is dropped with the last handle of a function; kernels are kept until their
+/// A module of the driver. It is unloaded when the last handle of a function is dropped; kernels are kept until their
 /// launches have ended.
 struct Module {
     gpu: Arc<Gpu>,
@@ -208,8 +209,8 @@ impl CudaKernel {
         Ok(kernel)
     }
 
-    /// The function for groups of so many threads: the kernel, or one with fewer registers, whose values are in memory
-    /// instead.
+    /// The function for groups of so many threads: the kernel, or one that was compiled for fewer registers and keeps
+    /// more values in memory.
     pub fn function_for(&self, current: &Current<'_>, threads: u64) -> Result<&Function, HalError> {
         if threads <= self.function.most {
             return Ok(&self.function);
@@ -234,8 +235,8 @@ impl CudaKernel {
         Ok(function)
     }
 
-    /// Compares the function's parameters with the artifact, if the driver says what they are (from 12.4 on): it reads
-    /// as many bytes of each as the function has.
+    /// Compares the function's parameters with the artifact, if the driver describes them (from 12.4 on): for each
+    /// parameter the driver reads as many bytes as the function declares.
     fn check_parameters(&self, current: &Current<'_>) -> Result<(), HalError> {
         let Some(info) = current.table().func_get_param_info else { return Ok(()) };
         let block = self.artifact.arg_block;
@@ -258,8 +259,8 @@ impl CudaKernel {
         }
     }
 
-    /// Whether the driver does not wait for the GPU when this is submitted: it has run before, and needs no private
-    /// memory, of which there may be too little.
+    /// Whether submitting it cannot make the driver wait for the GPU: the kernel has been launched before, and needs no
+    /// private memory, which the driver may have to enlarge.
     pub fn may_be_held(&self) -> bool {
         self.is_known.swap(true, Ordering::Relaxed) && !self.has_private
     }
@@ -312,8 +313,8 @@ fn bad(why: &str) -> HalError {
     HalError::BadCode(why.to_owned())
 }
 
-/// The driver's level. (Mandelbrot's kernel of the baseline tier takes it 16 ms at 4, 14 at 1 and 10.5 at 0, and has
-/// twice as many instructions at 0 as at 1.)
+/// The optimisation level of ptxas. (Mandelbrot's kernel of the baseline tier takes it 16 ms at 4, 14 at 1 and 10.5 at
+/// 0, and has twice as many instructions at 0 as at 1.)
 fn level(effort: Effort) -> usize {
     match effort {
         Effort::Full => 4,
@@ -322,7 +323,7 @@ fn level(effort: Effort) -> usize {
     }
 }
 
-/// Options of the driver's compiler: its errors go to a buffer, and source lines stay where the text has them.
+/// Options of ptxas: its errors go to a buffer, and source lines stay where the text has them.
 struct Options {
     log: Vec<u8>,
     names: Vec<i32>,
@@ -347,11 +348,11 @@ impl Options {
         self.values.push(std::ptr::without_provenance_mut(value));
     }
 
-    /// The error of a call with these options: what the compiler says, if it has said something.
+    /// The error of a call with these options: the message of ptxas, if there is one.
     fn explain(&self, failure: Failure) -> HalError {
         let end = self.log.iter().position(|&b| b == 0).unwrap_or(LOG_BYTES);
         let text = String::from_utf8_lossy(&self.log[..end]);
-        // Memory and faults are not the code's.
+        // Errors of memory and faults have other causes than the code.
         match HalError::from(failure.clone()) {
             HalError::Device(_) if !crate::error::is_lost() => {
                 HalError::BadCode(format!("{}: {}", failure.name, text.trim()).trim_end_matches([':', ' ']).to_owned())
@@ -361,27 +362,27 @@ impl Options {
     }
 }
 
-/// Starts the driver's compiler, on a thread of its own, which takes as long as compiling a small kernel. (An H100's:
-/// 15 ms for the first empty kernel of a process, 8 for the next one.)
+/// Starts ptxas, on a thread of its own: starting it takes as long as compiling a small kernel. (H100: 15 ms for the
+/// first empty kernel of a process, 8 for the next one.)
 pub fn prepare(gpu: Arc<Gpu>) {
-    // Not by a load, for which the driver may have a cache. The first kernel tells what goes wrong, and takes longer
-    // without the thread.
+    // By the linker and not by a load, for which the driver may have a cache. An error here is ignored: without the
+    // thread, the first kernel takes longer, and it reports what goes wrong.
     let _ = compiler_thread().spawn(move || translating(&gpu, |current| link(current, EMPTY, Effort::Less)).err());
 }
 
 /// A kernel for all GPUs.
 const EMPTY: &CStr = c".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry empty() { ret; }\n";
 
-/// Bytes of stack for the driver's compiler, which dies if it has too little: 256 KiB for a kernel of 128,000 lines.
-/// The application's thread may have no more.
+/// Bytes of stack for ptxas, which crashes if it has too little: it needs 256 KiB for a kernel of 128,000 lines, and an
+/// application's thread may have no more.
 const COMPILER_STACK_BYTES: usize = 16 << 20;
 
-/// A thread for the driver's compiler.
+/// A thread for ptxas.
 fn compiler_thread() -> Builder {
     Builder::new().name("cloom-gpu-load".into()).stack_size(COMPILER_STACK_BYTES)
 }
 
-/// Works with the driver's compiler on this thread. The end of the process waits for it.
+/// Runs `work`, which uses ptxas, on this thread. The end of the process waits for it.
 fn translating<T>(gpu: &Gpu, work: impl FnOnce(&Current<'_>) -> Result<T, HalError>) -> Result<T, HalError> {
     let call = Call::begin_compiling()?;
     let result = work(&gpu.enter()?);
@@ -389,8 +390,8 @@ fn translating<T>(gpu: &Gpu, work: impl FnOnce(&Current<'_>) -> Result<T, HalErr
     result
 }
 
-/// Works with the driver's compiler on a thread for it, and waits. The end of the process waits for that thread even if
-/// the caller ends it, whom a handler of a signal has interrupted.
+/// Runs `work`, which uses ptxas, on a thread of its own, and waits. The end of the process waits for that thread even
+/// if the caller itself ends the process, in a signal handler that interrupted it.
 fn compile<T: Send>(gpu: &Gpu, work: impl FnOnce(&Current<'_>) -> Result<T, HalError> + Send) -> Result<T, HalError> {
     std::thread::scope(|scope| {
         let spawned = compiler_thread().spawn_scoped(scope, || translating(gpu, work));
@@ -406,14 +407,13 @@ fn key_of(to: &LoadFor<'_>, ptx: &[u8], effort: Effort) -> CubinKey {
     CubinKey::new(ptx, level(effort), to.gpu.driver.version, to.capability)
 }
 
-/// Whether the machine code of a kernel is kept.
+/// Whether the machine code of a kernel is in the cache.
 pub fn is_kept(to: &LoadFor<'_>, artifact: &KernelArtifact) -> bool {
     let (Some(cache), Some(launch)) = (to.cache, artifact.gpu()) else { return false };
     cache.has(&key_of(to, ptx_of(artifact), launch.effort))
 }
 
-/// Loads PTX, by the cache if there is one. By the linker, as the driver otherwise lets one thread compile at a time,
-/// and launches wait for it.
+/// Loads PTX from the cache, or translates it with the linker, which other threads and launches do not wait for.
 fn load(current: &Current<'_>, to: &LoadFor<'_>, ptx: &CString, effort: Effort) -> Result<RawModule, HalError> {
     let Some(cache) = to.cache else {
         return compile(to.gpu, |current| load_cubin(current, &link(current, ptx, effort)?));
@@ -432,7 +432,7 @@ fn load(current: &Current<'_>, to: &LoadFor<'_>, ptx: &CString, effort: Effort) 
     load_cubin(current, &cubin)
 }
 
-/// Loads PTX. Of several threads that do, the driver lets one compile at a time.
+/// Loads PTX without the linker, for options that only this call takes. The driver translates for one thread at a time.
 fn load_ptx(current: &Current<'_>, options: &mut Options, ptx: &CStr) -> Result<RawModule, HalError> {
     load_image(current, ptx.to_bytes_with_nul(), options).map_err(|f| options.explain(f))
 }

@@ -1,13 +1,14 @@
 //! Copies from GPU to GPU: over the link between the two (NVLink, PCIe) where there is one that works, else through the
 //! host, which the driver does by itself.
 //!
-//! In come ranges of the memory of two GPUs; out of it, the bytes have been copied. Before the first copy between the
-//! two, the pool of each admits the other one. Drivers have errors there:
+//! The input is a range of memory on each of two GPUs; the bytes have been copied when `copy` returns. Before the first
+//! copy between two GPUs, each one's memory pool grants access to the other GPU. Drivers have bugs there:
 //!
-//! * If one pool admits the other GPU, and that one's does not, copies into the first one fail: with a fault of the
-//!   copy engine by which the GPU is lost (580, two GPUs that copied from each other), or silently, without the bytes
-//!   (590, by reports). So both admit, or none.
-//! * That silence is why a copy each way is tried first. If the bytes do not arrive, the admission is taken back.
+//! * If one pool grants access and the other does not, copies into the first one fail: with a fault of the copy engine,
+//!   after which the GPU is lost (580, two GPUs that copied from each other), or silently, without the bytes (590, as
+//!   reported). So both pools grant access, or neither.
+//! * Because such a copy may fail silently, a copy in each direction is tried first. If its bytes do not arrive, access
+//!   is revoked.
 
 use crate::context::Gpu;
 use crate::library::{Address, PoolAccess, RawDevice};
@@ -19,12 +20,12 @@ use cloom_cuda_abi::constants::{
 use cloom_hal::HalError;
 use std::sync::Arc;
 
-/// Bytes of a copy that is tried.
+/// Bytes of the copy that is tried first.
 const PROBE_BYTES: usize = 64 << 10;
-/// What is copied then, and what is overwritten by it.
+/// The byte that this copy has everywhere, and the byte that it overwrites.
 const PATTERNS: [u8; 2] = [0x5b, 0xa4];
 
-/// Copies from another GPU, and waits for it. The callers have checked the ranges.
+/// Copies from another GPU, and waits for it. Callers have checked the ranges.
 pub fn copy(
     (gpu, to): (&Arc<Gpu>, Address),
     (other, from): (&Arc<Gpu>, Address),
@@ -35,9 +36,9 @@ pub fn copy(
     transfer((gpu, to), (other, from), size)
 }
 
-/// Opens the link between two GPUs, if nobody has tried to. Nothing else is copied between them meanwhile.
+/// Opens the link between two GPUs, unless that was tried before. Other copies between the two wait meanwhile.
 fn link(a: &Arc<Gpu>, b: &Arc<Gpu>, staging: &Staging) {
-    // The GPU with the smaller number knows.
+    // The GPU with the smaller number has the list.
     let [first, second] = if a.device < b.device { [a, b] } else { [b, a] };
     let mut linked = first.linked.lock();
     if linked.contains(&second.device) {
@@ -52,7 +53,7 @@ fn link(a: &Arc<Gpu>, b: &Arc<Gpu>, staging: &Staging) {
         pairs.iter().all(|(owner, guest)| set_access(owner, guest.device, MEM_ACCESS_FLAGS_PROT_READWRITE).is_ok());
     if !admitted || !pairs.iter().all(|(to, from)| arrives(to, from, staging).unwrap_or(false)) {
         for (owner, guest) in pairs {
-            // Without a link, there is nothing to take back.
+            // If this fails, there is no link, and so no access to revoke.
             let _ = set_access(owner, guest.device, MEM_ACCESS_FLAGS_PROT_NONE);
         }
     }
@@ -66,7 +67,7 @@ fn can_access(gpu: &Gpu, peer: &Gpu) -> bool {
     gpu.enter().is_ok_and(|current| current.check("cuDeviceCanAccessPeer", code).is_ok()) && can != 0
 }
 
-/// Says what access another GPU has to the memory of the pool.
+/// Sets the access that another GPU has to the owner's memory pool.
 fn set_access(owner: &Gpu, guest: RawDevice, flags: i32) -> Result<(), HalError> {
     let current = owner.enter()?;
     let pool = current.pool().ok_or_else(|| HalError::Device("it has no pool of memory".into()))?;
@@ -76,7 +77,7 @@ fn set_access(owner: &Gpu, guest: RawDevice, flags: i32) -> Result<(), HalError>
     Ok(current.check("cuMemPoolSetAccess", code)?)
 }
 
-/// Whether what is copied arrives.
+/// Whether the bytes of a copy arrive.
 fn arrives(to: &Arc<Gpu>, from: &Arc<Gpu>, staging: &Staging) -> Result<bool, HalError> {
     let [copied, overwritten] = PATTERNS;
     let (source, target) = (filled(from, copied)?, filled(to, overwritten)?);
@@ -96,7 +97,7 @@ fn filled(gpu: &Arc<Gpu>, byte: u8) -> Result<DeviceBlock, HalError> {
     Ok(block)
 }
 
-/// Copies by whatever way the driver takes.
+/// Copies over the route that the driver chooses.
 fn transfer((gpu, to): (&Gpu, Address), (other, from): (&Gpu, Address), size: u64) -> Result<(), HalError> {
     let (here, there) = (gpu.context()?, other.context()?);
     let current = gpu.enter()?;

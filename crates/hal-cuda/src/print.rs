@@ -28,7 +28,7 @@ impl Printing {
         Printing { gpu: gpu.clone(), staging: staging.clone(), free: Mutex::default() }
     }
 
-    /// An empty buffer, for what comes next on a stream.
+    /// An empty buffer for the next launch on a stream.
     pub fn buffer(&self, current: &Current<'_>, stream: RawStream) -> Result<DeviceBlock, HalError> {
         let free = self.free.lock().pop();
         let block = match free {

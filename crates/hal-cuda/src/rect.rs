@@ -1,8 +1,8 @@
 //! Boxes of bytes: rows with gaps between them, in memory of a GPU.
 //!
-//! The driver moves the rows of one slice by one call, and rows without gaps fastest. So a box that goes to the host is
-//! gathered on the GPU first, and one that comes from there is scattered on it: the bus sees one transfer, which is
-//! staged like any other. A box here has the GPU's addresses for its offsets.
+//! One call of the driver copies the rows of one slice, and it copies rows without gaps fastest. So a box that goes to
+//! the host is gathered on the GPU first, and one that comes from there is scattered on the GPU: the bus sees one
+//! transfer, which is staged like any other. The offsets of a box are addresses of the GPU here.
 
 use crate::context::{Current, Gpu};
 use crate::library::{Copy2d, RawStream, Side2d};
@@ -52,7 +52,8 @@ pub fn copy(gpu: &Gpu, to: Rect, from: Rect) -> Result<(), HalError> {
     begun.and(ended.map_err(HalError::from))
 }
 
-/// Repeats a pattern in each row: in the first one, then in as many more as there are already, then in each slice.
+/// Repeats a pattern in each row: in the first row, then by copying the filled rows to as many more, then in each
+/// slice.
 pub fn fill(gpu: &Gpu, to: Rect, pattern: &[u8]) -> Result<(), HalError> {
     let [width, height, depth] = to.region;
     if to.bytes() == 0 || pattern.is_empty() {
@@ -80,7 +81,7 @@ pub fn fill(gpu: &Gpu, to: Rect, pattern: &[u8]) -> Result<(), HalError> {
 fn copy_rows(current: &Current<'_>, stream: RawStream, to: Rect, from: Rect) -> Result<(), HalError> {
     let (to, from) = rows_first(to, from);
     let [width, height, depth] = from.region;
-    // A single row may be longer than what the call for many takes.
+    // A single row may be longer than the pitch that the call for many rows takes.
     let at_once = height > 1 && to.row_pitch.max(from.row_pitch) <= MAX_PITCH;
     let side = |start: u64, pitch: u64| Side2d {
         origin: [0; 2],

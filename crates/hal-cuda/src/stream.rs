@@ -1,11 +1,11 @@
-//! A stream with its timeline, and the launches on it whose ends are to be notified.
+//! A stream with its timeline, and the launches on it whose completion is to be notified.
 //!
-//! Launches of a queue go to a stream. `cloom_hal_gpu::timeline` orders them and decides which thread notifies; here is
-//! what a launch keeps alive until it has ended, and what is done then: its time is asked for, what it has printed is
-//! delivered, and its error is reported.
+//! Launches of a queue go to a stream. `cloom_hal_gpu::timeline` orders them and decides which thread notifies. This
+//! module has what a launch keeps alive until it has ended. At its end, its time is read, its output is delivered, and
+//! its error is reported.
 //!
-//! A launch that nobody asks about alone is appended to the last one of its queue ([`Stream::append`]): they have one
-//! end, which is notified once.
+//! A launch whose completion nobody asks for separately is appended to the last launch of its queue
+//! ([`Stream::append`]). Both then have one completion, which is notified once.
 
 use crate::context::{Current, Event, Gpu};
 use crate::error::OnItsWay;
@@ -30,18 +30,18 @@ pub type Times = Option<(Event, Arc<Event>)>;
 pub struct Stream {
     timeline: Timeline,
     completions: Completions<Ending>,
-    /// What timed launches wait for; made by the first.
+    /// The stream wait of timed launches, made by the first of them.
     wait: OnceLock<Option<StreamWait>>,
 }
 
 impl Stream {
-    /// With a stream of its own.
+    /// A timeline on a new stream of the driver.
     pub fn new(gpu: &Arc<Gpu>) -> Result<Stream, HalError> {
         let timeline = Timeline::new(CudaStream::new(gpu)?);
         Ok(Stream { timeline, completions: Completions::default(), wait: OnceLock::new() })
     }
 
-    /// What it waits for before a timed launch; `None` if there is no memory for that.
+    /// The stream wait of timed launches; `None` if there is no memory for it.
     pub fn stream_wait(&self) -> Option<&StreamWait> {
         self.wait.get_or_init(|| StreamWait::new(self.gpu()).ok()).as_ref()
     }
@@ -65,8 +65,9 @@ impl Stream {
         self.timeline.stream().gpu()
     }
 
-    /// Makes a launch of a queue, which `defer` defers and numbers, a part of the queue's last one. False if that is
-    /// not the last of the stream whose end is to be notified, or if the launch is not deferred.
+    /// Appends a launch of a queue to the queue's last one. `defer` defers the launch and returns its number. Returns
+    /// false if the queue's last launch is not the last one of the stream that is to be notified, or if `defer` does
+    /// not defer.
     pub fn append(&self, queue: u64, kernel: &Arc<str>, defer: impl FnOnce() -> Option<u64>) -> bool {
         self.completions.append(|Ending { launch: last, .. }| {
             if last.queue != queue || last.times.is_some() || last.print.is_some() {
@@ -78,7 +79,7 @@ impl Stream {
         })
     }
 
-    /// A thread that waits for one of these launches notifies their ends meanwhile. Returns whether it waits no more.
+    /// Waits for one of these launches, and notifies completions meanwhile. Returns whether `done` holds.
     pub fn wait(&self, done: &dyn Fn() -> bool) -> bool {
         completions::wait(self, done)
     }
@@ -110,7 +111,7 @@ impl StreamOwner for Stream {
     }
 }
 
-/// A launch whose end is to be notified.
+/// A launch whose completion is to be notified, and who is to be told.
 pub struct Ending {
     launch: Running,
     finish: Box<dyn Finish>,
@@ -131,23 +132,23 @@ impl Notify for Ending {
     }
 }
 
-/// A launch on its way, with those that were appended to it.
+/// A launch in progress, with those that were appended to it.
 pub struct Running {
     /// The GPU.
     pub gpu: Arc<Gpu>,
-    /// Where it runs.
+    /// The stream that it runs on.
     pub stream: Arc<Stream>,
     /// The queue that it comes from.
     pub queue: u64,
-    /// Their numbers there. Those between may be another queue's.
+    /// Their numbers on the stream. Numbers between them may belong to another queue.
     pub numbers: SmallVec<[RangeInclusive<u64>; 1]>,
     /// Its beginning and its end, if it is timed.
     pub times: Times,
-    /// Names the kernels as long as they run.
+    /// Names the kernels in errors as long as they run.
     pub kernels: SmallVec<[OnItsWay; 1]>,
     /// What it prints into.
     pub print: Option<(Arc<Printing>, DeviceBlock)>,
-    /// When it was submitted, and the number of work-items with which its kernel was seen to be quick.
+    /// The time of its submission, its work-items, and the most work-items with which its kernel was quick.
     pub quick: (Instant, u64, Arc<AtomicU64>),
 }
 
@@ -159,12 +160,12 @@ impl Running {
         }
     }
 
-    /// The last of its numbers.
+    /// The last of its numbers on the stream.
     fn last(&self) -> u64 {
         self.numbers.last().map_or(0, |numbers| *numbers.end())
     }
 
-    /// The end is that of one more launch.
+    /// Adds a launch, which completes with this one.
     fn append(&mut self, number: u64, kernel: &Arc<str>) {
         match self.numbers.last_mut() {
             Some(last) if *last.end() + 1 == number => *last = *last.start()..=number,
@@ -190,7 +191,7 @@ impl Running {
     fn end(mut self, sink: &dyn PrintSink) -> Result<Option<Duration>, HalError> {
         self.wait()?;
         self.kernels.clear();
-        // Only now: a launch that could not be submitted is one that has ended.
+        // Only after the wait: a launch that could not be submitted counts as ended.
         if let Some(failure) = self.stream.timeline.take_failure(&self.numbers) {
             return Err(failure);
         }
@@ -209,7 +210,8 @@ impl Running {
 }
 
 impl Drop for Running {
-    /// The buffer of a launch that nobody waits for is still written, and its kernel may go now.
+    /// Waits if the kernel still writes its output, and submits a deferred launch, because the kernel may be dropped
+    /// after this.
     fn drop(&mut self) {
         if self.print.is_some() {
             let _ = self.wait();

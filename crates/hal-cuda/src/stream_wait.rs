@@ -1,15 +1,15 @@
-//! Stream waits: what is put on a stream begins only when all of it is there.
+//! Stream waits: commands that are submitted together also begin together.
 //!
-//! The beginning of a timed launch is an event before its first grid. On an idle GPU that event comes at once, and the
-//! grid only when the host has submitted it, some microseconds later, which would count as the launch's. So the stream
-//! first waits until a word of the host's memory has reached a number (`cuStreamWaitValue32`), and the host writes the
-//! number when event, grids and event are submitted.
+//! A timed launch begins with an event before its first grid. On an idle GPU, that event is reached at once, but the
+//! grid begins only when the host has submitted it, some microseconds later. That delay would count as time of the
+//! launch. So the stream first waits until a word of host memory has reached a number (`cuStreamWaitValue32`). The host
+//! writes the number when it has submitted both events and the grids between them.
 //!
 //! The driver may wait for the GPU while it submits: to give kernels more local memory, to load them, or because
-//! another thread frees something. The driver would wait for the stream, and the stream for the number that is written
-//! after the call. So the stream does not wait before kernels whose submission may wait
-//! ([`CudaKernel::may_be_held`](crate::module::CudaKernel::may_be_held)), and a *watchdog*, a thread that calls no
-//! driver, writes numbers that streams have waited for too long.
+//! another thread frees something. It would wait for the stream, and the stream for the number, which is written only
+//! after the call: a deadlock. So the stream does not wait before kernels whose submission may wait
+//! ([`CudaKernel::may_be_held`](crate::module::CudaKernel::may_be_held)), and a *watchdog*, a thread that makes no
+//! driver calls, writes numbers that streams have waited for too long.
 
 use crate::context::{Current, Gpu};
 use crate::library::RawStream;
@@ -21,32 +21,32 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// The watchdog looks once in this time, and so ends a wait after twice the time at the latest. Submitting a launch
-/// takes a hundredth of it.
+/// The interval at which the watchdog looks. A stream wait therefore ends after two intervals at the latest. Submitting
+/// a launch takes a hundredth of one.
 const WATCHDOG_INTERVAL: Duration = Duration::from_millis(1);
-/// The watchdog ends after so many looks without a stream that waits: a second.
+/// The watchdog ends after this many looks without a waiting stream, which is a second.
 const MAX_IDLE_LOOKS: u32 = 1000;
 
-/// What one stream waits for.
+/// The word that one stream waits for.
 pub struct StreamWait {
     block: HostBlock,
     word: Arc<Word>,
-    /// The number that was last waited for.
+    /// The number of the last wait.
     last: Mutex<u32>,
     watched: Arc<State>,
 }
 
-/// A word of the host's memory that a stream waits for. The watchdog has it without the block, so that it never frees
-/// one: that is a call of the driver, which may wait for a stream that only the watchdog lets go on.
+/// A word of host memory that a stream waits for. The watchdog refers to the word without its block, so that the
+/// watchdog never frees a block: that is a driver call, which may wait for a stream that only the watchdog can release.
 struct Word {
-    /// Where it is; null when the block goes, which changes under the lock of the watchdog.
+    /// Its address; null once the block is freed. It changes under the watchdog's lock.
     value: AtomicPtr<u32>,
-    /// The number that the stream waits for; that of the word if it waits for none.
+    /// The number that the stream waits for. It equals the word's value if the stream does not wait.
     wanted: AtomicU32,
 }
 
 impl Word {
-    /// A word of four aligned bytes, which are there until it is [withdrawn](State::withdraw).
+    /// A word of four aligned bytes, which stay valid until it is [withdrawn](State::withdraw).
     fn new(value: *mut u32) -> Arc<Word> {
         Arc::new(Word { value: AtomicPtr::new(value), wanted: AtomicU32::new(0) })
     }
@@ -59,11 +59,11 @@ impl Word {
         (!value.is_null()).then(|| unsafe { AtomicU32::from_ptr(value) })
     }
 
-    /// Lets those go on that wait for numbers up to this one.
+    /// Releases the streams that wait for numbers up to this one.
     fn release(&self, number: u32) {
         let later = |value: u32| (number.wrapping_sub(value) as i32 > 0).then_some(number);
         if let Some(value) = self.value() {
-            // An error says that it has the number already.
+            // An error means that the word has reached this number already.
             let _ = value.fetch_update(Ordering::Release, Ordering::Relaxed, later);
         }
     }
@@ -75,14 +75,14 @@ impl Word {
     }
 }
 
-/// A stream that waits. It goes on when this is dropped, also if submitting failed: else it would wait for ever.
+/// A stream that waits. Dropping this releases it, also if submitting failed: otherwise it would wait for ever.
 pub struct Held<'a> {
     wait: &'a StreamWait,
     last: MutexGuard<'a, u32>,
 }
 
 impl StreamWait {
-    /// Nobody waits so far.
+    /// A word that no stream waits for yet.
     pub fn new(gpu: &Arc<Gpu>) -> Result<StreamWait, HalError> {
         let block = HostBlock::allocate(gpu, size_of::<u32>())?;
         let word = Word::new(block.pointer().cast());
@@ -91,7 +91,8 @@ impl StreamWait {
         Ok(StreamWait { block, word, last: Mutex::new(0), watched })
     }
 
-    /// Lets the stream wait until the result is dropped. `None` if the driver cannot, or there would be no watchdog.
+    /// Lets the stream wait until the result is dropped. `None` if the driver has no stream waits, or no watchdog can
+    /// be started.
     pub fn hold(&self, current: &Current<'_>, stream: RawStream) -> Option<Held<'_>> {
         let mut last = self.last.lock();
         let next = last.wrapping_add(1);
@@ -138,16 +139,16 @@ struct State {
 #[derive(Default)]
 struct Looks {
     words: Vec<Weak<Word>>,
-    /// Whether there is a thread.
+    /// Whether the thread runs.
     runs: bool,
-    /// Looks since a stream waited last.
+    /// Looks since the last one that saw a waiting stream.
     idle: u32,
-    /// The GPU is given back.
+    /// Whether the GPU is being released.
     ends: bool,
 }
 
 impl State {
-    /// Sees to it that there is a thread. False if there can be none.
+    /// Starts the thread, unless it runs. Returns false if it cannot be started.
     fn start(this: &Arc<State>) -> bool {
         let mut looks = this.looks.lock();
         looks.idle = 0;
@@ -159,7 +160,7 @@ impl State {
         looks.runs
     }
 
-    /// A word goes.
+    /// Removes a word whose block is about to be freed.
     fn withdraw(&self, word: &Arc<Word>) {
         let mut looks = self.looks.lock();
         looks.words.retain(|other| !std::ptr::eq(other.as_ptr(), Arc::as_ptr(word)));
@@ -174,7 +175,7 @@ impl Drop for Watchdog {
     }
 }
 
-/// The thread: at each look it ends the waits that it saw at the last one already.
+/// The watchdog's thread. Each look ends the waits that the previous look already saw.
 fn watch(state: &State) {
     let mut before: Vec<(Weak<Word>, u32)> = Vec::new();
     let mut looks = state.looks.lock();

@@ -1,15 +1,18 @@
 //! Textures: rows of a GPU's memory, which its texture units filter.
 //!
-//! In comes what an image is; out goes a handle. A texture here is a view of *pitched memory*, so that kernels, copies
-//! and maps go on using the image's rows as they are. A CUDA array, whose elements lie in blocks, is no faster to
-//! filter (H100, 2,048 by 2,048 elements of 4 bytes turned by 17 degrees: 19.0 us from rows, 18.0 from an array; four
-//! samples for each: 24.9 and 25.6), and copying that image into one takes 42 us. Only where few elements of an area
-//! are sampled are blocks better: every fourth of each dimension, turned, takes 56 us from rows and 36 from NVIDIA's.
+//! The input is a description of an image; the output is a handle. A texture here is a view of *pitched memory*, so
+//! that kernels, copies and maps go on using the image's rows as they are. Filtering a CUDA array, whose elements lie
+//! in blocks, is no faster (H100, 2,048 by 2,048 elements of 4 bytes turned by 17 degrees: 19.0 us from rows, 18.0 from
+//! an array; four samples for each: 24.9 and 25.6), and copying that image into an array takes 42 us. An array is
+//! faster only where the samples are far apart: every fourth element of each dimension, turned, takes 56 us from rows
+//! and 36 from an array.
 //!
-//! Pitched memory has two dimensions. The kernel's code finds slices and layers in it, which lie one below the other,
-//! and blends two slices: a unit takes twice as long for three dimensions as for two, too.
+//! Pitched memory has two dimensions. The slices and layers of an image lie one below the other in it; the kernel's
+//! code finds them, and blends two slices. Nothing is lost by that: a texture unit takes twice as long for three
+//! dimensions as for two, too.
 //!
-//! Texels of 16 bytes take a unit four times as long, so that loads are faster (three dimensions: 1.4 ms against 3.3).
+//! For texels of 16 bytes, a texture unit takes four times as long, so that loads are faster (three dimensions: 1.4 ms
+//! against 3.3).
 
 use crate::context::Gpu;
 use crate::library::{Rows, TextureDesc, TextureResource};
@@ -18,7 +21,7 @@ use std::sync::Arc;
 
 /// Bytes of the largest texel.
 const MAX_TEXEL_BYTES: u32 = 8;
-/// What the first byte of a texture is aligned to (`CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT`), and each row
+/// The alignment of a texture's first byte (`CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT`) and of each row
 /// (`CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT`), on all GPUs.
 const BASE_ALIGN_BYTES: u64 = 512;
 const ROW_ALIGN_BYTES: u64 = 32;
@@ -45,7 +48,8 @@ fn format(channel: TextureChannel) -> u32 {
 }
 
 impl CudaTexture {
-    /// One of rows in memory of this GPU. `None` if its units cannot read them, or more slowly than a kernel.
+    /// A texture of rows in memory of this GPU. `None` if its texture units cannot read them, or would be slower than
+    /// loads.
     pub fn new(gpu: &Arc<Gpu>, memory: &dyn Memory, rows: &TextureRows) -> Option<CudaTexture> {
         let address = memory.device_address() + rows.start;
         let can_be = address.is_multiple_of(BASE_ALIGN_BYTES)

@@ -14,10 +14,10 @@ use cloom_hal_gpu::timeline::{self, GpuStream, Submission};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Launches of a function that were waited for at once, before a graph is made for more of them: making one takes the
-/// driver as long as some launches.
+/// Blocking launches of a function before a graph is made for later ones: making a graph takes the driver as long as
+/// several launches.
 const AWAITED_LAUNCHES_BEFORE_GRAPH: u32 = 16;
-/// Functions of a stream that have such a graph; each keeps its code loaded.
+/// Functions of a stream that have such a graph. Each graph keeps its function loaded.
 const MAX_FUNCTIONS_WITH_GRAPH: usize = 4;
 
 /// The timeline of a CUDA stream.
@@ -27,12 +27,12 @@ pub type Timeline = timeline::Timeline<CudaStream>;
 pub struct CudaStream {
     gpu: Arc<Gpu>,
     stream: OwnedStream,
-    /// None if there is no memory for it.
+    /// The pinned memory of the value; `None` if there is none.
     value: Option<HostBlock>,
 }
 
 impl CudaStream {
-    /// A new stream. The value is made now, because the driver may wait for launches to make it.
+    /// A timeline on a new stream. The value is allocated now, because a later allocation may wait for launches.
     pub fn new(gpu: &Arc<Gpu>) -> Result<CudaStream, HalError> {
         let stream = OwnedStream::new(gpu)?;
         let value = HostBlock::allocate(gpu, size_of::<u64>()).ok();
@@ -79,25 +79,25 @@ impl GpuStream for CudaStream {
 pub struct Graphs {
     /// The functions that may be in a graph.
     pub launched: Launched,
-    /// The graph of launches that were deferred; made by the first that it is for; none inside if the driver makes
-    /// none.
+    /// The graph for batches of deferred launches, made for the first batch. The inner option is `None` if the driver
+    /// makes none.
     batch: Option<Option<Graph>>,
-    /// The functions of launches that followed one that was waited for, the last one first.
+    /// The functions of launches that followed a blocking launch, the most recent first.
     awaited: Vec<Awaited>,
 }
 
-/// A function whose launches are waited for.
+/// A function with blocking launches.
 struct Awaited {
     /// Its number.
     function: u64,
-    /// How many of its launches followed one that was waited for.
+    /// How many of its launches followed a blocking launch.
     count: u32,
-    /// The graph of a launch and the value; none inside if the driver makes none.
+    /// The graph of a launch and the value. The inner option is `None` if the driver makes none.
     graph: Option<Option<Graph>>,
 }
 
 impl Graphs {
-    /// The function that is launched now.
+    /// The record of the function that is launched now.
     fn awaited(&mut self, function: u64) -> &mut Awaited {
         match self.awaited.iter().position(|awaited| awaited.function == function) {
             Some(at) => self.awaited[..=at].rotate_right(1),
@@ -117,7 +117,8 @@ pub struct Entered<'a> {
 }
 
 impl Entered<'_> {
-    /// Puts a launch on the stream, together with its number as the value. False if it is to be put there otherwise.
+    /// Submits a launch and the write of its number as the timeline value, by one graph. Returns false if the caller
+    /// has to submit it otherwise.
     pub fn put_with_value(
         &self,
         graphs: &mut Graphs,

@@ -3,7 +3,7 @@
 //! The driver copies ordinary memory of the host through a small pinned buffer of its own, on one thread. A large
 //! transfer is therefore *staged*: several threads copy chunks into pinned blocks, from which the GPU fetches them, so
 //! that copying and fetching overlap. Small transfers, and those of memory that is pinned already, go to the driver
-//! directly. Small reads go into pinned memory, where they are sooner, and are copied from there. (H100, 256 MiB:
+//! directly. Small reads go into pinned memory, where they arrive sooner, and are copied from there. (H100, 256 MiB:
 //! pageable 9 GB/s up and 14 down, staged by one thread 9, by eight 14 to 20, pinned 55. H200, 4 KiB: 7.5 to 8.7 us
 //! down to ordinary memory, 6.7 to pinned memory.)
 
@@ -17,17 +17,19 @@ use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Bytes of a transfer that is not staged at most: starting threads takes as long as the transfer.
+/// The largest transfer that is not staged, in bytes: starting threads takes as long as such a transfer.
 const MAX_DIRECT_BYTES: usize = 2 << 20;
-/// Bytes of a read that goes through a small pinned block at most, and of that block.
+/// The largest read that goes through a small pinned block, in bytes, and the size of such a block.
 const MAX_SMALL_READ_BYTES: usize = 16 << 10;
 /// Bytes of a pinned block.
 const PINNED_BLOCK_BYTES: usize = 4 << 20;
-/// Bytes that a thread stages at once at least: copying and fetching then overlap soon.
+/// The smallest chunk of a staged transfer, in bytes. Chunks are much smaller than the transfer, so that copying and
+/// fetching overlap early.
 const MIN_CHUNK_BYTES: usize = 512 << 10;
-/// Bytes for which a thread is worth starting.
+/// Bytes of a transfer that are worth starting one more thread.
 const BYTES_PER_THREAD: usize = 2 << 20;
-/// Pinned blocks of a device at most, and threads of a transfer. (Figures for one and for eight above.)
+/// The most pinned blocks of a device, and the most threads of a transfer. (The figures above are for one and for
+/// eight.)
 const MAX_PINNED_BLOCKS: usize = 8;
 
 /// The pinned blocks of a device, allocated as they are needed.
@@ -35,7 +37,7 @@ pub struct Staging {
     gpu: Arc<Gpu>,
     blocks: Mutex<Blocks>,
     returned: Condvar,
-    /// Those for small reads: as many as there were readers at once.
+    /// The blocks for small reads: as many as there were readers at once.
     small: Mutex<Vec<HostBlock>>,
 }
 
@@ -58,10 +60,10 @@ unsafe impl Send for HostSide {}
 unsafe impl Sync for HostSide {}
 
 impl HostSide {
-    /// The same, so many bytes further on.
+    /// The address `offset` bytes further on.
     ///
     /// # Safety
-    /// The memory has so many bytes.
+    /// The memory has at least `offset` bytes.
     unsafe fn at(self, offset: usize) -> HostSide {
         // SAFETY: the memory has `offset` bytes, as this function's caller promises.
         unsafe {
@@ -86,7 +88,7 @@ impl Staging {
         Staging { gpu: gpu.clone(), blocks: Mutex::default(), returned: Condvar::new(), small: Mutex::default() }
     }
 
-    /// Copies from a GPU, of which the range has been checked.
+    /// Copies from a GPU. The caller has checked the range.
     pub fn read(&self, gpu: &Gpu, from: Address, to: &mut [u8]) -> Result<(), HalError> {
         let (host, size) = (HostSide::To(to.as_mut_ptr()), to.len());
         if size == 0 || size > MAX_SMALL_READ_BYTES {
@@ -103,7 +105,7 @@ impl Staging {
         result
     }
 
-    /// Copies to a GPU, of which the range has been checked.
+    /// Copies to a GPU. The caller has checked the range.
     pub fn write(&self, gpu: &Gpu, to: Address, from: &[u8]) -> Result<(), HalError> {
         // SAFETY: the slice is borrowed for the whole transfer.
         unsafe { self.transfer(gpu, HostSide::From(from.as_ptr()), to, from.len()) }
@@ -136,7 +138,7 @@ impl Staging {
                 let pinned = block.as_mut().map(HostBlock::bytes_mut);
                 // SAFETY: this thread alone has this chunk, which lies within the range, and the block.
                 if let Err(error) = unsafe { staged(&current, host.at(at), device + at as Address, bytes, pinned) } {
-                    // The other threads end too.
+                    // The other threads find no chunk left, and end too.
                     next.store(usize::MAX / 2, Ordering::Relaxed);
                     break Err(error);
                 }
@@ -146,7 +148,7 @@ impl Staging {
         };
         std::thread::scope(|scope| {
             let helper = || std::thread::Builder::new().name("cloom-copy".into());
-            // A thread that cannot be started is done without.
+            // If a thread cannot be started, the others do its part.
             let helpers: Vec<_> = (1..threads).filter_map(|_| helper().spawn_scoped(scope, work).ok()).collect();
             let mut result = work();
             for helper in helpers {
@@ -157,7 +159,7 @@ impl Staging {
         })
     }
 
-    /// A block; waits while other transfers have all of them. `None` if the host has no pinned memory for any.
+    /// A free block; waits while other transfers have all of them. `None` if the host has no pinned memory for any.
     fn take(&self) -> Result<Option<HostBlock>, HalError> {
         let mut blocks = self.blocks.lock();
         loop {
@@ -191,13 +193,13 @@ impl Staging {
     }
 }
 
-/// How many threads a transfer has: more than the cores only get into each other's way.
+/// The number of threads of a transfer: at most one for each core, as more would only disturb each other.
 fn threads() -> usize {
     static THREADS: OnceLock<usize> = OnceLock::new();
     *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from).min(MAX_PINNED_BLOCKS))
 }
 
-/// What memory an address of this process or of a device belongs to; `None` for ordinary memory of the host.
+/// The kind of memory that an address belongs to; `None` for ordinary memory of the host.
 fn memory_type(current: &Current<'_>, address: Address) -> Option<u32> {
     let mut kind = 0u32;
     // SAFETY: it writes a `u32`, and only looks the address up.
@@ -215,10 +217,10 @@ fn is_on_device(current: &Current<'_>, address: Address) -> bool {
         || unsafe { (current.table().mem_get_address_range)(&mut base, &mut size, address) } == 0
 }
 
-/// Copies by the driver, and waits.
+/// Copies by one call of the driver, and waits.
 ///
 /// # Safety
-/// Both sides have so many bytes.
+/// Both sides have `size` bytes.
 unsafe fn direct(current: &Current<'_>, host: HostSide, device: Address, size: usize) -> Result<(), HalError> {
     let stream = current.stream()?;
     // SAFETY: both sides have `size` bytes, as this function's caller promises, and the stream is waited for below,
@@ -241,7 +243,7 @@ unsafe fn direct(current: &Current<'_>, host: HostSide, device: Address, size: u
 /// Copies a chunk through a pinned block, if there is one.
 ///
 /// # Safety
-/// Both sides have so many bytes, and the block at least as many.
+/// Both sides have `size` bytes, and the block has at least as many.
 unsafe fn staged(
     current: &Current<'_>,
     host: HostSide,
@@ -267,7 +269,7 @@ unsafe fn staged(
     }
 }
 
-/// Bytes that are read at once where the end of a text is looked for.
+/// Bytes that are read at a time while the end of a text is searched.
 const TEXT_CHUNK_BYTES: u64 = 256;
 /// Bytes of the longest text.
 const MAX_TEXT_BYTES: usize = 64 << 10;
@@ -275,7 +277,7 @@ const MAX_TEXT_BYTES: usize = 64 << 10;
 /// The zero-terminated string at an address of a device, or its beginning; `None` if there is no memory of a device.
 pub fn text(gpu: &Gpu, address: Address) -> Option<Vec<u8>> {
     let current = gpu.enter().ok()?;
-    // Another address would be taken for one of the host, which must not be read for a kernel.
+    // Any other address would be one of the host, which must not be read on behalf of a kernel.
     is_on_device(&current, address).then_some(())?;
     let mut text = Vec::new();
     let mut chunk = TEXT_CHUNK_BYTES;
