@@ -1,10 +1,10 @@
 //! The grids of a launch, and their descriptors.
 //!
-//! In comes a range; out go grids whose groups all have one size and that are within the limits of a device: in each
-//! dimension the whole groups, in several spans if there are many, and then the group at the edge, which is smaller.
-//! Each grid has the descriptor that `cloom_ir::abi::gpu` describes. Before that, the range may get groups of another
-//! shape, or be divided between a coarsened kernel and the ordinary one for the remainder. What every launch needs is
-//! inlined, as back ends are other crates.
+//! The input is a range. The output is a list of grids, whose groups all have one size and which are within the limits
+//! of a device: in each dimension the whole groups, in several spans if there are many, and then the group at the edge,
+//! which is smaller. Each grid has the descriptor that `cloom_ir::abi::gpu` describes. Before that, the range may get
+//! groups of another shape, or be divided between a coarsened kernel and the ordinary one for the remainder. Functions
+//! on the path of every launch are `inline`, since the back ends that call them are other crates.
 
 use crate::tuning::{
     COARSE_GROUP_THREADS, MAX_GRIDS, MAX_RESIDENT_GROUPS, MIN_COARSE_ROW_THREADS, MIN_GROUPS_TO_REGROUP,
@@ -45,7 +45,7 @@ fn spans(global: u64, local: u64, limit: u64) -> impl Iterator<Item = Span> + Cl
     full.chain((rest > 0).then_some(Span { first_group: whole, groups: 1, local: rest }))
 }
 
-/// The grid of a range that is one.
+/// The grid of a range that needs only one.
 #[inline]
 pub fn single(range: &NdRange, limits: [u64; 3]) -> Option<Grid> {
     let local: [u64; 3] = std::array::from_fn(|d| range.local[d].min(range.global[d]).max(1));
@@ -59,7 +59,7 @@ pub fn single(range: &NdRange, limits: [u64; 3]) -> Option<Grid> {
     })
 }
 
-/// The grids of a range; none if there are too many to submit. No size of the range is 0.
+/// The grids of a range; `None` if there are too many to submit. No size of the range is 0.
 pub fn grids(range: &NdRange, limits: [u64; 3]) -> Option<impl Iterator<Item = Grid> + use<>> {
     let local = range.local.map(|size| size.max(1));
     let count = (0..3).try_fold(1u64, |count, d| {
@@ -75,7 +75,7 @@ pub fn grids(range: &NdRange, limits: [u64; 3]) -> Option<impl Iterator<Item = G
             let spans = [x, y, z];
             Grid {
                 first_group: spans.map(|span| span.first_group),
-                // Groups before a span are whole ones.
+                // All groups before a span are whole.
                 first_id: std::array::from_fn(|d| offset[d] + spans[d].first_group * local[d]),
                 groups: spans.map(|span| span.groups as u32),
                 local: spans.map(|span| span.local as u32),
@@ -84,9 +84,9 @@ pub fn grids(range: &NdRange, limits: [u64; 3]) -> Option<impl Iterator<Item = G
     }))
 }
 
-/// How a coarsened kernel of this factor runs a range: the range of its threads, and the range of the ordinary kernel's
-/// work-items at the end of each row that are too few for one thread. None if it should not: it would have fewer
-/// threads than `least`, or ids of more than 31 bits.
+/// Splits a range for a kernel that is coarsened by this factor: the range of its threads, and the ordinary kernel's
+/// range for the work-items at the end of each row that do not fill a thread. `None` if the coarsened kernel should not
+/// run: it would have fewer threads than `least`, or ids of more than 31 bits.
 pub fn coarsened_items(range: &NdRange, factor: u64, least: u64) -> Option<(NdRange, Option<NdRange>)> {
     let ([x, y, z], first) = (range.global, range.offset[0]);
     let rows = y.checked_mul(z)?;
@@ -116,8 +116,9 @@ pub fn coarsened_items(range: &NdRange, factor: u64, least: u64) -> Option<(NdRa
     Some((coarsened, remainder))
 }
 
-/// How a coarsened kernel whose groups are so many along a dimension runs a range: the range of its groups, and that of
-/// the ordinary kernel's work-items behind them, with the id of their first group. None if it has not one group.
+/// Splits a range for a kernel that is coarsened by `factor` groups along a dimension: the range of its groups, and the
+/// ordinary kernel's range for the groups after them, with the id of the first of these. `None` if the range does not
+/// fill one coarsened group.
 pub fn coarsened_groups(range: &NdRange, dim: usize, factor: u64) -> Option<(NdRange, Option<(NdRange, u64)>)> {
     let local = range.local[dim].max(1);
     let coarsened = range.global[dim] / local / factor;
@@ -134,23 +135,24 @@ pub fn group_count(range: &NdRange) -> u64 {
     range.groups().into_iter().fold(1, u64::saturating_mul)
 }
 
-/// Groups of so many threads that a multiprocessor has at a time, if it has registers and local memory for them.
+/// Groups of so many threads that are resident on a multiprocessor, if it has registers and local memory for them.
 fn resident(threads: u64) -> u64 {
     (RESIDENT_THREADS / threads.max(1)).min(MAX_RESIDENT_GROUPS)
 }
 
-/// Whether a multiprocessor has local memory for all the groups of so many threads that it could have.
+/// Whether a multiprocessor has local memory for as many groups as could be resident by their threads.
 pub fn is_full(threads: u64, local_size: u64, local_memory: u64) -> bool {
     local_size.saturating_mul(resident(threads)) <= local_memory
 }
 
-/// Groups of so many threads that take half of the places for groups: of fewer, coarsening makes a GPU idle.
+/// The number of groups that takes half of the GPU's slots for groups. With fewer, coarsening would leave
+/// multiprocessors idle.
 pub fn least_groups(threads: u64, multiprocessors: u64) -> u64 {
     multiprocessors * resident(threads) / 2
 }
 
-/// A range in groups whose warps have this shape, of at most so many threads, for a GPU of so many multiprocessors.
-/// None if it should be as it is, or if the groups would not divide it.
+/// The range in groups of at most `most` threads, whose warps have this shape, for a GPU with so many multiprocessors.
+/// `None` if the range should stay as it is, or if such groups would not divide it.
 pub fn shaped(range: &NdRange, shape: WarpShape, most: u64, multiprocessors: u64) -> Option<NdRange> {
     let row = match shape {
         WarpShape::AsGrouped => return None,
@@ -167,14 +169,14 @@ pub fn shaped(range: &NdRange, shape: WarpShape, most: u64, multiprocessors: u64
     (x.is_multiple_of(row) && row * column >= WARP_THREADS).then_some(NdRange { local: [row, column, 1], ..*range })
 }
 
-/// A range of few groups in groups that are halves, quarters… of its own, until there are as many as multiprocessors.
-/// Their warps are the same. (A row of a matrix a work-item, 2048 of them in groups of 64, which are 32, on the 132
-/// multiprocessors of an H200: 69 us instead of 103.)
+/// Divides the groups of a range that has few by 2, 4, 8 …, until there are as many groups as multiprocessors. The
+/// warps stay the same. (A kernel with one row of a matrix for each of 2048 work-items, in groups of 64, which become
+/// 32, on the 132 multiprocessors of an H200: 69 us instead of 103.)
 fn divided(range: &NdRange, multiprocessors: u64) -> Option<NdRange> {
     let mut divided = *range;
     while group_count(&divided) < multiprocessors {
         let halves = divided.local.iter().product::<u64>() / 2;
-        // The work-items of a warp are neighbours of the dimensions before.
+        // The slowest dimension is divided: the work-items of a warp are neighbours in the faster ones.
         let Some(slowest) = (0..3).rev().find(|&d| divided.local[d] > 1) else { break };
         if !divided.local[slowest].is_multiple_of(2) || !halves.is_multiple_of(WARP_THREADS) {
             break;
@@ -184,7 +186,7 @@ fn divided(range: &NdRange, multiprocessors: u64) -> Option<NdRange> {
     (divided.local != range.local).then_some(divided)
 }
 
-/// A range whose groups are small in groups of at most so many threads, whose rows are at least warps.
+/// Replaces the small groups of a range by larger ones, of at most `most` threads, whose rows are whole warps.
 fn in_rows(range: &NdRange, most: u64) -> Option<NdRange> {
     let [x, y, z] = range.global;
     let items = x.checked_mul(y)?.checked_mul(z)?;
@@ -193,7 +195,7 @@ fn in_rows(range: &NdRange, most: u64) -> Option<NdRange> {
         return None;
     }
     let part = |size: u64, most: u64| (1..=most).rev().find(|&part| size.is_multiple_of(part)).unwrap_or(1);
-    // Four short rows touch the neighbours of fewer work-items than a long one.
+    // A group of four short rows has fewer neighbouring work-items around it than one of a long row.
     [most / 4, most].into_iter().find_map(|longest| {
         let row = part(x, longest);
         let column = part(y, most / row);
@@ -210,7 +212,7 @@ pub struct Descriptor(pub [u8; gpu::SIZE as usize]);
 const _: () = assert!(align_of::<Descriptor>() == gpu::ALIGN as usize);
 
 impl Descriptor {
-    /// That of a launch, to which that of each grid is added by [`Descriptor::set_grid`]. `variables` and `print` are
+    /// The descriptor of a launch, to which [`Descriptor::set_grid`] adds each grid. `variables` and `print` are
     /// addresses, or 0.
     #[inline]
     pub fn new(range: &NdRange, variables: u64, print: u64) -> Descriptor {
@@ -227,7 +229,7 @@ impl Descriptor {
         descriptor
     }
 
-    /// The grid that it is for.
+    /// Sets the grid that it describes.
     #[inline]
     pub fn set_grid(&mut self, grid: &Grid) {
         self.put_each(gpu::FIRST_ID, grid.first_id);

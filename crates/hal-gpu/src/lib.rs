@@ -1,4 +1,4 @@
-//! What any GPU back end needs and no driver has to be called for. A back end such as `hal-cuda` brings the calls.
+//! The part of a GPU back end that calls no driver. A back end such as `hal-cuda` adds the calls.
 //!
 //! | module | in | out |
 //! |---|---|---|

@@ -1,11 +1,11 @@
 //! Print records: what `printf` on a GPU writes into a buffer, as `cloom_ir::abi::gpu` describes it.
 //!
-//! In come the bytes of the buffer; out go the records. What a kernel has not written, or has destroyed, ends the list
-//! and is no error.
+//! The input is the buffer's bytes; the output is the records. A record that the kernel has not written, or has
+//! destroyed, ends the list and is no error.
 
 use cloom_ir::abi::gpu::{RECORD_ARGS, RECORD_FORMAT, RECORD_ITEM, RECORD_SIZE};
 
-/// The bytes where no record has been written: as a format, one that no program has.
+/// The value of bytes where no record has been written. Read as the number of a format, it is one that no program has.
 pub const UNWRITTEN: u8 = 0xff;
 
 /// A record.

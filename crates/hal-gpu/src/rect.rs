@@ -1,5 +1,5 @@
-//! Boxes of bytes: how they are taken apart for a device that copies rows of one slice by one call, and rows without
-//! gaps fastest. No memory is touched here.
+//! Boxes of bytes, and how they are divided for a device that copies the rows of one slice by one call, and rows
+//! without gaps fastest. No memory is touched here.
 
 use crate::tuning::MAX_GATHERED_BYTES;
 use cloom_hal::Rect;
@@ -15,7 +15,7 @@ pub fn chunks(whole: Rect) -> impl Iterator<Item = Rect> {
     fits.then_some(whole).into_iter().chain((!fits).then(|| whole.parts(MAX_GATHERED_BYTES)).into_iter().flatten())
 }
 
-/// Slices of one row are the rows of one slice.
+/// If both boxes have slices of one row, these slices as the rows of one slice.
 pub fn rows_first(to: Rect, from: Rect) -> (Rect, Rect) {
     let turned = |rect: Rect| match rect.region {
         [width, 1, depth] => Rect { row_pitch: rect.slice_pitch, region: [width, depth, 1], ..rect },

@@ -1,7 +1,8 @@
 //! Random orders of operations on a timeline, compared with a sequential reference; and threads that launch, append and
-//! wait at random, whose ends are notified once and in order.
+//! wait at random, each of whose launches is notified once and in order.
 //!
-//! The GPU is a queue of commands that the test does one by one, so that each prefix of its work is seen. Calls of the
+//! The GPU is a queue of commands. The test executes them one at a time, so that each prefix of its work is observed.
+//! Driver calls fail at random.
 //! driver fail at random.
 
 use cloom_hal::HalError;
@@ -44,10 +45,10 @@ enum Command {
 
 struct State {
     random: Random,
-    /// One in so many calls fails; none if it is 0.
+    /// One in this many calls fails; none fails if it is 0.
     failing: u64,
     commands: VecDeque<Command>,
-    /// What was put on the stream, in order.
+    /// The launches that were submitted, in order.
     put: Vec<Launch>,
     ran: Vec<Launch>,
 }
@@ -180,20 +181,20 @@ impl Submission<Stream> for &Gpu {
     }
 }
 
-/// What a sequential machine would have.
+/// The state of a sequential timeline.
 #[derive(Default)]
 struct Reference {
-    /// All launches by their numbers; none for one that the caller was told of at once.
+    /// All launches by their numbers; `None` for one whose error the caller got at once.
     launches: BTreeMap<u64, Option<Launch>>,
-    /// Those that are not on the stream, in order.
+    /// The deferred launches, in order.
     deferred: VecDeque<u64>,
-    /// Those that could not be put there, and whose error was not asked for.
+    /// The refused launches whose error was not taken yet.
     failed: BTreeSet<u64>,
     ended: u64,
 }
 
 impl Reference {
-    /// Everything that was deferred has left the list: it is on the stream, or it has failed.
+    /// All deferred launches were submitted, or were refused.
     fn flush(&mut self, put: &BTreeSet<Launch>) {
         for number in self.deferred.drain(..) {
             if !self.launches[&number].is_some_and(|launch| put.contains(&launch)) {
@@ -202,7 +203,7 @@ impl Reference {
         }
     }
 
-    /// The timeline agrees.
+    /// The timeline is in the same state.
     fn check(&mut self, gpu: &Gpu, timeline: &Timeline<Stream>) {
         let state = gpu.state.lock();
         let number_of: BTreeMap<Launch, u64> =
@@ -305,7 +306,7 @@ fn random_orders_do_what_a_sequential_machine_does() {
     }
 }
 
-/// A stream whose launches are notified.
+/// A stream whose launches are notified when they end.
 struct Host {
     gpu: Arc<Gpu>,
     timeline: Timeline<Stream>,
@@ -314,7 +315,7 @@ struct Host {
     notified: Mutex<Vec<u64>>,
 }
 
-/// Launches with one end.
+/// Launches with one completion.
 struct Entry {
     host: Arc<Host>,
     numbers: Vec<u64>,
@@ -369,7 +370,7 @@ impl StreamOwner for Host {
 }
 
 impl Host {
-    /// Launches so often, and waits now and then. Returns the numbers.
+    /// Launches so many times, and waits now and then. Returns the numbers.
     fn launch(self: &Arc<Host>, thread: u64, launches: u64) -> Vec<u64> {
         let mut random = Random(thread);
         let (mut numbers, mut last) = (Vec::new(), None::<Arc<Done>>);
@@ -430,7 +431,7 @@ fn threads_that_launch_and_wait_are_notified_of_each_launch_once() {
                 .collect();
             threads.into_iter().flat_map(|thread| thread.join().expect("no thread panics")).collect::<BTreeSet<_>>()
         });
-        // What another thread has appended or put on the list may still be under way.
+        // Another thread may still notify launches that it has taken from the list.
         while host.notified.lock().len() < launched.len() {
             std::thread::yield_now();
         }

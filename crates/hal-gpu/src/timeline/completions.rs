@@ -1,10 +1,12 @@
-//! Who notifies that launches have ended: the thread of their stream, or a thread that waits for one of them.
+//! Decides which thread notifies that launches have ended: the thread of their stream, or a thread that waits for one
+//! of them.
 //!
-//! In come launches whose ends are to be notified; out go the notifications ([`Notify::notify`]), in the order of the
-//! launches, each once, under no lock. One thread at a time *serves* the list. The stream's thread is started when the
-//! first launch comes; it spins for a moment after each launch, then sleeps, and ends after it had nothing to do for a
-//! while. While launches follow each other and nobody waits for one, it calls the driver rarely, because its calls hold
-//! up those that launch. The ends of timed launches are notified as soon as they have come.
+//! The input is launches whose completion is to be notified; the output is the notifications ([`Notify::notify`]), in
+//! the order of the launches, each once, and without a lock held. One thread at a time *serves* the list. The stream's
+//! thread is started with the first launch. It spins for a moment after each launch, then sleeps, and ends when it had
+//! nothing to do for a while. While launches follow each other and no thread waits for one, it calls the driver rarely,
+//! because its calls delay those of the launching threads. The completion of a timed launch is notified as soon as it
+//! is reached.
 
 use super::order::Timeline;
 use super::stream::GpuStream;
@@ -19,23 +21,23 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A launch, or several that have one end, which is to be notified.
+/// A launch whose completion is to be notified, or several launches with one completion.
 pub trait Notify: Send + 'static {
-    /// The number of the last one.
+    /// The number of its last launch.
     fn last(&self) -> u64;
 
     /// Whether its time is asked for.
     fn is_timed(&self) -> bool;
 
-    /// Waits for its end and notifies who asked for it. Does not panic.
+    /// Waits for its completion and notifies its owner. It must not panic.
     fn notify(self);
 }
 
-/// Who has a stream with its timeline and its list, and can call the driver.
+/// Has a stream with its timeline and its list, and can call the driver.
 pub trait StreamOwner: Send + Sync + Sized + 'static {
     /// The stream.
     type Stream: GpuStream;
-    /// Launches of the list.
+    /// The launches in the list.
     type Launch: Notify;
     /// The name of the stream's thread.
     const THREAD: &'static str;
@@ -53,30 +55,30 @@ pub trait StreamOwner: Send + Sync + Sized + 'static {
     fn poll_completions(&self);
 }
 
-/// The launches of a stream whose ends are to be notified.
+/// The launches of a stream whose completion is to be notified.
 pub struct Completions<L> {
     pub(super) work: Mutex<Work<L>>,
-    /// Launches in `work` that no thread serves, for threads that spin.
+    /// Launches in `work` that no thread serves, for threads that spin and do not take the lock.
     pub(super) queued: AtomicUsize,
     /// Whether the last launch is timed.
     is_timed: AtomicBool,
     /// Threads that wait for launches.
     waiters: AtomicUsize,
-    /// The stream's thread sleeps on it.
+    /// The stream's thread sleeps on this condition.
     pub(super) changed: Condvar,
 }
 
-/// The list, and who is at it.
+/// The list, and the state of the threads that serve it.
 pub struct Work<L> {
     pub(super) launches: VecDeque<L>,
     has_thread: bool,
     is_asleep: bool,
-    /// A thread notifies the ends of the first launches.
+    /// A thread has taken the first launches and notifies them.
     pub(super) is_served: bool,
 }
 
 impl<L> Work<L> {
-    /// Whether the stream's thread sleeps and has something to do. The caller wakes it.
+    /// Whether the stream's thread sleeps although it has something to do. The caller then wakes it.
     #[must_use]
     fn wakes(&mut self) -> bool {
         !self.launches.is_empty() && !self.is_served && std::mem::take(&mut self.is_asleep)
@@ -97,13 +99,13 @@ impl<L> Default for Completions<L> {
 }
 
 impl<L: Notify> Completions<L> {
-    /// Makes a launch a part of the last one by `extend`, which returns whether it did. Under the lock, so that nobody
-    /// notifies the end of the last one meanwhile. False if there is none.
+    /// Appends a launch to the last one of the list by `extend`, and returns what that returns, or false if the list is
+    /// empty. It holds the lock, so that no thread notifies the last launch meanwhile.
     pub fn append(&self, extend: impl FnOnce(&mut L) -> bool) -> bool {
         self.work.lock().launches.back_mut().is_some_and(extend)
     }
 
-    /// The first launches, up to the one with this number; the first one in any case if that is to be waited for.
+    /// Takes the first launches, up to the one with this number. With `waits`, it takes at least the first one.
     fn take(work: &mut Work<L>, ended: u64, waits: bool) -> Vec<L> {
         let has_ended = |launch: &&L| launch.last() <= ended;
         let count = work.launches.iter().take(MAX_NOTIFIED_LAUNCHES).take_while(has_ended).count();
@@ -111,7 +113,7 @@ impl<L: Notify> Completions<L> {
         work.launches.drain(..count.min(work.launches.len())).collect()
     }
 
-    /// Gives the list back to who comes next.
+    /// Stops serving the list, and wakes the stream's thread if launches came meanwhile.
     fn give_back(&self, mut work: MutexGuard<'_, Work<L>>) {
         work.is_served = false;
         self.queued.store(work.launches.len(), Ordering::Release);
@@ -122,7 +124,7 @@ impl<L: Notify> Completions<L> {
     }
 }
 
-/// Has the end of a launch notified.
+/// Adds a launch to the list, so that its completion is notified.
 pub fn notify_end<O: StreamOwner>(owner: &Arc<O>, launch: O::Launch) {
     let completions = owner.completions();
     let mut work = completions.work.lock();
@@ -135,7 +137,7 @@ pub fn notify_end<O: StreamOwner>(owner: &Arc<O>, launch: O::Launch) {
         let thread = owner.clone();
         work.has_thread = spawn(O::THREAD, move || serve(&*thread));
         if !work.has_thread {
-            // Nobody else would: this thread notifies what is here.
+            // No other thread would notify, so this one does.
             drop(work);
             while notify_some(&**owner, true, &|| false) {}
         }
@@ -145,17 +147,17 @@ pub fn notify_end<O: StreamOwner>(owner: &Arc<O>, launch: O::Launch) {
     }
 }
 
-/// Notifies the ends of launches that have ended, until `done` holds; waits for the first one if that is asked for.
-/// False if another thread does or there is none. Many are taken at a time, so that those who launch find the list
-/// free.
+/// Notifies launches that have ended, until `done` holds. With `waits`, it waits for the first launch of the list.
+/// Returns false if another thread serves the list, or if the list is empty. It takes many launches at a time, so that
+/// launching threads find the list unlocked.
 pub fn notify_some<O: StreamOwner>(owner: &O, waits: bool, done: &dyn Fn() -> bool) -> bool {
     let completions = owner.completions();
     let mut work = completions.work.lock();
     if work.is_served {
         return false;
     }
-    // Another thread may just have notified what is waited for, and the launch behind it may end much later, or not
-    // before the caller goes on.
+    // Another thread may just have notified the launch that this one waits for. The next launch may end much later, or
+    // only after the caller has gone on.
     if waits && done() {
         return true;
     }
@@ -178,8 +180,8 @@ pub fn notify_some<O: StreamOwner>(owner: &O, waits: bool, done: &dyn Fn() -> bo
     true
 }
 
-/// A thread that waits for a launch notifies ends meanwhile, until `done` holds. Returns whether it does: if not, the
-/// thread should sleep until it is notified itself.
+/// For a thread that waits for a launch: it notifies completions meanwhile, until `done` holds. Returns whether `done`
+/// holds. If it does not, the caller should sleep until it is notified.
 pub fn wait<O: StreamOwner>(owner: &O, done: &dyn Fn() -> bool) -> bool {
     let completions = owner.completions();
     owner.timeline().begin_to_wait();
@@ -203,7 +205,7 @@ pub fn wait<O: StreamOwner>(owner: &O, done: &dyn Fn() -> bool) -> bool {
 /// The stream's thread.
 pub(super) fn serve<O: StreamOwner>(owner: &O) {
     let (completions, timeline) = (owner.completions(), owner.timeline());
-    // Waits in a row that other threads did.
+    // `waits`: waits in a row that other threads did themselves.
     let (mut quiet, mut waits) = (WAITER_HEAD_START, 0u32);
     let is_helped = || completions.waiters.load(Ordering::Acquire) > 0;
     while is_wanted(owner, waits >= NAP_AFTER_WAITS) {
@@ -223,17 +225,18 @@ pub(super) fn serve<O: StreamOwner>(owner: &O) {
     }
 }
 
-/// Puts on the stream what was deferred.
+/// Submits the deferred launches.
 fn submit_deferred<O: StreamOwner>(owner: &O) {
     if owner.timeline().deferred() > 0 {
         owner.try_submit_deferred();
     }
 }
 
-/// Waits until there is a launch that no thread waits for, or until there was none for long.
+/// Waits until there is a launch that no thread waits for, and returns true; or false if there was none for a long
+/// time.
 fn is_wanted<O: StreamOwner>(owner: &O, naps: bool) -> bool {
     let (completions, timeline) = (owner.completions(), owner.timeline());
-    // Who launches and waits again and again should not have to wake it again and again.
+    // It spins first, so that a thread with many blocking launches need not wake it for each.
     let (mut last, mut begin) = (timeline.submitted(), Instant::now());
     while begin.elapsed() < SPIN_TIME {
         submit_deferred(owner);
@@ -266,8 +269,8 @@ fn is_wanted<O: StreamOwner>(owner: &O, naps: bool) -> bool {
     }
 }
 
-/// Waits until no launch followed for a while, which is true then, or until it is time to poll for completions. `None`
-/// if another thread waits for launches.
+/// Returns true when no launch followed for a while, and false when it is time to poll for completions. `None` if
+/// another thread waits for launches, or none are left.
 fn wait_for_launches<O: StreamOwner>(owner: &O, quiet: Duration) -> Option<bool> {
     let (completions, timeline) = (owner.completions(), owner.timeline());
     let ended = timeline.ended();

@@ -1,15 +1,16 @@
-//! The launches that are not on the stream yet: in the order in which they came, in batches, so that whoever takes some
-//! takes a batch and holds the lock for a moment.
+//! The launches that are not on the stream yet, in the order of their numbers. They are kept in batches, so that a
+//! thread that submits some takes a whole batch and holds the lock only for a moment.
 
 use std::collections::VecDeque;
 
-/// Launches that wait in the host's memory.
+/// Launches that are deferred.
 pub struct Deferred<L> {
-    /// Each of as many launches as one call submits, but the last batch.
+    /// Each batch but the last one has as many launches as one call submits.
     batches: VecDeque<Vec<L>>,
     /// Launches in all batches.
     count: usize,
-    /// Empty batches. (What one thread allocates and another frees goes through the allocator's lock.)
+    /// Empty batches, for reuse. (Memory that one thread allocates and another frees goes through the allocator's
+    /// lock.)
     free: Vec<Vec<L>>,
 }
 
@@ -25,7 +26,7 @@ impl<L> Deferred<L> {
         self.count
     }
 
-    /// One more, in batches of so many.
+    /// Adds a launch, in batches of this size.
     pub fn push(&mut self, launch: L, batch_size: usize) {
         match self.batches.back_mut() {
             Some(last) if last.len() < batch_size => last.push(launch),

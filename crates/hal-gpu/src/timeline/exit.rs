@@ -1,27 +1,29 @@
-//! The end of the process, for which driver calls must not be under way: the driver tears down what they use.
+//! The end of the process, before which all driver calls must end: the driver tears down data that they use.
 //!
-//! A call begins and ends here. The end of the process closes the gate and waits until no call of another thread is
-//! under way; after that no call begins.
+//! A call begins and ends here. The end of the process closes the gate and waits until no call of another thread is in
+//! progress; after that, no call begins.
 
 use super::sync::{AtomicBool, AtomicUsize, Ordering};
 
-/// Counts the calls that are under way.
+/// Counts the calls in progress.
 pub struct ExitGate {
     running: AtomicUsize,
     is_closed: AtomicBool,
 }
 
 impl ExitGate {
-    /// An open gate, of a count that is 0 and a flag that is false. (They are the caller's to make, as Loom makes none
-    /// in a constant.)
+    /// An open gate, of a count that is 0 and a flag that is false. (The caller makes both, since Loom's types cannot
+    /// be made in a constant.)
     pub const fn new(running: AtomicUsize, is_closed: AtomicBool) -> ExitGate {
         ExitGate { running, is_closed }
     }
 
-    /// A call begins, which [`end`](Self::end) ends. False if the process ends: the call must not be made.
+    /// Begins a call, which [`end`](Self::end) ends. Returns false if the process is ending: then the call must not be
+    /// made.
     ///
-    /// Counting comes before looking, and closing before counting, all sequentially consistent: either the end of the
-    /// process sees that the call runs, or the call sees that end.
+    /// A call counts itself and then looks at the gate; the end of the process closes the gate and then looks at the
+    /// count. All four are sequentially consistent: either the end of the process sees the call, or the call sees the
+    /// closed gate.
     pub fn begin(&self) -> bool {
         self.running.fetch_add(1, Ordering::SeqCst);
         let is_open = !self.is_closed.load(Ordering::SeqCst);
@@ -31,17 +33,17 @@ impl ExitGate {
         is_open
     }
 
-    /// A call has ended.
+    /// Ends a call.
     pub fn end(&self) {
         self.running.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// The process ends.
+    /// Closes the gate: the process is ending.
     pub fn close(&self) {
         self.is_closed.store(true, Ordering::SeqCst);
     }
 
-    /// Whether no call is under way but so many of the calling thread, which a handler of a signal may have
+    /// Whether no call is in progress except `own` calls of the calling thread, which a signal handler may have
     /// interrupted.
     pub fn is_quiet(&self, own: usize) -> bool {
         self.running.load(Ordering::SeqCst) <= own

@@ -1,4 +1,4 @@
-//! The numbers of a stream's launches, the order in which they reach it, and the signals of their ends.
+//! The numbers of a stream's launches, their order on the stream, and the signals of their completion.
 
 use super::deferred::Deferred;
 use super::pace::Pace;
@@ -15,40 +15,40 @@ pub struct Timeline<S: GpuStream> {
     stream: S,
     /// The number of the last launch, which changes under the lock of `deferred`.
     pub(super) submitted: AtomicU64,
-    /// The number of the last launch whose end an event signalled.
+    /// The number of the last launch whose completion an event signalled.
     signalled: AtomicU64,
-    /// Who has the lock may put something on the stream.
+    /// The thread that holds this lock may submit to the stream.
     pub(super) order: Mutex<Order<S>>,
-    /// The last launches, which are not on the stream.
+    /// The deferred launches, which have the last numbers.
     deferred: Mutex<Deferred<S::Launch>>,
-    /// How many these are, for threads that only look.
+    /// Their number, for threads that only look.
     deferred_count: AtomicUsize,
-    /// The errors of launches that could not be put on the stream, by their numbers.
+    /// The errors of launches that the driver refused, by their numbers.
     failures: Mutex<BTreeMap<u64, HalError>>,
     /// Whether there ever was one, for threads that only look.
     has_failed: AtomicBool,
     pace: Pace,
 }
 
-/// What is known of the launches on the stream.
+/// The state of the launches on the stream.
 pub struct Order<S: GpuStream> {
-    /// Events behind launches whose ends are not known, by their numbers.
+    /// Events after launches that may not have ended, by the launches' numbers.
     events: VecDeque<(u64, Arc<S::Event>)>,
     /// The last launch on the stream.
     placed: u64,
-    /// The last launch behind which the value is written.
+    /// The last launch after which the value is written.
     written: u64,
-    /// Whether somebody waits or waited for the last launch.
+    /// Whether a thread waits or waited for the last launch.
     is_awaited: bool,
     /// The back end's.
     state: S::State,
 }
 
-/// A launch that was put on the stream at once.
+/// A launch that was submitted at once.
 pub struct Submitted<T> {
     /// Its number.
     pub number: u64,
-    /// What submitting it returned; none if it went there together with its timeline value.
+    /// The result of submitting it; `None` if it was submitted together with the timeline value.
     pub result: Option<T>,
 }
 
@@ -59,12 +59,13 @@ impl<S: GpuStream> Order<S> {
         self.is_awaited = false;
     }
 
-    /// Whether the last launch was waited for, or has ended so soon that nobody had to: then the value was written.
+    /// Whether the last launch was waited for. A launch that ended before a thread had to wait counts too: its value
+    /// was written.
     fn was_awaited(&self, ended: u64) -> bool {
         self.is_awaited || self.written == self.placed && self.placed > 0 && self.placed <= ended
     }
 
-    /// The first event behind a launch, if there is one.
+    /// The first event at or after a launch, if there is one.
     fn event_of(&self, number: u64) -> Option<Arc<S::Event>> {
         let at = self.events.partition_point(|&(before, _)| before < number);
         self.events.get(at).map(|(_, event)| event.clone())
@@ -72,7 +73,7 @@ impl<S: GpuStream> Order<S> {
 }
 
 impl<S: GpuStream> Timeline<S> {
-    /// That of a stream without launches, whose value is 0.
+    /// The timeline of a stream without launches, whose value is 0.
     pub fn new(stream: S) -> Timeline<S> {
         let order =
             Order { events: VecDeque::new(), placed: 0, written: 0, is_awaited: false, state: S::State::default() };
@@ -94,9 +95,9 @@ impl<S: GpuStream> Timeline<S> {
         &self.stream
     }
 
-    /// Puts a launch on the stream by `put`, which returns its event if it has recorded one. If the launch before it
-    /// was waited for, `put_with_value` is asked first: it puts the launch there together with its number as the value,
-    /// and returns whether it did.
+    /// Submits a launch by `put`, which returns its event if it has recorded one. If the launch before it was waited
+    /// for, `put_with_value` is asked first: it submits the launch together with its number as the value, and returns
+    /// whether it did.
     pub fn submit<T>(
         &self,
         stream: &impl Submission<S>,
@@ -127,14 +128,14 @@ impl<S: GpuStream> Timeline<S> {
         Ok(Submitted { number, result: Some(result) })
     }
 
-    /// The number of a launch that goes to the stream next. None if launches were deferred meanwhile: these come
-    /// before.
+    /// The number of a launch that is submitted next. `None` if launches were deferred meanwhile, which have to be
+    /// submitted first.
     fn next_number(&self) -> Option<u64> {
         let deferred = self.deferred.lock();
         (deferred.count() == 0).then(|| self.submitted.fetch_add(1, Ordering::Release) + 1)
     }
 
-    /// Keeps a launch for later, if launches come faster than the GPU or the driver takes them. Returns its number.
+    /// Defers a launch, if launches come faster than the GPU or the driver takes them. Returns its number.
     pub fn defer(&self, launch: impl FnOnce() -> S::Launch) -> Option<u64> {
         let now = self.pace.defer_at(self.submitted().saturating_sub(self.ended()))?;
         let number = self.append(launch())?;
@@ -142,7 +143,7 @@ impl<S: GpuStream> Timeline<S> {
         Some(number)
     }
 
-    /// Keeps a launch for later. Returns its number; none if there are too many.
+    /// Defers a launch. Returns its number; `None` if too many are deferred.
     pub fn append(&self, launch: S::Launch) -> Option<u64> {
         let mut deferred = self.deferred.lock();
         if deferred.count() >= MAX_DEFERRED_LAUNCHES {
@@ -153,30 +154,31 @@ impl<S: GpuStream> Timeline<S> {
         Some(self.submitted.fetch_add(1, Ordering::Release) + 1)
     }
 
-    /// A thread begins to wait: what it launches next follows nothing.
+    /// Notes that a thread begins to wait: its next launch does not follow another one closely.
     pub fn begin_to_wait(&self) {
         self.pace.begin_to_wait();
     }
 
-    /// How many launches are not on the stream.
+    /// The number of deferred launches.
     pub fn deferred(&self) -> usize {
         self.deferred_count.load(Ordering::Acquire)
     }
 
-    /// Puts on the stream what was deferred.
+    /// Submits the deferred launches.
     pub fn submit_deferred(&self, stream: &impl Submission<S>) {
         self.flush(stream, &mut self.order.lock());
     }
 
-    /// The same, for a thread that comes again: not if another one is at the stream now, which would have to wake it.
+    /// Submits the deferred launches, unless another thread holds the lock of the stream, which would have to wake this
+    /// one. For a thread that tries again later.
     pub fn try_submit_deferred(&self, stream: &impl Submission<S>) {
         if let Some(mut order) = self.order.try_lock() {
             self.flush(stream, &mut order);
         }
     }
 
-    /// Why one of these launches, which have ended, could not be put on the stream: the first one that could not. Each
-    /// error is returned once.
+    /// The error of the first of these launches that the driver refused. The launches have ended. Each error is
+    /// returned once.
     pub fn take_failure(&self, numbers: &[RangeInclusive<u64>]) -> Option<HalError> {
         if !self.has_failed.load(Ordering::Acquire) {
             return None;
@@ -192,13 +194,14 @@ impl<S: GpuStream> Timeline<S> {
         first
     }
 
-    /// A launch could not be put on the stream. Called with the lock of the order, before a signal can follow.
+    /// Stores the error of a launch that the driver refused. The caller holds the lock of the order, so that no signal
+    /// comes before.
     fn fail(&self, number: u64, error: HalError) {
         self.failures.lock().insert(number, error);
         self.has_failed.store(true, Ordering::Release);
     }
 
-    /// Puts on the stream what was deferred.
+    /// Submits the deferred launches; the caller holds the lock of the order.
     pub(super) fn flush(&self, stream: &impl Submission<S>, order: &mut Order<S>) {
         let mut free = None;
         while self.deferred() > 0 {
@@ -221,7 +224,7 @@ impl<S: GpuStream> Timeline<S> {
         }
     }
 
-    /// Puts launches on the stream, one by one.
+    /// Submits launches one by one.
     fn put_each(&self, stream: &impl Submission<S>, order: &mut Order<S>, first: u64, batch: &[S::Launch]) {
         for (launch, number) in batch.iter().zip(first..) {
             let put = self.close(stream, order).and_then(|()| stream.put(&mut order.state, launch));
@@ -232,7 +235,7 @@ impl<S: GpuStream> Timeline<S> {
         }
     }
 
-    /// Puts launches on the stream by one call. False if they cannot be.
+    /// Submits launches by one call. Returns false if that is not possible.
     fn put_batch(&self, stream: &impl Submission<S>, order: &mut Order<S>, first: u64, batch: &[S::Launch]) -> bool {
         let may_be_put = batch.len() == S::BATCH && stream.can_batch(&order.state, batch);
         if !may_be_put || self.close(stream, order).is_err() {
@@ -245,7 +248,7 @@ impl<S: GpuStream> Timeline<S> {
         is_put
     }
 
-    /// Puts an event behind what is on the stream, before something else follows.
+    /// Records an event after the last launch, before another one follows.
     fn close(&self, stream: &impl Submission<S>, order: &mut Order<S>) -> Result<(), HalError> {
         if order.events.len() >= MAX_EVENTS {
             self.poll(stream, order);
@@ -272,7 +275,7 @@ impl<S: GpuStream> Timeline<S> {
         number <= self.ended()
     }
 
-    /// Learns from events which launches have ended.
+    /// Queries events to learn which launches have ended.
     pub fn poll_completions(&self, stream: &impl Submission<S>) {
         self.poll(stream, &mut self.order.lock());
     }
@@ -285,7 +288,7 @@ impl<S: GpuStream> Timeline<S> {
                 return Ok(());
             }
             self.flush(stream, &mut order);
-            // The event of a timed launch is queried all the time.
+            // The event of a timed launch is polled all the time.
             if !order.event_of(number).is_some_and(|event| stream.can_sleep_on(&event)) {
                 self.write(stream, &mut order);
             }
@@ -328,7 +331,7 @@ impl<S: GpuStream> Timeline<S> {
             }
             let event = match order.event_of(number) {
                 Some(event) if order.placed > number || stream.can_sleep_on(&event) => event,
-                // The end of the stream is where the launch ends.
+                // The launch is the last one on the stream, so that the end of the stream is its end.
                 _ => Arc::new(stream.record(true)?),
             };
             drop(order);
@@ -343,7 +346,7 @@ impl<S: GpuStream> Timeline<S> {
         }
     }
 
-    /// Puts an event behind the last launch, if there is none.
+    /// Records an event after the last launch, if there is none.
     fn record(&self, stream: &impl Submission<S>, order: &mut Order<S>) -> Result<(), HalError> {
         let last = order.placed;
         if order.events.back().is_none_or(|&(number, _)| number != last) {
@@ -352,7 +355,7 @@ impl<S: GpuStream> Timeline<S> {
         Ok(())
     }
 
-    /// Lets the GPU write the value behind the last launch. Where it cannot, there are events.
+    /// Lets the GPU write the value after the last launch. If it cannot, events are recorded instead.
     fn write(&self, stream: &impl Submission<S>, order: &mut Order<S>) {
         let number = order.placed;
         if order.written < number && stream.write(number) {
@@ -360,12 +363,12 @@ impl<S: GpuStream> Timeline<S> {
         }
     }
 
-    /// An event behind this launch has come.
+    /// Notes that an event after this launch was reached.
     fn signal(&self, number: u64) {
         self.signalled.fetch_max(number, Ordering::Release);
     }
 
-    /// Queries events, in larger and larger steps, until one has not come.
+    /// Queries events, in larger and larger steps, until one has not been reached.
     fn poll(&self, stream: &impl Submission<S>, order: &mut Order<S>) {
         let (mut known, mut step) = (0, 1);
         while let Some((number, event)) = order.events.get(known + step - 1)
@@ -380,7 +383,7 @@ impl<S: GpuStream> Timeline<S> {
 }
 
 impl<S: GpuStream> Drop for Timeline<S> {
-    /// The GPU still writes the value.
+    /// Waits, because the GPU still writes the value.
     fn drop(&mut self) {
         let last = self.order.get_mut().written;
         if !self.has_ended(last) {

@@ -3,9 +3,10 @@
 use super::sync::{AtomicU64, Instant, Ordering};
 use super::tuning::{CLOSE_LAUNCH_TIME, DEFER_FROM_LAUNCHES};
 
-/// When launches came. It is a hint: threads that launch at the same time may lose a launch of each other.
+/// When launches came. It is only a heuristic: of two threads that launch at the same time, one may overwrite the note
+/// of the other.
 ///
-/// The functions are on the path of every launch, and are called from the crate of the back end: they are inlined.
+/// The functions are on the path of every launch, and the back end that calls them is another crate: they are inlined.
 pub struct Pace {
     /// Launches that followed each other closely since a thread waited.
     followed: AtomicU64,
@@ -20,7 +21,7 @@ impl Pace {
         Pace { followed: AtomicU64::new(0), last: AtomicU64::new(0), begin: Instant::now() }
     }
 
-    /// Nanoseconds since it began.
+    /// Nanoseconds since `begin`.
     #[inline]
     pub fn now(&self) -> u64 {
         self.begin.elapsed().as_nanos() as u64
@@ -41,13 +42,13 @@ impl Pace {
         self.last.store(now, Ordering::Relaxed);
     }
 
-    /// A thread begins to wait: what it launches next follows nothing.
+    /// Notes that a thread begins to wait: its next launch does not follow another one closely.
     #[inline]
     pub fn begin_to_wait(&self) {
         self.followed.store(0, Ordering::Relaxed);
     }
 
-    /// The time, if a launch that comes now should be deferred. So many launches have not ended.
+    /// The time, if a launch that comes now should be deferred. `under_way` launches have not ended.
     #[inline]
     pub fn defer_at(&self, under_way: u64) -> Option<u64> {
         let is_behind = under_way >= DEFER_FROM_LAUNCHES;

@@ -1,4 +1,4 @@
-//! The end of the process, beside threads that call the driver.
+//! The end of the process, while other threads call the driver.
 
 use super::exit::ExitGate;
 use super::sync::{AtomicBool, AtomicUsize};
@@ -48,7 +48,7 @@ impl Process {
     }
 }
 
-/// The end of the process as it is.
+/// The end of the process without a bug.
 fn sound_end(process: &Process) {
     process.gate.close();
     while !process.gate.is_quiet(0) {
@@ -57,7 +57,7 @@ fn sound_end(process: &Process) {
     process.driver.tear_down();
 }
 
-/// A planted bug: the end waits for the calls that it sees and then lets no other begin.
+/// A planted bug: the end waits for the calls that it sees, and only then lets no other begin.
 fn end_that_closes_late(process: &Process) {
     while !process.gate.is_quiet(0) {
         yield_now();
@@ -79,22 +79,22 @@ pub fn submission_at_the_end() {
     beside(sound_end, |process| _ = process.call());
 }
 
-/// The same with an end that does not wait for a submission in flight.
+/// A thread submits while the process ends, and the end does not wait for the submission.
 pub fn submission_at_an_end_that_closes_late() {
     beside(end_that_closes_late, |process| _ = process.call());
 }
 
-/// A thread loads a module; if it finds then that the process ends, it drops what it has loaded.
+/// A thread loads a module. If it finds afterwards that the process ends, it drops the module.
 pub fn load_at_the_end() {
     beside(sound_end, |process| {
         if process.call() && !process.call() {
-            // Unloading is a call as any other.
+            // Unloading is a driver call like any other.
             process.call();
         }
     });
 }
 
-/// A planted bug: what was loaded is unloaded without asking.
+/// A planted bug: the module is unloaded without asking the gate.
 pub fn load_at_the_end_that_unloads() {
     beside(sound_end, |process| {
         if process.call() && !process.call() {

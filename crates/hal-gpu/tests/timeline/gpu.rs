@@ -1,5 +1,5 @@
-//! A GPU with one stream, and the host's side of it. The GPU does a command whenever a thread lets it: a thread of its
-//! own, which comes in at any moment, or one that asks for an event or sleeps until one comes.
+//! A model of a GPU with one stream, and the host's side of it. The GPU executes a command whenever a thread lets it: a
+//! thread of the GPU, which may run at any moment, or a thread of the host that polls an event or blocks on one.
 
 use super::completions::{Completions, Notify, StreamOwner, notify_end, wait};
 use super::order::Timeline;
@@ -17,7 +17,7 @@ use std::sync::{Arc, Weak};
 pub enum Launch {
     /// It runs at once.
     Plain(u32),
-    /// It runs when the host has let it.
+    /// It runs only after the host has released it.
     Held(u32),
     /// The driver refuses it.
     Refused(u32),
@@ -29,14 +29,14 @@ enum Command {
     Event(Arc<AtomicBool>),
 }
 
-/// What a scenario is about.
+/// The kind of GPU, and the bugs planted in it.
 #[derive(Clone, Copy)]
 pub struct Kind {
     /// The GPU writes timeline values.
     pub has_values: bool,
-    /// A planted bug: an event wakes only who sleeps already.
+    /// A planted bug: an event wakes only threads that sleep already.
     pub forgets_events: bool,
-    /// A planted bug: the timeline goes while the GPU still writes its value.
+    /// A planted bug: the timeline is dropped while the GPU still writes its value.
     pub never_drains: bool,
 }
 
@@ -54,9 +54,9 @@ pub struct Gpu {
 struct State {
     commands: VecDeque<Command>,
     ran: Vec<Launch>,
-    /// The host has let launches run that it holds.
+    /// The host has released the launches that wait for it.
     is_let: bool,
-    /// The memory of the value is gone.
+    /// The memory of the value was freed.
     is_gone: bool,
 }
 
@@ -97,7 +97,7 @@ impl Gpu {
         self.changed.notify_all();
     }
 
-    /// The host lets launches run.
+    /// The host releases the launches that wait for it.
     pub fn let_run(&self) {
         self.state.lock().is_let = true;
         self.changed.notify_all();
@@ -108,7 +108,7 @@ impl Gpu {
         self.state.lock().ran.clone()
     }
 
-    /// Puts a launch on the stream.
+    /// Submits a launch.
     pub fn put(&self, launch: Launch) -> Result<(), HalError> {
         match launch {
             Launch::Refused(_) => Err(HalError::Device("refused".into())),
@@ -163,7 +163,7 @@ impl Submission<Stream> for &Gpu {
     }
 
     fn has_come(&self, event: &Event) -> Result<bool, HalError> {
-        // Who asks again and again gives the GPU time.
+        // Polling lets the GPU make progress.
         self.run(1);
         Ok(event.has_come.load(Ordering::Acquire))
     }
@@ -209,19 +209,19 @@ pub struct Host {
     pub completions: Completions<Entry>,
 }
 
-/// Says that a launch has ended, once.
+/// A flag that a launch has ended, which is set once.
 pub struct Told {
     result: Mutex<Option<Result<(), HalError>>>,
     changed: Condvar,
 }
 
-/// Launches of the list with one end.
+/// Launches of the list with one completion.
 pub struct Entry {
     host: Weak<Host>,
     pub launches: Vec<Launch>,
     pub numbers: Vec<RangeInclusive<u64>>,
     told: Arc<Told>,
-    /// A planted bug: the error is asked for before the end has come.
+    /// A planted bug: the error is taken before the launch has ended.
     takes_failure_early: bool,
 }
 
@@ -282,7 +282,7 @@ impl Told {
         self.result.lock().is_some()
     }
 
-    /// Sleeps until it has come, as who waits for an event of the runtime.
+    /// Sleeps until it is set, like a thread that waits for an event of the runtime.
     pub fn sleep(&self) -> Result<(), HalError> {
         let mut result = self.result.lock();
         loop {
@@ -301,25 +301,25 @@ impl Host {
         Arc::new(Host { gpu, timeline, completions: Completions::default() })
     }
 
-    /// A launch that goes to the stream at once. Returns its number.
+    /// Submits a launch at once. Returns its number.
     pub fn submit(&self, launch: Launch) -> u64 {
         let put = |(): &mut ()| Ok(((), self.gpu.put(launch).map(|()| None)?));
         self.timeline.submit(&&*self.gpu, |(), _| false, put).expect("no call fails").number
     }
 
-    /// A launch that is deferred. Returns its number.
+    /// Defers a launch. Returns its number.
     pub fn defer(&self, launch: Launch) -> u64 {
         self.timeline.append(launch).expect("there are few")
     }
 
-    /// What is to be notified of a launch.
+    /// The list's entry for a launch, and the flag that it sets.
     pub fn entry(self: &Arc<Host>, launch: Launch, number: u64, takes_failure_early: bool) -> (Entry, Arc<Told>) {
         let told = Arc::new(Told { result: Mutex::new(None), changed: Condvar::new() });
         let (host, launches, numbers) = (Arc::downgrade(self), vec![launch], vec![number..=number]);
         (Entry { host, launches, numbers, told: told.clone(), takes_failure_early }, told)
     }
 
-    /// Has the end of a launch notified.
+    /// Adds a launch to the list of those to be notified.
     pub fn notify_end(self: &Arc<Host>, launch: Launch, number: u64) -> Arc<Told> {
         let (entry, told) = self.entry(launch, number, false);
         notify_end(self, entry);
@@ -332,7 +332,7 @@ impl Host {
         told.sleep()
     }
 
-    /// Nothing follows: the stream's thread ends.
+    /// No launch follows: the stream's thread ends.
     pub fn end(&self) {
         let _work = self.completions.work.lock();
         self.completions.changed.expire();

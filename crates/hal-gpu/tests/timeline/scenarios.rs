@@ -7,8 +7,8 @@ use loom::sync::atomic::Ordering;
 use loom::thread::spawn;
 use std::sync::Arc;
 
-/// One thread launches and waits, again and again. A thread of the GPU does so many commands at any moment, if it is
-/// asked for.
+/// One thread launches and waits, again and again. With `gpu_commands`, a thread of the GPU executes that many commands
+/// at any moment.
 pub fn launch_and_wait(kind: Kind, launches: u32, gpu_commands: usize) {
     let host = Host::new(kind);
     let gpu = host.gpu.clone();
@@ -31,7 +31,7 @@ pub fn launch_and_sleep(kind: Kind) {
     host.end();
 }
 
-/// A thread waits for a launch, behind which there is one that ends only when that thread goes on.
+/// A thread waits for a launch. The next launch on the stream ends only when that thread goes on.
 pub fn wait_before_held(wait: impl FnOnce(&Host, &Told)) {
     let host = Host::new(SOUND);
     let (first, second) = (Launch::Plain(1), Launch::Held(2));
@@ -43,13 +43,13 @@ pub fn wait_before_held(wait: impl FnOnce(&Host, &Told)) {
     host.end();
 }
 
-/// The wait as it is.
+/// Waiting without a bug.
 pub fn sound_wait(host: &Host, told: &Told) {
     host.wait(told).expect("it runs");
 }
 
-/// A planted bug: a thread that takes the list does not look once more for what it waits for, and so waits for the
-/// launch behind that.
+/// A planted bug: a thread that takes the list does not look once more whether its launch has ended, and so waits for
+/// the next one.
 pub fn wait_that_takes_the_next_launch(host: &Host, told: &Told) {
     if !told.has_come() && host.completions.queued.load(super::sync::Ordering::Acquire) > 0 {
         completions::notify_some(host, true, &|| false);
@@ -57,7 +57,7 @@ pub fn wait_that_takes_the_next_launch(host: &Host, told: &Told) {
     host.wait(told).expect("it runs");
 }
 
-/// Two threads: one serves the list while the other one launches, and the stream's thread may fall asleep.
+/// One thread serves the list while another one launches, and the stream's thread may fall asleep.
 pub fn serve_while_launching(serve: fn(&Host)) {
     let host = Host::new(SOUND);
     let first = host.notify_end(Launch::Plain(1), host.submit(Launch::Plain(1)));
@@ -70,12 +70,13 @@ pub fn serve_while_launching(serve: fn(&Host)) {
     host.end();
 }
 
-/// Serving as it is.
+/// Serving without a bug.
 pub fn sound_serving(host: &Host) {
     completions::notify_some(host, true, &|| false);
 }
 
-/// A planted bug: whoever gives the list back does not wake the stream's thread for what came meanwhile.
+/// A planted bug: a thread that stops serving the list does not wake the stream's thread for launches that came
+/// meanwhile.
 pub fn serving_that_wakes_nobody(host: &Host) {
     let taken = {
         let mut work = host.completions.work.lock();
@@ -114,12 +115,12 @@ pub fn defer_and_submit(submit: fn(&Host, Launch) -> u64) {
     assert_eq!(host.gpu.ran(), wanted.map(Launch::Plain), "launches go to the stream in the order of their numbers");
 }
 
-/// Submitting as it is.
+/// Submitting without a bug.
 pub fn sound_submission(host: &Host, launch: Launch) -> u64 {
     host.submit(launch)
 }
 
-/// A planted bug: a number is given without looking whether a launch was deferred meanwhile.
+/// A planted bug: a launch gets its number without a check whether another one was deferred meanwhile.
 pub fn submission_that_overtakes(host: &Host, launch: Launch) -> u64 {
     let (timeline, gpu) = (&host.timeline, &*host.gpu);
     let mut order = timeline.order.lock();
@@ -130,7 +131,7 @@ pub fn submission_that_overtakes(host: &Host, launch: Launch) -> u64 {
     number
 }
 
-/// Launches are deferred by two threads, and become one batch or several.
+/// Two threads defer launches, which become one batch or several.
 pub fn defer_from_two_threads() {
     let host = Host::new(SOUND);
     let other = host.clone();
@@ -146,7 +147,7 @@ pub fn defer_from_two_threads() {
     assert_eq!(host.gpu.ran().len(), 2, "each runs once");
 }
 
-/// A launch that was deferred is refused when it is put on the stream, between two that are not.
+/// The driver refuses a deferred launch between two others.
 pub fn refused(takes_failure_early: bool) {
     let host = Host::new(SOUND);
     let (bad, good) = (Launch::Refused(1), Launch::Plain(2));
@@ -159,7 +160,7 @@ pub fn refused(takes_failure_early: bool) {
     host.end();
 }
 
-/// A launch is made a part of the last one, while that one may be notified.
+/// A launch is appended to the last one, while that one may be notified.
 pub fn append_to_the_last() {
     let host = Host::new(SOUND);
     let first = host.notify_end(Launch::Plain(1), host.submit(Launch::Plain(1)));
@@ -179,7 +180,7 @@ pub fn append_to_the_last() {
     assert_eq!(host.gpu.ran(), [1, 2].map(Launch::Plain));
 }
 
-/// A launch is waited for without the list, and its timeline goes then, while the GPU may still write a value.
+/// A thread waits for a launch without the list, and then drops the timeline, while the GPU may still write a value.
 pub fn drop_the_timeline(kind: Kind) {
     let host = Host::new(kind);
     let gpu = host.gpu.clone();
