@@ -1,21 +1,23 @@
-//! Coarsening: neighbouring work-items joined into one, for targets whose work-items are threads.
+//! Coarsening: one work-item does the work of several neighbours, for targets whose work-items are threads.
 //!
-//! In comes a kernel; out comes a second kernel, one work-item of which does the work of [`Coarse::factor`] of them.
-//! Kernels with barriers are the affair of [`groups`]. Of others, whose work-items read and write consecutive numbers,
-//! neighbours along dimension 0 are joined, with one wide access in place of theirs. A thread of a GPU that moves 16
-//! bytes at a time keeps four times as much of the memory's bandwidth busy as one that moves 4 (Volkov, "Better
-//! Performance at Lower Occupancy", GTC 2010), so that a plain kernel gets what people write `float4` for.
+//! The input is a kernel; the output is a second kernel, one work-item of which does the work of [`Coarse::factor`]
+//! work-items of the first. Kernels with barriers are coarsened by [`groups`]. In other kernels, whose work-items read
+//! and write consecutive elements, neighbours along dimension 0 are coarsened, and one wide access replaces theirs. A
+//! thread of a GPU that moves 16 bytes at a time uses four times as much of the memory's bandwidth as one that moves 4
+//! (Volkov, "Better Performance at Lower Occupancy", GTC 2010), so that a plain kernel is as fast as one written with
+//! `float4`.
 //!
 //! ```text
 //! item(id)          b[id] = a[id] + 1
 //! coarse(q)         v = load f32x4 &a[4·q];  store &b[4·q], (v.0 + 1, v.1 + 1, v.2 + 1, v.3 + 1)
 //! ```
 //!
-//! The work-items are joined in lockstep: each instruction that varies becomes one for each of them before the next one
-//! (unroll and jam). They have no order and share nothing but memory without races, so that no result depends on it.
-//! A branch that varies is taken if all agree. If they do not, as at the edge of a guard `if (id < n)`, each runs by
-//! itself, in a call of the function for one work-item; that is right only as long as none has stored anything, so
-//! branches that vary come before all stores, and not in loops. So do comparisons of indices that may wrap.
+//! The work-items run in lockstep (unroll and jam): each varying instruction is repeated for each of them before the
+//! next instruction. OpenCL gives work-items no order, and they share only memory without data races, so that no result
+//! depends on this order. A varying branch is taken if all work-items agree. If they do not, as at the edge of a guard
+//! `if (id < n)`, each runs by itself, from its beginning, in a call of the function for one work-item. That is right
+//! only as long as none has stored anything. So varying branches must come before all stores and must not be in loops,
+//! and the same holds for comparisons of indices that may wrap.
 
 mod check;
 mod groups;
@@ -35,25 +37,26 @@ use rustc_hash::FxHashMap;
 
 /// Bytes of the widest access of a thread.
 const WIDEST: u32 = 16;
-/// Work-items that are joined at most.
+/// The most work-items that are coarsened into one.
 const MAX_FACTOR: u32 = 4;
-/// What the id of a work-item among its neighbours is.
+/// The query that gives neighbouring work-items consecutive numbers.
 const ID: Op = Op::Query { what: Query::GlobalId, dim: 0 };
-/// Instructions of a kernel that is coarsened at most: beyond it arithmetic counts, and registers become scarce.
+/// The most instructions of a kernel that is coarsened. In longer kernels arithmetic dominates, and registers become
+/// scarce.
 const MAX_SIZE: usize = 150;
 
-/// A coarse kernel.
+/// A coarsened kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Coarse {
     /// The kernel.
     pub func: FuncRef,
-    /// The work-items of the original that one of it is.
+    /// The work-items of the original kernel that one work-item of this one stands for.
     pub factor: u32,
-    /// Which work-items these are.
+    /// Which work-items those are.
     pub joined: Joined,
 }
 
-/// Why the work-items stay apart, and where that shows.
+/// The reason why a kernel is not coarsened, and the source line that shows it.
 struct Unjoined {
     span: Span,
     why: &'static str,
@@ -65,8 +68,8 @@ impl Unjoined {
     }
 }
 
-/// Coarsens a kernel after the scalar passes, if that is profitable, and says why or why not. Global ids have at most
-/// 31 bits.
+/// Coarsens a kernel after the scalar passes, if that is profitable, and says why or why not. It assumes that global
+/// ids have at most 31 bits.
 pub fn coarsen(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) -> (Option<Coarse>, Remark) {
     let made = manager.step(COARSEN, || {
         let made = match groups::has_barriers(&module.funcs[kernel]) {
@@ -109,12 +112,14 @@ fn attempt(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) -> R
         return Err(Unjoined { span: data.span, why: "this operation is each work-item's own" });
     }
     let (mut item, asked) = item_function(func, |op| matches!(op, Op::Query { .. }));
-    // A branch over next to nothing, `x = x > max ? max : x`, would keep the work-items apart.
+    // A branch over a few instructions, as of `x = x > max ? max : x`, becomes a select. Otherwise it would be a
+    // varying branch.
     manager.function(module, &mut item, SELECT.id, select::run_in_loop);
     let id = asked.iter().position(|op| *op == ID);
     let id = id.ok_or_else(|| Unjoined::new("it does not ask for the global id of dimension 0"))?;
     let id = item.param_values()[func.params.len() + id];
-    // What varies by data alone tells which branches may be guards; then nothing may depend on any other branch.
+    // The first analysis ignores control dependence, and finds the branches that may be guards. The second one ignores
+    // it for guards only.
     let by_data = divergence::between_agreeing_lanes(&item, &[id], &|_| true);
     let facts = |divergence| Ids { item: &item, id, kernel_params: func.params.len(), divergence };
     let guards = facts(&by_data).guards();
@@ -129,7 +134,7 @@ fn attempt(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) -> R
     coarse.linkage = func.linkage;
     coarse.kernel.clone_from(&func.kernel);
     if let Some(meta) = &mut coarse.kernel {
-        // Its groups are the launcher's to choose.
+        // The launcher chooses the groups.
         meta.reqd_group_size = None;
     }
     let item_ref = module.funcs.push(item);
@@ -139,7 +144,7 @@ fn attempt(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) -> R
     Ok(Coarse { func: module.funcs.push(coarse), factor, joined: Joined::WorkItems })
 }
 
-/// What the joined work-items query.
+/// The values of a query for each of the coarsened work-items.
 fn neighbours(b: &mut Builder<'_>, op: &Op, factor: u32) -> Lanes {
     let Op::Query { what, dim } = *op else { return Lanes::new() };
     let value = b.query(what, dim);
@@ -149,7 +154,7 @@ fn neighbours(b: &mut Builder<'_>, op: &Op, factor: u32) -> Lanes {
     }
 }
 
-/// The numbers of the joined ones, of which `joined` is the number.
+/// The numbers of the coarsened ones; `joined` is the number of the one that stands for them.
 fn numbers_from(b: &mut Builder<'_>, joined: Value, factor: u32) -> Lanes {
     let times = b.iconst(Type::I64, factor.into());
     let first = b.binary_flags(BinOp::Mul, joined, times, Flags::NSW | Flags::NUW);
@@ -160,7 +165,7 @@ fn numbers_from(b: &mut Builder<'_>, joined: Value, factor: u32) -> Lanes {
     (0..factor).map(number).collect()
 }
 
-/// Whether an instruction may be joined with those of the neighbours.
+/// Whether an instruction may be repeated for each of the coarsened work-items.
 fn may_join(data: &InstData) -> bool {
     let is_plain = !data.flags.contains(Flags::VOLATILE);
     match data.op {
@@ -169,13 +174,14 @@ fn may_join(data: &InstData) -> bool {
             matches!(what, Query::GlobalId | Query::GlobalSize | Query::GlobalOffset | Query::WorkDim)
         }
         Op::PureCall(_) | Op::GlobalAddr(_) => true,
-        // Addresses of private memory differ between work-items in a way that nobody sees.
+        // Private memory has another address for each work-item, but no program can depend on that.
         Op::Alloca { .. } => false,
         ref op => op.is_pure(),
     }
 }
 
-/// The function of one work-item: what it asks for are parameters, after those of the kernel, in the order returned.
+/// The function of one work-item. Its queries become parameters after those of the kernel, in the order of the returned
+/// list.
 fn item_function(kernel: &Function, is_asked: impl Fn(&Op) -> bool) -> (Function, Vec<Op>) {
     let mut item = kernel.clone();
     item.name = format!("{}.item", kernel.name);

@@ -1,18 +1,18 @@
-//! Which work-items should be a warp of a GPU, by how they access memory.
+//! Which work-items should form a warp of a GPU, by the pattern of their memory accesses.
 //!
-//! In comes a kernel after the scalar passes; out goes the shape. The accesses of a warp are one for each sector of 32
-//! bytes that they touch. Neighbours of dimension 0 touch as few as there are if they access neighbouring elements, as
-//! most kernels are written. In a transposition,
+//! The input is a kernel after the scalar passes; the output is the shape. A warp's access takes one transaction for
+//! each sector of 32 bytes that it touches. Neighbours of dimension 0 touch the fewest sectors if they access
+//! neighbouring elements, as in most kernels. In a transposition,
 //!
 //! ```text
 //! out[x * height + y] = in[y * width + x]
 //! ```
 //!
-//! they write 32 sectors of which each is an eighth. A warp of 4 by 8 work-items touches 8 halves of sectors to read,
-//! whose other halves the next warp finds in the cache, and 4 sectors to write. That is for the launcher to choose,
-//! where the work-items cannot tell how they are grouped. So is the size of the groups: an H100 starts 1.5 of them in a
-//! nanosecond, which for kernels of a few instructions is not enough of 64 work-items; and fewer groups than it has
-//! multiprocessors leave some of these idle.
+//! they write 32 sectors, one eighth of each. A warp of 4 by 8 work-items reads 8 half sectors, whose other halves the
+//! next warp finds in the cache, and writes 4 sectors. The launcher chooses such a shape if the work-items cannot tell
+//! how they are grouped. It also chooses the size of the groups: an H100 starts 1.5 groups in a nanosecond, which is
+//! too few groups of 64 work-items for a kernel of a few instructions; and with fewer groups than multiprocessors, some
+//! of these are idle.
 
 use crate::passes::WARP_SHAPE;
 use crate::remarks::{Remark, RemarkCode};
@@ -26,14 +26,14 @@ use cloom_ir::loops::Loops;
 use cloom_ir::{BinOp, FuncRef, Function, Module, Op, Query, Space, Span, Value};
 use cloom_passes::PassManager;
 
-/// Operations that clamp a coordinate.
+/// The most operations that clamp a coordinate.
 const CLAMPS: u32 = 4;
-/// Instructions of a short kernel.
+/// The most instructions of a short kernel.
 const SHORT: u64 = 512;
-/// Bytes between the accesses of neighbours that share a sector.
+/// The most bytes between the accesses of neighbours that share a sector.
 const NEAR: u64 = 16;
 
-/// The shape for a kernel, with a remark if it is not that of its groups. A guess: every shape is right.
+/// The best shape for a kernel by a heuristic, with a remark if it is not that of its groups. Every shape is correct.
 pub fn warp_shape(module: &Module, kernel: FuncRef, manager: &PassManager<'_>) -> (WarpShape, Option<Remark>) {
     let shape = manager.step(WARP_SHAPE, || {
         let shape = shape_of(module, kernel);
@@ -61,7 +61,7 @@ fn shape_of(module: &Module, kernel: FuncRef) -> WarpShape {
     let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
     let is_id =
         |v| func.def_inst(v).is_some_and(|i| matches!(func.insts[i].op, Op::Query { what: Query::GlobalId, .. }));
-    // A guess may take for granted that ids and indices are small.
+    // Every shape is correct, so that the analysis may assume that ids and indices are small.
     let range = |v: Value| is_id(v).then_some((0, i32::MAX.into()));
     let known = |v: Value| Some(Form::symbol(64, Symbol::Query(Query::GlobalId, clamped_id(func, v, CLAMPS)?)));
     let facts = Facts { range: &range, known: &known, no_wrap: &|_, _| true, ..Facts::default() };
@@ -94,13 +94,13 @@ fn shape_of(module: &Module, kernel: FuncRef) -> WarpShape {
     }
 }
 
-/// Whether a work-item executes few instructions, as far as is known from constants.
+/// Whether a work-item executes few instructions. Only trip counts that are constants are known.
 fn is_short(func: &Function, loops: &Loops, affine: &Affine<'_>) -> bool {
     let trips = |l: usize| affine.trip_count(&affine.counted(l)?)?.known();
     executed(func, loops, trips, |b| func.blocks[b].insts.len() as u64) <= SHORT
 }
 
-/// The dimension of the id that a coordinate of an image is: it is clamped to the edge.
+/// The dimension whose id a coordinate of an image is. The coordinate may be clamped to the edge.
 fn clamped_id(func: &Function, v: Value, depth: u32) -> Option<u8> {
     let data = &func.insts[func.def_inst(v)?];
     match (&data.op, &data.args[..], depth) {
@@ -114,12 +114,12 @@ fn clamped_id(func: &Function, v: Value, depth: u32) -> Option<u8> {
     }
 }
 
-/// How far apart neighbours access.
+/// The distance between the accesses of neighbours.
 #[derive(Clone, Copy)]
 enum Stride {
-    /// At one place.
+    /// They access the same address.
     Same,
-    /// In one sector.
+    /// They access one sector.
     Near,
     Far,
 }
@@ -139,8 +139,8 @@ fn strides(address: &Form) -> Option<[Stride; 2]> {
 mod tests {
     use super::*;
 
-    /// The shape for a kernel that loads at an offset from one buffer and stores there in another, with ids `x`, `y`, a
-    /// number `n` and more before.
+    /// The shape for a kernel that loads at an offset in one buffer and stores at an offset in another. It has ids `x`
+    /// and `y` and a number `n`; `before` is more code before the accesses.
     fn shape(before: &str, load: &str, store: &str) -> WarpShape {
         let text = format!(
             "func external @k(ptr<global>, ptr<global>, i64) kernel {{

@@ -1,10 +1,10 @@
-//! What may be coarsened: which accesses follow each other, and which branches are guards.
+//! Which kernels may be coarsened: which accesses are consecutive, and which branches are guards.
 //!
-//! In comes the function of one work-item with its divergence; out comes how each access whose address varies lies to
-//! the neighbours', or why the work-items stay apart.
+//! The input is the function of one work-item with its divergence. The output is, for each access at a varying address,
+//! where it lies relative to those of the neighbours, or the reason why the kernel is not coarsened.
 //!
-//! An index of 32 bits, `y * width + x`, may wrap between two neighbours, and its elements then lie apart. That is left
-//! to the coarse kernel, which compares the first index with the last ([`Unwrapped`]).
+//! An index of 32 bits, `y * width + x`, may wrap between two neighbours, whose elements are then not adjacent. The
+//! coarsened kernel checks that at run time: it compares the first index with the last one ([`Unwrapped`]).
 
 use super::Unjoined;
 use crate::analysis::divergence::Divergence;
@@ -19,27 +19,29 @@ use std::cell::RefCell;
 
 /// Global ids.
 const IDS: (i64, i64) = (0, i32::MAX as i64);
-/// Bytes from work-item to work-item of an access that is not consecutive: the work-items' numbers lie together still.
+/// The most bytes between the accesses of neighbours if these are not consecutive: the elements are still near each
+/// other.
 const MAX_STRIDE: i64 = 16;
-/// Bytes between accesses of a work-item some of which are its neighbours'.
+/// Two accesses of a work-item at most so many bytes apart may be those of a neighbour too.
 const SHARED: i64 = 64;
 
-/// An access whose address varies.
+/// An access at a varying address.
 #[derive(Clone, Copy)]
 pub(super) struct Access {
-    /// Bytes of a work-item's.
+    /// The bytes that a work-item accesses.
     pub(super) bytes: u32,
-    /// The neighbours' follow each other.
+    /// Whether the accesses of neighbours are adjacent.
     pub(super) is_consecutive: bool,
-    /// What the address is a multiple of, if the first work-item's id is a multiple of this many more.
+    /// The alignment of the address without its term in the id. A wide access takes at most its own size as the
+    /// alignment, which that term has too.
     pub(super) align: u32,
 }
 
-/// Values of up to 32 bits, and the reading in which they must rise from the first joined work-item to the last one:
-/// then they have not wrapped, as the accesses take for granted.
+/// Values of up to 32 bits, each with the extension (signed or unsigned) under which it must grow from the first
+/// coarsened work-item to the last one. If it does, it has not wrapped in between, which the accesses rely on.
 pub(super) type Unwrapped = FxHashMap<Value, Ext>;
 
-/// How far such a value goes from work-item to work-item, at most.
+/// The most that such a value grows from one work-item to the next.
 const MAX_RISE: i64 = 16;
 
 /// The function of one work-item, and how its values depend on the id of dimension 0.
@@ -51,7 +53,7 @@ pub(super) struct Ids<'a> {
 }
 
 impl Ids<'_> {
-    /// Calls `ask` with what is known of the function's numbers.
+    /// Calls `ask` with the analyses of the function.
     fn with_affine<T>(&self, ask: impl FnOnce(&Cfg, &Loops, &Affine<'_>) -> T) -> T {
         let (item, id) = (self.item, self.id);
         let cfg = Cfg::new(item);
@@ -61,7 +63,7 @@ impl Ids<'_> {
         ask(&cfg, &loops, &affine)
     }
 
-    /// The branches that vary at which work-items may go on apart.
+    /// The varying branches that work-items may take differently.
     pub(super) fn guards(&self) -> Vec<Block> {
         self.with_affine(|cfg, loops, affine| {
             let varies = |b: &Block| self.divergence.is_divergent_branch(*b);
@@ -70,7 +72,7 @@ impl Ids<'_> {
         })
     }
 
-    /// Whether work-items may go on apart at a branch that varies, or why not.
+    /// Whether work-items may take a varying branch differently, or why not.
     fn guard(&self, cfg: &Cfg, loops: &Loops, affine: &Affine<'_>, b: Block) -> Result<(), &'static str> {
         let Term::Branch { cond, .. } = self.item.blocks[b].term else {
             return Err("neighbours may take this switch differently");
@@ -87,7 +89,7 @@ impl Ids<'_> {
         Ok(())
     }
 
-    /// The accesses that vary, if all of them and all branches can be joined.
+    /// The accesses at varying addresses, if all of them and all branches can be coarsened.
     pub(super) fn check(&self, guards: &[Block]) -> Result<(FxHashMap<Inst, Access>, Unwrapped), Unjoined> {
         if let Some((_, data)) = self.item.insts_in_layout().find(|(_, data)| data.op == Op::Sample) {
             return Err(Unjoined {
@@ -118,8 +120,8 @@ impl Ids<'_> {
         })
     }
 
-    /// Whether a value can be checked to rise, in this reading: it is then in `unwrapped`. Where the check fails, each
-    /// work-item runs by itself, so that none may have stored anything.
+    /// Whether a run-time check can show that a value grows under this extension; if so, the value is added to
+    /// `unwrapped`. If the check fails, each work-item runs by itself, so that none may have stored anything before.
     fn may_check(
         &self,
         cfg: &Cfg,
@@ -156,7 +158,7 @@ impl Ids<'_> {
         matches!(self.item.insts[inst].op, Op::Store { .. })
     }
 
-    /// The accesses that vary.
+    /// The accesses at varying addresses.
     fn accesses(&self, affine: &Affine<'_>) -> Result<FxHashMap<Inst, Access>, Unjoined> {
         let item = self.item;
         let mut accesses = FxHashMap::default();
@@ -173,10 +175,11 @@ impl Ids<'_> {
         Ok(accesses)
     }
 
-    /// Whether joined work-items gain by most accesses of consecutive numbers in loops. Those of a known alignment
-    /// become wide. Others become one for each work-item, whose neighbours' then lie apart; they are fewer if one
-    /// work-item reads what its neighbour does, as in sums along a row. (Sums down columns, of an unknown pitch: half
-    /// as long again. A few such accesses without a loop cost nothing.)
+    /// Whether coarsening is profitable for the consecutive accesses in loops. Those of a known alignment become wide.
+    /// Each other one becomes an access for each work-item, and the accesses of two neighbouring threads are then
+    /// further apart. That is still profitable if work-items share elements with their neighbours, as in sums along a
+    /// row. (Sums down columns, of an unknown pitch, took half as long again. A few such accesses outside of loops cost
+    /// nothing.)
     fn pays(&self, loops: &Loops, affine: &Affine<'_>, accesses: &FxHashMap<Inst, Access>) -> bool {
         let item = self.item;
         let consecutive = |inst: &Inst| accesses.get(inst).filter(|access| access.is_consecutive);
@@ -203,7 +206,8 @@ impl Ids<'_> {
         gain >= loss
     }
 
-    /// Whether a condition compares something that grows with the id with a bound: neighbours agree but at one place.
+    /// Whether a condition compares a value that grows with the id with a bound: then only one pair of neighbours
+    /// disagrees.
     fn is_bound(&self, affine: &Affine<'_>, cond: Value) -> bool {
         let Some(inst) = self.item.def_inst(cond) else { return false };
         let InstData { op, args, .. } = &self.item.insts[inst];
@@ -219,7 +223,8 @@ impl Ids<'_> {
         }
     }
 
-    /// How far a value goes from work-item to work-item, modulo its width, and what is the same for neighbours.
+    /// How much a value grows from one work-item to the next, modulo its width, and the part of it that neighbours
+    /// share.
     fn slope(&self, affine: &Affine<'_>, v: Value) -> Option<(i64, Form)> {
         let (ids, rest) = affine.form(v, Ext::Own).coefficients(|s| self.is_id(s))?;
         let [(_, slope)] = &ids[..] else { return None };
@@ -230,7 +235,7 @@ impl Ids<'_> {
         matches!(symbol, Symbol::Value(v, _) if v == self.id)
     }
 
-    /// Whether a form is the same for neighbours.
+    /// Whether a form has the same value for neighbours.
     fn is_shared(&self, form: &Form) -> bool {
         !form
             .symbols()
@@ -255,7 +260,7 @@ impl Ids<'_> {
         false
     }
 
-    /// An access of numbers of this type at an address that varies, or why it would not gain by being joined.
+    /// An access to elements of this type at a varying address, or the reason why it would not gain.
     fn access(&self, affine: &Affine<'_>, address: Value, ty: Type, align: u32) -> Result<Access, &'static str> {
         let item = self.item;
         if !matches!(item.ty(address).space(), Some(Space::Global | Space::Constant)) {
@@ -268,7 +273,8 @@ impl Ids<'_> {
         if !(is_consecutive || slope >= i64::from(bytes) && slope <= MAX_STRIDE) {
             return Err(SCATTERED);
         }
-        // The address but for the id: buffers are aligned, and every other term counts by its factor.
+        // The alignment of the address without its id: buffers are aligned, and each other term counts by its constant
+        // factor.
         let buffers = &item.param_values()[..self.kernel_params];
         let is_buffer = |s: Symbol| matches!(s, Symbol::Value(v, _) if buffers.contains(&v) && item.ty(v).is_ptr());
         let known = rest.power_of_two(COARSE_ALIGN, |s| if is_buffer(s) { COARSE_ALIGN } else { 1 });

@@ -1,26 +1,26 @@
-//! Joined groups, for kernels with barriers.
+//! Coarsening of groups, for kernels with barriers.
 //!
-//! In comes a kernel whose groups share local memory; out comes a second kernel, a group of which does the work of
-//! several neighbours along a dimension: each work-item is that of the same local id in each of them. It has the local
-//! memory of all, and a barrier is one barrier for all. (Block coarsening, of Ivanov et al., "Retargeting and
-//! Respecializing GPU Workloads for Performance Portability", CGO 2024.)
+//! The input is a kernel whose groups share local memory. The output is a second kernel, one group of which does the
+//! work of several neighbouring groups along a dimension: each of its work-items does the work of those with the same
+//! local id. It has the local memory of all these groups, and one barrier stands for theirs. (Block coarsening, of
+//! Ivanov et al., "Retargeting and Respecializing GPU Workloads for Performance Portability", CGO 2024.)
 //!
 //! ```text
 //! tile[l] = in[g·n + l]                 tile0[l] = in[4·q·n + l];  tile1[l] = in[(4·q + 1)·n + l];  …
 //! barrier                               barrier
 //! ```
 //!
-//! Where variables are all of the local memory, it is one variable for all groups. Where arguments say how much there
-//! is, each has the same part of what the launch has, and finds it at run time.
+//! If all local memory is variables, one variable holds those of all groups. If arguments give its size, the launch's
+//! local memory is divided into equal parts at run time, one for each group.
 //!
-//! What it is for: the loads of the joined groups are under way together. A kernel that moves four bytes a work-item
-//! keeps half of a GPU's bandwidth busy, and neither wide accesses nor loads of neighbours can be had where local ids
-//! say what a work-item does.
+//! The gain is that the loads of the groups are in flight together. A kernel in which each work-item moves four bytes
+//! uses only half of a GPU's bandwidth. Wide accesses and loads of neighbouring elements are not possible when local
+//! ids decide what a work-item does.
 //!
-//! Whatever depends on local ids alone is the same for all joined groups: loops from a local id on, trees of
-//! reductions. A branch that depends on the group, as at the edge of a picture, is taken if all agree; if they do not,
-//! each goes its way to where they meet ([`super::regions`]). Groups have no order among them, so that no result
-//! depends on it.
+//! A value that depends on local ids alone is the same for all coarsened groups: loops that start at a local id, trees
+//! of reductions. A branch that depends on the group, as at the edge of a picture, is taken if all groups agree. If
+//! they do not, each one runs a copy of the region up to the point where the paths join ([`super::regions`]). Groups
+//! have no order among them, so that no result depends on this order.
 
 use super::jam::{Apart, Jam, Lanes};
 use super::regions::{Region, region};
@@ -39,18 +39,18 @@ use cloom_ir::{
 };
 use rustc_hash::FxHashMap;
 
-/// Bytes that a work-item loads which keeps as much of the bandwidth busy as several joined ones.
+/// A work-item that loads this many bytes uses as much of the bandwidth as several coarsened ones.
 const ENOUGH: u64 = 12;
 
-/// Iterations of a loop that is over soon.
+/// The iterations of a short loop.
 const SHORT: u64 = 32;
 
-/// Whether the work-items of a group wait for each other.
+/// Whether the work-items of a group wait for each other at barriers.
 pub(super) fn has_barriers(func: &Function) -> bool {
     func.insts_in_layout().any(|(_, data)| data.op == Op::Barrier)
 }
 
-/// Joins groups of a kernel, or says why not.
+/// Coarsens the groups of a kernel, or says why not.
 pub(super) fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Unjoined> {
     let func = &module.funcs[kernel];
     if func.size() > MAX_SIZE {
@@ -109,10 +109,10 @@ pub(super) fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Un
     Ok(Coarse { func: module.funcs.push(coarse), factor, joined: Joined::Groups { dim, local_size } })
 }
 
-/// What varies among groups that differ in these values, and what is behind each branch that they may take differently.
+/// Which values vary among groups, if these values do, and the region of each branch that groups may take differently.
 ///
-/// Behind such a branch they go on together only if all took it the same way, so that nothing depends on it there. What
-/// does is what the ways pass to the block where they meet.
+/// After such a branch, the groups go on together only if all of them took the same edge. So the values in its region
+/// do not vary by the branch. Only the values that the edges pass to the block at the join do.
 fn regions(
     item: &Function,
     cfg: &Cfg,
@@ -136,7 +136,7 @@ fn regions(
     }
 }
 
-/// Whether an instruction may be joined with those of other groups.
+/// Whether an instruction may be repeated for each of the coarsened groups.
 fn may_join(data: &InstData) -> bool {
     match data.op {
         Op::Query { what: Query::LocalId | Query::GroupId | Query::NumGroups, .. } => true,
@@ -146,19 +146,19 @@ fn may_join(data: &InstData) -> bool {
     }
 }
 
-/// Whether joined groups differ in what is asked for.
+/// Whether a query has another answer in each of the coarsened groups.
 fn is_of_group(op: &Op, along: u8) -> bool {
     matches!(*op, Op::Query { what: Query::GlobalId | Query::GroupId, dim } if dim == along)
 }
 
-/// The dimension along which groups are joined: the last one whose ids are asked for. If all are, as by
-/// `get_global_linear_id()`, it is the one that each range has.
+/// The dimension along which groups are coarsened: the last one whose ids the kernel queries. If it queries all, as by
+/// `get_global_linear_id()`, it is dimension 0, which every range has.
 fn dimension(func: &Function) -> Option<u8> {
     let is_asked = |dim: &u8| func.insts_in_layout().any(|(_, data)| is_of_group(&data.op, *dim));
     if (0..3).all(|dim| is_asked(&dim)) { Some(0) } else { (0..3).rev().find(is_asked) }
 }
 
-/// Bytes that a work-item loads from global memory at most, where loops of which that is not known iterate once.
+/// The most bytes that a work-item loads from global memory. A loop whose length is unknown counts as one iteration.
 fn bytes_loaded(func: &Function, loops: &Loops, affine: &Affine<'_>) -> u64 {
     let trips = |l| Some(known_trips(affine, l).unwrap_or(1));
     let bytes = |data: &InstData| match (&data.op, data.result) {
@@ -168,9 +168,9 @@ fn bytes_loaded(func: &Function, loops: &Loops, affine: &Affine<'_>) -> u64 {
     executed(func, loops, trips, |b| func.blocks[b].insts.iter().map(|&i| u64::from(bytes(&func.insts[i]))).sum())
 }
 
-/// Whether there is a loop that reads local memory, and neither waits nor stores anything in global memory: it computes
-/// from a tile, as a product of matrices does, which keeps a GPU as busy as it can be. Few iterations do not, as those
-/// over the numbers of a small filter.
+/// Whether a loop reads local memory and has neither a barrier nor a store to global memory. Such a loop computes from
+/// a tile, as a matrix product does, and keeps a GPU busy by itself. A loop of few iterations does not, such as one
+/// over the coefficients of a small filter.
 fn computes_from_tiles(func: &Function, loops: &Loops, affine: &Affine<'_>) -> bool {
     loops.loops.iter().enumerate().any(|(l, of)| {
         let ops = || of.blocks.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i]);
@@ -182,7 +182,7 @@ fn computes_from_tiles(func: &Function, loops: &Loops, affine: &Affine<'_>) -> b
     })
 }
 
-/// The local memory of one group, if variables are all of it.
+/// The layout of one group's local memory, if it consists of variables only.
 struct Locals {
     at: FxHashMap<GlobalRef, u64>,
     /// Bytes from group to group.
@@ -190,7 +190,7 @@ struct Locals {
 }
 
 impl Locals {
-    /// None if there is none, or more than there can be.
+    /// `None` if there is no such variable, or if they are larger than local memory can be.
     fn of(module: &Module, func: &Function) -> Option<Locals> {
         let (mut at, mut size) = (FxHashMap::default(), 0u64);
         for (_, data) in func.insts_in_layout() {
@@ -207,17 +207,17 @@ impl Locals {
     }
 }
 
-/// What the joined groups have in place of what a work-item asks for.
+/// Defines the values that the coarsened groups have for the queries of one work-item.
 struct Joining {
     dim: u8,
     factor: u32,
-    /// The local memory of all, and where variables lie in it. None if arguments say how much there is.
+    /// The local memory of all groups, and the offsets of variables in it. `None` if arguments give the size.
     variables: Option<(GlobalRef, Locals)>,
 }
 
 impl Joining {
-    /// The addresses of what the first group has at this one, where the launch says how much local memory there is:
-    /// each group has the same part of it.
+    /// The addresses in each group that correspond to this address in the first group, if the launch gives the size of
+    /// local memory: each group has an equal part of it.
     fn copies(&self, b: &mut Builder<'_>, first: Value) -> Lanes {
         let size = b.query(Query::LocalMemorySize, 0);
         let shift = b.iconst(Type::I64, self.factor.trailing_zeros().into());

@@ -1,4 +1,4 @@
-//! The joining: unroll and jam of the function of one work-item.
+//! Unroll and jam of the function of one work-item.
 
 use super::MAX_FACTOR;
 use super::check::{Access, Unwrapped};
@@ -12,18 +12,18 @@ use cloom_ir::{
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// The values of one value of the original: one if it is uniform, else one for each work-item.
+/// The values that stand for one value of the original: one if it is uniform, else one for each work-item.
 pub(super) type Lanes = SmallVec<[Value; MAX_FACTOR as usize]>;
 
-/// How work-items that do not agree at a branch go on.
+/// How work-items that disagree at a branch go on.
 pub(super) enum Apart<'a> {
-    /// Each to its end, in a call of this function.
+    /// Each runs to its end, in a call of this function.
     Calls(FuncRef),
-    /// Each to where they meet again, in a copy of what is behind the branch of a block.
+    /// Each runs to the join of the paths, in its own copy of the region of the branch, which is listed by its block.
     Copies(&'a FxHashMap<Block, Region>),
 }
 
-/// The joining.
+/// The state of the transformation.
 pub(super) struct Jam<'a> {
     item: &'a Function,
     apart: Apart<'a>,
@@ -37,7 +37,7 @@ pub(super) struct Jam<'a> {
 }
 
 impl<'a> Jam<'a> {
-    /// Joins `factor` work-items of `item` in `out`, which has the kernel's parameters and no block yet.
+    /// Prepares to repeat `item` for `factor` work-items in `out`, which has the kernel's parameters and no block yet.
     pub(super) fn new(
         (item, apart): (&'a Function, Apart<'a>),
         divergence: &'a Divergence,
@@ -49,8 +49,9 @@ impl<'a> Jam<'a> {
         Jam { item, apart, divergence, accesses, unwrapped, factor, out, values, blocks }
     }
 
-    /// The function of the joined work-items. Of a parameter of the kernel, given by number and value, `own` makes the
-    /// values of each; the last parameters of `item` stand for what was asked for, of which `define` does.
+    /// Returns the function of the coarsened work-items. The first parameters of `item` are those of the kernel: `own`
+    /// gets the number and the new value of each, and defines its values for the work-items. The last parameters of
+    /// `item` stand for the queries `asked`, in this order: `define` defines the values of each.
     pub(super) fn run(
         mut self,
         own: impl Fn(&mut Builder<'_>, usize, Value) -> Lanes,
@@ -153,8 +154,8 @@ impl<'a> Jam<'a> {
         Edge::new(self.blocks[&edge.block], args)
     }
 
-    /// Sees to it that the result of an instruction rises, if that is taken for granted: else each work-item runs by
-    /// itself. Returns the block in which it does.
+    /// If the accesses rely on it that the result of an instruction grows, adds a check of that: where it fails, each
+    /// work-item runs by itself. Returns the block that goes on if the check holds.
     fn check(&mut self, inst: Inst, block: Block) -> Block {
         let checked = self.item.insts[inst].result.and_then(|v| Some((v, *self.unwrapped.get(&v)?)));
         let Some((v, ext)) = checked else { return block };
@@ -167,7 +168,7 @@ impl<'a> Jam<'a> {
         next
     }
 
-    /// A block in which each work-item runs by itself.
+    /// A block that calls the function of one work-item for each of them.
     fn calls(&mut self, function: FuncRef) -> Block {
         let apart = self.out.add_block();
         for k in 0..self.factor {
@@ -206,7 +207,7 @@ impl<'a> Jam<'a> {
         self.out.set_term(block, new, span);
     }
 
-    /// A branch that varies: both ways for all of them, and one for those that do not agree.
+    /// A varying branch: if all work-items agree, they take `then` or `els` together, else they go to `apart`.
     fn agree(&mut self, block: Block, cond: Value, (then, els): (Edge, Edge), apart: Block) {
         let conds = self.values[&cond].clone();
         let other = self.out.add_block();
@@ -219,7 +220,7 @@ impl<'a> Jam<'a> {
         b.term(Term::Branch { cond: any, then: Function::edge(apart), els });
     }
 
-    /// A block from which the work-items run one after the other, from the branch of `from` to where they meet.
+    /// A block from which the work-items run one after the other, from the branch of `from` to the join.
     fn copies(&mut self, from: Block, region: &Region) -> Block {
         let first = self.out.add_block();
         let params = region.join.map_or(&[][..], |join| &self.item.blocks[join].params[..]);
@@ -244,11 +245,11 @@ impl<'a> Jam<'a> {
         first
     }
 
-    /// Copies a region for a work-item: `at` is its branch, `end` where it leads, or what follows its end.
+    /// Copies a region for work-item `k`. `at` gets its branch; `end` is the block in place of the join and of returns.
     fn copy(&mut self, (from, at): (Block, Block), region: &Region, k: u32, end: Block) {
         let item = self.item;
         let mut map = CloneMap::new(self.values.keys().map(|&v| (v, self.lane(v, k))));
-        // Those of the copies are their own.
+        // Parameters of the copied blocks get new values.
         for p in region.blocks.iter().flat_map(|&b| &item.blocks[b].params) {
             map.values.remove(p);
         }

@@ -1,25 +1,26 @@
-//! What is behind a branch, up to where all ways from it meet again, or to the end of the function.
+//! The region of a branch: the blocks up to the join of all paths from it, or up to the end of the function.
 //!
-//! In comes a function, and a block whose branch may be taken differently; out go the blocks that a copy must have for
-//! one of the two ways, if a copy is right: nothing leads out but to the meeting place, and nobody waits inside. Other
+//! The input is a function, and a block whose branch may be taken differently. The output is the blocks to copy, if a
+//! copy is right: no edge leaves them except to the join, and they have no barrier. Other edges may enter them; the
+//! copy does not have those.
 //! ways may lead in, which have no part in the copy.
 
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::{Block, Entity, Function, Op, Term, Value, ValueDef};
 
-/// Instructions of a region at most: it is copied for each of the joined work-items.
+/// The most instructions of a region: each of the coarsened work-items gets a copy.
 const MAX_SIZE: usize = 40;
 
-/// The blocks between a branch and the block where its ways meet.
+/// The blocks between a branch and the join of its paths.
 pub(super) struct Region {
     /// In reverse postorder.
     pub(super) blocks: Vec<Block>,
-    /// None if they lead to ends of the function.
+    /// The block where the paths join; `None` if they lead to returns.
     pub(super) join: Option<Block>,
 }
 
-/// The region behind the branch of a block, or why it cannot be copied.
+/// The region of a block's branch, or why it cannot be copied.
 pub(super) fn region(func: &Function, cfg: &Cfg, post: &DomTree, branch: Block) -> Result<Region, &'static str> {
     if !matches!(func.blocks[branch].term, Term::Branch { .. }) {
         return Err("groups may take this switch differently");
@@ -42,7 +43,7 @@ pub(super) fn region(func: &Function, cfg: &Cfg, post: &DomTree, branch: Block) 
     Ok(Region { blocks, join: post.idom(branch) })
 }
 
-/// Whether a value of these blocks is used outside of them, other than by being passed to the block behind.
+/// Whether a value of these blocks is used outside of them, other than as an argument of an edge to the join.
 fn escapes(func: &Function, cfg: &Cfg, inside: &[bool]) -> bool {
     let blocks = cfg.blocks_of_insts(func);
     let home = |v: Value| match func.values[v].def {
