@@ -24,37 +24,37 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How much the driver's compiler does with a kernel.
+/// How much time ptxas spends on a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Effort {
-    /// All that it can.
+    /// All its optimisations.
     #[default]
     Full,
-    /// Little: the code is of the baseline tier, and soon replaced.
+    /// Few optimisations: the code is of the baseline tier, and soon replaced.
     Less,
-    /// Nothing that only makes code faster: it is of the baseline tier, and its work-items execute few instructions.
+    /// No optimisations: the code is of the baseline tier, and its work-items execute few instructions.
     Least,
 }
 
 /// How a kernel's code is launched.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct GpuLaunch {
-    /// A coarse kernel beside the ordinary one.
+    /// A coarsened kernel beside the ordinary one.
     pub coarse: Option<CoarseEntry>,
-    /// How much the driver's compiler does.
+    /// How much ptxas optimises.
     pub effort: Effort,
-    /// What its accesses want the warps to be.
+    /// The shape of warps that suits its accesses.
     pub warp: WarpShape,
 }
 
-/// Which work-items of a plane should be a warp. A kernel whose work-items cannot tell how they are grouped may be
+/// Which work-items of a plane should form a warp. A kernel whose work-items cannot tell how they are grouped may be
 /// launched in other groups than the program asks for, which have such warps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum WarpShape {
-    /// Those of the program's groups: neighbours of dimension 0.
+    /// The warps of the program's groups: neighbours of dimension 0.
     #[default]
     AsGrouped,
-    /// The same, and the groups may be divided, so that every multiprocessor has one.
+    /// The warps of the program's groups, but the groups may be divided, so that every multiprocessor has one.
     Divisible,
     /// Neighbours of dimension 0, in groups that are not small: the kernel is short, so that a GPU would start small
     /// groups more slowly than they run.
@@ -67,38 +67,39 @@ pub enum WarpShape {
     TallTile,
 }
 
-/// A kernel with the same parameters, one work-item of which does the work of several of the ordinary kernel. For
-/// arguments that are addresses of buffers aligned to [`COARSE_ALIGN`].
+/// A coarsened kernel with the same parameters, one work-item of which does the work of several of the ordinary kernel.
+/// It may be launched only if the buffers among its arguments are aligned to [`COARSE_ALIGN`].
 ///
 /// If the factor is 1, it differs from the ordinary kernel by the alignment alone, and is launched like that one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CoarseEntry {
     /// The symbol of the kernel.
     pub entry: String,
-    /// How many work-items.
+    /// The number of work-items, or groups, that one of it stands for.
     pub factor: u32,
-    /// Which ones.
+    /// Which ones these are.
     pub joined: Joined,
 }
 
-/// Which work-items a work-item of a coarse kernel is.
+/// Which work-items a work-item of a coarsened kernel stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Joined {
-    /// Neighbours of dimension 0. It does not matter how they are grouped, and the global ids of dimension 0 are those
-    /// of the first neighbours divided by the factor. For ids of at most 31 bits.
+    /// Neighbours of dimension 0. The kernel may be launched in any groups. The global id of dimension 0 is that of the
+    /// first neighbour divided by the factor, and has at most 31 bits.
     WorkItems,
-    /// Those of the same local id in neighbouring groups along a dimension, which are whole ones. The group ids of that
-    /// dimension are those of the first neighbours divided by the factor.
+    /// Work-items of the same local id in neighbouring groups along a dimension. All these groups are whole. The group
+    /// id of that dimension is that of the first of these groups divided by the factor.
     Groups {
         /// The dimension.
         dim: u8,
-        /// Bytes of local memory of the joined groups. None if an argument says how many: each has all that the launch
-        /// says, in whole blocks of [`BLOCK_ALIGN`](super::BLOCK_ALIGN) bytes, one group's after the other.
+        /// Bytes of local memory of all these groups. `None` if an argument gives the size: each group then has all the
+        /// local memory that the launch says, in whole blocks of [`BLOCK_ALIGN`](super::BLOCK_ALIGN) bytes, one group's
+        /// after the other.
         local_size: Option<u64>,
     },
 }
 
-/// Bytes to which the buffers of a coarse kernel are aligned. A pointer to shared virtual memory may be to any element.
+/// The alignment of buffers that a coarsened kernel relies on. A pointer to shared virtual memory may have less.
 pub const COARSE_ALIGN: u64 = 16;
 
 /// `[3]`: the global id of the grid's first work-item, offset included.
@@ -129,7 +130,7 @@ pub const ALIGN: u32 = 8;
 
 /// `i32`: bytes of records that were asked for, also of those that did not fit.
 pub const PRINT_USED: u64 = 0;
-/// `i32`: bytes that there are for records.
+/// `i32`: the capacity for records, in bytes.
 pub const PRINT_CAPACITY: u64 = 4;
 /// The first record.
 pub const PRINT_RECORDS: u64 = 8;
