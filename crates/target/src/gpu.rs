@@ -1,6 +1,6 @@
 //! The properties of GPUs that code generation needs.
 //!
-//! The numbers are those of the CUDA programming guide's table of compute capabilities.
+//! The figures are those of the table of compute capabilities in the CUDA programming guide.
 
 /// The properties of a GPU that decide how many groups a multiprocessor runs at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,8 +14,7 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// One of NVIDIA's, by its compute capability (`sm_90`); none before 7.0, which lacks independent thread
-    /// scheduling.
+    /// NVIDIA's GPU of a compute capability (`sm_90`). `None` before 7.0, which lacks independent thread scheduling.
     pub fn nvidia(cpu: &str) -> Option<Gpu> {
         let capability: u32 = cpu.strip_prefix("sm_")?.parse().ok()?;
         let kib = match capability {
@@ -25,7 +24,7 @@ impl Gpu {
             80 | 87 => 164,
             86 | 89 => 100,
             90 | 100 => 228,
-            // What the smallest has.
+            // The smallest shared memory of any of them.
             _ => 64,
         };
         Some(Gpu { warp_size: 32, registers: 64 << 10, shared_memory: kib << 10 })
