@@ -6,9 +6,9 @@
 //!         └── IR hooks        others: as they like
 //! ```
 //!
-//! The front end, linking, the disk cache, the threads in the background and the tiers are the same for all backends
-//! and are outside of them. A backend is registered with the compiler ([`Extensions`]) and found by its target; the
-//! CPU's is always there.
+//! The front end, linking, the disk cache, the background threads and the tiers are the same for all backends and are
+//! outside of them. The backends for CPUs and GPUs are built in. Others are registered with the compiler
+//! ([`Extensions`]) and found by their target.
 
 use crate::key::{CodeOptions, SpecializationKey};
 use crate::{CompileError, Stage, Timing};
@@ -31,7 +31,7 @@ pub trait Backend: Send + Sync {
     /// Generates a kernel's code. `log` gets the time of each stage, and its text if wanted.
     fn compile(&self, input: KernelInput<'_>, log: &mut StageLog) -> Result<Generated, CompileError>;
 
-    /// For the build log: what would be decided about a kernel, without making its code.
+    /// For the build log: the decisions about a kernel, without making its code.
     fn explain(&self, input: KernelInput<'_>) -> Result<Explanation, CompileError> {
         let _ = input;
         Ok(Explanation::default())
@@ -54,11 +54,11 @@ pub trait Backend: Send + Sync {
 /// What a backend can do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Capabilities {
-    /// Whether it makes code of the baseline tier, much sooner than optimised code.
+    /// Whether it makes code of the baseline tier, in much less time than optimised code.
     pub baseline_tier: bool,
-    /// Whether a launch can go over from it to optimised code, which is then made at the same time.
+    /// Whether a launch can switch from baseline code to optimised code, which is compiled meanwhile.
     pub tier_up: bool,
-    /// Whether its code differs by the sizes of launches ([`Variant`](crate::Variant)).
+    /// Whether it has different code for launches of different sizes ([`Variant`](crate::Variant)).
     pub variants: bool,
 }
 
@@ -68,18 +68,18 @@ pub struct KernelInput<'a> {
     pub module: Module,
     /// The kernel in it.
     pub kernel: FuncRef,
-    /// Which code of it.
+    /// Selects the code of the kernel.
     pub key: &'a SpecializationKey,
-    /// What holds for the whole program.
+    /// Options that hold for the whole program.
     pub options: CodeOptions,
-    /// Which passes run.
+    /// The passes that run.
     pub passes: &'a PassOptions,
     pub(crate) hooks: &'a [Arc<dyn IrHook>],
 }
 
 impl KernelInput<'_> {
-    /// Inlines and runs the scalar passes, with the hooks before and after them, as most backends begin with. Returns
-    /// the statistics of each pass.
+    /// Inlines, and runs the scalar passes with the hooks before and after them, as most backends do first. Returns the
+    /// statistics of each pass.
     pub fn run_passes(&mut self, log: &mut StageLog) -> Statistics {
         self.run_hooks(Position::BeforePasses, log);
         let kernel = self.kernel;
@@ -132,12 +132,12 @@ pub struct Extensions {
     pub hooks: Vec<Arc<dyn IrHook>>,
 }
 
-/// What a backend makes.
+/// The result of a backend.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Generated {
     /// What a device loads.
     pub artifact: KernelArtifact,
-    /// What was decided and why.
+    /// The decisions and their reasons.
     pub remarks: Vec<Remark>,
     /// What each pass did.
     pub statistics: Statistics,
@@ -150,13 +150,13 @@ pub struct Generated {
 pub struct Explanation {
     /// In a few words, such as `8 work-items at a time`; empty if there is nothing to say.
     pub summary: String,
-    /// What was decided and why.
+    /// The decisions and their reasons.
     pub remarks: Vec<Remark>,
     /// The source files that the remarks refer to.
     pub files: Vec<String>,
 }
 
-/// Keeps the times of stages, and their texts if anybody wants them.
+/// Records the times of stages, and their texts if they are wanted.
 pub struct StageLog {
     texts: bool,
     since: Instant,
@@ -175,19 +175,19 @@ impl StageLog {
         self.texts
     }
 
-    /// A stage that changed the IR.
+    /// Records a stage that changed the IR.
     pub fn stage(&mut self, name: &str, text: impl FnOnce() -> String) {
         self.time(name);
         self.text(name, text);
     }
 
-    /// The time since the last stage is this one's.
+    /// Attributes the time since the last stage to this one.
     pub fn time(&mut self, name: &str) {
         self.times.push(Timing::new(name, self.since.elapsed()));
         self.since = Instant::now();
     }
 
-    /// The text of a stage. The time to print it counts for no stage.
+    /// Records the text of a stage. The time to print it counts for no stage.
     pub fn text(&mut self, name: &str, text: impl FnOnce() -> String) {
         if self.texts {
             self.stages.push(Stage { name: name.to_owned(), text: text() });
@@ -195,7 +195,7 @@ impl StageLog {
         }
     }
 
-    /// Stages that were measured elsewhere: their names with their times, and with their texts.
+    /// Records stages that were measured elsewhere: their names with their times, and with their texts.
     pub fn extend(&mut self, times: &[(&str, Duration)], stages: Vec<(&str, String)>) {
         self.times.extend(times.iter().map(|&(name, time)| Timing::new(name, time)));
         self.stages.extend(stages.into_iter().map(|(name, text)| Stage { name: name.to_owned(), text }));

@@ -1,8 +1,9 @@
 //! Compiled kernels and the IR of sources on disk, by a hash of everything that went into them.
 //!
-//! An entry is a file that is written apart and renamed, so that many processes can share the folder; one that is cut,
-//! changed or has another's name fails its checksum and counts as absent. What is found here is run, so the folder and
-//! its entries must belong to this user and be writable for nobody else ([`Folder`]). Any failure means: no cache.
+//! An entry is a file that is written under another name and then renamed, so that many processes can share the folder.
+//! An entry that is truncated, changed or renamed fails its checksum and counts as absent. The code found here is
+//! executed, so the folder and its entries must belong to this user and be writable for nobody else ([`Folder`]). After
+//! any failure there is no cache.
 //!
 //! Bugs that made kernels slow are written down in the same folder, for `cloom doctor`: a kernel from the cache does
 //! not show them again.
@@ -18,16 +19,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// The largest size of the folder in bytes, and the size after eviction.
 const MAX_BYTES: u64 = 256 << 20;
 const KEEP_BYTES: u64 = 192 << 20;
-/// The size is checked once for so many new entries, most of which are of processes that make few: each begins to count
-/// anywhere. (Not at its number: that of a container's process is the same each time.)
+/// The folder's size is checked once for this many new entries. Most processes make few, so each starts its count at a
+/// random number. (Not at its process id, which is the same each time in a container.)
 const SWEEP_EVERY: u32 = 32;
-/// What the names of entries end in.
+/// The suffixes of entries.
 const SUFFIXES: [&str; 2] = ["kernel", "source"];
-/// What they end in until they are whole.
+/// The suffix of an entry that is being written.
 const UNFINISHED: &str = ".new";
-/// The file in the folder that has the bugs, one a line.
+/// The file in the folder that lists the bugs, one a line.
 const BUGS: &str = "bugs.txt";
-/// Bytes at which it grows no more.
+/// The size in bytes from which on this file does not grow.
 const MAX_BUGS: u64 = 16 << 10;
 
 /// The name of an entry.
@@ -75,7 +76,8 @@ pub fn folder_from_env() -> Option<PathBuf> {
     env::CACHE_DIR.path().or_else(|| env::XDG_CACHE_HOME.path().or_else(caches).map(|caches| caches.join("cloom")))
 }
 
-/// A cache's folder, for whoever asks what is in it. It is opened as by a process that uses it, but not made.
+/// A cache's folder, for tools that look into it. It is opened under the same conditions as by a process that uses it,
+/// but not made.
 pub struct CacheFolder(Folder);
 
 impl CacheFolder {

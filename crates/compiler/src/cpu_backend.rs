@@ -18,15 +18,16 @@ pub struct CpuBackend {
 }
 
 impl CpuBackend {
-    /// For a target. If there is no code generation for it, each kernel's compilation returns the error.
+    /// A backend for a target. If LLVM has no code generation for it, compiling a kernel returns the error.
     pub fn new(target: Target) -> CpuBackend {
         CpuBackend { target }
     }
 }
 
-/// The number of lanes that a kernel's sub-groups fix: the size that it requires; the one that it expects if it can
-/// tell, but for launches with ids of any size. One with images or samplers has one size, a register of numbers, in the
-/// code for all formats: programs ask for the size before launches say which.
+/// The number of lanes that a kernel's sub-groups fix, if they do: the size that the kernel requires; or the size that
+/// it expects if its results can depend on it, except in code for ids of any size. A kernel with images or samplers has
+/// one size for all formats, a register of 32-bit numbers, because programs ask for the size before a launch gives the
+/// formats.
 fn fixed_by_subgroups(
     func: &Function,
     key: &SpecializationKey,
@@ -48,8 +49,8 @@ fn fixed_by_subgroups(
     }
 }
 
-/// How a kernel is vectorised: as its sub-groups fix it. Without optimisation, work-items run one after the other, as
-/// they are written.
+/// The options of the vectoriser: `fixed` is the number of lanes if sub-groups fix it. Without optimisation, work-items
+/// run one after the other.
 fn vector_options(fixed: Option<u16>, key: &SpecializationKey, options: &CodeOptions) -> VectorOptions {
     if let Some(size) = fixed {
         return VectorOptions::with_lanes(size);

@@ -1,11 +1,11 @@
 //! Descriptors of images as parameters of a GPU's kernel, by value.
 //!
-//! In comes a kernel after the scalar passes, whose parameters for images are the addresses of their descriptors; out
-//! goes the kernel with structures in their place, where nothing but fields is read of them. A GPU keeps parameters in
-//! a bank of constants, where each instruction finds them. Read from memory, the nine fields of two images are as many
-//! loads, which a kernel of one element waits for before it can load that.
+//! The input is a kernel after the scalar passes, whose parameters for images are the addresses of their descriptors.
+//! The output is the kernel with structures in their place, where it only reads fields of them. A GPU keeps parameters
+//! in a constant bank, which instructions access directly. From memory, the nine fields of two images take nine loads,
+//! which a kernel of one element waits for before it can load that element.
 //!
-//! The bank has 4,352 bytes: a kernel with many images gets the addresses.
+//! The constant bank has 4,352 bytes: a kernel with many images gets the addresses.
 
 use cloom_ir::abi::image;
 use cloom_ir::{FuncRef, Function, Module, Op, ParamKind, Value};
@@ -13,7 +13,7 @@ use cloom_ir::{FuncRef, Function, Module, Op, ParamKind, Value};
 /// Bytes of the argument block up to which descriptors are passed by value.
 const MOST: usize = 2048;
 
-/// Passes the descriptors of a kernel by value, where that can be. Returns how many.
+/// Passes the descriptors of a kernel by value, where that is possible. Returns how many.
 pub fn pass_by_value(module: &mut Module, kernel: FuncRef) -> usize {
     let func = &mut module.funcs[kernel];
     let Some(mut meta) = func.kernel.take() else { return 0 };
@@ -39,7 +39,7 @@ fn reads_fields_only(func: &Function, address: Value) -> bool {
         Op::PtrAdd => k == 0 && v == address,
         _ => false,
     };
-    // The address, and what is a constant offset from it.
+    // The address, and the addresses at constant offsets from it.
     let mut addresses = vec![address];
     for (_, data) in func.insts_in_layout() {
         if data.op == Op::PtrAdd && data.args[0] == address {

@@ -30,21 +30,21 @@ struct Kernel {
     name: String,
     cells: Mutex<HashMap<SpecializationKey, Cell>>,
     tier_up: OnceLock<TierUp>,
-    /// See [`Executable::most_executed`].
+    /// Cached result of [`Executable::most_executed`].
     executed: OnceLock<u64>,
 }
 
-/// What is known of the optimised code that will follow baseline code.
+/// The state of the optimised code that will replace baseline code.
 struct TierUp {
-    /// When it was asked for.
+    /// When it was requested.
     begin: Instant,
     /// How long the baseline code took to compile.
     baseline: Duration,
-    /// No core was free for its compilation.
+    /// Its compilation waits in the queue, because no core was free.
     rests: bool,
 }
 
-/// How much longer optimised code takes to compile than baseline code does, about.
+/// How many times as long optimised code takes to compile as baseline code, approximately.
 const TIER_UP_RATIO: u32 = 10;
 
 /// A program that can run: its kernels are compiled when they are asked for, or in the background when they are
@@ -93,8 +93,8 @@ impl Executable {
         Self::with_states(compiler.clone(), program.clone(), target.clone(), backend.clone(), states)
     }
 
-    /// Whether a kernel has images or samplers and this is not yet [specialised](Self::specialised) on any: code for it
-    /// should be made when a launch says which.
+    /// Whether a kernel has images or samplers and this is not yet [specialised](Self::specialised) on any. Its code
+    /// should then be made when a launch gives their formats.
     pub fn is_open(&self, name: &str) -> bool {
         let takes =
             |meta: &KernelMeta| meta.params.iter().any(|p| matches!(p.kind, ParamKind::Image | ParamKind::Sampler));
@@ -156,12 +156,12 @@ impl Executable {
             }
             let begin = Instant::now();
             let hurry = || self.compiler.queue.hurry(self, i, self.canonical(i, Variant::Vector.into()));
-            // The backend's first use is one at a time. The baseline code must not wait until the optimised code is
-            // made.
+            // Threads use the backend for the first time one at a time. The baseline code must not wait until the
+            // optimised code is made.
             let hurried = request.backend.is_prepared().then(hurry);
             let baseline = request.compile(&key).map(Arc::new);
             let rests = hurried.unwrap_or_else(hurry);
-            // Only the thread that makes the baseline code is here.
+            // Only the thread that makes the baseline code comes here.
             let _ = self.kernels[i].tier_up.set(TierUp { begin, baseline: begin.elapsed(), rests });
             baseline
         };
@@ -184,7 +184,7 @@ impl Executable {
         (tier_up.baseline * TIER_UP_RATIO).saturating_sub(so_far).max(so_far / 4)
     }
 
-    /// Whether the machine had no free core for compiling the optimised code when it was asked for. Threads that run
+    /// Whether the machine had no free core for compiling the optimised code when it was requested. Threads that run
     /// baseline code then share their cores with the compiler's thread.
     pub fn is_crowded(&self, name: &str) -> bool {
         self.tier_up(name).is_some_and(|tier_up| tier_up.rests)
@@ -295,13 +295,14 @@ impl Executable {
         Some(built)
     }
 
-    /// Whether the disk cache has optimised code of a kernel, which it takes: LLVM may not be needed at all then.
+    /// Whether the disk cache has optimised code of a kernel, which is taken from there: LLVM may not be needed at all
+    /// then.
     pub(crate) fn has_kept_code(&self) -> bool {
         (0..self.kernels.len()).any(|i| self.take_kept(i, Variant::Vector.into()).is_some())
     }
 
-    /// If the program has one kernel, makes its code, first that of the baseline tier. Says whether there is one: which
-    /// of several will be launched is not known yet, and code for another one would be made for nothing.
+    /// If the program has only one kernel, makes its code, first that of the baseline tier, and returns true. With
+    /// several kernels it is not known which will be launched, and code for another one would be wasted.
     pub(crate) fn prepare_only(self: &Arc<Self>) -> bool {
         let is_only = self.kernels.len() == 1 && !self.is_open(&self.kernels[0].name);
         if is_only && self.baseline(0).is_none() {

@@ -1,20 +1,20 @@
 //! An upper estimate of what a work-item keeps across barriers, from a program's IR before any pass.
 //!
-//! `clGetKernelWorkGroupInfo` asks for the largest work-group of a kernel, often before the first launch. That depends
-//! on the frames that the vectoriser lays out, but for nearly every kernel the estimate says already that the largest
-//! group of the device fits, so that no code has to be made for the answer. On a GPU registers decide, and work-items
-//! with few bytes have few of them.
+//! `clGetKernelWorkGroupInfo` asks for the largest work-group of a kernel, often before the first launch. The answer
+//! depends on the frames that the vectoriser lays out. But for nearly every kernel the estimate already shows that the
+//! largest group of the device fits, so that no code has to be made for the answer. On a GPU the limit is registers,
+//! and work-items with few bytes need few of them.
 //!
-//! What can be kept is private variables and values: each counts, as if all were live at one barrier.
+//! The estimate adds up private variables and values, as if all of them were live at one barrier.
 
 use cloom_ir::{FuncRef, Function, Module, Op};
 use cloom_passes::inline::with_calls;
 
-/// For padding, masks, and values that passes duplicate.
+/// Factor for padding, masks, and values that passes duplicate.
 const SPARE: u64 = 4;
-/// For a call of a library function, whose body is not there yet.
+/// Bytes for a call of a library function, whose body is not linked yet.
 const LIBRARY_CALL: u64 = 16 << 10;
-/// Bytes that a work-item keeps at most.
+/// The most bytes that a work-item keeps.
 pub fn kept(module: &Module, kernel: FuncRef) -> u64 {
     with_calls(module, kernel, own).saturating_mul(SPARE)
 }

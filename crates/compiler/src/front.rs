@@ -35,7 +35,7 @@ pub struct Il<'a> {
     pub constants: &'a [(u32, Vec<u8>)],
 }
 
-/// Has something of all that kernels usually have.
+/// A source with most constructs that kernels usually have.
 pub const TYPICAL: &[u8] = b"
 #define SIDE 16
 uint colour(uint n, float2 z) { return n > 8 ? as_uint(convert_uchar4_sat(z.xyxy * 9.0f)) : n * 5 % 512; }
@@ -160,7 +160,8 @@ pub fn compile_il(
         Ok(parsed) => parsed,
         Err((log, diagnostics)) => return Compilation::failed(Failure::Options, log, diagnostics),
     };
-    // The rules of OpenCL 3.0 apply, such as those of partial groups; the text says so to who reads the binary.
+    // The rules of OpenCL 3.0 apply, such as those for partial groups. The options' text shows this to a reader of the
+    // binary.
     build.std = Some(ClStd::Cl3_0);
     let since = Instant::now();
     let front = front_target(target);

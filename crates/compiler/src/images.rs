@@ -1,12 +1,13 @@
 //! Specialisation on formats of images and states of samplers.
 //!
-//! In comes a kernel before the library is linked, and what a launch passes for its images and samplers; out goes the
-//! kernel with constants in their place, which calls the library's functions for elements of just these formats. What
-//! is left of a read is then loads and arithmetic that the vectoriser understands; the choices between formats,
-//! addressing modes and filters are folded away by the ordinary passes.
+//! The input is a kernel before the library is linked, and the formats and states that a launch passes for its images
+//! and samplers. The output is the kernel with constants in their place, which calls the library's functions for just
+//! these formats. What remains of a read is loads and arithmetic, which the vectoriser understands; the ordinary passes
+//! fold the branches on formats, addressing modes and filters.
 //!
-//! Images and samplers cannot be assigned, so that each access goes to a parameter of the kernel once all functions
-//! that access images are inlined. An access whose image is not found stays general: it is right for every format.
+//! A program cannot assign images and samplers, so that each access goes to a parameter of the kernel once all
+//! functions that access images are inlined. An access whose image is not found stays general: it is right for every
+//! format.
 
 use crate::key::CodeOptions;
 use crate::passes::SPECIALISE_IMAGES;
@@ -19,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::time::Instant;
 
-/// What a launch passes for one parameter.
+/// The state that a launch passes for one parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum ArgState {
     /// An image.
@@ -28,9 +29,9 @@ pub enum ArgState {
         order: u32,
         /// Its `cl_channel_type`.
         channel_type: u32,
-        /// Whether offsets in it take more than 31 bits.
+        /// Whether offsets in it need more than 31 bits.
         is_large: bool,
-        /// Whether its rows have one element only.
+        /// Whether its rows have only one element.
         is_column: bool,
         /// Whether its descriptor has a texture.
         has_texture: bool,
@@ -39,8 +40,8 @@ pub enum ArgState {
     Sampler(u32),
 }
 
-/// What a launch passes for the images and samplers of a kernel: the number of each parameter and its state, in
-/// order.
+/// The states that a launch passes for the images and samplers of a kernel: the number of each parameter and its state,
+/// in order.
 pub type ArgStates = Vec<(u32, ArgState)>;
 
 /// The functions that access elements of any format.
@@ -54,7 +55,7 @@ const GENERAL: [&str; 7] = [
     "__image_store_ui",
 ];
 
-/// Whether a name is that of a library function which takes an image: of the files `image_read.cl` and
+/// Whether a name is that of a library function which takes an image. These are in `image_read.cl` and
 /// `image_write.cl`, whose internal functions have the file's name in theirs.
 fn takes_image(name: &str) -> bool {
     ["__read_image", "__write_image", "image_read.", "image_write."].iter().any(|prefix| name.starts_with(prefix))
@@ -123,8 +124,8 @@ fn inline_accesses(
     Ok(())
 }
 
-/// Reads the fields of descriptors at the kernel's begin. They never change, and what is read there is not in the way
-/// of loops over the pixels of a neighbourhood: these are unrolled.
+/// Reads the fields of descriptors at the kernel's entry. They never change, and loads of them would keep loops over
+/// the pixels of a neighbourhood from being unrolled.
 fn read_descriptors_once(func: &mut Function, states: &ArgStates) {
     let is_image = |v: Value| {
         let state = parameter(func, v).and_then(|p| state_of(states, p));
@@ -198,7 +199,7 @@ fn replace_samplers(func: &mut Function, states: &ArgStates) {
     }
 }
 
-/// Replaces the library's questions about the format of an image. Returns how many.
+/// Replaces the library's queries of an image's format by constants. Returns how many.
 fn replace_formats(module: &mut Module, kernel: FuncRef, states: &ArgStates, rough: bool) -> usize {
     let mut found = Vec::new();
     let func = &module.funcs[kernel];
@@ -226,13 +227,13 @@ fn replace_formats(module: &mut Module, kernel: FuncRef, states: &ArgStates, rou
     found.len()
 }
 
-/// Whether a texture unit is precise enough for a linear filter: of channels of 8 bits, its weights of as many bits
-/// round no more than the channels do.
+/// Whether a texture unit is precise enough for a linear filter. It is for channels of 8 bits: its weights have 8 bits
+/// too, and so round no more than the channels do.
 fn may_be_sampled(channel_type: u32, rough: bool) -> bool {
     rough || matches!(channel_type, channel::SNORM_INT8 | channel::UNORM_INT8)
 }
 
-/// Puts the instruction in place of the library's calls for a sample. Returns how many.
+/// Replaces the library's calls for a sample by the instruction. Returns how many.
 fn replace_samples(module: &mut Module, kernel: FuncRef) -> usize {
     let (func, funcs) = (&module.funcs[kernel], &module.funcs);
     let is_sample = |inst: &Inst| match func.insts[*inst].op {
@@ -246,7 +247,7 @@ fn replace_samples(module: &mut Module, kernel: FuncRef) -> usize {
     found.len()
 }
 
-/// Calls the functions of the formats that are known. Returns how many calls.
+/// Replaces calls for any format by calls of the functions for the known formats. Returns how many.
 fn replace_accesses(module: &mut Module, kernel: FuncRef) -> usize {
     let mut changes = 0;
     let mut found = Vec::new();
@@ -274,7 +275,7 @@ fn replace_accesses(module: &mut Module, kernel: FuncRef) -> usize {
     changes
 }
 
-/// The declaration of the function for one format: the general one's parameters but order and type.
+/// The declaration of the function for one format. It has the parameters of the general one, except for order and type.
 fn special_function(module: &mut Module, general: FuncRef, name: &str) -> FuncRef {
     let general = &module.funcs[general];
     let mut params = general.params.clone();

@@ -1,9 +1,9 @@
 //! Included files: headers from the application, then files in the folders of `-I`, then in the including file's
 //! folder.
 //!
-//! Messages quote what they are about, so a source from elsewhere could have any file that this process may read quoted
-//! in its build log. Includes can be *confined* to the folders of `-I`, where the file itself must be once links are
-//! resolved.
+//! Diagnostics quote source text. So a source from elsewhere could include any file that this process may read, and
+//! have it quoted in the build log. Includes can be *confined* to the folders of `-I`, in which the file must lie after
+//! links are resolved.
 
 use cloom_clc::pp::{IncludeRequest, IncludeResolver, IncludedFile};
 use rustix::fs::OFlags;
@@ -26,7 +26,7 @@ pub struct Header {
 /// A file larger than this is no header.
 const MAX_FILE: u64 = 64 << 20;
 
-/// What an `#include` found.
+/// The result of an `#include`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Include {
     name: String,
@@ -53,7 +53,7 @@ pub struct Resolver<'a> {
     found: Vec<Include>,
 }
 
-/// What includes find beside the files in the folders of `-I`.
+/// Where includes are searched, in addition to the folders of `-I`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct IncludeRules<'a> {
     /// Headers from the application.
@@ -117,7 +117,8 @@ fn read(path: &Path, within: Option<&[PathBuf]>) -> Option<IncludedFile> {
     if !meta.is_file() || meta.len() > MAX_FILE {
         return None;
     }
-    // Another file may have the name by now: a pipe, which is then opened without waiting, or one that is elsewhere.
+    // Another file may have this name by now: a pipe, so it is opened without waiting, or a file outside of the
+    // folders.
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = File::options().read(true).custom_flags(flags.bits() as i32).open(path).ok()?;
     if !file.metadata().ok()?.is_file() {

@@ -1,10 +1,10 @@
 //! Sources that were compiled before: their IR in the disk cache, so that the front end need not run again.
 //!
-//! In come a source, its options and what the front end knows of the target; out goes the verified IR. An entry also
-//! has what each `#include` found, or that it found nothing. It counts only if each finds the same file again, with the
-//! same contents: a header that changed is noticed, and so is a new one in a folder that comes first. (ccache's direct
-//! mode looks at the files only, and misses that.) A source about which the front end has something to say is not kept,
-//! so that warnings are told each time.
+//! The input is a source, its options and the front end's description of the target; the output is the verified IR. An
+//! entry also has the result of each `#include`, even if it found nothing. The entry counts only if each finds the same
+//! file again, with the same contents: so a changed header is noticed, and so is a new one in a folder that is searched
+//! earlier. (ccache's direct mode checks the files only, and misses that.) The IR of a source with diagnostics is not
+//! kept, so that warnings are reported each time.
 
 use crate::cache::{Cache, Key};
 use crate::front::{Il, Source};
@@ -28,12 +28,12 @@ pub struct Kept<'a> {
 }
 
 impl<'a> Kept<'a> {
-    /// Of a source with these options, compiled for this target.
+    /// The entry for a source with these options, compiled for this target.
     pub fn of(cache: &'a Cache, source: &Source<'_>, options: &str, target: &Target) -> Option<Kept<'a>> {
         Some(Kept { cache, key: Key::of_source(&("OpenCL C", source.name, source.text, options, parts(target)))? })
     }
 
-    /// Of a module of SPIR-V.
+    /// The entry for a module of SPIR-V.
     pub fn of_il(cache: &'a Cache, il: Il<'_>, options: &str, target: &Target) -> Option<Kept<'a>> {
         Some(Kept { cache, key: Key::of_source(&("SPIR-V", il.binary, il.constants, options, parts(target)))? })
     }

@@ -71,8 +71,8 @@ impl Request<'_> {
             .canonical(self.backend.capabilities().variants, &self.options())
     }
 
-    /// The code's entry in the disk cache. Baseline code has one if launches end with it: a program that ends soon has
-    /// no other.
+    /// The code's entry in the disk cache. Baseline code has an entry only if launches end with it, as on a GPU: a
+    /// short program never runs other code.
     fn entry(&self, extracted: &Module, key: &SpecializationKey) -> Option<(&Cache, Key)> {
         let is_kept = key.tier != Tier::Baseline || !self.backend.capabilities().tier_up;
         let cache = self.compiler.cache.as_ref().filter(|_| is_kept)?;
@@ -122,8 +122,8 @@ impl Request<'_> {
         self.generate(module, key, log)
     }
 
-    /// The instructions that a work-item executes at most, by the IR after the scalar passes; `u64::MAX` if that is not
-    /// known, as of a kernel that would be large with all that it calls.
+    /// The most instructions that a work-item executes, by the IR after the scalar passes; `u64::MAX` if that is not
+    /// known, or if the kernel would be large with everything that it calls.
     pub fn most_executed(&self) -> u64 {
         let Ok(mut module) = linked(self.program, self.name) else { return u64::MAX };
         let is_small = |&kernel: &FuncRef| with_calls(&module, kernel, |func| func.size() as u64) <= SMALL as u64;
@@ -174,7 +174,8 @@ fn extract(program: &Program, name: &str) -> Result<Module, CompileError> {
     Ok(module)
 }
 
-/// A kernel with all that it calls, also the built-in functions, before any pass: what the reference interpreter runs.
+/// A kernel with all functions that it calls, also the built-in ones, before any pass: the input of the reference
+/// interpreter.
 pub fn linked(program: &Program, name: &str) -> Result<Module, CompileError> {
     let mut module = extract(program, name)?;
     library::link(&mut module, false)?;

@@ -1,20 +1,21 @@
 //! The specialisation key: the key under which a kernel's code is kept in memory and on disk.
 //!
 //! A kernel has several pieces of code: for most launches, for groups with short rows, for ids of any size; optimised,
-//! or made in a tenth of the time; for formats of images and states of samplers. A key selects one. Anything else that
-//! code may depend on (checks) becomes a field here, and so a part of every look-up.
+//! or compiled in a tenth of the time; for formats of images and states of samplers. A key selects one. Whatever code
+//! depends on and differs between launches of a program is a field here. What holds for the whole program is in
+//! [`CodeOptions`].
 
 use crate::images::ArgStates;
 use cloom_ir::KernelMeta;
 use serde::Serialize;
 
-/// Which code of a kernel.
+/// Selects one piece of a kernel's code.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SpecializationKey {
     /// The launches that it is for.
     pub variant: Variant,
-    /// How much work was put into it.
+    /// How much time was spent on it.
     pub tier: Tier,
     /// The formats of images and the states of samplers that it is for.
     pub states: ArgStates,
@@ -26,8 +27,8 @@ impl SpecializationKey {
         Self { variant: Variant::Scalar, tier: Tier::Baseline, states: ArgStates::new() }
     }
 
-    /// The canonical key, where several keys have the same code: without optimisation, or if a backend has no variants,
-    /// all launches share one; if the number of lanes is fixed, all vectorised variants do.
+    /// The canonical key, where several keys have the same code: all launches share one without optimisation, or if a
+    /// backend has no variants; all vectorised variants share one if the number of lanes is fixed.
     pub(crate) fn canonical(self, has_variants: bool, options: &CodeOptions) -> Self {
         let required = options.subgroup_size.and_then(SubgroupSize::required);
         let variant = match self.variant {
@@ -52,8 +53,9 @@ impl From<Variant> for SpecializationKey {
 /// The tier: how much time is spent on code.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 pub enum Tier {
-    /// Made in a tenth of the time: one work-item at a time and hardly optimised. A launch may begin with it, and
-    /// continue with optimised code when that exists (tier-up). Not kept on disk.
+    /// Compiled in a tenth of the time: hardly optimised, and on CPUs one work-item at a time. A launch may begin with
+    /// it, and switch to optimised code when that exists (tier-up). The disk cache keeps it only for devices whose
+    /// launches cannot switch.
     Baseline,
     /// Fully optimised.
     Optimised,
@@ -62,14 +64,16 @@ pub enum Tier {
 /// The launches that code is for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 pub enum Variant {
-    /// Ordinary ones.
+    /// Ordinary launches.
     Vector,
-    /// Those with ids of any size.
+    /// Launches with ids of any size.
     Scalar,
-    /// Those with groups whose rows have at most two to this power work-items, and more than half as many; 6 at most.
-    /// Only where it matters: [`CpuLaunch::long_row_width`](cloom_artifact::CpuLaunch::long_row_width).
+    /// Launches with groups whose rows have at most two to this power work-items, and more than half as many; 6 at
+    /// most. Only for kernels for which it matters:
+    /// [`CpuLaunch::long_row_width`](cloom_artifact::CpuLaunch::long_row_width).
     ShortRow(u8),
-    /// Those that are short in the preferred vectorisation dimension: vectorised along dimension 0 instead.
+    /// Launches that are short in the preferred vectorisation dimension: their code is vectorised along dimension 0
+    /// instead.
     Dim0,
 }
 
@@ -87,14 +91,14 @@ impl Variant {
 /// The size of a kernel's sub-groups, where the source says something about it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 pub enum SubgroupSize {
-    /// It requires one: there is no code with another.
+    /// The kernel requires this size: there is no code with another.
     Required(u16),
-    /// It expects one: its code has it where that is possible, and if it depends on sub-groups.
+    /// The kernel expects this size: its code has it where that is possible, and if it depends on sub-groups.
     Expected(u16),
 }
 
 impl SubgroupSize {
-    /// What a kernel's source says.
+    /// The size that a kernel's source gives.
     pub fn of(meta: &KernelMeta) -> Option<Self> {
         let expected = || meta.expected_subgroup_size.map(Self::Expected);
         meta.reqd_subgroup_size.map(Self::Required).or_else(expected)
@@ -114,7 +118,7 @@ impl SubgroupSize {
 pub struct CodeOptions {
     /// A fixed number of work-items of a vector; `None`: the cost model chooses for each kernel.
     pub lanes: Option<u16>,
-    /// The size of the kernel's sub-groups; `None`: what suits the kernel.
+    /// The size of the kernel's sub-groups; `None`: the compiler chooses.
     pub subgroup_size: Option<SubgroupSize>,
     /// Whether to optimise (`-cl-opt-disable` says no).
     pub optimise: bool,

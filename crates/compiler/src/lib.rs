@@ -8,8 +8,8 @@
 //!
 //! A [`Compiler`] is shared by everything that compiles in a process; it owns the disk cache and the threads that
 //! compile ahead. The front end runs at once and reports. Code is made for one kernel and one [`SpecializationKey`] at
-//! a time, by the thread that needs it first, or ahead of time by a background thread. A [`Backend`] makes it; the one
-//! for CPUs is built in, others are given as [`Extensions`].
+//! a time, by the thread that needs it first, or ahead of time by a background thread. A [`Backend`] makes it. Those
+//! for CPUs and GPUs are built in; others are given as [`Extensions`].
 
 #![forbid(unsafe_code)]
 
@@ -69,23 +69,23 @@ use std::time::Duration;
 /// How a compiler behaves.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Config {
-    /// Where compiled kernels are kept; `None`: nowhere.
+    /// The folder of the disk cache; `None`: there is no cache.
     pub cache_dir: Option<PathBuf>,
     /// How many threads compile in the background.
     pub background_threads: usize,
-    /// The cores that the process may use: while none of them is free, work waits a moment for the thread that needs it
-    /// before a background thread begins with it. 0: it never does.
+    /// The cores that the process may use. While none of them is free, work waits for a moment, so that the thread that
+    /// needs it can take it before a background thread begins with it. 0: work never waits.
     pub cores: usize,
     /// The number of work-items of a vector; `None`: the cost model chooses.
     pub lanes: Option<u16>,
-    /// Whether [`Executable::remarks`] has something to say.
+    /// Whether [`Executable::remarks`] returns remarks.
     pub remarks: bool,
     /// Whether kernels may begin with code of the baseline tier ([`Executable::baseline_kernel`]).
     pub baseline_tier: bool,
     /// Passes that do not run.
     pub disabled: Disabled,
-    /// Whether code counts the operations that it executes, for the device to report. It is optimised code that is
-    /// several times slower.
+    /// Whether code counts the operations that it executes, for the device to report. The code is optimised, and
+    /// several times slower than without counts.
     pub count: bool,
     /// Whether bugs of the compiler that cost only speed are reported on standard error.
     pub log: bool,
@@ -168,7 +168,7 @@ pub enum Failure {
     Program,
 }
 
-/// The outcome of a build.
+/// The result of a build.
 #[derive(Clone, Debug)]
 pub struct Compilation {
     /// The program.
@@ -182,20 +182,20 @@ pub struct Compilation {
 }
 
 impl Compilation {
-    /// A program that is there already, with nothing to say.
+    /// The result for a program that exists already, without diagnostics.
     pub fn of(program: Arc<Program>) -> Compilation {
         Compilation { result: Ok(program), log: String::new(), diagnostics: Vec::new(), times: Vec::new() }
     }
 
-    /// A build that failed, with what there is to say.
+    /// The result of a failed build, with its diagnostics.
     pub fn failed(failure: Failure, log: String, diagnostics: Vec<Diagnostic>) -> Compilation {
         Compilation { result: Err(failure), log, diagnostics, times: Vec::new() }
     }
 }
 
-/// The front end is done with a source of at most so many bytes before LLVM would be initialised. If its IR has no more
-/// instructions and one kernel, that kernel's compilation initialises LLVM. And the scalar passes take no time on a
-/// kernel with so many instructions that anybody would notice.
+/// The limit of a small program. The front end is done with a source of at most this many bytes before LLVM could be
+/// initialised. If its IR has at most this many instructions and one kernel, compiling that kernel initialises LLVM. On
+/// such a kernel, the scalar passes take no noticeable time.
 const SMALL: usize = 8 << 10;
 
 /// The time of a stage of a compilation.
@@ -239,7 +239,7 @@ fn open_cache(folder: &Path, log: bool) -> Option<Cache> {
     opened.ok()
 }
 
-/// Is told that code for a target is about to be made.
+/// Called when code for a target is about to be made.
 type BeforeCode = Box<dyn Fn(&Target) + Send + Sync>;
 
 impl Compiler {
@@ -248,7 +248,8 @@ impl Compiler {
         Self::with_extensions(config, Extensions::default())
     }
 
-    /// A compiler for CPUs as the environment says; tells on the standard error stream what is wrong there.
+    /// A compiler for CPUs as the environment says. Reports wrong values of the environment on the standard error
+    /// stream.
     pub fn from_env() -> Arc<Self> {
         for warning in passes::warnings() {
             eprintln!("cloom: {warning}");
@@ -275,14 +276,14 @@ impl Compiler {
         })
     }
 
-    /// Calls back whenever code that no cache has is about to be made, on the thread that makes it. Only the first call
-    /// has an effect.
+    /// Calls back whenever code that is not in the cache is about to be made, on the thread that makes it. Only the
+    /// first call has an effect.
     pub fn before_code(&self, call: impl Fn(&Target) + Send + Sync + 'static) {
         let _ = self.before_code.set(Box::new(call));
     }
 
-    /// Compiles a source and links it alone (`clBuildProgram`). It is preprocessed for the device of the target;
-    /// whether `a * b + c` is contracted is decided by whether the target has the instruction.
+    /// Compiles a source and links it alone (`clBuildProgram`). It is preprocessed for the target's device. `a * b + c`
+    /// is contracted if the target has the instruction.
     pub fn build<'a>(&self, source: &Source<'_>, options: &str, target: impl Into<BuildTarget<'a>>) -> Compilation {
         let target = target.into();
         let front =
@@ -290,14 +291,14 @@ impl Compiler {
         self.build_by(&front, source.text.len(), target)
     }
 
-    /// Compiles a module of SPIR-V and links it alone; of the target see [`Compiler::build`].
+    /// Compiles a module of SPIR-V and links it alone. For the target see [`Compiler::build`].
     pub fn build_il<'a>(&self, il: Il<'_>, options: &str, target: impl Into<BuildTarget<'a>>) -> Compilation {
         let target = target.into();
         let front = || front::compile_il(il, options, OptionSet::Build, target, self.cache.as_ref());
         self.build_by(&front, il.binary.len(), target)
     }
 
-    /// Compiles by a front end, and links. Of a large program, LLVM is initialised meanwhile.
+    /// Compiles by a front end, and links. For a large program, LLVM is initialised meanwhile.
     fn build_by(&self, front: &dyn Fn() -> Compilation, size: usize, target: BuildTarget<'_>) -> Compilation {
         let compiled = match self.backend(target.target) {
             Ok(backend) if size > SMALL => {
@@ -316,7 +317,7 @@ impl Compiler {
         }
     }
 
-    /// Compiles a source (`clCompileProgram`); of the target see [`Compiler::build`].
+    /// Compiles a source (`clCompileProgram`). For the target see [`Compiler::build`].
     pub fn compile<'a>(
         &self,
         source: &Source<'_>,
@@ -346,7 +347,7 @@ impl Compiler {
         front::kernel_layouts(source, options, self.includes(&[]), target.into())
     }
 
-    /// Compiles a module of SPIR-V (`clCompileProgram`); of the target see [`Compiler::build`].
+    /// Compiles a module of SPIR-V (`clCompileProgram`). For the target see [`Compiler::build`].
     pub fn compile_il<'a>(&self, il: Il<'_>, options: &str, target: impl Into<BuildTarget<'a>>) -> Compilation {
         front::compile_il(il, options, OptionSet::Compile, target.into(), self.cache.as_ref())
     }
@@ -370,13 +371,13 @@ impl Compiler {
     /// Gets a linked program ready to run on a target.
     pub fn executable(self: &Arc<Self>, program: &Arc<Program>, target: &Target) -> Arc<Executable> {
         let backend = self.backend(target);
-        // Where launches end with the code that they begin with, a launch says which is needed.
+        // If launches cannot switch to other code, a launch decides which code is needed.
         let is_needed = |b: &Arc<dyn Backend>| !b.is_prepared() && b.capabilities().tier_up && self.queue.is_active();
         let unprepared = backend.as_ref().ok().filter(|b| is_needed(b)).cloned();
         let executable = Executable::new(self.clone(), program.clone(), target.clone(), backend);
         if let Some(backend) = unprepared {
-            // The first use of LLVM takes long, and the process must not exit meanwhile: it is not left to another
-            // thread.
+            // The first use of LLVM takes long, and the process must not exit meanwhile, so that it is not left to
+            // another thread.
             let is_made = program.module().size() <= SMALL && executable.prepare_only();
             if !is_made && !executable.has_kept_code() {
                 backend.prepare();
@@ -385,20 +386,20 @@ impl Compiler {
         executable
     }
 
-    /// Gets the front end ready: for the first source of a process, loading its pages and making its tables takes as
-    /// long as half of the rest.
+    /// Prepares the front end: for the first source of a process, loading its pages and making its tables takes half as
+    /// long as compiling the source.
     pub fn prepare_front_end(&self, target: &Target) {
         let source = Source { name: "prepare.cl", text: front::TYPICAL };
         let get_ready =
             |cache| drop(front::compile(&source, "", OptionSet::Build, self.includes(&[]), target.into(), cache));
         get_ready(None);
-        // What is kept of a source needs other parts.
+        // Looking a source up in the cache needs other parts.
         if self.cache.is_some() {
             get_ready(self.cache.as_ref());
         }
     }
 
-    /// Gets the backend for a target ready, which takes as long as compiling a small kernel for the first time.
+    /// Prepares the backend for a target, which takes as long as compiling a small kernel.
     pub fn prepare(&self, target: &Target) {
         if let Ok(backend) = self.backend(target) {
             backend.prepare();
@@ -425,8 +426,8 @@ impl Compiler {
             && backend.capabilities().baseline_tier
     }
 
-    /// Before a `fork`: lets the threads end that compile ahead, each after the kernel at which it is, and waits for
-    /// that, at most so long. What they have not begun is left to [`Compiler::after_fork`].
+    /// Before a `fork`: lets the threads that compile ahead end after their current kernel, and waits for that, at most
+    /// this long. [`Compiler::after_fork`] continues with the work that they have not begun.
     pub fn before_fork(&self, limit: Duration) {
         self.queue.pause(limit);
         cloom_builtins::table::make_index();
@@ -439,8 +440,8 @@ impl Compiler {
         self.queue.resume();
     }
 
-    /// After a `fork`, in the child; takes no lock that another thread may have had. Returns whether the child can
-    /// use the compiler: not if a thread has taken longer than the limit.
+    /// After a `fork`, in the child; takes no lock that another thread may have had. Returns whether the child can use
+    /// the compiler: it cannot if a thread took longer than the limit.
     pub fn after_fork_in_child(&self) -> bool {
         cloom_llvm::after_fork_in_child();
         self.queue.resume_in_child()

@@ -12,7 +12,7 @@ static INDEX: &[(&str, u32, u32)] = include!(concat!(env!("OUT_DIR"), "/library.
 /// The pieces: modules that define one function each.
 static PIECES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/library.ir"));
 
-/// The prefix of what replaces a function on GPUs.
+/// The prefix of functions that replace another one on GPUs.
 const GPU: &str = "gpu/";
 
 /// The module that defines a function, for a GPU or for any device.
@@ -25,7 +25,8 @@ fn piece(name: &str, for_gpu: bool) -> Result<Module, CompileError> {
     postcard::from_bytes(bytes).map_err(|e| CompileError::Library(format!("{name}: {e}")))
 }
 
-/// Gives a module the bodies of all built-in functions that it declares: those for a GPU, where there are such.
+/// Adds the bodies of all built-in functions that a module declares. For a GPU, it takes the GPU's version of a
+/// function if there is one.
 pub fn link(module: &mut Module, for_gpu: bool) -> Result<(), CompileError> {
     loop {
         let wanted: Vec<String> = missing(module).map(str::to_owned).collect();
@@ -38,7 +39,7 @@ pub fn link(module: &mut Module, for_gpu: bool) -> Result<(), CompileError> {
     }
 }
 
-/// Gives a module the body of one built-in function that it declares, but not of those that the body calls.
+/// Adds the body of one built-in function that a module declares, but not of the functions that the body calls.
 pub fn link_function(module: &mut Module, name: &str, for_gpu: bool) -> Result<(), CompileError> {
     module.import_declared(&piece(name, for_gpu)?)?;
     Ok(())

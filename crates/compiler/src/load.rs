@@ -5,9 +5,9 @@
 //!                └ threads that run or could run now, the calling one among them
 //! ```
 //!
-//! The count is the whole machine's. A process that may use some of the cores only, or a part of their time, is told of
-//! threads that do not disturb it; it then finds no free core where there is one. So the answer must only decide where
-//! either way is right.
+//! The count is that of the whole machine. For a process that may use only some of the cores, or a part of their time,
+//! it includes threads that do not disturb it; then no core seems free although one is. So the answer may only be used
+//! where both decisions are correct.
 
 use std::fs;
 

@@ -57,7 +57,7 @@ impl Program {
         self.all_kernels().filter(|(_, meta)| !meta.is_block)
     }
 
-    /// The same of each kernel, also of those of blocks.
+    /// Name and description of each kernel, also of the kernels made from blocks.
     pub fn all_kernels(&self) -> impl Iterator<Item = (&str, &KernelMeta)> {
         self.module.kernels().filter_map(|k| {
             let func = &self.module.funcs[k];
@@ -88,8 +88,8 @@ impl Program {
         program
     }
 
-    /// As bytes, for `CL_PROGRAM_BINARIES`. A binary computes the same on every machine: contraction that was decided
-    /// here stays, even where it is slow.
+    /// The bytes for `CL_PROGRAM_BINARIES`. A binary computes the same on every machine: the decision on contraction
+    /// was made here and stays, even where that is slow.
     pub fn encode(&self) -> Vec<u8> {
         ProgramImage {
             kind: self.kind,
@@ -111,7 +111,7 @@ impl Program {
         let sets = [OptionSet::Build, OptionSet::Compile, OptionSet::Link];
         let options = sets.into_iter().find_map(|set| front::options(&image.options, set).ok());
         let (options, ..) = options.ok_or_else(|| LoadError::Invalid("its options are not understood".into()))?;
-        // What the binary says of places is not trusted.
+        // The binary's source positions are not trusted.
         let mut module = module;
         module.place_variables();
         Ok(Self { module, kind: image.kind, options, options_text: image.options })
@@ -139,7 +139,8 @@ pub fn link(mut inputs: Vec<Arc<Program>>, kind: ImageKind, options: Option<&Bui
                 let kernels = module.funcs.values_mut().filter_map(|f| f.kernel.as_deref_mut());
                 kernels.for_each(|meta| meta.partial_groups = false);
             }
-            // An option that only makes code slower applies to all programs if one has it; of others all must agree.
+            // An option that only makes code slower applies to all programs if one of them has it. On other options all
+            // programs must agree.
             let mut merged = first.options.clone();
             merged.opt_disable = inputs.iter().any(|p| p.options.opt_disable);
             merged.denorms_are_zero = inputs.iter().all(|p| p.options.denorms_are_zero);

@@ -1,15 +1,16 @@
 //! Background compilation: threads that compile queued kernels of executables in order.
 //!
-//! Threads exist while there is work, so that an idle process has none and nothing needs to be stopped at the end. An
-//! executable that is gone is passed over.
+//! Threads exist while there is work, so that an idle process has none and nothing needs to be stopped at its end. Work
+//! of an executable that was dropped is skipped.
 //!
 //! On a machine with no free core, a new thread gets a core late and shares it with another program's thread, while the
-//! thread that asked has a core already and will soon have nothing to do but wait. So there work *rests* for
-//! [`REST`] in the queue: a thread that needs the kernel meanwhile takes it out and compiles it itself
-//! ([`Queue::take`]). (Mandelbrot, first result beside as many busy threads as cores, 16 cores: 129 ms when a
-//! background thread compiled, 106 when the calling thread did, 100 without baseline code.)
+//! thread that requested the code has a core already and will soon only wait. So work *rests* in the queue for [`REST`]
+//! then: if a thread needs the kernel meanwhile, it takes the work out and compiles it itself ([`Queue::take`]).
+//! (Mandelbrot, first result beside as many busy threads as cores, 16 cores: 129 ms when a background thread compiled,
+//! 106 when the calling thread did, 100 without baseline code.)
 //!
-//! Around a `fork` the queue is paused, so that the child gets no kernel that a thread, which it does not have, has
+//! Around a `fork` the queue is paused. Otherwise the child could have a kernel that a thread had begun to compile, and
+//! the child does not have that thread.
 //! begun to compile.
 
 use crate::Executable;
@@ -21,7 +22,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-/// For how long work rests if no core is free: some time slices. Baseline code is made and has run for a while by then.
+/// How long work rests if no core is free: some time slices. Baseline code is compiled and has run for a while by then.
 pub const REST: Duration = Duration::from_millis(20);
 
 /// A kernel to compile.
@@ -29,7 +30,7 @@ struct Task {
     executable: Weak<Executable>,
     kernel: usize,
     key: SpecializationKey,
-    /// No background thread begins with it before.
+    /// No background thread begins with it before this time.
     rests_until: Option<Instant>,
 }
 
@@ -39,16 +40,16 @@ impl Task {
     }
 }
 
-/// The work and the threads at it.
+/// The work, and the threads that do it.
 #[derive(Default)]
 pub struct Queue {
     limit: usize,
-    /// The cores that the process may use, to see whether one is free; 0: nobody asks.
+    /// The cores that the process may use, to see whether one is free; 0: it is not checked.
     cores: usize,
     work: Mutex<VecDeque<Task>>,
     /// The work has changed, or a pause begins.
     changed: Condvar,
-    /// Threads at work. Changed under the lock; a child of `fork`, which may take no lock yet, reads it without.
+    /// Threads that work. It changes under the lock; a child of `fork`, which may take no lock yet, reads it without.
     threads: AtomicUsize,
     /// While this is not 0, threads end after the kernel that they compile, and none is started. Changed like
     /// `threads`.
@@ -131,7 +132,7 @@ impl Queue {
         }
     }
 
-    /// The first work that does not rest; waits while all does. `None` if the calling thread shall end.
+    /// The first work that does not rest; waits while all work rests. `None` if the calling thread should end.
     fn next(&self) -> Option<Task> {
         let mut work = self.work.lock();
         loop {
@@ -168,8 +169,8 @@ impl Queue {
         self.start_threads(work.len());
     }
 
-    /// After a `fork`, in the child: goes on when there is more to compile. False if a thread was compiling: the child
-    /// does not have it, and what it began will never be done.
+    /// After a `fork`, in the child: compiles again when there is work. Returns false if a thread was compiling: the
+    /// child does not have that thread, so its kernel will never be ready.
     pub fn resume_in_child(&self) -> bool {
         self.pauses.store(0, Ordering::Relaxed);
         self.threads.load(Ordering::Relaxed) == 0
