@@ -17,8 +17,8 @@
 
 using namespace llvm;
 
-// Lets the branch at the end of a loop lead back if its condition is true, not if it is false, as `instcombine` leaves
-// it: ptxas does not unroll such loops.
+// Inverts the branch at the end of a loop if it leads back on a false condition, as `instcombine` leaves it: ptxas does
+// not unroll such loops.
 unsigned TrueBackEdges::run(Function &function, FunctionAnalysisManager &analyses) {
   unsigned changes = 0;
   for (Loop *loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder()) {
@@ -36,20 +36,20 @@ unsigned TrueBackEdges::run(Function &function, FunctionAnalysisManager &analyse
   return changes;
 }
 
-// Gives every cycle one entry, which `goto` into a loop does not have, nor what passes make of some loops. ptxas 13.0
-// does not reconverge the threads of a warp after a cycle with several entries, but takes them to be converged there:
-// it keeps the counter of a loop around it in a register of the warp, and each part of the warp counts.
+// Gives every cycle one entry. A `goto` into a loop makes cycles with several entries, and so do passes for some loops.
+// ptxas 13.0 does not reconverge the threads of a warp after such a cycle, but assumes that they are converged: it
+// keeps the counter of a surrounding loop in a register of the warp, and each part of the warp counts.
 unsigned SingleEntryCycles::run(Function &function, FunctionAnalysisManager &analyses) {
   ReversePostOrderTraversal<const Function *> order(&function);
   if (!containsIrreducibleCFG<const BasicBlock *>(order, analyses.getResult<LoopAnalysis>(function)))
     return 0;
-  // FixIrreducible knows edges of branches only.
+  // FixIrreducible handles only edges of branches.
   analyses.invalidate(function, LowerSwitchPass().run(function, analyses));
   SmallPtrSet<BasicBlock *, 32> old;
   for (BasicBlock &block : function)
     old.insert(&block);
   FixIrreduciblePass().run(function, analyses);
-  // The new blocks only choose the entry. Code generation would put copies of them where the choice is known.
+  // The new blocks only select the entry. Code generation would duplicate them into predecessors that know the entry.
   auto *type = FunctionType::get(Type::getVoidTy(function.getContext()), false);
   unsigned changes = 0;
   for (BasicBlock &block : function)

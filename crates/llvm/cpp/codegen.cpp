@@ -1,15 +1,15 @@
-// Makes code of a module: what `LLVMTargetMachineEmitToMemoryBuffer` does, and a choice that the C interface lacks.
+// Makes the code of a module: like `LLVMTargetMachineEmitToMemoryBuffer`, with an option that the C interface lacks.
 //
 // Where a vector and a scalar are spilled at different times, LLVM gives them one slot on the stack. Scalars that lie
 // 64 bytes apart are then in the same bank of the cache, and are read one a cycle instead of four: work-items that load
 // one by one, by indices that were spilled, took up to 1.8 times as long on Zen 5, and as long as before on Sapphire
 // Rapids. So a small module's spills have slots of their own. A large one's frame would grow tenfold, beyond the cache.
 //
-// A function with many blocks is made without three passes that take time in the square of them:
-// * The placement of blocks looks at all blocks that could follow for each that it places.
-// * Loop-invariant code motion takes the constants of all blocks out of the loop over the work-items. Each then lives
+// A function with many blocks is compiled without three passes that take quadratic time in them:
+// * Block placement looks, for each block that it places, at all blocks that could follow.
+// * Loop-invariant code motion takes the constants of all blocks out of the loop over the work-items. Each is then live
 //   in all blocks, and the register allocator splits and spills each in all of them.
-// * Branch folding compares the ends of all blocks that go to the same one (20,000 cases: 19 s of 24).
+// * Branch folding compares the ends of all blocks with the same successor (20,000 cases: 19 s of 24).
 
 #include "own_passes.h"
 
@@ -26,8 +26,8 @@
 
 using namespace llvm;
 
-// Instructions of a module whose slots are not shared. Most kernels of the gallery have fewer; sources of 500
-// statements have frames of 4 KB without sharing, 2,000 statements 28 KB instead of 11.
+// The slots of a module with at most this many instructions are not shared. Most kernels of the gallery have fewer.
+// Without sharing, sources of 500 statements have frames of 4 KB, and 2,000 statements 28 KB instead of 11.
 static constexpr unsigned FEW_INSTRUCTIONS = 5000;
 
 // An object or assembly, owned by the caller; null if the target makes no such code.

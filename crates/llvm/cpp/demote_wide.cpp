@@ -26,14 +26,14 @@ using namespace llvm;
 
 namespace {
 
-// Blocks that use a value, or edges of a phi, that are many.
+// The number of blocks that use a value, or of a phi's edges, from which on the value gets a slot.
 constexpr size_t MANY_USES = 100;
 
 AllocaInst *slotOf(Function &function, Type *type) {
   return new AllocaInst(type, function.getDataLayout().getAllocaAddrSpace(), "slot", function.getEntryBlock().begin());
 }
 
-// The block in which a use reads its value: for a phi the one that the edge comes from.
+// The block in which a use reads its value. A phi reads it in the block that the edge comes from.
 BasicBlock *blockOf(const Use &use) {
   auto *user = cast<Instruction>(use.getUser());
   if (auto *phi = dyn_cast<PHINode>(user))
@@ -54,12 +54,12 @@ bool isUsedInManyBlocks(const Value &value) {
 }
 
 bool hasManyEdges(const PHINode &phi) {
-  // A block may have several edges to the phi's: those of a `switch`.
+  // A block may have several edges to the phi's block: those of a `switch`.
   return phi.getNumIncomingValues() >= MANY_USES &&
          SmallPtrSet<BasicBlock *, 32>(phi.block_begin(), phi.block_end()).size() >= MANY_USES;
 }
 
-// A phi's value comes from a slot that each block before it fills.
+// A phi's value comes from a slot, to which each predecessor of its block stores.
 void demotePhi(PHINode &phi) {
   AllocaInst *slot = slotOf(*phi.getFunction(), phi.getType());
   SmallPtrSet<BasicBlock *, 32> filled;
@@ -67,12 +67,12 @@ void demotePhi(PHINode &phi) {
     if (BasicBlock *from = phi.getIncomingBlock(i); filled.insert(from).second)
       IRBuilder<>(from->getTerminator()).CreateStore(phi.getIncomingValue(i), slot);
   BasicBlock *block = phi.getParent();
-  // Stores of other phis' slots at the end of this block see the value that was loaded at its begin.
+  // Stores to the slots of other phis at the end of this block use the value that was loaded at its beginning.
   phi.replaceAllUsesWith(IRBuilder<>(block, block->getFirstInsertionPt()).CreateLoad(phi.getType(), slot));
   phi.eraseFromParent();
 }
 
-// Blocks for the edges of large switches that bring values to blocks that are reached from elsewhere, too.
+// Splits the edges of large switches that bring values to blocks with other predecessors.
 unsigned splitEdges(Function &function) {
   SmallVector<SwitchInst *> switches;
   for (BasicBlock &block : function)
@@ -87,7 +87,7 @@ unsigned splitEdges(Function &function) {
   return changes;
 }
 
-// A value is stored behind its definition, and loaded once in each block that uses it.
+// Stores a value after its definition, and loads it once in each block that uses it.
 void demoteValue(Value &value, Function &function) {
   AllocaInst *slot = slotOf(function, value.getType());
   auto *inst = dyn_cast<Instruction>(&value);
@@ -127,7 +127,7 @@ unsigned DemoteWide::run(Function &function, FunctionAnalysisManager &) {
   for (Argument &argument : function.args())
     if (isUsedInManyBlocks(argument))
       values.push_back(&argument);
-  // The address of a variable is a part of the instruction that uses it.
+  // The address of a variable is a part of the instruction that uses it, and needs no slot.
   for (Instruction &inst : instructions(function))
     if (!isa<AllocaInst>(inst) && isUsedInManyBlocks(inst))
       values.push_back(&inst);

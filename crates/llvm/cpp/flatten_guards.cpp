@@ -31,15 +31,15 @@ using namespace llvm;
 
 namespace {
 
-// The most instructions of a guarded block: all of them will run whether or not the condition is true.
+// The most instructions of a guarded block: all of them will be executed, whether or not the condition is true.
 constexpr size_t MAX_INSTRUCTIONS = 32;
 
 // A block of loads that leads to a join.
 struct Guarded {
   BasicBlock *block, *join;
-  // The condition's branch, if the join is the other way from it.
+  // The branch of the condition, if its other successor is the join.
   BranchInst *condition;
-  // What does not need the loads, and what does.
+  // The instructions that do not need the loads, the loads, and the instructions that need them.
   SmallSetVector<Instruction *, 8> before, loads, behind;
 };
 
@@ -50,13 +50,13 @@ BranchInst *branchAround(BasicBlock &block, BasicBlock *join) {
   return branch && branch->isConditional() && is_contained(branch->successors(), join) ? branch : nullptr;
 }
 
-// An extension of a loaded value, which the load does.
+// An extension of a loaded value, which is a part of the load instruction.
 bool isPartOfLoad(const Instruction &instruction, const Guarded &guarded) {
   return isa<ZExtInst, SExtInst, FreezeInst>(instruction) &&
          guarded.loads.contains(dyn_cast<Instruction>(instruction.getOperand(0)));
 }
 
-// `joined`: loaded values behind the joins of other guarded blocks, which are as late as loads.
+// `joined`: phis of loaded values after the joins of other guarded blocks. They are available as late as loads.
 std::optional<Guarded> guardedLoads(BasicBlock &block, const SmallPtrSetImpl<Instruction *> &joined) {
   BasicBlock *join = block.getSingleSuccessor();
   if (!join || join == &block || join->getSinglePredecessor() || block.size() > MAX_INSTRUCTIONS)
@@ -75,13 +75,13 @@ std::optional<Guarded> guardedLoads(BasicBlock &block, const SmallPtrSetImpl<Ins
       auto *value = dyn_cast<Instruction>(operand);
       return value && (found.loads.contains(value) || found.behind.contains(value));
     });
-    // Where a load gives the address of another, all that is between them stays.
+    // If a load's address depends on another load, the instructions in between stay.
     if (load && waits)
       return std::nullopt;
     bool isLoaded = load || isJoined || isPartOfLoad(instruction, found);
     (isLoaded ? found.loads : waits ? found.behind : found.before).insert(&instruction);
   }
-  // Before a loop, what it uses stays outside.
+  // If the value of such an instruction is used elsewhere, as in a loop after the block, the block stays as it is.
   bool leaves = any_of(found.behind, [&](Instruction *instruction) {
     return any_of(instruction->users(), [&](User *user) {
       BasicBlock *where = cast<Instruction>(user)->getParent();
@@ -93,7 +93,7 @@ std::optional<Guarded> guardedLoads(BasicBlock &block, const SmallPtrSetImpl<Ins
   return found;
 }
 
-// What the values of the block are if all loads are zero, where that is a constant.
+// The values of the block if all loads are zero, as far as they are constants.
 class ZeroLoads {
   DenseMap<const Value *, Constant *> zeros;
 
@@ -120,7 +120,7 @@ public:
   }
 };
 
-// Whether the value that comes out of the block is what comes to the join elsewhere, if the loads are zero.
+// Whether the block's value is equal to the value from the join's other predecessors, if all loads are zero.
 bool isZeroElsewhere(PHINode &phi, const BasicBlock *block, const ZeroLoads &zeros) {
   Value *inside = phi.getIncomingValueForBlock(block);
   Constant *zero = zeros[inside];
@@ -128,7 +128,7 @@ bool isZeroElsewhere(PHINode &phi, const BasicBlock *block, const ZeroLoads &zer
     auto [from, outside] = way;
     if (from == block || outside == zero)
       return true;
-    // A sum that goes on.
+    // An accumulated sum, to which zero is added.
     auto *sum = dyn_cast<BinaryOperator>(inside);
     if (!sum || sum->getOpcode() != Instruction::Add || !is_contained(sum->operands(), outside))
       return false;
@@ -137,7 +137,8 @@ bool isZeroElsewhere(PHINode &phi, const BasicBlock *block, const ZeroLoads &zer
   });
 }
 
-// False, and nothing changed, if the values that come to the join elsewhere are in the way. Adds to `joined`.
+// Flattens a guarded block, and adds to `joined`. Returns false, and changes nothing, if the values from the join's
+// other predecessors do not allow it.
 bool flatten(Guarded &guarded, SmallPtrSetImpl<Instruction *> &joined) {
   auto &[block, join, branch, before, loads, behind] = guarded;
   const ZeroLoads zeros(guarded);

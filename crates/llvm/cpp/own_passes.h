@@ -32,13 +32,13 @@ struct PassRecord {
   uint64_t nanoseconds;
 };
 
-// Blocks of a function that are many: from here on, what takes time in the square of them is avoided. (Code generation
-// for a `switch` of 1500 cases with work of their own, 2100 blocks: 18.4 s with placement of blocks and loop-invariant
-// code motion, 1.4 with the placement only, 1.1 without both.)
+// The number of blocks of a function from which on passes that take quadratic time in them are avoided. (Code
+// generation for a `switch` of 1500 cases with work of their own, 2100 blocks: 18.4 s with block placement and
+// loop-invariant code motion, 1.4 with block placement only, 1.1 without both.)
 constexpr size_t MANY_BLOCKS = 1000;
 
-// What each needs: `run` changes a function and returns how often it did; `KEEPS_ANALYSES`, whether all that is known
-// of the function holds afterwards; and its number.
+// Each pass has these members: `run` changes a function and returns how often it did; `KEEPS_ANALYSES` says whether all
+// analyses of the function stay valid; and the pass's number.
 #define OWN_PASS(Name, NUMBER, KEEPS)                                                                                  \
   struct Name {                                                                                                        \
     static constexpr OwnPass ID = NUMBER;                                                                              \

@@ -8,8 +8,8 @@
 // load and waits for it before it issues the loads that precede it in the source. (A wavefront of dynamic programming:
 // each iteration took a tenth longer.) With a pointer of its own, all loads are in flight together.
 //
-// Switching loop strength reduction off altogether gained as much for that kernel, but others lost: n-body in local
-// memory, indices of 64 bits.
+// Switching loop strength reduction off altogether gained as much for that kernel, but others became slower: n-body in
+// local memory, and kernels with indices of 64 bits.
 //
 // It is on LLVM IR because loop strength reduction runs in LLVM's code generation; there is nothing to preserve before.
 
@@ -62,7 +62,7 @@ unsigned preserveIncrements(Loop &loop, ScalarEvolution &evolution) {
     auto *next = dyn_cast<Instruction>(phi->getIncomingValueForBlock(latch));
     if (!next || !is_contained(counts, step) || !isAccessedConditionally(*phi, *loop.getHeader()))
       continue;
-    // Assembly without instructions, about whose result LLVM knows nothing. Pointers to local memory have 32 bits.
+    // Assembly without instructions. LLVM assumes nothing about its result. Pointers to local memory have 32 bits.
     auto *type = FunctionType::get(next->getType(), {next->getType()}, false);
     bool isShort = latch->getDataLayout().getPointerTypeSizeInBits(next->getType()) == 32;
     auto *opaque = InlineAsm::get(type, "", isShort ? "=r,0" : "=l,0", /*hasSideEffects=*/false);

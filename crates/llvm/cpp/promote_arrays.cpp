@@ -1,15 +1,15 @@
 // Prepares private arrays for registers, which have no addresses. In comes a function of a GPU's kernel after loop
 // rotation; out goes the same where the elements that are accessed are known, so that SROA makes values of them.
 //
-// In registers an array costs nothing, in memory hundreds of cycles an access. (Dependent numbers of a work-item, 128
-// of them: 40 times as long in memory.) Two things put it into memory:
-// * Loops over its elements. They are fully unrolled, and the loops that say how long those are: in a triangular nest
-//   the outer one first, after which the inner ones are of known length.
-// * Elements that data chooses from few, such as the row of a pivot. After unrolling the index is a choice among
-//   constants. A load from it becomes loads of all the places that it can be, and selects; a store becomes stores
-//   there, of the new value or the old one.
+// In registers an array costs nothing, in memory hundreds of cycles an access. (A chain of 128 dependent elements in
+// each work-item: 40 times as long in memory.) Two things put an array into memory:
+// * Loops over its elements. These loops are fully unrolled, and so are the loops that determine their trip counts: in
+//   a triangular nest the outer one first, after which the inner ones have known trip counts.
+// * Elements whose index is selected from a few by data, such as the row of a pivot. After unrolling, the index is a
+//   select of constants. A load from it becomes loads from all possible elements, and selects; a store becomes stores
+//   to all of them, of the new value or the old one.
 //
-// Code that is unrolled in vain is slow: the function stays as it was if that happens.
+// Unrolling without that gain makes code slow: then the function stays as it was.
 //
 // It is on LLVM IR because it asks ScalarEvolution for the lengths of loops after each level of unrolling.
 
@@ -36,23 +36,23 @@ namespace {
 // The most instructions of the unrolled loops of a function, and of the selects.
 constexpr uint64_t MAX_INSTRUCTIONS = 6000;
 
-// The most places among which an access chooses.
+// The most elements among which the index of an access selects.
 constexpr size_t MAX_PLACES = 8;
 
 // The longest chain of operations that make an address.
 constexpr unsigned MAX_DEPTH = 200;
 
-// An array, and all that is done with it.
+// An array, and its accesses.
 struct Array {
   AllocaInst *slot;
   // Loads and stores of elements.
   SmallVector<Instruction *, 16> accesses;
 };
 
-// Nothing if the array's address is used for more than accesses.
+// The array's accesses; nothing if its address is used for anything else.
 std::optional<Array> usesOf(AllocaInst &slot) {
   Array array{&slot, {}};
-  // Addresses in the slot, other than its own.
+  // Addresses in the slot other than its first byte's.
   SmallSetVector<Instruction *, 16> pointers;
   SmallVector<Instruction *, 16> open{&slot};
   while (!open.empty()) {
@@ -72,7 +72,7 @@ std::optional<Array> usesOf(AllocaInst &slot) {
       }
     }
   }
-  // A choice between this array and something else.
+  // A pointer that may point to this array or to something else.
   for (Instruction *pointer : pointers)
     if (isa<PHINode, SelectInst>(pointer))
       for (Value *operand : pointer->operands())
@@ -82,19 +82,19 @@ std::optional<Array> usesOf(AllocaInst &slot) {
   return array;
 }
 
-// What the loops around accesses have to do with the elements that are accessed.
+// Which loops have to be unrolled, so that the indices of accesses become known.
 class Elements {
   ScalarEvolution &evolution;
   LoopInfo &info;
 
 public:
-  // Loops whose iterations access other elements, and those that say how many iterations these have.
+  // Loops with a different element in each iteration, and the loops that determine their trip counts.
   SmallSetVector<Loop *, 8> loops;
 
   Elements(ScalarEvolution &evolution, LoopInfo &info) : evolution(evolution), info(info) {}
 
-  // Adds the accesses of an array. False, and nothing changed, if its elements would not be constants or choices among
-  // constants after unrolling, or if that were too much code.
+  // Adds the loops around an array's accesses. Returns false, and changes nothing, if after unrolling the indices would
+  // not be constants or selects of constants, or if the code would be too long.
   bool add(const Array &array) {
     Elements more(*this);
     SmallPtrSet<const SCEV *, 16> seen;
@@ -114,7 +114,7 @@ public:
   }
 
 private:
-  // Adds the loops that a value depends on. False if it depends on anything else.
+  // Adds the loops that a value depends on. Returns false if it depends on anything else.
   bool addLoops(const SCEV *value, SmallPtrSet<const SCEV *, 16> &seen) {
     SmallVector<const SCEV *, 8> open{value};
     while (!open.empty()) {
@@ -127,7 +127,7 @@ private:
       auto *unknown = dyn_cast<SCEVUnknown>(part);
       if (!unknown || isa<AllocaInst>(unknown->getValue()))
         continue;
-      // A condition chooses between two elements.
+      // The condition of a select between two elements may be any value.
       if (part->getType()->isIntegerTy(1))
         continue;
       auto *instruction = dyn_cast<Instruction>(unknown->getValue());
@@ -135,7 +135,7 @@ private:
         return false;
       if (isa<PHINode>(instruction) && info.isLoopHeader(instruction->getParent()))
         loops.insert(info.getLoopFor(instruction->getParent()));
-      // It does not matter who chooses.
+      // The condition of a select does not matter.
       size_t first = isa<SelectInst>(instruction);
       for (Value *operand : drop_begin(instruction->operands(), first)) {
         if (!evolution.isSCEVable(operand->getType()))
@@ -146,7 +146,7 @@ private:
     return true;
   }
 
-  // Instructions of the unrolled loops, at most.
+  // The most instructions of the unrolled loops.
   uint64_t size() const {
     uint64_t sum = 0;
     for (Loop *top : info)
@@ -162,7 +162,7 @@ private:
   }
 };
 
-// Makes choices among elements of accesses to an array at places that are not constants.
+// Replaces accesses at indices that are no constants by selects among elements.
 class Chooser {
   const DataLayout &layout;
   const Array &array;
@@ -174,7 +174,7 @@ class Chooser {
 public:
   explicit Chooser(const Array &array) : layout(array.slot->getModule()->getDataLayout()), array(array) {}
 
-  // False if an access may be at too many places; then the array is still what it was. `budget` is the number of
+  // Returns false if an access may be to too many elements; then the array is unchanged. `budget` is the number of
   // instructions that may be added.
   bool run(uint64_t &budget) {
     auto bytes = array.slot->getAllocationSize(layout);
@@ -186,7 +186,7 @@ public:
       const Places &all = offset ? placesOf(offset, MAX_DEPTH) : NOWHERE;
       if (!all)
         return false;
-      // Elsewhere the access would be undefined.
+      // An access to any other element would be undefined behaviour.
       uint64_t size = layout.getTypeStoreSize(getLoadStoreType(access));
       SmallVector<Constant *, 8> inside;
       copy_if(*all, std::back_inserter(inside), [&](Constant *place) {
@@ -204,7 +204,7 @@ public:
   }
 
 private:
-  // The offset of an address in the array. Null if it has more steps than `depth`.
+  // The offset of an address in the array. Null if it is computed in more than `depth` steps.
   Value *offsetOf(Value *pointer, unsigned depth) {
     auto *type = Type::getInt32Ty(pointer->getContext());
     if (pointer == array.slot)
@@ -244,14 +244,14 @@ private:
     return offsets[pointer] = offset;
   }
 
-  // The constants that a value can be. Nothing if it may be something else, or one of many, or of more operations than
-  // `depth`.
+  // The constants that a value can be. Nothing if it may be anything else, if there are too many, or if it is computed
+  // in more than `depth` steps.
   const Places &placesOf(Value *value, unsigned depth) {
     if (depth == 0)
       return NOWHERE;
     auto [at, isNew] = places.try_emplace(value);
     if (!isNew)
-      // Of a cycle: nothing yet.
+      // A cycle of phis: it adds no constant by itself.
       return at->second;
     Places found = find(value, depth - 1);
     return places[value] = std::move(found);
@@ -285,7 +285,7 @@ private:
       for (Constant *constant : *some)
         found.insert(ConstantFoldCastOperand(conversion->getOpcode(), constant, conversion->getType(), layout));
     } else if (isa<BinaryOperator>(instruction)) {
-      // Copied, as the second question may move the answer to the first.
+      // A copy, since the second call may move the result of the first in memory.
       const Places left = placesOf(instruction->getOperand(0), depth);
       const Places &right = placesOf(instruction->getOperand(1), depth);
       if (!left || !right)
@@ -328,7 +328,7 @@ private:
   }
 };
 
-// The arrays of a function with accesses that are not at constant places.
+// The arrays of a function with accesses whose indices are no constants.
 SmallVector<Array, 2> arraysOf(Function &function) {
   SmallVector<Array, 2> arrays;
   const DataLayout &layout = function.getParent()->getDataLayout();
@@ -344,7 +344,8 @@ SmallVector<Array, 2> arraysOf(Function &function) {
   return arrays;
 }
 
-// Unrolls one level of the loops that keep arrays in memory, and adds these arrays' slots. False if there are none.
+// Unrolls one level of the loops that keep arrays in memory, and adds these arrays' slots. Returns false if there are
+// no such loops.
 bool unroll(Function &function, FunctionAnalysisManager &analyses, SmallPtrSetImpl<AllocaInst *> &slots) {
   auto &info = analyses.getResult<LoopAnalysis>(function);
   auto &evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
@@ -366,13 +367,13 @@ bool unroll(Function &function, FunctionAnalysisManager &analyses, SmallPtrSetIm
     changed |= unrollLoop(*loop, options, function, analyses) != LoopUnrollResult::Unmodified;
   }
   analyses.invalidate(function, PreservedAnalyses::none());
-  // Which inner loops there are, and how long they are.
+  // Unrolling the outer loop makes the inner loops and their trip counts known.
   analyses.invalidate(function, instCombine().run(function, analyses));
   analyses.invalidate(function, SimplifyCFGPass().run(function, analyses));
   return changed;
 }
 
-// Puts the body of a copy back.
+// Moves the body of a copy back into the function.
 void restore(Function &function, Function &copy) {
   auto linkage = function.getLinkage();
   function.deleteBody();
@@ -400,7 +401,7 @@ unsigned PromoteArrays::run(Function &function, FunctionAnalysisManager &analyse
   if (isInVain)
     restore(function, *copy);
   copy->eraseFromParent();
-  // Also if the function is what it was: it consists of other instructions.
+  // Also if the function is restored: its instructions are other objects.
   analyses.invalidate(function, PreservedAnalyses::none());
   return isInVain ? 0 : slots.size();
 }

@@ -1,4 +1,4 @@
-// Steps that several passes take.
+// Steps that several passes share.
 
 #pragma once
 
@@ -19,7 +19,7 @@ inline llvm::InstCombinePass instCombine() {
   return llvm::InstCombinePass(llvm::InstCombineOptions().setVerifyFixpoint(false));
 }
 
-// Unrolls a loop, whatever its form is. Keeps what is known of the function's loops.
+// Unrolls a loop of any form. Keeps the analyses of the function's loops valid.
 inline llvm::LoopUnrollResult unrollLoop(llvm::Loop &loop, const llvm::UnrollLoopOptions &options,
                                          llvm::Function &function, llvm::FunctionAnalysisManager &analyses) {
   using namespace llvm;

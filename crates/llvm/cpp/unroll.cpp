@@ -1,6 +1,6 @@
-// How loops of a GPU's kernel are unrolled, beyond what LLVM does by itself. In comes a function after loop rotation;
+// Unrolls loops of a GPU's kernel beyond what LLVM does by itself. In comes a function after loop rotation;
 // UnrollBarrierLoops unrolls, UnrollInnermost marks loops for LLVM's unroller, which runs next, and LimitUnrolling
-// unmarks what it left over.
+// removes the marks from the remainder loops.
 //
 // It is on LLVM IR because all three direct LLVM's unroller and ask ScalarEvolution for the lengths of loops.
 
@@ -14,23 +14,23 @@ using namespace llvm;
 
 namespace {
 
-// A loop whose number of iterations only running it shows: the most instructions of the unrolled loop, the most of such
-// a loop, and how often it is unrolled at most. (Mandelbrot on an H200: a tenth less time with 4 than without. ptxas
-// unrolls it 16 times, which is another twentieth.)
+// For a loop whose trip count is unknown at compile time: the most instructions of the unrolled loop, the most
+// instructions of the loop itself, and the largest unroll factor. (Mandelbrot on an H200: a tenth less time with 4 than
+// without. ptxas unrolls it 16 times, which is another twentieth.)
 constexpr unsigned MAX_UNROLLED_SEARCH_INSTRUCTIONS = 256, MAX_SEARCH_INSTRUCTIONS = 40, MAX_SEARCH_COUNT = 16;
 
-// How often a loop with loads is unrolled, and between which costs: above these LLVM does not unroll it.
+// The unroll factor of a loop with loads, and the range of its cost: in this range LLVM does not unroll it.
 constexpr unsigned LOADS_COUNT = 4;
 constexpr uint64_t MIN_LOADS_COST = 38, MAX_LOADS_COST = 64;
 
-// The costs of a loop with loads that ptxas unrolls once more: it does not if LLVM did so 8 times, which makes more
-// than 32 instructions of such a loop, but 4 times if LLVM did so 4 times.
+// The range of costs of a loop with loads that ptxas unrolls again. If LLVM has unrolled such a loop 8 times, it has
+// more than 32 instructions and ptxas does not; if LLVM has unrolled it 4 times, ptxas unrolls it 4 times again.
 constexpr uint64_t MIN_TWICE_COST = 7, MAX_TWICE_COST = 9;
 
-// The mark of such a loop, and of what is left over of it.
+// The mark of such a loop and of its remainder loop.
 constexpr const char *TWICE = "cloom.unroll.twice";
 
-// How often loops with barriers are unrolled, and the most instructions of such a loop. (A table of a longest common
+// The unroll factor of loops with barriers, and the most instructions of such a loop. (A table of a longest common
 // subsequence, row by row: a fifth less time.)
 constexpr unsigned BARRIER_COUNT = 4, MAX_BARRIER_INSTRUCTIONS = 120;
 
@@ -95,10 +95,10 @@ bool isWantedBarrierLoop(const Loop &loop, ScalarEvolution &evolution) {
 
 } // namespace
 
-// Marks innermost loops that LLVM would leave alone, or not unroll as they should be:
-// * short ones with several exits: the values that one iteration passes to the next stay in their registers, and a
-//   branch is saved;
-// * those with loads, whose loads are then in flight together. LLVM's limit counts the instructions only.
+// Marks innermost loops that LLVM would not unroll, or would unroll by another factor:
+// * Short loops with several exits: the values that one iteration passes to the next stay in their registers, and a
+//   branch is saved.
+// * Loops with loads, which are then in flight together. LLVM's limit counts instructions only.
 unsigned UnrollInnermost::run(Function &function, FunctionAnalysisManager &analyses) {
   auto &evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
   auto &target = analyses.getResult<TargetIRAnalysis>(function);
@@ -108,7 +108,7 @@ unsigned UnrollInnermost::run(Function &function, FunctionAnalysisManager &analy
   return changes;
 }
 
-// Allows ptxas to unroll the marked loops, but not what is left over of them.
+// Allows ptxas to unroll the marked loops, but not their remainder loops.
 unsigned LimitUnrolling::run(Function &function, FunctionAnalysisManager &analyses) {
   auto &target = analyses.getResult<TargetIRAnalysis>(function);
   unsigned changes = 0;
@@ -121,9 +121,9 @@ unsigned LimitUnrolling::run(Function &function, FunctionAnalysisManager &analys
   return changes;
 }
 
-// Unrolls loops with barriers whose number of iterations only running them shows. LLVM leaves them alone, because a
-// convergent call must not become control-dependent on anything else, and in the iterations that are left over it does.
-// But all work-items of a group come to a barrier equally often, so that they agree on that number.
+// Unrolls loops with barriers whose trip count is unknown at compile time. LLVM does not unroll them, because a
+// convergent call must not become control-dependent on another condition, as it does in the remainder loop. But all
+// work-items of a group reach a barrier equally often, so that they agree on the trip count.
 unsigned UnrollBarrierLoops::run(Function &function, FunctionAnalysisManager &analyses) {
   auto &info = analyses.getResult<LoopAnalysis>(function);
   auto &evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);

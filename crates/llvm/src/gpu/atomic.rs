@@ -19,7 +19,7 @@ fn scope_name(scope: Scope) -> Option<&'static str> {
 }
 
 impl FunctionCx<'_, '_> {
-    /// A fence of its own. That of a sub-group is its barrier, which also orders memory.
+    /// A separate fence. The fence of a sub-group is the sub-group's barrier, which also orders memory.
     pub fn gpu_fence(&mut self, order: Order, scope: Scope) -> LLVMValueRef {
         if scope == Scope::SubGroup {
             return self.warp_barrier();
@@ -41,7 +41,7 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// A relaxed operation with what an order asks for around it.
+    /// A relaxed operation with the fences around it that an order needs.
     pub fn fenced(
         &mut self,
         order: Order,
@@ -68,7 +68,7 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// A load that is done once, as written.
+    /// A load that LLVM neither repeats nor removes.
     pub fn relaxed_load(&self, data: &InstData, ty: Type) -> LLVMValueRef {
         // SAFETY: the first operand is a pointer, and `load` is the load that was just made.
         unsafe {
@@ -79,7 +79,7 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// A store that is done once, as written.
+    /// A store that LLVM neither repeats nor removes.
     pub fn relaxed_store(&self, data: &InstData) -> LLVMValueRef {
         let ty = self.func.ty(data.args[1]);
         // SAFETY: the first operand is a pointer, and `store` is the store that was just made.

@@ -17,9 +17,9 @@ const LOCAL_BLOCK: &str = "local_memory";
 
 /// How a parameter is passed.
 enum Passed {
-    /// As it is.
+    /// Its value.
     Value,
-    /// Its bytes: LLVM 19 reads vectors of bytes wrongly, and structures come so.
+    /// Its bytes. Structures are passed like this, and vectors too, because LLVM 19 reads vectors of bytes wrongly.
     Bytes { size: u64, align: u32 },
     /// An address in global memory.
     Address,
@@ -80,7 +80,7 @@ impl Cx<'_> {
         }
     }
 
-    /// Says that a parameter's bytes are passed.
+    /// Marks a parameter as bytes that are passed by value.
     fn add_bytes(&self, function: LLVMValueRef, index: u32, size: u64, align: u32) {
         // SAFETY: the names are those of an attribute with a type and of one with a number, and `function` has a
         // parameter `index`.
@@ -97,7 +97,7 @@ impl Cx<'_> {
         }
     }
 
-    /// Adds a property of a kernel that PTX has and LLVM's functions have not.
+    /// Adds a property of a kernel that PTX has and LLVM's functions lack.
     fn annotate(&self, function: LLVMValueRef, name: &str, n: u32) {
         // SAFETY: `function` belongs to the live module, the text is given with its length, and the metadata belongs to
         // its context.
@@ -111,7 +111,7 @@ impl Cx<'_> {
         }
     }
 
-    /// The group's block of local memory. Its size is the launch's.
+    /// The group's block of local memory. The launch gives its size.
     fn local_block(&mut self) -> Option<LLVMValueRef> {
         let (llvm, context) = (self.llvm, self.context);
         let gpu = self.gpu.as_mut()?;
@@ -127,7 +127,7 @@ impl Cx<'_> {
         }))
     }
 
-    /// Marks a function whose calls must stay where they are, because work-items meet in it.
+    /// Marks a function whose calls must stay where they are, because it may have a barrier.
     pub fn mark_convergent(&self, function: LLVMValueRef) {
         // SAFETY: `function` belongs to the live module, and the attribute to its context.
         unsafe { LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, self.attribute("convergent")) }
@@ -215,7 +215,7 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// A special register, less than `end`, as 64 bits.
+    /// A special register whose value is less than `end`, as 64 bits.
     fn register(&self, name: &str, dim: u8, end: u64) -> LLVMValueRef {
         let axis = ["x", "y", "z"][usize::from(dim.min(2))];
         let value = self.nvvm(&format!("llvm.nvvm.read.ptx.sreg.{name}.{axis}"), &[]);
@@ -276,8 +276,8 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// The dimension of a global id of which only the lower half is used. LLVM does not see that it needs no product of
-    /// 64 bits then.
+    /// The dimension of a global id of which only the lower half is used. LLVM would compute a product of 64 bits
+    /// nevertheless.
     pub fn truncated_id(&self, id: Value) -> Option<u8> {
         let Op::Query { what: Query::GlobalId, dim } = self.func.insts[self.func.def_inst(id)?].op else { return None };
         let mut blocks = self.func.layout.iter().map(|&b| &self.func.blocks[b]);
@@ -306,7 +306,7 @@ impl FunctionCx<'_, '_> {
         unsafe { LLVMBuildZExt(self.builder.0, size, self.cx.ty(Type::I64), NO_NAME) }
     }
 
-    /// The size of the group's block of local memory, which is all that it has.
+    /// The size of the group's block of local memory. The kernel has no other local memory.
     fn local_memory_size(&self) -> LLVMValueRef {
         let i32_ty = self.cx.ty(Type::I32);
         let size = self.assembly_with("mov.u32 $0, %dynamic_smem_size;", "=r", i32_ty, &[], false);
@@ -319,7 +319,7 @@ impl FunctionCx<'_, '_> {
         self.product_of(self.product_of(self.local_size(0), self.local_size(1)), self.local_size(2))
     }
 
-    /// The local linear id: warps are so many consecutive ones.
+    /// The local linear id. A warp is 32 consecutive ones.
     fn linear_id(&self) -> LLVMValueRef {
         let rows = self.sum(self.product_of(self.local_id(2), self.local_size(1)), self.local_id(1));
         self.sum(self.product_of(rows, self.local_size(0)), self.local_id(0))
@@ -346,8 +346,8 @@ impl FunctionCx<'_, '_> {
         unsafe { LLVMBuildMul(self.builder.0, a, b, NO_NAME) }
     }
 
-    /// A pointer in another address space. A null pointer stays null, which addresses of local and private memory do
-    /// not by themselves.
+    /// A pointer in another address space. Null stays null, which the hardware's conversion of local and private
+    /// addresses does not ensure.
     pub fn space_cast(&self, from: Type, to: Type, p: LLVMValueRef) -> LLVMValueRef {
         // SAFETY: `p` is a pointer, and `to` is a type of pointers with as many lanes.
         unsafe {

@@ -1,9 +1,9 @@
-//! Lanes of a vector whose numbers are known at run time only.
+//! Lanes of a vector whose index is known at run time only.
 //!
-//! Of such a lane of a vector in memory, LLVM 19 makes one access, `ld.f32 [%r4]`, and forgets which memory it is:
-//! NVPTX takes the address for a generic one, and that of local, private or constant memory, or of a parameter's bytes,
-//! is none. A vector in registers is stored, and a lane of that is read. On a GPU, where each lane has a register, some
-//! choices are faster:
+//! For such a lane of a vector in memory, LLVM 19 makes one access, `ld.f32 [%r4]`, and forgets the address space:
+//! NVPTX takes the address for a generic one, but an address of local, private or constant memory, or of a parameter's
+//! bytes, is not generic. A vector in registers is stored, and the lane is loaded from there. On a GPU, where each lane
+//! has a register, some selects are faster:
 //!
 //! ```text
 //! extractelement <4 x float> %v, i64 %i     ▸     i & 2 ? (i & 1 ? v3 : v2) : (i & 1 ? v1 : v0)
@@ -18,7 +18,7 @@ use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
 impl FunctionCx<'_, '_> {
-    /// A lane of a vector of this type. The number is a constant, or one of 64 bits, and less than that of the lanes.
+    /// A lane of a vector of this type. Its index is a constant, or has 64 bits, and is less than the number of lanes.
     pub fn extract_lane(&self, from: Type, vector: LLVMValueRef, lane: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
         let number = |n: u64| self.cx.constant(Type::I64, n);
@@ -44,7 +44,7 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// A vector of this type with another lane, of which the number is as above.
+    /// A vector of this type with one lane replaced. The index is like that of `extract_lane`.
     pub fn insert_lane(&self, ty: Type, vector: LLVMValueRef, lane: LLVMValueRef, x: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
         // SAFETY: `vector` is a vector of the type `ty`, `x` has the type of its lanes, and all constant numbers are
@@ -62,7 +62,7 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// Whether it is a GPU's lane that is known at run time only.
+    /// Whether the target is a GPU and the index is known at run time only.
     fn is_chosen(&self, lane: LLVMValueRef) -> bool {
         // SAFETY: `lane` is a value of the live module.
         self.cx.gpu.is_some() && unsafe { LLVMIsConstant(lane) } == 0

@@ -1,15 +1,17 @@
-//! What LLVM 19 makes no instructions of on these targets, or wrong ones. In comes a module that is otherwise done, as
-//! earlier passes would bring the instructions back; out goes the same in other words:
+//! Instructions for which LLVM 19 makes wrong code, or none, on NVPTX. The input is a module after all other passes,
+//! since these would bring the instructions back. The output has equivalent instructions:
 //!
-//! * truth values of two lanes as 16-bit integers ("Cannot select: v2i16 = setcc"): each lane is extended by itself;
-//! * wider floats from vectors of 8 and more (combined with the load of the vector, which then converts nothing): the
-//!   same;
-//! * truth values as floats, where true is -1 and comes out as 1: a choice between constants;
-//! * an element, at a place that is computed, of a vector in local or private memory (one access of the element, which
-//!   has lost its address space): it is of the vector's frozen value;
-//! * loads of 16 bytes as such that are not so aligned (of a parameter, one access that faults): two of 8 bytes;
-//! * accesses of 8 or 16 bytes as such, aligned to all of them (one for each four): they are of words, frozen ones or
-//!   moved ones, as it would make them accesses of bytes again.
+//! * Vectors of two truth values are extended to 16 bits ("Cannot select: v2i16 = setcc"): each lane is extended by
+//!   itself.
+//! * Vectors of 8 floats or more are converted to wider ones (LLVM combines this with the load of the vector, which
+//!   then converts nothing): each lane is converted by itself.
+//! * Truth values are converted to signed floats, where true is -1 and comes out as 1: a select of two constants.
+//! * An element with a computed index is taken from a vector in local or private memory (LLVM makes one access of the
+//!   element, which has lost its address space): the vector is frozen, so that it is loaded as a whole.
+//! * 16 bytes are loaded at once without being aligned to 16 (LLVM makes one access, which faults for a parameter): two
+//!   loads of 8 bytes.
+//! * 8 or 16 bytes are accessed at once and aligned to all of them (LLVM makes an access for each four bytes): an
+//!   access of words. The words are frozen or moved, because LLVM would turn them into bytes again.
 
 use super::{FRAME, NO_NAME, SHARED};
 use crate::handles::LlvmModule;
@@ -17,11 +19,11 @@ use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMInlineAsmDialect, LLVMOpcode, LLVMTypeKind};
 
-/// The lanes from which on LLVM believes in loads that extend floats: it lists those of up to 4, and some of 8, as what
-/// the targets have not.
+/// The number of lanes from which on LLVM wrongly takes loads that extend floats for legal: its list of illegal ones
+/// has those of up to 4 lanes, and some of 8.
 const LONG: u32 = 8;
 
-/// Rewrites what cannot be selected. Returns how many instructions that were.
+/// Rewrites these instructions. Returns how many there were.
 pub fn run(module: &LlvmModule<'_>) -> usize {
     let mut changes = 0;
     // SAFETY: the module is valid and nobody else uses it. `next` is read before `inst` may be erased, and the builder
@@ -60,7 +62,7 @@ pub fn run(module: &LlvmModule<'_>) -> usize {
     changes
 }
 
-/// Whether an instruction extends two truth values to 16 bits.
+/// Whether an instruction extends a vector of two truth values to 16 bits.
 fn is_pair_of_signs(inst: LLVMValueRef) -> bool {
     // SAFETY: `inst` is an instruction of the live module, and an extension has one operand.
     unsafe {
@@ -70,7 +72,7 @@ fn is_pair_of_signs(inst: LLVMValueRef) -> bool {
     }
 }
 
-/// Whether an instruction makes wider floats of a long vector.
+/// Whether an instruction converts a long vector of floats to wider ones.
 fn is_long_float_extension(inst: LLVMValueRef) -> bool {
     // SAFETY: `inst` is an instruction of the live module, and only a vector type is asked for its size.
     unsafe {
@@ -94,8 +96,8 @@ fn is_sign_as_float(inst: LLVMValueRef) -> bool {
     }
 }
 
-/// Whether an instruction reads or replaces an element, at a place that is computed, of a vector that was just loaded
-/// from local or private memory.
+/// Whether an instruction reads or replaces an element, with a computed index, of a vector that was just loaded from
+/// local or private memory.
 fn is_element_in_space(inst: LLVMValueRef) -> bool {
     // SAFETY: `inst` is an instruction of the live module, each index is one of an operand, and a load's operand is a
     // pointer.
@@ -111,7 +113,8 @@ fn is_element_in_space(inst: LLVMValueRef) -> bool {
     }
 }
 
-/// If an instruction loads or stores 8 or 16 bytes at once, aligned to all of them: how many words that is.
+/// The number of words that an instruction loads or stores, if it accesses 8 or 16 bytes at once and is aligned to all
+/// of them.
 fn words_of_bytes(inst: LLVMValueRef) -> Option<u32> {
     // SAFETY: `inst` is an instruction of the live module, and only loads and stores are asked for their alignment.
     unsafe {
@@ -127,7 +130,7 @@ fn words_of_bytes(inst: LLVMValueRef) -> Option<u32> {
     }
 }
 
-/// Whether an instruction loads 16 bytes at once that may lie anywhere.
+/// Whether an instruction loads 16 bytes at once that need not be aligned to 16.
 fn is_unaligned_load_of_bytes(inst: LLVMValueRef) -> bool {
     // SAFETY: `inst` is an instruction of the live module, and only a load is asked for its alignment.
     unsafe {
@@ -187,7 +190,7 @@ fn access_words(builder: LLVMBuilderRef, inst: LLVMValueRef, words: u32) {
     }
 }
 
-/// A vector of words, each of which went through an instruction that LLVM does not look into.
+/// A vector of words, each moved by an instruction that LLVM does not look into.
 fn moved_words(builder: LLVMBuilderRef, vector: LLVMValueRef, words: u32) -> LLVMValueRef {
     let (text, constraints) = (c"mov.b32 $0, $1;", c"=r,r");
     // SAFETY: `vector` is a vector of words in the live module, and the texts are given with their lengths.

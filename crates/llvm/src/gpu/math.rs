@@ -10,7 +10,7 @@ use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
 impl FunctionCx<'_, '_> {
-    /// An operation that is another instruction here; `None` for the others.
+    /// An operation for which a GPU has an instruction of its own; `None` for the others.
     pub fn gpu_math(&self, data: &InstData, ty: Type) -> Result<Option<LLVMValueRef>, Error> {
         let arg = |i: usize| self.value(data.args[i]);
         let from = data.args.first().map_or(ty, |&a| self.func.ty(a));
@@ -46,18 +46,19 @@ impl FunctionCx<'_, '_> {
             }
             // At most 1 ULP off.
             Op::Unary(UnOp::Sqrt) if is_f32 && is_near => {
-                // The root of a denormal is less than 2^-63.
+                // A flushed denormal changes the result only if the root is used as a small number: the root of a
+                // denormal is less than 2^-63.
                 let is_lost = || data.result.is_some_and(|root| is_lost_if_small(self.func, root));
                 let ftz = if self.is_normal(data.args[0]) || is_lost() { ".ftz" } else { "" };
                 self.approximate(&format!("llvm.nvvm.sqrt.approx{ftz}.f"), ty, arg(0))
             }
-            // `min` and `max` take the number if the other is NaN, and -0 for less than +0.
+            // `min` and `max` return the number if the other operand is NaN, and order -0 below +0.
             Op::Binary(op @ (BinOp::Fmin | BinOp::Fmax)) if matches!(ty.scalar, Scalar::F32 | Scalar::F64) => {
                 let name = if op == BinOp::Fmin { "llvm.minnum" } else { "llvm.maxnum" };
                 self.intrinsic(name, &[self.cx.ty(ty)], &[arg(0), arg(1)])
             }
-            // The instruction clamps. LLVM's name for it means poison where it would. It takes a NaN of 32 bits to 0,
-            // and of 64 to the farthest number.
+            // The instruction clamps, but the LLVM operation that selects it is poison where it would clamp. The
+            // instruction makes 0 of a NaN of 32 bits, and the farthest number of a NaN of 64 bits.
             Op::Cast(op @ (CastOp::FtoS | CastOp::FtoU))
                 if ty.scalar == Scalar::I32 && matches!(from.scalar, Scalar::F32 | Scalar::F64) =>
             {
@@ -92,14 +93,14 @@ impl FunctionCx<'_, '_> {
         self.func.const_bits(v) == Some(1f32.to_bits().into())
     }
 
-    /// What a value is the square root of, if it need not be correctly rounded.
+    /// The operand of a square root that need not be correctly rounded, if the value is such a root.
     fn near_root(&self, v: Value) -> Option<Value> {
         let data = &self.func.insts[self.func.def_inst(v)?];
         let is_near = data.flags.intersects(Flags::FPMATH | Flags::AFN);
         (data.op == Op::Unary(UnOp::Sqrt) && is_near).then(|| data.args[0])
     }
 
-    /// Whether a float is not so small that an instruction which takes denormals for zeros would be wrong.
+    /// Whether a float is never so small that an instruction which flushes denormals would be wrong.
     fn is_normal(&self, v: Value) -> bool {
         bounds(self.func, v).least >= f64::from(f32::MIN_POSITIVE)
     }

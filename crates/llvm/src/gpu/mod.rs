@@ -1,7 +1,8 @@
-//! GPUs: what a kernel is there, and the operations that only a GPU has.
+//! GPUs: the form of a kernel, and the operations that only a GPU has.
 //!
-//! In comes a kernel as the passes leave it, for one work-item; out goes PTX, the text that NVIDIA's driver compiles. A
-//! GPU has threads for work-items, barriers and warps, so that `spmd` has nothing to do. What differs from CPUs:
+//! The input is a kernel as the passes leave it, for one work-item; the output is PTX, the text that NVIDIA's driver
+//! compiles. A GPU has threads for work-items, barriers and warps, so that `spmd` has nothing to do. The differences
+//! from CPUs:
 //!
 //! | | |
 //! |---|---|
@@ -13,13 +14,13 @@
 //! | `math` | instructions that LLVM does not choose by itself |
 //! | `legalise` | what LLVM cannot choose instructions for |
 //!
-//! What LLVM emits goes through the passes of [`cloom_ptx`]: a peephole, and what NVIDIA's compiler cannot be given.
+//! The emitted text goes through the passes of [`cloom_ptx`]: a peephole, and work-arounds for bugs of ptxas.
 //!
 //! # Address spaces
 //!
 //! Global memory is LLVM's space 1, local memory 3, private memory 5. All other pointers are generic addresses (0): a
-//! structure that is a parameter, which a pointer to constant memory may point to, is read where the driver puts it.
-//! Pointers to local and private memory have 32 bits; they are kept in memory as 64, as the IR says.
+//! pointer to constant memory may point to a structure that is a parameter, which lies where the driver puts it.
+//! Pointers to local and private memory have 32 bits; in memory they take 64, as the IR says.
 
 mod atomic;
 mod entry;
@@ -49,7 +50,7 @@ pub const SHARED: u32 = 3;
 /// LLVM's number of private memory.
 pub const FRAME: u32 = 5;
 
-/// Bytes that an access can have.
+/// The widest access in bytes.
 const FRAME_ALIGN: u32 = 16;
 
 const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
@@ -57,8 +58,8 @@ const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
 /// The work-items of a warp, which is a sub-group.
 pub const WARP: u64 = 32;
 
-/// The PTX that LLVM emitted, as NVIDIA's compiler is to get it. That it cannot be parsed, or has a fault in a form
-/// that is not known, is a bug of ours.
+/// Prepares the PTX that LLVM emitted for ptxas. PTX that cannot be parsed, or has a fault in an unknown form, is a bug
+/// of Cloom.
 pub fn finish(text: &str, own: &mut OwnPasses<'_>) -> Result<String, Error> {
     let mut passed = || {
         let mut draft = Draft::parse(text)?;
@@ -72,11 +73,11 @@ pub fn finish(text: &str, own: &mut OwnPasses<'_>) -> Result<String, Error> {
     })
 }
 
-/// What a module for a GPU has beside its functions.
+/// The state of a module for a GPU, beside its functions.
 pub struct Gpu {
     /// The offset of each variable of local memory in the group's block.
     locals: HashMap<GlobalRef, u64>,
-    /// Bytes of those of the first kernel.
+    /// Bytes of the local variables of the first kernel.
     pub local_size: u64,
     /// Functions that use variables of the program, themselves or by calls: they get the address of these variables as
     /// a last parameter.
@@ -86,7 +87,7 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// Of these kernels and all that they call.
+    /// The state for these kernels and everything that they call.
     pub fn new(module: &Module, kernels: &[FuncRef], reachable: &[FuncRef]) -> Gpu {
         let addresses = |f: FuncRef| {
             let insts = module.funcs[f].insts_in_layout();
@@ -96,7 +97,7 @@ impl Gpu {
         };
         let has_variables = |&f: &FuncRef| addresses(f).any(|(_, global)| global.place.is_some());
         let mut with_variables: HashSet<FuncRef> = reachable.iter().copied().filter(has_variables).collect();
-        // A group runs one of the kernels, whose variables begin where those of another one do.
+        // A group runs only one of the kernels, so that the variables of all kernels begin at the same offset.
         let (mut locals, mut local_size) = (HashMap::new(), None);
         for &kernel in kernels {
             let mut size = 0u64;
@@ -139,7 +140,7 @@ impl Cx<'_> {
 }
 
 impl FunctionCx<'_, '_> {
-    /// Translates an instruction that is another one on a GPU; `None` for those that are as on CPUs.
+    /// Translates an instruction that a GPU has in another form; `None` for those that are as on CPUs.
     pub fn gpu_inst(&mut self, data: &InstData, ty: Type) -> Result<Option<LLVMValueRef>, Error> {
         if self.cx.gpu.is_none() {
             return Ok(None);
@@ -150,8 +151,8 @@ impl FunctionCx<'_, '_> {
                 Some(dim) => self.low_global_id(dim),
                 None => return Ok(None),
             },
-            // As a number, a pointer is its generic address in every address space, so that one may be subtracted from
-            // another that went through memory.
+            // The number of a pointer is its generic address in every address space, so that a pointer may be
+            // subtracted from another that went through memory.
             Op::Cast(CastOp::PtrToInt) if self.is_short_pointer(self.func.ty(data.args[0])) => {
                 let (from, generic) = (self.func.ty(data.args[0]), Type::ptr(Space::Generic));
                 let pointer = self.space_cast(from, generic, self.value(data.args[0]));
@@ -167,14 +168,15 @@ impl FunctionCx<'_, '_> {
                 _ => return Ok(None),
             },
             Op::Alloca { size, align } => {
-                // LLVM has it in the generic space. Aligned, accesses to neighbours become one.
+                // LLVM makes the slot in the generic space. With this alignment, accesses to neighbours become one
+                // access.
                 let align = if size >= FRAME_ALIGN.into() { align.max(FRAME_ALIGN) } else { align };
                 let frame = self.alloca(size, align);
                 self.to_space(frame, ty)
             }
             Op::Barrier => self.nvvm("llvm.nvvm.barrier0", &[]),
             Op::Clock => self.nvvm("llvm.nvvm.read.ptx.sreg.globaltimer", &[]),
-            // The address may be invalid, which the instruction does not forgive.
+            // No instruction: the address may be invalid, and a prefetch of an invalid address faults.
             Op::Prefetch => std::ptr::null_mut(),
             Op::Fence { order, scope } => self.gpu_fence(order, scope),
             Op::AtomicRmw { order, scope, .. } | Op::AtomicCmpXchg { order, scope } => {
@@ -191,7 +193,7 @@ impl FunctionCx<'_, '_> {
             Op::DeviceCall(_) => {
                 return Err(Error::Limit("kernels that enqueue kernels do not run on this device".to_owned()));
             }
-            // LLVM 19 loads 16 bytes at once, however they are aligned.
+            // LLVM 19 loads 16 bytes at once, whatever their alignment is.
             Op::Load { align } if ty == Type::vector(Scalar::I8, 16) && align < 16 => self.load_halves(data, ty, align),
             Op::Load { align } if self.is_short_pointer(ty) => {
                 let load = self.load(data, Type::I64, align);
@@ -210,8 +212,8 @@ impl FunctionCx<'_, '_> {
         Ok(Some(value))
     }
 
-    /// A sample, by assembly: LLVM 19 wants to know where the handle comes from. What is sampled does not change during
-    /// the kernel, so that it counts as a computation.
+    /// A sample, by assembly, because LLVM 19 wants to know the origin of the handle. The texture does not change
+    /// during the kernel, so that a sample counts as a computation.
     fn sample(&self, data: &InstData) -> LLVMValueRef {
         let args: Vec<_> = data.args.iter().map(|&v| self.value(v)).collect();
         let (text, constraints) = ("tex.2d.v4.f32.f32 {$0, $1, $2, $3}, [$4, {$5, $6}];", "=f,=f,=f,=f,l,f,f");
@@ -283,7 +285,8 @@ impl FunctionCx<'_, '_> {
             );
             let call = LLVMBuildCall2(self.builder.0, ty, asm, args.as_mut_ptr(), args.len() as u32, NO_NAME);
             if !has_effects {
-                // Of all memory nothing is read or written. Without this, no load is the same as one before it.
+                // It accesses no memory. Without this attribute, LLVM would assume that it changes memory, and repeat
+                // loads after it.
                 for name in ["memory", "nounwind", "willreturn"] {
                     LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, self.cx.attribute(name));
                 }

@@ -1,4 +1,4 @@
-//! printf into a buffer: a record of each call, which the launcher reads after the end. The layout is that of
+//! printf into a buffer: each call writes a record, which the launcher reads after the launch. The layout is that of
 //! [`cloom_ir::abi::gpu`].
 
 use super::NO_NAME;
@@ -30,7 +30,7 @@ impl FunctionCx<'_, '_> {
             let block = |name| self.new_block(name);
             let (reserve, write, end) = (block(c"print"), block(c"print.write"), block(c"print.end"));
             let capacity = LLVMBuildLoad2(b, i32, at(buffer, gpu::PRINT_CAPACITY), NO_NAME);
-            // A full buffer is left alone, so that the count does not wrap.
+            // If the buffer is full, nothing is added to the count, so that it cannot wrap.
             let used = LLVMBuildLoad2(b, i32, at(buffer, gpu::PRINT_USED), NO_NAME);
             LLVMSetVolatile(used, 1);
             let is_open = LLVMBuildICmp(b, LLVMIntPredicate::LLVMIntULE, used, capacity, NO_NAME);

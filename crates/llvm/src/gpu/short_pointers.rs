@@ -1,16 +1,17 @@
 //! Offsets of pointers to local and private memory, which have 32 bits.
 //!
-//! LLVM cuts such an offset to 32 bits, and then leaves out what changes the upper bits only. When it asks whether two
-//! accesses overlap, it takes the offset for a number of 64 bits that does not wrap (`BasicAA` until LLVM 20, which
-//! "[does not decompose past casts with different index width][pr]"):
+//! LLVM cuts such an offset to 32 bits, and then leaves out operations that change only its upper bits. But its alias
+//! analysis takes the offset for a number of 64 bits that does not wrap (`BasicAA` until LLVM 20, which "[does not
+//! decompose past casts with different index width][pr]"):
 //!
 //! ```text
 //! a[min(x, 0x80000001) & 7]      ▸      load a + (min(x, 0x80000001) << 2)
 //! ```
 //!
-//! The offset is 0 or 4, but as one of 64 bits eight gigabytes before the array. So nothing seems to read what is
-//! stored in the array, and the stores are removed. For that, LLVM must know that a number is far from zero, which
-//! constants tell it. An offset that depends on such a constant is hidden behind an instruction that does nothing.
+//! The offset is 0 or 4. Taken as a number of 64 bits, it lies eight gigabytes before the array. So no load seems to
+//! read the stores to the array, and LLVM removes them. This only happens if LLVM knows that a number is far from zero,
+//! which it learns from constants. An offset that depends on such a constant is hidden behind an instruction that does
+//! nothing.
 //!
 //! [pr]: https://github.com/llvm/llvm-project/pull/119365
 
@@ -21,14 +22,14 @@ use llvm_sys::core::LLVMBuildTrunc;
 use llvm_sys::prelude::*;
 use std::collections::HashSet;
 
-/// A constant of this magnitude or more is far from zero: it is more than an index into local or private memory.
+/// A constant of at least this magnitude is far from zero: it is more than an index into local or private memory.
 const FAR: u32 = 1 << 16;
 
-/// Values that are looked at; an offset that depends on more may depend on anything.
+/// The most values that are looked at. An offset that depends on more may depend on any constant.
 const MOST: usize = 64;
 
 impl FunctionCx<'_, '_> {
-    /// An offset that is added to a pointer of this type.
+    /// The offset to add to a pointer of this type.
     pub fn offset_for(&self, pointer: Type, by: Value) -> LLVMValueRef {
         let value = self.value(by);
         let is_short = self.cx.gpu.is_some() && matches!(pointer.space(), Some(Space::Local | Space::Private));
@@ -41,7 +42,7 @@ impl FunctionCx<'_, '_> {
         self.assembly_with("mov.b32 $0, $1;", "=r,r", ty, &[low], false)
     }
 
-    /// Whether a number depends on a constant that is far from zero, also one in memory.
+    /// Whether a number may depend on a constant that is far from zero. The constant may be in memory.
     fn may_be_far(&self, v: Value) -> bool {
         let (mut left, mut seen) = (vec![v], HashSet::new());
         while let Some(v) = left.pop() {

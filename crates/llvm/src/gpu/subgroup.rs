@@ -1,10 +1,10 @@
 //! Sub-groups, which are warps: operations by votes and shuffles of registers.
 //!
-//! The work-items that take part are those that execute the instruction together (`activemask`). Where all 32 do, a
-//! reduction is a butterfly and a scan goes in steps of 1, 2, 4 …, in the order that [`cloom_ir::subgroup`] says. Where
-//! some are missing, the sums that they would have held are missing too; so each work-item collects the values of all
-//! and computes what the whole sub-group would have, with the identity for the missing ones. Whether all are there is
-//! the same for all that are, and the branch on it is uniform.
+//! The work-items that execute the instruction together (`activemask`) take part. If all 32 do, a reduction is a
+//! butterfly, and a scan goes in steps of 1, 2, 4 …, in the order that [`cloom_ir::subgroup`] defines. If some are
+//! missing, the partial sums that they would hold are missing too. Then each work-item collects the values of all, and
+//! computes the result of the whole sub-group, with the identity in place of missing values. All work-items that take
+//! part agree on whether all are there, so that the branch on it is uniform.
 
 use super::{NO_NAME, WARP};
 use crate::emit::FunctionCx;
@@ -13,14 +13,14 @@ use llvm_sys::LLVMIntPredicate as Int;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
-/// How a lane's partner is found.
+/// How a lane finds its partner.
 #[derive(Clone, Copy)]
 enum Shuffle {
-    /// Its number.
+    /// By the partner's number.
     Index,
-    /// Its number is this lane's with some bits flipped.
+    /// By this lane's number with some bits flipped.
     Butterfly,
-    /// So many lanes below.
+    /// The lane that is a number of lanes below.
     Up,
 }
 
@@ -231,7 +231,7 @@ impl FunctionCx<'_, '_> {
         let whole = |cx: &Self| {
             let b = cx.builder.0;
             let lane = cx.lane_id();
-            // The lane that is `step` below; `otherwise` where there is none.
+            // Whether there is a lane `step` below, and its value.
             let below = |v, step: u64| {
                 let moved = cx.shuffle_value(Shuffle::Up, mask, ty, v, cx.n32(step));
                 // SAFETY: both operands are integers of 32 bits.
