@@ -1,8 +1,8 @@
 //! Runs the threads of one block.
 //!
-//! In: the threads. Out: a finished or interrupted block, or a fault. Threads of a warp run one after another until
-//! each has ended or waits; then the waiting ones are let go as their collectives are complete. Threads at meeting
-//! points go on only if no other thread of the warp can run, the group that the others will meet later first.
+//! In: the threads. Out: a finished or interrupted block, or a fault. The threads of a warp run one after another until
+//! each has ended or waits. Then the threads whose collectives are complete continue. Threads at reconvergence points
+//! continue only if no other thread of the warp can run; first the group whose point the others will reach later.
 
 use super::fault::{Fault, Waiting};
 use super::op::{Op, Reduction};
@@ -10,11 +10,13 @@ use super::thread::{Common, Context, State, Thread};
 use super::warp;
 
 const WARP: usize = 32;
-/// Instructions that a thread runs before the others of its block get their turn.
+/// Instructions that a thread executes before the other threads of its block get their turn.
 const SLICE: u64 = 1 << 16;
-/// So often may others go before a thread at a meeting point. Only a thread that polls memory keeps others so long.
+/// How often others may continue before a thread at a reconvergence point. Only a thread that polls memory keeps others
+/// waiting that long.
 const PATIENCE: u32 = 1 << 16;
-/// What a slice that another thread spends without coming to any meeting point takes from the patience.
+/// What a thread at a reconvergence point loses of its patience when another thread spends a whole slice without
+/// reaching one.
 const IMPATIENCE: u32 = PATIENCE / 8;
 
 /// A block.
@@ -52,8 +54,8 @@ impl Block {
         }
     }
 
-    /// Runs the warp from a thread on, until all of it waits or a thread has spent its slice. Tells whether anything
-    /// was done.
+    /// Runs the warp that begins at a thread, until all its threads wait or one has spent its slice. Returns whether
+    /// anything was executed.
     fn run_warp(&mut self, cx: &mut Context<'_>, first: usize) -> Result<bool, Fault> {
         let end = (first + WARP).min(self.threads.len());
         let threads = &mut self.threads[first..end];
@@ -67,7 +69,7 @@ impl Block {
             }
             let complete = release_collectives(cx, &self.common, threads);
             if interrupted {
-                // The thread may wait for what one at a meeting point will write.
+                // The thread may poll a value that a thread at a reconvergence point will write.
                 let mut tired = false;
                 for thread in threads.iter_mut().filter(|thread| may_meet(thread)) {
                     thread.patience = thread.patience.saturating_add(IMPATIENCE);
@@ -85,7 +87,7 @@ impl Block {
         }
     }
 
-    /// Lets the threads of complete barriers go on.
+    /// Continues the threads of complete barriers.
     fn release_barriers(&mut self, cx: &Context<'_>) -> bool {
         let mut progress = false;
         for id in 0..self.common.arrived.len() as u32 {
@@ -173,18 +175,18 @@ fn release_collectives(cx: &Context<'_>, common: &Common, threads: &mut [Thread]
     progress
 }
 
-/// Whether a thread waits at a meeting point or an `activemask`.
+/// Whether a thread waits at a reconvergence point or an `activemask`.
 fn may_meet(thread: &Thread) -> bool {
     matches!(thread.state, State::Converge | State::Active)
 }
 
-/// Whether two threads are at the same instruction, called from the same places.
+/// Whether two threads are at the same instruction, with the same calls.
 fn together(a: &Thread, b: &Thread) -> bool {
     let callers = || a.callers.iter().map(|frame| (frame.function, frame.at));
     (a.function, a.at) == (b.function, b.at) && callers().eq(b.callers.iter().map(|frame| (frame.function, frame.at)))
 }
 
-/// Whether thread `b` will come to where `a` is on every way, so `a` has to wait for it.
+/// Whether every path of thread `b` leads to the instruction of `a`, so that `a` has to wait for it.
 fn is_later(cx: &Context<'_>, a: &Thread, b: &Thread) -> bool {
     let place = |thread: &Thread, depth: usize| match thread.callers.get(depth) {
         Some(frame) => (frame.function, frame.at),
@@ -203,7 +205,7 @@ fn is_later(cx: &Context<'_>, a: &Thread, b: &Thread) -> bool {
     false
 }
 
-/// Lets one group of threads at meeting points go on: one for which no other group has to be waited for.
+/// Continues one group of threads at a reconvergence point: one that need not wait for another group.
 fn release_group(cx: &Context<'_>, threads: &mut [Thread]) -> bool {
     let mut leaders: Vec<usize> = Vec::new();
     for (lane, thread) in threads.iter().enumerate().filter(|(_, thread)| may_meet(thread)) {

@@ -1,9 +1,9 @@
 //! Decodes the text of an instruction.
 //!
 //! In: an opcode such as `setp.lt.and.f32` with its operands, and the scopes that give names a meaning. Out: an
-//! operation without names. The parts of the opcode are taken one by one; a part that nobody takes is an error, so an
-//! unknown modifier is never ignored. This file has the tools and the table of opcodes; the families of opcodes are in
-//! the files beside it.
+//! operation without names. The parts of the opcode are taken one by one; a part that is not taken is an error, so that
+//! an unknown modifier is never ignored. This file has the tools and the table of opcodes; the families of opcodes are
+//! in other files of this folder.
 
 use super::memory::FUNCTION_WINDOW;
 use super::op::{Address, Dst, Op, Special, Src, Test, Type};
@@ -16,7 +16,7 @@ use cloom_ptx::{Literal, Register};
 /// Distance between the addresses of two functions.
 pub(super) const FUNCTION_STRIDE: u64 = 16;
 
-/// The slot of registers that nobody reads.
+/// The slot of results that are never read.
 const SINK: Dst = Dst { slot: 0, mask: 0 };
 
 pub(super) type Result<T> = std::result::Result<T, ParseError>;
@@ -25,7 +25,7 @@ pub(super) type Result<T> = std::result::Result<T, ParseError>;
 pub(super) struct Decoder<'d, 'm, 't> {
     pub(super) scopes: &'d mut Scopes<'m, 't>,
     pub(super) inst: &'d Inst<'t>,
-    /// The parts of the opcode behind the first that are not taken yet.
+    /// The parts of the opcode after the first that are not taken yet.
     pub(super) parts: Vec<&'d str>,
 }
 

@@ -77,7 +77,7 @@ impl<'t> Decoder<'_, '_, 't> {
         }
     }
 
-    /// Drops `L1::evict_last` and its like.
+    /// Drops modifiers such as `L1::evict_last`.
     fn access_modifiers(&mut self) {
         self.ignore(ORDERS);
         self.parts.retain(|part| !part.starts_with("L1::") && !part.starts_with("L2::"));

@@ -1,7 +1,7 @@
 //! The errors of running.
 //!
-//! In: places found by the machine. Out: error values that say which line of the PTX text, which thread
-//! and which address. They are plain values, so a harness can tell a wrong program from an unsupported one.
+//! In: the positions of threads. Out: error values with the line of the PTX text, the thread and the address. They are
+//! plain values, so that a harness can tell a wrong program from an unsupported one.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ pub struct Waiting {
     pub line: u32,
 }
 
-/// Why a launch did not end well.
+/// The reason why a launch failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The module has no entry of this name.

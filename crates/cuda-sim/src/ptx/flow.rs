@@ -1,13 +1,12 @@
-//! Where the threads of a warp meet again after a divergent branch.
+//! The points at which the threads of a warp reconverge after a divergent branch.
 //!
 //! In: the instructions of a function. Out: post-dominators, and [`Op::Converge`] instructions at the points where
 //! paths join. `activemask` gives the threads that run together. On hardware these are the threads that took the same
-//! way since the last join, because the compiler makes them wait at the immediate post-dominator of each divergent
-//! branch. The machine runs threads one after another, so it needs these points to know which threads would run
-//! together.
+//! path since the last join, because ptxas makes them wait at the immediate post-dominator of each divergent branch.
+//! The machine runs threads one after another, so that it needs these points to know which threads would run together.
 //!
-//! Without an `activemask` in the module nobody can tell the difference, and nothing is inserted. Nothing else counts
-//! on threads that run in step: PTX does not promise it.
+//! In a module without `activemask` these points have no effect, and none are inserted. No other instruction depends on
+//! threads that run in lockstep: PTX does not promise that they do.
 
 use super::op::{Inst, Op};
 use cloom_ptx::graph::{Exits, Graph, post_dominators};
@@ -23,7 +22,7 @@ pub(super) struct Flow {
     start: Vec<u32>,
 }
 
-/// Whether control may leave an instruction to elsewhere than the next one, and whether it may go on to the next.
+/// Whether control may leave an instruction to another one than the next, and whether it may continue with the next.
 fn leaves(inst: &Inst) -> (bool, bool) {
     match inst.op {
         Op::Branch(_) | Op::BranchIndexed { .. } | Op::Return | Op::Exit | Op::Trap => (true, inst.guard.is_some()),
@@ -56,7 +55,7 @@ impl Flow {
         Flow { block, after, start }
     }
 
-    /// Whether every way from `from` that ends goes through `at`, which must be another position.
+    /// Whether every terminating path from `from` goes through `at`, which must be another position.
     pub(super) fn post_dominates(&self, at: u32, from: u32) -> bool {
         let (Some(&goal), Some(&first)) = (self.block.get(at as usize), self.block.get(from as usize)) else {
             return false;
@@ -75,7 +74,7 @@ impl Flow {
     }
 }
 
-/// Inserts the meeting points of divergent branches and of calls, and analyses the result.
+/// Inserts the reconvergence points of divergent branches and of calls, and analyses the result.
 pub(super) fn insert_meeting_points(code: Vec<Inst>) -> (Vec<Inst>, Flow) {
     let flow = Flow::new(&code);
     let mut meet = vec![false; code.len()];

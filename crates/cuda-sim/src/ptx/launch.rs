@@ -26,7 +26,7 @@ pub struct Module {
     code: Arc<Code>,
 }
 
-/// A module whose variables have their place in memory. They keep their values from launch to launch.
+/// A module whose variables are in memory. They keep their values from launch to launch.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     module: Module,
@@ -46,11 +46,11 @@ pub struct Grid {
 }
 
 impl Module {
-    /// Parses a module. All of it is decoded, so an unknown instruction is an error even if nobody runs it. Code that
-    /// NVIDIA's compiler may compile wrongly is an error, too.
+    /// Parses a module. All of it is decoded, so that an unknown instruction is an error even if it is never executed.
+    /// PTX that ptxas may compile wrongly is an error, too.
     pub fn parse(text: &str) -> Result<Module, ParseError> {
         let module = cloom_ptx::parse(text)?;
-        // Every text of these tests is one for the printer, too.
+        // The printer is tested with every text of these tests.
         #[cfg(test)]
         assert_eq!(cloom_ptx::parse(&module.to_string()), Ok(module.clone()), "{module}");
         let lowered = Module::lower(&module)?;
@@ -58,7 +58,7 @@ impl Module {
         Ok(lowered)
     }
 
-    /// Parses a module that NVIDIA's compiler may compile wrongly.
+    /// Parses a module even if ptxas may compile it wrongly.
     #[cfg(test)]
     pub(super) fn parse_with_faults(text: &str) -> Result<Module, ParseError> {
         Module::lower(&cloom_ptx::parse(text)?)

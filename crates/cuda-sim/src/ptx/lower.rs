@@ -48,7 +48,7 @@ pub(super) struct Function {
     pub(super) local_align: u32,
     pub(super) registers: u32,
     pub(super) code: Vec<op::Inst>,
-    /// Empty if the module has no meeting points.
+    /// Empty if the module has no reconvergence points.
     pub(super) flow: Flow,
     /// The block size that `.reqntid` demands.
     pub(super) required: Option<[u64; 3]>,
@@ -56,7 +56,7 @@ pub(super) struct Function {
     pub(super) most: Option<u64>,
 }
 
-/// What an address in an initialiser points to.
+/// The object that an address in an initialiser points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     Variable(u32),
@@ -99,7 +99,7 @@ fn error<T>(Line(line): Line, what: impl Into<String>) -> Result<T> {
     Err(ParseError { line, what: what.into() })
 }
 
-/// Refuses what NVIDIA's compiler may compile wrongly.
+/// Refuses PTX that ptxas may compile wrongly.
 pub(super) fn refuse_faults(items: &[Item<'_>]) -> Result<()> {
     for item in items {
         if let Item::Function(function) = item
@@ -129,7 +129,7 @@ pub(super) fn lower(items: &[Item<'_>]) -> Result<Code> {
             Item::Directive(_) => {}
         }
     }
-    // Initialisers may name what is declared later.
+    // Initialisers may name variables that are declared later.
     for item in items {
         if let Item::Variable(variable) = item {
             let symbol = module.names.get(variable.name).cloned();
@@ -160,7 +160,7 @@ struct Lowering<'t> {
     global_size: u64,
 }
 
-/// Gives a value of some size and alignment the next place in an area.
+/// Assigns the next offset in an area to a value of some size and alignment.
 fn place(area: &mut u32, size: u64, align: u32, line: Line) -> Result<u32> {
     let at = align_up(u64::from(*area), u64::from(align));
     match u32::try_from(at + size) {
@@ -173,7 +173,7 @@ fn place(area: &mut u32, size: u64, align: u32, line: Line) -> Result<u32> {
 }
 
 impl<'t> Lowering<'t> {
-    /// Gives a variable of the module, or a static variable of a function, its place.
+    /// Assigns an offset to a variable of the module, or to a static variable of a function.
     fn declare(&mut self, variable: &Variable<'t>) -> Result<Symbol> {
         let (size, align, line) = (variable.size(), variable.align(), variable.line);
         match variable.space {
@@ -311,7 +311,8 @@ impl<'t> Lowering<'t> {
 
     fn define(&mut self, function: &tree::Function<'t>, body: &[Statement<'t>]) -> Result<()> {
         let Some(Symbol::Function(index)) = self.names.get(function.name).cloned() else { return Ok(()) };
-        // The static variables of bodies are placed before decoding, because the scopes borrow the module's names.
+        // The static variables of bodies get their offsets before decoding, because the scopes borrow the module's
+        // names.
         let mut statics = Vec::new();
         for statement in body {
             if let Statement::Variable(variable) = statement

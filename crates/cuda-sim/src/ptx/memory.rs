@@ -10,7 +10,7 @@ use super::texture::Texture;
 
 /// First address of global memory.
 const GLOBAL_START: u64 = 0x7000_0000_0000;
-/// Distance that remains unmapped behind a block.
+/// Unmapped bytes after a block.
 const GAP: u64 = 1 << 20;
 const BLOCK_ALIGN: u64 = 256;
 
@@ -23,8 +23,8 @@ pub(super) const PARAM_WINDOW: u64 = 0x0400_0000_0000;
 /// Addresses of functions; they are only called, never read.
 pub(super) const FUNCTION_WINDOW: u64 = 0x0500_0000_0000;
 
-/// First offset of shared variables. Devices since sm_80 keep the first KiB of a block's shared memory for themselves;
-/// so no variable has address 0, which kernels compare with null.
+/// First offset of shared variables. Devices since sm_80 reserve the first KiB of a block's shared memory. So no
+/// variable has address 0, which kernels compare with null.
 pub(super) const SHARED_START: u64 = 1024;
 /// First offset of constant variables.
 pub(super) const CONST_START: u64 = 256;
@@ -73,7 +73,7 @@ pub trait GlobalMemory {
     /// The bytes from an address to the end of its block. Empty if the address is in no block.
     fn bytes(&self, address: u64) -> &[u8];
 
-    /// The same, to change them.
+    /// The bytes from an address to the end of its block, to change them.
     fn bytes_mut(&mut self, address: u64) -> &mut [u8];
 
     /// The texture with a handle, if there is one.

@@ -36,11 +36,11 @@
 //! is interrupted for the others, and a block for the other blocks, so a thread may wait for memory that another
 //! writes. The order is always the same, so a launch is deterministic.
 //!
-//! `activemask` gives the threads of the warp that run together: those that took the same way since the paths of the
-//! last divergent branch met (see `flow.rs`). The kernels of interest use it as the set of active work-items, so a
-//! mask of only the own thread would change their results.
+//! `activemask` gives the threads of the warp that run together: those that took the same path since the paths of the
+//! last divergent branch joined (see `flow.rs`). Kernels use it as the set of active work-items, so that a mask with
+//! only the thread itself would change their results.
 //!
-//! # What PTX leaves open
+//! # Behaviour that PTX leaves open
 //!
 //! - Registers and local and shared memory begin as zero.
 //! - An integer division by zero gives all ones, its remainder the dividend.

@@ -23,7 +23,7 @@ pub(super) enum Src {
     Variable(u32, i32),
     /// An offset in the local memory of the current function.
     Local(u32),
-    /// An offset behind the static shared variables.
+    /// An offset after the static shared variables.
     DynamicShared(u32),
 }
 
@@ -76,7 +76,7 @@ pub(super) struct SetPredicate {
     pub(super) dst: Dst,
     /// The second result: the negated comparison, or for packed types the upper lane.
     pub(super) second: Option<Dst>,
-    /// What `set` writes if true; 1 for `setp`.
+    /// The value that `set` writes if the comparison is true; 1 for `setp`.
     pub(super) truth: u64,
 }
 
@@ -93,7 +93,7 @@ pub(super) struct Carry {
     pub(super) args: [Src; 3],
 }
 
-/// What an atomic operation does with the old value.
+/// How an atomic operation changes the old value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AtomicOp {
     Add,
@@ -127,7 +127,7 @@ pub(super) struct Slot {
     pub(super) size: u32,
 }
 
-/// Whom a call calls: a function by number, or a value that is the address of a function.
+/// The target of a call: a function by number, or a value that is the address of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Callee {
     Function(u32),
@@ -142,7 +142,7 @@ pub(super) struct Call {
     pub(super) params: Box<[Slot]>,
 }
 
-/// What a barrier does beside waiting.
+/// What a barrier does in addition to waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reduction {
     Popc,
@@ -178,7 +178,7 @@ pub(super) enum Vote {
     Ballot,
 }
 
-/// What threads of a warp do together.
+/// An operation of several threads of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WarpOp {
     Sync,

@@ -1,6 +1,6 @@
-//! What the names in a function mean to the machine.
+//! The meaning of names in a function, for the machine.
 //!
-//! In: nothing; these are the symbols of [`cloom_ptx::Scopes`]. Out: slots of registers and places of variables.
+//! In: nothing; these are the symbols of [`cloom_ptx::Scopes`]. Out: slots of registers and addresses of variables.
 
 use super::op::Slot;
 use cloom_ptx::Register;

@@ -1,4 +1,4 @@
-//! Kernels that are run as a whole.
+//! Whole kernels, executed.
 //!
 //! In: short PTX texts. Out: words that they store, compared with values written by hand, and faults. The families of
 //! arithmetic have tables beside their code; here the decoder and the machine are tested.

@@ -10,10 +10,10 @@ use super::op::Sample;
 use super::soft::{self, Round};
 use super::thread::{Common, Context, Thread};
 
-/// What a channel of an element is.
+/// The type of a channel of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
-    /// An unsigned fraction of so many bytes.
+    /// An unsigned fraction; the number is its size in bytes.
     Unorm(u32),
     /// A signed fraction.
     Snorm(u32),
@@ -55,7 +55,7 @@ pub struct Texture {
     pub height: u64,
     /// Channels of an element, 1, 2 or 4.
     pub channels: u32,
-    /// What each is.
+    /// The type of each channel.
     pub channel: Channel,
 }
 
@@ -78,7 +78,7 @@ impl Texture {
         self.address + y * self.pitch + x * u64::from(self.channels) * self.channel.size()
     }
 
-    /// A channel of an element; those that it does not have are 0, alpha 1.
+    /// A channel of an element. Missing channels are 0, and a missing alpha is 1.
     fn channel(&self, bytes: &[u8], channel: u32) -> f32 {
         if channel >= self.channels {
             return if channel == 3 { 1.0 } else { 0.0 };
@@ -111,7 +111,7 @@ impl Thread {
             for (column, part) in columns.into_iter().zip([1.0 - a, a]) {
                 let address = texture.at(column, row);
                 let Some(element) = cx.memory.bytes(address).get(..size as usize) else { return fails(address, size) };
-                // An element without weight does not count, whatever it is.
+                // An element without weight does not count: its value may not be finite.
                 if weight * part > 0.0 {
                     for (sum, i) in colour.iter_mut().zip(0..) {
                         *sum += weight * part * texture.channel(element, i);

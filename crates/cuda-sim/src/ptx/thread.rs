@@ -1,8 +1,8 @@
 //! One thread: its registers, call stack and memory, and the execution of its instructions.
 //!
 //! In: the code and the state that threads share. Out: a thread that has ended, waits, or has spent its slice; or a
-//! fault. The thread stays at an instruction at which it waits. Whoever lets it go on writes the results and moves it
-//! past the instruction.
+//! fault. A thread that waits stays at its instruction. Whoever continues it writes the results and moves it to the
+//! next instruction.
 
 use super::fault::{Fault, Place};
 use super::launch::Grid;
@@ -13,7 +13,7 @@ use super::op::{Test, Type};
 use super::soft::Format;
 use super::{alu_float, alu_int, convert, decode};
 
-/// What is in memory and registers that nobody has written: no code may rely on zeros.
+/// The bytes of memory and registers that were never written: no code may rely on zeros.
 pub(super) const GARBAGE: u8 = 0xCD;
 
 /// Local memory and calls of one thread may not need more than this.
@@ -25,17 +25,17 @@ const DEPTH_LIMIT: usize = 1 << 14;
 pub(super) enum State {
     Ready,
     Ended,
-    /// For the threads of a mask.
+    /// The threads of a mask.
     Warp(u32),
-    /// At an `activemask`.
+    /// It is at an `activemask`.
     Active,
-    /// At a meeting point of divergent branches.
+    /// It is at a reconvergence point.
     Converge,
-    /// At a barrier, perhaps with a number of threads.
+    /// It is at a barrier, perhaps with a number of threads.
     Barrier(u32, Option<u32>),
 }
 
-/// What all threads of a launch share.
+/// The state that all threads of a launch share.
 pub(super) struct Context<'a> {
     pub(super) code: &'a Code,
     /// Addresses of the global variables.
@@ -49,7 +49,7 @@ pub(super) struct Context<'a> {
     pub(super) left: u64,
 }
 
-/// What the threads of a block share.
+/// The state that the threads of a block share.
 pub(super) struct Common {
     pub(super) group: [u32; 3],
     /// Shared memory from [`SHARED_START`].
@@ -58,7 +58,7 @@ pub(super) struct Common {
     pub(super) arrived: [u32; 16],
 }
 
-/// A caller's place.
+/// A return address with the caller's frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     pub(super) function: u32,
@@ -78,7 +78,7 @@ pub(super) struct Thread {
     /// The next instruction.
     pub(super) at: u32,
     pub(super) callers: Vec<Frame>,
-    /// How often others were let go on before this thread while it waited at a meeting point.
+    /// How often others continued while it waited at a reconvergence point.
     pub(super) patience: u32,
     /// Registers of all frames; the current frame's begin at `base`.
     registers: Vec<u64>,
@@ -128,7 +128,7 @@ impl Thread {
         Place { line, group: common.group, thread: self.tid }
     }
 
-    /// Lets a waiting thread go on behind its instruction.
+    /// Continues a waiting thread after its instruction.
     pub(super) fn resume(&mut self) {
         self.at += 1;
         self.state = State::Ready;

@@ -1,4 +1,4 @@
-//! What the threads of a warp compute together.
+//! The collectives of a warp.
 //!
 //! In: an operation of the `.sync` family and the threads that take part. Out: results in their registers. Threads
 //! are found by lane; a lane that is absent takes no part.
@@ -7,7 +7,8 @@ use super::atomic;
 use super::op::{AtomicOp, Shuffle, Vote, WarpOp};
 use super::thread::{Common, Context, Thread};
 
-/// What `shfl` gives from a lane that takes no part. PTX leaves it open; a strange value shows who relies on it.
+/// The result of `shfl` from a lane that takes no part. PTX leaves it open; a strange value reveals code that relies on
+/// it.
 const ABSENT: u64 = 0xDEAD_BEEF;
 
 /// Performs an operation for the threads of the lanes in a mask. `threads` are those of the warp, by lane.

@@ -1,8 +1,8 @@
-//! The passes on PTX: a module with a fault of NVIDIA's compiler is refused, and what the table's rewrites make of it
-//! computes the same; so does what the peephole makes.
+//! The passes on PTX: a module with a fault of ptxas is refused; the rewritten module is not, and computes the same. So
+//! does the module after the peephole pass.
 //!
 //! In: the reduced program of each row, and other forms of the instructions. Out: the registers of many threads, which
-//! begin with edge values, with the instructions as they are and as they are rewritten.
+//! begin with edge values, with the original and the rewritten instructions.
 
 use crate::ptx::{GlobalMemory, Grid, Memory, Module, launch};
 use cloom_ptx::errata::{self, ERRATA, Erratum, REGISTERS};
@@ -39,7 +39,7 @@ const WORDS: [u64; 20] = [
     0xFF_FFFF,
     0xFFFF_FFFF,
 ];
-/// Floats that 16 bits have as integers, with a sign or without.
+/// Floats that a 16-bit integer can hold, signed or unsigned.
 const SMALL: [f64; 13] = [0.0, -0.0, 0.5, 1.0, 1.5, 2.5, 126.99, 127.0, 255.0, 32767.0, 32766.5, 1e-40, 5e-324];
 /// Other floats.
 const LARGE: [f64; 9] = [-1.0, -0.5, 70000.0, 1e10, -1e10, 1e300, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
@@ -66,7 +66,7 @@ fn set_in(body: &str) -> Vec<String> {
         .collect()
 }
 
-/// A module whose threads read their registers, but for those that the body sets, run the body and store all registers.
+/// A module whose threads load the registers that the body does not set, run the body and store all registers.
 fn module(body: &str) -> String {
     let set = set_in(body);
     let (mut before, mut after) = (String::new(), String::new());
@@ -95,14 +95,14 @@ fn module(body: &str) -> String {
     )
 }
 
-/// What all threads begin with.
+/// The initial registers of all threads.
 fn inputs(id: &str) -> Vec<u8> {
     let mut state = 1_u64;
     let mut below = |bound: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (state >> 33) as usize % bound
     };
-    // LLVM leaves open what becomes of NaN, and of a number that 16 bits do not have.
+    // LLVM leaves the conversion of NaN open, and that of a number that 16 bits cannot hold.
     let floats: Vec<f64> = match id {
         "float-to-16-bits" => SMALL.to_vec(),
         _ => SMALL.into_iter().chain(LARGE).collect(),
@@ -121,7 +121,7 @@ fn inputs(id: &str) -> Vec<u8> {
     bytes
 }
 
-/// The registers of all threads behind the body.
+/// The registers of all threads after the body.
 fn outcome(module: &Module, inputs: &[u8]) -> Vec<u8> {
     let mut memory = Memory::new();
     let loaded = module.load(&mut memory);
@@ -132,7 +132,7 @@ fn outcome(module: &Module, inputs: &[u8]) -> Vec<u8> {
     memory.bytes(out).to_vec()
 }
 
-/// Checks that a body is refused, and that what it becomes is not, and computes the same.
+/// Checks that a body is refused, and that the rewritten body is not refused and computes the same.
 fn check(erratum: &Erratum, body: &str) {
     let text = module(body);
     let error = Module::parse(&text).expect_err(body).to_string();
@@ -142,7 +142,7 @@ fn check(erratum: &Erratum, body: &str) {
     compare(&text, &draft.print(), &inputs(erratum.id));
 }
 
-/// Checks that a module computes something, and another one the same.
+/// Checks that a module changes memory, and that another one does it in the same way.
 fn compare(text: &str, rewritten: &str, inputs: &[u8]) {
     let before = Module::parse_with_faults(text).unwrap_or_else(|error| panic!("{error}: {text}"));
     let after = Module::parse(rewritten).unwrap_or_else(|error| panic!("{error}: {rewritten}"));
@@ -167,7 +167,7 @@ fn what_a_rewrite_makes_of_the_reduced_program_computes_the_same() {
     }
 }
 
-/// Other forms, by their rows.
+/// Other forms of the patterns, by their rows.
 const FORMS: [(&str, &[&str]); 10] = [
     (
         "extremum-of-16-bits",

@@ -50,7 +50,7 @@ fn masks_choose_who_takes_part() {
         setp.ge.u32 %p1, %r1, 2; @%p1 ret;
         vote.sync.ballot.b32 %r6, 1, -1; st.global.u32 [%rd1], %r6;";
     assert_eq!(run(body, 4), [3, 3, 0, 0]);
-    // Warps are apart.
+    // Each warp reduces by itself.
     let words = run("redux.sync.add.u32 %r6, 1, -1; st.global.u32 [%rd1], %r6;", 40);
     assert!(words[..32].iter().all(|word| *word == 32) && words[32..].iter().all(|word| *word == 8));
     let found = fault("", "bar.warp.sync 1;", 2);
@@ -113,7 +113,7 @@ fn deadlocks_are_reported() {
 fn the_active_threads_are_those_that_run_together() {
     for (body, expected) in [
         ("activemask.b32 %r5;", [15, 15, 15, 15]),
-        // Inside of a condition, and again together behind it.
+        // In a conditional block, and reconverged after it.
         ("setp.lt.u32 %p1, %r1, 2; mov.b32 %r5, 0; @%p1 bra skip; activemask.b32 %r5; skip: activemask.b32 %r6;
           mad.lo.s32 %r5, %r5, 100, %r6;", [15, 15, 1215, 1215]),
         // Both sides; the first in the text is the later one in the flow.
@@ -159,7 +159,7 @@ fn threads_and_blocks_may_wait_for_memory() {
         st.global.u32 [%rd1], 5;
     end:";
     assert_eq!(run_grid(".shared .align 4 .u32 s;", body, 1, (1, 2)).unwrap(), [5, 0]);
-    // The same with meeting points, where the thread that stores is behind the loop.
+    // The polling loop with reconvergence points; the thread that stores has left the loop.
     let later = body
         .replace("st.shared.u32 [s], 1;\n        bra.uni end;", "bra.uni end;")
         .replace("end:", "end: activemask.b32 %r6; @!%p1 st.shared.u32 [s], 1;");
