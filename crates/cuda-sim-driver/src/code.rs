@@ -14,13 +14,14 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Instructions of a launch, as `CUDA_SIM_BUDGET` says: who waits for more has an endless kernel.
+/// The budget of instructions of a launch, unless `CUDA_SIM_BUDGET` gives another one. A kernel that needs more counts
+/// as endless.
 const BUDGET: u64 = 20_000_000_000;
 /// Threads of a group.
 const MAX_THREADS: c_int = 1024;
 /// Registers of a group.
 const REGISTERS: usize = 64 << 10;
-/// Bytes of local memory that a group has without asking, and that it can ask for.
+/// Bytes of local memory that a group has without `cuFuncSetAttribute`, and the most that it can have.
 const PLAIN_SHARED: c_int = 48 << 10;
 const MOST_SHARED: c_int = 99 << 10;
 
@@ -42,24 +43,24 @@ struct Function {
     most_threads: c_int,
     /// Bytes of dynamic local memory that a group may have.
     most_shared: Mutex<c_int>,
-    /// Whether it was launched by itself.
+    /// Whether it was launched outside of a graph.
     launched: AtomicBool,
 }
 
-/// What a linker makes: the text, which ends in a zero.
+/// A linker's output: the PTX, which ends in a zero.
 struct Linker(Mutex<Vec<u8>>);
 
 /// The value of an option.
 ///
 /// # Safety
-/// There are so many options.
+/// `names` and `values` have `count` elements each.
 unsafe fn option(name: c_int, count: c_uint, names: *const c_int, values: *const *mut c_void) -> Option<*mut c_void> {
     // SAFETY: `names` and `values` have `count` elements each, as this function's caller promises.
     unsafe { (0..count as usize).find(|&i| *names.add(i) == name).map(|i| *values.add(i)) }
 }
 
-/// Threads of the largest group of a module's kernels: registers are not counted, but `CUDA_SIM_THREADS` says for how
-/// many threads there are, unless the module was loaded for fewer registers.
+/// Threads of the largest group of a module's kernels. The registers of the code are not counted: the limit is that of
+/// `CUDA_SIM_THREADS`, unless the module was loaded for fewer registers.
 fn most_threads(registers: Option<*mut c_void>) -> c_int {
     let most = match registers {
         Some(registers) => Some((REGISTERS / registers.addr().max(1)) as c_int),
@@ -71,7 +72,7 @@ fn most_threads(registers: Option<*mut c_void>) -> c_int {
 /// Writes a message into the error log that options name.
 ///
 /// # Safety
-/// There are so many options, and the log has the size that they say.
+/// `names` and `values` have `count` elements each, and the log has the size that they say.
 unsafe fn report(message: &str, count: c_uint, names: *const c_int, values: *const *mut c_void) {
     // SAFETY: `names` and `values` have `count` elements each, as this function's caller promises.
     let found = |name: c_int| unsafe { option(name, count, names, values) };
@@ -100,7 +101,7 @@ unsafe fn parse(image: *const c_void) -> Result<(Module, Vec<u8>), String> {
 }
 
 driver! {
-    /// Loads a text.
+    /// Loads PTX.
     fn cuModuleLoadDataEx(
         module: *mut *mut c_void,
         image: *const c_void,
@@ -129,8 +130,8 @@ driver! {
         })
     }
 
-    /// It stays, as its kernels may still run, but graphs may have none of them. `CUDA_SIM_UNLOADS_MS`: the call takes
-    /// so many milliseconds.
+    /// The module stays in memory, as its kernels may still run, but graphs may not launch its kernels any more. With
+    /// `CUDA_SIM_UNLOADS_MS`, the call takes so many milliseconds.
     fn cuModuleUnload(module: *mut c_void) {
         // SAFETY: `module` is null or a module's handle, and no object of a handle is freed.
         let Some(module) = (unsafe { object::<LoadedModule>(module) }) else { return ERROR_INVALID_HANDLE };
@@ -156,7 +157,7 @@ driver! {
         unsafe { put(function, handle(found)) }
     }
 
-    /// Its properties, those that are asked for.
+    /// The properties that Cloom asks for.
     fn cuFuncGetAttribute(value: *mut c_int, attribute: c_int, function: *mut c_void) {
         // SAFETY: `function` is null or a function's handle, and no object of a handle is freed.
         let Some(function) = (unsafe { object::<Function>(function) }) else { return ERROR_INVALID_HANDLE };
@@ -209,7 +210,7 @@ driver! {
         fallible(|| unsafe { put(linker, handle(Linker(Mutex::default()))) })
     }
 
-    /// Takes a text.
+    /// Takes PTX.
     fn cuLinkAddData_v2(
         linker: *mut c_void,
         _kind: c_int,
@@ -233,7 +234,7 @@ driver! {
         }
     }
 
-    /// Gives it back as machine code.
+    /// Returns the PTX unchanged in place of machine code.
     fn cuLinkComplete(linker: *mut c_void, code: *mut *mut c_void, size: *mut usize) {
         // SAFETY: `linker` is null or a linker's handle, and no object of a handle is freed.
         let linker = unsafe { object::<Linker>(linker) };
@@ -243,10 +244,10 @@ driver! {
         unsafe { put(code, text.as_mut_ptr().cast()) | put(size, text.len()) }
     }
 
-    /// It stays.
+    /// The object stays.
     fn cuLinkDestroy(_linker: *mut c_void) { SUCCESS }
 
-    /// Runs a kernel when the stream has come there.
+    /// Runs a kernel when its turn on the stream comes.
     fn cuLaunchKernel(
         function: *mut c_void,
         groups_x: c_uint,
@@ -313,12 +314,12 @@ impl Ready {
         Ok(Ready { function, grid, values: Arc::new(values) })
     }
 
-    /// Whether its function was launched by itself before, and is loaded.
+    /// Whether its function was launched outside of a graph before, and is loaded.
     pub fn is_usual(&self) -> bool {
         self.function.launched.load(Ordering::Relaxed) && !self.function.is_unloaded.load(Ordering::Relaxed)
     }
 
-    /// Lets it run when the stream has come there.
+    /// Adds the launch to a stream.
     pub fn push(self, stream: &Stream) {
         let device = stream.device;
         stream.push(Box::new(move || {
@@ -327,7 +328,7 @@ impl Ready {
     }
 }
 
-/// Whether it tells what it does.
+/// Whether to print launches to standard error.
 pub fn traces() -> bool {
     number("CUDA_SIM_TRACE") == Some(1)
 }

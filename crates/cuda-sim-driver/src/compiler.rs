@@ -1,4 +1,4 @@
-//! The compiler's library, which is opened when a text is first translated, as NVIDIA's driver does it.
+//! The JIT compiler's library, which is opened when PTX is first translated, as NVIDIA's driver does it.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ unsafe extern "C" {
     fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
 }
 
-/// Lets the library translate something, if there is one: that of the crate `cuda-sim-compiler`.
+/// Lets the library translate something, if it is there. It is that of the crate `cuda-sim-compiler`.
 pub fn translate() {
     static FUNCTION: LazyLock<Option<extern "C" fn()>> = LazyLock::new(|| {
         // SAFETY: what the library does when it is opened, any process may do; the function has this type.

@@ -1,12 +1,12 @@
-//! The end of the process, at which the driver tears down what its calls use. Here, a call that is under way or begins
-//! then aborts the process.
+//! The end of the process, at which the driver tears down data that its calls use. Here, a call that is in progress
+//! then, or begins after that, aborts the process.
 
 use std::ffi::{c_int, c_void};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Calls that are under way.
+/// The calls in progress.
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 static IS_OVER: AtomicBool = AtomicBool::new(false);
 

@@ -11,7 +11,7 @@ use std::ffi::{c_uint, c_void};
 use std::mem::discriminant;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What a node of a graph does.
+/// The work of a node of a graph.
 #[derive(Clone)]
 enum Node {
     Kernel(Ready),
@@ -19,7 +19,7 @@ enum Node {
     Word(u64, u64),
 }
 
-/// The nodes of a graph or of one that can be launched; the handle of one is its place from 1 on.
+/// The nodes of a graph, or of an executable graph. The handle of a node is its position, counted from 1.
 struct Graph(Mutex<Vec<Node>>);
 
 impl Graph {
@@ -28,8 +28,8 @@ impl Graph {
     }
 }
 
-/// A kernel that was never launched by itself, or was unloaded: the driver takes it, and the GPU runs what was in its
-/// place before.
+/// Ends everything if a kernel was never launched outside of a graph, or was unloaded: NVIDIA's driver accepts such a
+/// node, and the GPU runs what was in the code's memory before.
 fn check_usual(kernel: &Ready) {
     if !kernel.is_usual() {
         eprintln!("simulated GPU: a graph has a kernel that was unloaded, or never launched by itself");
@@ -53,10 +53,10 @@ unsafe fn kernel_node(node: &KernelNode) -> Result<Node, Code> {
     Ok(Node::Kernel(ready))
 }
 
-/// A word that is written.
+/// A node that writes a word.
 ///
 /// # Safety
-/// There are so many words.
+/// `node.words` points to `node.count` descriptions.
 unsafe fn word_node(node: &WordsNode) -> Result<Node, Code> {
     // SAFETY: `node.words` is null or points to a description, as this function's caller promises.
     let (1, 0, Some(word)) = (node.count, node.flags, unsafe { node.words.as_ref() }) else {
@@ -74,7 +74,7 @@ unsafe fn word_node(node: &WordsNode) -> Result<Node, Code> {
 /// Adds a node after the last.
 ///
 /// # Safety
-/// The pointers are null or valid, and there are so many nodes before.
+/// The pointers are null or valid, and `before` has `count` handles.
 unsafe fn add(
     node: *mut *mut c_void,
     graph: *mut c_void,
@@ -124,7 +124,7 @@ unsafe fn set(exec: *mut c_void, node: *mut c_void, new: Result<Node, Code>) -> 
 }
 
 driver! {
-    /// One without nodes.
+    /// A graph without nodes.
     fn cuGraphCreate(graph: *mut *mut c_void, _flags: c_uint) {
         // SAFETY: `graph` is null or valid for writing, as CUDA asks of the caller.
         fallible(|| unsafe { put(graph, handle(Graph(Mutex::default()))) })
@@ -160,7 +160,7 @@ driver! {
         fallible(|| unsafe { add(node, graph, before, count, || word_node(words)) })
     }
 
-    /// A copy that can be launched.
+    /// An executable copy.
     fn cuGraphInstantiateWithFlags(exec: *mut *mut c_void, graph: *mut c_void, _flags: u64) {
         // SAFETY: `graph` is null or a graph's handle, and no object of a handle is freed.
         let Some(graph) = (unsafe { object::<Graph>(graph) }) else { return ERROR_INVALID_HANDLE };
@@ -185,7 +185,7 @@ driver! {
         unsafe { set(exec, node, word_node(words)) }
     }
 
-    /// Does what the nodes say when the stream has come there.
+    /// Executes the nodes when their turn on the stream comes.
     fn cuGraphLaunch(exec: *mut c_void, stream: *mut c_void) {
         // SAFETY: `exec` and `stream` are null or handles of such objects, and no object of a handle is freed.
         let (Some(exec), Some(stream)) = (unsafe { (object::<Graph>(exec), object::<Stream>(stream)) }) else {
@@ -209,9 +209,9 @@ driver! {
         })
     }
 
-    /// It stays.
+    /// The object stays.
     fn cuGraphDestroy(_graph: *mut c_void) { SUCCESS }
 
-    /// It stays.
+    /// The object stays.
     fn cuGraphExecDestroy(_exec: *mut c_void) { SUCCESS }
 }

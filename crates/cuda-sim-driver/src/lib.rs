@@ -1,5 +1,5 @@
-//! A library in the place of NVIDIA's driver, `libcuda.so.1`, for machines without a GPU: the functions that Cloom
-//! calls, on the interpreter of PTX. Put a link of that name into a folder of `LD_LIBRARY_PATH`.
+//! A library in place of NVIDIA's driver, `libcuda.so.1`, for machines without a GPU: the functions that Cloom calls,
+//! with an interpreter of PTX. Put a link of that name into a folder of `LD_LIBRARY_PATH`.
 //!
 //! | module | contains |
 //! |---|---|
@@ -13,8 +13,8 @@
 //! | `texture` | textures |
 //! | `signatures` | that they are called as Cloom calls them |
 //!
-//! Handles are addresses of boxes that are never freed: a test process is short, and a handle that is used too late is
-//! no accident of memory. A fault of a kernel ends everything, as CUDA has it: from then on each function fails.
+//! Handles are addresses of boxes that are never freed: a test process is short, and using a handle too late then
+//! corrupts no memory. After a fault of a kernel each function fails, as in CUDA.
 
 #![allow(unsafe_code, reason = "it has the interface of a library in C")]
 
@@ -75,10 +75,10 @@ fn device_of(context: *mut c_void) -> Option<u32> {
 }
 
 static MEMORY: Mutex<Option<Memory>> = Mutex::new(None);
-/// The error after which nothing works any more.
+/// The error after which every call fails.
 static LOST: AtomicU32 = AtomicU32::new(SUCCESS);
 
-/// All memory. The kernel that runs has it, and so kernels run one at a time.
+/// All memory. A running kernel holds the lock, and so kernels run one at a time.
 fn memory() -> MutexGuard<'static, Option<Memory>> {
     let mut memory = MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
     memory.get_or_insert_default();
@@ -90,17 +90,17 @@ fn with_memory<R>(call: impl FnOnce(&mut Memory) -> R) -> R {
     call(memory().get_or_insert_default())
 }
 
-/// Ends everything.
+/// Makes every later call fail.
 fn lose(code: Code) {
     let _ = LOST.compare_exchange(SUCCESS, code, Ordering::Relaxed, Ordering::Relaxed);
 }
 
-/// What a function returns that has nothing to report but that everything has ended.
+/// The result of a call that succeeds unless an earlier fault makes every call fail.
 fn state() -> Code {
     LOST.load(Ordering::Relaxed)
 }
 
-/// Does something, unless everything has ended.
+/// Does something, unless an earlier fault makes every call fail.
 fn unless_lost(call: impl FnOnce() -> Code) -> Code {
     match state() {
         SUCCESS => call(),
@@ -108,7 +108,8 @@ fn unless_lost(call: impl FnOnce() -> Code) -> Code {
     }
 }
 
-/// The same for a call that may fail: the one with the number `CUDA_SIM_FAIL`, from 1, finds no memory.
+/// Like `unless_lost`, for a call that may run out of memory: the call with the number `CUDA_SIM_FAIL`, counted from 1,
+/// does.
 fn fallible(call: impl FnOnce() -> Code) -> Code {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     static FAILS: LazyLock<Option<u64>> = LazyLock::new(|| number("CUDA_SIM_FAIL"));
@@ -118,7 +119,8 @@ fn fallible(call: impl FnOnce() -> Code) -> Code {
 
 /// A stream writes a word of the host's memory.
 fn write_value(address: u64, value: u64) {
-    // What follows a fault does nothing. Asked now, because a kernel that runs has all memory.
+    // After a fault it does nothing. That is checked here, when the stream comes to it: a running kernel holds all
+    // memory.
     unless_lost(|| {
         if !with_memory(|memory| memory.has(address, 8)) {
             lose(ERROR_ILLEGAL_ADDRESS);
@@ -232,7 +234,7 @@ driver! {
         SUCCESS
     }
 
-    /// Its number in all the world.
+    /// Its unique number.
     fn cuDeviceGetUuid(uuid: *mut [u8; 16], device: c_int) {
         let mut name = *b"simulated gpu 00";
         name[15] += device as u8;
@@ -240,7 +242,7 @@ driver! {
         unsafe { put(uuid, name) }
     }
 
-    /// Its properties, those that are asked for.
+    /// The properties that Cloom asks for.
     fn cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, device: c_int) {
         let answer = match attribute {
             // Shared memory of a block, and of one that asks for more.
@@ -274,7 +276,7 @@ driver! {
         unsafe { put(value, answer) }
     }
 
-    /// Its memory.
+    /// The size of its memory.
     fn cuDeviceTotalMem_v2(bytes: *mut usize, _device: c_int) {
         // SAFETY: `bytes` is null or valid for writing, as CUDA asks of the caller.
         unsafe { put(bytes, CAPACITY) }
@@ -286,7 +288,7 @@ driver! {
         unsafe { put(context, context_of(device as u32)) }
     }
 
-    /// It stays.
+    /// The context stays.
     fn cuDevicePrimaryCtxRelease_v2(_device: c_int) { SUCCESS }
 
     /// The context of this thread.
@@ -295,7 +297,7 @@ driver! {
         unsafe { put(context, CURRENT.get().map_or(std::ptr::null_mut(), context_of)) }
     }
 
-    /// Makes another one that of this thread.
+    /// Makes a context current in this thread.
     fn cuCtxSetCurrent(context: *mut c_void) {
         let device = device_of(context);
         if device.is_none() && !context.is_null() {
@@ -311,18 +313,18 @@ driver! {
         unsafe { allocate(address, size, Kind::Device(current())) }
     }
 
-    /// Memory of both.
+    /// Memory for the host and the device.
     fn cuMemAllocManaged(address: *mut u64, size: usize, _flags: c_uint) {
         // SAFETY: `address` is null or valid for writing, as CUDA asks of the caller.
         unsafe { allocate(address, size, Kind::Managed) }
     }
 
-    /// Frees either.
+    /// Frees memory of either kind.
     fn cuMemFree_v2(address: u64) {
         fallible(|| if with_memory(|memory| memory.free(address)) { SUCCESS } else { ERROR_INVALID_VALUE })
     }
 
-    /// The host's memory, pinned.
+    /// Pinned memory of the host.
     fn cuMemHostAlloc(pointer: *mut *mut c_void, size: usize, _flags: c_uint) {
         let mut address = 0;
         // SAFETY: `address` is a variable of this function.
@@ -333,7 +335,7 @@ driver! {
         }
     }
 
-    /// Frees it.
+    /// Frees pinned memory.
     fn cuMemFreeHost(pointer: *mut c_void) {
         fallible(|| match with_memory(|memory| memory.free(pointer.expose_provenance() as u64)) {
             true => SUCCESS,
@@ -341,7 +343,7 @@ driver! {
         })
     }
 
-    /// Memory of pools is any memory. A device has one, whose handle is that of the context.
+    /// Memory of a pool is like any other memory. A device has one pool, whose handle is that of the context.
     fn cuMemPoolCreate(pool: *mut *mut c_void, properties: *const PoolProperties) {
         // SAFETY: `properties` is null or points to a live value, as CUDA asks of the caller.
         match unsafe { properties.as_ref() } {
@@ -357,19 +359,19 @@ driver! {
         }
     }
 
-    /// There is nothing to it.
+    /// A pool has nothing to free.
     fn cuMemPoolDestroy(_pool: *mut c_void) { SUCCESS }
 
-    /// There is nothing to set.
+    /// A pool has no attributes.
     fn cuMemPoolSetAttribute(_pool: *mut c_void, _attribute: c_int, _value: *mut c_void) { SUCCESS }
 
-    /// Memory of the device, at once.
+    /// Memory of the device. It is there at once.
     fn cuMemAllocFromPoolAsync(address: *mut u64, size: usize, _pool: *mut c_void, _stream: *mut c_void) {
         // SAFETY: `address` is null or valid for writing, as CUDA asks of the caller.
         unsafe { allocate(address, size, Kind::Device(current())) }
     }
 
-    /// Frees when the stream has come there.
+    /// Frees memory when its turn on the stream comes.
     fn cuMemFreeAsync(address: u64, stream: *mut c_void) {
         // SAFETY: `stream` is null or a stream's handle, and no object of a handle is freed.
         let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return ERROR_INVALID_HANDLE };
@@ -388,7 +390,7 @@ driver! {
         unsafe { put(begin, at) | put(size, bytes) }
     }
 
-    /// The type of the memory that an address is in, which is all that is asked.
+    /// The type of the memory that an address is in, which is the only attribute that Cloom asks for.
     fn cuPointerGetAttribute(value: *mut c_void, attribute: c_int, address: u64) {
         let Some((_, _, kind)) = with_memory(|memory| memory.find(address)).filter(|_| attribute == 2) else {
             return ERROR_INVALID_VALUE;
@@ -403,10 +405,10 @@ driver! {
         fallible(|| unsafe { put(stream, handle(Stream::new(current()))) })
     }
 
-    /// It goes on to its end.
+    /// The stream runs to its end.
     fn cuStreamDestroy_v2(_stream: *mut c_void) { SUCCESS }
 
-    /// Waits.
+    /// Waits for the stream.
     fn cuStreamSynchronize(stream: *mut c_void) {
         // SAFETY: `stream` is null or a stream's handle, and no object of a handle is freed.
         let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return ERROR_INVALID_HANDLE };
@@ -414,7 +416,7 @@ driver! {
         state()
     }
 
-    /// The stream waits until a word is at least so large.
+    /// Lets the stream wait until a word is at least this large.
     fn cuStreamWaitValue32_v2(stream: *mut c_void, address: u64, value: u32, flags: c_uint) {
         // SAFETY: `stream` is null or a stream's handle, and no object of a handle is freed.
         let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return ERROR_INVALID_HANDLE };
@@ -432,7 +434,7 @@ driver! {
         SUCCESS
     }
 
-    /// The stream writes a word.
+    /// Lets the stream write a word.
     fn cuStreamWriteValue64_v2(stream: *mut c_void, address: u64, value: u64, flags: c_uint) {
         // SAFETY: `stream` is null or a stream's handle, and no object of a handle is freed.
         let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return ERROR_INVALID_HANDLE };
@@ -449,10 +451,10 @@ driver! {
         fallible(|| unsafe { put(event, handle(Arc::new(Mark::default()))) })
     }
 
-    /// There is nothing to end.
+    /// The object stays.
     fn cuEventDestroy_v2(_event: *mut c_void) { SUCCESS }
 
-    /// Comes when the stream has come here.
+    /// Records an event after everything on the stream.
     fn cuEventRecord(event: *mut c_void, stream: *mut c_void) {
         // SAFETY: `event` and `stream` are null or handles of such objects, and no object of a handle is freed.
         let both = unsafe { (object::<Arc<Mark>>(event), object::<Stream>(stream)) };
@@ -461,14 +463,14 @@ driver! {
         state()
     }
 
-    /// Whether it has come.
+    /// Whether an event was reached.
     fn cuEventQuery(event: *mut c_void) {
         // SAFETY: `event` is null or an event's handle, and no object of a handle is freed.
         let Some(event) = (unsafe { object::<Arc<Mark>>(event) }) else { return ERROR_INVALID_HANDLE };
         if event.has_come() { state() } else { ERROR_NOT_READY }
     }
 
-    /// Waits for it.
+    /// Waits for an event.
     fn cuEventSynchronize(event: *mut c_void) {
         // SAFETY: `event` is null or an event's handle, and no object of a handle is freed.
         let Some(event) = (unsafe { object::<Arc<Mark>>(event) }) else { return ERROR_INVALID_HANDLE };
@@ -476,7 +478,7 @@ driver! {
         state()
     }
 
-    /// Milliseconds between two.
+    /// Milliseconds between two events.
     fn cuEventElapsedTime(milliseconds: *mut f32, begin: *mut c_void, end: *mut c_void) {
         // SAFETY: `begin` and `end` are null or handles of events, and no object of a handle is freed.
         let both = unsafe { (object::<Arc<Mark>>(begin), object::<Arc<Mark>>(end)) };

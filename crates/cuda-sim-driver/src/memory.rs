@@ -1,5 +1,6 @@
-//! The allocations of the simulated driver. All memory is the host's, with its addresses: the host may use what it
-//! pinned or manages, and what it may not is only known by its kind. Kernels are checked against the same table.
+//! The allocations of the simulated driver. All memory is the host's, with its addresses. The host may use pinned and
+//! managed memory; other memory it could access too, and only the kind says that it must not. The accesses of kernels
+//! are checked against the same table.
 
 use cloom_cuda_sim::ptx::{GlobalMemory, Texture};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
@@ -7,15 +8,15 @@ use std::collections::BTreeMap;
 
 /// Alignment of allocations.
 const ALIGN: usize = 512;
-/// Bytes behind an allocation that are nobody's, so that an access a little past its end is seen.
+/// Unused bytes after an allocation, so that an access a little beyond its end is noticed.
 const GAP: usize = 4096;
-/// What is in fresh memory of the device: nobody may rely on zeros.
+/// The bytes of fresh memory of the device: no program may rely on zeros.
 const POISON: u8 = 0xCD;
 
-/// Whose memory it is.
+/// The kind of an allocation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// That of the device with this number.
+    /// Memory of the device with this number.
     Device(u32),
     Pinned,
     Managed,
@@ -61,7 +62,7 @@ impl Memory {
         Some(address)
     }
 
-    /// Frees what begins at an address; false if nothing does.
+    /// Frees the allocation that begins at an address; false if there is none.
     pub fn free(&mut self, address: u64) -> bool {
         let Some(Allocation { size, .. }) = self.allocations.remove(&address) else { return false };
         self.used -= size;

@@ -1,7 +1,7 @@
-//! Copies between devices. All memory is the host's, so that each device could access all of it; what is checked is
-//! that of two devices either both may access the other one's pool or none: where one alone could, GPUs that copied
-//! from each other at the same time failed (driver 580). With `CUDA_SIM_LINK=0`, copies between two that may arrive
-//! nowhere, and tell nobody.
+//! Copies between devices. All memory is the host's, so that each device could access all of it. What is checked:
+//! either both devices may access the other one's pool, or none. If only one could, GPUs that copied from each other at
+//! the same time failed (driver 580). With `CUDA_SIM_LINK=0`, copies between devices with access are lost without an
+//! error.
 
 use crate::transfer::cuMemcpyDtoDAsync_v2;
 use crate::{device_of, devices, driver, number, put};
@@ -18,13 +18,13 @@ type Access = (u32, u32);
 static GRANTED: Mutex<Vec<Access>> = Mutex::new(Vec::new());
 
 driver! {
-    /// All but itself.
+    /// A device can access every other one.
     fn cuDeviceCanAccessPeer(can: *mut c_int, device: c_int, peer: c_int) {
         // SAFETY: `can` is null or valid for writing, as CUDA asks of the caller.
         unsafe { put(can, c_int::from(device != peer)) }
     }
 
-    /// All or nothing, for one device.
+    /// Grants or revokes read and write access, for one device.
     fn cuMemPoolSetAccess(pool: *mut c_void, access: *const PoolAccess, count: usize) {
         // SAFETY: `access` is null or points to a live value, as CUDA asks of the caller.
         let (Some(owner), Some(access), 1) = (device_of(pool), (unsafe { access.as_ref() }), count) else {
@@ -47,7 +47,7 @@ driver! {
         SUCCESS
     }
 
-    /// From another device.
+    /// Copies from another device.
     fn cuMemcpyPeerAsync(
         to: u64,
         to_context: *mut c_void,

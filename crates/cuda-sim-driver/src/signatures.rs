@@ -1,4 +1,4 @@
-//! Each function here is called as Cloom calls the driver's: otherwise this does not compile.
+//! Checks at compile time that each function here has the signature with which Cloom calls the driver's.
 
 use crate::code::*;
 use crate::graph::*;

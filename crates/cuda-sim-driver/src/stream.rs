@@ -1,10 +1,10 @@
-//! Streams and events: each stream is a thread that does what it was given, in order.
+//! Streams and events: each stream is a thread that executes its work in order.
 
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Something that a stream does.
+/// A piece of work for a stream.
 pub type Work = Box<dyn FnOnce() + Send>;
 
 /// A stream.
@@ -36,7 +36,7 @@ impl Stream {
     }
 }
 
-/// A moment of a stream.
+/// A point of a stream.
 #[derive(Default)]
 pub struct Mark {
     state: Mutex<State>,
@@ -45,7 +45,7 @@ pub struct Mark {
 
 #[derive(Default)]
 struct State {
-    /// How often it was recorded, and has come.
+    /// How often it was recorded, and how often it was reached.
     recorded: u64,
     arrived: u64,
     time: Option<Instant>,
@@ -56,7 +56,7 @@ impl Mark {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// It comes when the stream has done all that it has now.
+    /// Records it after everything on the stream now.
     pub fn record(self: &Arc<Mark>, stream: &Stream) {
         self.state().recorded += 1;
         let mark = self.clone();
@@ -68,7 +68,7 @@ impl Mark {
         }));
     }
 
-    /// Whether it has come.
+    /// Whether it was reached.
     pub fn has_come(&self) -> bool {
         let state = self.state();
         state.arrived == state.recorded
@@ -82,7 +82,7 @@ impl Mark {
         }
     }
 
-    /// When it came.
+    /// When it was reached.
     pub fn time(&self) -> Option<Instant> {
         self.state().time
     }

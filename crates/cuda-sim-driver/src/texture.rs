@@ -10,13 +10,13 @@ use cloom_cuda_sim::ptx::{Channel, Texture};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What the first row is aligned to, and each.
+/// The alignment of the first row, and of the distance between rows.
 const ALIGN: u64 = 512;
 const ROW_ALIGN: usize = 32;
 /// Limits of width, height and pitch.
 const MOST: [usize; 3] = [131_072, 65_000, 2_097_120];
 
-/// The texture that is described, if it can be.
+/// The texture of a description, if it is valid.
 fn described(resource: &TextureResource, desc: &TextureDesc) -> Option<Texture> {
     let channel = match resource.rows.format {
         1 => Channel::Unorm(1),
@@ -59,7 +59,7 @@ driver! {
         })
     }
 
-    /// A kernel that samples it from now on faults.
+    /// A kernel that samples the texture after this faults.
     fn cuTexObjectDestroy(texture: u64) {
         unless_lost(|| match with_memory(|memory| memory.textures.remove(&texture)) {
             Some(_) => SUCCESS,

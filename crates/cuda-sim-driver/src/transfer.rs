@@ -1,4 +1,4 @@
-//! Copies and fills. They are checked when they are called, and done when their stream has come to them.
+//! Copies and fills. They are checked in the call, and executed when their turn on the stream comes.
 
 use crate::stream::Stream;
 use crate::{driver, fallible, object, unless_lost, with_memory};
@@ -7,7 +7,7 @@ use cloom_cuda_abi::constants::{ERROR_INVALID_HANDLE, ERROR_INVALID_VALUE, MEMOR
 use cloom_cuda_abi::{Copy2d, Side2d};
 use std::ffi::{c_uint, c_void};
 
-/// A place in memory that a stream uses later.
+/// An address that a stream uses later.
 #[derive(Clone, Copy)]
 struct Place(*mut u8);
 
@@ -20,7 +20,7 @@ impl Place {
         Place(std::ptr::with_exposed_provenance_mut(address as usize))
     }
 
-    /// The place so many bytes further on.
+    /// The address so many bytes further on.
     fn plus(self, bytes: usize) -> *mut u8 {
         self.0.wrapping_add(bytes)
     }
@@ -40,7 +40,7 @@ struct Rows {
 /// Adds a copy to a stream.
 ///
 /// # Safety
-/// Both sides are valid until the stream has come there, and the handle is that of a stream.
+/// Both sides stay valid until the stream has executed the copy, and the handle is null or that of a stream.
 unsafe fn copy(stream: *mut c_void, rows: Rows) -> Code {
     // SAFETY: `stream` is null or a stream's handle, and no object of a handle is freed.
     let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return ERROR_INVALID_HANDLE };
@@ -72,7 +72,7 @@ fn are_allocated(ranges: &[(u64, usize)]) -> bool {
 const MAX_PITCH: usize = i32::MAX as usize;
 
 driver! {
-    /// From the host.
+    /// Copies from the host.
     fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, size: usize, stream: *mut c_void) {
         if !are_allocated(&[(to, size)]) {
             return ERROR_INVALID_VALUE;
@@ -82,7 +82,7 @@ driver! {
         unsafe { copy(stream, line(Place::at(to), Place(from.cast_mut().cast()), size)) }
     }
 
-    /// To the host.
+    /// Copies to the host.
     fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, size: usize, stream: *mut c_void) {
         if !are_allocated(&[(from, size)]) {
             return ERROR_INVALID_VALUE;
@@ -92,7 +92,7 @@ driver! {
         unsafe { copy(stream, line(Place(to.cast()), Place::at(from), size)) }
     }
 
-    /// On the device.
+    /// Copies on the device.
     fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, size: usize, stream: *mut c_void) {
         if !are_allocated(&[(to, size), (from, size)]) {
             return ERROR_INVALID_VALUE;
@@ -101,7 +101,7 @@ driver! {
         unsafe { copy(stream, line(Place::at(to), Place::at(from), size)) }
     }
 
-    /// Rows on the device.
+    /// Copies rows on the device.
     fn cuMemcpy2DAsync_v2(what: *const Copy2d, stream: *mut c_void) {
         // SAFETY: `what` is null or points to a description of the copy, as CUDA asks of the caller.
         let Some(Copy2d { from, to, width, height }) = (unsafe { what.as_ref() }) else { return ERROR_INVALID_VALUE };
@@ -140,7 +140,7 @@ driver! {
 /// Adds a fill to a stream.
 ///
 /// # Safety
-/// The handle is that of a stream, and the range stays until the stream has come there.
+/// The handle is null or that of a stream, and the range stays valid until the stream has executed the fill.
 unsafe fn fill<const N: usize>(to: u64, value: [u8; N], count: usize, stream: *mut c_void) -> Code {
     // SAFETY: `stream` is null or a stream's handle, and no object of a handle is freed.
     let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return ERROR_INVALID_HANDLE };
