@@ -1,8 +1,8 @@
 //! Which registers each instruction of a function sets and reads, and where control goes.
 //!
-//! In: a function of a tree. Out: its instructions, in the order of the text, with numbers in the place of the names of
-//! registers and labels. The same name may mean two registers in two blocks `{ ... }`, so nothing that asks about
-//! registers may compare names.
+//! In: a function of a tree. Out: its instructions, in the order of the text, with numbers in place of the names of
+//! registers and labels. The same name may mean two registers in two blocks `{ ... }`, so that an analysis of registers
+//! must not compare names.
 
 use crate::graph::{Exits, Graph};
 use crate::scope::{Register, Scopes};
@@ -11,7 +11,7 @@ use crate::{Literal, ParseError, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// Targets of all branches of a function together: each branch may name a table that is as long as the text.
+/// The most targets of all branches of a function together: each branch may name a table that is as long as the text.
 pub const MOST_TARGETS: usize = 1 << 20;
 
 /// The instructions of a function with resolved names.
@@ -19,7 +19,7 @@ pub const MOST_TARGETS: usize = 1 << 20;
 pub struct DefUse<'a, 't> {
     /// The instructions.
     pub code: Vec<Operation<'a, 't>>,
-    /// All slots of registers are below.
+    /// All slots of registers are below this number.
     pub slots: u32,
     /// Registers of a floating-point type.
     pub floats: RegisterSet,
@@ -38,7 +38,7 @@ pub struct Operation<'a, 't> {
     pub name: &'a str,
     /// The register of its predicate.
     pub guard: Option<Register>,
-    /// Its operands, of which the first may be set.
+    /// Its operands. The first one may be its result.
     pub operands: Operands<'t>,
     /// The positions that a branch may go to.
     pub targets: Vec<u32>,
@@ -56,14 +56,14 @@ pub enum Operand<'t> {
     Name(&'t str),
     /// A constant.
     Literal(Literal),
-    /// An address, whose base is a register or not.
+    /// An address, with its base if that is a register.
     Address(Option<Register>),
     /// The parts of a vector, a list or a pair; a texture and its coordinates.
     Group(Vec<Operand<'t>>),
 }
 
 impl Operand<'_> {
-    /// The register, if it is one.
+    /// The register, if the operand is one.
     pub fn register(&self) -> Option<Register> {
         match self {
             Operand::Register(register) => Some(*register),
@@ -71,8 +71,8 @@ impl Operand<'_> {
         }
     }
 
-    /// Whether it is a register that `is_wanted`, or one is in the group or the base of the address. The parser limits
-    /// the depth of groups.
+    /// Whether the operand is a register that `is_wanted`, or contains one in a group or as the base of an address. The
+    /// parser limits the depth of groups.
     pub fn any_register(&self, is_wanted: &mut dyn FnMut(Register) -> bool) -> bool {
         match self {
             Operand::Register(register) | Operand::Address(Some(register)) => is_wanted(*register),
@@ -83,16 +83,16 @@ impl Operand<'_> {
 }
 
 impl<'t> Operation<'_, 't> {
-    /// Whether the first operand is set.
+    /// Whether the first operand is the result.
     fn has_result(&self) -> bool {
-        // An address in this place is read.
+        // The registers of an address are read, also in the first operand.
         let has_place = self.operands.first().is_some_and(|first| !matches!(first, Operand::Address(_)));
         has_place
             && match self.name {
                 "st" | "red" | "bra" | "brx" | "ret" | "exit" | "trap" | "fence" | "membar" | "prefetch"
                 | "prefetchu" | "nanosleep" | "pmevent" => false,
                 "bar" | "barrier" => self.inst.has("red"),
-                // Results stand in a list before the function.
+                // A call has its results in a list before the function.
                 "call" => matches!(self.inst.args.first(), Some(Arg::List(_))),
                 _ => true,
             }
@@ -108,7 +108,7 @@ impl<'t> Operation<'_, 't> {
         }
     }
 
-    /// What it reads, but for its predicate: registers, constants, names, addresses and groups of these.
+    /// The operands that it reads, without its predicate: registers, constants, names, addresses and groups of these.
     pub fn reads(&self) -> &[Operand<'t>] {
         self.operands.get(usize::from(self.has_result())..).unwrap_or_default()
     }
@@ -132,29 +132,29 @@ impl<'t> Operation<'_, 't> {
 pub struct RegisterSet(Vec<bool>);
 
 impl RegisterSet {
-    /// The set without registers, for a function.
+    /// The empty set, for a function.
     pub fn new(of: &DefUse<'_, '_>) -> RegisterSet {
         RegisterSet(vec![false; of.slots as usize])
     }
 
-    /// Puts a register in. Tells whether it is new.
+    /// Inserts a register. Returns whether it is new.
     pub fn insert(&mut self, register: Register) -> bool {
         let place = self.0.get_mut(register.slot as usize);
         place.is_some_and(|place| !std::mem::replace(place, true))
     }
 
-    /// Whether the register with this slot is in.
+    /// Whether the register with this slot is in the set.
     pub fn has(&self, slot: u32) -> bool {
         self.0.get(slot as usize).copied().unwrap_or(false)
     }
 
-    /// Whether the operand is a register that is in.
+    /// Whether the operand is a register in the set.
     pub fn has_operand(&self, operand: &Operand<'_>) -> bool {
         operand.register().is_some_and(|register| self.has(register.slot))
     }
 }
 
-/// What a name means here.
+/// The meaning of a name at a point of the text.
 #[derive(Clone)]
 enum Symbol {
     Register(Register),
@@ -170,7 +170,7 @@ impl From<Register> for Symbol {
 }
 
 impl<'a, 't> DefUse<'a, 't> {
-    /// Resolves the names of a function. One without a body has no instructions.
+    /// Resolves the names of a function. A function without a body has no instructions.
     pub fn new(function: &'a Function<'t>) -> Result<DefUse<'a, 't>, ParseError> {
         let module = FxHashMap::default();
         let mut scopes = Scopes::new(&module);
@@ -231,7 +231,7 @@ impl<'a, 't> DefUse<'a, 't> {
         Ok(of)
     }
 
-    /// Whether this name of a register means the same one in the whole function: no block declares one of the name.
+    /// Whether this name means the same register in the whole function: no block declares a register of the name.
     pub fn is_plain(&self, name: &str) -> bool {
         let prefixes = (1..=name.len()).filter_map(|end| name.get(..end));
         !prefixes.into_iter().any(|prefix| self.inner.contains(prefix))
@@ -248,7 +248,7 @@ impl<'a, 't> DefUse<'a, 't> {
     }
 }
 
-/// The width of registers of a type. One of a byte holds what a 16-bit register holds.
+/// The width of registers of a type. A value of one byte is in a 16-bit register.
 pub fn register_bits(ty: Type) -> u32 {
     if ty.bits == 8 { 16 } else { ty.bits * ty.lanes }
 }
@@ -288,7 +288,7 @@ fn operand<'t>(arg: &Arg<'t>, find: &dyn Fn(&str) -> Option<Register>) -> Operan
     }
 }
 
-/// Registers that are set in several places, and those with copies of them, in the order of the text.
+/// Registers that are set by several instructions, and registers with copies of them, in the order of the text.
 pub fn merged(of: &DefUse<'_, '_>) -> RegisterSet {
     let (mut set, mut merged) = (RegisterSet::new(of), RegisterSet::new(of));
     for operation in &of.code {

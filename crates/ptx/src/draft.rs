@@ -1,15 +1,15 @@
 //! A module that passes change.
 //!
-//! In: the text of a module, and from each pass the statements to have in the place of instructions. Out: the text of
-//! the changed module. What no pass changes is printed as it stands in the text, with its comments: a text is parsed
-//! once and printed once, however many passes there are.
+//! In: the text of a module, and from each pass the statements that replace instructions. Out: the text of the changed
+//! module. Unchanged instructions are printed as they stand in the text, with their comments. The text is parsed once
+//! and printed once, however many passes there are.
 
 use crate::tree::{Arg, Function, Inst, Item, Line, Span, Statement};
 use crate::{Literal, ParseError, Type, parse};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Names of registers for where the preferred ones are taken: more than an instruction and its replacement have.
+/// Names of new registers if the preferred ones are taken: more than an instruction and its replacement use.
 const NAMES: [&str; 24] = [
     "%new0", "%new1", "%new2", "%new3", "%new4", "%new5", "%new6", "%new7", "%new8", "%new9", "%new10", "%new11",
     "%new12", "%new13", "%new14", "%new15", "%new16", "%new17", "%new18", "%new19", "%new20", "%new21", "%new22",
@@ -20,7 +20,7 @@ const NAMES: [&str; 24] = [
 #[derive(Clone, Debug)]
 pub struct Draft<'t> {
     text: &'t str,
-    /// Those with bodies.
+    /// The functions with bodies.
     functions: Vec<Body<'t>>,
 }
 
@@ -28,20 +28,20 @@ pub struct Draft<'t> {
 #[derive(Clone, Debug)]
 struct Body<'t> {
     function: Function<'t>,
-    /// For each statement, what it stands for; `None` for one that stands in the text itself.
+    /// For each statement, the instruction that it replaces; `None` for a statement of the text itself.
     replaced: Vec<Option<Origin>>,
 }
 
-/// What a new statement stands for.
+/// The instruction that a new statement replaces.
 #[derive(Clone, Copy, Debug)]
 struct Origin {
-    /// The instruction in the text.
+    /// The position of the instruction in the text.
     span: Span,
-    /// How many replacements led to it.
+    /// How many replacements led to the statement.
     depth: u32,
 }
 
-/// The statements to have in the place of the instruction at a position of the body.
+/// The statements that replace the instruction at a position of the body.
 #[derive(Clone, Debug)]
 pub struct Replacement<'t> {
     /// The position of the instruction among the statements.
@@ -63,8 +63,8 @@ impl<'t> Draft<'t> {
         Ok(Draft { text, functions: functions.collect() })
     }
 
-    /// Replaces instructions of each function by what `find` gives for it, until it gives nothing. What stands for an
-    /// instruction may be replaced again, but not more than `depth` times: then what `find` gives has what it looks
+    /// Replaces the instructions that `find` returns for each function, until it returns none. A replacement may be
+    /// replaced again, but not more than `depth` times: more often means that the replacement has what `find` looks
     /// for, which is an error. Returns how many were replaced.
     pub fn replace(
         &mut self,
@@ -89,7 +89,7 @@ impl<'t> Draft<'t> {
         Ok(count)
     }
 
-    /// Replaces instructions of each function by what `find` gives for it. Returns how many were replaced.
+    /// Replaces once the instructions that `find` returns for each function. Returns how many were replaced.
     pub fn replace_once(
         &mut self,
         find: impl Fn(&Function<'t>) -> Result<Vec<Replacement<'t>>, ParseError>,
@@ -117,7 +117,7 @@ impl<'t> Draft<'t> {
                     if last == Some(span.start) {
                         out.push('\n');
                     } else {
-                        // The printer has a tab before each statement.
+                        // The printer writes a tab before each statement.
                         out.push_str(self.text.get(end..span.start).unwrap_or_default().trim_end_matches(['\t', ' ']));
                         end = span.end;
                     }
@@ -145,7 +145,7 @@ impl<'t> Body<'t> {
         self.replaced.get(at).copied().flatten().map_or(0, |origin| origin.depth)
     }
 
-    /// Puts the replacements in. They are in the order of the body.
+    /// Applies the replacements, which are in the order of the body.
     fn apply(&mut self, replacements: Vec<Replacement<'t>>) {
         let Some(body) = &mut self.function.body else { return };
         let more: usize = replacements.iter().map(|replacement| replacement.statements.len()).sum();
@@ -170,23 +170,23 @@ impl<'t> Body<'t> {
     }
 }
 
-/// Statements in the place of an instruction. If they need registers, these are in a block of their own.
+/// Statements that replace an instruction. If they need registers, these are declared in a block of their own.
 #[derive(Clone, Debug)]
 pub struct Builder<'a, 't> {
     inst: &'a Inst<'t>,
     registers: Vec<(Type, &'t str)>,
     code: Vec<Inst<'t>>,
-    /// Whether a register has no name that is free.
+    /// Whether no free name was left for a register.
     lacks_name: bool,
 }
 
 impl<'a, 't> Builder<'a, 't> {
-    /// In the place of this one.
+    /// Statements that replace this instruction.
     pub fn new(inst: &'a Inst<'t>) -> Builder<'a, 't> {
         Builder { inst, registers: Vec::new(), code: Vec::new(), lacks_name: false }
     }
 
-    /// A new register, of this name unless the instruction or another new register has it.
+    /// A new register. It has this name, unless the instruction or another new register has it.
     pub fn register(&mut self, ty: Type, name: &'static str) -> Arg<'t> {
         let guard = self.inst.guard.map(|(name, _)| name);
         let is_free = |name: &&str| {
@@ -201,13 +201,13 @@ impl<'a, 't> Builder<'a, 't> {
         Arg::Name(name)
     }
 
-    /// Adds an instruction, with the predicate of the one that it stands for.
+    /// Adds an instruction, with the predicate of the replaced one.
     pub fn inst(&mut self, opcode: impl Into<Cow<'t, str>>, args: impl Into<Vec<Arg<'t>>>) {
         let Inst { line, guard, .. } = *self.inst;
         self.code.push(Inst { line, span: Span::default(), guard, opcode: opcode.into(), args: args.into() });
     }
 
-    /// The statements; `None` if the instruction has all names that new registers could have.
+    /// The statements; `None` if no free name was left for a register.
     pub fn finish(mut self) -> Option<Vec<Statement<'t>>> {
         if let Some((guard, _)) = self.inst.guard
             && self.code.len() > 1
@@ -234,7 +234,7 @@ impl<'a, 't> Builder<'a, 't> {
         (!self.lacks_name).then_some(out)
     }
 
-    /// Keeps the predicate in a new register, for the instructions may set it before all of them are over.
+    /// Copies the predicate to a new register, because an instruction may set it before the last one reads it.
     fn keep_guard(&mut self, guard: &'t str) {
         let Arg::Name(kept) = self.register(Type::PRED, "%guard") else { return };
         for inst in &mut self.code {
@@ -253,7 +253,7 @@ impl<'t> Arg<'t> {
         Arg::Literal(Literal::Int(value))
     }
 
-    /// Whether a name is in it.
+    /// Whether the operand contains a name.
     pub fn mentions(&self, wanted: &str) -> bool {
         use crate::tree::Base;
         match self {

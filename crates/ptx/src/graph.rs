@@ -1,7 +1,7 @@
 //! Control flow: blocks, dominators, and cycles with two entries.
 //!
-//! In: how control leaves each instruction. Out: the blocks and what follows each. It knows no instruction, so that it
-//! serves both the tree and the decoded code of the simulated GPU.
+//! In: how control leaves each instruction. Out: the blocks and their successors. It knows no instructions, so that
+//! both the tree and the decoded code of the simulated GPU use it.
 
 /// The end of the function, which post-dominates everything.
 pub const END: u32 = u32::MAX;
@@ -9,7 +9,7 @@ pub const END: u32 = u32::MAX;
 /// How control leaves an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exits<'a> {
-    /// The positions it may go to. One behind the last instruction is the end of the function.
+    /// The positions it may go to. The position after the last instruction is the end of the function.
     pub targets: &'a [u32],
     /// Whether it may go on to the next instruction.
     pub next: bool,
@@ -31,12 +31,12 @@ pub struct Graph {
     pub block: Vec<u32>,
     /// The first instruction of each block.
     pub start: Vec<u32>,
-    /// What follows each block: blocks, or [`END`].
+    /// The successors of each block: blocks, or [`END`].
     pub successors: Vec<Vec<u32>>,
 }
 
 impl Graph {
-    /// The blocks of so many instructions.
+    /// The blocks of `count` instructions.
     pub fn new<'a>(count: usize, exits: impl Fn(usize) -> Exits<'a>) -> Graph {
         let mut first = vec![false; count];
         for at in 0..count {
@@ -80,7 +80,7 @@ impl Graph {
     pub fn second_entry(&self) -> Option<u32> {
         let Graph { start, successors, .. } = self;
         let dominates = Dominance::new(start.len(), successors);
-        // A graph is reducible if all that leads back to the path of a depth-first search leads to a dominator.
+        // A graph is reducible if every edge back to the path of a depth-first search leads to a dominator.
         let (mut seen, mut on_path) = (vec![false; start.len()], vec![false; start.len()]);
         let mut stack: Vec<(u32, usize)> = start.first().map(|_| (0, 0)).into_iter().collect();
         while let Some((block, child)) = stack.pop() {
@@ -106,14 +106,14 @@ impl Graph {
     }
 }
 
-/// Which block dominates which, by the places of their subtrees in the dominator tree.
+/// The dominance relation, by the intervals of subtrees in the dominator tree.
 struct Dominance {
     enter: Vec<u32>,
     leave: Vec<u32>,
 }
 
 impl Dominance {
-    /// Of so many blocks, of which the first is the entry.
+    /// For `count` blocks. The first one is the entry.
     fn new(count: usize, successors: &[Vec<u32>]) -> Dominance {
         // Dominators are the post-dominators of the reversed graph.
         let mut predecessors = vec![Vec::new(); count];
@@ -144,7 +144,7 @@ impl Dominance {
         Dominance { enter, leave }
     }
 
-    /// Whether a block dominates another one; both can be reached.
+    /// Whether a block dominates another one. Both are reachable.
     fn holds(&self, block: u32, of: u32) -> bool {
         let (block, of) = (block as usize, of as usize);
         self.enter[block] <= self.enter[of] && self.leave[of] <= self.leave[block]
@@ -159,7 +159,7 @@ const NONE: usize = usize::MAX;
 struct Dominators {
     /// The block of each number; the end has number 0.
     order: Vec<usize>,
-    /// The number of each block, and of the end behind them.
+    /// The number of each block, and then the number of the end.
     number: Vec<usize>,
     /// The parent in the tree of the search.
     parent: Vec<usize>,
@@ -202,7 +202,7 @@ impl Dominators {
             path.push(at);
             at = self.ancestor[at];
         }
-        // From the root down, each takes over what its ancestor knows.
+        // From the root down, each node takes the result of its ancestor.
         while let Some(at) = path.pop() {
             let above = self.ancestor[at];
             if self.semi[self.label[above]] < self.semi[self.label[at]] {
@@ -243,7 +243,7 @@ impl Dominators {
     }
 }
 
-/// The place of a block, or of the end behind all of them.
+/// The index of a block. The end has the index after all blocks.
 fn index(block: u32, count: usize) -> usize {
     if block == END { count } else { block as usize }
 }
@@ -265,7 +265,8 @@ pub fn post_dominators(successors: &[Vec<u32>]) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    /// The blocks of instructions with these targets, which go on to the next; a function ends behind the last.
+    /// The blocks of instructions with these targets, which may also continue with the next one. The function ends
+    /// after the last.
     fn graph(targets: &[&[u32]]) -> Graph {
         Graph::new(targets.len(), |at| Exits { targets: targets[at], next: true, end: false })
     }

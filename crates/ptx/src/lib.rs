@@ -3,15 +3,15 @@
 //! In: the text of a module. Out: a [`tree::Module`] that borrows its names from the text, or a [`ParseError`] with a
 //! line; and, by `Display`, the text of a tree, which parses to an equal tree.
 //!
-//! [`DefUse`] resolves the names of registers and labels of a function. [`merged`] are the registers that are set in
-//! several places, [`varying`] those that depend on the thread, and [`graph::Graph`] says where control goes.
-//! [`errata`] is the table of the faults of NVIDIA's compiler.
+//! [`DefUse`] resolves the names of registers and labels of a function. [`merged`] returns the registers that several
+//! instructions set, [`varying`] the registers that depend on the thread, and [`graph::Graph`] the control flow.
+//! [`errata`] is the table of bugs of ptxas.
 //!
-//! A pass, such as [`errata::rewrite`] and [`peephole::optimise`], replaces instructions of a [`Draft`]. What it leaves
-//! is printed as it stood in the text.
+//! A pass, such as [`errata::rewrite`] and [`peephole::optimise`], replaces instructions of a [`Draft`]. All other
+//! instructions are printed as they stood in the text.
 //!
-//! Whoever reads PTX needs the same lexer and the same tree, so they stand here once, and apart from what runs the
-//! instructions. The parser knows the shapes of operands and no opcode.
+//! Code generation and the simulated GPU need the same lexer and tree, so that these are here once, apart from the
+//! interpreter. The parser knows the shapes of operands, but no opcode.
 //!
 //! The text may come from any program. The parser neither panics nor recurses deeper than a fixed limit, and its
 //! memory is proportional to the length of the text.

@@ -7,11 +7,11 @@ use crate::Type;
 use crate::lex::{self, Kind, Literal, Token};
 use crate::tree::{Directive, Function, Init, Item, Line, Linkage, Module, Pointee, Span, StateSpace, Variable};
 
-/// Elements of an array, of which memory would have no more.
+/// The most elements of an array: no memory has more.
 const MOST_ELEMENTS: u64 = 1 << 32;
-/// Bytes.
+/// The largest alignment in bytes.
 const MOST_ALIGN: u32 = 1 << 16;
-/// Braces in braces, which the parser and the printer follow by recursion.
+/// The deepest nesting of braces, which the parser and the printer follow by recursion.
 const DEEPEST_INITIALISER: u32 = 16;
 
 pub(super) type Result<T> = std::result::Result<T, ParseError>;
@@ -59,14 +59,14 @@ impl<'t> Parser<'t> {
         Line(self.token().line)
     }
 
-    /// The text from one token to before another.
+    /// The text from one token up to another one, which is not included.
     fn between(&self, first: usize, end: usize) -> &'t str {
         let last = end.checked_sub(1).filter(|last| *last >= first);
         let tokens = self.tokens.get(first).zip(last.and_then(|last| self.tokens.get(last)));
         tokens.and_then(|(first, last)| self.text.get(first.start..last.end)).unwrap_or("")
     }
 
-    /// Where the text from one token to the last one that was read stands.
+    /// The position of the text from one token to the last one that was read.
     pub(super) fn span(&self, first: usize) -> Span {
         let last = self.at.checked_sub(1).and_then(|last| self.tokens.get(last));
         let tokens = self.tokens.get(first).zip(last);
@@ -437,7 +437,7 @@ mod tests {
         assert_eq!((memory.count(), memory.align()), (None, 128));
         let Item::Function(entry) = &items[5] else { panic!() };
         assert_eq!(entry.params.iter().map(Variable::size).collect::<Vec<_>>(), [8, 12]);
-        // The alignment behind `.ptr` is that of what the parameter points to.
+        // The alignment after `.ptr` is that of the memory that the parameter points to.
         assert_eq!(entry.params.iter().map(Variable::align).collect::<Vec<_>>(), [8, 8]);
         assert_eq!(entry.params[0].pointee, Some(Pointee { space: Some(StateSpace::Global), align: Some(4) }));
         assert_eq!(entry.bounds, [(".reqntid", vec![32, 1, 1])]);

@@ -9,9 +9,9 @@ use crate::parse::{Parser, Result};
 use crate::tree::{Arg, Base, Inst, Line, Linkage, Statement};
 use std::borrow::Cow;
 
-/// Braces in braces: a name is looked for in the scope of each. LLVM has two.
+/// The deepest nesting of blocks: a name is looked up in the scope of each. LLVM's output has two.
 const DEEPEST_BLOCK: u32 = 64;
-/// Lists in lists, which the parser and the printer follow by recursion.
+/// The deepest nesting of lists, which the parser and the printer follow by recursion.
 const DEEPEST_OPERAND: u32 = 4;
 
 impl<'t> Parser<'t> {

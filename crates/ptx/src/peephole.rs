@@ -1,6 +1,6 @@
-//! Optimisations of PTX, where LLVM 19 has none.
+//! Optimisations of PTX that LLVM 19 does not have.
 //!
-//! In: a draft of a module. Out: the same with other instructions.
+//! In: a draft of a module. Out: the draft with replaced instructions.
 //!
 //! # Addresses of variables
 //!
@@ -13,19 +13,19 @@
 //!   cvt.u32.u64 %r1, %tmp; }                    cvt.u32.u64 %r1, %tmp; }
 //! ```
 //!
-//! It has a peephole optimisation for the cast, but not where addresses of private memory have 32 bits. Without it, the
-//! driver's compiler does not see how a variable is aligned, and makes one access for each number instead of one for
-//! four. (A decomposition of 6 by 6 matrices: 385 accesses instead of 438.)
+//! LLVM has a peephole optimisation for the cast, but not if addresses of private memory have 32 bits. Without it,
+//! ptxas does not know the alignment of the variable, and makes one access for each element instead of one for four. (A
+//! decomposition of 6 by 6 matrices: 385 accesses instead of 438.)
 //!
 //! # Upper bits
 //!
-//! A field that ends with the register, `bfe.s32 %r2, %r1, 24, 8`, is a shift, `shr.s32 %r2, %r1, 24`: one instruction
-//! of the machine instead of two.
+//! A bit field that ends at the highest bit, `bfe.s32 %r2, %r1, 24, 8`, is a shift, `shr.s32 %r2, %r1, 24`: one machine
+//! instruction instead of two.
 //!
 //! # Extrema of 64 bits
 //!
-//! LLVM makes of two comparisons with one limit one of the larger number, which takes more instructions where there are
-//! no registers of 64 bits, and hides that one of the two is the same in each iteration of a loop:
+//! LLVM merges two comparisons with the same limit into one comparison of the larger number. That takes more
+//! instructions if the hardware has no registers of 64 bits, and hides that one of the two does not change in a loop:
 //!
 //! ```text
 //! max.u64 %rd3, %rd1, %rd2;           max.u64 %rd3, %rd1, %rd2;
@@ -34,8 +34,8 @@
 //!                                       setp.lt.and.u64 %p1, %rd2, %rd4, %first; }
 //! ```
 //!
-//! If nothing else needs the extremum, the driver's compiler leaves it out. (A tile of a product of matrices, by
-//! indices of 64 bits: 65 instructions beside the multiplications instead of 135.)
+//! If the extremum has no other use, ptxas removes it. (A tile of a product of matrices, by indices of 64 bits: 65
+//! instructions beside the multiplications instead of 135.)
 
 use crate::draft::{Builder, Draft, Replacement};
 use crate::tree::{Arg, Statement};
@@ -57,14 +57,14 @@ pub fn optimise(draft: &mut Draft<'_>) -> Result<usize, ParseError> {
             next = operation.statement + 1;
             for statement in between {
                 match statement {
-                    // Lines of the source change nothing.
+                    // Source lines have no effect.
                     Statement::Directive(_) => {}
-                    // Control may come from elsewhere.
+                    // Control may come from a branch.
                     Statement::Label(..) => {
                         frame.variables.clear();
                         before = None;
                     }
-                    // A name may mean something else.
+                    // In another block, a name may mean something else.
                     _ => before = None,
                 }
             }
@@ -84,7 +84,7 @@ pub fn optimise(draft: &mut Draft<'_>) -> Result<usize, ParseError> {
     })
 }
 
-/// Whether a statement may be one that is replaced, or the extremum before it. In most functions there is none.
+/// Whether a statement may be replaced, or may be the extremum before such a statement. Most functions have none.
 fn may_change(statement: &Statement<'_>) -> bool {
     match statement {
         Statement::Inst(inst) => match &*inst.opcode {
@@ -97,15 +97,16 @@ fn may_change(statement: &Statement<'_>) -> bool {
 
 /// The frame of a function: its generic and its local address, and the variables in it.
 struct Frame<'t> {
-    /// The register that has its generic address, and the operand that has its local one.
+    /// The register with its generic address, and the operand with its local one.
     addresses: Option<(Register, Arg<'t>)>,
-    /// Registers that hold the generic address of the frame and so many bytes, in this block.
+    /// Registers that hold the generic address of the frame plus an offset, and this offset. They hold in this block
+    /// only.
     variables: FxHashMap<u32, u64>,
 }
 
 impl<'t> Frame<'t> {
-    /// The frame of a function: LLVM begins with `mov.u64 %SPL, depot; cvta.local.u64 %SP, %SPL`. Neither register may
-    /// be set elsewhere.
+    /// Finds the frame of a function: LLVM begins with `mov.u64 %SPL, depot; cvta.local.u64 %SP, %SPL`. Neither
+    /// register may be set elsewhere.
     fn new(of: &DefUse<'_, 't>) -> Frame<'t> {
         let mut frame = Frame { addresses: None, variables: FxHashMap::default() };
         let is_cast = |operation: &&Operation<'_, 't>| &*operation.inst.opcode == "cvta.local.u64";
@@ -119,7 +120,7 @@ impl<'t> Frame<'t> {
                 of_generic += u32::from(register == generic);
                 if register == local {
                     of_local += 1;
-                    // The address of a variable is the same wherever it is asked for.
+                    // The address of a variable is the same in the whole function.
                     is_constant &= operation.name == "mov" && matches!(operation.operands[1..], [Operand::Name(_)]);
                 }
             });
@@ -130,7 +131,7 @@ impl<'t> Frame<'t> {
         frame
     }
 
-    /// A cast of the generic address of a variable in the frame, as an addition to the local address of the frame.
+    /// The replacement of a cast of a variable's generic address: an addition to the local address of the frame.
     fn cast(&self, operation: &Operation<'_, 't>) -> Option<Vec<Statement<'t>>> {
         let (_, local) = self.addresses.as_ref().filter(|_| &*operation.inst.opcode == "cvta.to.local.u64")?;
         let bytes = *self.variables.get(&operation.register(1)?.slot)?;
@@ -139,7 +140,7 @@ impl<'t> Frame<'t> {
         new.finish()
     }
 
-    /// Takes account of what an instruction sets.
+    /// Updates the facts by the registers that an instruction sets.
     fn see(&mut self, operation: &Operation<'_, '_>) {
         let Some((generic, _)) = self.addresses else { return };
         operation.for_each_write(|register| {
@@ -156,7 +157,7 @@ impl<'t> Frame<'t> {
     }
 }
 
-/// The shift that is the same as an extraction of the upper bits.
+/// The shift that is equal to an extraction of the upper bits.
 fn as_shift<'t>(operation: &Operation<'_, 't>) -> Option<Vec<Statement<'t>>> {
     let ty = operation.inst.types().next().filter(|ty| matches!(ty.bits, 32 | 64))?;
     let [to, from, first, _] = operation.inst.args.as_slice() else { return None };
@@ -171,7 +172,7 @@ fn as_shift<'t>(operation: &Operation<'_, 't>) -> Option<Vec<Statement<'t>>> {
     new.finish()
 }
 
-/// A comparison as two comparisons, if the instruction before makes the extremum that is compared.
+/// The two comparisons that replace a comparison, if the instruction before computes the extremum that is compared.
 fn compared_apart<'t>(extremum: &Operation<'_, 't>, comparison: &Operation<'_, 't>) -> Option<Vec<Statement<'t>>> {
     let ty = extremum.inst.types().next().filter(|ty| ty.bits == 64 && !ty.is_float())?;
     let is_maximum = match extremum.name {

@@ -7,7 +7,7 @@ use crate::Literal;
 use crate::tree::{Arg, Base, Directive, Function, Init, Inst, Item, Linkage, Module, Pointee, Statement, Variable};
 use std::fmt::{Display, Formatter, Result};
 
-/// Items with a separator between two of them.
+/// Items with a separator between them.
 struct Joined<'a, T>(&'a [T], &'static str);
 
 impl<T: Display> Display for Joined<'_, T> {
@@ -44,7 +44,7 @@ impl Display for Directive<'_> {
 }
 
 impl Display for Linkage {
-    /// The directive with a space behind it.
+    /// The directive with a space after it.
     fn fmt(&self, out: &mut Formatter<'_>) -> Result {
         let space = if *self == Linkage::Internal { "" } else { " " };
         write!(out, "{}{space}", self.name())
@@ -62,7 +62,7 @@ impl Display for Pointee {
 }
 
 impl Display for Variable<'_> {
-    /// Without the semicolon, which parameters do not have.
+    /// Without the semicolon, since parameters have none.
     fn fmt(&self, out: &mut Formatter<'_>) -> Result {
         write!(out, "{}{} ", self.linkage, self.space.name())?;
         attributes(&self.attributes, out)?;
@@ -112,7 +112,7 @@ impl Display for Init<'_> {
     }
 }
 
-/// An offset behind a name, which is nothing if it is zero. `ptxas` does not take `-4`, but it takes `+-4`.
+/// An offset after a name; nothing if it is zero. ptxas does not accept `-4`, but it accepts `+-4`.
 fn plus(offset: i64, out: &mut Formatter<'_>) -> Result {
     if offset == 0 { Ok(()) } else { write!(out, "+{offset}") }
 }
@@ -202,11 +202,11 @@ impl Display for Arg<'_> {
 impl Display for Literal {
     fn fmt(&self, out: &mut Formatter<'_>) -> Result {
         match self {
-            // Large integers are small negative ones, which LLVM prints so as well.
+            // Large integers are negative ones, which LLVM prints like this too.
             Literal::Int(value) => write!(out, "{}", *value as i64),
             Literal::Single(bits) => write!(out, "0f{bits:08X}"),
             Literal::Double(bits) => write!(out, "0d{bits:016X}"),
-            // Without an exponent, and with a dot, which tells it from an integer.
+            // Without an exponent, and with a dot, which distinguishes it from an integer.
             Literal::Decimal(value) if value.fract() == 0.0 => write!(out, "{value:.1}"),
             Literal::Decimal(value) => write!(out, "{value}"),
         }
@@ -311,7 +311,7 @@ mod tests {
         ] {
             assert_eq!(statement(text), text);
         }
-        // What has several forms is printed in one.
+        // Syntax with several forms is printed in one of them.
         for (text, other) in [
             ("add.u32 %r1, 0xFFFFFFFF, 017;", "\tadd.u32 %r1, 4294967295, 15;"),
             ("add.u64 %r1, 0xFFFFFFFFFFFFFFFF, 0x8000000000000000;", "\tadd.u64 %r1, -1, -9223372036854775808;"),

@@ -1,23 +1,23 @@
-//! What the names in a function mean.
+//! The meaning of names in a function.
 //!
 //! In: declarations, in the order of the text. Out: symbols for names, and numbers for labels. A block `{ ... }` opens
-//! a scope whose names may hide outer ones. Registers `%r<1000>` are kept as one range, not as a thousand names.
-//! Labels may be used before they stand in the text, so a use only gets a number, which is resolved at the end.
+//! a scope whose names may hide outer ones. Registers `%r<1000>` are kept as one range, not as a thousand names. A
+//! label may be used before its definition, so that a use only gets a number, which is resolved at the end.
 
 use crate::ParseError;
 use rustc_hash::FxHashMap;
 
 /// Digits of a register's number: more than [`MOST_REGISTERS`] needs.
 const MOST_DIGITS: usize = 8;
-/// Registers of a function: several for each instruction of the largest that code is made for.
+/// The most registers of a function: several for each instruction of the largest kernel that Cloom compiles.
 const MOST_REGISTERS: u32 = 1 << 24;
 
 /// A register: its number in the function, and its width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Register {
-    /// From 1.
+    /// Its number, from 1 on.
     pub slot: u32,
-    /// A predicate has one.
+    /// Its width in bits. A predicate has one bit.
     pub bits: u32,
 }
 
@@ -47,20 +47,20 @@ impl<S> Scope<'_, S> {
         (name.len() - digits..name.len()).find_map(|split| {
             let (prefix, number) = name.split_at(split);
             let range = self.ranges.get(prefix)?;
-            // `%r07` is not a name of a range.
+            // `%r07` is no name of a range.
             let number = number.parse::<u64>().ok().filter(|_| number == "0" || !number.starts_with('0'))?;
             (number < range.count).then(|| Register { slot: range.first + number as u32, bits: range.bits })
         })
     }
 }
 
-/// The scopes of a function on top of the names of its module. `S` is what names mean: a [`Register`] or something
-/// else.
+/// The scopes of a function on top of the names of its module. `S` is the meaning of a name: a [`Register`] or
+/// something else.
 pub struct Scopes<'m, 't, S> {
     module: &'m FxHashMap<&'t str, S>,
     scopes: Vec<Scope<'t, S>>,
     current: usize,
-    /// Slot 0 takes what is written to `_`.
+    /// The number of slots. Slot 0 is the destination `_`.
     slots: u32,
     /// Uses of labels: scope, name, line.
     uses: Vec<(usize, &'t str, u32)>,

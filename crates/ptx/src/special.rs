@@ -1,8 +1,8 @@
 //! The special registers.
 //!
-//! In: a name such as `%tid.x`. Out: which register it is, and whether its value is that of one thread.
+//! In: a name such as `%tid.x`. Out: the register, and whether its value differs between the threads of a warp.
 
-/// A special register. The number of `Tid` and its like is the axis.
+/// A special register. The number of `Tid`, `Ntid`, `Ctaid` and `Nctaid` is the axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Special {
     /// `%tid`
@@ -94,7 +94,7 @@ impl Special {
         })
     }
 
-    /// Whether it is not the same for all threads of a warp at a time.
+    /// Whether it may differ between the threads of a warp at the same time.
     pub fn is_of_thread(self) -> bool {
         use Special::{Clock, ClockHi, LaneId, LaneMaskEq, LaneMaskGe, LaneMaskGt, LaneMaskLe, LaneMaskLt, Tid};
         matches!(

@@ -18,12 +18,12 @@ impl PartialEq for Line {
     }
 }
 
-/// The bytes of the text that an instruction stands in; none if a pass made it. All are equal, as lines are.
+/// The bytes of the text that an instruction stands in; empty if a pass made it. All spans are equal, like lines.
 #[derive(Clone, Copy, Debug, Default, Eq)]
 pub struct Span {
     /// The first byte.
     pub start: usize,
-    /// Behind the last byte.
+    /// The position after the last byte.
     pub end: usize,
 }
 
@@ -63,7 +63,7 @@ pub struct Directive<'t> {
     pub text: &'t str,
 }
 
-/// Who sees a name of a module.
+/// The linkage: which modules see a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Linkage {
     /// This module only.
@@ -98,7 +98,7 @@ impl Linkage {
     }
 }
 
-/// Where a variable lives.
+/// The memory of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateSpace {
     /// Memory that all threads share.
@@ -139,9 +139,9 @@ impl StateSpace {
 pub enum Init<'t> {
     /// A number.
     Number(Literal),
-    /// An address plus an offset. Of the sum, the bits of the mask are taken and moved to the lowest position.
+    /// An address plus an offset. The bits of the mask are taken from the sum and moved to the lowest position.
     Address {
-        /// Of a variable or a function.
+        /// The variable or function.
         name: &'t str,
         /// Whether it is the generic address.
         generic: bool,
@@ -278,11 +278,11 @@ pub enum Statement<'t> {
 pub struct Inst<'t> {
     /// Where it stands.
     pub line: Line,
-    /// The same, with its predicate and its semicolon.
+    /// Its position with its predicate and its semicolon.
     pub span: Span,
     /// The predicate, and whether it is negated.
     pub guard: Option<(&'t str, bool)>,
-    /// All of it, such as `ld.param.u64`. A pass may put together one that the text does not have.
+    /// The whole opcode, such as `ld.param.u64`. A pass may make one that the text does not have.
     pub opcode: Cow<'t, str>,
     /// The operands.
     pub args: Vec<Arg<'t>>,
@@ -299,12 +299,12 @@ impl Inst<'_> {
         self.opcode.split('.').skip(1)
     }
 
-    /// Whether the opcode has a part of this name behind the first.
+    /// Whether the opcode has this part after its first one.
     pub fn has(&self, modifier: &str) -> bool {
         self.modifiers().any(|part| part == modifier)
     }
 
-    /// The types in the opcode: first that of the result, if there are several.
+    /// The types in the opcode. If there are several, the first one is that of the result.
     pub fn types(&self) -> impl Iterator<Item = Type> {
         self.modifiers().filter_map(Type::parse)
     }

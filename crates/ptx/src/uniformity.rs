@@ -1,11 +1,11 @@
 //! Which registers differ between the threads of a warp.
 //!
-//! In: the instructions of a function with their registers. Out: the registers that depend on the thread by data.
+//! In: the instructions of a function with their registers. Out: the registers whose data depends on the thread.
 //!
-//! The question is which registers NVIDIA's compiler cannot keep in registers of the warp. What is in the set depends
-//! on the thread; what is not in it *may* be the same for all. So a load is the same for all if its address is, and
-//! what a loop sets behind its use is not seen: one pass in the order of the text is enough. Which way a branch went
-//! does not count.
+//! The question is which registers ptxas cannot keep in uniform registers, which a warp has once. A register in the set
+//! depends on the thread; one outside of it *may* be uniform. So a load counts as uniform if its address is, and an
+//! assignment in a loop after a use of the register is not seen: one pass in the order of the text is enough. Control
+//! dependence does not count.
 
 use crate::Special;
 use crate::def_use::{DefUse, Operand, Operation, RegisterSet};
@@ -25,18 +25,18 @@ pub fn varying(of: &DefUse<'_, '_>) -> RegisterSet {
 
 fn is_varying(operation: &Operation<'_, '_>, varying: &RegisterSet) -> bool {
     match operation.name {
-        // The same for all, whatever they are of.
+        // These results are uniform, whatever the operands are.
         "redux" | "vote" | "match" | "activemask" | "elect" | "bar" | "barrier" | "call" => return false,
-        // Each thread finds another value.
+        // Each thread gets another old value.
         "atom" => return true,
-        // The same local address is another one for each thread.
+        // A local address is another location for each thread.
         "ld" | "ldu" if operation.inst.has("local") => return true,
         _ => {}
     }
     operation.reads().iter().any(|operand| depends(operand, varying))
 }
 
-/// Whether an operand, or one in the group, depends on the thread.
+/// Whether an operand, or one in a group, depends on the thread.
 fn depends(operand: &Operand<'_>, varying: &RegisterSet) -> bool {
     match operand {
         Operand::Register(register) | Operand::Address(Some(register)) => varying.has(register.slot),
@@ -93,7 +93,7 @@ mod tests {
             "activemask.b32 %r1;",
             "{ .reg .b32 %r1; add.s32 %r1, %r2, 1; }",
             "st.shared.u32 [%r2], %r1;",
-            // A register of this name is no special register.
+            // A declared register of this name is not the special register.
             "{ .reg .b32 %laneid; mov.u32 %r1, %laneid; }",
         ] {
             assert!(!varies(body), "{body}");

@@ -1,5 +1,5 @@
-//! Texts that no compiler makes: the parser gives a tree or an error, in bounded time and depth. A tree survives the
-//! printer, and the analyses and passes end. What the passes make of it is PTX without faults.
+//! Texts that no compiler makes: the parser returns a tree or an error, in bounded time and depth. The printer keeps a
+//! tree as it is, and the analyses and passes end. The output of the passes is PTX without known bugs of ptxas.
 
 use cloom_ptx::tree::Item;
 
@@ -23,7 +23,7 @@ const TEXTS: [&str; 4] = [
     include_str!("ptx/module.ptx"),
 ];
 
-/// The text that the passes make of one.
+/// The output of the passes for a text.
 fn passed(text: &str) -> Result<String, cloom_ptx::ParseError> {
     let mut draft = cloom_ptx::Draft::parse(text)?;
     cloom_ptx::peephole::optimise(&mut draft)?;

@@ -1,5 +1,5 @@
-//! The printer against the parser, on the texts of `tests/ptx`: what LLVM makes of kernels, of calls with line
-//! numbers, and of variables, attributes and debug information.
+//! The printer against the parser, on the texts of `tests/ptx`, which LLVM made: kernels, calls with line numbers, and
+//! variables, attributes and debug information.
 
 use std::path::Path;
 
@@ -36,7 +36,7 @@ fn a_printed_module_parses_to_the_same_tree() {
     }
 }
 
-/// That the trees are equal says nothing of what neither has.
+/// Equal trees do not show that both kept everything of the text, so that the words are compared too.
 #[test]
 fn a_printed_module_lacks_nothing() {
     for (name, text) in &texts() {

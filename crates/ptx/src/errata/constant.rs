@@ -1,18 +1,18 @@
 //! Conversions of constants, for the rewrite of selects that are converted.
 //!
-//! In: the bits of a constant and the instruction that converts it. Out: the constant to have. The constants are those
-//! that the patterns look for: zero, one and -1, the least denormal number, and doubles that are floats.
+//! In: the bits of a constant and the instruction that converts it. Out: the converted constant. It handles the
+//! constants that the patterns look for: zero, one and -1, the least denormal number, and doubles that are floats.
 
 use super::facts::conversion;
 use crate::tree::{Arg, Inst};
 use crate::{Class, Literal, Type};
 
-/// The constant that a conversion makes of these bits.
+/// The result of converting a constant with these bits.
 pub(super) fn converted<'t>(bits: u64, inst: &Inst<'_>) -> Option<Arg<'t>> {
     let (to, from) = conversion(inst)?;
     let mut number = number(bits, from)?;
     let words = || inst.modifiers().filter(|word| Type::parse(word).is_none());
-    // What comes in is flushed before it is rounded.
+    // The operand is flushed before it is rounded.
     if words().any(|word| word == "ftz") && number.abs() < f32::MIN_POSITIVE.into() {
         number = 0.0_f64.copysign(number);
     }
@@ -41,7 +41,7 @@ pub(super) fn converted<'t>(bits: u64, inst: &Inst<'_>) -> Option<Arg<'t>> {
     literal(number, to, is_rounded_up)
 }
 
-/// The number that the bits are.
+/// The number with these bits.
 fn number(bits: u64, ty: Type) -> Option<f64> {
     Some(match (ty.class, ty.bits) {
         (Class::Float, 64) => f64::from_bits(bits),
@@ -56,7 +56,7 @@ fn number(bits: u64, ty: Type) -> Option<f64> {
     })
 }
 
-/// A number as a constant of a type. It is a whole one if the type is.
+/// A number as a constant of a type. For an integer type it is an integer.
 fn literal<'t>(number: f64, ty: Type, is_rounded_up: bool) -> Option<Arg<'t>> {
     let literal = match (ty.class, ty.bits) {
         (Class::Signed, _) => Literal::Int(number as i64 as u64),
@@ -69,7 +69,7 @@ fn literal<'t>(number: f64, ty: Type, is_rounded_up: bool) -> Option<Arg<'t>> {
     Some(Arg::Literal(literal))
 }
 
-/// The bits of a number of 16 bits: zero or one, the least of these numbers, or less than half of that.
+/// The bits of a 16-bit float: zero or one, the least such number, or less than half of that.
 fn half(number: f64, class: Class, is_rounded_up: bool) -> Option<u16> {
     let is_brain = class == Class::Brain;
     let sign = u16::from(number.is_sign_negative()) << 15;

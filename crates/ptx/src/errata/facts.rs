@@ -1,6 +1,6 @@
-//! What the patterns ask of a whole function.
+//! The analyses that the patterns use.
 //!
-//! In: a function. Out: its registers and blocks, computed once and in time that is close to linear.
+//! In: a function. Out: its registers and blocks, computed once and in nearly linear time.
 
 use crate::tree::{Arg, Function, Inst};
 use crate::uniformity::varying;
@@ -8,7 +8,7 @@ use crate::{Class, DefUse, Literal, Operand, Operation, ParseError, Register, Re
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
 
-/// A function with what the patterns ask of it. Most of that is computed when it is asked for first.
+/// A function with its analyses, most of which are computed on first use.
 #[derive(Clone, Debug)]
 pub struct Facts<'a, 't> {
     /// The instructions.
@@ -20,7 +20,7 @@ pub struct Facts<'a, 't> {
     second_entry: OnceCell<Option<u32>>,
 }
 
-/// Selects by the slots of the registers that have them.
+/// Selects, by the slots of their results.
 pub type Selects<'a, 't> = FxHashMap<u32, Select<'a, 't>>;
 
 /// A select of two constants.
@@ -45,7 +45,7 @@ impl<'a, 't> Facts<'a, 't> {
         })
     }
 
-    /// Registers that are set in several places, or copies of such.
+    /// Registers that several instructions set, or copies of such.
     pub fn merged(&self) -> &RegisterSet {
         self.merged.get_or_init(|| merged(&self.of))
     }
@@ -55,17 +55,17 @@ impl<'a, 't> Facts<'a, 't> {
         self.varying.get_or_init(|| varying(&self.of))
     }
 
-    /// Registers that may be the larger of a number and zero.
+    /// Registers that may hold the larger of a number and zero.
     pub fn clamped(&self) -> &RegisterSet {
         self.clamped.get_or_init(|| clamped(&self.of))
     }
 
-    /// Selects of two constants, and copies of such. Each of their registers is set in one place.
+    /// Selects of two constants, and copies of such. Only one instruction sets each of their registers.
     pub fn selects(&self) -> &Selects<'a, 't> {
         self.selects.get_or_init(|| selects(&self.of, self.merged()))
     }
 
-    /// The position of a block in a cycle that control also enters elsewhere.
+    /// The position of a block at which control enters a cycle for the second time, if a cycle has two entries.
     pub fn second_entry(&self) -> Option<u32> {
         *self.second_entry.get_or_init(|| self.of.graph().second_entry())
     }
@@ -84,9 +84,9 @@ fn copied<'o, 't>(operation: &'o Operation<'_, 't>) -> Option<&'o Operand<'t>> {
     operation.operands.get(1).filter(is_register).filter(|_| operation.name == "mov")
 }
 
-/// Registers with the larger of a number and zero, or with zero in the place of some numbers, and with copies of such.
-/// NVIDIA's compiler finds out by itself that a register is zero, and that a select makes the larger number. Some are
-/// not meant; that does no harm.
+/// Registers with the larger of a number and zero, or with zero in place of some numbers, and with copies of such.
+/// ptxas itself infers that a register is zero, and that a select computes a maximum. Some registers in the set are not
+/// such ones; that does no harm.
 fn clamped(of: &DefUse<'_, '_>) -> RegisterSet {
     let mut clamped = RegisterSet::new(of);
     for operation in &of.code {
@@ -106,7 +106,7 @@ fn clamped(of: &DefUse<'_, '_>) -> RegisterSet {
                     && ty().is_some_and(|ty| ty.is_signed() && ty.lanes == 1 && ty.bits <= 32)
             }
             "selp" => {
-                // Those that make a truth value of a predicate have another type.
+                // Selects that make a truth value of a predicate have another type.
                 let is_bits = |ty: Type| ty.class == Class::Bits && matches!(ty.bits, 16 | 32);
                 (is_zero(1) || is_zero(2)) && ty().is_some_and(is_bits)
             }
@@ -119,7 +119,7 @@ fn clamped(of: &DefUse<'_, '_>) -> RegisterSet {
     clamped
 }
 
-/// Registers with a select of two constants, or a copy of one, that are set in one place.
+/// Registers with a select of two constants, or a copy of one, that only one instruction sets.
 fn selects<'a, 't>(of: &DefUse<'a, 't>, merged: &RegisterSet) -> Selects<'a, 't> {
     let mut selects = Selects::default();
     for operation in &of.code {
@@ -139,7 +139,7 @@ fn selects<'a, 't>(of: &DefUse<'a, 't>, merged: &RegisterSet) -> Selects<'a, 't>
     selects
 }
 
-/// The lower halves of a select: a conversion of integers without a change of these bits.
+/// The lower halves of a select: an integer conversion that does not change these bits.
 fn cut<'a, 't>(operation: &Operation<'a, 't>, selects: &Selects<'a, 't>) -> Option<Select<'a, 't>> {
     let select = selects.get(&operation.register(1)?.slot)?;
     let (to, from) = conversion(operation.inst)?;
@@ -155,7 +155,7 @@ fn select_of<'a, 't>(operation: &Operation<'a, 't>) -> Option<Select<'a, 't>> {
     Some(Select { bits, predicate: operation.inst.args.get(3).zip(operation.register(3)) })
 }
 
-/// The bits of a constant of a type. Decimal numbers stand for floats and doubles only.
+/// The bits of a constant of a type. Decimal numbers are only floats and doubles.
 fn bits(literal: Literal, ty: Type) -> Option<u64> {
     let number = match literal {
         Literal::Int(value) => return Some(value & u64::MAX >> (64 - ty.bits.clamp(1, 64))),

@@ -1,13 +1,13 @@
-//! The faults of NVIDIA's compiler `ptxas`, and of the same compiler in the driver: PTX of which it makes wrong machine
-//! code, or of which it dies.
+//! Work-arounds for bugs of ptxas, and of the same compiler in the driver: PTX that it miscompiles, or on which it
+//! crashes.
 //!
-//! In: a function of a tree, or a draft of a module. Out: the instructions that no module should have, each with its
-//! row of [`ERRATA`]; or the draft without them.
+//! In: a function of a tree, or a draft of a module. Out: the instructions that have such a bug, each with its row of
+//! [`ERRATA`]; or the draft without them.
 //!
-//! For each fault there is an id, the versions in which it was seen, the pattern by which it is found, the reason in
-//! words, what to have in the place of the instruction, a reduced program that has it and a mended one that has not.
-//! Code generation [rewrites](rewrite) what is found. The simulated GPU refuses what is found, so that every test with
-//! it looks for all of them.
+//! Each bug has an id, the versions in which it was seen, the pattern that finds it, the reason in words, the rewrite
+//! to equivalent instructions, a reduced program that has it and a mended one that does not. They are on PTX because
+//! several LLVM patterns produce the same instructions. Code generation [rewrites](rewrite) what is found. The
+//! simulated GPU refuses what is found, so that every test with it looks for all bugs.
 //!
 //! How to add a row: `docs/internals/ptx.md`, "A new fault of ptxas".
 
@@ -24,23 +24,23 @@ use crate::draft::{Draft, Replacement};
 use crate::tree::{Function, Line, Statement};
 use crate::{Operation, ParseError};
 
-/// A fault of NVIDIA's compiler.
+/// A bug of ptxas.
 #[derive(Clone, Copy, Debug)]
 pub struct Erratum {
     /// Its name in messages and tests.
     pub id: &'static str,
-    /// The versions of `ptxas` in which it was seen. None for what is a fault of LLVM and not of `ptxas`.
+    /// The versions of ptxas in which it was seen. None for a bug of LLVM.
     pub versions: &'static [&'static str],
-    /// The code that has it, for a message.
+    /// The PTX that has it, for a message.
     pub what: &'static str,
-    /// What the compiler does with that code.
+    /// What ptxas does with this PTX.
     pub reason: &'static str,
-    /// The first parts of the opcodes of instructions that may have it; none if that does not matter.
+    /// The first parts of the opcodes of instructions that may have it; none if any opcode may.
     pub opcodes: &'static [&'static str],
-    /// Whether an instruction of a function, given by its position, has it. Its opcode is one of these.
+    /// Whether an instruction of a function, given by its position, has it. The opcode is one of `opcodes`.
     pub pattern: fn(&Facts<'_, '_>, usize) -> bool,
-    /// Gives the statements to have in the place of an instruction that has it, or nothing for a form that is not
-    /// known. A row without a rewrite says in its reason who avoids the fault.
+    /// The statements that replace an instruction that has it; `None` for an unknown form. A row without a rewrite says
+    /// in its reason who avoids the bug.
     pub rewrite: Option<Rewrite>,
     /// The body of the smallest function that has it, with the registers of [`REGISTERS`].
     pub reduced: &'static str,
@@ -48,19 +48,19 @@ pub struct Erratum {
     pub mended: &'static str,
 }
 
-/// What an instruction of a function, given by its position, becomes.
+/// Returns the replacement of an instruction of a function, given by its position.
 pub type Rewrite = for<'a, 't> fn(&Facts<'a, 't>, usize) -> Option<Vec<Statement<'t>>>;
 
 /// Declarations of the registers that the programs in [`ERRATA`] use.
 pub const REGISTERS: &str =
     ".reg .pred %p<3>;\n.reg .b16 %h<4>;\n.reg .b32 %r<4>;\n.reg .f32 %f<4>;\n.reg .f64 %d<4>;\n";
 
-/// An instruction that has a fault.
+/// An instruction that has a bug of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Found {
     /// Where it stands.
     pub line: Line,
-    /// The fault.
+    /// The row of the bug.
     pub erratum: &'static Erratum,
 }
 
@@ -85,11 +85,11 @@ pub fn first(function: &Function<'_>) -> Result<Option<Found>, ParseError> {
     }))
 }
 
-/// How often a replacement may be replaced. None of today's needs it.
+/// How often a replacement may be replaced. No rewrite of the table needs it.
 const DEEPEST: u32 = 8;
 
-/// Rewrites each instruction that has a fault, until no pattern with a rewrite is found. The error is an instruction in
-/// a form that the rewrite of its row does not know. Returns how many instructions were rewritten.
+/// Rewrites each instruction that has a bug, until no pattern with a rewrite finds one. An instruction in a form that
+/// the row's rewrite does not know is an error. Returns how many instructions were rewritten.
 pub fn rewrite(draft: &mut Draft<'_>) -> Result<usize, ParseError> {
     draft.replace(DEEPEST, |function| {
         let facts = Facts::new(function)?;
@@ -108,7 +108,7 @@ pub fn rewrite(draft: &mut Draft<'_>) -> Result<usize, ParseError> {
     })
 }
 
-/// All known faults. Versions are those that were at hand when a fault was found.
+/// All known bugs. The versions are those that were at hand when the bug was found.
 pub const ERRATA: &[Erratum] = &[
     Erratum {
         id: "cycle-with-two-entries",

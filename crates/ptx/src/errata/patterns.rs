@@ -1,15 +1,15 @@
 //! The patterns of [`ERRATA`](super::ERRATA).
 //!
-//! In: a function and the position of an instruction. Out: whether the instruction is one that no module should have.
-//! The row of each pattern says why.
+//! In: a function and the position of an instruction. Out: whether the instruction has the bug of the row. The row says
+//! why ptxas gets it wrong.
 
 use super::facts::{Facts, conversion};
 use crate::tree::Inst;
 use crate::{Literal, Operand, Operation, Type};
 
-/// The constant 1.0 with a minus, as a float.
+/// -1.0 as a float.
 const MINUS_ONE: u64 = 0xBF80_0000;
-/// Zero with a minus, as a float.
+/// -0.0 as a float.
 const MINUS_ZERO: u64 = 0x8000_0000;
 
 /// Whether the first type of the instruction is an integer of 16 bits, or two of them.
@@ -58,7 +58,7 @@ fn converted_select(facts: &Facts<'_, '_>, at: usize) -> Option<(Type, Type, [u6
     Some((to, from, select.bits))
 }
 
-/// Whether these are the two, in any order.
+/// Whether the constants are these two, in any order.
 fn are([a, b]: [u64; 2], first: u64, second: u64) -> bool {
     [a, b] == [first, second] || [b, a] == [first, second]
 }
@@ -115,7 +115,7 @@ pub(super) fn is_uniform_divided(facts: &Facts<'_, '_>, at: usize) -> bool {
 pub(super) fn is_generic_address_of_32_bits(facts: &Facts<'_, '_>, at: usize) -> bool {
     let operation = &facts.of.code[at];
     let is_space = |part: &str| {
-        // `shared::cta` and its like name a space and what it belongs to.
+        // A word such as `shared::cta` names a space and its owner.
         let space = part.split("::").next().unwrap_or_default();
         matches!(space, "global" | "const" | "shared" | "local" | "param")
     };

@@ -1,8 +1,7 @@
 //! The rewrites of [`ERRATA`](super::ERRATA).
 //!
-//! In: a function and the position of an instruction that its row's pattern has found. Out: the statements to have in
-//! its place, or nothing if they are not known for this form. What is in the place of an instruction sets its results
-//! as the instruction does, and nothing else.
+//! In: a function and the position of an instruction that the row's pattern has found. Out: the statements that replace
+//! it, or nothing for an unknown form. The statements set the same results as the instruction, and nothing else.
 
 use super::constant;
 use super::facts::{Facts, conversion};
@@ -17,7 +16,7 @@ type Statements<'t> = Option<Vec<Statement<'t>>>;
 const B16: Type = Type { class: Class::Bits, bits: 16, lanes: 1 };
 const F32: Type = Type { class: Class::Float, bits: 32, lanes: 1 };
 
-/// In 32 bits.
+/// Computes in 32 bits.
 ///
 /// ```text
 /// min.u16 %h2, %h1, 127;      ▸      { .reg .b32 %wide0, %wide1;
@@ -48,12 +47,12 @@ pub(super) fn extremum<'t>(facts: &Facts<'_, 't>, at: usize) -> Statements<'t> {
     new.finish()
 }
 
-/// `min` or `max`, if the instruction has nothing but a type behind it.
+/// `min` or `max`, if the instruction has no modifiers but a type.
 fn plain_extremum<'a>(inst: &'a Inst<'_>) -> Option<&'a str> {
     (inst.modifiers().count() == 1).then(|| inst.name())
 }
 
-/// The halves one by one.
+/// Computes each half by itself.
 fn extremum_of_pairs<'t>(inst: &Inst<'t>, ty: Type) -> Statements<'t> {
     let [to, a, b] = inst.args.as_slice() else { return None };
     let (sign, name) = (if ty.is_signed() { 's' } else { 'u' }, plain_extremum(inst)?);
@@ -87,12 +86,12 @@ fn constant_of(operand: &Arg<'_>) -> Option<u64> {
     }
 }
 
-/// The low bits of a value as a number of this type; a negative one has 64 bits.
+/// The low bits of a value as a number of this type. A negative number has 64 bits.
 fn extended(ty: Type, value: u64) -> u64 {
     ty.extend(value)
 }
 
-/// A product is cut to 16 bits, and so is a conversion.
+/// Replaces a negation by a product: ptxas cuts a product to 16 bits, and a conversion too.
 ///
 /// ```text
 /// neg.s16 %h2, %h1;      ▸      mul.lo.s16 %h2, %h1, -1;
@@ -114,8 +113,8 @@ pub(super) fn negation<'t>(facts: &Facts<'_, 't>, at: usize) -> Statements<'t> {
     new.finish()
 }
 
-/// The opcode of a comparison with another type of what is compared. What says that denormal numbers are zeros goes:
-/// those of halves are normal floats.
+/// The opcode of a comparison with another operand type. It has no modifier for denormal numbers: those of halves are
+/// normal floats.
 fn comparison_of(inst: &Inst<'_>, ty: &str) -> String {
     let mut parts: Vec<&str> = inst.opcode.split('.').filter(|part| *part != "ftz").collect();
     parts.pop();
@@ -123,7 +122,7 @@ fn comparison_of(inst: &Inst<'_>, ty: &str) -> String {
     parts.join(".")
 }
 
-/// The same test of floats. It is no slower, as the value is mostly needed as a float too.
+/// Tests floats instead of halves. It is no slower, as the value is mostly needed as a float too.
 pub(super) fn test_for_nan<'t>(facts: &Facts<'_, 't>, at: usize) -> Statements<'t> {
     let inst = facts.of.code[at].inst;
     let [to, a, b, others @ ..] = inst.args.as_slice() else { return None };
@@ -140,14 +139,14 @@ pub(super) fn test_for_nan<'t>(facts: &Facts<'_, 't>, at: usize) -> Statements<'
         new.inst(opcode, args(to, a, b));
         return new.finish();
     }
-    // The results are a pair of predicates, of which the first may be what the second comparison reads.
+    // The results are a pair of predicates. The second comparison may read the first of them.
     let (Arg::Pair(low, high), "setp", true) = (to, inst.name(), others.is_empty()) else { return None };
     let halves = [new.register(B16, "%low"), new.register(B16, "%high")];
     let upper = new.register(Type::B32, "%upper");
     let of_a = [new.register(F32, "%a0"), new.register(F32, "%a1")];
     let of_b = [new.register(F32, "%b0"), new.register(F32, "%b1")];
     for (from, wide) in [(a, &of_a), (b, &of_b)] {
-        // As what is divided below: it may be set in several places.
+        // Like a divided register below: it may be set by several instructions.
         new.inst("cvt.u16.u32", [halves[0].clone(), from.clone()]);
         new.inst("shr.u32", [upper.clone(), from.clone(), Arg::int(16)]);
         new.inst("cvt.u16.u32", [halves[1].clone(), upper.clone()]);
@@ -173,8 +172,8 @@ fn as_float<'t>(new: &mut Builder<'_, 't>, ty: Type, wide: &Arg<'t>, half: &Arg<
     }
 }
 
-/// A byte that is moved is no signed byte to the compiler, and takes one instruction too. What ends with the register
-/// is a shift.
+/// Moves the byte by `prmt`, which ptxas does not take for a signed byte, and which is one instruction too. A field
+/// that ends at the highest bit becomes a shift.
 ///
 /// ```text
 /// bfe.s32 %r2, %r1, 8, 8;      ▸      prmt.b32 %r2, %r1, 0, 0x9991;
@@ -185,7 +184,7 @@ pub(super) fn extraction<'t>(facts: &Facts<'_, 't>, at: usize) -> Statements<'t>
     let (Some(Literal::Int(first)), Some(Literal::Int(count))) = (operation.literal(2), operation.literal(3)) else {
         return None;
     };
-    // The instruction takes the low byte of both.
+    // The instruction takes the low byte of both operands.
     let first = first & 0xFF;
     let mut new = Builder::new(operation.inst);
     if first + count >= 32 {
@@ -202,16 +201,16 @@ pub(super) fn extraction<'t>(facts: &Facts<'_, 't>, at: usize) -> Statements<'t>
     new.finish()
 }
 
-/// A select of the two constants converted. Where the predicate may be another one by now, the bits of the value tell
-/// which of the two it is.
+/// Selects the two converted constants. If the predicate may have changed by then, the bits of the value tell which of
+/// the two it is.
 ///
 /// ```text
 /// selp.f32 %f1, 0f00000001, 0f00000000, %p1;   ▸   selp.f32 …
 /// cvt.rzi.u32.f32 %r1, %f1;                        selp.b32 %r1, 0, 0, %p1;
 /// ```
 ///
-/// Registers are as LLVM leaves them: if both that of the select and its predicate are set in one place, the predicate
-/// is the same wherever the select is used.
+/// It relies on the registers as LLVM assigns them: if only one instruction sets the select's register, and only one
+/// its predicate, the predicate has the same value at each use of the select.
 pub(super) fn converted_select<'t>(facts: &Facts<'_, 't>, at: usize) -> Statements<'t> {
     let operation = &facts.of.code[at];
     let [to, value] = operation.inst.args.as_slice() else { return None };
@@ -221,7 +220,7 @@ pub(super) fn converted_select<'t>(facts: &Facts<'_, 't>, at: usize) -> Statemen
     let (a_converted, b_converted) = (constant::converted(a, operation.inst)?, constant::converted(b, operation.inst)?);
     let opcode: Cow<'t, str> = match to_type.class {
         Class::Float if to_type.bits >= 32 => format!("selp.f{}", to_type.bits).into(),
-        // The register may be wider than a type of bytes.
+        // A type of 8 bits is in a wider register.
         _ => format!("selp.b{}", operation.register(0)?.bits).into(),
     };
     let mut new = Builder::new(operation.inst);
@@ -240,7 +239,7 @@ pub(super) fn converted_select<'t>(facts: &Facts<'_, 't>, at: usize) -> Statemen
     new.finish()
 }
 
-/// As a negation, behind which the compiler does not look, and which takes no instruction.
+/// Negates the result, which ptxas does not look through, and which takes no machine instruction.
 ///
 /// ```text
 /// setp.eq.s32 %p1, %r2, 255;      ▸      setp.ne.s32 %p1, %r2, 255;
@@ -301,8 +300,8 @@ pub(super) fn equality<'t>(facts: &Facts<'_, 't>, at: usize) -> Statements<'t> {
     new.finish()
 }
 
-/// A conversion to 32 bits whose upper half is cut off is not copied so. Of NaN, or of a number that 16 bits do not
-/// have, the result is another one; LLVM leaves it open.
+/// Converts to 32 bits and cuts off the upper half, which ptxas does not copy in this way. For NaN, or for a number
+/// that 16 bits cannot hold, the result differs; LLVM leaves it open.
 ///
 /// ```text
 /// cvt.rzi.u16.f32 %h1, %f1;      ▸      { .reg .b32 %wide;
@@ -326,7 +325,7 @@ pub(super) fn float_to_16_bits<'t>(facts: &Facts<'_, 't>, at: usize) -> Statemen
     new.finish()
 }
 
-/// A shift is no division into registers, and no slower.
+/// Shifts instead of dividing into registers, which is no slower.
 ///
 /// ```text
 /// mov.b32 {%h1, %h2}, %r1;      ▸      { .reg .b32 %upper;
@@ -339,7 +338,7 @@ pub(super) fn halves<'t>(facts: &Facts<'_, 't>, at: usize) -> Statements<'t> {
     let [Arg::Vector(halves), from] = operation.inst.args.as_slice() else { return None };
     let [lower, upper] = halves.as_slice() else { return None };
     let is_wanted = |half: &&Arg<'t>| match half {
-        // LLVM has a register of this name, in a block of its own, for a half that it does not need.
+        // LLVM declares a register of this name in a block of its own, for a half that it does not need.
         Arg::Name(name) => !matches!(*name, "_" | "tmp"),
         _ => true,
     };
