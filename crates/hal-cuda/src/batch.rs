@@ -105,7 +105,7 @@ impl Launched {
     }
 }
 
-/// What the GPU does in a launch that waits to be submitted.
+/// A deferred launch: all that submitting it needs.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Call {
     /// What runs.

@@ -120,12 +120,12 @@ impl Drop for Gpu {
             return;
         }
         for stream in std::mem::take(self.free_streams.get_mut()) {
-            // SAFETY: it is nobody's any more.
+            // SAFETY: a free stream has no owner.
             self.release("cuStreamDestroy", |table| unsafe { (table.stream_destroy)(stream) });
         }
         let events = self.free_events.each_mut().map(|events| std::mem::take(events.get_mut()));
         for event in events.into_iter().flatten() {
-            // SAFETY: a free event is nobody's any more.
+            // SAFETY: a free event has no owner.
             self.release("cuEventDestroy", |table| unsafe { (table.event_destroy)(event) });
         }
         if let Some(pool) = self.pool.take().flatten() {
@@ -159,7 +159,7 @@ impl<'a> Current<'a> {
         &self.gpu.driver.table
     }
 
-    /// What a function returned, as a result.
+    /// The code that a function returned, as a result.
     pub fn check(&self, call: &'static str, code: Code) -> Result<(), Failure> {
         match code {
             SUCCESS => Ok(()),
@@ -235,7 +235,7 @@ impl<'a> Current<'a> {
     }
 }
 
-/// What an event is for.
+/// The purpose of an event.
 #[derive(Clone, Copy)]
 pub enum EventKind {
     /// It is only polled.
@@ -260,7 +260,7 @@ impl Event {
     /// Records an event after everything that is on the stream now.
     pub fn record(gpu: &Arc<Gpu>, current: &Current<'_>, stream: RawStream, kind: EventKind) -> Result<Event, Failure> {
         let event = Event { gpu: gpu.clone(), raw: current.new_event(kind)?, kind };
-        // SAFETY: event and stream live; nobody waits for the event any more that it was before.
+        // SAFETY: event and stream live, and no thread waits for an earlier recording of the event.
         current.check("cuEventRecord", unsafe { (current.table().event_record)(event.raw, stream) })?;
         Ok(event)
     }

@@ -115,7 +115,7 @@ fn fault(code: Code) -> &'static str {
 pub struct Failure {
     /// The driver's function.
     pub call: &'static str,
-    /// What it returned.
+    /// Its error code.
     pub code: Code,
     /// The error's name.
     pub name: String,
@@ -177,7 +177,7 @@ pub fn lost() -> Option<HalError> {
     why_lost().map(|why| HalError::Device(format!("{why}; start the program again")))
 }
 
-/// What the fault was.
+/// The fault in words, if there was one.
 pub fn why_lost() -> Option<&'static str> {
     LOST.get().map(String::as_str)
 }

@@ -91,7 +91,7 @@ impl Drop for Call {
 }
 
 unsafe extern "C" {
-    /// Of the C library: like `atexit`.
+    /// A function of the C library, similar to `atexit`.
     fn on_exit(call: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
 }
 

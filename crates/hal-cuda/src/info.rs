@@ -1,4 +1,4 @@
-//! What a GPU is: the driver's attributes as a [`DeviceInfo`].
+//! The description of a GPU: the driver's attributes as a [`DeviceInfo`].
 
 use crate::library::{Absent, Code, Driver, RawDevice, error_name};
 use cloom_caps::DeviceCaps;
@@ -80,7 +80,7 @@ pub fn describe(driver: &Driver, ordinal: i32, device: RawDevice) -> Result<Desc
     if unsafe { (driver.table.device_get_uuid)(&mut id, device) } != 0 {
         id = uuid(&["GPU", &name, &ordinal.to_string()]);
     }
-    // What a group can have when it asks for it; the driver's own reserve is taken off already.
+    // The most that a group can have by `cuFuncSetAttribute`, without the driver's own reserve.
     let local = attribute(constants::DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
         .or_else(|_: Absent| attribute(constants::DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK))?;
     let has_managed = attribute(constants::DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS).is_ok_and(|yes: u32| yes != 0);

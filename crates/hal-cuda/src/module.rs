@@ -97,7 +97,7 @@ impl Handle {
         Handle { raw, number: NEXT.fetch_add(1, Ordering::Relaxed), module: module.clone() }
     }
 
-    /// What it was loaded from, which says where the arguments of a launch are.
+    /// The artifact that it was loaded from, which says where the arguments of a launch are.
     pub(crate) fn artifact(&self) -> &KernelArtifact {
         &self.module.artifact
     }

@@ -146,7 +146,7 @@ pub struct Running {
     pub times: Times,
     /// Names the kernels in errors as long as they run.
     pub kernels: SmallVec<[OnItsWay; 1]>,
-    /// What it prints into.
+    /// The buffer that it prints into.
     pub print: Option<(Arc<Printing>, DeviceBlock)>,
     /// The time of its submission, its work-items, and the most work-items with which its kernel was quick.
     pub quick: (Instant, u64, Arc<AtomicU64>),
