@@ -3,7 +3,6 @@
 //!
 //! The GPU is a queue of commands. The test executes them one at a time, so that each prefix of its work is observed.
 //! Driver calls fail at random.
-//! driver fail at random.
 
 use cloom_hal::HalError;
 use cloom_hal::lock::Mutex;

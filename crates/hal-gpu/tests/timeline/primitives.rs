@@ -1,4 +1,4 @@
-//! What `src/timeline/sync.rs` has, made of Loom's types.
+//! The primitives of `src/timeline/sync.rs`, made of Loom's types.
 
 use loom::sync::atomic::{self, fence};
 pub use loom::sync::atomic::{AtomicU64, Ordering};
@@ -28,7 +28,7 @@ impl<T> Mutex<T> {
     }
 }
 
-/// A condition variable. Its times pass when the scenario says so, at the end.
+/// A condition variable. Its time-outs expire when the scenario says so, at the end.
 pub struct Condvar {
     inner: loom::sync::Condvar,
     expired: atomic::AtomicBool,
@@ -59,7 +59,7 @@ impl Condvar {
         (guard, self.expired.load(Ordering::Relaxed))
     }
 
-    /// The time has passed for whoever waits, or will. Called under the lock.
+    /// Lets the time-outs of all waits expire, also of later ones. Called under the lock.
     pub fn expire(&self) {
         self.expired.store(true, Ordering::Relaxed);
         self.inner.notify_all();
