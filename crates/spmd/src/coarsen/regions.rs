@@ -3,7 +3,6 @@
 //! The input is a function, and a block whose branch may be taken differently. The output is the blocks to copy, if a
 //! copy is right: no edge leaves them except to the join, and they have no barrier. Other edges may enter them; the
 //! copy does not have those.
-//! ways may lead in, which have no part in the copy.
 
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
