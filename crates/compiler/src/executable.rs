@@ -203,7 +203,7 @@ impl Executable {
         }
     }
 
-    /// Waits until a kernel's code exists or cannot be made, at most so long.
+    /// Waits until a kernel's code exists or cannot be made, at most until `limit`.
     pub fn wait_for(&self, name: &str, key: impl Into<SpecializationKey>, limit: Duration) {
         let Some(i) = self.index(name) else { return };
         let (key, (lock, made)) = (key.into(), &self.made);
@@ -241,7 +241,7 @@ impl Executable {
         (with_calls(module, kernel, uses) > 0).then_some(size)
     }
 
-    /// The instructions that a work-item of a kernel executes at most, as far as constants tell, else `u64::MAX`. The
+    /// The most instructions that a work-item of a kernel executes, if constants show it, else `u64::MAX`. The
     /// first question takes as long as the scalar passes on a kernel that is not large.
     pub fn most_executed(&self, name: &str) -> u64 {
         let Some(i) = self.index(name) else { return u64::MAX };

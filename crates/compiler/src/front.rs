@@ -193,7 +193,7 @@ pub fn compile_il(
     }
 }
 
-/// What the front ends know of a target.
+/// The front ends' description of a target.
 pub fn front_target(target: BuildTarget<'_>) -> cloom_clc::Target {
     let contracts = target.target.features().fma;
     let fpmath = target.target.gpu().is_some();

@@ -75,7 +75,7 @@ mod tests {
             assert_eq!(missing(&all).next(), None);
             assert_eq!(cloom_ir::verify(&all).first(), None);
         }
-        // What is not a file's own replaces something.
+        // A function that is not internal to a file replaces another one.
         let is_own = |name: &str| GPU_FILES.iter().any(|(file, _)| name.starts_with(file.trim_end_matches("cl")));
         let special: Vec<_> = INDEX.iter().filter_map(|(name, ..)| name.strip_prefix(GPU)).collect();
         assert!(!special.is_empty());

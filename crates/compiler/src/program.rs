@@ -37,7 +37,7 @@ impl Program {
         &self.module
     }
 
-    /// What it can be used for.
+    /// Whether it is compiled, a library or an executable.
     pub fn kind(&self) -> ImageKind {
         self.kind
     }

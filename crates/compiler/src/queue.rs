@@ -11,7 +11,6 @@
 //!
 //! Around a `fork` the queue is paused. Otherwise the child could have a kernel that a thread had begun to compile, and
 //! the child does not have that thread.
-//! begun to compile.
 
 use crate::Executable;
 use crate::key::SpecializationKey;
@@ -59,7 +58,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// A queue with at most `limit` threads, for a process with so many cores (0: it is not asked whether one is free).
+    /// A queue with at most `limit` threads, for a process with this many cores (0: it is not checked whether one is free).
     pub fn new(limit: usize, cores: usize) -> Arc<Self> {
         Arc::new(Self { limit, cores, ..Self::default() })
     }
@@ -153,7 +152,7 @@ impl Queue {
         }
     }
 
-    /// Before a `fork`: lets threads end, each after the kernel that it compiles, and waits for that, at most so long.
+    /// Before a `fork`: lets threads end, each after the kernel that it compiles, and waits for that, at most until `limit`.
     pub fn pause(&self, limit: Duration) {
         let mut work = self.work.lock();
         self.pauses.fetch_add(1, Ordering::Relaxed);
