@@ -2,14 +2,14 @@
 // and each value of many blocks gets a slot on the stack: the blocks load it, the edges store it. Cases of a `switch`
 // that are also reached from the case before get a block for the edge from the `switch`.
 //
-// The code generator takes time in the square of such a value's uses: the coalescer walks over all of them for each
+// The code generator takes quadratic time in such a value's uses: the coalescer walks over all of them for each
 // copy that it removes, sinking over all of them for each instruction that it moves, and each block's copy makes the
 // live range longer. A `switch` of 4000 cases in each of which a variable is changed took 11 s, nearly all of it in
 // these. With slots the ranges are those of single blocks, and the time is that of the instructions. Such a case costs
 // a load and a store more, beside a jump that the processor can hardly predict.
 //
-// The edges of a jump table cannot be split later. What phis of the cases get would be copied in front of the jump, for
-// all cases at once, where all are live.
+// The edges of a jump table cannot be split later. The values for phis of the cases would be copied before the jump, for
+// all cases at once, and all be live there.
 //
 // It is on LLVM IR because SROA would make values of the slots again: it runs after the last SROA.
 

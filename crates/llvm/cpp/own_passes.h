@@ -23,7 +23,7 @@ enum OwnPass : unsigned {
   OWN_PASSES,
 };
 
-// What a compilation says of a pass, and what the pass did. The layout is that of `PassRecord` in own_passes.rs.
+// Whether a pass is on in a compilation, and its counters. The layout is that of `PassRecord` in own_passes.rs.
 struct PassRecord {
   bool isOn;
   // A test plants a miscompilation: what the pass changed is wrong afterwards.

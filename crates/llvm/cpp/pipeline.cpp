@@ -65,8 +65,8 @@ struct SpaceAAAnalysis : AnalysisInfoMixin<SpaceAAAnalysis> {
 
 AnalysisKey SpaceAAAnalysis::Key;
 
-// What a pass may ask about a function. Only what the passes below ask for is here: a question without an answer ends
-// the process, in the first test that runs the pass.
+// Registers the analyses of functions. Only those that the passes below use are here: using another one ends the
+// process, in the first test that runs the pass.
 void registerAnalyses(FunctionAnalysisManager &functions, TargetMachine &machine) {
   functions.registerPass([&] {
     AAManager aliases;
@@ -96,7 +96,7 @@ void registerAnalyses(FunctionAnalysisManager &functions, TargetMachine &machine
   functions.registerPass([] { return TargetLibraryAnalysis(); });
 }
 
-// What a planted miscompilation does to a function: the integers that it stores are others.
+// Plants a miscompilation in a function: it stores other integers.
 void spoil(Function &function) {
   for (Instruction &instruction : instructions(function)) {
     auto *store = dyn_cast<StoreInst>(&instruction);
@@ -133,7 +133,7 @@ template <typename Pass> void addOwn(FunctionPassManager &passes, PassRecord *re
   passes.addPass(Own<Pass>(records[Pass::ID]));
 }
 
-// What is nearly linear in time.
+// The passes that take nearly linear time.
 void addQuick(FunctionPassManager &passes) {
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/false));
@@ -141,8 +141,8 @@ void addQuick(FunctionPassManager &passes) {
   passes.addPass(SimplifyCFGPass(SimplifyCFGOptions()));
 }
 
-// Everything. What is equal after `instcombine`, `early-cse` finds as well as `gvn`: the code of the gallery is the
-// same, and `gvn` took 45 ms of 140 on a kernel with a thousand loads, as it looks for the store before each of them.
+// All passes. After `instcombine`, `early-cse` finds equal values as well as `gvn` does: the code of the gallery is the
+// same, and `gvn` took 45 ms of 140 on a kernel with a thousand loads, as it searches the store before each of them.
 void addFull(FunctionPassManager &passes) {
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
@@ -154,13 +154,13 @@ void addFull(FunctionPassManager &passes) {
   passes.addPass(SimplifyCFGPass(SimplifyCFGOptions()));
 }
 
-// Everything, for a GPU. Its kernels are loops as they were written: unrolled, their loads are in flight together. The
-// address spaces of pointers become known, so that accesses are of one space.
+// All passes, for a GPU. The kernels have the loops of the source: after unrolling, their loads are in flight together.
+// The address spaces of generic pointers are inferred, so that accesses are to a known space.
 void addGpu(FunctionPassManager &passes, PassRecord *records) {
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(InferAddressSpacesPass());
-  // Before `instcombine`, which moves loads behind branches to their users: those that may become selects do so.
+  // Before `instcombine`, which moves loads to their users in guarded blocks: branches that may become selects do so.
   passes.addPass(SimplifyCFGPass(SimplifyCFGOptions()));
   passes.addPass(instCombine());
   passes.addPass(SimplifyCFGPass(SimplifyCFGOptions()));
@@ -175,7 +175,7 @@ void addGpu(FunctionPassManager &passes, PassRecord *records) {
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(instCombine());
   passes.addPass(SimplifyCFGPass(SimplifyCFGOptions().convertSwitchRangeToICmp(true)));
-  // Of an array that stays in memory: what an unrolled iteration left there, the next ones have in registers.
+  // If an array stays in memory, the values that an unrolled iteration stores are in registers for the next ones.
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(DSEPass());
   passes.addPass(instCombine());
