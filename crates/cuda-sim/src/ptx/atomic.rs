@@ -1,4 +1,4 @@
-//! What an atomic operation makes of the old value.
+//! The new value of an atomic operation.
 //!
 //! In: the operation, its type, the old value and the operands. Out: the new value. Reading and writing memory is the
 //! machine's part; threads run one at a time, so nothing can come between.

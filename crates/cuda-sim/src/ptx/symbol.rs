@@ -5,7 +5,7 @@
 use super::op::Slot;
 use cloom_ptx::Register;
 
-/// What a name means.
+/// The meaning of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Symbol {
     Register(Register),
