@@ -11,7 +11,7 @@ static CALLS: AtomicUsize = AtomicUsize::new(0);
 static IS_OVER: AtomicBool = AtomicBool::new(false);
 
 unsafe extern "C" {
-    /// Of the C library: like `atexit`.
+    /// A function of the C library, similar to `atexit`.
     fn on_exit(call: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
 }
 

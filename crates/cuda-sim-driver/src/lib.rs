@@ -223,7 +223,7 @@ driver! {
         unsafe { put(device, ordinal) }
     }
 
-    /// What it is called.
+    /// Its name.
     fn cuDeviceGetName(name: *mut c_char, room: c_int, _device: c_int) {
         let bytes = NAME.to_bytes_with_nul();
         if name.is_null() || (room as usize) < bytes.len() {
