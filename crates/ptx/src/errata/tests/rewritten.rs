@@ -1,4 +1,4 @@
-//! What instructions become, form by form.
+//! The rewrites, form by form.
 
 use super::rewritten;
 
@@ -54,7 +54,7 @@ fn equality_with_a_bound_is_negated() {
     becomes(&format!("{max}setp.eq.s32 %p1, %r2, 255;"), &format!("{max}{}", negated("s32", "%r2")));
     let cut = format!("{max}cvt.u16.u32 %h1, %r2; ");
     becomes(&format!("{cut}setp.eq.s16 %p1, %h1, 255;"), &format!("{cut}{}", negated("s16", "%h1")));
-    // A loop may be laid out before what goes ahead of it; but the fact must not come from behind.
+    // A loop's block may stand in the text before the block that enters it, but a fact must not come from a later one.
     let select = "selp.b32 %r2, %r1, 0, %p2; ";
     becomes(&format!("{select}setp.eq.s32 %p1, %r2, 255;"), &format!("{select}{}", negated("s32", "%r2")));
     becomes(
@@ -156,7 +156,7 @@ fn halves_are_numbers_if_floats_are() {
     assert!(brain.contains("mov.b16 %zero, 0; mov.b32 %wide0, {%zero, %h1};"), "{brain}");
 }
 
-/// What a conversion of a select becomes, if the select stays.
+/// The rewrite of a conversion of a select, if the select stays.
 fn converted(select: &str, conversion: &str) -> Option<String> {
     let text = rewritten(&format!("{select} {conversion}")).unwrap();
     let last = text.strip_prefix(select).unwrap().trim_start();
@@ -172,7 +172,7 @@ fn selects_of_doubles_are_converted_as_selects_of_floats() {
         let (before, label) = (format!("{select}{other} "), if other == " @%p1 bra L;" { " L:" } else { "" });
         becomes(&format!("{before}{convert}{label}"), &format!("{before}{of_floats}{label}"));
     }
-    // A loop may be laid out before what goes ahead of it.
+    // A loop's block may stand in the text before the block that enters it.
     becomes(&format!("{convert} {select}"), &format!("{of_floats} {select}"));
     for new in ["mov.f64 %d1, %d2;", "ld.global.v2.f64 {%d3, %d1}, [%d2];"] {
         stays(&format!("{select} {new} {convert}"));
@@ -228,7 +228,7 @@ fn less_than_zero_is_zero_without_a_sign() {
     assert_eq!(bits.as_deref(), Some("selp.b32 %r1, 0, 0, %p1;"));
 }
 
-/// What a replacement makes may be an instruction of another row.
+/// A replacement may have an instruction of another row.
 #[test]
 fn replacements_are_rewritten_too() {
     becomes(
