@@ -8,8 +8,8 @@ use cloom_artifact::{Folder, checksum};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-/// The inputs that machine code depends on: a hash of the PTX, the level of optimisation, the driver's version and the GPU's
-/// compute capability.
+/// The inputs that machine code depends on: a hash of the PTX, the level of optimisation, the driver's version and the
+/// GPU's compute capability.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CubinKey(blake3::Hash);
 

@@ -190,6 +190,7 @@ impl CudaKernel {
         let private =
             functions.map(|function| attribute_of(&current, function.handle.raw, FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES));
         let has_private = private.collect::<Result<Vec<_>, _>>()?.into_iter().any(|bytes| bytes > 0);
+        // Local memory that the function declares counts towards the limit of a group.
         let static_shared = u64::from(attribute_of(&current, function.handle.raw, FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?);
         let kernel = CudaKernel {
             name: artifact.name.as_str().into(),

@@ -54,6 +54,7 @@ impl Printing {
         self.staging.read(&self.gpu, block.address() + PRINT_RECORDS, &mut bytes)?;
         if used > 0 {
             let stream = current.stream()?;
+            // The next launch may leave a record unwritten, which then must not look like one of this launch.
             clear(current, stream.raw, &block, used)?;
             current.synchronize(stream.raw)?;
         }

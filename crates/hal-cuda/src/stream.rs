@@ -70,6 +70,7 @@ impl Stream {
     /// not defer.
     pub fn append(&self, queue: u64, kernel: &Arc<str>, defer: impl FnOnce() -> Option<u64>) -> bool {
         self.completions.append(|Ending { launch: last, .. }| {
+            // The events of a timed launch enclose one launch, and a print buffer belongs to one launch.
             if last.queue != queue || last.times.is_some() || last.print.is_some() {
                 return false;
             }
@@ -180,6 +181,7 @@ impl Running {
     fn learn(&self) {
         let (begin, items, quick) = &self.quick;
         let (known, time) = (quick.load(Ordering::Relaxed), begin.elapsed());
+        // The time of several launches with one completion says little about each of them.
         let is_alone = self.numbers.first().is_some_and(|first| *first.start() == self.last());
         if *items > known && time < QUICK_LAUNCH_TIME && is_alone {
             quick.store(*items, Ordering::Relaxed);
@@ -190,6 +192,7 @@ impl Running {
 
     fn end(mut self, sink: &dyn PrintSink) -> Result<Option<Duration>, HalError> {
         self.wait()?;
+        // The launch has ended: a later fault is not that of its kernels.
         self.kernels.clear();
         // Only after the wait: a launch that could not be submitted counts as ended.
         if let Some(failure) = self.stream.timeline.take_failure(&self.numbers) {

@@ -99,6 +99,7 @@ impl StreamWait {
         if !State::start(&self.watched) {
             return None;
         }
+        // Before the call, so that the watchdog knows of the wait from its beginning.
         self.word.wanted.store(next, Ordering::Release);
         // SAFETY: the word lives as long as the stream, and the host's memory has the same address on the GPU.
         let code =

@@ -100,6 +100,7 @@ impl Graphs {
     /// The record of the function that is launched now.
     fn awaited(&mut self, function: u64) -> &mut Awaited {
         match self.awaited.iter().position(|awaited| awaited.function == function) {
+            // The most recent function comes first, so that the least recently used one loses its graph.
             Some(at) => self.awaited[..=at].rotate_right(1),
             None => {
                 self.awaited.truncate(MAX_FUNCTIONS_WITH_GRAPH - 1);

@@ -124,6 +124,7 @@ impl Staging {
             return unsafe { direct(&current, host, device, size) };
         }
         let threads = threads().min(size / BYTES_PER_THREAD).max(1);
+        // Four chunks for each thread, so that copying and fetching overlap early.
         let chunk = (size / threads / 4).next_multiple_of(4096).clamp(MIN_CHUNK_BYTES, PINNED_BLOCK_BYTES);
         let next = AtomicUsize::new(0);
         let work = || -> Result<(), HalError> {
@@ -171,6 +172,7 @@ impl Staging {
             }
             blocks = self.returned.wait(blocks);
         }
+        // Counted before the allocation, which is made without the lock.
         blocks.allocated += 1;
         drop(blocks);
         let allocated = HostBlock::allocate(&self.gpu, PINNED_BLOCK_BYTES);
