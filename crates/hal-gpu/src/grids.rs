@@ -92,6 +92,7 @@ pub fn coarsened_items(range: &NdRange, factor: u64, least: u64) -> Option<(NdRa
     let rows = y.checked_mul(z)?;
     let end = first.checked_add(x)?;
     let threads = x / factor;
+    // The wide accesses of a thread are aligned only if its first id is a multiple of the factor.
     if !first.is_multiple_of(factor) || end > 1 << 31 || threads.checked_mul(rows)? < least.max(1) {
         return None;
     }

@@ -108,6 +108,7 @@ impl<S: GpuStream> Timeline<S> {
         let mut order = self.order.lock();
         let number = loop {
             self.flush(stream, &mut order);
+            // Another thread may have deferred launches since the flush, which have to be submitted first.
             if let Some(number) = self.next_number() {
                 break number;
             }
@@ -132,6 +133,7 @@ impl<S: GpuStream> Timeline<S> {
     /// submitted first.
     fn next_number(&self) -> Option<u64> {
         let deferred = self.deferred.lock();
+        // Under the lock, so that no launch is deferred between the check and the number.
         (deferred.count() == 0).then(|| self.submitted.fetch_add(1, Ordering::Release) + 1)
     }
 
@@ -208,6 +210,7 @@ impl<S: GpuStream> Timeline<S> {
             let (mut batch, first) = {
                 let mut deferred = self.deferred.lock();
                 deferred.recycle(free.take());
+                // The deferred launches have the last numbers.
                 let first = self.submitted() + 1 - deferred.count() as u64;
                 let batch = deferred.pop();
                 self.deferred_count.store(deferred.count(), Ordering::Release);
