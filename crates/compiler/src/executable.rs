@@ -203,7 +203,7 @@ impl Executable {
         }
     }
 
-    /// Waits until a kernel's code exists or cannot be made, at most until `limit`.
+    /// Waits until a kernel's code exists or cannot be made, for at most `limit`.
     pub fn wait_for(&self, name: &str, key: impl Into<SpecializationKey>, limit: Duration) {
         let Some(i) = self.index(name) else { return };
         let (key, (lock, made)) = (key.into(), &self.made);

@@ -132,6 +132,7 @@ impl Backend for GpuBackend {
         statistics.merge(&compiled.statistics);
         let launch = GpuLaunch {
             coarse: coarse.and_then(|coarse| {
+                // The symbols are in the order of `kernels`.
                 let entry = compiled.symbols.get(1)?.clone();
                 Some(CoarseEntry { entry, factor: coarse.factor, joined: coarse.joined })
             }),

@@ -58,7 +58,8 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// A queue with at most `limit` threads, for a process with this many cores (0: it is not checked whether one is free).
+    /// A queue with at most `limit` threads, for a process with this many cores (0: it is not checked whether one is
+    /// free).
     pub fn new(limit: usize, cores: usize) -> Arc<Self> {
         Arc::new(Self { limit, cores, ..Self::default() })
     }
@@ -152,7 +153,8 @@ impl Queue {
         }
     }
 
-    /// Before a `fork`: lets threads end, each after the kernel that it compiles, and waits for that, at most until `limit`.
+    /// Before a `fork`: lets threads end, each after the kernel that it compiles, and waits for that for at most
+    /// `limit`.
     pub fn pause(&self, limit: Duration) {
         let mut work = self.work.lock();
         self.pauses.fetch_add(1, Ordering::Relaxed);
