@@ -8,8 +8,8 @@
 // these. With slots the ranges are those of single blocks, and the time is that of the instructions. Such a case costs
 // a load and a store more, beside a jump that the processor can hardly predict.
 //
-// The edges of a jump table cannot be split later. The values for phis of the cases would be copied before the jump, for
-// all cases at once, and all be live there.
+// The edges of a jump table cannot be split later. The values for phis of the cases would be copied before the jump,
+// for all cases at once, and all be live there.
 //
 // It is on LLVM IR because SROA would make values of the slots again: it runs after the last SROA.
 
