@@ -1,8 +1,8 @@
 // The form of branches that ptxas needs. In comes a function of a GPU's kernel after all passes of LLVM; out goes the
 // same function, in which loops lead back on a true condition and each cycle has one entry.
 //
-// It is on LLVM IR because passes of LLVM make the other form: `instcombine` inverts comparisons, and jump threading
-// within `simplifycfg` enters loops.
+// These passes are on LLVM IR because passes of LLVM make the other form: `instcombine` inverts comparisons, and jump
+// threading within `simplifycfg` enters loops.
 
 #include "own_passes.h"
 

@@ -11,7 +11,7 @@
 // The edges of a jump table cannot be split later. The values for phis of the cases would be copied before the jump,
 // for all cases at once, and all be live there.
 //
-// It is on LLVM IR because SROA would make values of the slots again: it runs after the last SROA.
+// This pass is on LLVM IR because SROA would make values of the slots again: it runs after the last SROA.
 
 #include "own_passes.h"
 

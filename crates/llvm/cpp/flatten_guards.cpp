@@ -14,8 +14,8 @@
 // has its addresses before the condition and the uses of the loaded values after the join. A thread waits where a value
 // is used. ptxas makes predicated loads of the short block, but it does not move the uses out of it.
 //
-// It is on LLVM IR because `instcombine` undoes it: it moves the uses of a phi back into the blocks that the phi's
-// values come from. So it runs after the last `instcombine`.
+// This pass is on LLVM IR because `instcombine` undoes it: it moves the uses of a phi back into the blocks that the
+// phi's values come from. So it runs after the last `instcombine`.
 
 #include "own_passes.h"
 

@@ -11,7 +11,8 @@
 // Switching loop strength reduction off altogether gained as much for that kernel, but others became slower: n-body in
 // local memory, and kernels with indices of 64 bits.
 //
-// It is on LLVM IR because loop strength reduction runs in LLVM's code generation; there is nothing to preserve before.
+// This pass is on LLVM IR because loop strength reduction runs in LLVM's code generation; there is nothing to preserve
+// before.
 
 #include "own_passes.h"
 

@@ -11,7 +11,7 @@
 //
 // Unrolling without that gain makes code slow: then the function stays as it was.
 //
-// It is on LLVM IR because it asks ScalarEvolution for the lengths of loops after each level of unrolling.
+// This pass is on LLVM IR because it asks ScalarEvolution for the lengths of loops after each level of unrolling.
 
 #include "own_passes.h"
 #include "steps.h"

@@ -2,7 +2,7 @@
 // UnrollBarrierLoops unrolls, UnrollInnermost marks loops for LLVM's unroller, which runs next, and LimitUnrolling
 // removes the marks from the remainder loops.
 //
-// It is on LLVM IR because all three direct LLVM's unroller and ask ScalarEvolution for the lengths of loops.
+// These passes are on LLVM IR because they direct LLVM's unroller and ask ScalarEvolution for the lengths of loops.
 
 #include "own_passes.h"
 #include "steps.h"

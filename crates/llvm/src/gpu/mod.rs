@@ -285,8 +285,8 @@ impl FunctionCx<'_, '_> {
             );
             let call = LLVMBuildCall2(self.builder.0, ty, asm, args.as_mut_ptr(), args.len() as u32, NO_NAME);
             if !has_effects {
-                // It accesses no memory. Without this attribute, LLVM would assume that it changes memory, and repeat
-                // loads after it.
+                // The assembly accesses no memory. Without `memory`, LLVM would assume that it changes memory, and
+                // repeat loads after it.
                 for name in ["memory", "nounwind", "willreturn"] {
                     LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, self.cx.attribute(name));
                 }
