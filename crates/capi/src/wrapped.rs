@@ -76,7 +76,7 @@ extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
 }
 
 /// # Safety
-/// Of `realloc`.
+/// The conditions of `realloc`.
 unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
     let is_reserve = RESERVE.owns(block.cast());
     if !is_reserve {
@@ -112,7 +112,7 @@ unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
 }
 
 /// # Safety
-/// Of `posix_memalign`.
+/// The conditions of `posix_memalign`.
 unsafe extern "C" fn posix_memalign(place: *mut *mut c_void, align: usize, size: usize) -> i32 {
     // SAFETY: `place` is valid for writing a pointer, as this function's caller promises.
     let code = unsafe { real::posix_memalign(place, align, size) };
@@ -128,7 +128,7 @@ unsafe extern "C" fn posix_memalign(place: *mut *mut c_void, align: usize, size:
 }
 
 /// # Safety
-/// Of `free`.
+/// The conditions of `free`.
 unsafe extern "C" fn free(block: *mut c_void) {
     if RESERVE.owns(block.cast()) {
         RESERVE.give(block.cast());
