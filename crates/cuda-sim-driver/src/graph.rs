@@ -40,7 +40,7 @@ fn check_usual(kernel: &Ready) {
 /// A kernel that is ready to run.
 ///
 /// # Safety
-/// As for a launch.
+/// The node's handle is that of a function, and there is an address for each of its parameters.
 unsafe fn kernel_node(node: &KernelNode) -> Result<Node, Code> {
     if !node.extra.is_null() || !node.kernel.is_null() || !node.context.is_null() {
         return Err(ERROR_INVALID_VALUE);

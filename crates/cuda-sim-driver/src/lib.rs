@@ -154,7 +154,7 @@ fn handle<T>(object: T) -> *mut c_void {
 /// The object of a handle.
 ///
 /// # Safety
-/// It is null, or made by [`handle`] from such an object.
+/// The handle is null, or made by [`handle`] from such an object.
 unsafe fn object<'a, T>(handle: *mut c_void) -> Option<&'a T> {
     // SAFETY: a handle that is not null points to an object that `handle` made and nobody frees.
     unsafe { handle.cast::<T>().as_ref() }
@@ -166,7 +166,7 @@ macro_rules! driver {
         $(#[$doc])*
         ///
         /// # Safety
-        /// As CUDA's function of this name.
+        /// The conditions of CUDA's function of this name.
         #[unsafe(no_mangle)]
         #[allow(non_snake_case, reason = "the name is CUDA's")]
         pub unsafe extern "C" fn $name($($arg: $ty),*) -> ::cloom_cuda_abi::Code $body
