@@ -184,7 +184,7 @@ fn start() -> Result<Driver, Absent> {
         Absent::NoLibrary(e.to_string())
     })?;
     let table = Table::look_up(&library)?;
-    // It must stay: the driver has threads of its own.
+    // The library must stay loaded: the driver has threads of its own.
     std::mem::forget(library);
     let check = |code| match code {
         SUCCESS => Ok(()),

@@ -13,7 +13,7 @@
 //! * the memory of the timeline value outlives the GPU's writes;
 //! * no call of the driver runs while its library is torn down at the end of the process.
 //!
-//! That the check can fail is shown with planted bugs, each of which Loom must find.
+//! Planted bugs, each of which Loom must find, show that the check can fail.
 
 #![allow(clippy::duplicate_mod, reason = "the timeline is compiled with sound and with weak atomics")]
 
