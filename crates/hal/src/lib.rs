@@ -1,4 +1,5 @@
-//! The interface of devices. It knows no OpenCL and validates nothing: `runtime` has checked every argument.
+//! The interface of devices. It has no objects of OpenCL and validates nothing: `runtime` has checked every argument.
+//! What a device says of itself ([`DeviceInfo`]) has OpenCL's terms: its extensions, limits and affinity domains.
 //!
 //! Every device implements the core, [`Device`]: say what it is, allocate memory, load code, submit launches. What only
 //! some can do is an ability, a separate trait, which `Device::as_…` returns if the device has it:

@@ -21,7 +21,7 @@
 //! | `half` | `half` as a type, if the program is not portable; `vload_half`, `vstore_half`, the aligned forms |
 //! | `dialect` | subscripts of vectors, `.hi` and `.odd` of three components, alignments, packing, checked arithmetic |
 //!
-//! Pointers of the generic address space are in no family, as the front end does not support them.
+//! Pointers of the generic address space are in no family; `tests/generic_spaces.rs` has programs with them.
 
 pub(super) mod alias;
 pub(super) mod atomics;
