@@ -30,6 +30,8 @@ mod thread_exit;
 mod transfer;
 
 pub use cloom_artifact::ImageKind;
+pub use cloom_caps::DeviceKind;
+pub use cloom_caps::image::{ImageFormat, channel, order};
 pub use cloom_compiler::{Compiler, Config, Diagnostic, Location, give_up_compiling};
 pub use cloom_hal::SvmKind;
 pub use command_buffer::{

@@ -14,8 +14,8 @@ use crate::{Context, Error, ExternalSlot, Queue, QueueFlags, Result, Status};
 use cloom_hal::Kernel;
 use cloom_hal::lock::{Condvar, Mutex};
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 pub(crate) const QUEUED: i32 = 3;
@@ -107,6 +107,8 @@ pub struct Event {
     /// Whether the final status is set: a waiting thread tests it before it sleeps.
     done: AtomicBool,
     changed: Condvar,
+    /// Why the command failed, if it did.
+    failure: OnceLock<Error>,
 }
 
 /// The times of a command that is queued now: zeros where the queue does not profile.
@@ -132,9 +134,18 @@ impl Event {
         Event::with(context, queue, command, status, queued_now(context, queue), in_stream)
     }
 
-    /// The event of a command that has ended with this status; `times` are zeros where the queue does not profile.
-    pub(crate) fn ended(queue: &Arc<Queue>, command: CommandType, status: i32, times: Profiling) -> Arc<Event> {
-        Event::with(queue.context(), Some(queue), command, status, times, InStream::No)
+    /// The event of a command that has ended with this status, which is that of the failure if there is one; `times`
+    /// are zeros where the queue does not profile.
+    pub(crate) fn ended(
+        queue: &Arc<Queue>,
+        command: CommandType,
+        status: i32,
+        times: Profiling,
+        failure: Option<Error>,
+    ) -> Arc<Event> {
+        let event = Event::with(queue.context(), Some(queue), command, status, times, InStream::No);
+        failure.into_iter().for_each(|error| event.note_failure(error));
+        event
     }
 
     fn with(
@@ -157,6 +168,7 @@ impl Event {
             state: Mutex::new(state),
             done: AtomicBool::new(status <= COMPLETE),
             changed: Condvar::new(),
+            failure: OnceLock::new(),
         })
     }
 
@@ -183,6 +195,17 @@ impl Event {
     /// The status: 3 to 0, or an error.
     pub fn status(&self) -> i32 {
         self.state.lock().status
+    }
+
+    /// Why the command failed. None for a command that has not, or that waited for one that has.
+    pub fn failure(&self) -> Option<&Error> {
+        self.failure.get()
+    }
+
+    /// Keeps the first failure of the command; before its status is set.
+    pub(crate) fn note_failure(&self, error: Error) {
+        // Of several failures the first one says why.
+        let _ = self.failure.set(error);
     }
 
     // OpenCL 3.0 API, 5.14: Profiling Operations on Memory Objects and Kernels.

@@ -180,7 +180,7 @@ impl Command {
         if let (Some((code, items)), Some(begin)) = (&self.measured, begin) {
             code.cost().learn(*items, end.saturating_sub(begin));
         }
-        finish_before(&self.event, status(self.event.context(), outcome), end, next_of);
+        finish_before(&self.event, status(&self.event, outcome), end, next_of);
     }
 }
 
@@ -191,16 +191,23 @@ pub(crate) fn attempt<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     })
 }
 
-/// The final status of a command with this result; reports a failure.
-pub(crate) fn status(context: &Context, outcome: Result<()>) -> i32 {
+/// The final status of a command with this result; reports a failure, which its event keeps.
+pub(crate) fn status(event: &Event, outcome: Result<()>) -> i32 {
     match outcome {
         Ok(()) => COMPLETE,
         Err(error) => {
-            log::error("a command failed", &error);
-            context.report(&error);
-            error.status.code()
+            let status = failed(event.context(), &error);
+            event.note_failure(error);
+            status
         }
     }
+}
+
+/// The final status of a failed command, whose failure is reported.
+pub(crate) fn failed(context: &Context, error: &Error) -> i32 {
+    log::error("a command failed", error);
+    context.report(error);
+    error.status.code()
 }
 
 /// Dispatches a ready command to its queue; one whose wait list failed ends here, and is returned with its status.

@@ -33,7 +33,7 @@ struct Taking(Option<Arc<Event>>);
 impl Taking {
     fn end(mut self, result: Result<()>) {
         if let Some(event) = self.0.take() {
-            let code = if result.is_ok() { COMPLETE } else { status(event.context(), result) };
+            let code = if result.is_ok() { COMPLETE } else { status(&event, result) };
             finish(&event, code);
         }
     }

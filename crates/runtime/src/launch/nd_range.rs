@@ -6,8 +6,9 @@
 use super::placement::{LaunchTraits, Placement, may_run_inline};
 use super::range::{GroupRules, RangeInput, settle};
 use super::submit::{Running, append, run_here, submit};
+use crate::graph::event::COMPLETE;
 use crate::graph::event::Profiling;
-use crate::graph::execute::{CommandType, Progress, attempt, status};
+use crate::graph::execute::{CommandType, Progress, attempt, failed};
 use crate::graph::packed::Packed;
 use crate::graph::pending::PendingLaunch;
 use crate::status::{bail, ensure};
@@ -180,11 +181,12 @@ impl Short<'_> {
         if clock {
             self.code.cost().learn(self.items, end.saturating_sub(begin));
         }
-        let status = status(queue.context(), outcome);
+        let failure = outcome.err();
+        let status = failure.as_ref().map_or(COMPLETE, |error| failed(queue.context(), error));
         let times = match profiles {
             true => Profiling { queued: begin, submit: begin, start: begin, end, complete: end },
             false => Profiling::default(),
         };
-        Ok(Some(self.wanted.then(|| Event::ended(queue, self.kind, status, times))))
+        Ok(Some(self.wanted.then(|| Event::ended(queue, self.kind, status, times, failure))))
     }
 }

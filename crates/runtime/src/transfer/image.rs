@@ -31,6 +31,16 @@ pub struct Pitches {
     pub slice: u64,
 }
 
+/// Rows and slices of the host's memory follow each other.
+const PACKED: Pitches = Pitches { row: 0, slice: 0 };
+
+/// Checks that a slice has as many bytes as a box of an image.
+fn check_packed(image: &MemObject, at: ImageBox, bytes: usize) -> Result<()> {
+    let size = at.region.iter().try_fold(image.image()?.element_size(), |size, &n| size.checked_mul(n));
+    ensure!(size == Some(bytes as u64), InvalidValue, "the slice has {bytes} bytes, and the box {size:?}");
+    Ok(())
+}
+
 impl Queue {
     /// Checks that a memory object is an image of the queue's context, and that its flags do not forbid what is done.
     fn check_image(&self, image: &MemObject, denied: MemFlags, verb: &str) -> Result<()> {
@@ -82,6 +92,22 @@ impl Queue {
             Ok(Progress::Done)
         });
         self.enqueue(CommandType::WriteImage, wait, blocking, work)
+    }
+
+    /// Fills a slice from a box of an image, packed, and waits until that is done.
+    pub fn read_image_slice(self: &Arc<Queue>, image: &Arc<MemObject>, at: ImageBox, to: &mut [u8]) -> Result<()> {
+        check_packed(image, at, to.len())?;
+        let target = HostPtr::of_slice_mut(to);
+        // A blocking call returns when the command has ended, or was never enqueued: the borrow outlives it.
+        self.read_image(image, true, at, PACKED, Some(target), &[]).map(drop)
+    }
+
+    /// Fills a box of an image from a slice, packed, and waits until that is done.
+    pub fn write_image_slice(self: &Arc<Queue>, image: &Arc<MemObject>, at: ImageBox, from: &[u8]) -> Result<()> {
+        check_packed(image, at, from.len())?;
+        let source = HostPtr::of_slice(from);
+        // As for reading.
+        self.write_image(image, true, at, PACKED, Some(source), &[]).map(drop)
     }
 
     // OpenCL 3.0 API, 5.3.3: Reading, Writing and Copying Image Objects.

@@ -39,6 +39,14 @@ impl ArgInput<'_> {
 }
 
 impl Kernel {
+    /// Sets an argument that is a sampler.
+    pub fn set_sampler_arg(&self, index: u32, sampler: &Arc<Sampler>) -> Result<()> {
+        let param = self.param(index)?;
+        let is_sampler = param.kind == ParamKind::Sampler;
+        ensure!(is_sampler, InvalidArgValue, "argument {index} (`{}`) is not a sampler", param.name);
+        self.store_sampler(index, param, sampler)
+    }
+
     // OpenCL 3.0 API, 5.9.2: Setting Kernel Arguments.
     /// `clSetKernelArgDevicePointerEXT`: the address of memory in a buffer that has one.
     pub fn set_device_address_arg(&self, index: u32, address: u64) -> Result<()> {
