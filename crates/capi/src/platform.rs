@@ -7,12 +7,8 @@
 
 use crate::handle;
 use crate::reserve::RESERVE;
-use cloom_caps::env;
-use cloom_hal::Device;
-use cloom_hal_cpu::{Choice, fpenv};
-use cloom_hal_cuda::DirectoryCache;
-use cloom_hal_remote::{Program, remote};
-use cloom_runtime::{Compiler, Config, Engine, Hooks, Platform};
+use cloom_platform::Options;
+use cloom_runtime::Platform;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -66,69 +62,10 @@ impl Drop for Call {
 
 fn make() -> Arc<Platform> {
     RESERVE.prepare();
-    // The first call may come from a thread with another rounding mode or traps.
-    let _float_env = fpenv::enter(false);
-    let hooks = Hooks { print: Box::new(print), enter_float_env: || Box::new(fpenv::enter(false)) };
-    let engine = Engine::new(Compiler::from_env(), hooks);
-    let (kinds, wrong) = kinds(env::DEVICES.get().as_deref());
-    wrong.iter().for_each(|name| eprintln!("cloom: {}: `{name}` is neither cpu nor gpu", env::DEVICES.name));
-    let devices = kinds.into_iter().flat_map(|kind| match kind {
-        Kind::Cpu => cpu(),
-        Kind::Gpu => gpus(),
-    });
-    let devices = devices.collect();
-    let platform = Platform::new(engine, devices);
+    let (platform, warnings) = cloom_platform::platform(&Options::default(), Box::new(print));
+    warnings.iter().for_each(|warning| eprintln!("cloom: {warning}"));
     handle::inherit(&platform);
     platform
-}
-
-/// A kind of device.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    Cpu,
-    Gpu,
-}
-
-/// The kinds in a list, each once, and what in it is none; both kinds where there is no list.
-fn kinds(list: Option<&str>) -> (Vec<Kind>, Vec<String>) {
-    let (mut kinds, mut wrong) = (Vec::new(), Vec::new());
-    for name in list.unwrap_or(env::DEVICES.default).split(',').map(str::trim).filter(|name| !name.is_empty()) {
-        match name {
-            "cpu" if !kinds.contains(&Kind::Cpu) => kinds.push(Kind::Cpu),
-            "gpu" if !kinds.contains(&Kind::Gpu) => kinds.push(Kind::Gpu),
-            "cpu" | "gpu" => {}
-            _ => wrong.push(name.to_owned()),
-        }
-    }
-    (kinds, wrong)
-}
-
-fn cpu() -> Vec<Arc<dyn Device>> {
-    let Choice { device, warnings } = Choice::new(0, None);
-    warnings.iter().for_each(|warning| eprintln!("cloom: {warning}"));
-    match device {
-        Ok(cpu) => vec![Arc::new(cpu)],
-        Err(why) => {
-            eprintln!("cloom: {}: {why}; it is not offered", env::CPU.name);
-            Vec::new()
-        }
-    }
-}
-
-/// The GPUs of this machine. Their machine code is kept beside the compiled kernels.
-fn gpus() -> Vec<Arc<dyn Device>> {
-    let folder = Config::from_env().cache_dir.map(|folder| folder.join("cubin"));
-    if let Some(path) = env::GPU_HELPER.path() {
-        // They are only looked at here; the helper keeps the machine code.
-        let found = cloom_hal_cuda::devices(None);
-        let program = Program { path, cache: folder };
-        return shared(remote(&found.devices, program));
-    }
-    shared(cloom_hal_cuda::devices(folder.map(DirectoryCache::shared)).devices)
-}
-
-fn shared<D: Device + 'static>(devices: Vec<D>) -> Vec<Arc<dyn Device>> {
-    devices.into_iter().map(|device| Arc::new(device) as Arc<dyn Device>).collect()
 }
 
 /// The platform.
@@ -169,17 +106,5 @@ fn print(text: &[u8]) {
     unsafe {
         libc::fwrite(text.as_ptr().cast(), 1, text.len(), stdout);
         libc::fflush(stdout);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_list_names_kinds_in_their_order() {
-        assert_eq!(kinds(None).0, [Kind::Cpu, Kind::Gpu]);
-        assert_eq!(kinds(Some("gpu, cpu,gpu")), (vec![Kind::Gpu, Kind::Cpu], vec![]));
-        assert_eq!(kinds(Some("gpu,tpu")), (vec![Kind::Gpu], vec!["tpu".to_owned()]));
     }
 }

@@ -34,8 +34,9 @@ pub const LAYERS: &[(&str, &[&str])] = &[
     ("cuda-sim-compiler", &[]),
     ("gpu-tests", &["ir", "artifact", "hal", "cuda-abi", "hal-cuda"]),
     ("runtime", &["target", "caps", "ir", "builtins", "artifact", "compiler", "hal"]),
-    ("capi", &["target", "caps", "hal", "hal-cpu", "hal-remote", "hal-cuda", "runtime"]),
-    ("cloom", &["target", "caps", "hal", "hal-cpu", "hal-cuda", "runtime"]),
+    ("platform", &["caps", "hal", "hal-cpu", "hal-remote", "hal-cuda", "runtime"]),
+    ("capi", &["target", "caps", "hal", "platform", "runtime"]),
+    ("cloom", &["platform", "runtime"]),
     // On the standard interface only, so that its programs run on any platform.
     ("gallery", &[]),
     (
