@@ -5,9 +5,11 @@
 //! |---|---|
 //! | `global float *p`, `constant …` | `&Buffer<f32>` |
 //! | `local float *p` | `Local::<f32>::new(count)` |
+//! | `image2d_t i` | `&Image` |
+//! | `sampler_t s` | `&Sampler` |
 //! | `float x`, `uint4 v`, a structure | `1.0f32`, `[1u32, 2, 3, 4]`, any [`Pod`] of that size |
 
-use crate::{Buffer, Error, Pod};
+use crate::{Buffer, Error, Image, Pod, Sampler};
 use cloom_runtime as rt;
 use std::any::TypeId;
 use std::marker::PhantomData;
@@ -40,6 +42,18 @@ impl<T: Pod> Arg for &Buffer<T> {
     fn set(&self, kernel: &rt::Kernel, index: u32) -> Result<(), Error> {
         check_element::<T>(kernel, index)?;
         Ok(kernel.set_buffer_arg(index, Some(&self.runtime))?)
+    }
+}
+
+impl Arg for &Image {
+    fn set(&self, kernel: &rt::Kernel, index: u32) -> Result<(), Error> {
+        Ok(kernel.set_image_arg(index, &self.runtime)?)
+    }
+}
+
+impl Arg for &Sampler {
+    fn set(&self, kernel: &rt::Kernel, index: u32) -> Result<(), Error> {
+        Ok(kernel.set_sampler_arg(index, &self.runtime)?)
     }
 }
 

@@ -1,8 +1,9 @@
 //! Buffers: device memory that holds elements of one type. In come slices, out come slices.
 
-use crate::{Context, Error, Pod};
+use crate::{Context, Error, Event, Pod};
 use bytemuck::{cast_slice, cast_slice_mut};
 use cloom_runtime as rt;
+use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -21,18 +22,26 @@ impl<T> Clone for Buffer<T> {
     }
 }
 
+impl<T> fmt::Debug for Buffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Buffer").field("len", &self.len).finish_non_exhaustive()
+    }
+}
+
 impl<T: Pod> Buffer<T> {
     /// Memory whose bytes are unspecified.
     fn new(context: &Context, len: usize) -> Result<Self, Error> {
         // A size that overflows is more than any device has, and gets that error.
         let size = len.checked_mul(size_of::<T>()).map_or(u64::MAX, |n| n as u64);
         let runtime = rt::MemObject::buffer(&context.runtime, 0, size, None, None)?;
-        Ok(Buffer { runtime, queue: context.queue.clone(), len, elements: PhantomData })
+        Ok(Buffer { runtime, queue: context.queue.runtime.clone(), len, elements: PhantomData })
     }
 
     pub(crate) fn zeroed(context: &Context, len: usize) -> Result<Self, Error> {
         let buffer = Self::new(context, len)?;
-        buffer.queue.fill(&buffer.runtime, &[0], 0, buffer.runtime.size(), &[])?;
+        let filled = buffer.queue.fill(&buffer.runtime, &[0], 0, buffer.runtime.size(), &[])?;
+        // Launches on other queues do not wait for this one.
+        Event::new(filled).wait()?;
         Ok(buffer)
     }
 

@@ -1,123 +1,74 @@
-//! A context: the device, an in-order queue on it, and the objects made in it.
+//! A context: devices, an in-order queue on the first of them, and the objects made in it.
 //!
-//! Contexts of [`Context::new`] share one platform for the whole process, and so its threads. [`Context::with`] makes
-//! one of its own.
+//! Contexts of [`Context::new`] and [`Context::on`] share one platform for the whole process, and so its threads.
+//! [`Context::with`] makes one of its own.
 
-use crate::{Buffer, BuildError, Error, Pod, Program};
-use cloom_hal_cpu::{Choice, fpenv};
+use crate::{
+    Buffer, BuildError, Device, DeviceInfo, Error, Image, ImageFormat, Options, Pod, Program, Queue, QueueOptions,
+};
+use crate::{Sampler, SamplerOptions, platform};
 use cloom_runtime as rt;
-use std::io::Write as _;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::fmt;
+use std::sync::Arc;
 
-/// Receives the output of kernels, as bytes.
-pub type Printer = Box<dyn Fn(&[u8]) + Send + Sync>;
-
-/// Options of a context. The default is read from the environment variables of Cloom.
-#[derive(Default)]
-pub struct Options {
-    /// How many threads run kernels; 0: `CLOOM_THREADS`, or as many as there are cores.
-    pub threads: usize,
-    /// The set of instructions (`sse4.2`, `avx2`, `avx512`, `neon`); `None`: `CLOOM_CPU`, or the best that the machine
-    /// has.
-    pub cpu: Option<String>,
-    /// Whether events have times. Launches then wait for the optimised code of their kernel.
-    pub profiling: bool,
-    /// Receives the output of kernels; `None`: standard output.
-    pub printer: Option<Printer>,
-}
-
-/// The description of a device.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct DeviceInfo {
-    /// Its name: "AMD EPYC 9B45".
-    pub name: String,
-    /// The target of code: `x86_64-unknown-linux-gnu:x86-64-v4`.
-    pub target: String,
-    /// How many threads run kernels.
-    pub compute_units: u32,
-    /// Bytes of memory.
-    pub memory: u64,
-    /// Bytes of local memory of a work-group, at most.
-    pub local_memory: u64,
-    /// Work-items of a work-group, at most.
-    pub max_group_size: u64,
-}
-
-/// The last error of a command, which its event knows as a number only.
-pub(crate) type LastError = Arc<Mutex<Option<String>>>;
-
-/// A device with a queue on which commands run in order. Cheap to clone; all clones are one context. Usable from any
-/// thread.
+/// Devices that share objects, with a queue on the first one. Cheap to clone; all clones are one context. Usable from
+/// any thread.
 #[derive(Clone)]
 pub struct Context {
     pub(crate) runtime: Arc<rt::Context>,
-    pub(crate) queue: Arc<rt::Queue>,
-    pub(crate) last_error: LastError,
-}
-
-static SHARED: LazyLock<Result<Arc<rt::Platform>, String>> = LazyLock::new(|| platform(&Options::default(), None));
-
-/// The platform with the one device that this machine has.
-fn platform(options: &Options, printer: Option<Printer>) -> Result<Arc<rt::Platform>, String> {
-    // The first caller may have another rounding mode or traps.
-    let _float_env = fpenv::enter(false);
-    let device = Choice::new(options.threads, options.cpu.as_deref()).device?;
-    let print = printer.unwrap_or_else(|| {
-        Box::new(|text: &[u8]| {
-            // If standard output is closed, the output is lost.
-            let _ = std::io::stdout().write_all(text);
-        })
-    });
-    let hooks = rt::Hooks { print, enter_float_env: || Box::new(fpenv::enter(false)) };
-    let engine = rt::Engine::new(rt::Compiler::from_env(), hooks);
-    Ok(rt::Platform::new(engine, vec![Arc::new(device)]))
+    pub(crate) queue: Queue,
 }
 
 impl Context {
-    /// A context on this machine's CPU, with the options from the environment variables of Cloom.
+    /// A context on the default device, which is the CPU if the environment says nothing else.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] where the processor has less than the least set of instructions.
+    /// [`Error::NoDevice`] where the machine has none.
     pub fn new() -> Result<Context, Error> {
-        let platform = SHARED.as_ref().map_err(|why| Error::NoDevice(why.clone()))?;
-        Context::on(platform, false)
+        Context::of(&platform::shared()?.devices()[..1], false)
     }
 
-    /// A context with a platform of its own.
+    /// A context on these devices of [`Device::all`], with a queue on the first one.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] where the machine lacks the instructions asked for.
+    /// When there is no device in the list.
+    pub fn on(devices: &[Device]) -> Result<Context, Error> {
+        let devices: Vec<_> = devices.iter().map(|device| device.runtime.clone()).collect();
+        Context::of(&devices, false)
+    }
+
+    /// A context with a platform of its own, on all its devices.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] where the machine lacks what is asked for.
     pub fn with(mut options: Options) -> Result<Context, Error> {
         let printer = options.printer.take();
-        Context::on(&platform(&options, printer).map_err(Error::NoDevice)?, options.profiling)
+        Context::of(platform::own(&options, printer)?.devices(), options.profiling)
     }
 
-    fn on(platform: &Arc<rt::Platform>, profiling: bool) -> Result<Context, Error> {
-        let last_error = LastError::default();
-        let sink = last_error.clone();
-        let notify: rt::ErrorCallback = Box::new(move |text| {
-            *sink.lock().unwrap_or_else(PoisonError::into_inner) = Some(text.to_owned());
-        });
-        let devices = platform.devices();
-        let runtime = rt::Context::new(devices, None, Some(notify))?;
-        let flags = if profiling { rt::QueueFlags::PROFILING } else { rt::QueueFlags::empty() };
-        let queue = rt::Queue::new(&runtime, &devices[0], flags, None)?;
-        Ok(Context { runtime, queue, last_error })
+    fn of(devices: &[Arc<rt::Device>], profiling: bool) -> Result<Context, Error> {
+        let runtime = rt::Context::new(devices, None, None)?;
+        let options = QueueOptions { profiling, ..QueueOptions::default() };
+        let queue = Queue::new(&runtime, &devices[0], options)?;
+        Ok(Context { runtime, queue })
     }
 
-    /// The description of the device.
+    /// Its devices.
+    pub fn devices(&self) -> Vec<Device> {
+        self.runtime.devices().iter().map(|runtime| Device { runtime: runtime.clone() }).collect()
+    }
+
+    /// The description of the device of its own queue.
     pub fn device(&self) -> DeviceInfo {
-        let device = self.queue.device();
-        let info = device.info();
-        DeviceInfo {
-            name: info.name.clone(),
-            target: info.target.name().to_owned(),
-            compute_units: info.compute_units,
-            memory: info.memory_size,
-            local_memory: device.local_memory(),
-            max_group_size: device.max_group_size(),
-        }
+        self.queue.device().info()
+    }
+
+    /// A further queue, on a device of the context.
+    ///
+    /// # Errors
+    /// When the device is not of this context.
+    pub fn queue(&self, device: &Device, options: QueueOptions) -> Result<Queue, Error> {
+        Queue::new(&self.runtime, &device.runtime, options)
     }
 
     /// A buffer of `len` elements, all bytes zero.
@@ -134,6 +85,23 @@ impl Context {
     /// When there is not enough memory, or the slice is empty.
     pub fn buffer_from<T: Pod>(&self, data: &[T]) -> Result<Buffer<T>, Error> {
         Buffer::copied(self, data)
+    }
+
+    /// An image with as many dimensions as sizes are given: `context.image(format, [width, height])`. Its elements are
+    /// unspecified.
+    ///
+    /// # Errors
+    /// When no device has images, or none of this format and size.
+    pub fn image<const N: usize>(&self, format: ImageFormat, size: [usize; N]) -> Result<Image, Error> {
+        Image::new(&self.runtime, &self.queue, format, size)
+    }
+
+    /// A sampler, for `sampler_t` parameters.
+    ///
+    /// # Errors
+    /// When no device has images, or coordinates that are not normalised are to be repeated.
+    pub fn sampler(&self, options: SamplerOptions) -> Result<Sampler, Error> {
+        Sampler::new(&self.runtime, options)
     }
 
     /// Compiles and links OpenCL C source.
@@ -160,8 +128,22 @@ impl Context {
         Program::build_il(self, il, options)
     }
 
-    /// Waits until all commands have ended.
+    /// A program from what [`Program::binary`] gave, in this or another process.
+    ///
+    /// # Errors
+    /// When it is no binary of this version of Cloom.
+    pub fn load(&self, binary: &[u8]) -> Result<Program, Error> {
+        Program::load(self, binary)
+    }
+
+    /// Waits until all commands of the context's own queue have ended.
     pub fn finish(&self) {
         self.queue.finish();
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context").field("devices", &self.devices()).finish_non_exhaustive()
     }
 }

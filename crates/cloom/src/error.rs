@@ -1,7 +1,9 @@
 //! Errors, whose messages say what to do.
 
-use crate::BuildError;
 use cloom_runtime as rt;
+use std::fmt;
+
+pub use cloom_runtime::{Diagnostic, Status};
 
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
@@ -46,11 +48,11 @@ pub enum Error {
         /// The Rust type of the argument.
         given: &'static str,
     },
-    /// A violation of OpenCL's rules, or a failed command: the name of a status, and the reason.
-    #[error("{status}: {why}")]
+    /// A violation of OpenCL's rules, or a failed command: its status, and the reason.
+    #[error("{}: {why}", status.name())]
     OpenCl {
-        /// The status, as the specification names it: `CL_INVALID_WORK_GROUP_SIZE`.
-        status: &'static str,
+        /// The error code of the specification; [`Status::name`] is its name there: `CL_INVALID_WORK_GROUP_SIZE`.
+        status: Status,
         /// The reason, in words.
         why: String,
     },
@@ -58,6 +60,23 @@ pub enum Error {
 
 impl From<rt::Error> for Error {
     fn from(error: rt::Error) -> Error {
-        Error::OpenCl { status: error.status.name(), why: error.why.into_owned() }
+        Error::OpenCl { status: error.status, why: error.why.into_owned() }
     }
 }
+
+/// Why a source does not compile.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BuildError {
+    /// The errors and warnings, in the order in which they were found.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The build log: the same for people, with the lines of the source.
+    pub log: String,
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the program does not build:\n{}", self.log)
+    }
+}
+
+impl std::error::Error for BuildError {}

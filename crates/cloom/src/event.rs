@@ -1,16 +1,15 @@
 //! Events: when a launch has ended, how, and how long it took.
 
 use crate::Error;
-use crate::context::LastError;
 use cloom_runtime as rt;
-use std::sync::{Arc, PoisonError};
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The launch that [`Kernel::launch`](crate::Kernel::launch) began.
 #[derive(Clone)]
 pub struct Event {
-    runtime: Arc<rt::Event>,
-    last_error: LastError,
+    pub(crate) runtime: Arc<rt::Event>,
 }
 
 /// The times of a launch.
@@ -23,8 +22,8 @@ pub struct Times {
 }
 
 impl Event {
-    pub(crate) fn new(runtime: Arc<rt::Event>, last_error: LastError) -> Event {
-        Event { runtime, last_error }
+    pub(crate) fn new(runtime: Arc<rt::Event>) -> Event {
+        Event { runtime }
     }
 
     /// Waits until the launch has ended.
@@ -36,11 +35,13 @@ impl Event {
         if status >= 0 {
             return Ok(());
         }
-        let known = rt::Status::ALL.iter().find(|s| s.code() == status);
-        let why = self.last_error.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Err(Error::OpenCl {
-            status: known.map_or("an unknown status", |s| s.name()),
-            why: why.unwrap_or_else(|| "the launch failed".into()),
+        Err(match self.runtime.failure() {
+            Some(failure) => failure.clone().into(),
+            // It did not run itself.
+            None => Error::OpenCl {
+                status: rt::Status::ExecStatusErrorForEventsInWaitList,
+                why: "a command that it waits for failed".into(),
+            },
         })
     }
 
@@ -49,13 +50,19 @@ impl Event {
         self.runtime.status() <= 0
     }
 
-    /// The times of the launch, once it has ended, in a context made with
-    /// [`Options::profiling`](crate::Options::profiling).
+    /// The times of the launch, once it has ended, on a queue with
+    /// [`QueueOptions::profiling`](crate::QueueOptions::profiling).
     pub fn times(&self) -> Option<Times> {
         let times = self.runtime.profiling().ok()?;
         Some(Times {
             waiting: Duration::from_nanos(times.start.saturating_sub(times.queued)),
             running: Duration::from_nanos(times.end.saturating_sub(times.start)),
         })
+    }
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Event").field("is_done", &self.is_done()).finish_non_exhaustive()
     }
 }

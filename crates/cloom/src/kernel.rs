@@ -2,8 +2,9 @@
 
 #![allow(unsafe_code, reason = "a launch runs code that no compiler has checked; the caller promises what it does")]
 
-use crate::{Args, Error, Event, Program};
+use crate::{Args, Error, Event, Program, Queue};
 use cloom_runtime as rt;
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How many work-items run, in one to three dimensions.
@@ -61,8 +62,8 @@ impl Kernel {
         self.runtime.name()
     }
 
-    /// Runs the kernel over a range, after the commands before it in the context. Returns at once; the event is
-    /// complete when it has ended. The command keeps the buffers until then.
+    /// Runs the kernel over a range, after the commands before it on the context's own queue. Returns at once; the
+    /// event is complete when it has ended. The command keeps the buffers until then.
     ///
     /// # Safety
     ///
@@ -73,27 +74,54 @@ impl Kernel {
     /// # Errors
     /// Arguments that do not fit the parameters, a range or group that the device cannot run, code that cannot be made.
     pub unsafe fn launch<A: Args>(&self, range: Range, args: A) -> Result<Event, Error> {
+        // SAFETY: the caller promises what this call asks for.
+        unsafe { self.launch_on(&self.program.context.queue, range, args, &[]) }
+    }
+
+    /// [`launch`](Self::launch) on a queue of the kernel's context, after these events.
+    ///
+    /// # Safety
+    ///
+    /// As for [`launch`](Self::launch); and launches on other queues, and on queues without an order, must not race
+    /// with this one.
+    ///
+    /// # Errors
+    /// As for [`launch`](Self::launch); a queue or events of another context.
+    pub unsafe fn launch_on<A: Args>(
+        &self,
+        queue: &Queue,
+        range: Range,
+        args: A,
+        after: &[Event],
+    ) -> Result<Event, Error> {
         let expected = self.runtime.meta().params.len();
         if A::COUNT != expected {
             return Err(Error::ArgumentCount { kernel: self.name().to_owned(), expected, given: A::COUNT });
         }
-        let context = &self.program.context;
         let input = rt::RangeInput {
             work_dim: range.dims,
             offset: range.offset,
             global: Some(range.global),
             local: range.local,
         };
+        let after: Vec<_> = after.iter().map(|event| event.runtime.clone()).collect();
+        let queue = &queue.runtime;
         // Arguments live in the kernel: two threads that launch it must not mix theirs. A panic leaves nothing half
         // done.
         let held = self.launching.lock().unwrap_or_else(PoisonError::into_inner);
         args.set(&self.runtime)?;
-        let event = context.queue.launch(rt::CommandType::NdRangeKernel, &self.runtime, &input, &[], true)?;
+        let event = queue.launch(rt::CommandType::NdRangeKernel, &self.runtime, &input, &after, true)?;
         drop(held);
         let event = match event {
             Some(event) => event,
-            None => context.queue.marker(&[])?,
+            None => queue.marker(&[])?,
         };
-        Ok(Event::new(event, context.last_error.clone()))
+        Ok(Event::new(event))
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kernel").field("name", &self.name()).finish_non_exhaustive()
     }
 }

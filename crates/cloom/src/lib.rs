@@ -1,5 +1,5 @@
-//! OpenCL C kernels from Rust: compile them, run them on the CPU, look at the results. No ICD loader, no driver to
-//! install, no C.
+//! OpenCL C kernels from Rust: compile them, run them on the CPU and on NVIDIA GPUs, look at the results. There is no
+//! ICD loader and no C interface, and for the CPU no driver to install.
 //!
 //! In come kernel source and slices; out come slices, events with times, and diagnostics as data. The implementation is
 //! that of `libcloom.so`, without its C interface: the same compiler, scheduler, disk cache and environment variables.
@@ -23,6 +23,15 @@
 //! # }
 //! ```
 //!
+//! | object | what for |
+//! |---|---|
+//! | [`Device`] | the CPU and the GPUs of this machine, [`Device::all`] |
+//! | [`Context`] | devices that share objects, with a queue on the first of them |
+//! | [`Queue`] | further queues, on any device of the context, with times or without an order |
+//! | [`Program`], [`Kernel`] | OpenCL C, SPIR-V or a binary; a function of it |
+//! | [`Buffer`], [`Image`], [`Sampler`], [`Local`] | arguments of kernels, beside numbers, vectors and structures |
+//! | [`Event`] | when a launch has ended, how, and how long it took |
+//!
 //! Commands of a [`Context`] run in order and asynchronously: [`Kernel::launch`] returns an [`Event`] at once, and
 //! reading a buffer waits for what was launched before. A launch is `unsafe`, as a call of any foreign function is: a
 //! kernel is compiled code that can write wherever its pointers lead. Everything else is checked, and an [`Error`] says
@@ -31,17 +40,26 @@
 mod args;
 mod buffer;
 mod context;
+mod device;
 mod error;
 mod event;
+mod image;
 mod kernel;
+mod options;
+mod platform;
 mod program;
+mod queue;
 
 pub use args::{Arg, Args, Local};
 pub use buffer::Buffer;
 pub use bytemuck::Pod;
-pub use cloom_runtime::{Diagnostic, Location};
-pub use context::{Context, DeviceInfo, Options, Printer};
-pub use error::Error;
+pub use cloom_runtime::Location;
+pub use context::Context;
+pub use device::{Device, DeviceInfo, DeviceKind};
+pub use error::{BuildError, Diagnostic, Error, Status};
 pub use event::{Event, Times};
+pub use image::{Addressing, Image, ImageFormat, Sampler, SamplerOptions, channel, order};
 pub use kernel::{Kernel, Range};
-pub use program::{BuildError, Program};
+pub use options::{Options, Printer};
+pub use program::Program;
+pub use queue::{Queue, QueueOptions};

@@ -1,6 +1,6 @@
 //! Programs: compiled OpenCL C or SPIR-V. In comes source or a module; out come kernels by name, or the diagnostics.
 
-use crate::{Context, Diagnostic, Error, Kernel};
+use crate::{BuildError, Context, Diagnostic, Error, Kernel};
 use cloom_runtime as rt;
 use std::fmt;
 use std::sync::Arc;
@@ -12,22 +12,11 @@ pub struct Program {
     pub(crate) context: Context,
 }
 
-/// Why a source does not compile.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct BuildError {
-    /// The errors and warnings, in the order in which they were found.
-    pub diagnostics: Vec<Diagnostic>,
-    /// The build log: the same for people, with the lines of the source.
-    pub log: String,
-}
-
-impl fmt::Display for BuildError {
+impl fmt::Debug for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the program does not build:\n{}", self.log)
+        f.debug_struct("Program").field("kernels", &self.kernels()).finish_non_exhaustive()
     }
 }
-
-impl std::error::Error for BuildError {}
 
 impl Program {
     pub(crate) fn build(context: &Context, source: &str, options: &str) -> Result<Program, BuildError> {
@@ -50,6 +39,20 @@ impl Program {
                 Err(BuildError { diagnostics: state.diagnostics, log })
             }
         }
+    }
+
+    pub(crate) fn load(context: &Context, binary: &[u8]) -> Result<Program, Error> {
+        let devices = context.runtime.devices();
+        let binaries = vec![binary; devices.len()];
+        let (runtime, _) = rt::Program::with_binaries(&context.runtime, devices, &binaries);
+        let runtime = runtime?;
+        runtime.build_for(None, None, None)?;
+        Ok(Program { runtime, context: context.clone() })
+    }
+
+    /// The compiled program, for [`Context::load`]: it can be kept in a file, and loaded without the source.
+    pub fn binary(&self) -> Vec<u8> {
+        self.runtime.unit(0).map_or_else(Vec::new, |unit| unit.encode())
     }
 
     /// Warnings of the build.
