@@ -12,9 +12,8 @@
 
 mod dispatch;
 
-use crate::graph::event::COMPLETE;
 use crate::graph::event::{Event, Profiling};
-use crate::graph::execute::{CommandType, Job, Progress, attempt, failed};
+use crate::graph::execute::{CommandType, Job, Progress, attempt, failure};
 use crate::graph::queue::ExecPolicy;
 use crate::host_mem::HostPtr;
 use crate::memory::image_color::Color;
@@ -381,9 +380,8 @@ impl CommandBuffer {
             && !thread_exit::is_exiting()
             && known.is_some_and(|time| queue.is_short(time));
         if here && let Some((outcome, times)) = queue.run_inline(wait, || self.run(&steps, queue.device(), 0))? {
-            let failure = outcome.err();
-            let status = failure.as_ref().map_or(COMPLETE, |error| failed(self.context(), error));
-            return Ok(wanted.then(|| Event::ended(queue, CommandType::CommandBuffer, status, times, failure)));
+            let failure = failure(self.context(), outcome);
+            return Ok(wanted.then(|| Event::ended(queue, CommandType::CommandBuffer, failure, times)));
         }
         let policy = if here { ExecPolicy::Inline } else { ExecPolicy::Worker };
         let (this, device, id) = (self.clone(), queue.device().clone(), queue.id());

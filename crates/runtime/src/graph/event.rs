@@ -4,7 +4,7 @@
 //! 5.11). The callbacks of one event are called one after the other, in the order of the statuses, on a thread of their
 //! own, so that they may call the interface and block.
 
-use crate::graph::execute::{Command, CommandType, Dependents, finish, notify_dependents};
+use crate::graph::execute::{Command, CommandType, Dependents, final_status, finish, notify_dependents};
 use crate::graph::packed::Buffers;
 use crate::graph::stream::{InStream, Needs, StreamLaunch};
 use crate::objects::code::Enqueued;
@@ -134,15 +134,14 @@ impl Event {
         Event::with(context, queue, command, status, queued_now(context, queue), in_stream)
     }
 
-    /// The event of a command that has ended with this status, which is that of the failure if there is one; `times`
-    /// are zeros where the queue does not profile.
+    /// The event of a command that has ended; `times` are zeros where the queue does not profile.
     pub(crate) fn ended(
         queue: &Arc<Queue>,
         command: CommandType,
-        status: i32,
-        times: Profiling,
         failure: Option<Error>,
+        times: Profiling,
     ) -> Arc<Event> {
+        let status = final_status(failure.as_ref());
         let event = Event::with(queue.context(), Some(queue), command, status, times, InStream::No);
         failure.into_iter().for_each(|error| event.note_failure(error));
         event

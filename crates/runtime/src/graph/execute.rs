@@ -193,21 +193,23 @@ pub(crate) fn attempt<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
 
 /// The final status of a command with this result; reports a failure, which its event keeps.
 pub(crate) fn status(event: &Event, outcome: Result<()>) -> i32 {
-    match outcome {
-        Ok(()) => COMPLETE,
-        Err(error) => {
-            let status = failed(event.context(), &error);
-            event.note_failure(error);
-            status
-        }
-    }
+    let failure = failure(event.context(), outcome);
+    let status = final_status(failure.as_ref());
+    failure.into_iter().for_each(|error| event.note_failure(error));
+    status
 }
 
-/// The final status of a failed command, whose failure is reported.
-pub(crate) fn failed(context: &Context, error: &Error) -> i32 {
-    log::error("a command failed", error);
-    context.report(error);
-    error.status.code()
+/// Why a command with this result failed, if it did; reports it.
+pub(crate) fn failure(context: &Context, outcome: Result<()>) -> Option<Error> {
+    let error = outcome.err()?;
+    log::error("a command failed", &error);
+    context.report(&error);
+    Some(error)
+}
+
+/// The final status of a command that failed so, or has completed.
+pub(crate) fn final_status(failure: Option<&Error>) -> i32 {
+    failure.map_or(COMPLETE, |error| error.status.code())
 }
 
 /// Dispatches a ready command to its queue; one whose wait list failed ends here, and is returned with its status.

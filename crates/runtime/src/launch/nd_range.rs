@@ -6,9 +6,8 @@
 use super::placement::{LaunchTraits, Placement, may_run_inline};
 use super::range::{GroupRules, RangeInput, settle};
 use super::submit::{Running, append, run_here, submit};
-use crate::graph::event::COMPLETE;
 use crate::graph::event::Profiling;
-use crate::graph::execute::{CommandType, Progress, attempt, failed};
+use crate::graph::execute::{CommandType, Progress, attempt, failure};
 use crate::graph::packed::Packed;
 use crate::graph::pending::PendingLaunch;
 use crate::status::{bail, ensure};
@@ -181,12 +180,11 @@ impl Short<'_> {
         if clock {
             self.code.cost().learn(self.items, end.saturating_sub(begin));
         }
-        let failure = outcome.err();
-        let status = failure.as_ref().map_or(COMPLETE, |error| failed(queue.context(), error));
+        let failure = failure(queue.context(), outcome);
         let times = match profiles {
             true => Profiling { queued: begin, submit: begin, start: begin, end, complete: end },
             false => Profiling::default(),
         };
-        Ok(Some(self.wanted.then(|| Event::ended(queue, self.kind, status, times, failure))))
+        Ok(Some(self.wanted.then(|| Event::ended(queue, self.kind, failure, times))))
     }
 }
