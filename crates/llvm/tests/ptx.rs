@@ -164,6 +164,22 @@ fn halves_that_are_no_numbers_are_found_among_floats() {
 }
 
 #[test]
+fn what_is_compared_twice_is_negated_by_its_complement() {
+    let text = ptx(&kernel(
+        "",
+        "    v1: i32 = load v0 align 4
+    v2: i32 = const 0x0
+    v3: i32 = sub v2, v1
+    v4: i32 = query work_dim 0
+    v5: i32 = smin v4, v3
+    v6: i32 = smax v4, v3
+    v7: i32 = smin v5, v6
+    store v0, v7 align 4",
+    ));
+    has(&text, &["not.b32", "min.s32", "min.s32"]);
+}
+
+#[test]
 fn static_local_memory_lies_in_the_block() {
     let globals = "global @a local size 12 align 4\nglobal @b local size 64 align 16";
     let text = ptx(&kernel(

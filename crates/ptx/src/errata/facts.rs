@@ -16,6 +16,7 @@ pub struct Facts<'a, 't> {
     merged: OnceCell<RegisterSet>,
     varying: OnceCell<RegisterSet>,
     clamped: OnceCell<RegisterSet>,
+    in_two_extrema: OnceCell<RegisterSet>,
     selects: OnceCell<Selects<'a, 't>>,
     second_entry: OnceCell<Option<u32>>,
 }
@@ -40,6 +41,7 @@ impl<'a, 't> Facts<'a, 't> {
             merged: OnceCell::new(),
             varying: OnceCell::new(),
             clamped: OnceCell::new(),
+            in_two_extrema: OnceCell::new(),
             selects: OnceCell::new(),
             second_entry: OnceCell::new(),
         })
@@ -58,6 +60,11 @@ impl<'a, 't> Facts<'a, 't> {
     /// Registers that may hold the larger of a number and zero.
     pub fn clamped(&self) -> &RegisterSet {
         self.clamped.get_or_init(|| clamped(&self.of))
+    }
+
+    /// Registers that are compared in two extrema of the same kind, the second of which reads the result of the first.
+    pub fn in_two_extrema(&self) -> &RegisterSet {
+        self.in_two_extrema.get_or_init(|| in_two_extrema(&self.of))
     }
 
     /// Selects of two constants, and copies of such. Only one instruction sets each of their registers.
@@ -117,6 +124,38 @@ fn clamped(of: &DefUse<'_, '_>) -> RegisterSet {
         }
     }
     clamped
+}
+
+/// `min` or `max` of signed words, and copies: which are read by which. Returns the registers that the inner one of two
+/// nested extrema of the same kind reads, itself or by a copy.
+fn in_two_extrema(of: &DefUse<'_, '_>) -> RegisterSet {
+    let kind = |operation: &Operation<'_, '_>| {
+        let is_signed_word = |ty: Type| ty.is_signed() && ty.bits == 32;
+        let ty = operation.inst.types().next();
+        ["min", "max"].iter().position(|name| operation.name == *name).filter(|_| ty.is_some_and(is_signed_word))
+    };
+    let mut read = [RegisterSet::new(of), RegisterSet::new(of)];
+    let mut nested = RegisterSet::new(of);
+    let mut is_changed = of.code.iter().any(|operation| kind(operation).is_some());
+    // Users come later in the text, but for those in the next iteration of a loop.
+    while std::mem::take(&mut is_changed) {
+        for operation in of.code.iter().rev() {
+            let Some(result) = operation.register(0) else { continue };
+            let operands = || [1, 2].into_iter().filter_map(|index| operation.register(index));
+            if let Some(kind) = kind(operation) {
+                let is_inner = read[kind].has(result.slot);
+                for register in operands() {
+                    is_changed |= read[kind].insert(register);
+                    is_changed |= is_inner && nested.insert(register);
+                }
+            } else if let Some(register) = copied(operation).and_then(Operand::register) {
+                for set in read.iter_mut().chain([&mut nested]) {
+                    is_changed |= set.has(result.slot) && set.insert(register);
+                }
+            }
+        }
+    }
+    nested
 }
 
 /// Registers with a select of two constants, or a copy of one, that only one instruction sets.

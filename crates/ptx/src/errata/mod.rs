@@ -247,6 +247,19 @@ pub const ERRATA: &[Erratum] = &[
         mended: "mov.u32 %r1, %ctaid.x;\ncvt.u16.u32 %h1, %r1;\nshr.u32 %r2, %r1, 16;\ncvt.u16.u32 %h2, %r2;",
     },
     Erratum {
+        id: "negation-in-two-extrema",
+        versions: &["12.9", "13.0"],
+        what: "a negation that is compared in two extrema",
+        reason: "For architectures from 9.0 on, min(min(x, -y), z) becomes one instruction, VIMNMX3, which cannot negate, \
+                 and the negation of the second operand is lost. The same holds of max, of a product with -1, and of a \
+                 negated difference, which becomes the difference. 13.5 does not do it.",
+        opcodes: &["neg", "sub", "mul", "mad"],
+        pattern: patterns::is_negated_in_two_extrema,
+        rewrite: Some(rewrites::negated_word_by_complement),
+        reduced: "neg.s32 %r1, %r2;\nmin.s32 %r1, %r3, %r1;\nmin.s32 %r1, %r1, %r2;",
+        mended: "not.b32 %r1, %r2;\nadd.s32 %r1, %r1, 1;\nmin.s32 %r1, %r3, %r1;\nmin.s32 %r1, %r1, %r2;",
+    },
+    Erratum {
         id: "generic-address-of-32-bits",
         versions: &[],
         what: "a generic address of 32 bits",

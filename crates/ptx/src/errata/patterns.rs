@@ -97,6 +97,30 @@ pub(super) fn is_equality_with_bound(facts: &Facts<'_, '_>, at: usize) -> bool {
         && operands.any(|operand| facts.clamped().has_operand(operand))
 }
 
+pub(super) fn is_negated_in_two_extrema(facts: &Facts<'_, '_>, at: usize) -> bool {
+    let operation = &facts.of.code[at];
+    negated_word(operation).is_some()
+        && operation.register(0).is_some_and(|result| facts.in_two_extrema().has(result.slot))
+}
+
+/// The index of the operand of which an instruction computes the negation, in 32 bits.
+pub(super) fn negated_word(operation: &Operation<'_, '_>) -> Option<usize> {
+    let is_word = |ty: Type| !ty.is_float() && ty.bits == 32 && ty.lanes == 1;
+    let is = |index, value: i32| match operation.literal(index) {
+        Some(Literal::Int(bits)) => bits as u32 == value as u32,
+        _ => false,
+    };
+    operation.inst.types().next().filter(|&ty| is_word(ty))?;
+    match operation.name {
+        "neg" => Some(1),
+        "sub" if is(1, 0) => Some(2),
+        "mul" | "mad" if operation.name == "mad" && !is(3, 0) || !operation.inst.has("lo") => None,
+        "mul" | "mad" if is(2, -1) => Some(1),
+        "mul" | "mad" if is(1, -1) => Some(2),
+        _ => None,
+    }
+}
+
 pub(super) fn is_float_to_16_bits(facts: &Facts<'_, '_>, at: usize) -> bool {
     let types = conversion(facts.of.code[at].inst);
     types.is_some_and(|(to, from)| from.is_float() && !to.is_float() && to.bits == 16)

@@ -5,7 +5,7 @@
 
 use super::constant;
 use super::facts::{Facts, conversion};
-use super::patterns::compared;
+use super::patterns::{compared, negated_word};
 use crate::draft::Builder;
 use crate::tree::{Arg, Inst, Statement};
 use crate::{Class, Literal, Operation, Type};
@@ -110,6 +110,26 @@ pub(super) fn negation<'t>(facts: &Facts<'_, 't>, at: usize) -> Statements<'t> {
         }
         _ => return None,
     }
+    new.finish()
+}
+
+/// Negates by the complement, which ptxas adds to and does not take for a negation.
+///
+/// ```text
+/// neg.s32 %r2, %r1;      ▸      { .reg .b32 %inverse; not.b32 %inverse, %r1; add.s32 %r2, %inverse, 1; }
+/// ```
+pub(super) fn negated_word_by_complement<'t>(facts: &Facts<'_, 't>, at: usize) -> Statements<'t> {
+    let operation = &facts.of.code[at];
+    let inst = operation.inst;
+    let (to, from) = (inst.args.first()?, inst.args.get(negated_word(operation)?)?);
+    // A sum with `cc` would set another carry.
+    if inst.has("cc") {
+        return None;
+    }
+    let mut new = Builder::new(inst);
+    let inverse = new.register(Type::B32, "%inverse");
+    new.inst("not.b32", [inverse.clone(), from.clone()]);
+    new.inst("add.s32", [to.clone(), inverse, Arg::int(1)]);
     new.finish()
 }
 

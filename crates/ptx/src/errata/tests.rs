@@ -80,6 +80,46 @@ fn leaves(bodies: &[&str]) {
 }
 
 #[test]
+fn negations_in_nested_extrema_of_one_kind_are_found() {
+    let nest = |negation: &str, inner: &str, outer: &str| {
+        format!("{negation} {inner}.s32 %r0, %r3, %r1; {outer}.s32 %r3, %r2, %r0;")
+    };
+    for negation in [
+        "neg.s32 %r1, %r2;",
+        "sub.s32 %r1, 0, %r2;",
+        "mul.lo.s32 %r1, %r2, -1;",
+        "mul.lo.u32 %r1, 4294967295, %r2;",
+        "mad.lo.s32 %r1, %r2, -1, 0;",
+        "@%p1 neg.s32 %r1, %r2;",
+        "sub.s32 %r1, %r3, %r2; neg.s32 %r1, %r1;",
+        "neg.s32 %r1, %r2; mov.b32 %r1, %r1;",
+    ] {
+        for kind in ["min", "max"] {
+            finds("negation-in-two-extrema", &[&nest(negation, kind, kind)]);
+        }
+        leaves(&[&nest(negation, "min", "max")]);
+    }
+    finds(
+        "negation-in-two-extrema",
+        &[
+            "neg.s32 %r1, %r2; min.s32 %r2, %r1, %r3; mov.b32 %r1, %r2; min.s32 %r3, %r3, %r1;",
+            // The outer one is in the next iteration.
+            "A: min.s32 %r3, %r2, %r3; neg.s32 %r1, %r2; min.s32 %r3, %r3, %r1; @%p1 bra A;",
+        ],
+    );
+    let others: Vec<String> =
+        ["sub.s32 %r1, 1, %r2;", "mul.lo.s32 %r1, %r2, -2;", "mad.lo.s32 %r1, %r2, -1, 1;", "abs.s32 %r1, %r2;"]
+            .map(|negation| nest(negation, "min", "min"))
+            .into();
+    leaves(&others.iter().map(String::as_str).collect::<Vec<_>>());
+    leaves(&[
+        "neg.s32 %r1, %r2; min.s32 %r0, %r1, %r3;",
+        "neg.s32 %r1, %r2; min.u32 %r3, %r1, %r3; min.u32 %r3, %r3, %r2;",
+        "neg.f32 %f1, %f2; min.f32 %f3, %f1, %f3; min.f32 %f3, %f3, %f2;",
+    ]);
+}
+
+#[test]
 fn operations_of_16_bits() {
     finds("extremum-of-16-bits", &["max.s16 %h1, %h2, -1;", "min.s16 %h1, %h2, %h3;", "max.s16x2 %r1, %r2, %r3;"]);
     finds("negation-of-16-bits", &["abs.s16 %h1, %h2;"]);

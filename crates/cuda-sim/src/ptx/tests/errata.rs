@@ -168,7 +168,7 @@ fn what_a_rewrite_makes_of_the_reduced_program_computes_the_same() {
 }
 
 /// Other forms of the patterns, by their rows.
-const FORMS: [(&str, &[&str]); 10] = [
+const FORMS: [(&str, &[&str]); 11] = [
     (
         "extremum-of-16-bits",
         &[
@@ -186,6 +186,14 @@ const FORMS: [(&str, &[&str]); 10] = [
             "abs.s16 %h1, %h2;",
             "@%p1 neg.s16 %h1, %h2;",
             "{ .reg .b16 %wide; abs.s16 %wide, %h2; mov.b16 %h1, %wide; }",
+        ],
+    ),
+    (
+        "negation-in-two-extrema",
+        &[
+            "sub.s32 %r1, 0, %r2; max.s32 %r1, %r3, %r1; max.s32 %r1, %r1, %r2;",
+            "mul.lo.s32 %r1, %r2, -1; min.s32 %r1, %r1, %r3; min.s32 %r1, %r2, %r1;",
+            "@%p1 neg.s32 %r1, %r2; min.s32 %r1, %r3, %r1; min.s32 %r1, %r1, 5;",
         ],
     ),
     (

@@ -38,6 +38,19 @@ fn what_is_negated_is_cut_to_16_bits() {
 }
 
 #[test]
+fn words_are_negated_by_their_complement() {
+    let extrema = "min.s32 %r1, %r3, %r1; min.s32 %r1, %r1, %r3;";
+    let complement = format!("{{ .reg .b32 %inverse; not.b32 %inverse, %r2; add.s32 %r1, %inverse, 1; }} {extrema}");
+    for negation in
+        ["neg.s32 %r1, %r2;", "sub.u32 %r1, 0, %r2;", "mul.lo.s32 %r1, -1, %r2;", "mad.lo.s32 %r1, %r2, -1, 0;"]
+    {
+        becomes(&format!("{negation} {extrema}"), &complement);
+    }
+    assert!(rewritten(&format!("@%p1 neg.s32 %r1, %r2; {extrema}")).unwrap().contains("@%p1 not.b32 %inverse, %r2;"));
+    assert!(rewritten(&format!("sub.cc.s32 %r1, 0, %r2; {extrema}")).is_err());
+}
+
+#[test]
 fn signed_bytes_are_moved() {
     for (first, count, mask) in [(0, 8, 0x8880), (8, 8, 0x9991), (16, 8, 0xAAA2), (0, 16, 0x9910), (8, 16, 0xAA21)] {
         becomes(&format!("bfe.s32 %r2, %r1, {first}, {count};"), &format!("prmt.b32 %r2, %r1, 0, {mask};"));
