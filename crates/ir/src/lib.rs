@@ -28,6 +28,7 @@ pub mod loops;
 pub mod module;
 pub mod parse;
 pub mod print;
+pub mod ssa;
 pub mod subgroup;
 pub mod types;
 pub mod uses;
@@ -46,5 +47,6 @@ pub use inst::{
 };
 pub use module::{Global, GlobalLinkage, Module, Reloc, Span};
 pub use parse::{ParseError, parse};
+pub use ssa::Ssa;
 pub use types::{Scalar, Space, Type};
 pub use verify::{AnyEntity, Rule, VerifyError, verify, verify_work_group};

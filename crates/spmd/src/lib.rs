@@ -42,7 +42,6 @@ pub mod passes;
 mod pipeline;
 pub mod remarks;
 pub mod split;
-mod ssa;
 mod transform;
 mod warp_shape;
 mod work;

@@ -16,10 +16,10 @@ use crate::analysis::divergence::{self, Divergence};
 use crate::analysis::loop_form::{Unspecified, form};
 use crate::analysis::masked::{self, Masked};
 use crate::error::{NotVectorised, Stop};
-use crate::ssa::Ssa;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::{Loop, Loops};
+use cloom_ir::ssa::Ssa;
 use cloom_ir::{Block, Builder, Edge, Entity, Function, IntCc, Op, Space, Term, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 

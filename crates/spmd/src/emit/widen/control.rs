@@ -28,7 +28,7 @@ use crate::analysis::input::VectorInput;
 use crate::analysis::loop_form::Form;
 use crate::analysis::weights::Weight;
 use crate::error::{Stop, bug};
-use crate::ssa::Var;
+use cloom_ir::ssa::Var;
 use cloom_ir::{BinOp, Block, Edge, Entity, Term, Value};
 use smallvec::SmallVec;
 

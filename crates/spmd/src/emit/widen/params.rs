@@ -7,7 +7,7 @@
 use super::{VecValue, Widener};
 use crate::analysis::shape::Shape;
 use crate::error::Stop;
-use crate::ssa::Var;
+use cloom_ir::ssa::Var;
 use cloom_ir::{Edge, Type, Value};
 use smallvec::SmallVec;
 

@@ -6,9 +6,12 @@
 //!
 //! Braun et al., "Simple and Efficient Construction of Static Single Assignment Form", CC 2013, with a work list
 //! instead of recursion, since chains of joins are as long as kernels. Redundant parameters are left to the pass
-//! [`cloom_passes::REDUNDANT_PARAMS`].
+//! `redundant-params`.
 
-use cloom_ir::{Block, Builder, Function, Type, Value, ValueDef};
+use crate::builder::Builder;
+use crate::entity::{Block, Value};
+use crate::function::{Function, ValueDef};
+use crate::types::Type;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A variable.
@@ -16,7 +19,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub struct Var(u32);
 
 /// The variables of a function.
-#[derive(Default)]
+#[derive(Default, Debug)]
 pub struct Ssa {
     types: Vec<Type>,
     /// The value of a variable at the end of a block.
@@ -129,7 +132,7 @@ impl Ssa {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cloom_ir::{Module, Scalar};
+    use crate::{BinOp, Module, Scalar, verify};
 
     #[test]
     fn a_loop_carries_what_it_changes() {
@@ -145,7 +148,7 @@ mod tests {
         ssa.write(entry, x, one);
         Builder::new(&mut f, entry).jump(head, &[]);
         let old = ssa.read(&mut f, head, x);
-        let new = Builder::new(&mut f, head).binary(cloom_ir::BinOp::Add, old, one);
+        let new = Builder::new(&mut f, head).binary(BinOp::Add, old, one);
         ssa.write(head, x, new);
         Builder::new(&mut f, head).branch(cond, head, exit);
         ssa.seal(&mut f, head, vec![entry, head]);
@@ -154,6 +157,6 @@ mod tests {
         let _ = ssa.read(&mut f, exit, never);
         Builder::new(&mut f, exit).ret(None);
         module.funcs.push(f);
-        assert_eq!(cloom_ir::verify(&module).first(), None, "{module}");
+        assert_eq!(verify(&module).first(), None, "{module}");
     }
 }
