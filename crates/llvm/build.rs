@@ -76,10 +76,9 @@ fn cpp_library() -> PathBuf {
 
 /// Compiles what LLVM's C interface cannot do.
 fn compile(includes: &Path, has_rtti: bool) {
-    const FILES: [&str; 8] = [
+    const FILES: [&str; 7] = [
         "cpp/pipeline.cpp",
         "cpp/demote_wide.cpp",
-        "cpp/promote_arrays.cpp",
         "cpp/unroll.cpp",
         "cpp/flatten_guards.cpp",
         "cpp/branches.cpp",

@@ -8,16 +8,16 @@ use cloom_filetest::rungs::{Cpu, Interpreter, Rung};
 use cloom_filetest::simulated_gpu::SimulatedGpu;
 use cloom_ir::{BinOp, Function, Module, Op, Scalar};
 use cloom_llvm::own_passes::{
-    DEMOTE_WIDE, FLATTEN_GUARDS, LEGALISE_GPU, LEGALISE_MASKS, LIMIT_UNROLLING, PRESERVE_INCREMENTS, PROMOTE_ARRAYS,
-    SINGLE_ENTRY_CYCLES, TRUE_BACK_EDGES, UNROLL_BARRIER_LOOPS, UNROLL_INNERMOST,
+    DEMOTE_WIDE, FLATTEN_GUARDS, LEGALISE_GPU, LEGALISE_MASKS, LIMIT_UNROLLING, PRESERVE_INCREMENTS,
+    SINGLE_ENTRY_CYCLES, TRUE_BACK_EDGES, UNROLL_INNERMOST,
 };
-use cloom_passes::{Pass, PassId, PassOptions, RunPass};
+use cloom_passes::{PROMOTE_ARRAYS, Pass, PassId, PassOptions, RunPass, UNROLL_BARRIER_LOOPS};
 use cloom_spmd::passes::COARSEN;
 
 /// A pass for a GPU, and a kernel that it changes: it has a buffer of 64 numbers to write, one to read, and `n`, 40.
 const ON_GPU: &[(PassId, &str)] = &[
     (
-        PROMOTE_ARRAYS,
+        PROMOTE_ARRAYS.id,
         "kernel void k(global int *p, global int *q, int n) {
              int g = get_global_id(0), a[18], s = 0;
              for (int i = 0; i < 18; i++) a[i] = q[(g + i) % 64];
@@ -29,7 +29,7 @@ const ON_GPU: &[(PassId, &str)] = &[
          }",
     ),
     (
-        UNROLL_BARRIER_LOOPS,
+        UNROLL_BARRIER_LOOPS.id,
         "kernel void k(global int *p, global int *q, int n) {
              local int row[8];
              int l = get_local_id(0), v = q[get_global_id(0)];
@@ -192,7 +192,7 @@ fn spoil(func: &mut Function) -> usize {
 }
 
 fn planted(id: PassId) -> PassOptions {
-    match id == COARSEN {
+    match [COARSEN, PROMOTE_ARRAYS.id, UNROLL_BARRIER_LOOPS.id].contains(&id) {
         true => {
             let spoils = Pass { id: PassId::optional("spoil", "a planted bug"), run: RunPass::Alone(spoil) };
             PassOptions { planted: Some((id, spoils)), ..PassOptions::default() }

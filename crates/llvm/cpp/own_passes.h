@@ -12,8 +12,6 @@
 // In the order of `PASSES` in own_passes.rs.
 enum OwnPass : unsigned {
   DEMOTE_WIDE,
-  PROMOTE_ARRAYS,
-  UNROLL_BARRIER_LOOPS,
   UNROLL_INNERMOST,
   LIMIT_UNROLLING,
   FLATTEN_GUARDS,
@@ -47,8 +45,6 @@ constexpr size_t MANY_BLOCKS = 1000;
   }
 
 OWN_PASS(DemoteWide, DEMOTE_WIDE, false);
-OWN_PASS(PromoteArrays, PROMOTE_ARRAYS, false);
-OWN_PASS(UnrollBarrierLoops, UNROLL_BARRIER_LOOPS, false);
 OWN_PASS(UnrollInnermost, UNROLL_INNERMOST, true);
 OWN_PASS(LimitUnrolling, LIMIT_UNROLLING, true);
 OWN_PASS(FlattenGuards, FLATTEN_GUARDS, false);

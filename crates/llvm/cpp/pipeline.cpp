@@ -6,7 +6,6 @@
 // called by their types, and the linker drops the others.
 
 #include "own_passes.h"
-#include "steps.h"
 
 #include "llvm-c/TargetMachine.h"
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -30,6 +29,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/DeadStoreElimination.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/InferAddressSpaces.h"
@@ -133,6 +133,9 @@ template <typename Pass> void addOwn(FunctionPassManager &passes, PassRecord *re
   passes.addPass(Own<Pass>(records[Pass::ID]));
 }
 
+// By default `instcombine` would end the process if one more iteration still changed something.
+InstCombinePass instCombine() { return InstCombinePass(InstCombineOptions().setVerifyFixpoint(false)); }
+
 // The passes that take nearly linear time.
 void addQuick(FunctionPassManager &passes) {
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
@@ -166,8 +169,6 @@ void addGpu(FunctionPassManager &passes, PassRecord *records) {
   passes.addPass(SimplifyCFGPass(SimplifyCFGOptions()));
   passes.addPass(createFunctionToLoopPassAdaptor(LoopRotatePass()));
   passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
-  addOwn<PromoteArrays>(passes, records);
-  addOwn<UnrollBarrierLoops>(passes, records);
   addOwn<UnrollInnermost>(passes, records);
   passes.addPass(LoopUnrollPass(LoopUnrollOptions(/*OptLevel=*/3)));
   addOwn<LimitUnrolling>(passes, records);
@@ -239,8 +240,6 @@ extern "C" void cloom_llvm_run_own_passes(LLVMModuleRef moduleRef, LLVMTargetMac
                                           PassRecord *records) {
   FunctionPassManager passes;
   addOwn<DemoteWide>(passes, records);
-  addOwn<PromoteArrays>(passes, records);
-  addOwn<UnrollBarrierLoops>(passes, records);
   addOwn<UnrollInnermost>(passes, records);
   addOwn<LimitUnrolling>(passes, records);
   addOwn<FlattenGuards>(passes, records);

@@ -1,14 +1,17 @@
-// Unrolls loops of a GPU's kernel beyond what LLVM does by itself. In comes a function after loop rotation;
-// UnrollBarrierLoops unrolls, UnrollInnermost marks loops for LLVM's unroller, which runs next, and LimitUnrolling
-// removes the marks from the remainder loops.
+// Marks loops of a GPU's kernel for LLVM's unroller, which runs next, and for ptxas. In comes a function after loop
+// rotation; UnrollInnermost marks loops, and LimitUnrolling removes the marks from the remainder loops.
 //
-// These passes are on LLVM IR because they direct LLVM's unroller and ask ScalarEvolution for the lengths of loops.
+// These passes are on LLVM IR because they direct LLVM's unroller, and compare the cost that it computes with its limits
+// and those of ptxas. Unrolling that Cloom does itself is in crates/passes.
 
 #include "own_passes.h"
-#include "steps.h"
 
-#include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+#include "llvm/Transforms/Utils/UnrollLoop.h"
+
 
 using namespace llvm;
 
@@ -29,10 +32,6 @@ constexpr uint64_t MIN_TWICE_COST = 7, MAX_TWICE_COST = 9;
 
 // The mark of such a loop and of its remainder loop.
 constexpr const char *TWICE = "cloom.unroll.twice";
-
-// The unroll factor of loops with barriers, and the most instructions of such a loop. (A table of a longest common
-// subsequence, row by row: a fifth less time.)
-constexpr unsigned BARRIER_COUNT = 4, MAX_BARRIER_INSTRUCTIONS = 120;
 
 // The cost of an iteration; 0 if it cannot be copied.
 uint64_t costOf(const Loop &loop, const TargetTransformInfo &target) {
@@ -72,27 +71,6 @@ bool mark(Loop &loop, ScalarEvolution &evolution, const TargetTransformInfo &tar
   return isMarked;
 }
 
-bool isBarrier(const Instruction &instruction) {
-  auto *call = dyn_cast<IntrinsicInst>(&instruction);
-  return call && call->getIntrinsicID() == Intrinsic::nvvm_barrier0;
-}
-
-bool isWantedBarrierLoop(const Loop &loop, ScalarEvolution &evolution) {
-  unsigned size = 0, barriers = 0;
-  for (BasicBlock *block : loop.blocks())
-    for (Instruction &instruction : *block) {
-      ++size;
-      auto *call = dyn_cast<CallBase>(&instruction);
-      if (isBarrier(instruction))
-        ++barriers;
-      else if (call && call->isConvergent())
-        return false;
-    }
-  return barriers && size <= MAX_BARRIER_INSTRUCTIONS && loop.isInnermost() && loop.getExitingBlock() &&
-         !evolution.getSmallConstantTripCount(&loop) &&
-         !isa<SCEVCouldNotCompute>(evolution.getBackedgeTakenCount(&loop));
-}
-
 } // namespace
 
 // Marks innermost loops that LLVM would not unroll, or would unroll by another factor:
@@ -119,24 +97,4 @@ unsigned LimitUnrolling::run(Function &function, FunctionAnalysisManager &analys
         ++changes;
       }
   return changes;
-}
-
-// Unrolls loops with barriers whose trip count is unknown at compile time. LLVM does not unroll them, because a
-// convergent call must not become control-dependent on another condition, as it does in the remainder loop. But all
-// work-items of a group reach a barrier equally often, so that they agree on the trip count.
-unsigned UnrollBarrierLoops::run(Function &function, FunctionAnalysisManager &analyses) {
-  auto &info = analyses.getResult<LoopAnalysis>(function);
-  auto &evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
-  SmallVector<Loop *, 4> wanted;
-  for (Loop *loop : info.getLoopsInPreorder())
-    if (isWantedBarrierLoop(*loop, evolution))
-      wanted.push_back(loop);
-  for (Loop *loop : wanted) {
-    UnrollLoopOptions options{};
-    options.Count = BARRIER_COUNT;
-    options.Runtime = true;
-    options.AllowExpensiveTripCount = true;
-    unrollLoop(*loop, options, function, analyses);
-  }
-  return wanted.size();
 }

@@ -12,12 +12,6 @@ use std::time::{Duration, Instant};
 
 /// `cpp/demote_wide.cpp`. Counts values.
 pub const DEMOTE_WIDE: PassId = PassId::optional("demote-wide", "values that many blocks use live in memory");
-/// `cpp/promote_arrays.cpp`. Counts arrays.
-pub const PROMOTE_ARRAYS: PassId =
-    PassId::optional("promote-arrays", "loops over private arrays are unrolled so that registers hold these");
-/// `cpp/unroll.cpp`. Counts loops.
-pub const UNROLL_BARRIER_LOOPS: PassId =
-    PassId::optional("unroll-barrier-loops", "loops with barriers are unrolled four times");
 /// `cpp/unroll.cpp`. Counts loops.
 pub const UNROLL_INNERMOST: PassId =
     PassId::optional("unroll-innermost", "innermost loops of searches and of loads are unrolled");
@@ -52,8 +46,6 @@ pub const PTX_ERRATA: PassId = PassId::required("ptx-errata", "instructions that
 /// Every pass of this crate. Those in C++ are first, in the order of `OwnPass` in `cpp/own_passes.h`.
 pub const PASSES: &[PassId] = &[
     DEMOTE_WIDE,
-    PROMOTE_ARRAYS,
-    UNROLL_BARRIER_LOOPS,
     UNROLL_INNERMOST,
     LIMIT_UNROLLING,
     FLATTEN_GUARDS,
@@ -67,7 +59,7 @@ pub const PASSES: &[PassId] = &[
 ];
 
 /// How many of [`PASSES`] are in C++.
-pub(crate) const IN_CPP: usize = 9;
+pub(crate) const IN_CPP: usize = 7;
 
 /// What a compilation says of a pass in C++, and what the pass did. The layout is that of `cpp/own_passes.h`.
 #[derive(Clone, Copy, Debug)]

@@ -2,19 +2,22 @@
 
 use cloom_ir::FuncRef;
 use cloom_llvm::{Error, OptLevel, Options};
-use cloom_passes::PassOptions;
+use cloom_passes::{PROMOTE_ARRAYS, PassManager, PassOptions};
 use std::path::PathBuf;
 use std::process::Command;
 
 /// The PTX of the first kernel of a module.
 fn ptx(text: &str) -> String {
-    let module = cloom_ir::parse(text).unwrap();
+    let mut module = cloom_ir::parse(text).unwrap();
     assert_eq!(cloom_ir::verify(&module).first(), None);
     let kernels: Vec<FuncRef> = module.kernels().collect();
+    let passes = PassOptions::default();
+    let manager = PassManager::new(&passes);
+    kernels.iter().for_each(|&kernel| manager.in_module(&mut module, kernel, PROMOTE_ARRAYS));
     let target = "nvptx64-nvidia-cuda:sm_90".parse().unwrap();
     let options =
         Options { target, level: OptLevel::Default, denorms_are_zero: false, texts: false, lines: false, count: false };
-    let compiled = cloom_llvm::compile_kernels(&module, &kernels, &options, &PassOptions::default()).unwrap();
+    let compiled = cloom_llvm::compile_kernels(&module, &kernels, &options, &passes).unwrap();
     assert_eq!(compiled.symbols.len(), kernels.len());
     let text = String::from_utf8(compiled.object).unwrap();
     has_no_fault(&text);

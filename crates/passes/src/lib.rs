@@ -28,6 +28,7 @@ pub mod merge_branches;
 pub mod narrow_loads;
 pub mod near_addresses;
 pub mod pass;
+pub mod promote_arrays;
 pub mod redundant_params;
 pub mod select;
 pub mod simplify_cfg;
@@ -35,7 +36,7 @@ pub mod switch_tables;
 mod util;
 
 use cloom_ir::{Entity, FuncRef, Module};
-use loops::{licm, reducible, runtime_unroll, unroll, unwrapped_loops};
+use loops::{licm, reducible, runtime_unroll, unroll, unroll_barrier_loops, unwrapped_loops};
 use std::time::Instant;
 
 pub use manager::{Disabled, PassManager, PassOptions, PassStatistics, Statistics, UnknownPass};
@@ -67,6 +68,7 @@ pub use mem2reg::PASS as MEM2REG;
 pub use merge_branches::PASS as MERGE_BRANCHES;
 pub use narrow_loads::PASS as NARROW_LOADS;
 pub use near_addresses::PASS as NEAR_ADDRESSES;
+pub use promote_arrays::PASS as PROMOTE_ARRAYS;
 pub use reducible::PASS as REDUCIBLE;
 pub use redundant_params::PASS as REDUNDANT_PARAMS;
 pub use runtime_unroll::PASS as RUNTIME_UNROLL;
@@ -74,6 +76,7 @@ pub use select::MERGE_CONDITIONS;
 pub use select::PASS as SELECT;
 pub use simplify_cfg::PASS as SIMPLIFY_CFG;
 pub use unroll::PASS as UNROLL;
+pub use unroll_barrier_loops::PASS as UNROLL_BARRIER_LOOPS;
 pub use unwrapped_loops::PASS as UNWRAPPED_LOOPS;
 
 /// Every pass over a function.
@@ -93,7 +96,9 @@ pub const PASSES: &[Pass] = &[
     SELECT,
     MERGE_CONDITIONS,
     NARROW_LOADS,
+    PROMOTE_ARRAYS,
     RUNTIME_UNROLL,
+    UNROLL_BARRIER_LOOPS,
     UNWRAPPED_LOOPS,
     NEAR_ADDRESSES,
     ADDRESS_RECURRENCES,
@@ -130,8 +135,16 @@ const FINISH: &[Pass] = &[
 const FINISH_CALLEE: &[Pass] = &[COMPACT];
 
 /// What follows for the kernels of a GPU, after coarsening.
-pub const FINISH_GPU: &[Pass] =
-    &[RUNTIME_UNROLL, UNWRAPPED_LOOPS, INFER_ALIGNMENT, NEAR_ADDRESSES, ADDRESS_RECURRENCES, MERGE_CONDITIONS];
+pub const FINISH_GPU: &[Pass] = &[
+    PROMOTE_ARRAYS,
+    RUNTIME_UNROLL,
+    UNROLL_BARRIER_LOOPS,
+    UNWRAPPED_LOOPS,
+    INFER_ALIGNMENT,
+    NEAR_ADDRESSES,
+    ADDRESS_RECURRENCES,
+    MERGE_CONDITIONS,
+];
 
 /// The name under which [`run`] reports its work on functions other than the kernel.
 pub const CALLEES: &str = "callees";

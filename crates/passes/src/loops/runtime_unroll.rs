@@ -43,16 +43,24 @@ const SMALL_SIZE: usize = 40;
 /// The most operations added to a function.
 const GROWTH: usize = 4_000;
 
+/// How a loop counts.
+pub(super) struct Steps {
+    /// The block that enters the loop.
+    pub before: Block,
+    /// The test in the header.
+    pub test: HeaderTest,
+    /// As which numbers the counter and its bound are read.
+    pub reading: Ext,
+    /// What the counter grows by.
+    pub step: Value,
+}
+
 /// A loop to unroll.
 struct Plan {
     header: Block,
     body: Block,
-    /// The block that enters the loop.
-    before: Block,
-    test: HeaderTest,
-    reading: Ext,
-    /// What the counter grows by: defined outside of the loop.
-    step: Value,
+    /// The step is defined outside of the loop.
+    steps: Steps,
     /// How many iterations become one, in each of the loops in front of it, the last one first.
     counts: &'static [usize],
     /// The operations that are added.
@@ -77,19 +85,10 @@ pub fn run(func: &mut Function) -> usize {
 
 fn plan(func: &Function, cfg: &Cfg, l: &Loop) -> Option<Plan> {
     let (header, body) = l.header_and_body(func)?;
-    let test = HeaderTest::of(func, l)?;
-    let reading = test.reading()?;
-    let before = l.predecessor(cfg)?;
-
-    let next = args_of(func, body, header)[test.index];
-    let sum = &func.insts[func.def_inst(next)?];
-    let step = match (&sum.op, &sum.args[..]) {
-        (Op::Binary(BinOp::Add), &[a, b]) if a == test.counter => b,
-        (Op::Binary(BinOp::Add), &[a, b]) if b == test.counter => a,
-        _ => return None,
-    };
+    let steps = Steps::of(func, cfg, l, body)?;
+    let flags = func.insts[func.def_inst(args_of(func, body, header)[steps.test.index])?].flags;
     // LLVM computes the trip count of others.
-    let is_known = func.const_bits(step).is_some_and(|step| step == 1 || sum.flags.contains(promise(reading)));
+    let is_known = func.const_bits(steps.step).is_some_and(|step| step == 1 || flags.contains(steps.promise()));
 
     let insts = || func.insts_in(&l.blocks).map(|(_, data)| data);
     // Work-items that do different numbers of iterations would no longer meet.
@@ -99,13 +98,65 @@ fn plan(func: &Function, cfg: &Cfg, l: &Loop) -> Option<Plan> {
     let is_fit = size <= SIZE && insts().any(reads) && !insts().any(|data| meets(&data.op));
     let counts: &[usize] = if size <= SMALL_SIZE { &[COUNT, 2 * COUNT] } else { &[COUNT] };
     let growth = size * counts.iter().sum::<usize>();
-    let plan = Plan { header, body, before, test, reading, step, counts, growth };
-    (!func.is_defined_in(step, &l.blocks) && !is_known && is_fit).then_some(plan)
+    let is_outside = !func.is_defined_in(steps.step, &l.blocks);
+    let plan = Plan { header, body, steps, counts, growth };
+    (is_outside && !is_known && is_fit).then_some(plan)
 }
 
-/// The promise that a sum does not wrap.
-fn promise(reading: Ext) -> Flags {
-    if reading == Ext::Signed { Flags::NSW } else { Flags::NUW }
+impl Steps {
+    /// How a loop counts, whose latch this is: upwards by what is a constant or defined outside of the loop.
+    pub fn of(func: &Function, cfg: &Cfg, l: &Loop, latch: Block) -> Option<Steps> {
+        let test = HeaderTest::of(func, l)?;
+        let reading = test.reading()?;
+        let before = l.predecessor(cfg)?;
+        let next = *args_of(func, latch, l.header).get(test.index)?;
+        let sum = &func.insts[func.def_inst(next)?];
+        let step = match (&sum.op, &sum.args[..]) {
+            (Op::Binary(BinOp::Add), &[a, b]) if a == test.counter => b,
+            (Op::Binary(BinOp::Add), &[a, b]) if b == test.counter => a,
+            _ => return None,
+        };
+        let is_known = func.const_bits(step).is_some() || !func.is_defined_in(step, &l.blocks);
+        is_known.then_some(Steps { before, test, reading, step })
+    }
+
+    /// The promise that a sum does not wrap.
+    pub fn promise(&self) -> Flags {
+        if self.reading == Ext::Signed { Flags::NSW } else { Flags::NUW }
+    }
+
+    /// The edge by which the header stays in the loop.
+    pub fn stay(&self, func: &Function, l: &Loop) -> Edge {
+        let edges = func.blocks[l.header].term.edges();
+        let stay = edges.into_iter().find(|e| l.blocks.contains(&e.block)).cloned();
+        stay.unwrap_or_else(|| Edge::new(self.test.stay, []))
+    }
+
+    /// What the counter is less than if so many iterations follow: computed before the loop, and the least number, of
+    /// which none is less, where it would wrap.
+    pub fn limit(&self, func: &mut Function, count: u64) -> Value {
+        let known = func.const_bits(self.step);
+        let mut b = Builder::new(func, self.before);
+        let bound = self.test.bound;
+        let ty = b.ty(bound);
+        let step = known.map_or(self.step, |step| b.iconst(ty, step));
+        let is_signed = self.reading == Ext::Signed;
+        let most = if is_signed { ty.scalar.mask() >> 1 } else { ty.scalar.mask() };
+        // 0 < step <= most / count
+        let (one, largest) = (b.iconst(ty, 1), b.iconst(ty, most / count));
+        let less = b.binary(BinOp::Sub, step, one);
+        let is_small = b.icmp(IntCc::Ult, less, largest);
+        let others = b.iconst(ty, count - 1);
+        let distance = b.binary(BinOp::Mul, step, others);
+        let (zero, least) = (b.iconst(ty, 0), b.iconst(ty, if is_signed { most + 1 } else { 0 }));
+        let is_far = if is_signed { b.icmp(IntCc::Sge, bound, zero) } else { b.icmp(IntCc::Uge, bound, distance) };
+        let mut limit = b.binary(BinOp::Sub, bound, distance);
+        if self.test.is_inclusive() {
+            limit = b.binary(BinOp::Add, limit, one);
+        }
+        let fits = b.binary(BinOp::And, is_small, is_far);
+        b.select(fits, limit, least)
+    }
 }
 
 fn carry_out(func: &mut Function, plan: &Plan) {
@@ -118,14 +169,14 @@ fn carry_out(func: &mut Function, plan: &Plan) {
 
 /// Puts an unrolled loop in front of what does the iterations that are left over. Returns its header.
 fn unroll(func: &mut Function, plan: &Plan, count: usize, hoisted: &FxHashSet<Inst>, rest: Block) -> Block {
-    let limit = limit(func, plan, count as u64);
+    let limit = plan.steps.limit(func, count as u64);
     let unrolled = func.add_loose_block();
     let in_header = func.blocks[plan.header].params.clone();
     let params: Vec<Value> = in_header.iter().map(|&p| func.add_block_param(unrolled, func.ty(p))).collect();
-    func.blocks[plan.before].term.redirect(rest, unrolled);
+    func.blocks[plan.steps.before].term.redirect(rest, unrolled);
 
-    let cc = if plan.reading == Ext::Signed { IntCc::Slt } else { IntCc::Ult };
-    let cond = Builder::new(func, unrolled).icmp(cc, params[plan.test.index], limit);
+    let cc = if plan.steps.reading == Ext::Signed { IntCc::Slt } else { IntCc::Ult };
+    let cond = Builder::new(func, unrolled).icmp(cc, params[plan.steps.test.index], limit);
     let body = func.add_loose_block();
     let (then, els) = (Edge::new(body, []), Edge::new(rest, params.iter().copied()));
     func.set_term(unrolled, Term::Branch { cond, then, els }, Span::default());
@@ -150,9 +201,9 @@ fn unroll(func: &mut Function, plan: &Plan, count: usize, hoisted: &FxHashSet<In
             // The counter is hoisted. What follows is less than the bound.
             if number + 1 < count
                 && is_hoisted
-                && let Some(sum) = func.def_inst(args[plan.test.index])
+                && let Some(sum) = func.def_inst(args[plan.steps.test.index])
             {
-                func.insts[sum].flags |= promise(plan.reading);
+                func.insts[sum].flags |= plan.steps.promise();
             }
         }
         if !is_hoisted {
@@ -203,7 +254,7 @@ fn hoisted(func: &Function, plan: &Plan) -> FxHashSet<Inst> {
         movable.retain(|i| !waiting.contains(i));
     }
     let loads = movable.iter().copied().filter(|&i| matches!(func.insts[i].op, Op::Load { .. }));
-    let mut stack = Vec::from_iter(loads.chain(func.def_inst(back[plan.test.index])));
+    let mut stack = Vec::from_iter(loads.chain(func.def_inst(back[plan.steps.test.index])));
     let mut hoisted = FxHashSet::default();
     while let Some(i) = stack.pop() {
         if hoisted.insert(i) {
@@ -218,31 +269,7 @@ fn is_global(func: &Function, v: Value) -> bool {
 }
 
 /// What an edge hands to the block that it leads to.
-fn args_of(func: &Function, from: Block, to: Block) -> Vec<Value> {
+pub(super) fn args_of(func: &Function, from: Block, to: Block) -> Vec<Value> {
     let edge = func.blocks[from].term.edges().into_iter().find(|edge| edge.block == to);
     edge.map(|edge| edge.args.to_vec()).unwrap_or_default()
-}
-
-/// What the counter is less than if so many iterations follow: computed before the loop, and the least number, of which
-/// none is less, where it would wrap.
-fn limit(func: &mut Function, plan: &Plan, count: u64) -> Value {
-    let (bound, step) = (plan.test.bound, plan.step);
-    let mut b = Builder::new(func, plan.before);
-    let ty = b.ty(bound);
-    let is_signed = plan.reading == Ext::Signed;
-    let most = if is_signed { ty.scalar.mask() >> 1 } else { ty.scalar.mask() };
-    // 0 < step <= most / count
-    let (one, largest) = (b.iconst(ty, 1), b.iconst(ty, most / count));
-    let less = b.binary(BinOp::Sub, step, one);
-    let is_small = b.icmp(IntCc::Ult, less, largest);
-    let others = b.iconst(ty, count - 1);
-    let distance = b.binary(BinOp::Mul, step, others);
-    let (zero, least) = (b.iconst(ty, 0), b.iconst(ty, if is_signed { most + 1 } else { 0 }));
-    let is_far = if is_signed { b.icmp(IntCc::Sge, bound, zero) } else { b.icmp(IntCc::Uge, bound, distance) };
-    let mut limit = b.binary(BinOp::Sub, bound, distance);
-    if plan.test.is_inclusive() {
-        limit = b.binary(BinOp::Add, limit, one);
-    }
-    let fits = b.binary(BinOp::And, is_small, is_far);
-    b.select(fits, limit, least)
 }

@@ -12,13 +12,13 @@
 //! that values used after the loop are those of the last test. The trip count is found by constant evaluation,
 //! iteration by iteration.
 
+use super::full_unroll::{Known, count, join_latches, unroll};
 use crate::pass::{Pass, RunOthers};
 use crate::{fold, redundant_params, simplify_cfg};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::{Loop, Loops};
-use cloom_ir::{Block, CloneMap, Edge, Entity, Function, Op, Space, Term, Value};
-use rustc_hash::FxHashMap;
+use cloom_ir::{Entity, Function, Op, Space, Value};
 
 /// The pass.
 pub const PASS: Pass = Pass::with("unroll", "short counted loops over small private arrays", run);
@@ -44,7 +44,7 @@ const ARRAY: u64 = 64;
 
 /// Runs the pass. Returns how often it changed something.
 pub fn run(func: &mut Function, others: &RunOthers<'_>) -> usize {
-    let mut changed = join_latches(func);
+    let mut changed = join_latches(func, |func, l| leaves_at_header(l) && indexed(func, l) == Indexed::Array);
     let mut growth = 0;
     loop {
         let cfg = Cfg::new(func);
@@ -59,7 +59,7 @@ pub fn run(func: &mut Function, others: &RunOthers<'_>) -> usize {
             {
                 if growth + size <= GROWTH {
                     growth += size;
-                    unroll(func, around, trips);
+                    unroll(func, around, around.header, trips);
                     // The inner loops' bounds are constants after this. The loop analysis is stale.
                     others(func, &[redundant_params::PASS, fold::PASS]);
                     changed += 1;
@@ -78,7 +78,7 @@ pub fn run(func: &mut Function, others: &RunOthers<'_>) -> usize {
             let Some(trips) = trips else { continue };
             if growth + size * trips <= GROWTH {
                 growth += size * trips;
-                unroll(func, l, trips);
+                unroll(func, l, l.header, trips);
                 changed += 1;
             }
         }
@@ -91,41 +91,6 @@ pub fn run(func: &mut Function, others: &RunOthers<'_>) -> usize {
         others(func, &[redundant_params::PASS, simplify_cfg::PASS, fold::PASS]);
     }
     changed
-}
-
-/// Gives loops that qualify and have several latches, as after an `if` at the end of the body, a single latch: an
-/// iteration is copied with one end. Returns how many loops changed.
-fn join_latches(func: &mut Function) -> usize {
-    let cfg = Cfg::new(func);
-    let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
-    let several: Vec<&Loop> = loops.loops.iter().filter(|l| l.latches.len() > 1 && leaves_at_header(l)).collect();
-    let candidates: Vec<&Loop> = several.into_iter().filter(|l| indexed(func, l) == Indexed::Array).collect();
-    for l in &candidates {
-        let back = |func: &Function| -> Vec<Edge> {
-            let edges = l.latches.iter().flat_map(|&b| func.blocks[b].term.edges());
-            edges.filter(|e| e.block == l.header).cloned().collect()
-        };
-        let edges = back(func);
-        let Some((first, rest)) = edges.split_first() else { continue };
-        let differs: Vec<bool> =
-            (0..first.args.len()).map(|k| rest.iter().any(|e| e.args[k] != first.args[k])).collect();
-        let end = func.add_loose_block();
-        let mut args = first.args.clone();
-        for (k, arg) in args.iter_mut().enumerate().filter(|(k, _)| differs[*k]) {
-            let ty = func.ty(first.args[k]);
-            *arg = func.add_block_param(end, ty);
-        }
-        for &b in &l.latches {
-            for e in func.blocks[b].term.edges_mut().into_iter().filter(|e| e.block == l.header) {
-                let passed = e.args.iter().zip(&differs).filter(|&(_, &differs)| differs).map(|(&a, _)| a);
-                *e = Edge::new(end, passed.collect::<Vec<_>>());
-            }
-        }
-        func.set_term(end, Term::Jump(Edge::new(l.header, args)), cloom_ir::Span::NONE);
-        let last = l.blocks.iter().filter_map(|b| func.layout.iter().position(|x| x == b)).max();
-        func.layout.insert(last.map_or(func.layout.len(), |at| at + 1), end);
-    }
-    candidates.len()
 }
 
 /// Whether the header is the loop's only exiting block.
@@ -145,11 +110,15 @@ fn nest(func: &Function, cfg: &Cfg, loops: &Loops, around: &Loop, l: &Loop) -> O
     if !only || trip_count(func, cfg, l).is_some() {
         return None;
     }
+    if !leaves_at_header(l) || !leaves_at_header(around) {
+        return None;
+    }
     let (mut inner, mut counted) = (0, true);
-    let trips = count(func, cfg, around, FxHashMap::default(), &mut |known| match count(
+    let trips = count(func, cfg, (around, around.header), MAX_TRIPS, Known::default(), &mut |known| match count(
         func,
         cfg,
-        l,
+        (l, l.header),
+        MAX_TRIPS,
         known.clone(),
         &mut |_| {},
     ) {
@@ -235,106 +204,5 @@ fn indexed(func: &Function, l: &Loop) -> Indexed {
 
 /// The trip count of a loop, if its header is the only exiting block and constants decide it.
 fn trip_count(func: &Function, cfg: &Cfg, l: &Loop) -> Option<usize> {
-    count(func, cfg, l, FxHashMap::default(), &mut |_| {})
-}
-
-/// The same where values from outside of the loop are known. Calls `each` with the known values of each iteration.
-fn count(
-    func: &Function,
-    cfg: &Cfg,
-    l: &Loop,
-    outside: FxHashMap<Value, u64>,
-    each: &mut dyn FnMut(&FxHashMap<Value, u64>),
-) -> Option<usize> {
-    let &[latch] = l.latches.as_slice() else { return None };
-    if !leaves_at_header(l) {
-        return None;
-    }
-    if func.insts_in(&l.blocks).any(|(_, data)| matches!(data.op, Op::Alloca { .. })) {
-        return None;
-    }
-    let Term::Branch { cond, then, els } = &func.blocks[l.header].term else { return None };
-    let inside = |b: Block| l.blocks.contains(&b);
-    let stays = match (inside(then.block), inside(els.block)) {
-        (true, false) => 1,
-        (false, true) => 0,
-        _ => return None,
-    };
-    let edges_to_header = |from: Block| {
-        let edges = func.blocks[from].term.edges();
-        edges.into_iter().filter(|e| e.block == l.header).cloned().collect::<Vec<_>>()
-    };
-    let before: Vec<_> =
-        cfg.preds(l.header).iter().filter(|&&p| !inside(p)).flat_map(|&p| edges_to_header(p)).collect();
-    let after = edges_to_header(latch);
-    let ([first], [next]) = (before.as_slice(), after.as_slice()) else { return None };
-    let params = &func.blocks[l.header].params;
-    let constant = |known: &FxHashMap<Value, u64>, v: Value| known.get(&v).copied().or_else(|| func.const_bits(v));
-    let mut known = outside.clone();
-    known.extend(params.iter().zip(&first.args).filter_map(|(&p, &a)| Some((p, constant(&outside, a)?))));
-    for trip in 0..=MAX_TRIPS {
-        // A value computed from constants is the same on every path.
-        for (_, data) in func.insts_in(&l.blocks) {
-            let Some(r) = data.result.filter(|&r| !func.ty(r).is_vector() && !data.args.is_empty()) else { continue };
-            let args: Option<Vec<u64>> = data.args.iter().map(|&a| constant(&known, a)).collect();
-            let bits = args.and_then(|args| fold::lane(&data.op, func.ty(data.args[0]), func.ty(r), &args));
-            known.extend(bits.map(|b| (r, b & func.ty(r).scalar.mask())));
-        }
-        if constant(&known, *cond)? != stays {
-            return Some(trip);
-        }
-        each(&known);
-        let values: Vec<_> = params.iter().zip(&next.args).map(|(&p, &a)| (p, constant(&known, a))).collect();
-        known = outside.clone();
-        known.extend(values.into_iter().filter_map(|(p, bits)| Some((p, bits?))));
-    }
-    None
-}
-
-/// Writes the iterations one after the other. The blocks of the loop are the first one.
-fn unroll(func: &mut Function, l: &Loop, trips: usize) {
-    if trips == 0 {
-        let exit = func.blocks[l.header].term.edges().into_iter().find(|e| !l.blocks.contains(&e.block)).cloned();
-        exit.into_iter().for_each(|exit| func.set_term(l.header, Term::Jump(exit), cloom_ir::Span::NONE));
-        return;
-    }
-    let blocks = l.blocks.clone();
-    // After the loop in block order, so that definitions come before uses in the text.
-    let in_order = blocks.iter().filter_map(|b| func.layout.iter().position(|x| x == b)).max().unwrap_or(0);
-    let params = func.blocks[l.header].params.clone();
-    let Some(&latch) = l.latches.first() else { return };
-    let exit = func.blocks[l.header].term.edges().into_iter().find(|e| !blocks.contains(&e.block)).cloned();
-    let next = func.blocks[latch].term.edges().into_iter().find(|e| e.block == l.header).cloned();
-    let (Some(exit), Some(next)) = (exit, next) else { return };
-    // The copies of values and blocks in each iteration: in the first, they themselves; the last has the header alone.
-    let mut maps = vec![CloneMap::default()];
-    let mut new = Vec::new();
-    for trip in 1..=trips {
-        let before = &maps[trip - 1];
-        let begin = next.args.iter().map(|&a| before.value(a)).collect::<Vec<_>>();
-        let mut map = CloneMap::new(params.iter().copied().zip(begin));
-        new.extend(map.clone_blocks(func, if trip == trips { &blocks[..1] } else { &blocks }));
-        maps.push(map);
-    }
-    for (map, after) in maps.iter().zip(&maps[1..]) {
-        let header = map.block(l.header);
-        for e in func.blocks[map.block(latch)].term.edges_mut().into_iter().filter(|e| e.block == header) {
-            *e = Edge::new(after.block(l.header), []);
-        }
-        // Only the last iteration exits.
-        let stay = func.blocks[header].term.edges().into_iter().find(|e| e.block != exit.block).cloned();
-        stay.into_iter().for_each(|stay| func.set_term(header, Term::Jump(stay), cloom_ir::Span::NONE));
-    }
-    let last = &maps[trips];
-    func.set_term(last.block(l.header), last.term(&Term::Jump(exit)), cloom_ir::Span::NONE);
-    // Uses after the loop get the values of the last header.
-    let old: Vec<Block> = func.layout.iter().copied().filter(|b| !blocks.contains(b)).collect();
-    for b in old {
-        for k in 0..func.blocks[b].insts.len() {
-            let i = func.blocks[b].insts[k];
-            func.insts[i].args.iter_mut().for_each(|a| *a = last.value(*a));
-        }
-        func.blocks[b].term.map_uses(|v| last.value(v));
-    }
-    func.layout.splice(in_order + 1..in_order + 1, new);
+    leaves_at_header(l).then(|| count(func, cfg, (l, l.header), MAX_TRIPS, Known::default(), &mut |_| {})).flatten()
 }

@@ -1,0 +1,245 @@
+//! Accesses at offsets that are no constants become selects among elements.
+
+use super::array::Array;
+use crate::fold;
+use crate::util::Renames;
+use cloom_ir::cfg::Cfg;
+use cloom_ir::{Args, Block, Entity, Flags, Function, Inst, IntCc, Op, Span, Type, Value, ValueDef};
+use cloom_ir::{BinOp, InstData};
+use rustc_hash::FxHashMap;
+use smallvec::smallvec;
+
+/// The most elements among which the offset of an access selects.
+const MAX_ELEMENTS: usize = 8;
+
+/// The longest chain of operations that make an offset.
+const MAX_DEPTH: usize = 200;
+
+/// Operations for an element: an address, a comparison, an access and a select.
+const OPERATIONS_PER_ELEMENT: usize = 4;
+
+/// Returns false if an access may be to too many elements, or to any. `budget` is how many operations may be added.
+pub(super) fn run(func: &mut Function, array: &Array, budget: &mut usize) -> bool {
+    let offsets = write_offsets(func, array);
+    let cfg = Cfg::new(func);
+    let mut elements = Elements { func, cfg: &cfg, known: FxHashMap::default() };
+    let mut chosen = FxHashMap::default();
+    for &access in &array.accesses {
+        let Some(&offset) = offsets.get(&elements.func.insts[access].args[0]) else { return false };
+        let Some(all) = elements.of(offset, MAX_DEPTH) else { return false };
+        // An access to any other element would be undefined behaviour.
+        let bytes = accessed(elements.func, &elements.func.insts[access]).bytes();
+        let is_inside = |&at: &u64| at.checked_add(bytes.into()).is_some_and(|end| end <= array.size);
+        let inside: Vec<u64> = all.into_iter().filter(is_inside).collect();
+        let operations = OPERATIONS_PER_ELEMENT * inside.len();
+        if inside.is_empty() || inside.len() > MAX_ELEMENTS || *budget < operations {
+            return false;
+        }
+        *budget -= operations;
+        chosen.insert(access, (offset, inside));
+    }
+    expand(func, array, &chosen);
+    true
+}
+
+/// The type of what an access loads or stores.
+fn accessed(func: &Function, data: &InstData) -> Type {
+    func.ty(data.result.unwrap_or_else(|| data.args[1]))
+}
+
+/// Computes the offset in the array of each address in it, where the address is computed.
+fn write_offsets(func: &mut Function, array: &Array) -> FxHashMap<Value, Value> {
+    let mut offsets = FxHashMap::default();
+    let layout = func.layout.clone();
+    for &b in &layout {
+        for param in func.blocks[b].params.clone().into_iter().filter(|p| array.pointers.contains(p)) {
+            let offset = func.add_block_param(b, Type::I64);
+            offsets.insert(param, offset);
+            // An argument for it follows in all edges, once all offsets are known.
+        }
+    }
+    for &b in Cfg::new(func).rpo() {
+        let mut insts = Vec::with_capacity(func.blocks[b].insts.len());
+        for i in std::mem::take(&mut func.blocks[b].insts) {
+            insts.push(i);
+            let data = func.insts[i].clone();
+            let Some(pointer) = data.result.filter(|r| *r == array.slot || array.pointers.contains(r)) else {
+                continue;
+            };
+            let of = |n: usize| offsets.get(&data.args[n]).copied().unwrap_or(pointer);
+            let new = match data.op {
+                Op::PtrAdd => (Op::Binary(BinOp::Add), smallvec![of(0), data.args[1]]),
+                Op::Select => (Op::Select, smallvec![data.args[0], of(1), of(2)]),
+                Op::Cast(_) => {
+                    offsets.insert(pointer, of(0));
+                    continue;
+                }
+                _ => (Op::Const(0), Args::new()),
+            };
+            let new = func.make_inst(new.0, new.1, Some(Type::I64), Flags::empty(), data.span);
+            offsets.extend(func.insts[new].result.map(|offset| (pointer, offset)));
+            insts.push(new);
+        }
+        func.blocks[b].insts = insts;
+    }
+    for &b in &layout {
+        let mut term = func.blocks[b].term.clone();
+        for e in term.edges_mut() {
+            let passed: Vec<Value> = e
+                .args
+                .iter()
+                .zip(&func.blocks[e.block].params)
+                .map(|(&a, &p)| (a, p))
+                .filter(|(_, p)| array.pointers.contains(p))
+                .filter_map(|(a, _)| offsets.get(&a).copied())
+                .collect();
+            e.args.extend(passed);
+        }
+        func.blocks[b].term = term;
+    }
+    offsets
+}
+
+/// The constants that values can be.
+struct Elements<'a> {
+    func: &'a Function,
+    cfg: &'a Cfg,
+    /// While a value is looked at, nothing is known of it: a cycle may count.
+    known: FxHashMap<Value, Option<Vec<u64>>>,
+}
+
+impl Elements<'_> {
+    /// The constants that a value can be, in order. Nothing if it may be anything else, if there are too many, or if it
+    /// is computed in more than `depth` steps.
+    fn of(&mut self, v: Value, depth: usize) -> Option<Vec<u64>> {
+        if let Some(known) = self.known.get(&v) {
+            return known.clone();
+        }
+        if depth == 0 {
+            return None;
+        }
+        self.known.insert(v, None);
+        let mut found = self.find(v, depth - 1);
+        if let Some(found) = &mut found {
+            found.sort_unstable();
+            found.dedup();
+        }
+        let found = found.filter(|found| found.len() <= 2 * MAX_ELEMENTS);
+        self.known.insert(v, found.clone());
+        found
+    }
+
+    fn find(&mut self, v: Value, depth: usize) -> Option<Vec<u64>> {
+        let func = self.func;
+        let ty = func.ty(v);
+        if let Some(bits) = func.const_bits(v) {
+            return Some(vec![bits]);
+        }
+        if ty == Type::I1 {
+            return Some(vec![0, 1]);
+        }
+        let data = match func.values[v].def {
+            ValueDef::Param(b, _) if b == func.entry() => return None,
+            ValueDef::Param(b, k) => {
+                let mut found = Vec::new();
+                for (_, e) in self.cfg.incoming(func, b) {
+                    found.extend(self.of(e.args[k as usize], depth)?);
+                }
+                return Some(found);
+            }
+            ValueDef::Inst(i) => &func.insts[i],
+        };
+        let lane = |bits: &[u64]| {
+            let result = fold::lane(&data.op, func.ty(data.args[0]), ty, bits)?;
+            Some(result & ty.scalar.mask())
+        };
+        match data.op {
+            _ if ty.is_vector() => None,
+            Op::Select => {
+                let mut found = self.of(data.args[1], depth)?;
+                found.extend(self.of(data.args[2], depth)?);
+                Some(found)
+            }
+            Op::Cast(_) | Op::Unary(_) => self.of(data.args[0], depth)?.into_iter().map(|x| lane(&[x])).collect(),
+            Op::Binary(_) => {
+                let (left, right) = (self.of(data.args[0], depth)?, self.of(data.args[1], depth)?);
+                left.iter().flat_map(|&x| right.iter().map(move |&y| [x, y])).map(|both| lane(&both)).collect()
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Writes the accesses: for each its offset, and the elements that it may access.
+fn expand(func: &mut Function, array: &Array, chosen: &FxHashMap<Inst, (Value, Vec<u64>)>) {
+    let mut renames = Renames::default();
+    for b in func.layout.clone() {
+        let insts = std::mem::take(&mut func.blocks[b].insts);
+        let mut writer = Writer { func, block: b, span: Span::NONE };
+        for i in insts {
+            match chosen.get(&i) {
+                None => writer.func.blocks[b].insts.push(i),
+                Some((offset, elements)) => {
+                    writer.span = writer.func.insts[i].span;
+                    let old = writer.func.insts[i].clone();
+                    let result = writer.access(array, &old, *offset, elements);
+                    if let (Some(old), Some(new)) = (old.result, result) {
+                        renames.set(old, new);
+                    }
+                }
+            }
+        }
+    }
+    renames.apply(func);
+}
+
+/// Appends instructions to a block.
+struct Writer<'a> {
+    func: &'a mut Function,
+    block: Block,
+    span: Span,
+}
+
+impl Writer<'_> {
+    fn push(&mut self, op: Op, args: Args, ty: Type, flags: Flags) -> Value {
+        let i = self.func.make_inst(op, args, Some(ty), flags, self.span);
+        self.func.blocks[self.block].insts.push(i);
+        // An instruction with a type has a result.
+        self.func.insts[i].result.unwrap_or(Value::new(0))
+    }
+
+    /// Writes a load from some elements, or a store to some, and returns what is loaded.
+    fn access(&mut self, array: &Array, old: &InstData, offset: Value, elements: &[u64]) -> Option<Value> {
+        let ty = accessed(self.func, old);
+        let mut loaded = None;
+        for &element in elements {
+            let at = self.push(Op::Const(element), Args::new(), Type::I64, Flags::empty());
+            let pointer = self.func.ty(array.slot);
+            let address = self.push(Op::PtrAdd, smallvec![array.slot, at], pointer, Flags::empty());
+            let align = if element == 0 { array.align } else { array.align.min(1 << element.trailing_zeros().min(30)) };
+            let is_only = elements.len() == 1;
+            let is_here =
+                |writer: &mut Self| writer.push(Op::Icmp(IntCc::Eq), smallvec![offset, at], Type::I1, Flags::empty());
+            let load = |writer: &mut Self| writer.push(Op::Load { align }, smallvec![address], ty, old.flags);
+            if old.result.is_some() {
+                let here = load(self);
+                loaded = Some(match loaded {
+                    None => here,
+                    Some(other) => {
+                        let is_here = is_here(self);
+                        self.push(Op::Select, smallvec![is_here, here, other], ty, Flags::empty())
+                    }
+                });
+                continue;
+            }
+            let mut value = old.args[1];
+            if !is_only {
+                let (is_here, before) = (is_here(self), load(self));
+                value = self.push(Op::Select, smallvec![is_here, value, before], ty, Flags::empty());
+            }
+            let store = self.func.make_inst(Op::Store { align }, smallvec![address, value], None, old.flags, self.span);
+            self.func.blocks[self.block].insts.push(store);
+        }
+        loaded
+    }
+}
