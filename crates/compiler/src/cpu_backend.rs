@@ -8,6 +8,7 @@ use cloom_ir::{Function, ParamKind};
 use cloom_llvm::OptLevel;
 use cloom_spmd::VectorOptions;
 use cloom_target::{Features, Target};
+use std::sync::Arc;
 
 /// Larger kernels have no baseline code: it keeps every value on the stack.
 const MAX_BASELINE: usize = 10_000;
@@ -18,9 +19,10 @@ pub struct CpuBackend {
 }
 
 impl CpuBackend {
-    /// A backend for a target. If LLVM has no code generation for it, compiling a kernel returns the error.
-    pub fn new(target: Target) -> CpuBackend {
-        CpuBackend { target }
+    /// A backend for a target, if that is a CPU of the table of levels. If LLVM has no code generation for it,
+    /// compiling a kernel returns the error.
+    pub fn of(target: &Target) -> Option<Arc<dyn Backend>> {
+        target.level().map(|_| Arc::new(CpuBackend { target: target.clone() }) as Arc<dyn Backend>)
     }
 }
 

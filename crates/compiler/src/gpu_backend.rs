@@ -15,6 +15,7 @@ use cloom_passes::{ALIGNED_COPY, FINISH_GPU, PassManager, PassOptions};
 use cloom_spmd::Coarse;
 use cloom_spmd::remarks::Remark;
 use cloom_target::Target;
+use std::sync::Arc;
 
 /// Code generation for a GPU.
 pub struct GpuBackend {
@@ -22,9 +23,9 @@ pub struct GpuBackend {
 }
 
 impl GpuBackend {
-    /// For a target.
-    pub fn new(target: Target) -> GpuBackend {
-        GpuBackend { target }
+    /// A backend for a target, if that is a GPU.
+    pub fn of(target: &Target) -> Option<Arc<dyn Backend>> {
+        target.gpu().map(|_| Arc::new(GpuBackend { target: target.clone() }) as Arc<dyn Backend>)
     }
 }
 

@@ -66,6 +66,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+/// Makes the backend for a target, if it is for this target.
+type MakeBackend = fn(&Target) -> Option<Arc<dyn Backend>>;
+
+/// The backends that are built in. The first one that takes a target makes its code.
+const BUILT_IN: &[MakeBackend] = &[CpuBackend::of, GpuBackend::of];
+
 /// How a compiler behaves.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Config {
@@ -410,9 +416,10 @@ impl Compiler {
     fn backend(&self, target: &Target) -> Result<Arc<dyn Backend>, CompileError> {
         match self.backends.iter().find(|b| b.target() == target) {
             Some(backend) => Ok(backend.clone()),
-            None if target.level().is_some() => Ok(Arc::new(CpuBackend::new(target.clone()))),
-            None if target.gpu().is_some() => Ok(Arc::new(GpuBackend::new(target.clone()))),
-            None => Err(CompileError::NoBackend(target.name().to_owned())),
+            None => {
+                let backend = BUILT_IN.iter().find_map(|backend| backend(target));
+                backend.ok_or_else(|| CompileError::NoBackend(target.name().to_owned()))
+            }
         }
     }
 
