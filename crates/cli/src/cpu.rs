@@ -13,7 +13,7 @@ pub fn native(at_most: Option<&str>) -> Target {
 /// The target of a name, whether this machine supports it or not; without a name, the target that the driver uses here.
 pub fn target(name: Option<&str>) -> Result<Target, Failure> {
     let Some(name) = name else { return Ok(native(cloom_caps::env::CPU.get().as_deref())) };
-    if let Ok(gpu) = Target::nvidia(name) {
+    if let Ok(gpu) = Target::gpu(name) {
         return Ok(gpu);
     }
     let found = [Architecture::X86_64, Architecture::AArch64].iter().find_map(|&a| cpu::named(a, name));

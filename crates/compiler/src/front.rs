@@ -196,7 +196,7 @@ pub fn compile_il(
 /// The front ends' description of a target.
 pub fn front_target(target: BuildTarget<'_>) -> cloom_clc::Target {
     let contracts = target.target.features().fma;
-    let fpmath = target.target.gpu().is_some();
+    let fpmath = target.target.machine().divides_slowly();
     cloom_clc::Target { fma: contracts, fpmath, ..cloom_clc::Target::of(target.caps) }
 }
 

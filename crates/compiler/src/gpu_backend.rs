@@ -14,7 +14,7 @@ use cloom_passes::inline::Budget;
 use cloom_passes::{ALIGNED_COPY, FINISH_GPU, PassManager, PassOptions};
 use cloom_spmd::Coarse;
 use cloom_spmd::remarks::Remark;
-use cloom_target::Target;
+use cloom_target::{Machine, Target};
 use std::sync::Arc;
 
 /// Code generation for a GPU.
@@ -23,20 +23,20 @@ pub struct GpuBackend {
 }
 
 impl GpuBackend {
-    /// A backend for a target, if that is a GPU.
+    /// A backend for a target, if that is a GPU that LLVM makes code for.
     pub fn of(target: &Target) -> Option<Arc<dyn Backend>> {
-        target.gpu().map(|_| Arc::new(GpuBackend { target: target.clone() }) as Arc<dyn Backend>)
+        cloom_llvm::has_gpu(target).then(|| Arc::new(GpuBackend { target: target.clone() }) as Arc<dyn Backend>)
     }
 }
 
 /// The requested passes, with a GPU's settings.
-fn pass_options(input: &KernelInput<'_>) -> PassOptions {
-    PassOptions { native_generic: true, budget: Budget::GPU, ..input.passes.clone() }
+fn pass_options(input: &KernelInput<'_>, machine: &Machine) -> PassOptions {
+    PassOptions { native_generic: machine.has_generic_pointers(), budget: Budget::GPU, ..input.passes.clone() }
 }
 
-/// If a work-item executes at most this many instructions, ptxas compiles its baseline code without optimisations: that
-/// saves more time than the kernel loses. (Mandelbrot's kernel of 64 iterations takes ptxas 10 to 11 ms at level 0 and
-/// 14 at level 1. On an H200, build and first launch took 20.3 ms instead of 22.5.)
+/// If a work-item executes at most this many instructions, the device translates its baseline code without
+/// optimisations: that saves more time than the kernel loses. (Mandelbrot's kernel of 64 iterations: 10 to 11 ms
+/// without optimisations and 14 ms with few. On an H200, build and first launch took 20.3 ms instead of 22.5.)
 const FEW: u64 = 8192;
 
 /// A copy of the kernel that relies on aligned buffers. All buffers are aligned, except for pointers into shared
@@ -80,12 +80,13 @@ impl Backend for GpuBackend {
     }
 
     fn compile(&self, input: KernelInput<'_>, log: &mut StageLog) -> Result<Generated, CompileError> {
-        let warp_size = self.target.gpu().map(|gpu| gpu.warp_size);
+        let machine = self.target.machine();
+        let warp_size = machine.simd_group();
         let required = input.options.subgroup_size.and_then(SubgroupSize::required);
         if let Some(size) = required.filter(|&size| Some(size.into()) != warp_size) {
             return Err(CompileError::SubgroupSize(size));
         }
-        let passes = pass_options(&input);
+        let passes = pass_options(&input, machine);
         let mut input = KernelInput { passes: &passes, ..input };
         let mut statistics = input.run_passes(log);
         let KernelInput { mut module, kernel, key, options, .. } = input;
@@ -102,7 +103,7 @@ impl Backend for GpuBackend {
             OptLevel::Default | OptLevel::None => Effort::Full,
         };
         let (warp, of_warp) = match level {
-            OptLevel::Default => cloom_spmd::warp_shape(&module, kernel, &manager),
+            OptLevel::Default => cloom_spmd::warp_shape(&module, kernel, machine, &manager),
             OptLevel::Less | OptLevel::None => (WarpShape::AsGrouped, None),
         };
         let (coarse, remark) = match level {
@@ -161,12 +162,13 @@ impl Backend for GpuBackend {
     }
 
     fn explain(&self, input: KernelInput<'_>) -> Result<Explanation, CompileError> {
-        let passes = pass_options(&input);
+        let machine = self.target.machine();
+        let passes = pass_options(&input, machine);
         let mut input = KernelInput { passes: &passes, ..input };
         input.run_passes(&mut StageLog::new(false));
         let KernelInput { mut module, kernel, .. } = input;
         let manager = PassManager::new(&passes);
-        let (_, of_warp) = cloom_spmd::warp_shape(&module, kernel, &manager);
+        let (_, of_warp) = cloom_spmd::warp_shape(&module, kernel, machine, &manager);
         let (_, remark) = second(&mut module, kernel, &manager);
         let summary = remark.what.clone();
         let remarks = std::iter::once(remark).chain(of_warp).collect();

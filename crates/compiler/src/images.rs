@@ -16,6 +16,7 @@ use cloom_builtins::{Elem, Ty, images, mangle};
 use cloom_caps::image::{ImageFormat, channel};
 use cloom_ir::{Args, Entity, Flags, FuncRef, Function, Inst, Linkage, Module, Op, Space, Type, Value, ValueDef};
 use cloom_passes::{INLINE, MEM2REG, PassManager, REDUNDANT_PARAMS, SIMPLIFY_CFG, inline};
+use cloom_target::Machine;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::time::Instant;
@@ -66,14 +67,14 @@ pub fn specialise(
     module: &mut Module,
     kernel: FuncRef,
     states: &ArgStates,
-    for_gpu: bool,
+    machine: &Machine,
     options: &CodeOptions,
     manager: &PassManager<'_>,
 ) -> Result<(), CompileError> {
     if states.is_empty() || !manager.is_on(SPECIALISE_IMAGES) {
         return Ok(());
     }
-    inline_accesses(module, kernel, for_gpu, manager)?;
+    inline_accesses(module, kernel, machine, manager)?;
     for pass in [SIMPLIFY_CFG, MEM2REG, REDUNDANT_PARAMS] {
         manager.in_module(module, kernel, pass);
     }
@@ -93,7 +94,7 @@ pub fn specialise(
 fn inline_accesses(
     module: &mut Module,
     kernel: FuncRef,
-    for_gpu: bool,
+    machine: &Machine,
     manager: &PassManager<'_>,
 ) -> Result<(), CompileError> {
     let wanted = |f: &Function| f.is_declaration() && f.linkage == Linkage::Builtin && takes_image(&f.name);
@@ -103,7 +104,7 @@ fn inline_accesses(
             break;
         }
         for name in names {
-            library::link_function(module, &name, for_gpu)?;
+            library::link_function(module, &name, machine)?;
         }
     }
     let order = inline::bottom_up(module, kernel);

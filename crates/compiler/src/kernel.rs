@@ -11,6 +11,7 @@ use cloom_ir::{FuncRef, Module};
 use cloom_passes::inline::with_calls;
 use cloom_passes::{PassManager, Statistics};
 use cloom_spmd::Remark;
+use cloom_target::Target;
 use std::sync::Arc;
 
 /// A stage of the compilation.
@@ -148,12 +149,12 @@ impl Request<'_> {
         if let Some(call) = self.compiler.before_code.get() {
             call(self.backend.target());
         }
-        let for_gpu = self.backend.target().gpu().is_some();
+        let machine = *self.backend.target().machine();
         let manager = PassManager::new(&self.compiler.passes);
         if let Some(kernel) = module.find(self.name) {
-            images::specialise(&mut module, kernel, &key.states, for_gpu, &self.options(), &manager)?;
+            images::specialise(&mut module, kernel, &key.states, &machine, &self.options(), &manager)?;
         }
-        library::link(&mut module, for_gpu)?;
+        library::link(&mut module, &machine)?;
         log.stage("library", || module.to_string());
         let generated = self.backend.compile(self.input(module, key)?, &mut log)?;
         let StageLog { stages, times, .. } = log;
@@ -178,6 +179,6 @@ fn extract(program: &Program, name: &str) -> Result<Module, CompileError> {
 /// interpreter.
 pub fn linked(program: &Program, name: &str) -> Result<Module, CompileError> {
     let mut module = extract(program, name)?;
-    library::link(&mut module, false)?;
+    library::link(&mut module, Target::generic().machine())?;
     Ok(module)
 }

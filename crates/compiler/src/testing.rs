@@ -25,7 +25,8 @@ pub struct StubBackend {
 }
 
 impl StubBackend {
-    /// For a target by its name, such as `stub:ir`. Equal names are the same kind of device.
+    /// For a target by its name, such as `stub:ir`, which may describe the machine ([`cloom_target::machine`]). Equal
+    /// names are the same kind of device.
     pub fn new(name: &str) -> Result<StubBackend, TargetError> {
         Ok(StubBackend { target: name.parse()? })
     }
@@ -53,7 +54,7 @@ impl Backend for StubBackend {
             entry: module.funcs[kernel].name.clone(),
             local_size: locals.fold(0, |sum: u64, g| sum.next_multiple_of(u64::from(g.align.max(1))) + g.size),
             private_size: 0,
-            subgroup_size: None,
+            subgroup_size: self.target.machine().simd_group().and_then(|size| size.try_into().ok()),
             denorms_are_zero: options.denorms_are_zero,
             launch: LaunchForm::WorkItem(GpuLaunch::default()),
         };

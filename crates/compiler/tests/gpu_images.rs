@@ -22,7 +22,7 @@ fn letters(format: ImageFormat) -> &'static str {
 #[test]
 fn a_texture_unit_filters() {
     let compiler = Compiler::new(Config::default());
-    let target = Target::nvidia("sm_90").unwrap();
+    let target = Target::gpu("sm_90").unwrap();
     for (kind, place, samples) in [
         ("image1d_t", "at.x", 1),
         ("image1d_array_t", "at.xy", 1),
@@ -59,7 +59,7 @@ fn a_texture_unit_filters() {
 #[test]
 fn an_element_of_each_format_is_one_access() {
     let compiler = Compiler::new(Config::default());
-    let target = Target::nvidia("sm_90").unwrap();
+    let target = Target::gpu("sm_90").unwrap();
     for format in formats() {
         let kind = if format.order == order::DEPTH { "image2d_depth_t" } else { "image2d_t" };
         let letters = letters(format);

@@ -12,7 +12,7 @@ use cloom_compiler::{Compiler, Config, Variant};
 use cloom_filetest::generate::{Profile, generate};
 use cloom_filetest::{files, header, program};
 use cloom_gallery::Params;
-use cloom_target::{Architecture, Target, cpu};
+use cloom_target::{Architecture, CodeUnit, Target, cpu};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -70,7 +70,7 @@ fn write(compiler: &std::sync::Arc<Compiler>, program: &Program, target: &Target
             continue;
         }
         let code = match executable.kernel(kernel, Variant::Vector) {
-            Ok(built) if target.gpu().is_some() => {
+            Ok(built) if target.machine().code_unit() == CodeUnit::WorkItem => {
                 numberless(&String::from_utf8_lossy(&built.artifact.code)).into_bytes()
             }
             Ok(built) => built.artifact.code.to_vec(),
@@ -96,7 +96,7 @@ fn main() -> Result<()> {
     let mut programs = all(generated)?;
     programs.retain(|program| words.is_empty() || words.iter().any(|word| program.name.contains(word)));
     let level = |name| cpu::named(Architecture::X86_64, name).context("no such level");
-    let targets = [Target::nvidia("sm_90")?, level("avx2")?, level("avx512")?];
+    let targets = [Target::gpu("sm_90")?, level("avx2")?, level("avx512")?];
     let compiler = Compiler::new(Config { cache_dir: None, ..Config::default() });
     let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {

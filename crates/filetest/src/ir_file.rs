@@ -197,7 +197,10 @@ fn text(input: &str, command: &[&str], manager: &PassManager<'_>) -> Result<Stri
             let made = coarse.map(|coarse| module.function_text(&module.funcs[coarse.func]));
             Ok(format!("{}: {}\n{}", remark.what, remark.why, made.unwrap_or_default()))
         }
-        ["warp-shape"] => Ok(format!("{:?}\n", cloom_spmd::warp_shape(&module, first, manager).0)),
+        ["warp-shape"] => {
+            let target = Target::gpu("sm_90").map_err(|e| e.to_string())?;
+            Ok(format!("{:?}\n", cloom_spmd::warp_shape(&module, first, target.machine(), manager).0))
+        }
         ["llvm"] => llvm(&module, first),
         _ => Err(format!("no command is named {command:?}")),
     }

@@ -85,7 +85,7 @@ pub fn test(compiler: &Compiler, text: &str, cpu: &Cpu) -> Result<(), String> {
 /// without options, as they are.
 pub fn ptx(compiler: &Arc<Compiler>, text: &str) -> Result<(), String> {
     let options = if header::parse(text, "//")?.runs.is_empty() { "-cl-std=CL3.0" } else { "" };
-    let target = Target::nvidia("sm_90").map_err(|e| e.to_string())?;
+    let target = Target::gpu("sm_90").map_err(|e| e.to_string())?;
     let program = build(compiler, text, options, &target)?;
     let executable = compiler.executable(&program, &target);
     for (kernel, _) in program.kernels() {

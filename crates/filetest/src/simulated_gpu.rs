@@ -40,7 +40,9 @@ impl Rung for SimulatedGpu {
     fn prepare_with(&self, module: &Module, kernel: &str, passes: &PassOptions) -> Result<Box<dyn Ready + '_>, String> {
         let mut module = module.clone();
         let kernel = find(&module, kernel)?;
-        let passes = PassOptions { native_generic: true, budget: Budget::GPU, ..passes.clone() };
+        let target = Target::gpu("sm_90").map_err(|e| e.to_string())?;
+        let native_generic = target.machine().has_generic_pointers();
+        let passes = PassOptions { native_generic, budget: Budget::GPU, ..passes.clone() };
         let manager = PassManager::new(&passes);
         cloom_passes::run_with(&mut module, kernel, &manager, |_, _| {});
         let coarse = self.is_coarsened.then(|| cloom_spmd::coarsen(&mut module, kernel, &manager).0).flatten();
@@ -48,7 +50,6 @@ impl Rung for SimulatedGpu {
         for &func in &kernels {
             FINISH_GPU.iter().for_each(|&pass| manager.in_module(&mut module, func, pass));
         }
-        let target = Target::nvidia("sm_90").map_err(|e| e.to_string())?;
         let options = cloom_llvm::Options {
             target: target.clone(),
             level: OptLevel::Default,

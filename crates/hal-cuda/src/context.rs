@@ -16,6 +16,7 @@ use cloom_cuda_abi::constants::{
 };
 use cloom_hal::HalError;
 use cloom_hal::lock::Mutex;
+use cloom_hal_gpu::grids::GpuSize;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -29,8 +30,8 @@ pub struct Gpu {
     pub driver: &'static Driver,
     /// Its number.
     pub device: RawDevice,
-    /// How many multiprocessors it has.
-    pub multiprocessors: u64,
+    /// Its multiprocessors and warps.
+    pub size: GpuSize,
     /// Ends stream waits that take too long.
     pub watchdog: Watchdog,
     /// The number of blocks that kernels and the host may use at the same time.
@@ -48,11 +49,11 @@ pub struct Gpu {
 
 impl Gpu {
     /// Without a context so far.
-    pub fn new(driver: &'static Driver, device: RawDevice, multiprocessors: u32) -> Gpu {
+    pub fn new(driver: &'static Driver, device: RawDevice, size: GpuSize) -> Gpu {
         Gpu {
             driver,
             device,
-            multiprocessors: multiprocessors.into(),
+            size,
             watchdog: Watchdog::default(),
             shared: AtomicUsize::new(0),
             context: OnceLock::new(),

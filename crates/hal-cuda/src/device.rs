@@ -21,6 +21,7 @@ use cloom_hal::{
     Completion, Device, DeviceInfo, Expected, HalError, Kernel, Launch, Memory, Pinned, PinnedBlock, Streams, Svm,
     SvmKind, Texture, TextureRows, Textures,
 };
+use cloom_hal_gpu::grids::GpuSize;
 use cloom_hal_remote::Served;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Once};
@@ -64,7 +65,7 @@ pub fn devices(cache: Option<Arc<dyn CubinCache>>) -> Found {
         match described {
             Ok((device, described)) => {
                 found.devices.push(CudaDevice::new(
-                    Gpu::new(driver, device, described.info.compute_units),
+                    Gpu::new(driver, device, GpuSize::of(&described.info)),
                     described,
                     cache.clone(),
                 ));

@@ -4,7 +4,7 @@ use crate::library::{Absent, Code, Driver, RawDevice, error_name};
 use cloom_caps::DeviceCaps;
 use cloom_cuda_abi::constants;
 use cloom_hal::{DeviceInfo, GpuInfo, UUID_BYTES, uuid};
-use cloom_target::Target;
+use cloom_target::{Target, nvidia};
 use std::ffi::CStr;
 
 /// The oldest compute capability that code is made for, times ten.
@@ -118,12 +118,12 @@ pub fn describe(driver: &Driver, ordinal: i32, device: RawDevice) -> Result<Desc
 
 /// The target for a GPU: its own compute capability, or the latest one that code is made for.
 fn target(capability: u32) -> Result<Target, String> {
-    Target::nvidia(&format!("sm_{}", capability.min(MAX_CAPABILITY))).map_err(|e| e.to_string())
+    Target::gpu(&format!("sm_{}", capability.min(MAX_CAPABILITY))).map_err(|e| e.to_string())
 }
 
 /// Whether a GPU runs code for a target.
 pub fn runs(target: &Target, capability: u32) -> bool {
-    let made_for = target.gpu().and_then(|_| target.cpu().strip_prefix("sm_")?.parse::<u32>().ok());
+    let made_for = nvidia::capability(target.cpu()).filter(|_| target.triple() == nvidia::TRIPLE);
     made_for.is_some_and(|made_for| made_for <= capability)
 }
 

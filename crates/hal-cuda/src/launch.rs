@@ -61,7 +61,7 @@ struct Checked<'a> {
 fn checked<'a>(gpu: &Arc<Gpu>, current: &Current<'_>, launch: &Launch<'a>) -> Result<Checked<'a>, HalError> {
     let kernel = kernel_of(gpu, launch)?;
     check(kernel, launch)?;
-    let shaped = shaped(&launch.range, kernel.warp, kernel.function.most, gpu.multiprocessors);
+    let shaped = shaped(&launch.range, kernel.warp, kernel.function.most, gpu.size);
     let range = shaped.as_ref().unwrap_or(&launch.range);
     let threads = group_of(range).iter().product();
     let coarse = kernel.coarse.as_ref().filter(|_| has_aligned_buffers(kernel, launch));
@@ -215,11 +215,11 @@ fn split<'a>(
     (range, local_size): (&NdRange, u64),
     threads: u64,
 ) -> Option<Split<'a>> {
-    let (most, factor, multiprocessors) = (coarse.function.most, coarse.factor.into(), kernel.gpu.multiprocessors);
+    let (most, factor, size) = (coarse.function.most, coarse.factor.into(), kernel.gpu.size);
     match coarse.joined {
         Joined::WorkItems => {
-            let (coarsened, rest) = coarsened_items(range, factor, multiprocessors * MIN_COARSE_THREADS)?;
-            let coarsened = shaped(&coarsened, kernel.warp, most, multiprocessors).unwrap_or(coarsened);
+            let (coarsened, rest) = coarsened_items(range, factor, size.units * MIN_COARSE_THREADS)?;
+            let coarsened = shaped(&coarsened, kernel.warp, most, size).unwrap_or(coarsened);
             let fits = group_of(&coarsened).iter().product::<u64>() <= most;
             fits.then_some(Split { coarse, coarsened, local_size, rest: rest.map(|rest| (rest, [0; 3])) })
         }
@@ -227,7 +227,7 @@ fn split<'a>(
             let of_all = || local_size.checked_next_multiple_of(BLOCK_ALIGN.into())?.checked_mul(factor);
             let local_size = of_variables.or_else(of_all)?;
             let (coarsened, rest) = coarsened_groups(range, dim.into(), factor)?;
-            let has_enough = group_count(&coarsened) >= least_groups(threads, multiprocessors);
+            let has_enough = group_count(&coarsened) >= least_groups(threads, size);
             let fits = threads <= most && is_full(threads, local_size, kernel.local_memory);
             let rest =
                 rest.map(|(rest, first)| (rest, std::array::from_fn(|d| if d == dim.into() { first } else { 0 })));

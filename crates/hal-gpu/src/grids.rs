@@ -8,11 +8,27 @@
 
 use crate::tuning::{
     COARSE_GROUP_THREADS, MAX_GRIDS, MAX_RESIDENT_GROUPS, MIN_COARSE_ROW_THREADS, MIN_GROUPS_TO_REGROUP,
-    MIN_LARGE_GROUP_THREADS, RESIDENT_THREADS, SHAPED_GROUP_THREADS, WARP_THREADS,
+    MIN_LARGE_GROUP_THREADS, RESIDENT_THREADS, SHAPED_GROUP_THREADS,
 };
 use cloom_artifact::WarpShape;
-use cloom_hal::NdRange;
+use cloom_hal::{DeviceInfo, NdRange};
 use cloom_ir::abi::gpu;
+
+/// How many work-items a GPU runs at once, as far as groups depend on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GpuSize {
+    /// Work-items of a warp, which is a SIMD group; 1 if the machine does not fix it.
+    pub warp: u64,
+    /// Compute units.
+    pub units: u64,
+}
+
+impl GpuSize {
+    /// The size of a device.
+    pub fn of(info: &DeviceInfo) -> GpuSize {
+        GpuSize { warp: info.target.machine().simd_group().unwrap_or(1).into(), units: info.compute_units.into() }
+    }
+}
 
 /// A grid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -136,50 +152,49 @@ pub fn group_count(range: &NdRange) -> u64 {
     range.groups().into_iter().fold(1, u64::saturating_mul)
 }
 
-/// Groups of so many threads that are resident on a multiprocessor, if it has registers and local memory for them.
+/// Groups of so many threads that are resident on a compute unit, if it has registers and local memory for them.
 fn resident(threads: u64) -> u64 {
     (RESIDENT_THREADS / threads.max(1)).min(MAX_RESIDENT_GROUPS)
 }
 
-/// Whether a multiprocessor has local memory for as many groups as could be resident by their threads.
+/// Whether a compute unit has local memory for as many groups as could be resident by their threads.
 pub fn is_full(threads: u64, local_size: u64, local_memory: u64) -> bool {
     local_size.saturating_mul(resident(threads)) <= local_memory
 }
 
-/// The number of groups that takes half of the GPU's slots for groups. With fewer, coarsening would leave
-/// multiprocessors idle.
-pub fn least_groups(threads: u64, multiprocessors: u64) -> u64 {
-    multiprocessors * resident(threads) / 2
+/// The number of groups that takes half of the GPU's slots for groups. With fewer, coarsening would leave compute units
+/// idle.
+pub fn least_groups(threads: u64, size: GpuSize) -> u64 {
+    size.units * resident(threads) / 2
 }
 
-/// The range in groups of at most `most` threads, whose warps have this shape, for a GPU with so many multiprocessors.
-/// `None` if the range should stay as it is, or if such groups would not divide it.
-pub fn shaped(range: &NdRange, shape: WarpShape, most: u64, multiprocessors: u64) -> Option<NdRange> {
-    let row = match shape {
-        WarpShape::AsGrouped => return None,
-        WarpShape::Divisible => return divided(range, multiprocessors),
-        WarpShape::Row => {
-            return in_rows(range, SHAPED_GROUP_THREADS.min(most)).or_else(|| divided(range, multiprocessors));
-        }
-        WarpShape::Column => 1,
-        WarpShape::Tile => 8,
-        WarpShape::TallTile => 4,
+/// The range in groups of at most `most` threads, whose warps have this shape, for a GPU of this size. `None` if the
+/// range should stay as it is, or if such groups would not divide it.
+pub fn shaped(range: &NdRange, shape: WarpShape, most: u64, size: GpuSize) -> Option<NdRange> {
+    let Some(row) = shape.row(size.warp) else {
+        return match shape {
+            WarpShape::Divisible => divided(range, size),
+            WarpShape::Row => {
+                in_rows(range, SHAPED_GROUP_THREADS.min(most), size.warp).or_else(|| divided(range, size))
+            }
+            WarpShape::AsGrouped | WarpShape::Column | WarpShape::Tile | WarpShape::TallTile => None,
+        };
     };
     let [x, y, _] = range.global;
     let column = (1 << y.trailing_zeros().min(SHAPED_GROUP_THREADS.ilog2())).min(SHAPED_GROUP_THREADS.min(most) / row);
-    (x.is_multiple_of(row) && row * column >= WARP_THREADS).then_some(NdRange { local: [row, column, 1], ..*range })
+    (x.is_multiple_of(row) && row * column >= size.warp).then_some(NdRange { local: [row, column, 1], ..*range })
 }
 
-/// Divides the groups of a range that has few by 2, 4, 8 …, until there are as many groups as multiprocessors. The
+/// Divides the groups of a range that has few by 2, 4, 8 …, until there are as many groups as compute units. The
 /// warps stay the same. (A kernel with one row of a matrix for each of 2048 work-items, in groups of 64, which become
-/// 32, on the 132 multiprocessors of an H200: 69 us instead of 103.)
-fn divided(range: &NdRange, multiprocessors: u64) -> Option<NdRange> {
+/// 32, on the 132 compute units of an H200: 69 us instead of 103.)
+fn divided(range: &NdRange, size: GpuSize) -> Option<NdRange> {
     let mut divided = *range;
-    while group_count(&divided) < multiprocessors {
+    while group_count(&divided) < size.units {
         let halves = divided.local.iter().product::<u64>() / 2;
         // The slowest dimension is divided: the work-items of a warp are neighbours in the faster ones.
         let Some(slowest) = (0..3).rev().find(|&d| divided.local[d] > 1) else { break };
-        if !divided.local[slowest].is_multiple_of(2) || !halves.is_multiple_of(WARP_THREADS) {
+        if !divided.local[slowest].is_multiple_of(2) || !halves.is_multiple_of(size.warp) {
             break;
         }
         divided.local[slowest] /= 2;
@@ -188,7 +203,7 @@ fn divided(range: &NdRange, multiprocessors: u64) -> Option<NdRange> {
 }
 
 /// Replaces the small groups of a range by larger ones, of at most `most` threads, whose rows are whole warps.
-fn in_rows(range: &NdRange, most: u64) -> Option<NdRange> {
+fn in_rows(range: &NdRange, most: u64, warp: u64) -> Option<NdRange> {
     let [x, y, z] = range.global;
     let items = x.checked_mul(y)?.checked_mul(z)?;
     let is_small = range.local.iter().product::<u64>() < MIN_LARGE_GROUP_THREADS.min(most);
@@ -200,7 +215,7 @@ fn in_rows(range: &NdRange, most: u64) -> Option<NdRange> {
     [most / 4, most].into_iter().find_map(|longest| {
         let row = part(x, longest);
         let column = part(y, most / row);
-        (row >= WARP_THREADS && row * column >= MIN_LARGE_GROUP_THREADS.min(most))
+        (row >= warp && row * column >= MIN_LARGE_GROUP_THREADS.min(most))
             .then_some(NdRange { local: [row, column, 1], ..*range })
     })
 }
@@ -256,6 +271,11 @@ mod tests {
 
     /// Groups of a grid in each dimension, of a GPU.
     const GRID_LIMITS: [u64; 3] = [0x7fff_ffff, 0xffff, 0xffff];
+
+    /// A GPU with so many compute units.
+    fn size(units: u64) -> GpuSize {
+        GpuSize { warp: 32, units }
+    }
 
     use std::collections::BTreeMap;
 
@@ -325,11 +345,11 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_joined_where_multiprocessors_stay_full() {
+    fn groups_are_joined_where_compute_units_stay_full() {
         assert!(is_full(256, 4 * 4224, 227 << 10), "eight groups with a tile each");
         assert!(!is_full(64, 4 * 4224, 227 << 10), "32 groups");
         assert!(is_full(8, 4 * 1024, 227 << 10), "no more than 32 groups");
-        assert_eq!(least_groups(256, 132), 528);
+        assert_eq!(least_groups(256, size(132)), 528);
     }
 
     #[test]
@@ -338,8 +358,8 @@ mod tests {
         for shape in [WarpShape::Column, WarpShape::Tile, WarpShape::TallTile] {
             for global in [[64, 64, 1], [8, 4, 1], [24, 96, 2], [512, 36, 1]] {
                 let range = range(global);
-                let Some(other) = shaped(&range, shape, 1024, 1) else {
-                    let rows = if shape == WarpShape::Column { WARP_THREADS } else { WARP_THREADS / 4 };
+                let Some(other) = shaped(&range, shape, 1024, size(1)) else {
+                    let rows = if shape == WarpShape::Column { 32 } else { 8 };
                     assert!(shape != WarpShape::Tile && global[1] % rows != 0, "{shape:?} {global:?}");
                     continue;
                 };
@@ -347,18 +367,25 @@ mod tests {
                 let ids = |range| by_grids(range, GRID_LIMITS).into_keys().collect::<Vec<_>>();
                 assert_eq!(ids(&other), ids(&range), "{shape:?} {global:?}");
             }
-            assert_eq!(shaped(&range([8, 7, 1]), shape, 1024, 1), None, "a column of 7");
+            assert_eq!(shaped(&range([8, 7, 1]), shape, 1024, size(1)), None, "a column of 7");
         }
-        assert_eq!(shaped(&range([9, 32, 1]), WarpShape::Tile, 1024, 1), None, "a row of 9");
-        assert_eq!(shaped(&range([64, 64, 1]), WarpShape::Tile, 64, 1).unwrap().local, [8, 8, 1], "registers for 64");
-        assert_eq!(shaped(&range([64, 64, 1]), WarpShape::AsGrouped, 1024, 1), None);
+        assert_eq!(shaped(&range([9, 32, 1]), WarpShape::Tile, 1024, size(1)), None, "a row of 9");
+        let local = |shape, most, size| shaped(&range([64, 64, 1]), shape, most, size).map(|range| range.local);
+        assert_eq!(local(WarpShape::Tile, 64, size(1)), Some([8, 8, 1]), "registers for 64");
+        assert_eq!(local(WarpShape::AsGrouped, 1024, size(1)), None);
+        // Rows of a warp of 64 are 1, 8 and 8.
+        let wide = GpuSize { warp: 64, ..size(1) };
+        assert_eq!(local(WarpShape::Column, 1024, wide), Some([1, 64, 1]));
+        assert_eq!(local(WarpShape::TallTile, 1024, wide), Some([8, 32, 1]));
+        assert_eq!(local(WarpShape::TallTile, 1024, size(1)), Some([4, 64, 1]));
+        assert_eq!(local(WarpShape::Tile, 32, wide), None, "registers for half a warp");
     }
 
     #[test]
     fn small_groups_of_short_kernels_become_large_ones() {
         let rows = |global, local, most| {
             let range = NdRange { work_dim: 2, offset: [3, 5, 0], global, local };
-            shaped(&range, WarpShape::Row, most, 1).map(|range| range.local)
+            shaped(&range, WarpShape::Row, most, size(1)).map(|range| range.local)
         };
         assert_eq!(rows([2048, 2048, 1], [64, 1, 1], 1024), Some([64, 4, 1]));
         assert_eq!(rows([1 << 20, 1, 1], [64, 1, 1], 1024), Some([256, 1, 1]));
@@ -370,15 +397,17 @@ mod tests {
     }
 
     #[test]
-    fn few_groups_are_divided_for_all_multiprocessors() {
-        let divided = |global, local| {
+    fn few_groups_are_divided_for_all_compute_units() {
+        let divided_for = |size, global, local| {
             let range = NdRange { work_dim: 3, offset: [3, 5, 0], global, local };
-            let other = shaped(&range, WarpShape::Divisible, 1024, 132)?;
+            let other = shaped(&range, WarpShape::Divisible, 1024, size)?;
             let ids = |range| by_grids(range, GRID_LIMITS).into_keys().collect::<Vec<_>>();
             assert_eq!(ids(&other), ids(&range), "{range:?}");
             Some(other.local)
         };
+        let divided = |global, local| divided_for(size(132), global, local);
         assert_eq!(divided([2048, 1, 1], [64, 1, 1]), Some([32, 1, 1]));
+        assert_eq!(divided_for(GpuSize { warp: 64, units: 132 }, [2048, 1, 1], [64, 1, 1]), None, "a group is a warp");
         assert_eq!(divided([8192, 1, 1], [256, 1, 1]), Some([32, 1, 1]));
         assert_eq!(divided([160, 160, 1], [16, 16, 1]), Some([16, 8, 1]), "200 groups are enough");
         assert_eq!(divided([16, 16, 4], [16, 4, 2]), Some([16, 2, 1]));

@@ -66,17 +66,15 @@ pub const SLOW_LAUNCH_TIME: Duration = Duration::from_millis(20);
 
 /// The most grids of a launch: more would take minutes to submit.
 pub const MAX_GRIDS: u64 = 1 << 20;
-/// Threads of a warp.
-pub const WARP_THREADS: u64 = 32;
-/// The most threads that are resident on a multiprocessor.
+/// The most threads that are resident on a compute unit.
 pub const RESIDENT_THREADS: u64 = 2048;
-/// The most groups that are resident on a multiprocessor.
+/// The most groups that are resident on a compute unit.
 pub const MAX_RESIDENT_GROUPS: u64 = 32;
 /// Threads of a group of a coarsened kernel.
 pub const COARSE_GROUP_THREADS: u64 = 256;
 /// The fewest threads of a row of such a group, if the rows of the range are whole groups.
 pub const MIN_COARSE_ROW_THREADS: u64 = 32;
-/// The fewest threads of a coarsened kernel for each multiprocessor: with fewer, coarsening leaves it idle.
+/// The fewest threads of a coarsened kernel for each compute unit: with fewer, coarsening leaves it idle.
 pub const MIN_COARSE_THREADS: u64 = 512;
 /// Threads of a group whose warps have a shape of their own, and of a group that replaces several small ones. A GPU
 /// starts a limited number of groups in a time. (H100: 1.5 groups in a nanosecond. Copying an image of 2048 by 2048 in

@@ -127,7 +127,8 @@ pub struct Tuning {
     /// Work-items of a group where the application leaves the local size open: large enough to fill vectors, small
     /// enough that there are groups to share out and that they stay in the caches.
     pub preferred_group: u64,
-    /// The same where there are too few work-items for all compute units: a warp of a GPU.
+    /// The same where there are too few work-items for all compute units, unless the machine has SIMD groups of a fixed
+    /// size: then it is that size.
     pub smallest_group: u64,
 }
 

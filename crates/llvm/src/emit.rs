@@ -4,7 +4,7 @@
 use crate::gpu::{self, Gpu};
 use crate::handles::{Context, IrBuilder, LlvmModule, STACK_REPORT, c_string};
 use crate::lines::Lines;
-use crate::{Error, Options};
+use crate::{Error, Options, runs_work_items};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Block, Edge, Entity, FuncRef, Function, GlobalRef, Module, Op, Scalar, Space, Term, Type, Value, abi};
 use cloom_target::{Architecture, Target};
@@ -37,7 +37,7 @@ pub fn module(
         zeros: None,
         variables: None,
         fused: HashMap::new(),
-        gpu: target.gpu().map(|_| Gpu::new(module, roots, reachable)),
+        gpu: runs_work_items(target).then(|| Gpu::new(module, roots, reachable)),
         lines: lines.then(|| Lines::new(module, context.raw, llvm.raw)),
     };
     for &f in reachable {
@@ -59,7 +59,7 @@ pub fn module(
 /// code generation knows (`memcpy`). A GPU's kernel has its own name, which profilers show.
 pub fn symbol(module: &Module, f: FuncRef, root: bool, target: &Target) -> String {
     let name = &module.funcs[f].name;
-    if root && target.gpu().is_some() {
+    if root && runs_work_items(target) {
         return gpu::kernel_symbol(name);
     }
     if root { format!("{name}.group") } else { format!("{name}.function") }

@@ -21,6 +21,7 @@ mod emit;
 mod estimate;
 mod fma;
 mod gpu;
+mod gpu_target;
 mod guard;
 mod half;
 mod handles;
@@ -39,7 +40,7 @@ mod warm_up;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Block, Edge, FuncRef, Function, Module, Op};
 use cloom_passes::{PassOptions, Statistics};
-use cloom_target::{Architecture, Target};
+use cloom_target::{Architecture, CodeUnit, Target};
 use handles::{Context, LlvmModule};
 use optimise::Effort;
 use own_passes::{LEGALISE_GPU, LEGALISE_MASKS, OwnPasses};
@@ -77,7 +78,7 @@ pub enum OptLevel {
 /// An object, or the text of a GPU's code.
 #[derive(Clone, Debug)]
 pub struct Compiled {
-    /// The relocatable ELF object; of a GPU, PTX.
+    /// The relocatable ELF object; for a GPU, the text that its driver compiles.
     pub object: Vec<u8>,
     /// The symbols of the functions in it, in the order in which they were given.
     pub symbols: Vec<String>,
@@ -120,6 +121,16 @@ pub const MAX_INSTS: usize = 2_000_000;
 /// How LLVM begins to say that it has no instruction for an operation.
 const CANNOT_SELECT: &str = "Cannot select";
 
+/// Whether code can be made for a target that runs single work-items, a GPU.
+pub fn has_gpu(target: &Target) -> bool {
+    gpu_target::has(target)
+}
+
+/// Whether a target's code runs single work-items.
+fn runs_work_items(target: &Target) -> bool {
+    target.machine().code_unit() == CodeUnit::WorkItem
+}
+
 /// Compiles one function and all that it calls. `passes` says which of the [`own_passes`] run.
 pub fn compile(module: &Module, func: FuncRef, options: &Options, passes: &PassOptions) -> Result<Compiled, Error> {
     compile_kernels(module, &[func], options, passes)
@@ -134,7 +145,7 @@ pub fn compile_kernels(
 ) -> Result<Compiled, Error> {
     let reachable = reachable(module, funcs);
     for &f in &reachable {
-        check(module, f, options.target.gpu().is_some())?;
+        check(module, f, runs_work_items(&options.target))?;
     }
     let private_size = reachable.iter().fold(0u64, |sum, &f| sum.saturating_add(private_size(module, f)));
     check_private(private_size)?;
@@ -235,7 +246,7 @@ fn generate(
     stage("llvm ir");
     let mut own = OwnPasses::new(passes);
     own.in_cpp(|records| optimise::run(&llvm, &machine, effort, records));
-    let is_gpu = options.target.gpu().is_some();
+    let is_gpu = runs_work_items(&options.target);
     let changes = match is_gpu {
         true => own.step(LEGALISE_GPU, || gpu::legalise::run(&llvm)),
         false if effort >= Effort::Quick => own.step(LEGALISE_MASKS, || masks::widen(&llvm, options.target.features())),

@@ -1,8 +1,8 @@
 //! LLVM's target machines: from a [`Target`] to LLVM's description of it, and from an LLVM module to object code.
 
-use crate::Error;
 use crate::handles::{LlvmModule, c_string, take_message};
 use crate::optimise::Effort;
+use crate::{Error, gpu_target};
 use cloom_target::{Architecture, Target};
 use llvm_sys::core::*;
 use llvm_sys::prelude::{LLVMMemoryBufferRef, LLVMModuleRef};
@@ -30,7 +30,7 @@ pub enum Output {
 
 /// The reason why no code can be made for a target; `None` if it can.
 fn check(target: &Target) -> Result<(), String> {
-    if target.gpu().is_some() {
+    if gpu_target::has(target) {
         return Ok(());
     }
     if target.level().is_none() {
@@ -91,13 +91,10 @@ const OPTIONS: &[&CStr] = &[
     c"-dag-maps-reduction-size=500",
     #[cfg(any(feature = "foreign", target_arch = "x86_64"))]
     c"-disable-x86-domain-reassignment",
-    c"-nvptx-short-ptr",
+    gpu_target::SHORT_LOCAL_POINTERS,
     c"-unroll-threshold=700",
     c"-unroll-partial-threshold=200",
 ];
-
-/// The version of PTX: that of CUDA 11.8, which later drivers take too.
-const PTX: &CStr = c"+ptx78";
 
 /// Sets LLVM's options and fills its registries.
 fn initialise() {
@@ -114,10 +111,7 @@ fn initialise() {
             LLVMInitializeX86AsmPrinter();
             LLVMInitializeX86AsmParser();
         }
-        LLVMInitializeNVPTXTargetInfo();
-        LLVMInitializeNVPTXTarget();
-        LLVMInitializeNVPTXTargetMC();
-        LLVMInitializeNVPTXAsmPrinter();
+        gpu_target::initialise();
         #[cfg(any(feature = "foreign", target_arch = "aarch64"))]
         {
             LLVMInitializeAArch64TargetInfo();
@@ -167,7 +161,7 @@ impl Machine {
             Effort::Quick | Effort::Plain => LLVMCodeGenOptLevel::LLVMCodeGenLevelLess,
             Effort::None => LLVMCodeGenOptLevel::LLVMCodeGenLevelNone,
         };
-        let features = if target.gpu().is_some() { PTX } else { c"" };
+        let features = if gpu_target::has(target) { gpu_target::FEATURES } else { c"" };
         // SAFETY: the target was found; strings live through the call.
         let raw = unsafe {
             LLVMCreateTargetMachine(

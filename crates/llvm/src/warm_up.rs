@@ -3,7 +3,7 @@
 //! LLVM makes many of its tables when they are first used. The loop is made for the target of the kernel that follows,
 //! so that it finds the tables of instruction selection too.
 
-use crate::{Error, OptLevel, Options, generate};
+use crate::{Error, OptLevel, Options, generate, runs_work_items};
 use cloom_passes::PassOptions;
 use cloom_target::Target;
 
@@ -60,7 +60,7 @@ bb2:
 /// Uses LLVM from the parser of targets to the code.
 pub fn run(target: &Target) -> Result<(), Error> {
     let wrong = |why: String| Error::Internal(format!("the first code generation: {why}"));
-    let text = if target.gpu().is_some() { OF_ITEM } else { OF_GROUP };
+    let text = if runs_work_items(target) { OF_ITEM } else { OF_GROUP };
     let module = cloom_ir::parse(text).map_err(|e| wrong(e.to_string()))?;
     let func = module.find("warm_up").ok_or_else(|| wrong("no function".into()))?;
     let target = target.clone();

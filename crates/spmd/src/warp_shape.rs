@@ -1,8 +1,9 @@
 //! Which work-items should form a warp of a GPU, by the pattern of their memory accesses.
 //!
-//! The input is a kernel after the scalar passes; the output is the shape. A warp's access takes one transaction for
-//! each sector of 32 bytes that it touches. Neighbours of dimension 0 touch the fewest sectors if they access
-//! neighbouring elements, as in most kernels. In a transposition,
+//! The input is a kernel after the scalar passes, and the machine; the output is the shape. A warp's access takes one
+//! transaction for each sector of memory that it touches, and the machine has the size of both. Neighbours of dimension
+//! 0 touch the fewest sectors if they access neighbouring elements, as in most kernels. In a transposition of floats,
+//! on a machine with warps of 32 work-items and sectors of 32 bytes,
 //!
 //! ```text
 //! out[x * height + y] = in[y * width + x]
@@ -11,7 +12,7 @@
 //! they write 32 sectors, one eighth of each. A warp of 4 by 8 work-items reads 8 half sectors, whose other halves the
 //! next warp finds in the cache, and writes 4 sectors. The launcher chooses such a shape if the work-items cannot tell
 //! how they are grouped. It also chooses the size of the groups: an H100 starts 1.5 groups in a nanosecond, which is
-//! too few groups of 64 work-items for a kernel of a few instructions; and with fewer groups than multiprocessors, some
+//! too few groups of 64 work-items for a kernel of a few instructions; and with fewer groups than compute units, some
 //! of these are idle.
 
 use crate::passes::WARP_SHAPE;
@@ -25,33 +26,36 @@ use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
 use cloom_ir::{BinOp, FuncRef, Function, Module, Op, Query, Space, Span, Value};
 use cloom_passes::PassManager;
+use cloom_target::Machine;
 
 /// The most operations that clamp a coordinate.
 const CLAMPS: u32 = 4;
 /// The most instructions of a short kernel.
 const SHORT: u64 = 512;
-/// The most bytes between the accesses of neighbours that share a sector.
-const NEAR: u64 = 16;
-
 /// The best shape for a kernel by a heuristic, with a remark if it is not that of its groups. Every shape is correct.
-pub fn warp_shape(module: &Module, kernel: FuncRef, manager: &PassManager<'_>) -> (WarpShape, Option<Remark>) {
+/// If the machine has no warps of a fixed size or no sectors, it is that of the groups.
+pub fn warp_shape(
+    module: &Module,
+    kernel: FuncRef,
+    machine: &Machine,
+    manager: &PassManager<'_>,
+) -> (WarpShape, Option<Remark>) {
+    let Some((warp, sector)) = machine.simd_group().zip(machine.sector()) else { return (WarpShape::AsGrouped, None) };
     let shape = manager.step(WARP_SHAPE, || {
-        let shape = shape_of(module, kernel);
+        let shape = shape_of(module, kernel, sector.into());
         (usize::from(shape != WarpShape::AsGrouped), shape)
     });
     let shape = shape.unwrap_or(WarpShape::AsGrouped);
-    let what = match shape {
-        WarpShape::AsGrouped | WarpShape::Divisible | WarpShape::Row => return (shape, None),
-        WarpShape::Column => "a warp is 32 work-items of dimension 1",
-        WarpShape::Tile => "a warp is 8 by 4 work-items",
-        WarpShape::TallTile => "a warp is 4 by 8 work-items",
+    let what = match shape.row(warp.into()) {
+        None => return (shape, None),
+        Some(1) => format!("a warp is {warp} work-items of dimension 1"),
+        Some(row) => format!("a warp is {row} by {} work-items", u64::from(warp) / row),
     };
     let why = "neighbours of dimension 1 access neighbouring elements, and groups are the launcher's to choose";
-    let remark = Remark { code: RemarkCode::WarpShape, span: Span::NONE, what: what.into(), why: why.into() };
-    (shape, Some(remark))
+    (shape, Some(Remark { code: RemarkCode::WarpShape, span: Span::NONE, what, why: why.into() }))
 }
 
-fn shape_of(module: &Module, kernel: FuncRef) -> WarpShape {
+fn shape_of(module: &Module, kernel: FuncRef, sector: u64) -> WarpShape {
     let func = &module.funcs[kernel];
     let is_fixed = func.kernel.as_deref().is_some_and(|meta| meta.reqd_group_size.is_some());
     if is_fixed || depends_on_groups(module, func) {
@@ -76,7 +80,7 @@ fn shape_of(module: &Module, kernel: FuncRef) -> WarpShape {
         if !matches!(func.ty(address).space(), Some(Space::Global | Space::Constant)) {
             continue;
         }
-        match strides(&affine.form(address, Ext::Own)) {
+        match strides(&affine.form(address, Ext::Own), sector) {
             Some([Stride::Near, Stride::Far]) => rows += 1,
             Some([Stride::Far, Stride::Near]) => {
                 columns += 1;
@@ -119,18 +123,18 @@ fn clamped_id(func: &Function, v: Value, depth: u32) -> Option<u8> {
 enum Stride {
     /// They access the same address.
     Same,
-    /// They access one sector.
+    /// Two or more access one sector.
     Near,
     Far,
 }
 
 /// The distances between neighbours of dimensions 0 and 1, if the address is affine in their ids.
-fn strides(address: &Form) -> Option<[Stride; 2]> {
+fn strides(address: &Form, sector: u64) -> Option<[Stride; 2]> {
     let id = |dim| Symbol::Query(Query::GlobalId, dim);
     let (found, _) = address.coefficients(|s| s == id(0) || s == id(1))?;
     Some([0, 1].map(|dim| match found.iter().find(|(s, _)| *s == id(dim)).map(|(_, by)| by.as_const()) {
         None | Some(Some(0)) => Stride::Same,
-        Some(Some(bytes)) if bytes.unsigned_abs() <= NEAR => Stride::Near,
+        Some(Some(bytes)) if bytes.unsigned_abs() <= sector / 2 => Stride::Near,
         Some(_) => Stride::Far,
     }))
 }
@@ -139,9 +143,9 @@ fn strides(address: &Form) -> Option<[Stride; 2]> {
 mod tests {
     use super::*;
 
-    /// The shape for a kernel that loads at an offset in one buffer and stores at an offset in another. It has ids `x`
-    /// and `y` and a number `n`; `before` is more code before the accesses.
-    fn shape(before: &str, load: &str, store: &str) -> WarpShape {
+    /// A kernel that loads at an offset in one buffer and stores at an offset in another. It has ids `x` and `y` and a
+    /// number `n`; `before` is more code before the accesses.
+    fn module(before: &str, load: &str, store: &str) -> Module {
         let text = format!(
             "func external @k(ptr<global>, ptr<global>, i64) kernel {{
                param \"a\" \"float*\" global size 8 align 8
@@ -179,9 +183,40 @@ mod tests {
                  ret
              }}"
         );
-        let module = cloom_ir::parse(&text).unwrap();
-        let kernel = module.kernels().next().unwrap();
-        shape_of(&module, kernel)
+        cloom_ir::parse(&text).unwrap()
+    }
+
+    /// The shape for sectors of 32 bytes.
+    fn shape(before: &str, load: &str, store: &str) -> WarpShape {
+        let module = module(before, load, store);
+        shape_of(&module, module.kernels().next().unwrap(), 32)
+    }
+
+    #[test]
+    fn warps_have_the_size_of_the_machine() {
+        let module = module("", "v15", "v18");
+        let options = cloom_passes::PassOptions::default();
+        let of = |target: &str| {
+            let target: cloom_target::Target = target.parse().unwrap();
+            let kernel = module.kernels().next().unwrap();
+            let (shape, remark) = warp_shape(&module, kernel, target.machine(), &PassManager::new(&options));
+            (shape, remark.map_or(String::new(), |remark| remark.what))
+        };
+        let tile = |what: &str| (WarpShape::Tile, what.to_owned());
+        assert_eq!(of("stub:any+work-item,simd32,sector32"), tile("a warp is 8 by 4 work-items"));
+        assert_eq!(of("stub:any+work-item,simd64,sector64"), tile("a warp is 8 by 8 work-items"));
+        assert_eq!(of("stub:any+work-item,simd16,sector32"), tile("a warp is 8 by 2 work-items"));
+        assert_eq!(of("stub:any+work-item,simd32"), (WarpShape::AsGrouped, String::new()), "it has no sectors");
+        assert_eq!(of("stub:any+work-item,sector32"), (WarpShape::AsGrouped, String::new()), "warps of any size");
+    }
+
+    #[test]
+    fn elements_are_near_if_two_are_in_a_sector() {
+        // 32 bytes between neighbours.
+        let before = "v50: i64 = const 0x20\nv51: i64 = mul v11, v50\nv52: i64 = mul v13, v50\nv53: i64 = add v51, v52";
+        let module = module(before, "v53", "v53");
+        let shape = |sector| shape_of(&module, module.kernels().next().unwrap(), sector);
+        assert_eq!([32, 64].map(shape), [WarpShape::Row, WarpShape::Column]);
     }
 
     #[test]

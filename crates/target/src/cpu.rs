@@ -66,15 +66,6 @@ impl Features {
         gather_scatter: true,
         ..Features::AVX2
     };
-    /// NVIDIA's GPUs, as one thread sees them.
-    pub(crate) const NVIDIA: Features = Features {
-        vector_bits: 32,
-        vector_registers: 255,
-        fma: true,
-        half_conversion: true,
-        saturating_conversion: true,
-        ..Features::GENERIC
-    };
     const NEON: Features = Features {
         vector_registers: 32,
         fma: true,

@@ -12,36 +12,36 @@
 //! it enters (a device, the command line, a cached file); from then on the parsed value is passed along, so that no two
 //! stages can read one name differently.
 //!
-//! A triple that this crate does not know is no error: the target then has the properties of [`Target::generic`], and a
-//! code generator for it is registered by that name. A known triple with an unknown CPU is an error, because code for
-//! it would be a guess.
+//! A triple that this crate does not know is no error: the target then has the features of [`Target::generic`], and a
+//! code generator for it is registered by that name. In place of tuning, such a name may describe the machine
+//! ([`machine`]). A known triple with an unknown CPU is an error, because code for it would be a guess.
 //!
-//! [`cpu`] has the table of CPU levels, [`gpu`] the properties of GPUs, [`ops`] the classes of operations that machine
-//! code is counted by.
+//! [`cpu`] has the table of CPU levels, [`nvidia`] that of a family of GPUs; [`Machine`] answers what differs between
+//! them. [`ops`] has the classes of operations that machine code is counted by.
 
 #![forbid(unsafe_code)]
 
 pub mod cpu;
-pub mod gpu;
+pub mod machine;
+pub mod nvidia;
 pub mod ops;
 
 pub use cpu::{Cache, Features, LEVELS, Level, MaskedAccess, Tuning};
-pub use gpu::Gpu;
+pub use machine::{CodeUnit, Machine};
 
+use machine::{Family, WORDS};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A family of instruction sets.
+/// A family of instruction sets of CPUs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Architecture {
     /// 64-bit x86.
     X86_64,
     /// 64-bit Arm.
     AArch64,
-    /// NVIDIA's GPUs, by PTX.
-    Nvptx64,
-    /// An architecture without a table in this crate.
+    /// No CPU, or one without a table in this crate.
     Other,
 }
 
@@ -51,11 +51,8 @@ impl Architecture {
         if cfg!(target_arch = "aarch64") { Architecture::AArch64 } else { Architecture::X86_64 };
 
     /// Those with a table, and their triples.
-    const TRIPLES: [(Architecture, &str); 3] = [
-        (Architecture::X86_64, "x86_64-unknown-linux-gnu"),
-        (Architecture::AArch64, "aarch64-unknown-linux-gnu"),
-        (Architecture::Nvptx64, "nvptx64-nvidia-cuda"),
-    ];
+    const TRIPLES: [(Architecture, &str); 2] =
+        [(Architecture::X86_64, "x86_64-unknown-linux-gnu"), (Architecture::AArch64, "aarch64-unknown-linux-gnu")];
 
     /// LLVM's triple for it.
     pub fn triple(self) -> &'static str {
@@ -67,18 +64,21 @@ impl Architecture {
     }
 }
 
+/// The families of other devices.
+const FAMILIES: &[Family] = &[nvidia::FAMILY];
+
 /// Why a text names no target.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TargetError {
     /// It is not of the form `triple:cpu`.
     #[error("`{0}` names no target: expected triple:cpu, such as x86_64-unknown-linux-gnu:x86-64-v3")]
     Form(String),
-    /// The triple is known, the CPU is not.
-    #[error("no code is made for {name}: the CPU must be {known}")]
+    /// The triple is known, the processor is not.
+    #[error("no code is made for {name}: the processor must be {known}")]
     Cpu {
         /// The text.
         name: String,
-        /// The CPUs of that triple, in words.
+        /// The processors of that triple, in words.
         known: String,
     },
     /// A suffix that means nothing for the CPU.
@@ -88,6 +88,14 @@ pub enum TargetError {
         cpu: String,
         /// The suffix without its plus sign.
         tuning: String,
+    },
+    /// The triple is not known, and the suffix does not describe a machine.
+    #[error("`{word}` in {name} does not describe a machine: the words after the plus sign are {}", WORDS)]
+    Description {
+        /// The text.
+        name: String,
+        /// The first word that is wrong.
+        word: String,
     },
 }
 
@@ -100,7 +108,7 @@ pub struct Target {
     level: Option<&'static Level>,
     features: Features,
     tuning: Tuning,
-    gpu: Option<Gpu>,
+    machine: Machine,
 }
 
 impl Target {
@@ -111,17 +119,24 @@ impl Target {
 
     fn other(name: String) -> Target {
         let architecture = Architecture::Other;
-        Target { name, architecture, level: None, features: Features::GENERIC, tuning: Tuning::GENERIC, gpu: None }
+        let (features, tuning, machine) = (Features::GENERIC, Tuning::GENERIC, Machine::GENERIC);
+        Target { name, architecture, level: None, features, tuning, machine }
     }
 
     fn of_level(name: String, level: &'static Level, tuning: Tuning) -> Target {
         let (architecture, features) = (level.architecture, level.features);
-        Target { name, architecture, level: Some(level), features, tuning, gpu: None }
+        Target { name, architecture, level: Some(level), features, tuning, machine: Machine::GENERIC }
     }
 
-    /// NVIDIA's GPU of this name (`sm_90`).
-    pub fn nvidia(cpu: &str) -> Result<Target, TargetError> {
-        format!("{}:{cpu}", Architecture::Nvptx64.triple()).parse()
+    /// The GPU of this name (`sm_90`), of whichever family has it.
+    pub fn gpu(processor: &str) -> Result<Target, TargetError> {
+        match FAMILIES.iter().find(|family| (family.find)(processor).is_some()) {
+            Some(family) => format!("{}:{processor}", family.triple).parse(),
+            None => {
+                let known: Vec<_> = FAMILIES.iter().map(|family| family.known).collect();
+                Err(TargetError::Cpu { name: processor.to_owned(), known: known.join(", or ") })
+            }
+        }
     }
 
     /// The name, `triple:cpu` and perhaps a tuning; parsing it gives this target again.
@@ -165,9 +180,9 @@ impl Target {
         &self.tuning
     }
 
-    /// The properties of a GPU; `None` for other targets.
-    pub fn gpu(&self) -> Option<&Gpu> {
-        self.gpu.as_ref()
+    /// What the machine is like.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
     }
 }
 
@@ -184,12 +199,20 @@ impl FromStr for Target {
         let unknown = |known: String| TargetError::Cpu { name: name.to_owned(), known };
         let tuning = |suffix: &str| TargetError::Tuning { cpu: plain.to_owned(), tuning: suffix.to_owned() };
         match architecture {
-            Architecture::Other => Ok(Target::other(name.to_owned())),
-            Architecture::Nvptx64 => match (Gpu::nvidia(plain), suffix) {
-                (None, _) => Err(unknown("sm_ and a compute capability from 70 on".to_owned())),
-                (Some(_), Some(suffix)) => Err(tuning(suffix)),
-                (gpu, None) => {
-                    Ok(Target { architecture, gpu, features: Features::NVIDIA, ..Target::other(name.to_owned()) })
+            Architecture::Other => match FAMILIES.iter().find(|family| family.triple == triple) {
+                Some(family) => match ((family.find)(plain), suffix) {
+                    (None, _) => Err(unknown(family.known.to_owned())),
+                    (Some(_), Some(suffix)) => Err(tuning(suffix)),
+                    (Some((features, machine)), None) => {
+                        Ok(Target { features, machine, ..Target::other(name.to_owned()) })
+                    }
+                },
+                None if plain.is_empty() => Err(TargetError::Form(name.to_owned())),
+                None => {
+                    let wrong = |word: &str| TargetError::Description { name: name.to_owned(), word: word.to_owned() };
+                    let machine =
+                        suffix.map_or(Ok(Machine::GENERIC), |words| Machine::described(words).map_err(wrong))?;
+                    Ok(Target { machine, ..Target::other(name.to_owned()) })
                 }
             },
             Architecture::X86_64 | Architecture::AArch64 => {
@@ -287,15 +310,30 @@ mod tests {
         assert!(refused("x86_64-unknown-linux-gnu:x86-64-v3+intel").contains("`+intel` after x86-64-v3"));
         assert!(refused("x86_64-unknown-linux-gnu:x86-64-v4+amd").contains("`+amd`"));
         assert!(refused("nvptx64-nvidia-cuda:sm_20").contains("from 70 on"));
+        let words = "the words after the plus sign are work-item, simdN, ";
+        assert!(refused("stub:any+simd64,thing").contains("`thing` in stub:any+simd64,thing does not"));
+        assert!(refused("stub:any+thing").contains(words));
+        assert!(refused("stub:+simd64").contains("expected triple:cpu"));
+        assert!(Target::gpu("gfx1100").unwrap_err().to_string().contains("from 70 on"));
         assert!(postcard::from_bytes::<Target>(&postcard::to_stdvec("nonsense").unwrap()).is_err());
     }
 
     #[test]
     fn an_unknown_triple_is_a_machine_of_which_nothing_is_known() {
-        let stub: Target = "stub:any+thing".parse().unwrap();
-        assert_eq!((stub.architecture(), stub.level(), stub.gpu()), (Architecture::Other, None, None));
-        assert_eq!((stub.triple(), stub.cpu(), stub.name()), ("stub", "any", "stub:any+thing"));
-        assert_eq!(stub.features(), Target::generic().features());
+        let stub: Target = "stub:any".parse().unwrap();
+        assert_eq!((stub.architecture(), stub.level()), (Architecture::Other, None));
+        assert_eq!((stub.triple(), stub.cpu(), stub.name()), ("stub", "any", "stub:any"));
+        assert_eq!((stub.features(), stub.machine()), (Target::generic().features(), &Machine::GENERIC));
+    }
+
+    #[test]
+    fn an_unknown_triple_may_describe_its_machine() {
+        let stub: Target = "stub:any+work-item,simd64".parse().unwrap();
+        assert_eq!((stub.triple(), stub.cpu(), stub.cpu_and_tuning()), ("stub", "any", "any+work-item,simd64"));
+        assert_eq!((stub.machine().code_unit(), stub.machine().simd_group()), (CodeUnit::WorkItem, Some(64)));
+        let back: Target = postcard::from_bytes(&postcard::to_stdvec(&stub).unwrap()).unwrap();
+        assert_eq!((&back, back.machine()), (&stub, stub.machine()));
+        assert_ne!(stub, "stub:any".parse().unwrap());
     }
 
     #[test]
@@ -306,8 +344,21 @@ mod tests {
     }
 
     #[test]
-    fn a_gpu_has_warps_and_no_cpu_level() {
+    fn a_gpu_runs_work_items_in_lockstep_and_has_no_cpu_level() {
         let gpu: Target = "nvptx64-nvidia-cuda:sm_90".parse().unwrap();
-        assert_eq!((gpu.level(), gpu.gpu().map(|g| g.warp_size)), (None, Some(32)));
+        assert_eq!(Target::gpu("sm_90").as_ref(), Ok(&gpu));
+        assert_eq!((gpu.architecture(), gpu.level()), (Architecture::Other, None));
+        let machine = gpu.machine();
+        assert_eq!((machine.code_unit(), machine.simd_group()), (CodeUnit::WorkItem, Some(32)));
+        assert!(machine.has_generic_pointers());
+        assert!("nvptx64-nvidia-cuda:sm_90+simd64".parse::<Target>().is_err());
+    }
+
+    #[test]
+    fn the_code_of_a_cpu_runs_groups_whose_vectors_the_compiler_chooses() {
+        for level in LEVELS {
+            let machine = *level.target().machine();
+            assert_eq!((machine.code_unit(), machine.simd_group()), (CodeUnit::WorkGroup, None));
+        }
     }
 }

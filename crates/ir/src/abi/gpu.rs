@@ -24,7 +24,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How much time ptxas spends on a kernel.
+/// How much the device optimises a kernel when it translates the code, which takes time before the first launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Effort {
     /// All its optimisations.
@@ -41,30 +41,45 @@ pub enum Effort {
 pub struct GpuLaunch {
     /// A coarsened kernel beside the ordinary one.
     pub coarse: Option<CoarseEntry>,
-    /// How much ptxas optimises.
+    /// How much the device optimises.
     pub effort: Effort,
     /// The shape of warps that suits its accesses.
     pub warp: WarpShape,
 }
 
-/// Which work-items of a plane should form a warp. A kernel whose work-items cannot tell how they are grouped may be
-/// launched in other groups than the program asks for, which have such warps.
+/// Which work-items of a plane should form a warp, a SIMD group of a GPU. A kernel whose work-items cannot tell how
+/// they are grouped may be launched in other groups than the program asks for, which have such warps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum WarpShape {
     /// The warps of the program's groups: neighbours of dimension 0.
     #[default]
     AsGrouped,
-    /// The warps of the program's groups, but the groups may be divided, so that every multiprocessor has one.
+    /// The warps of the program's groups, but the groups may be divided, so that every compute unit has one.
     Divisible,
     /// Neighbours of dimension 0, in groups that are not small: the kernel is short, so that a GPU would start small
     /// groups more slowly than they run.
     Row,
     /// Neighbours of dimension 1.
     Column,
-    /// Neighbours of both, 8 by 4, as for a transposition that reads along dimension 1 and writes along dimension 0.
+    /// Neighbours of both, 8 of dimension 0, as for a transposition that reads along dimension 1 and writes along
+    /// dimension 0.
     Tile,
-    /// 4 by 8, as for one that writes along dimension 1.
+    /// Neighbours of both, 8 of dimension 1, as for one that writes along dimension 1.
     TallTile,
+}
+
+impl WarpShape {
+    /// The work-items of a row (of dimension 0) in a warp of this many work-items. `None` if the shape is that of the
+    /// program's groups.
+    #[inline]
+    pub fn row(self, warp: u64) -> Option<u64> {
+        match self {
+            WarpShape::AsGrouped | WarpShape::Divisible | WarpShape::Row => None,
+            WarpShape::Column => Some(1),
+            WarpShape::Tile => Some(warp.min(8)),
+            WarpShape::TallTile => Some((warp / 8).max(1)),
+        }
+    }
 }
 
 /// A coarsened kernel with the same parameters, one work-item of which does the work of several of the ordinary kernel.

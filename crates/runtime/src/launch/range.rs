@@ -31,6 +31,8 @@ pub(crate) struct GroupRules {
     pub each: [u64; 3],
     /// The fewest groups that give every compute unit work, where the device does not divide the work itself.
     pub spread: u64,
+    /// The fewest work-items that a group is made smaller to for that.
+    pub smallest: u64,
 }
 
 impl GroupRules {
@@ -42,6 +44,7 @@ impl GroupRules {
             most: device.max_group_size(),
             each: device.caps().limits.max_group_sizes,
             spread: if device.runs_on_host() { 1 } else { device.info().compute_units.into() },
+            smallest: device.info().target.machine().simd_group().map_or(TUNING.smallest_group, u64::from),
         }
     }
 }
@@ -98,7 +101,7 @@ pub(crate) fn settle(input: &RangeInput, rules: &GroupRules, dim_order: [u8; 3])
 fn choose(global: [u64; 3], rules: &GroupRules, dim_order: [u8; 3]) -> [u64; 3] {
     let items = global.iter().fold(1u64, |a, &b| a.saturating_mul(b));
     let mut left = TUNING.preferred_group.min(rules.most);
-    while left > TUNING.smallest_group && items / left < rules.spread {
+    while left > rules.smallest && items / left < rules.spread {
         left /= 2;
     }
     let mut local = [1; 3];
@@ -126,7 +129,7 @@ mod tests {
     }
 
     fn rules(required: Option<[u64; 3]>, partial: bool) -> GroupRules {
-        GroupRules { required, partial, most: 64, each: [64, 64, 16], spread: 1 }
+        GroupRules { required, partial, most: 64, each: [64, 64, 16], spread: 1, smallest: 32 }
     }
 
     #[test]

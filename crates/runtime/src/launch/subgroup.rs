@@ -2,7 +2,8 @@
 //!
 //! In comes a local size, or a number of sub-groups of a group; out go sizes and counts. On a CPU, a sub-group is a
 //! vector of the variant that a launch with that local size runs ([`KernelCode::loaded_for`]); of a row of the group,
-//! the last may be smaller. On a GPU, it is a warp: neighbours by local linear id; the last warp may have fewer.
+//! the last may be smaller. On a machine with SIMD groups of a fixed size, it is one of these: neighbours by local
+//! linear id; the last one may have fewer.
 
 use crate::{Device, KernelCode, Result};
 use cloom_artifact::KernelArtifact;
@@ -21,8 +22,8 @@ pub struct Subgroups {
 
 /// Work-items of a whole sub-group.
 fn whole(artifact: &KernelArtifact) -> u64 {
-    match artifact.target.gpu() {
-        Some(gpu) => u64::from(gpu.warp_size),
+    match artifact.target.machine().simd_group() {
+        Some(size) => size.into(),
         None => artifact.cpu().map_or(1, |cpu| u64::from(cpu.lanes)),
     }
 }
@@ -79,22 +80,23 @@ pub fn max_count(meta: &KernelMeta, code: &KernelCode) -> Result<u64> {
 }
 
 impl Device {
-    /// The preferred multiple of the local size: groups of a multiple fill the vector registers, or warps.
+    /// The preferred multiple of the local size: groups of a multiple fill the vector registers, or the
+    /// SIMD groups.
     pub fn group_multiple(&self) -> u32 {
         let info = self.info();
-        info.target.gpu().map_or((info.vector_bits / 32).max(1), |gpu| gpu.warp_size)
+        info.target.machine().simd_group().unwrap_or((info.vector_bits / 32).max(1))
     }
 
-    /// Sub-groups of a group, at most: on a CPU, each work-item may be one.
+    /// Sub-groups of a group, at most: each work-item may be one, unless the machine fixes their size.
     pub fn max_subgroups(&self) -> u64 {
-        let smallest = self.info().target.gpu().map_or(1, |gpu| u64::from(gpu.warp_size));
+        let smallest = self.info().target.machine().simd_group().map_or(1, u64::from);
         self.max_group_size().div_ceil(smallest)
     }
 
     /// The numbers of work-items that a kernel may require of its sub-groups.
     pub fn subgroup_sizes(&self) -> Vec<u64> {
-        match self.info().target.gpu() {
-            Some(gpu) => vec![gpu.warp_size.into()],
+        match self.info().target.machine().simd_group() {
+            Some(size) => vec![size.into()],
             None => limits::SUB_GROUP_SIZES.iter().map(|&size| size.into()).collect(),
         }
     }
