@@ -155,7 +155,7 @@ const OF_EXTENSIONS: &[(&str, &[&str])] = &[
 /// Whether a function is of an extension that the device lacks.
 fn is_absent(name: &str) -> bool {
     let of = OF_EXTENSIONS.iter().find(|(_, names)| names.contains(&name));
-    of.is_some_and(|(extension, _)| !cloom_caps::DeviceCaps::cpu().has_extension(extension))
+    of.is_some_and(|(extension, _)| !cloom_caps::DeviceCaps::full().has_extension(extension))
 }
 
 /// The function of a name, null if there is none, or if it is of an extension that the device lacks.

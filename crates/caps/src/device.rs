@@ -3,7 +3,7 @@
 //! A device builds its [`DeviceCaps`] from the tables of this crate. All users of capabilities read it: the device
 //! queries of the interface, the runtime's checks, and the preprocessor's macros.
 
-use crate::image::{CPU_IMAGES, ImageLimits};
+use crate::image::{IMAGE_LIMITS, ImageLimits};
 use crate::{C_FEATURES, DEVICE_EXTENSIONS, Named, feature, limits};
 use std::borrow::Cow;
 
@@ -95,9 +95,9 @@ pub struct DeviceCaps {
     pub native_kernels: bool,
 }
 
-/// What the CPU offers, as a constant so that it can be borrowed for ever.
-static CPU: DeviceCaps = DeviceCaps {
-    kind: DeviceKind::Cpu,
+/// What [`DeviceCaps::full`] returns, as a constant so that it can be borrowed for ever.
+static FULL: DeviceCaps = DeviceCaps {
+    kind: DeviceKind::Accelerator,
     extensions: Cow::Borrowed(DEVICE_EXTENSIONS),
     c_features: Cow::Borrowed(C_FEATURES),
     limits: Limits {
@@ -110,7 +110,7 @@ static CPU: DeviceCaps = DeviceCaps {
         max_constant_args: limits::MAX_CONSTANT_ARGS,
         mem_base_addr_align: limits::MEM_BASE_ADDR_ALIGN,
     },
-    images: Some(CPU_IMAGES),
+    images: Some(IMAGE_LIMITS),
     pipes: Some(PipeLimits {
         args: limits::MAX_PIPE_ARGS,
         active_reservations: limits::PIPE_MAX_ACTIVE_RESERVATIONS,
@@ -125,9 +125,10 @@ static CPU: DeviceCaps = DeviceCaps {
 };
 
 impl DeviceCaps {
-    /// What the CPU offers.
-    pub fn cpu() -> &'static DeviceCaps {
-        &CPU
+    /// Every row of the tables, with the largest limits: what a device can offer at most. A device begins with these
+    /// and leaves out what it lacks.
+    pub fn full() -> &'static DeviceCaps {
+        &FULL
     }
 
     /// Whether it has a feature of OpenCL C.

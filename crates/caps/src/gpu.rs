@@ -1,91 +1,57 @@
-//! What GPUs offer: the tables of the CPU, less what needs the host's memory or a launcher that runs on the host.
+//! What any GPU offers: every row of the tables, less what needs the host's memory or a launcher that runs on the host,
+//! and less what the machine lacks.
 //!
 //! A row stays if kernels need nothing but their code for it, or if the runtime does it on the host for every device.
+//! The back end of a GPU begins with these, gives the limits, and leaves out or adds its own rows.
 
-use crate::{C_FEATURES, DEVICE_EXTENSIONS, DeviceCaps, DeviceKind, Limits, Named, feature, limits, named, version};
-use std::borrow::Cow;
+use crate::{DeviceCaps, DeviceKind, Limits, Named, feature};
+use cloom_target::Machine;
 
-/// A reason to leave rows out, with their names.
-type Without = (&'static str, &'static [&'static str]);
+/// A reason to leave rows out, with the names of the extensions and features.
+pub type Without<'a> = (&'a str, &'a [&'a str]);
 
-/// The extensions that a CUDA device does not have.
-const NO_EXTENSIONS: &[Without] = &[
-    ("kernels do not enqueue others", &["cl_khr_device_enqueue_local_arg_types"]),
+/// What no GPU has.
+const NOT_ON_GPUS: &[Without<'_>] = &[
+    ("kernels do not enqueue others", &["cl_khr_device_enqueue_local_arg_types", feature::DEVICE_ENQUEUE]),
     ("the runtime must know which buffers a kernel reaches", &["cl_ext_buffer_device_address"]),
     ("a launcher cannot clear the local memory of a group", &["cl_khr_initialize_memory"]),
-    ("sub-groups are warps, of one size", &["cl_intel_required_subgroup_size"]),
-    ("the counter of a multiprocessor is not the device's clock", &["cl_khr_kernel_clock"]),
 ];
 
-/// Those that a CUDA device lacks, too, if host and kernels cannot use the same memory at the same time.
-const NOT_SHARED: &[Without] = &[("memory is not shared with the host", &["cl_intel_unified_shared_memory"])];
+/// What a GPU lacks if host and kernels cannot use the same memory at the same time.
+const NOT_SHARED: &[Without<'_>] = &[("memory is not shared with the host", &["cl_intel_unified_shared_memory"])];
 
-/// The extensions that a CUDA device alone has: libraries and tools ask devices of NVIDIA for more than OpenCL says.
-const OWN_EXTENSIONS: &[Named] =
-    &[named("cl_khr_pci_bus_info", version(1, 0, 0)), named("cl_nv_device_attribute_query", version(1, 0, 0))];
+/// What a machine lacks that fixes the size of SIMD groups.
+const FIXED_GROUPS: &[Without<'_>] = &[("sub-groups have one size", &["cl_intel_required_subgroup_size"])];
 
-/// The features of OpenCL C that a CUDA device does not have.
-const NO_FEATURES: &[Without] = &[
-    ("kernels do not enqueue others", &[feature::DEVICE_ENQUEUE]),
-    (
-        "the counter of a multiprocessor is not the device's clock",
-        &[
-            "__opencl_c_kernel_clock_scope_device",
-            "__opencl_c_kernel_clock_scope_work_group",
-            "__opencl_c_kernel_clock_scope_sub_group",
-        ],
-    ),
-];
-
-/// Bytes of the arguments of a kernel: PTX has 4352 for parameters, of which the launch descriptor takes a part.
-const MAX_PARAMETER_SIZE: u64 = 3840;
-/// Work-items of a group,
-const MAX_GROUP_SIZE: u64 = 1024;
-/// and in each dimension.
-const MAX_GROUP_SIZES: [u64; 3] = [1024, 1024, 64];
-/// Bytes of the buffer of printf, which the launcher allocates for each kernel that prints and runs.
-const PRINTF_BUFFER: u64 = 1 << 20;
-/// Bits that a sub-buffer's origin is aligned to: those of an allocation.
-const MEM_BASE_ADDR_ALIGN: u32 = 4096;
-
-/// A table without some rows.
-fn without(table: &[Named], rows: &[Without]) -> Vec<Named> {
-    let is_left_out = |named: &&Named| rows.iter().any(|(_, names)| names.contains(&named.name));
-    table.iter().filter(|named| !is_left_out(named)).copied().collect()
-}
+/// What a machine lacks whose loads and stores do not take generic pointers.
+const NO_GENERIC: &[Without<'_>] = &[("pointers name their address space", &[feature::GENERIC_ADDRESS_SPACE])];
 
 impl DeviceCaps {
-    /// What a GPU of NVIDIA offers, of compute capability 7.0 or later. `local_memory` is how many bytes of shared
-    /// memory a group can have there; `is_shared`, whether there is memory that the host uses, too.
-    pub fn cuda(local_memory: u64, is_shared: bool) -> DeviceCaps {
-        let cpu = DeviceCaps::cpu();
-        let mut extensions = without(DEVICE_EXTENSIONS, NO_EXTENSIONS);
-        if !is_shared {
-            extensions = without(&extensions, NOT_SHARED);
-        }
-        extensions.extend(OWN_EXTENSIONS);
-        DeviceCaps {
+    /// What a GPU with this machine offers, within these limits. `is_shared` says whether there is memory that host and
+    /// kernels use at the same time.
+    pub fn gpu(machine: &Machine, limits: Limits, is_shared: bool) -> DeviceCaps {
+        let full = DeviceCaps::full().clone();
+        let caps = DeviceCaps {
             kind: DeviceKind::Gpu,
-            extensions: Cow::Owned(extensions),
-            c_features: Cow::Owned(without(C_FEATURES, NO_FEATURES)),
-            limits: Limits {
-                max_group_size: MAX_GROUP_SIZE,
-                max_group_sizes: MAX_GROUP_SIZES,
-                max_parameter_size: MAX_PARAMETER_SIZE,
-                printf_buffer: PRINTF_BUFFER,
-                local_memory,
-                max_constant_buffer: limits::MAX_CONSTANT_BUFFER,
-                max_constant_args: limits::MAX_CONSTANT_ARGS,
-                mem_base_addr_align: MEM_BASE_ADDR_ALIGN,
-            },
-            images: cpu.images,
-            pipes: cpu.pipes,
-            single_fp: cpu.single_fp,
-            double_fp: cpu.double_fp,
-            half_fp: cpu.half_fp,
+            limits,
             dedicated_local_memory: true,
             native_kernels: false,
-        }
+            ..full.without(NOT_ON_GPUS)
+        };
+        let lacks = [
+            (!is_shared, NOT_SHARED),
+            (machine.simd_group().is_some(), FIXED_GROUPS),
+            (!machine.has_generic_pointers(), NO_GENERIC),
+        ];
+        lacks.into_iter().filter(|(lacks, _)| *lacks).fold(caps, |caps, (_, rows)| caps.without(rows))
+    }
+
+    /// The same without some extensions and features.
+    pub fn without(mut self, rows: &[Without<'_>]) -> DeviceCaps {
+        let stays = |named: &Named| rows.iter().all(|(_, names)| !names.contains(&named.name));
+        self.extensions.to_mut().retain(stays);
+        self.c_features.to_mut().retain(stays);
+        self
     }
 }
 
@@ -93,26 +59,40 @@ impl DeviceCaps {
 mod tests {
     use super::*;
     use crate::fp;
+    use cloom_target::Target;
+
+    fn machine(target: &str) -> Machine {
+        *target.parse::<Target>().unwrap().machine()
+    }
 
     #[test]
     fn what_is_left_out_is_in_the_tables() {
-        for (table, rows) in
-            [(DEVICE_EXTENSIONS, NO_EXTENSIONS), (DEVICE_EXTENSIONS, NOT_SHARED), (C_FEATURES, NO_FEATURES)]
-        {
+        let full = DeviceCaps::full();
+        let count = |caps: &DeviceCaps| caps.macros().count();
+        for rows in [NOT_ON_GPUS, NOT_SHARED, FIXED_GROUPS, NO_GENERIC] {
             let names: Vec<_> = rows.iter().flat_map(|(_, names)| *names).collect();
-            assert!(names.iter().all(|name| table.iter().any(|named| named.name == **name)), "{names:?}");
-            assert_eq!(without(table, rows).len() + names.len(), table.len());
+            assert_eq!(count(&full.clone().without(rows)) + names.len(), count(full), "{names:?}");
         }
     }
 
     #[test]
     fn a_gpu_has_what_kernels_do_alone_and_images() {
-        let caps = DeviceCaps::cuda(48 << 10, true);
+        let limits = Limits { local_memory: 48 << 10, ..DeviceCaps::full().limits };
+        let caps = DeviceCaps::gpu(&machine("stub:any+work-item,simd32,generic-pointers"), limits, true);
         assert!(caps.has_extension("cl_khr_fp64") && caps.has_feature(feature::SUBGROUPS));
         assert!(caps.images.is_some() && caps.has_feature(feature::IMAGES));
-        let shared = "cl_intel_unified_shared_memory";
-        assert!(caps.has_extension(shared) && !DeviceCaps::cuda(48 << 10, false).has_extension(shared));
         assert!(!caps.has_feature(feature::DEVICE_ENQUEUE) && !caps.native_kernels);
         assert_eq!((caps.limits.local_memory, caps.single_fp & fp::FMA), (48 << 10, fp::FMA));
+    }
+
+    #[test]
+    fn what_the_machine_lacks_is_left_out() {
+        let caps = |target, is_shared| DeviceCaps::gpu(&machine(target), DeviceCaps::full().limits, is_shared);
+        let shared = |is_shared| caps("stub:any+work-item", is_shared).has_extension("cl_intel_unified_shared_memory");
+        assert_eq!([true, false].map(shared), [true, false]);
+        let has_sizes = |target| caps(target, true).has_extension("cl_intel_required_subgroup_size");
+        assert_eq!(["stub:any+work-item", "stub:any+work-item,simd64"].map(has_sizes), [true, false]);
+        let has_generic = |target| caps(target, true).has_feature(feature::GENERIC_ADDRESS_SPACE);
+        assert_eq!(["stub:any+work-item", "stub:any+work-item,generic-pointers"].map(has_generic), [false, true]);
     }
 }

@@ -234,8 +234,8 @@ pub struct ImageLimits {
     pub base_alignment: u32,
 }
 
-/// The limits of the CPU.
-pub const CPU_IMAGES: ImageLimits = ImageLimits {
+/// The limits of devices that reach images as memory.
+pub const IMAGE_LIMITS: ImageLimits = ImageLimits {
     max_2d: 16384,
     max_3d: 2048,
     max_array: 2048,

@@ -11,6 +11,7 @@ pub mod image;
 pub mod secure;
 
 pub use device::{DeviceCaps, DeviceKind, Limits, PipeLimits, fp};
+pub use gpu::Without;
 
 /// A version as OpenCL packs it: major in the top 10 bits, minor in the next 10, patch in the low 12.
 pub const fn version(major: u32, minor: u32, patch: u32) -> u32 {
@@ -36,7 +37,7 @@ pub const OPENCL_VERSION: u32 = version(3, 1, 0);
 /// The same as the strings of the queries begin, before the vendor's part.
 pub const OPENCL_VERSION_TEXT: &str = "OpenCL 3.1";
 
-/// Extensions of the CPU device; each is also a macro.
+/// Extensions of devices; each is also a macro.
 ///
 /// Sub-groups are advertised by the feature `__opencl_c_subgroups` and not by `cl_khr_subgroups`: a device with that
 /// extension must report `CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS` (OpenCL 3.0, table of device queries), and
@@ -183,7 +184,7 @@ pub const IL_VERSIONS: &[Named] = &[
     named("SPIR-V", version(1, 6, 0)),
 ];
 
-/// Limits of the CPU device. The front end holds every program to those of constant and local memory.
+/// Limits that no device exceeds. The front end holds every program to those of constant and local memory.
 pub mod limits {
     /// Work-items of a group.
     pub const MAX_GROUP_SIZE: u64 = 4096;

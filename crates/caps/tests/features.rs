@@ -24,7 +24,7 @@ fn version(named: &Named) -> String {
 
 #[test]
 fn what_the_page_says_yes_to_is_advertised() {
-    let caps = DeviceCaps::cpu();
+    let caps = DeviceCaps::full();
     let advertised = caps.extensions.iter().chain(caps.c_features.iter()).chain(PLATFORM_EXTENSIONS);
     let advertised: BTreeMap<String, String> = advertised.map(|n| (n.name.to_owned(), version(n))).collect();
     let yes = rows().into_iter().filter(|[_, _, answer]| answer.starts_with("yes"));

@@ -31,9 +31,9 @@ pub struct Target {
 }
 
 impl Default for Target {
-    /// The CPU's features.
+    /// Every feature.
     fn default() -> Self {
-        Self::of(DeviceCaps::cpu())
+        Self::of(DeviceCaps::full())
     }
 }
 

@@ -62,9 +62,9 @@ pub struct BuildTarget<'a> {
 }
 
 impl<'a> From<&'a Target> for BuildTarget<'a> {
-    /// A device that offers what the CPU does.
+    /// A device that offers everything.
     fn from(target: &'a Target) -> Self {
-        BuildTarget { target, caps: DeviceCaps::cpu() }
+        BuildTarget { target, caps: DeviceCaps::full() }
     }
 }
 

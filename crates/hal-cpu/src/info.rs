@@ -1,6 +1,7 @@
 //! Describes this CPU, from `/proc/cpuinfo`, `/sys` and the instruction `cpuid`. Everything has a fallback.
 
-use cloom_caps::{DeviceCaps, cpu};
+use crate::caps::caps;
+use cloom_caps::cpu;
 use cloom_hal::{DeviceInfo, uuid};
 use cloom_target::Target;
 use std::fs;
@@ -114,7 +115,7 @@ pub fn detect(threads: usize, target: Target) -> DeviceInfo {
         memory_size: memory_size(),
         cache_size: cache_size().unwrap_or(8 << 20),
         cache_line: target.tuning().cache_line,
-        caps: DeviceCaps::cpu().clone(),
+        caps: caps(),
         gpu: None,
         target,
     }

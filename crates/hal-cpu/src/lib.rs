@@ -9,6 +9,7 @@
 #![allow(unsafe_code, reason = "it loads and runs machine code")]
 
 mod arena;
+mod caps;
 mod cgroup;
 mod choice;
 mod cores;

@@ -1,6 +1,7 @@
 //! The device: ties memory, modules and launches to the traits of `cloom_hal`.
 
 use crate::cache::CubinCache;
+use crate::caps::caps;
 use crate::context::Gpu;
 use crate::error;
 use crate::exit::Call;
@@ -15,7 +16,6 @@ use crate::stream::Stream;
 use crate::texture::CudaTexture;
 use crate::transfer::{self, Staging};
 use cloom_artifact::KernelArtifact;
-use cloom_caps::DeviceCaps;
 use cloom_hal::lock::Mutex;
 use cloom_hal::{
     Completion, Device, DeviceInfo, Expected, HalError, Kernel, Launch, Memory, Pinned, PinnedBlock, Streams, Svm,
@@ -268,7 +268,7 @@ impl Served for CudaDevice {
     fn remote_info(&self) -> DeviceInfo {
         let mut info = self.info.clone();
         // The application and the GPU share no memory.
-        info.caps = DeviceCaps::cuda(info.caps.limits.local_memory, false);
+        info.caps = caps(info.target.machine(), info.caps.limits.local_memory, false);
         info
     }
 

@@ -1,7 +1,7 @@
 //! The description of a GPU: the driver's attributes as a [`DeviceInfo`].
 
+use crate::caps::caps;
 use crate::library::{Absent, Code, Driver, RawDevice, error_name};
-use cloom_caps::DeviceCaps;
 use cloom_cuda_abi::constants;
 use cloom_hal::{DeviceInfo, GpuInfo, UUID_BYTES, uuid};
 use cloom_target::{Target, nvidia};
@@ -103,6 +103,7 @@ pub fn describe(driver: &Driver, ordinal: i32, device: RawDevice) -> Result<Desc
         vendor: "NVIDIA Corporation".into(),
         vendor_id: VENDOR_ID,
         uuid: id,
+        caps: caps(target.machine(), local.into(), has_managed),
         target,
         compute_units: attribute(constants::DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
         clock_mhz: attribute(constants::DEVICE_ATTRIBUTE_CLOCK_RATE).map_or(0, |khz| khz / 1000),
@@ -110,7 +111,6 @@ pub fn describe(driver: &Driver, ordinal: i32, device: RawDevice) -> Result<Desc
         cache_size: u64::from(attribute(constants::DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?),
         cache_line: 128,
         vector_bits: 32,
-        caps: DeviceCaps::cuda(u64::from(local), has_managed),
         gpu: Some(gpu),
     };
     Ok(Described { info, capability, has_managed })

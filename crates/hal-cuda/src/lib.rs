@@ -21,11 +21,12 @@
 //! | `timeline` | the calls of the driver for the timeline of `cloom_hal_gpu` |
 //! | `exit` | what the end of the process waits for |
 //! | `stream`, `print` | a stream, the ends of its launches, and their output |
-//! | `info`, `device` | what a GPU is, and the device |
+//! | `info`, `caps`, `device` | what a GPU is and offers, and the device |
 
 #[allow(unsafe_code, reason = "it calls the driver")]
 mod batch;
 mod cache;
+mod caps;
 #[allow(unsafe_code, reason = "it calls the driver")]
 mod context;
 mod device;

@@ -30,7 +30,7 @@ impl Stub {
     fn new() -> Stub {
         let (name, vendor, target) = ("stub".into(), "none".into(), "stub:stub".parse().expect("a name of a target"));
         let (compute_units, clock_mhz, memory_size, cache_size) = (1, 1, 1 << 30, 1 << 10);
-        let (cache_line, vector_bits, caps) = (64, 128, DeviceCaps::cpu().clone());
+        let (cache_line, vector_bits, caps) = (64, 128, DeviceCaps::full().clone());
         Stub(DeviceInfo {
             name,
             vendor,

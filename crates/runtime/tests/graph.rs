@@ -45,7 +45,7 @@ fn platform() -> Arc<Platform> {
         cache_size: 0,
         cache_line: 64,
         vector_bits: 128,
-        caps: cloom_caps::DeviceCaps::cpu().clone(),
+        caps: cloom_caps::DeviceCaps::full().clone(),
         gpu: None,
     };
     let hooks = Hooks { print: Box::new(|_| ()), enter_float_env: || Box::new(()) };

@@ -6,7 +6,7 @@
 //! [`POISON`], so that bytes that nobody copied are seen.
 
 use cloom_artifact::{KernelArg, KernelArtifact};
-use cloom_caps::{DeviceCaps, DeviceKind, Named};
+use cloom_caps::{DeviceCaps, Named};
 use cloom_compiler::testing::StubBackend;
 use cloom_compiler::{Backend, Compiler, Config, Extensions};
 use cloom_hal::{self as hal, HalError, NdRange, PrintSink};
@@ -281,7 +281,7 @@ impl StubDevice {
                 }
             });
         }
-        let mut caps = DeviceCaps { kind: DeviceKind::Accelerator, native_kernels: false, ..DeviceCaps::cpu().clone() };
+        let mut caps = DeviceCaps { native_kernels: false, ..DeviceCaps::full().clone() };
         caps.extensions.to_mut().push(Named { name: STUB_EXTENSION, version: 1 });
         (caps.limits.max_group_size, caps.limits.max_group_sizes) = (128, [128; 3]);
         let info = hal::DeviceInfo {
