@@ -157,6 +157,21 @@ fn code_of_two_backends_has_its_own_place_in_the_disk_cache() {
 }
 
 #[test]
+fn a_target_may_describe_its_machine() {
+    let stub = Arc::new(StubBackend::new("stub:ir+work-item,simd64").unwrap());
+    let extensions = Extensions { backends: vec![stub.clone()], ..Extensions::default() };
+    let compiler = Compiler::with_extensions(Config::default(), extensions);
+    let executable = compiler.executable(&program(&compiler, SOURCE, ""), stub.target());
+    let artifact = executable.kernel("turn", Variant::Vector).unwrap().artifact.clone();
+    assert_eq!((artifact.subgroup_size, artifact.cpu()), (Some(64), None));
+    // Another description is another target.
+    let other = "stub:ir+work-item,simd32".parse().unwrap();
+    let why = compiler.executable(&program(&compiler, SOURCE, ""), &other).kernel("turn", Variant::Vector).err();
+    assert_eq!(why, Some(CompileError::NoBackend("stub:ir+work-item,simd32".into())));
+    assert!(StubBackend::new("stub:ir+warps").is_err());
+}
+
+#[test]
 fn a_target_without_a_backend_is_refused_by_name() {
     let (compiler, _) = with_stub(Config::default());
     let program: Arc<Program> = program(&compiler, SOURCE, "");
