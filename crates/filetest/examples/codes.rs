@@ -3,7 +3,7 @@
 //! Each kernel of the gallery, of the files in `run/` and of the generated programs 0 to PROGRAMS (500) is compiled for
 //! a GPU and for two CPUs; only those whose names have one of the words, if there are any. The code goes to FOLDER, a
 //! file a kernel and target; `diff -rq` of two folders names the kernels whose code differs. LLVM numbers the calls in
-//! PTX over the whole process: these numbers are left out.
+//! the text over the whole process: these numbers are left out.
 
 #![allow(clippy::print_stdout, reason = "it prints what it does")]
 
@@ -81,10 +81,10 @@ fn write(compiler: &std::sync::Arc<Compiler>, program: &Program, target: &Target
     Ok(())
 }
 
-/// PTX without the numbers of calls.
-fn numberless(ptx: &str) -> String {
+/// The text of a GPU's code without the numbers of calls.
+fn numberless(code: &str) -> String {
     let line = |line: &str| line.split_once("// callseq").map_or(line.to_owned(), |(code, _)| code.to_owned()) + "\n";
-    ptx.lines().map(line).collect()
+    code.lines().map(line).collect()
 }
 
 fn main() -> Result<()> {

@@ -1,8 +1,8 @@
 //! Tests of passes that need more than Cloom's IR: their input is LLVM's IR (`tests/ll`) or a program (`tests/cl`).
 //!
 //! ```text
-//! ; RUN: own-pass true-back-edges for nvptx64-nvidia-cuda:sm_90
-//! ; FIRES: true-back-edges 1
+//! ; RUN: own-pass demote-wide for x86_64-unknown-linux-gnu:x86-64-v3
+//! ; FIRES: demote-wide 1
 //! define void @k() …
 //! ; ==== expected
 //! ; define void @k() …

@@ -14,7 +14,7 @@
 //!    32 and one for 64); for each fourth of these also optimised code for one of up to 16 lanes, and for another
 //!    fourth optimised code for the lanes that are chosen for one of the machine's sets of instructions. `All`:
 //!    optimised code for every number of lanes, and every set of instructions. `None`: none.
-//! 5. PTX on the simulated GPU, for the seeds that have machine code: for every second one of these as the kernel is
+//! 5. Code on the simulated GPU, for the seeds that have machine code: for every second one of these as the kernel is
 //!    written, for the others coarsened where that may be. `All`: both.
 //!
 //! Programs with operations on sub-groups also run after the scalar passes with sub-groups of 4 and 16. Programs with

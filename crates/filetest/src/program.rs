@@ -81,9 +81,9 @@ pub fn test(compiler: &Compiler, text: &str, cpu: &Cpu) -> Result<(), String> {
     Ok(())
 }
 
-/// Makes PTX of each kernel of a file, which the simulated GPU must take. If a header names kernels, it is built
-/// without options, as they are.
-pub fn ptx(compiler: &Arc<Compiler>, text: &str) -> Result<(), String> {
+/// Makes code for a GPU of each kernel of a file, which the simulated GPU must take. If a header names kernels, it is
+/// built without options, as they are.
+pub fn gpu_code(compiler: &Arc<Compiler>, text: &str) -> Result<(), String> {
     let options = if header::parse(text, "//")?.runs.is_empty() { "-cl-std=CL3.0" } else { "" };
     let target = Target::gpu("sm_90").map_err(|e| e.to_string())?;
     let program = build(compiler, text, options, &target)?;
@@ -92,7 +92,7 @@ pub fn ptx(compiler: &Arc<Compiler>, text: &str) -> Result<(), String> {
         let built = executable.kernel(kernel, Variant::Vector).map_err(|e| format!("{kernel}: {e}"))?;
         let text = String::from_utf8_lossy(&built.artifact.code);
         if !text.contains(&format!(".entry {kernel}(")) {
-            return Err(format!("{kernel} is not in its PTX"));
+            return Err(format!("{kernel} is not in its code"));
         }
         cloom_cuda_sim::ptx::Module::parse(&text).map_err(|e| format!("{kernel}: {e}"))?;
     }

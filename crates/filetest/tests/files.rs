@@ -57,7 +57,7 @@ fn run(_: &Path, text: &str) -> Result<(), String> {
 
 /// Code for a GPU, which need not be there.
 fn ptx(_: &Path, text: &str) -> Result<(), String> {
-    program::ptx(&COMPILER, text)
+    program::gpu_code(&COMPILER, text)
 }
 
 fn groups_interpreted(_: &Path, text: &str) -> Result<(), String> {

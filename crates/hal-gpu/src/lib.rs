@@ -1,4 +1,4 @@
-//! The part of a GPU back end that calls no driver. A back end such as `hal-cuda` adds the calls.
+//! The part of a GPU back end that calls no driver. The back end of a driver adds the calls.
 //!
 //! | module | in | out |
 //! |---|---|---|

@@ -169,9 +169,9 @@ impl FunctionCx<'_, '_> {
     }
 
     /// A sum in global memory of a GPU, where the instruction for it takes denormal numbers for zero, operands and sum
-    /// (PTX ISA, "atom"). That shows only if the summand is below 2^-101: to a larger one a denormal number adds
-    /// nothing, and with a normal number its sum is not denormal. Smaller ones are added by compare and exchange; of
-    /// those, a zero mostly takes a load.
+    /// (`atom` in the manual of its instructions). That shows only if the summand is below 2^-101: to a larger one a
+    /// denormal number adds nothing, and with a normal number its sum is not denormal. Smaller ones are added by
+    /// compare and exchange; of those, a zero mostly takes a load.
     fn gpu_float_sum(&self, data: &InstData) -> LLVMValueRef {
         let ty = self.func.ty(data.args[1]);
         let (x, b) = (self.value(data.args[1]), self.builder.0);

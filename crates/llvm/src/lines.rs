@@ -1,5 +1,5 @@
 //! Source lines of code: which file and line an instruction comes from, for profilers. Of a GPU's code they are
-//! directives in the PTX (`.loc`), which the driver makes a table of; there is no other debug information.
+//! directives in the text of the code (`.loc`), which the driver makes a table of; there is no other debug information.
 //!
 //! In come the spans of instructions; out go LLVM's debug locations. A function is of one file, and what was inlined
 //! into it of others ([`Lines::locate`]).

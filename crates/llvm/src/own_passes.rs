@@ -37,11 +37,11 @@ pub const LEGALISE_MASKS: PassId =
 pub const LEGALISE_GPU: PassId =
     PassId::required("legalise-gpu", "instructions that LLVM cannot select for a GPU become others");
 
-/// [`cloom_ptx::peephole`], on PTX. Counts instructions.
-pub const PTX_PEEPHOLE: PassId =
+/// Of [`crate::gpu::finish`], on the text of the code. Counts instructions.
+pub const TEXT_PEEPHOLE: PassId =
     PassId::optional("ptx-peephole", "a few instructions of PTX become others that ptxas optimises better");
-/// [`cloom_ptx::errata`], on PTX. Counts instructions.
-pub const PTX_ERRATA: PassId = PassId::required("ptx-errata", "instructions that ptxas miscompiles become others");
+/// Of [`crate::gpu::finish`], on the text of the code. Counts instructions.
+pub const TEXT_ERRATA: PassId = PassId::required("ptx-errata", "instructions that ptxas miscompiles become others");
 
 /// Every pass of this crate. Those in C++ are first, in the order of `OwnPass` in `cpp/own_passes.h`.
 pub const PASSES: &[PassId] = &[
@@ -54,8 +54,8 @@ pub const PASSES: &[PassId] = &[
     SINGLE_ENTRY_CYCLES,
     LEGALISE_MASKS,
     LEGALISE_GPU,
-    PTX_PEEPHOLE,
-    PTX_ERRATA,
+    TEXT_PEEPHOLE,
+    TEXT_ERRATA,
 ];
 
 /// How many of [`PASSES`] are in C++.

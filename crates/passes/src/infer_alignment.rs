@@ -25,8 +25,8 @@ const MOST: u64 = 16;
 /// How far back operands are looked at.
 const DEPTH: u32 = 6;
 
-/// Instructions of a kernel that is copied, at most: ptxas takes long for large ones, whose accesses are not what they
-/// spend their time on.
+/// Instructions of a kernel that is copied, at most: a GPU's driver takes long for large ones, whose accesses are not
+/// what they spend their time on.
 const MAX_COPIED_INSTRUCTIONS: usize = 1000;
 
 /// Adds a copy of a kernel for buffers that are all aligned to [`COARSE_ALIGN`], if some accesses are wider there. It

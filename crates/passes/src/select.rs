@@ -90,8 +90,8 @@ fn convert(func: &mut Function, in_loop: bool) -> usize {
 /// tile[i] = x < n && t + i < n ? in[(t + i) * n + x] : 0;
 /// ```
 ///
-/// For GPUs: NVIDIA's compiler predicates the loads of arms that follow each other, so that they are on their way
-/// together, if one branch skips each. Where the arm uses nothing of the second part, LLVM merges the branches.
+/// For GPUs: the compiler of the driver predicates the loads of arms that follow each other, so that they are on their
+/// way together, if one branch skips each. Where the arm uses nothing of the second part, LLVM merges the branches.
 pub fn merge_used_conditions(func: &mut Function) -> usize {
     let cfg = Cfg::new(func);
     merge_conditions(func, &cfg, cfg.rpo(), MAX_USED_CONDITION, |func, arm, second| {

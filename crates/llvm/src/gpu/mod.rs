@@ -33,7 +33,7 @@ mod subgroup;
 
 use crate::Error;
 use crate::emit::{Cx, FunctionCx};
-use crate::own_passes::{OwnPasses, PTX_ERRATA, PTX_PEEPHOLE};
+use crate::own_passes::{OwnPasses, TEXT_ERRATA, TEXT_PEEPHOLE};
 use cloom_ir::{CastOp, FuncRef, GlobalRef, InstData, Module, Op, Scalar, Space, Type};
 use cloom_ptx::{Draft, ParseError};
 use llvm_sys::core::*;
@@ -63,8 +63,8 @@ pub const WARP: u64 = 32;
 pub fn finish(text: &str, own: &mut OwnPasses<'_>) -> Result<String, Error> {
     let mut passed = || {
         let mut draft = Draft::parse(text)?;
-        own.try_step(PTX_PEEPHOLE, || cloom_ptx::peephole::optimise(&mut draft))?;
-        own.try_step(PTX_ERRATA, || cloom_ptx::errata::rewrite(&mut draft))?;
+        own.try_step(TEXT_PEEPHOLE, || cloom_ptx::peephole::optimise(&mut draft))?;
+        own.try_step(TEXT_ERRATA, || cloom_ptx::errata::rewrite(&mut draft))?;
         Ok(draft.print())
     };
     passed().map_err(|error: ParseError| {

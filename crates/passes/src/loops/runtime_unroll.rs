@@ -15,10 +15,10 @@
 //! only that so many iterations follow, which is one comparison: if `i < n - 3·step` then `i + 3·step < n`, and no sum
 //! on the way wraps.
 //!
-//! A loop is a header, which tests the counter against a bound, and a body without branches, over which NVIDIA's
-//! compiler would not move loads. Loads of memory that the loop does not write are hoisted to the begin of the unrolled
-//! iteration: that compiler moves some of them over writes of other memory, and leaves others where they are. The order
-//! of all else is kept.
+//! A loop is a header, which tests the counter against a bound, and a body without branches, over which the compiler of
+//! a GPU's driver would not move loads. Loads of memory that the loop does not write are hoisted to the begin of the
+//! unrolled iteration: that compiler moves some of them over writes of other memory, and leaves others where they are.
+//! The order of all else is kept.
 
 use crate::pass::Pass;
 use cloom_ir::affine::{Ext, HeaderTest};
