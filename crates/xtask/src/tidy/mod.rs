@@ -7,6 +7,7 @@
 //! * `panics`: libraries do not panic on purpose.
 //! * `passes`: passes are run by the pass manager.
 //! * `manifests`: one table of lints, no dependency that nothing names.
+//! * `vendors`: the words of one vendor's GPUs stand where they belong.
 //! * `supply`: licences, versions and sources of what is depended on, and the compiler that it needs.
 //! * `commits`: the subjects of commits.
 //! * `concurrency`: the tables of threads and locks are those of the code.
@@ -25,6 +26,7 @@ mod passes;
 mod sources;
 mod supply;
 mod tokens;
+mod vendors;
 mod workspace;
 
 use crate::tools::root;
@@ -59,6 +61,7 @@ pub fn run() -> Result<Outcome> {
     let names: Vec<&str> = workspace.members.iter().map(|m| m.name.as_str()).collect();
     layers::check_map(MAP, &fs::read_to_string(workspace.root.join(MAP))?, &names, &mut findings);
     modules::check(&workspace, &mut findings)?;
+    vendors::check(&workspace, &mut findings)?;
     manifests::check(&workspace, &mut findings);
     manifests::check_known(&workspace, &mut findings);
     commits::check(&names, &mut findings);
