@@ -51,6 +51,7 @@ use cloom_ir::{FuncRef, Module};
 use cloom_passes::PassOptions;
 use cloom_target::Target;
 pub use coarsen::{Coarse, coarsen};
+pub use cost::reason::WidthReason;
 use error::BugPolicy;
 pub use error::{Error, InternalError, NotVectorised};
 pub use options::VectorOptions;

@@ -291,7 +291,7 @@ pub(crate) fn width(width: Width) -> Remark {
         1 => "work-items run one at a time".into(),
         lanes => format!("{lanes} work-items per vector"),
     };
-    Remark { code: RemarkCode::Width, span: Span::NONE, what, why: width.why.into() }
+    Remark { code: RemarkCode::Width, span: Span::NONE, what, why: width.reason.text().into() }
 }
 
 /// The remark on a kernel that could not be vectorised.

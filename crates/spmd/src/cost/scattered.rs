@@ -4,7 +4,7 @@
 //! element after another, so that vectors save little, and assembling and taking them apart costs more than that,
 //! unless it has fast instructions for it.
 
-use super::for_each_varying;
+use super::query::for_each_varying;
 use crate::analysis::input::VectorInput;
 use crate::analysis::lane_range;
 use crate::analysis::latency;
@@ -70,6 +70,20 @@ pub fn stores_scattered(items: &[&VectorInput]) -> bool {
         (n + scattered, all && simple)
     });
     scattered > 0 && simple
+}
+
+/// The least number of vector operations per serialised atomic operation. With fewer, moving addresses from vector
+/// registers to scalar ones costs more than vectors save.
+const MIN_OPS_PER_ATOMIC: u64 = 10;
+
+/// Whether most of the work is atomic operations at varying addresses, as in a histogram.
+pub fn is_histogram(items: &[&VectorInput]) -> bool {
+    let (mut atomic, mut rest) = (0u64, 0u64);
+    for_each_varying(items, |item, data, _, frequency| match data.op {
+        Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } if !item.shapes.is_uniform(data.args[0]) => atomic += frequency,
+        _ => rest += frequency,
+    });
+    atomic > 0 && MIN_OPS_PER_ATOMIC * atomic >= rest
 }
 
 /// Whether one of the deepest masked loops updates memory at varying addresses.
