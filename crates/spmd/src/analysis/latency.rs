@@ -10,10 +10,11 @@
 //! Latencies and costs are those of recent x86 cores; a factor of two would not matter here.
 
 use crate::analysis::input::VectorInput;
+use crate::analysis::op_class::{OpClass, class};
 use crate::analysis::pressure::words;
 use crate::analysis::shape::Shape;
 use cloom_ir::loops::Loop;
-use cloom_ir::{BinOp, IntCc, Op, Scalar, UnOp, Value};
+use cloom_ir::{IntCc, Op, Scalar, Value};
 use rustc_hash::FxHashMap;
 
 /// Doubling the registers per vector is worthwhile if an iteration then takes at most so many quarters of the time:
@@ -156,27 +157,33 @@ pub fn iteration(item: &VectorInput, l: &Loop) -> Iteration {
 fn cost(item: &VectorInput, op: &Op, first: Option<Value>, result: Value) -> (u32, u32) {
     let ty = item.func.ty(result);
     let is_float = matches!(ty.scalar, Scalar::F16 | Scalar::F32 | Scalar::F64);
-    let (latency, work) = match op {
-        Op::Const(_) | Op::Splat | Op::Build | Op::Extract | Op::Insert | Op::Shuffle(_) => (0, 0),
-        Op::Binary(BinOp::Fdiv) | Op::Unary(UnOp::Sqrt) => (26, 10),
-        Op::Binary(op) if is_integer_division(*op) => (60, 60),
-        Op::Binary(BinOp::Mul) | Op::Fma => (8, 1),
-        Op::Binary(_) | Op::Unary(_) if is_float => (8, 1),
-        Op::Cast(_) => (8, 1),
+    let (latency, work) = match class(op) {
+        OpClass::Constant | OpClass::Shuffle => (0, 0),
+        OpClass::FloatDivision => (26, 10),
+        OpClass::IntegerDivision => (60, 60),
+        OpClass::Multiply | OpClass::Conversion => (8, 1),
+        OpClass::Simple | OpClass::Unary if is_float && matches!(op, Op::Binary(_) | Op::Unary(_)) => (8, 1),
         // A gather or lane-by-lane load, or a vector load.
-        Op::Load { .. } => match first.map(|address| item.shapes.of(address)) {
+        OpClass::Access => match first.map(|address| item.shapes.of(address)) {
             Some(Shape::Varying) => (40, 16),
             _ => (12, 2),
         },
-        _ => (2, 1),
+        // What calls and the like take is not known; they are rare in such loops.
+        OpClass::Simple
+        | OpClass::Unary
+        | OpClass::VectorAccess
+        | OpClass::Copy
+        | OpClass::AtomicAccess
+        | OpClass::AtomicUpdate
+        | OpClass::Call
+        | OpClass::PureCall
+        | OpClass::Print
+        | OpClass::Sample
+        | OpClass::Subgroup
+        | OpClass::Order => (2, 1),
     };
     // Halves are computed as floats: operands and results are converted.
     let converted = ty.scalar == Scalar::F16 && matches!(op, Op::Binary(_) | Op::Unary(_) | Op::Fma);
     let (latency, work) = if converted { (latency + 24, work + 4) } else { (latency, work) };
     (latency, work * words(ty))
-}
-
-/// Whether this divides integers, for which processors have no vector instruction.
-pub fn is_integer_division(op: BinOp) -> bool {
-    matches!(op, BinOp::Udiv | BinOp::Sdiv | BinOp::Urem | BinOp::Srem)
 }

@@ -17,6 +17,7 @@
 //! | [`group_bounds`] | upper bounds of integers that a group computes from arguments and ids |
 //! | [`active_bound`] | the last work-item of a group that has an effect |
 //! | [`loop_form`] | the form of a loop in canonical form |
+//! | [`op_class`] | which operations cost about the same |
 //! | [`weights`] | the costs of regions, and which need a guard |
 //! | [`row_loops`] | loops in which each lane reads a row of its own |
 //! | [`input`] | all of these for one function: what the vectoriser works on |
@@ -31,6 +32,7 @@ pub(crate) mod lane_range;
 pub(crate) mod latency;
 pub(crate) mod loop_form;
 pub(crate) mod masked;
+pub(crate) mod op_class;
 pub(crate) mod pressure;
 pub(crate) mod private_layout;
 pub(crate) mod ranges;

@@ -2,14 +2,43 @@
 //!
 //! In comes an analysed function; out go, for each block together with all that it dominates, a rough cost and two
 //! facts: whether it needs a guard, because something in it cannot obey a mask, and whether a version without masks
-//! is profitable. Costs are those of a vector: a strided access 3, a gather 12, a serialised operation 40. (ispc
-//! likewise decides between branching and predication by cost.)
+//! is profitable. Costs are those of a vector ([`op_cost`]). (ispc likewise decides between branching and predication
+//! by cost.)
 
+use crate::analysis::op_class::{OpClass, class};
 use crate::analysis::shape::{Shape, Shapes};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
-use cloom_ir::{BinOp, Block, Entity, Function, Op, UnOp};
+use cloom_ir::{Block, Entity, Function, Op};
 use rustc_hash::FxHashMap;
+
+/// The cost of an access that is one vector in memory, or close to that.
+pub const STRIDED_ACCESS: u32 = 3;
+/// The cost of an access with an address for each lane.
+pub const INDEXED_ACCESS: u32 = 12;
+/// The cost of an operation that runs lane by lane.
+pub const SERIAL: u32 = 40;
+
+/// The cost of an operation for all lanes of a vector, in instructions, roughly. `strided` says whether its first
+/// operand is; of an access, that is the address.
+pub fn op_cost(op: &Op, strided: bool) -> u32 {
+    match class(op) {
+        OpClass::Constant => 0,
+        OpClass::Access if strided => STRIDED_ACCESS,
+        OpClass::Access => INDEXED_ACCESS,
+        OpClass::FloatDivision | OpClass::IntegerDivision | OpClass::Subgroup => 8,
+        OpClass::Call | OpClass::Print | OpClass::AtomicUpdate | OpClass::PureCall => SERIAL,
+        OpClass::Copy | OpClass::AtomicAccess => 20,
+        OpClass::Unary => 3,
+        OpClass::Simple
+        | OpClass::Multiply
+        | OpClass::Conversion
+        | OpClass::Shuffle
+        | OpClass::VectorAccess
+        | OpClass::Sample
+        | OpClass::Order => 1,
+    }
+}
 
 /// The cost of a block with all that it dominates.
 #[derive(Clone, Copy, Default, Debug)]
@@ -36,28 +65,21 @@ pub(crate) fn weights(
         for &i in &func.blocks[b].insts {
             let data = &func.insts[i];
             let uniform = |k: usize| shapes.is_uniform(data.args[k]);
-            let strided = |k: usize| matches!(shapes.of(data.args[k]), Shape::Strided { .. });
-            cost += match &data.op {
-                Op::Const(_) => 0,
-                Op::Load { .. } | Op::Store { .. } => {
+            let strided = data.args.first().is_some_and(|&a| matches!(shapes.of(a), Shape::Strided { .. }));
+            cost += op_cost(&data.op, strided);
+            match class(&data.op) {
+                OpClass::Access => {
                     needs_guard |= uniform(0);
                     profitable |= !uniform(0);
-                    if strided(0) { 3 } else { 12 }
                 }
-                Op::Binary(BinOp::Udiv | BinOp::Sdiv | BinOp::Urem | BinOp::Srem | BinOp::Fdiv)
-                | Op::Unary(UnOp::Sqrt) => 8,
-                Op::Call(_) | Op::Printf(_) | Op::DeviceCall(_) | Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } => {
+                // (A pure call is not executed without need, as a slow path takes as long for one lane as for all. Its
+                // cost sees to that.)
+                OpClass::Call | OpClass::Print | OpClass::AtomicUpdate => {
                     needs_guard = true;
                     profitable = true;
-                    40
                 }
-                // Never without need: a slow path takes as long for one lane as for all.
-                Op::PureCall(_) => 40,
-                Op::MemCopy { .. } | Op::MemSet { .. } | Op::AtomicLoad { .. } | Op::AtomicStore { .. } => 20,
-                Op::Unary(_) => 3,
-                op if op.is_subgroup() => 8,
-                _ => 1,
-            };
+                _ => {}
+            }
         }
         // An edge assigns parameters without a blend where lanes do not join, and always those that are not varying:
         // it must then really be taken.

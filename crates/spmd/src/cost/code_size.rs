@@ -5,7 +5,7 @@
 //! of its instructions, and it does not stay in the instruction cache.
 
 use crate::analysis::input::VectorInput;
-use crate::analysis::latency::is_integer_division;
+use crate::analysis::op_class::{OpClass, class};
 use crate::analysis::shape::Shape;
 use cloom_ir::{Block, InstData, Op, Scalar, Type};
 use cloom_target::Features;
@@ -67,13 +67,29 @@ fn counts(items: &[&VectorInput], lanes: u32, features: &Features) -> (Count, Co
 /// The instructions of one work-item.
 fn in_scalar_code(item: &VectorInput, data: &InstData, features: &Features) -> u64 {
     let Some(ty) = value_type(item, data) else { return 1 };
-    match data.op {
-        Op::Const(_) => 0,
-        Op::Binary(op) if is_integer_division(op) => u64::from(ty.lanes),
-        Op::Build => u64::from(ty.lanes),
+    match class(&data.op) {
+        OpClass::Constant => 0,
+        OpClass::IntegerDivision => u64::from(ty.lanes),
+        OpClass::Shuffle if data.op == Op::Build => u64::from(ty.lanes),
         // At a computed index, through memory.
-        Op::Extract if item.func.const_bits(data.args[1]).is_none() => 2,
-        _ => registers(ty.scalar, u32::from(ty.lanes), features),
+        OpClass::Shuffle if data.op == Op::Extract && item.func.const_bits(data.args[1]).is_none() => 2,
+        OpClass::Simple
+        | OpClass::Unary
+        | OpClass::Multiply
+        | OpClass::FloatDivision
+        | OpClass::Conversion
+        | OpClass::Shuffle
+        | OpClass::Access
+        | OpClass::VectorAccess
+        | OpClass::Copy
+        | OpClass::AtomicAccess
+        | OpClass::AtomicUpdate
+        | OpClass::Call
+        | OpClass::PureCall
+        | OpClass::Print
+        | OpClass::Sample
+        | OpClass::Subgroup
+        | OpClass::Order => registers(ty.scalar, u32::from(ty.lanes), features),
     }
 }
 
@@ -85,9 +101,9 @@ fn in_vector_code(item: &VectorInput, b: Block, data: &InstData, lanes: u32, fea
     let components = u64::from(ty.lanes);
     let of_components = components * registers(ty.scalar, lanes, features);
     let is_varying = data.result.is_some_and(|r| item.shapes.of(r) == Shape::Varying);
-    match data.op {
-        Op::Const(_) => Count::same(0),
-        Op::Load { .. } | Op::Store { .. } => match item.shapes.of(data.args[0]) {
+    match class(&data.op) {
+        OpClass::Constant => Count::same(0),
+        OpClass::Access => match item.shapes.of(data.args[0]) {
             Shape::Uniform | Shape::Unknown => Count::same(components),
             Shape::Strided { by, .. } if by.unsigned_abs() == u64::from(ty.bytes()) => {
                 // Short vectors are deinterleaved.
@@ -104,19 +120,31 @@ fn in_vector_code(item: &VectorInput, b: Block, data: &InstData, lanes: u32, fea
                 Count::same(u64::from(lanes) * (access + 1 + address + test) + of_components)
             }
         },
-        Op::Call(_) | Op::Printf(_) | Op::DeviceCall(_) | Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } => by_lane(4),
-        Op::AtomicLoad { .. } | Op::AtomicStore { .. } => by_lane(2),
-        Op::Binary(op) if is_integer_division(op) && is_varying => by_lane(3 * components),
+        OpClass::Call | OpClass::Print | OpClass::AtomicUpdate => by_lane(4),
+        OpClass::AtomicAccess => by_lane(2),
+        OpClass::IntegerDivision if is_varying => by_lane(3 * components),
         // Components are vectors of their own: only at an index that varies there is something to do.
-        Op::Build | Op::Shuffle(_) | Op::Splat => Count::same(0),
-        Op::Extract | Op::Insert if !varies(1) => Count::same(0),
-        Op::Extract | Op::Insert => {
+        OpClass::Shuffle if matches!(data.op, Op::Extract | Op::Insert) && varies(1) => {
             let of = item.func.ty(data.args[0]);
             Count::same(2 * u64::from(of.lanes) * registers(of.scalar, lanes, features))
         }
-        _ if is_varying => Count::same(of_components),
-        // Uniform and strided values are scalars.
-        _ => Count::same(1),
+        OpClass::Shuffle => Count::same(0),
+        OpClass::Simple
+        | OpClass::Unary
+        | OpClass::Multiply
+        | OpClass::FloatDivision
+        | OpClass::IntegerDivision
+        | OpClass::Conversion
+        | OpClass::VectorAccess
+        | OpClass::Copy
+        | OpClass::PureCall
+        | OpClass::Sample
+        | OpClass::Subgroup
+        | OpClass::Order => match is_varying {
+            true => Count::same(of_components),
+            // Uniform and strided values are scalars.
+            false => Count::same(1),
+        },
     }
 }
 

@@ -10,9 +10,10 @@
 //! out[i] = sums[0] / sums[1];
 //! ```
 
+use crate::analysis::op_class::{OpClass, class};
 use crate::params::Param;
 use crate::split::continuation_fn::ContinuationFunction;
-use cloom_ir::{BinOp, Flags, Function, InstData, Module, Op, Scalar, Space, Type, UnOp, Value, ValueDef};
+use cloom_ir::{Flags, Function, InstData, Module, Op, Scalar, Space, Type, Value, ValueDef};
 use rustc_hash::FxHashMap;
 
 /// The depth of an expression tree that may be hoisted.
@@ -118,10 +119,7 @@ impl Search<'_> {
         if !is_hoistable || depth == 0 {
             return None;
         }
-        let long_latency = matches!(
-            data.op,
-            Op::Binary(BinOp::Udiv | BinOp::Sdiv | BinOp::Urem | BinOp::Srem | BinOp::Fdiv) | Op::Unary(UnOp::Sqrt)
-        );
+        let long_latency = matches!(class(&data.op), OpClass::IntegerDivision | OpClass::FloatDivision);
         data.args.iter().try_fold(Cost { long_latency, height: 0 }, |all, &a| {
             let arg = self.cost(a, depth - 1)?;
             Some(Cost { long_latency: all.long_latency | arg.long_latency, height: all.height.max(arg.height + 1) })

@@ -20,6 +20,7 @@
 //! algorithm for prefetching", ASPLOS 1992.)
 
 use crate::analysis::input::{FunctionContext, Rewrite, VectorInput};
+use crate::analysis::op_class::{OpClass, class};
 use crate::analysis::shape::Shape;
 use cloom_ir::affine::{Affine, Facts, Form, Symbol};
 use cloom_ir::loops::Loop;
@@ -152,11 +153,25 @@ fn step(by: Form) -> Option<Value> {
 fn cost(item: &VectorInput, i: Inst) -> u32 {
     let data = &item.func.insts[i];
     let is_varying = data.args.first().is_some_and(|&p| item.shapes.of(p) == Shape::Varying);
-    match data.op {
-        Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } => 12,
-        Op::Load { .. } | Op::Store { .. } if is_varying => 8,
-        Op::Load { .. } | Op::Store { .. } => 2,
-        Op::Call(_) | Op::PureCall(_) | Op::DeviceCall(_) => 50,
-        _ => 1,
+    match class(&data.op) {
+        OpClass::AtomicUpdate => 12,
+        OpClass::Access if is_varying => 8,
+        OpClass::Access => 2,
+        OpClass::Call | OpClass::PureCall => 50,
+        OpClass::Constant
+        | OpClass::Simple
+        | OpClass::Unary
+        | OpClass::Multiply
+        | OpClass::FloatDivision
+        | OpClass::IntegerDivision
+        | OpClass::Conversion
+        | OpClass::Shuffle
+        | OpClass::VectorAccess
+        | OpClass::Copy
+        | OpClass::AtomicAccess
+        | OpClass::Print
+        | OpClass::Sample
+        | OpClass::Subgroup
+        | OpClass::Order => 1,
     }
 }
