@@ -42,7 +42,7 @@ const CASES: &[Case] = &[
         ReadsWholeRegisters,
         "x86-64-v4",
         1,
-        "float f(float t) { for (int i = 0; i < 40; i++) t = t * t + 0.5f; return t; }
+        "#define TEN(a) a a a a a a a a a a
          kernel void k(global const float *m, global float *out, int n) {
            size_t i = get_global_id(0);
            float t = 0;
@@ -52,7 +52,9 @@ const CASES: &[Case] = &[
                float16 x = vload16(c, m + i * n);
                sum += x * x * x * x + x;
              }
-             t += f(sum.s0);
+             t += sum.s0;
+             TEN(t = t * t + 0.5f;) TEN(t = t * t + 0.5f;) TEN(t = t * t + 0.5f;) TEN(t = t * t + 0.5f;)
+             TEN(t = t * t + 0.5f;) TEN(t = t * t + 0.5f;) TEN(t = t * t + 0.5f;) TEN(t = t * t + 0.5f;)
            }
            out[i] = t;
          }",
@@ -99,20 +101,17 @@ const CASES: &[Case] = &[
         "x86-64-v4",
         1,
         "kernel void k(global const uchar *next, global uint *out, int n) {
-           uint value[32], best[32], branch[32], i = get_global_id(0), result = 0;
+           uint value[32], sum[32], path[32], i = get_global_id(0), result = 0;
            int depth = 0;
-           value[0] = i, best[0] = 0, branch[0] = 0;
+           value[0] = i, sum[0] = 0, path[0] = 0;
            while (depth >= 0) {
-             if (branch[depth] == 3) {
-               result = max(result, best[depth]);
-               depth--;
-               continue;
-             }
-             uint b = branch[depth]++;
-             uint child = next[value[depth] * 3 + b];
-             if (child & 1 && depth < n) {
-               value[depth + 1] = child, best[depth + 1] = best[depth] + b, branch[depth + 1] = 0;
+             uint v = value[depth], s = sum[depth], p = path[depth];
+             if (v & 1 && depth < n) {
+               value[depth + 1] = next[v], sum[depth + 1] = s + v, path[depth + 1] = p ^ v;
                depth++;
+             } else {
+               result = max(result, s + p);
+               depth -= 2;
              }
            }
            out[i] = result;
@@ -248,7 +247,7 @@ const CASES: &[Case] = &[
     case(
         LatencyBound,
         "x86-64-v3",
-        32,
+        64,
         "kernel void k(global float *p, float a, float b, int n) {
            size_t i = get_global_id(0);
            float x = p[i];
