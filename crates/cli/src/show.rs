@@ -2,6 +2,8 @@
 //! pass, work-group function, LLVM IR before and after optimisation, assembly. It also prints the vectoriser's remarks
 //! and the time of each stage in a process that compiles for the first time and uses no cache.
 
+mod decision;
+
 use crate::compile;
 use crate::cpu;
 use crate::options::BuildOptions;
@@ -9,6 +11,7 @@ use crate::outcome::{Answer, Exit, Failure};
 use crate::source::{self, Text};
 use crate::stats;
 use cloom_caps::image::ImageFormat;
+use cloom_compiler::decisions::Decision;
 use cloom_compiler::passes::Statistics;
 use cloom_compiler::{
     ArgState, ArgStates, Compiler, Failure as BuildFailure, Program, SpecializationKey, Stage, Timing, Variant,
@@ -17,6 +20,7 @@ use cloom_gallery::Params;
 use cloom_hal::Device;
 use cloom_ir::ParamKind;
 use cloom_target::Target;
+use decision::DecisionInfo;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::Path;
@@ -84,7 +88,7 @@ struct Document<'a> {
     lanes: u16,
     log: &'a str,
     stages: Vec<StageInfo<'a>>,
-    remarks: Vec<RemarkInfo>,
+    remarks: Vec<DecisionInfo>,
     /// The stages of a first build in a process, in order.
     times: Vec<TimeInfo<'a>>,
     /// The whole time, including what is between the stages.
@@ -101,15 +105,6 @@ struct TimeInfo<'a> {
 struct StageInfo<'a> {
     name: &'a str,
     text: &'a str,
-}
-
-#[derive(Serialize)]
-struct RemarkInfo {
-    /// The name of its kind, which stays when texts are reworded.
-    code: &'static str,
-    place: String,
-    what: String,
-    why: String,
 }
 
 fn subject(options: &Options) -> Result<Subject, Failure> {
@@ -182,14 +177,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     stages.extend(shown.stages);
     stages.push(Stage { name: "passes".into(), text: passes(&shown.statistics) });
     let files = compiler.linked(&program, &kernel).map_err(finding)?.files;
-    let remarks: Vec<RemarkInfo> = shown
-        .remarks
-        .into_iter()
-        .map(|r| {
-            let place = cloom_compiler::place(&files, r.span).unwrap_or_else(|| kernel.clone());
-            RemarkInfo { code: r.code.name(), place, what: r.what, why: r.why }
-        })
-        .collect();
+    let place = |d: &Decision| cloom_compiler::place(&files, d.span).unwrap_or_else(|| kernel.clone());
 
     if options.json {
         let stages = stages.iter().map(|s| StageInfo { name: &s.name, text: &s.text }).collect();
@@ -201,7 +189,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
             lanes,
             log: &built.log,
             stages,
-            remarks,
+            remarks: shown.decisions.iter().map(|d| DecisionInfo::new(d, place(d))).collect(),
             times: times.iter().map(|t| TimeInfo { stage: &t.stage, ms: ms(t.time) }).collect(),
             total_ms: ms(total),
         };
@@ -221,6 +209,8 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
         (lanes, _) => writeln!(out, "{lanes} work-items at a time"),
     };
     if !options.time || !options.stage.is_empty() {
+        let remarks = cloom_compiler::with_remarks(&shown.decisions).into_iter();
+        let remarks: Vec<String> = remarks.map(|(d, remark)| format!("{}: {remark}", place(d))).collect();
         texts(&mut out, &stages, &remarks, &options.stage)?;
     }
     if options.time {
@@ -299,7 +289,7 @@ fn passes(statistics: &Statistics) -> String {
     out
 }
 
-fn texts(out: &mut String, stages: &[Stage], remarks: &[RemarkInfo], wanted: &[String]) -> Result<(), Failure> {
+fn texts(out: &mut String, stages: &[Stage], remarks: &[String], wanted: &[String]) -> Result<(), Failure> {
     let mut names: Vec<&str> = Vec::new();
     for name in stages.iter().map(|s| s.name.as_str()).chain(["remarks"]) {
         if !names.contains(&name) {
@@ -326,7 +316,7 @@ fn texts(out: &mut String, stages: &[Stage], remarks: &[RemarkInfo], wanted: &[S
     if is_wanted("remarks") {
         out.push_str("\n──── remarks: what was decided for the work-items, and why ────\n");
         for r in remarks {
-            let _ = writeln!(out, "{}: {}: {}", r.place, r.what, r.why);
+            let _ = writeln!(out, "{r}");
         }
         if remarks.is_empty() {
             out.push_str("none: no barrier, no branch that differs between work-items\n");

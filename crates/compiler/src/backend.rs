@@ -15,7 +15,7 @@ use crate::{CompileError, Stage, Timing};
 use cloom_artifact::KernelArtifact;
 use cloom_ir::{FuncRef, Module};
 use cloom_passes::{CALLEES, PassManager, PassOptions, Statistics};
-use cloom_spmd::{InternalError, Remark};
+use cloom_spmd::{Decision, InternalError};
 use cloom_target::Target;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -138,7 +138,7 @@ pub struct Generated {
     /// What a device loads.
     pub artifact: KernelArtifact,
     /// The decisions and their reasons.
-    pub remarks: Vec<Remark>,
+    pub decisions: Vec<Decision>,
     /// What each pass did.
     pub statistics: Statistics,
     /// A bug that costs only speed: the kernel runs one work-item at a time.
@@ -151,8 +151,8 @@ pub struct Explanation {
     /// In a few words, such as `8 work-items at a time`; empty if there is nothing to say.
     pub summary: String,
     /// The decisions and their reasons.
-    pub remarks: Vec<Remark>,
-    /// The source files that the remarks refer to.
+    pub decisions: Vec<Decision>,
+    /// The source files that the decisions refer to.
     pub files: Vec<String>,
 }
 

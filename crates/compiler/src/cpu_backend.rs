@@ -126,7 +126,8 @@ impl Backend for CpuBackend {
             launch: LaunchForm::WorkGroup(group.launch),
         };
         let artifact = KernelArtifact::new(&module, kernel, code)?;
-        Ok(Generated { artifact, remarks: group.remarks, statistics, internal_error: group.internal_error })
+        let (decisions, internal_error) = (group.decisions, group.internal_error);
+        Ok(Generated { artifact, decisions, statistics, internal_error })
     }
 
     fn explain(&self, mut input: KernelInput<'_>) -> Result<Explanation, CompileError> {
@@ -139,7 +140,7 @@ impl Backend for CpuBackend {
             0 | 1 => "one work-item at a time".to_owned(),
             lanes => format!("{lanes} work-items at a time along dimension {}", group.launch.dim_order[0]),
         };
-        Ok(Explanation { summary, remarks: group.remarks, files: module.files })
+        Ok(Explanation { summary, decisions: group.decisions, files: module.files })
     }
 
     fn prepare_meanwhile(&self, work: &mut dyn FnMut()) {

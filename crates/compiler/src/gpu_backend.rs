@@ -12,8 +12,7 @@ use cloom_llvm::OptLevel;
 use cloom_passes::infer_alignment;
 use cloom_passes::inline::Budget;
 use cloom_passes::{ALIGNED_COPY, FINISH_GPU, PassManager, PassOptions};
-use cloom_spmd::Coarse;
-use cloom_spmd::remarks::Remark;
+use cloom_spmd::{Coarse, Decision, Form, Operation, Reason};
 use cloom_target::{Machine, Target};
 use std::sync::Arc;
 
@@ -51,21 +50,20 @@ fn aligned(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) -> O
     Some(Coarse { func, factor: 1, joined: Joined::WorkItems })
 }
 
-/// A second kernel, which is launched in place of the ordinary one where its conditions hold, and a remark on it. Wide
+/// A second kernel, which is launched in place of the ordinary one where its conditions hold, and the decision. Wide
 /// accesses are always profitable, so that groups are coarsened only in kernels that gain no wide accesses.
-fn second(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) -> (Option<Coarse>, Remark) {
-    let (coarse, mut remark) = cloom_spmd::coarsen(module, kernel, manager);
+fn second(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) -> (Option<Coarse>, Decision) {
+    let (coarse, mut decision) = cloom_spmd::coarsen(module, kernel, manager);
     if coarse.is_some_and(|coarse| coarse.joined == Joined::WorkItems) {
-        return (coarse, remark);
+        return (coarse, decision);
     }
     match aligned(module, kernel, manager) {
-        None => (coarse, remark),
+        None => (coarse, decision),
         aligned => {
             if coarse.is_some() {
-                remark.what = "a work-item is a thread".into();
-                remark.why = "its accesses are wide where its buffers are aligned".into();
+                decision = Decision::new(Operation::Coarsening, Form::Threads(1), Reason::AlignedBuffers);
             }
-            (aligned, remark)
+            (aligned, decision)
         }
     }
 }
@@ -106,9 +104,11 @@ impl Backend for GpuBackend {
             OptLevel::Default => cloom_spmd::warp_shape(&module, kernel, machine, &manager),
             OptLevel::Less | OptLevel::None => (WarpShape::AsGrouped, None),
         };
-        let (coarse, remark) = match level {
+        let (coarse, decision) = match level {
             OptLevel::Default => second(&mut module, kernel, &manager),
-            OptLevel::Less | OptLevel::None => (None, cloom_spmd::remarks::not_optimised()),
+            OptLevel::Less | OptLevel::None => {
+                (None, Decision::new(Operation::Coarsening, Form::Threads(1), Reason::NotOptimised))
+            }
         };
         if let Some(coarse) = coarse {
             debug_assert_eq!(cloom_ir::verify(&module).first(), None, "after coarsening\n{module}");
@@ -155,7 +155,7 @@ impl Backend for GpuBackend {
         let artifact = KernelArtifact::new(&module, kernel, code)?;
         Ok(Generated {
             artifact,
-            remarks: std::iter::once(remark).chain(of_warp).collect(),
+            decisions: std::iter::once(decision).chain(of_warp).collect(),
             statistics,
             internal_error: None,
         })
@@ -169,10 +169,10 @@ impl Backend for GpuBackend {
         let KernelInput { mut module, kernel, .. } = input;
         let manager = PassManager::new(&passes);
         let (_, of_warp) = cloom_spmd::warp_shape(&module, kernel, machine, &manager);
-        let (_, remark) = second(&mut module, kernel, &manager);
-        let summary = remark.what.clone();
-        let remarks = std::iter::once(remark).chain(of_warp).collect();
-        Ok(Explanation { summary, remarks, files: module.files })
+        let (_, decision) = second(&mut module, kernel, &manager);
+        let summary = decision.what();
+        let decisions = std::iter::once(decision).chain(of_warp).collect();
+        Ok(Explanation { summary, decisions, files: module.files })
     }
 
     fn prepare(&self) {

@@ -10,7 +10,7 @@ use cloom_artifact::KernelArtifact;
 use cloom_ir::{FuncRef, Module};
 use cloom_passes::inline::with_calls;
 use cloom_passes::{PassManager, Statistics};
-use cloom_spmd::Remark;
+use cloom_spmd::Decision;
 use cloom_target::Target;
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub struct Built {
     /// What a device loads.
     pub artifact: Arc<KernelArtifact>,
     /// What the backend decided; empty if the code came from the cache.
-    pub remarks: Vec<Remark>,
+    pub decisions: Vec<Decision>,
     /// What each pass did; nothing if the code came from the cache.
     pub statistics: Statistics,
     /// The stages, if asked for.
@@ -87,8 +87,8 @@ impl Request<'_> {
     fn stored(&self, (cache, key): &(&Cache, Key)) -> Option<Built> {
         let is_it = |a: &KernelArtifact| a.target == *self.backend.target() && a.name == self.name;
         let artifact = Arc::new(cache.get(key, KernelArtifact::decode).filter(is_it)?);
-        let (remarks, statistics, stages, times) = Default::default();
-        Some(Built { artifact, remarks, statistics, stages, times, cached: true })
+        let (decisions, statistics, stages, times) = Default::default();
+        Some(Built { artifact, decisions, statistics, stages, times, cached: true })
     }
 
     /// The kernel's code, if the disk cache has it.
@@ -158,11 +158,11 @@ impl Request<'_> {
         log.stage("library", || module.to_string());
         let generated = self.backend.compile(self.input(module, key)?, &mut log)?;
         let StageLog { stages, times, .. } = log;
-        let Generated { artifact, remarks, internal_error, .. } = generated;
+        let Generated { artifact, decisions, internal_error, .. } = generated;
         manager.add(&generated.statistics);
         let statistics = manager.statistics();
         internal_error.iter().for_each(|bug| self.compiler.note_internal_error(self.name, bug));
-        Ok(Built { artifact: Arc::new(artifact), remarks, statistics, stages, times, cached: false })
+        Ok(Built { artifact: Arc::new(artifact), decisions, statistics, stages, times, cached: false })
     }
 }
 

@@ -42,6 +42,7 @@ pub use cloom_artifact::{FolderError, ImageKind};
 pub use cloom_clc::layout::{KernelLayout, Layout, Member};
 pub use cloom_clc::options::{BuildOptions, OptionSet};
 pub use cloom_spirv::{SpecConstant, Spirv, is_spirv, spec_constants};
+pub use cloom_spmd::decisions;
 pub use cpu_backend::CpuBackend;
 pub use diagnostic::{Diagnostic, Location};
 pub use executable::Executable;
@@ -52,7 +53,7 @@ pub use includes::Header;
 pub use kernel::{Built, Stage};
 pub use key::{CodeOptions, SpecializationKey, SubgroupSize, Tier, Variant};
 pub use program::{LoadError, Program};
-pub use remarks::place;
+pub use remarks::{place, with_remarks};
 
 use cache::Cache;
 pub use cloom_llvm::give_up as give_up_compiling;

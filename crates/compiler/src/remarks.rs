@@ -1,8 +1,10 @@
-//! A backend's remarks on a kernel as lines of the build log: `file:line:column: remark: what: why`.
+//! A backend's decisions about a kernel as lines of the build log: `file:line:column: remark: what: why`.
 
 use crate::CompileError;
 use crate::backend::Explanation;
 use cloom_ir::Span;
+use cloom_spmd::Decision;
+use std::collections::HashSet;
 use std::fmt::Write;
 
 /// A position in the source, in the form that editors understand; `None` if there is no such position.
@@ -15,7 +17,7 @@ pub fn place(files: &[String], span: Span) -> Option<String> {
 pub fn text(name: &str, explanation: Result<Explanation, CompileError>) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail, here and below.
-    let Explanation { summary, remarks, files } = match explanation {
+    let Explanation { summary, decisions, files } = match explanation {
         Ok(explanation) => explanation,
         Err(why) => {
             let _ = writeln!(out, "remark: kernel `{name}`: no code: {why}");
@@ -25,9 +27,16 @@ pub fn text(name: &str, explanation: Result<Explanation, CompileError>) -> Strin
     if !summary.is_empty() {
         let _ = writeln!(out, "remark: kernel `{name}`: {summary}");
     }
-    for remark in remarks {
-        let place = place(&files, remark.span).map_or_else(String::new, |p| p + ": ");
-        let _ = writeln!(out, "{place}remark: {}: {}", remark.what, remark.why);
+    for (decision, remark) in with_remarks(&decisions) {
+        let place = place(&files, decision.span).map_or_else(String::new, |p| p + ": ");
+        let _ = writeln!(out, "{place}remark: {remark}");
     }
     out
+}
+
+/// Each decision with its remark. Decisions that read alike, as those about copies of an unrolled loop, have one.
+pub fn with_remarks(decisions: &[Decision]) -> Vec<(&Decision, String)> {
+    let mut said = HashSet::new();
+    let all = decisions.iter().map(|decision| (decision, format!("{}: {}", decision.what(), decision.why())));
+    all.filter(|(decision, text)| said.insert((decision.span, text.clone()))).collect()
 }

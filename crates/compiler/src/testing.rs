@@ -61,7 +61,7 @@ impl Backend for StubBackend {
         let artifact = KernelArtifact::new(&module, kernel, code)?;
         Ok(Generated {
             artifact,
-            remarks: Vec::new(),
+            decisions: Vec::new(),
             statistics: cloom_passes::Statistics::default(),
             internal_error: None,
         })

@@ -1,6 +1,7 @@
 //! The remarks on a kernel in the build log.
 
-use cloom_compiler::{Compiler, Config, Source};
+use cloom_compiler::decisions::{AccessForm, Decision, Form, Operation, Reason, Shape, Varies};
+use cloom_compiler::{Compiler, Config, Source, Variant};
 use cloom_target::Target;
 
 /// The remarks on a program, for a number of lanes or the chosen one.
@@ -163,4 +164,53 @@ fn large_kernels_have_vectors_only_if_these_save_work() {
     // What is small is not asked.
     let few = remarks("kernel void k(global int *p, global const int *q) { p[get_global_id(0)] = p[q[1]]; }", None);
     assert!(few.contains(" work-items per vector: "), "{few}");
+}
+
+/// What was decided for a kernel `k` with vectors of eight.
+fn decisions(text: &str) -> Vec<Decision> {
+    let compiler = Compiler::new(Config { lanes: Some(8), ..Config::default() });
+    let built = compiler.build(&Source { name: "k.cl", text: text.as_bytes() }, "", &Target::generic());
+    let program = built.result.map_err(|_| built.log).unwrap();
+    let executable = compiler.executable(&program, &"x86_64-unknown-linux-gnu:x86-64-v2".parse().unwrap());
+    executable.kernel("k", Variant::Vector).unwrap().decisions.clone()
+}
+
+#[test]
+fn decisions_have_array_shape_costs_and_reason() {
+    let made = decisions(
+        "kernel void k(global float *out, global const float *in, global const int *idx) {
+  local int bins[8];
+  int i = get_global_id(0), j = idx[i];
+  out[i] = in[j];
+  atomic_add(&bins[j & 7], i);
+  if (j & 1)
+    out[i + 64] = in[i / 2];
+}",
+    );
+    let of = |line: u32, operation: Operation| {
+        let found: Vec<&Decision> = made.iter().filter(|d| d.span.line == line && d.operation == operation).collect();
+        let [one] = found[..] else { panic!("{line} {operation:?}: {made:#?}") };
+        one.clone()
+    };
+    let (vector, gather) = (Form::Access(AccessForm::Vector), Form::Access(AccessForm::Indexed));
+
+    let load = of(3, Operation::Load);
+    assert_eq!((load.array.as_deref(), load.form, load.reason), (Some("idx"), vector, Reason::UnitStride));
+    assert_eq!(load.shape, Some(Shape::Strided { by: 4, checked: false }));
+    assert_eq!((load.cost, load.alternative), (Some(3), Some((gather, 12))));
+
+    let load = of(4, Operation::Load);
+    assert_eq!((load.array.as_deref(), load.shape), (Some("in"), Some(Shape::Varying)));
+    assert_eq!((load.cost, load.alternative), (Some(12), Some((vector, 3))));
+    assert_eq!(load.reason, Reason::Varies(Varies::Loaded));
+    assert_eq!(of(4, Operation::Store).array.as_deref(), Some("out"));
+
+    let atomic = of(5, Operation::Atomic);
+    assert!(atomic.array.as_deref().is_some_and(|name| name.contains("bins")), "{atomic:?}");
+    assert_eq!((atomic.form, atomic.reason), (Form::LaneByLaneUnlocked, Reason::OneThread));
+
+    let branch = of(6, Operation::Branch);
+    assert_eq!((branch.form, branch.reason), (Form::Linearised, Reason::Varies(Varies::Loaded)));
+    let (other, cost) = branch.alternative.unwrap();
+    assert!(other == Form::Uniform && branch.cost >= Some(cost) && cost > 0, "{branch:?}");
 }

@@ -190,12 +190,12 @@ fn text(input: &str, command: &[&str], manager: &PassManager<'_>) -> Result<Stri
             spmd(module, first, VectorOptions::default(), &target, manager)
         }
         ["coarsen"] => {
-            let (coarse, remark) = cloom_spmd::coarsen(&mut module, first, manager);
+            let (coarse, decision) = cloom_spmd::coarsen(&mut module, first, manager);
             if let Some(e) = cloom_ir::verify(&module).first() {
                 return Err(format!("does not verify: {e}\n{module}"));
             }
             let made = coarse.map(|coarse| module.function_text(&module.funcs[coarse.func]));
-            Ok(format!("{}: {}\n{}", remark.what, remark.why, made.unwrap_or_default()))
+            Ok(format!("{}: {}\n{}", decision.what(), decision.why(), made.unwrap_or_default()))
         }
         ["warp-shape"] => {
             let target = Target::gpu("sm_90").map_err(|e| e.to_string())?;
@@ -238,7 +238,7 @@ fn spmd(
     if let Some(lanes) = options.lanes
         && group.launch.lanes != lanes
     {
-        return Err(format!("{} lanes instead of {lanes}: {:?}", group.launch.lanes, group.remarks.last()));
+        return Err(format!("{} lanes instead of {lanes}: {:?}", group.launch.lanes, group.decisions.last()));
     }
     let CpuLaunch { scratch_fixed, scratch_per_item, .. } = group.launch;
     let sizes = format!("scratch {scratch_fixed} + {scratch_per_item} an item, local {}\n", group.local_size);

@@ -183,7 +183,7 @@ impl Rung for Interpreter {
         if let Some(group) = group.as_ref().filter(|g| self.bits.is_none() && g.launch.lanes != self.lanes)
             && !group.not_vectorised.is_some_and(|limit| EXCUSES.contains(&limit))
         {
-            return Err(format!("not vectorised: {:?}", group.remarks.last()));
+            return Err(format!("not vectorised: {:?}", group.decisions.last()));
         }
         let program = Program::new(module).map_err(|e| format!("does not verify: {}", e[0]))?;
         Ok(Box::new(Interpreted { interpreter: *self, program, kernel, group, coarse }))

@@ -5,7 +5,7 @@ use cloom_compiler::{Compiler, Config};
 use cloom_filetest::program;
 use cloom_filetest::rungs::{Stage, prepare, target_of};
 use cloom_passes::{Disabled, PassOptions};
-use cloom_spmd::{VectorOptions, WorkGroup, passes};
+use cloom_spmd::{AccessForm, Decision, Form, Operation, Reason, VectorOptions, WorkGroup, passes};
 
 const TYPES: [&str; 4] = ["int", "uint", "ulong", "size_t"];
 
@@ -30,11 +30,14 @@ fn changes(params: &str, body: &str, ty: &str, pass: &str) -> usize {
     work_group(params, body, ty, &PassOptions::default()).statistics.changes(pass)
 }
 
-/// The remarks that say of an access that it is checked, or has no stride.
+/// The remarks on accesses that are checked, or have no stride.
 fn doubts(body: &str, ty: &str, options: &PassOptions) -> Vec<String> {
     let made = work_group("global const float *a", body, ty, options);
-    let lines = made.remarks.iter().filter(|r| r.what.starts_with("load") || r.what.starts_with("store"));
-    lines.map(|r| format!("{}: {}", r.what, r.why)).filter(|l| l.contains("wraps") || l.contains("lane by")).collect()
+    let is_doubtful = |d: &&Decision| {
+        matches!(d.operation, Operation::Load | Operation::Store)
+            && (d.reason == Reason::UnitStrideUnlessWrapped || d.form == Form::Access(AccessForm::LaneByLane))
+    };
+    made.decisions.iter().filter(is_doubtful).map(|d| format!("{}: {}", d.what(), d.why())).collect()
 }
 
 const ROWS: &[&str] = &[
@@ -93,7 +96,7 @@ fn neighbours_keep_their_strides_in_each_spelling() {
 fn what_is_known_without_a_launch_gets_no_copy() {
     let copies = |body: &str| {
         let made = work_group("global const float *a", body, "uint", &PassOptions::default());
-        made.remarks.iter().filter(|r| r.code == cloom_spmd::RemarkCode::NoWrap).count()
+        made.decisions.iter().filter(|d| d.form == Form::CheckedPerGroup).count()
     };
     let sum = |index: &str| {
         copies(&format!(
@@ -122,7 +125,7 @@ fn a_neighbourhood_with_its_edges_is_unrolled_in_each_type() {
         o[y * n + x] = count;";
     for ty in TYPES {
         let made = work_group("global const uchar *a", body, ty, &PassOptions::default());
-        let loops: Vec<&str> = made.remarks.iter().map(|r| &*r.what).filter(|what| what.starts_with("loop")).collect();
-        assert_eq!(loops, [""; 0], "{ty}");
+        let loops: Vec<&Decision> = made.decisions.iter().filter(|d| d.operation == Operation::Loop).collect();
+        assert!(loops.is_empty(), "{ty}: {loops:?}");
     }
 }

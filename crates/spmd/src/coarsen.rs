@@ -25,8 +25,9 @@ mod jam;
 mod regions;
 
 use crate::analysis::divergence;
+use crate::decisions::coarsening::CoarsenReason;
+use crate::decisions::{Decision, Form, Operation, Reason};
 use crate::passes::COARSEN;
-use crate::remarks::{Remark, RemarkCode};
 use crate::split::grouping::depends_on_groups;
 use check::Ids;
 use cloom_ir::abi::gpu::Joined;
@@ -59,18 +60,18 @@ pub struct Coarse {
 /// The reason why a kernel is not coarsened, and the source line that shows it.
 struct Unjoined {
     span: Span,
-    why: &'static str,
+    why: CoarsenReason,
 }
 
 impl Unjoined {
-    fn new(why: &'static str) -> Unjoined {
+    fn new(why: CoarsenReason) -> Unjoined {
         Unjoined { span: Span::NONE, why }
     }
 }
 
 /// Coarsens a kernel after the scalar passes, if that is profitable, and says why or why not. It assumes that global
 /// ids have at most 31 bits.
-pub fn coarsen(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) -> (Option<Coarse>, Remark) {
+pub fn coarsen(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) -> (Option<Coarse>, Decision) {
     let made = manager.step(COARSEN, || {
         let made = match groups::has_barriers(&module.funcs[kernel]) {
             true => groups::attempt(module, kernel),
@@ -78,45 +79,40 @@ pub fn coarsen(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) 
         };
         (usize::from(made.is_ok()), made)
     });
-    let made = made.unwrap_or(Err(Unjoined::new("the pass `coarsen` is switched off")));
+    let made = made.unwrap_or(Err(Unjoined::new(CoarsenReason::SwitchedOff)));
     if let Ok(coarse) = &made {
         manager.made(module, coarse.func, COARSEN);
     }
-    let code = RemarkCode::Coarse;
+    let decision = |threads: u32, reason: Reason| Decision::new(Operation::Coarsening, Form::Threads(threads), reason);
     match made {
         Ok(coarse) => {
-            let what = format!("{} work-items are one thread", coarse.factor);
-            let why = match coarse.joined {
-                Joined::WorkItems => format!("their numbers follow each other: an access moves up to {WIDEST} bytes"),
-                Joined::Groups { dim, .. } => {
-                    format!("those of as many groups, along dimension {dim}: their loads do not wait for each other")
-                }
+            let reason = match coarse.joined {
+                Joined::WorkItems => Reason::WideAccess(WIDEST),
+                Joined::Groups { dim, .. } => Reason::GroupsOverlap { dim },
             };
-            (Some(coarse), Remark { code, span: Span::NONE, what, why })
+            (Some(coarse), decision(coarse.factor, reason))
         }
-        Err(Unjoined { span, why }) => {
-            (None, Remark { code, span, what: "a work-item is a thread".into(), why: why.into() })
-        }
+        Err(Unjoined { span, why }) => (None, decision(1, Reason::NotCoarsened(why)).at(span)),
     }
 }
 
 fn attempt(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) -> Result<Coarse, Unjoined> {
     let func = &module.funcs[kernel];
     if func.size() > MAX_SIZE {
-        return Err(Unjoined::new("the kernel is large: what it computes takes longer than its accesses"));
+        return Err(Unjoined::new(CoarsenReason::Large));
     }
     if depends_on_groups(module, func) {
-        return Err(Unjoined::new("it asks for its group, or shares something with it"));
+        return Err(Unjoined::new(CoarsenReason::DependsOnGroup));
     }
     if let Some((_, data)) = func.insts_in_layout().find(|(_, data)| !may_join(data)) {
-        return Err(Unjoined { span: data.span, why: "this operation is each work-item's own" });
+        return Err(Unjoined { span: data.span, why: CoarsenReason::OwnOperation });
     }
     let (mut item, asked) = item_function(func, |op| matches!(op, Op::Query { .. }));
     // A branch over a few instructions, as of `x = x > max ? max : x`, becomes a select. Otherwise it would be a
     // varying branch.
     manager.function(module, &mut item, SELECT.id, select::run_in_loop);
     let id = asked.iter().position(|op| *op == ID);
-    let id = id.ok_or_else(|| Unjoined::new("it does not ask for the global id of dimension 0"))?;
+    let id = id.ok_or_else(|| Unjoined::new(CoarsenReason::NoId))?;
     let id = item.param_values()[func.params.len() + id];
     // The first analysis ignores control dependence, and finds the branches that may be guards. The second one ignores
     // it for guards only.
@@ -128,7 +124,7 @@ fn attempt(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) -> R
     let bytes = accesses.values().filter(|a| a.is_consecutive).map(|a| a.bytes).max();
     let factor = bytes.map_or(0, |bytes| (WIDEST / bytes).min(MAX_FACTOR));
     if factor < 2 {
-        return Err(Unjoined::new("no access is of consecutive numbers of up to 8 bytes"));
+        return Err(Unjoined::new(CoarsenReason::NoNarrowAccess));
     }
     let mut coarse = Function::new(format!("{}.x{factor}", func.name), func.params.clone(), None);
     coarse.linkage = func.linkage;

@@ -43,6 +43,10 @@ pub struct Width {
     pub min_row: u16,
     /// Whether scalar code is made of the functions as they were before they were brought into canonical form.
     pub is_plain: bool,
+    /// The estimated time per work-item ([`WidthQuery::cost`]), unless the width was requested.
+    pub cost: Option<u32>,
+    /// The cheapest other width, vetoes aside, with its cost.
+    pub alternative: Option<(u16, u32)>,
     /// Why so many lanes.
     pub reason: WidthReason,
 }
@@ -51,7 +55,8 @@ impl Width {
     /// Vectors along dimension 0, row after row, of a requested number of lanes.
     pub fn new(lanes: u16) -> Width {
         let reason = WidthReason::Requested;
-        Width { lanes, order: [0, 1, 2], min_row: lanes / 8 + 1, is_plain: false, reason }
+        let (cost, alternative) = (None, None);
+        Width { lanes, order: [0, 1, 2], min_row: lanes / 8 + 1, is_plain: false, cost, alternative, reason }
     }
 }
 
@@ -98,7 +103,10 @@ pub fn choose(items: &[&VectorInput], vectors: Vectors<'_>, row: u32) -> Width {
     // that backtracks, on AVX-512: 0.62 ms so, 0.46 with its loops as they were.)
     let is_plain = lanes == 1 && (reason == WidthReason::LargeCode || query.any(backtracks));
     let order = if query.column().is_some() && lanes > 1 { [1, 0, 2] } else { [0, 1, 2] };
-    let width = Width { order, is_plain, reason, ..Width::new(lanes as u16) };
+    let cost = Some(query.cost(lanes));
+    let others = candidates(MAX_LANES).filter(|&other| other != lanes);
+    let alternative = others.map(|other| (other as u16, query.cost(other))).min_by_key(|&(_, cost)| cost);
+    let width = Width { order, is_plain, cost, alternative, reason, ..Width::new(lanes as u16) };
     // In loops that update scattered memory, an inactive lane takes as long as an active one, unless there is much to
     // compute. (Two work-items that count bytes, on AVX-512: 3.3 ms with 8 lanes, 0.15 without.)
     let few = if query.any(changes_scattered) { (width.lanes / 2).min(FEW_BY_LANE) } else { 0 };

@@ -57,6 +57,19 @@ pub struct InternalError {
     pub line: u32,
 }
 
+impl NotVectorised {
+    /// Its name, for programs. It stays when the text is reworded.
+    pub fn code(self) -> &'static str {
+        match self {
+            NotVectorised::TooLarge => "too-large",
+            NotVectorised::TooManyLoops => "too-many-loops",
+            NotVectorised::EndlessLoop => "endless-loop",
+            NotVectorised::Irreducible => "irreducible",
+            NotVectorised::PrivateArrays => "private-arrays",
+        }
+    }
+}
+
 impl fmt::Display for InternalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { what, file, line } = self;

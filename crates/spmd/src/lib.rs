@@ -15,7 +15,7 @@
 //! | `coarsen` | neighbouring work-items joined into one thread, for GPUs |
 //! | `warp_shape` | which work-items should be a warp, for GPUs, which need nothing else of this |
 //! | `emit` | widening to vector code, and the loops over the vectors of a group |
-//! | [`remarks`] | decisions and their reasons, for people |
+//! | [`decisions`] | the decisions and their reasons, as data and in words |
 //!
 //! A barrier needs no stack switch: a vector runs to the barrier, saves what it needs later in the frame, and the
 //! next vector runs. So every local size is handled alike, also 1 and partial groups. (Karrenberg and Hack,
@@ -33,14 +33,14 @@ pub mod analysis;
 pub mod annotate;
 mod coarsen;
 mod cost;
-mod decisions;
+pub mod decisions;
 mod emit;
 mod error;
 mod options;
 mod params;
 pub mod passes;
 mod pipeline;
-pub mod remarks;
+mod reasons;
 pub mod split;
 mod transform;
 mod warp_shape;
@@ -52,12 +52,13 @@ use cloom_passes::PassOptions;
 use cloom_target::Target;
 pub use coarsen::{Coarse, coarsen};
 pub use cost::reason::WidthReason;
+pub use decisions::coarsening::CoarsenReason;
+pub use decisions::{AccessForm, Decision, Form, Operation, Reason, Shape};
 use error::BugPolicy;
 pub use error::{Error, InternalError, NotVectorised};
 pub use options::VectorOptions;
 use options::Vectors;
 pub use params::MAX_ID;
-pub use remarks::{Remark, RemarkCode};
 pub use transform::dim_order::DimOrder;
 pub use warp_shape::warp_shape;
 pub use work::most_executed;

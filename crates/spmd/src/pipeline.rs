@@ -50,8 +50,8 @@ use crate::transform::{
     canonicalize, component_split, hoist_invariant, narrow, prefetch_loop, prefetch_scatter, row_transpose,
     store_to_load, unit_accesses, unsigned,
 };
-use crate::{Remark, passes, remarks};
-use cloom_ir::{Function, Module, Op, Query, Span, Value};
+use crate::{Decision, Form, Operation, Reason, passes};
+use cloom_ir::{Function, Module, Op, Query, Value};
 use cloom_passes::{CSE, DCE, PassId, PassManager, REDUCIBLE};
 
 /// A rewrite of loops of an analysed function in canonical form.
@@ -59,8 +59,8 @@ struct Transform {
     id: PassId,
     /// Returns the rewritten function, if there is anything to rewrite.
     run: fn(&VectorInput, &FunctionContext<'_>) -> Option<Rewrite>,
-    /// The remark on each change.
-    remark: fn(Span) -> Remark,
+    /// The decision on each change.
+    decision: (Operation, Form, Reason),
     /// Whether it leaves code that is not used any more.
     leaves_dead_code: bool,
 }
@@ -69,9 +69,9 @@ impl Transform {
     const fn new(
         id: PassId,
         run: fn(&VectorInput, &FunctionContext<'_>) -> Option<Rewrite>,
-        remark: fn(Span) -> Remark,
+        decision: (Operation, Form, Reason),
     ) -> Transform {
-        Transform { id, run, remark, leaves_dead_code: false }
+        Transform { id, run, decision, leaves_dead_code: false }
     }
 
     const fn with_dead_code(self) -> Transform {
@@ -82,11 +82,21 @@ impl Transform {
 /// All of these, in order. Passes that remove loads come first, so that later ones see what is left. Narrowing comes
 /// last, as the others do not look through conversions.
 const TRANSFORMS: &[Transform] = &[
-    Transform::new(passes::STORE_TO_LOAD, store_to_load::run, remarks::store_to_load),
-    Transform::new(passes::ROW_TRANSPOSE, row_transpose::run, remarks::row_transpose),
-    Transform::new(passes::COMPONENT_SPLIT, component_split::run, remarks::component_split).with_dead_code(),
-    Transform::new(passes::PREFETCH_LOOP, prefetch_loop::run, remarks::prefetch_loop),
-    Transform::new(passes::NARROW, narrow::run, remarks::narrow).with_dead_code(),
+    Transform::new(passes::STORE_TO_LOAD, store_to_load::run, (Operation::Load, Form::Forwarded, Reason::StoredBefore)),
+    Transform::new(passes::ROW_TRANSPOSE, row_transpose::run, (Operation::Loop, Form::RowTranspose, Reason::OwnRows)),
+    Transform::new(
+        passes::COMPONENT_SPLIT,
+        component_split::run,
+        (Operation::Loop, Form::ComponentSplit, Reason::ComponentsExceedRegisters),
+    )
+    .with_dead_code(),
+    Transform::new(
+        passes::PREFETCH_LOOP,
+        prefetch_loop::run,
+        (Operation::Loop, Form::Prefetched, Reason::RunTimeStride),
+    ),
+    Transform::new(passes::NARROW, narrow::run, (Operation::Integers, Form::Bits(16), Reason::SameInFewerBits))
+        .with_dead_code(),
 ];
 
 /// A kernel's work-group function, and what was chosen for it.
@@ -97,7 +107,7 @@ pub struct Output {
     pub width: Width,
     pub long_row_width: Option<u16>,
     pub write_only_bytes: u32,
-    pub remarks: Vec<Remark>,
+    pub decisions: Vec<Decision>,
 }
 
 /// What is emitted: all versions of all continuations, and what was chosen for them.
@@ -107,7 +117,7 @@ pub struct Plan {
     pub width: Width,
     long_row_width: Option<u16>,
     write_only_bytes: u32,
-    remarks: Vec<Remark>,
+    decisions: Vec<Decision>,
 }
 
 /// One run of the pipeline.
@@ -125,43 +135,46 @@ pub struct Pipeline<'a> {
 impl Pipeline<'_> {
     /// All that is decided and rewritten before code is emitted.
     pub fn plan(&self) -> Result<Plan, Stop> {
-        let mut remarks = Vec::new();
+        let mut decisions = Vec::new();
         let write_only = self.write_only();
-        let (mut parts, dim_order) = self.parts(TRANSFORMS, &write_only, &mut remarks)?;
+        let (mut parts, dim_order) = self.parts(TRANSFORMS, &write_only, &mut decisions)?;
         let (width, long_row_width) = self.manager.required(passes::WIDTH, || (1, self.width(&parts, dim_order)));
         if width.is_plain {
             let plan = Pipeline { vectors: self.vectors.scalar(), ..*self }.plan()?;
-            return Ok(Plan { width, long_row_width, remarks: vec![remarks::width(width)], ..plan });
+            return Ok(Plan { width, long_row_width, decisions: vec![width_decision(width)], ..plan });
         }
         if width.lanes == 1 {
             if vectors(&parts).iter().any(|item| item.pattern.transposed) {
                 // Strips are for vectors. Of short rows, they are slower than one element at a time. (A sparse matrix
                 // with rows of up to 15 floats: 0.168 ms in strips of four, 0.130 without.)
-                remarks.clear();
+                decisions.clear();
                 let transforms = TRANSFORMS.iter().filter(|t| t.id != passes::ROW_TRANSPOSE);
-                parts = self.parts(transforms, &write_only, &mut remarks)?.0;
+                parts = self.parts(transforms, &write_only, &mut decisions)?.0;
             }
             // Scalar code needs no strides.
             parts = parts.into_iter().map(|part| part.drop_first(&|p| p.is_spare)).collect();
-            self.make_scalar(&mut parts, &mut remarks);
+            self.make_scalar(&mut parts, &mut decisions);
         }
         if self.is_vector() {
-            remarks.extend(remarks::dim_order(dim_order));
-            remarks.push(remarks::width(width));
+            if dim_order != dim_order::AS_WRITTEN {
+                let form = Form::Along(dim_order[0]);
+                decisions.push(Decision::new(Operation::Dimension, form, Reason::UnitStrideAlong));
+            }
+            decisions.push(width_decision(width));
         }
-        Ok(Plan { parts, dim_order, width, long_row_width, write_only_bytes: write_only.bytes, remarks })
+        Ok(Plan { parts, dim_order, width, long_row_width, write_only_bytes: write_only.bytes, decisions })
     }
 
     /// The work-group function of the kernel. `variants` are of the width that was planned.
     pub fn emit(&self, plan: Plan, variants: &Variants) -> Result<Output, Stop> {
-        let Plan { parts, dim_order, width, long_row_width, write_only_bytes, mut remarks } = plan;
+        let Plan { parts, dim_order, width, long_row_width, write_only_bytes, mut decisions } = plan;
         let written = self.work_group(&parts, (width, dim_order), variants)?;
-        remarks.extend(written.remarks);
+        decisions.extend(written.decisions);
         let (func, local_size) = (written.func, written.local_size);
         let has_nontemporal_stores = |p: &Part| p.body.vector().is_some_and(|item| !item.write_only.is_empty());
         let stores_nontemporal = parts.iter().flat_map(Versioned::leaves).any(has_nontemporal_stores);
         let write_only_bytes = if stores_nontemporal { write_only_bytes } else { 0 };
-        Ok(Output { func, local_size, dim_order, width, long_row_width, write_only_bytes, remarks })
+        Ok(Output { func, local_size, dim_order, width, long_row_width, write_only_bytes, decisions })
     }
 
     /// The versions of all continuations after these transformations, ready to be emitted, and the order of dimensions.
@@ -169,7 +182,7 @@ impl Pipeline<'_> {
         &self,
         transforms: impl IntoIterator<Item = &'t Transform> + Clone,
         write_only: &WriteOnly,
-        remarks: &mut Vec<Remark>,
+        decisions: &mut Vec<Decision>,
     ) -> Result<(Vec<Versioned<Part>>, DimOrder), Stop> {
         let mut continuations = self.continuations();
         let dim_order = self.dim_order(&continuations);
@@ -177,7 +190,7 @@ impl Pipeline<'_> {
         let mut parts = Vec::new();
         for (index, continuation) in continuations.into_iter().enumerate() {
             let transforms = transforms.clone();
-            parts.push(self.versions(index, continuation, dim_order, transforms, write_only, remarks)?);
+            parts.push(self.versions(index, continuation, transforms, write_only, decisions)?);
         }
         Ok((parts, dim_order))
     }
@@ -240,10 +253,9 @@ impl Pipeline<'_> {
         &self,
         index: usize,
         continuation: ContinuationFunction,
-        dim_order: DimOrder,
         transforms: impl IntoIterator<Item = &'t Transform> + Clone,
         write_only: &WriteOnly,
-        remarks: &mut Vec<Remark>,
+        decisions: &mut Vec<Decision>,
     ) -> Result<Versioned<Part>, Stop> {
         let Self { module, cut, manager, .. } = *self;
         let ContinuationFunction { func, params } = continuation;
@@ -265,7 +277,7 @@ impl Pipeline<'_> {
             // Version 0 after a synthetic barrier is the iterations up to the next one. They read memory in order,
             // which needs no prefetch.
             let prefetch = !(synthetic && number == 0);
-            let part = |func: Function, remarks: &mut Vec<Remark>| -> Result<Part, Stop> {
+            let part = |func: Function, decisions: &mut Vec<Decision>| -> Result<Part, Stop> {
                 let mut version = ContinuationFunction { func, params: params.clone() };
                 let invariants = manager.step(passes::HOIST_INVARIANT, || {
                     let found = hoist_invariant::run(module, &mut version);
@@ -280,19 +292,18 @@ impl Pipeline<'_> {
                 let body = match self.is_vector() {
                     true => {
                         let transforms = transforms.clone();
-                        Body::Vector(Box::new(
-                            self.vector(func, &params, dim_order, transforms, write_only, prefetch, remarks)?,
-                        ))
+                        Body::Vector(Box::new(self.vector(func, &params, transforms, write_only, prefetch, decisions)?))
                     }
                     false => Body::Scalar(func),
                 };
                 Ok(Part { body, params, invariants, is_spare: false })
             };
             let Some(Checked { condition, func: checked, spans }) = self.no_wrap(&mut func, &params) else {
-                return Ok(Versioned::One(part(func, remarks)?));
+                return Ok(Versioned::One(part(func, decisions)?));
             };
-            remarks.extend(spans.into_iter().map(remarks::no_wrap));
-            let checked = part(checked, remarks)?;
+            let decision = Decision::new(Operation::Index, Form::CheckedPerGroup, Reason::MayWrap);
+            decisions.extend(spans.into_iter().map(|span| decision.clone().at(span)));
+            let checked = part(checked, decisions)?;
             let spare = Part { body: Body::Scalar(func), params: params.clone(), invariants: None, is_spare: true };
             let Condition { func, params, cond } = condition;
             let versions = Box::new([Versioned::One(checked), Versioned::One(spare)]);
@@ -325,11 +336,10 @@ impl Pipeline<'_> {
         &self,
         mut func: Function,
         params: &[Param],
-        dim_order: DimOrder,
         transforms: impl IntoIterator<Item = &'t Transform>,
         write_only: &WriteOnly,
         prefetch: bool,
-        remarks: &mut Vec<Remark>,
+        decisions: &mut Vec<Decision>,
     ) -> Result<VectorInput, Stop> {
         let Self { module, cut, manager, .. } = *self;
         let shapes = |dim: usize| -> Vec<Shape> {
@@ -357,7 +367,6 @@ impl Pipeline<'_> {
         let unspecified = canonical?.unspecified;
         cloom_passes::manager::verify(module, &func, passes::CANONICALIZE);
         let mut item = VectorInput::new(func, unspecified, &around)?;
-        remarks.extend(remarks::branches(&item, params, dim_order));
         for transform in transforms {
             let rewrite = manager.step(transform.id, || {
                 let rewrite = (transform.run)(&item, &around);
@@ -368,7 +377,9 @@ impl Pipeline<'_> {
                 if transform.leaves_dead_code {
                     manager.run(module, &mut rewrite.func, &[DCE]);
                 }
-                remarks.extend(rewrite.changes.iter().map(|&span| (transform.remark)(span)));
+                let (operation, form, reason) = transform.decision;
+                let decision = Decision::new(operation, form, reason);
+                decisions.extend(rewrite.changes.iter().map(|&span| decision.clone().at(span)));
                 item.pattern.transposed |= transform.id == passes::ROW_TRANSPOSE;
                 item = item.rewritten(rewrite, &around)?;
             }
@@ -397,12 +408,12 @@ impl Pipeline<'_> {
     }
 
     /// Turns all versions back into functions of one work-item.
-    fn make_scalar(&self, parts: &mut [Versioned<Part>], remarks: &mut Vec<Remark>) {
+    fn make_scalar(&self, parts: &mut [Versioned<Part>], decisions: &mut Vec<Decision>) {
         let Self { module, manager, .. } = *self;
         let scatters = cost::scattered::scatters(&vectors(parts));
         if self.is_vector() {
-            // The remarks on vector code do not apply.
-            remarks.clear();
+            // The decisions on vector code do not apply.
+            decisions.clear();
         }
         for part in parts.iter_mut().flat_map(Versioned::leaves_mut) {
             let func = part.body.make_scalar();
@@ -414,7 +425,8 @@ impl Pipeline<'_> {
                     spans = prefetch_scatter::run(func, &part.params);
                     spans.len()
                 });
-                remarks.extend(spans.into_iter().map(remarks::prefetch_scatter));
+                let decision = Decision::new(Operation::Access, Form::Prefetched, Reason::ScatteredByIds);
+                decisions.extend(spans.into_iter().map(|span| decision.clone().at(span)));
                 manager.run(module, func, &[CSE]);
             }
         }
@@ -439,6 +451,13 @@ impl Pipeline<'_> {
         }
         Ok(written)
     }
+}
+
+/// The decision on the width of vectors.
+fn width_decision(width: Width) -> Decision {
+    let form = |lanes: u16| if lanes == 1 { Form::Scalar } else { Form::Vectors(lanes) };
+    let decision = Decision::new(Operation::Width, form(width.lanes), Reason::Width(width.reason));
+    Decision { cost: width.cost, alternative: width.alternative.map(|(lanes, cost)| (form(lanes), cost)), ..decision }
 }
 
 /// All analysed versions.

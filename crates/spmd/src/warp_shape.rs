@@ -15,8 +15,8 @@
 //! too few groups of 64 work-items for a kernel of a few instructions; and with fewer groups than compute units, some
 //! of these are idle.
 
+use crate::decisions::{self, Decision, Operation, Reason};
 use crate::passes::WARP_SHAPE;
-use crate::remarks::{Remark, RemarkCode};
 use crate::split::grouping::depends_on_groups;
 use crate::work::executed;
 use cloom_ir::abi::gpu::WarpShape;
@@ -24,7 +24,7 @@ use cloom_ir::affine::{Affine, Ext, Facts, Form, Symbol};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
-use cloom_ir::{BinOp, FuncRef, Function, Module, Op, Query, Space, Span, Value};
+use cloom_ir::{BinOp, FuncRef, Function, Module, Op, Query, Space, Value};
 use cloom_passes::PassManager;
 use cloom_target::Machine;
 
@@ -32,27 +32,26 @@ use cloom_target::Machine;
 const CLAMPS: u32 = 4;
 /// The most instructions of a short kernel.
 const SHORT: u64 = 512;
-/// The best shape for a kernel by a heuristic, with a remark if it is not that of its groups. Every shape is correct.
+
+/// The best shape for a kernel by a heuristic, with a decision if it is not that of its groups. Every shape is correct.
 /// If the machine has no warps of a fixed size or no sectors, it is that of the groups.
 pub fn warp_shape(
     module: &Module,
     kernel: FuncRef,
     machine: &Machine,
     manager: &PassManager<'_>,
-) -> (WarpShape, Option<Remark>) {
+) -> (WarpShape, Option<Decision>) {
     let Some((warp, sector)) = machine.simd_group().zip(machine.sector()) else { return (WarpShape::AsGrouped, None) };
     let shape = manager.step(WARP_SHAPE, || {
         let shape = shape_of(module, kernel, sector.into());
         (usize::from(shape != WarpShape::AsGrouped), shape)
     });
     let shape = shape.unwrap_or(WarpShape::AsGrouped);
-    let what = match shape.row(warp.into()) {
-        None => return (shape, None),
-        Some(1) => format!("a warp is {warp} work-items of dimension 1"),
-        Some(row) => format!("a warp is {row} by {} work-items", u64::from(warp) / row),
-    };
-    let why = "neighbours of dimension 1 access neighbouring elements, and groups are the launcher's to choose";
-    (shape, Some(Remark { code: RemarkCode::WarpShape, span: Span::NONE, what, why: why.into() }))
+    let decision = shape.row(warp.into()).map(|row| {
+        let form = decisions::Form::Warp { row: row as u32, size: warp };
+        Decision::new(Operation::Warp, form, Reason::NeighboursOfDimension1)
+    });
+    (shape, decision)
 }
 
 fn shape_of(module: &Module, kernel: FuncRef, sector: u64) -> WarpShape {

@@ -7,8 +7,8 @@
 //!                                split again, with synthetic barriers ─▶ pipeline with vectors, for batches of groups
 //! ```
 //!
-//! A limit is a decision, and becomes a remark. A bug panics in debug builds; in release builds it becomes a remark,
-//! and the caller counts it.
+//! A limit is a decision. A bug panics in debug builds; in release builds it becomes a decision, too, and the caller
+//! counts it.
 
 use crate::emit::variants::Variants;
 use crate::error::{BugPolicy, Error, InternalError, NotVectorised, Stop, internal};
@@ -19,7 +19,7 @@ use crate::split::continuations::{self, Barrier};
 use crate::split::grouping::is_regroupable;
 use crate::split::split_kernel::SplitKernel;
 use crate::transform::grid_stride::{self, GridStride};
-use crate::{Remark, passes, remarks};
+use crate::{Decision, Form, Operation, Reason, decisions, passes};
 use cloom_ir::abi::CpuLaunch;
 use cloom_ir::{Entity, FuncRef, Function, Module, Op, Space};
 use cloom_passes::{PassManager, PassOptions, SELECT, SIMPLIFY_CFG, Statistics};
@@ -43,8 +43,8 @@ pub struct WorkGroup {
     pub not_vectorised: Option<NotVectorised>,
     /// The internal error because of which it was not. Never in debug builds, which panic.
     pub internal_error: Option<InternalError>,
-    /// Decisions and their reasons.
-    pub remarks: Vec<Remark>,
+    /// The decisions and their reasons, in the order of the source.
+    pub decisions: Vec<Decision>,
     /// How often each pass changed something, and how long it ran.
     pub statistics: Statistics,
 }
@@ -75,10 +75,11 @@ pub fn run(
     // Not for scalar code: synthetic barriers would hide why it has no vectors.
     let batched = (output.width.lanes > 1).then(|| context.try_batched(vectors)).flatten();
     let (cut, output, grid_stride_bytes) = batched.unwrap_or((cut, output, 0));
-    let SplitKernel { split, divergence, graph, frame, .. } = cut;
-    let mut remarks = remarks::merge(remarks::collect(&split, &graph, &frame, &divergence), output.remarks);
-    remarks.extend(not_vectorised.map(|limit| remarks::not_vectorised(limit.to_string())));
-    remarks.extend(internal_error.map(|bug| remarks::not_vectorised(bug.to_string())));
+    let of_barriers = cut.decisions();
+    let SplitKernel { split, graph, frame, .. } = cut;
+    let stopped = not_vectorised.map(Reason::Limit).into_iter().chain(internal_error.map(Reason::Bug));
+    let stopped = stopped.map(|reason| Decision::new(Operation::Width, Form::Scalar, reason));
+    let decisions = decisions::sorted(of_barriers.into_iter().chain(output.decisions).chain(stopped));
     Ok(WorkGroup {
         func: module.funcs.push(output.func),
         launch: CpuLaunch {
@@ -99,7 +100,7 @@ pub fn run(
         local_size: output.local_size,
         not_vectorised,
         internal_error,
-        remarks,
+        decisions,
         statistics: manager.statistics(),
     })
 }
@@ -282,7 +283,7 @@ bb0(v0: ptr<global>):
         let group = group.unwrap();
         let bug = group.internal_error.unwrap();
         assert_eq!((bug.what, group.not_vectorised, group.launch.lanes), ("planted", None, 1));
-        assert!(group.remarks.iter().any(|r| r.why.contains("a bug in the vectoriser")), "{:?}", group.remarks);
+        assert!(group.decisions.iter().any(|d| d.why().contains("a bug in the vectoriser")), "{:?}", group.decisions);
         assert_eq!(cloom_ir::verify_work_group(&module, group.func, 1), []);
         // It is the code of a kernel for which nobody wanted vectors.
         let (plain_module, plain) = with(Some(1), BugPolicy::BUILD);

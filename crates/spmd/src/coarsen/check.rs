@@ -8,6 +8,7 @@
 
 use super::Unjoined;
 use crate::analysis::divergence::Divergence;
+use crate::decisions::coarsening::CoarsenReason;
 use cloom_ir::abi::gpu::COARSE_ALIGN;
 use cloom_ir::affine::{Affine, Ext, Facts, Form, Symbol};
 use cloom_ir::cfg::Cfg;
@@ -73,18 +74,18 @@ impl Ids<'_> {
     }
 
     /// Whether work-items may take a varying branch differently, or why not.
-    fn guard(&self, cfg: &Cfg, loops: &Loops, affine: &Affine<'_>, b: Block) -> Result<(), &'static str> {
+    fn guard(&self, cfg: &Cfg, loops: &Loops, affine: &Affine<'_>, b: Block) -> Result<(), CoarsenReason> {
         let Term::Branch { cond, .. } = self.item.blocks[b].term else {
-            return Err("neighbours may take this switch differently");
+            return Err(CoarsenReason::Switch);
         };
         if loops.innermost(b).is_some() {
-            return Err("neighbours may take this branch of a loop differently");
+            return Err(CoarsenReason::BranchInLoop);
         }
         if !self.is_bound(affine, cond) {
-            return Err("neighbours may take this branch differently: it does not compare the id with a bound");
+            return Err(CoarsenReason::NoBound);
         }
         if self.stores_before(cfg, b) {
-            return Err("neighbours may take this branch differently, after a store");
+            return Err(CoarsenReason::AfterStore);
         }
         Ok(())
     }
@@ -92,17 +93,14 @@ impl Ids<'_> {
     /// The accesses at varying addresses, if all of them and all branches can be coarsened.
     pub(super) fn check(&self, guards: &[Block]) -> Result<(FxHashMap<Inst, Access>, Unwrapped), Unjoined> {
         if let Some((_, data)) = self.item.insts_in_layout().find(|(_, data)| data.op == Op::Sample) {
-            return Err(Unjoined {
-                span: data.span,
-                why: "texture units work on what the neighbours in a warp sample",
-            });
+            return Err(Unjoined { span: data.span, why: CoarsenReason::Samples });
         }
         self.with_affine(|cfg, loops, affine| {
             for &b in cfg.rpo().iter().filter(|&&b| self.divergence.is_divergent_branch(b)) {
                 let apart = |why| Unjoined { span: self.item.blocks[b].term_span, why };
                 self.guard(cfg, loops, affine, b).map_err(apart)?;
                 if !guards.contains(&b) {
-                    return Err(apart("neighbours may take this branch differently"));
+                    return Err(apart(CoarsenReason::Branch));
                 }
             }
             let unwrapped = RefCell::default();
@@ -112,9 +110,7 @@ impl Ids<'_> {
             let affine = Affine::new(self.item, cfg, loops, facts);
             let accesses = self.accesses(&affine)?;
             if !self.pays(loops, &affine, &accesses) {
-                return Err(Unjoined::new(
-                    "most of its accesses in loops would neither be wider nor shared by neighbours",
-                ));
+                return Err(Unjoined::new(CoarsenReason::LittleGain));
             }
             Ok((accesses, unwrapped.into_inner()))
         })
@@ -261,17 +257,16 @@ impl Ids<'_> {
     }
 
     /// An access to elements of this type at a varying address, or the reason why it would not gain.
-    fn access(&self, affine: &Affine<'_>, address: Value, ty: Type, align: u32) -> Result<Access, &'static str> {
+    fn access(&self, affine: &Affine<'_>, address: Value, ty: Type, align: u32) -> Result<Access, CoarsenReason> {
         let item = self.item;
         if !matches!(item.ty(address).space(), Some(Space::Global | Space::Constant)) {
-            return Err("this access is not one of global memory");
+            return Err(CoarsenReason::NotGlobal);
         }
-        const SCATTERED: &str = "the neighbours' numbers of this access do not lie together";
-        let (slope, rest) = self.slope(affine, address).ok_or(SCATTERED)?;
+        let (slope, rest) = self.slope(affine, address).ok_or(CoarsenReason::Scattered)?;
         let bytes = ty.bytes();
         let is_consecutive = slope == i64::from(bytes) && !ty.is_vector() && !ty.is_ptr();
         if !(is_consecutive || slope >= i64::from(bytes) && slope <= MAX_STRIDE) {
-            return Err(SCATTERED);
+            return Err(CoarsenReason::Scattered);
         }
         // The alignment of the address without its id: buffers are aligned, and each other term counts by its constant
         // factor.

@@ -26,6 +26,7 @@ use super::jam::{Apart, Jam, Lanes};
 use super::regions::{Region, region};
 use super::{Coarse, MAX_FACTOR, MAX_SIZE, Unjoined, item_function, numbers_from};
 use crate::analysis::divergence::{self, Divergence};
+use crate::decisions::coarsening::CoarsenReason;
 use crate::work::{executed, known_trips};
 use cloom_ir::abi::BLOCK_ALIGN;
 use cloom_ir::abi::gpu::Joined;
@@ -54,16 +55,16 @@ pub(super) fn has_barriers(func: &Function) -> bool {
 pub(super) fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Unjoined> {
     let func = &module.funcs[kernel];
     if func.size() > MAX_SIZE {
-        return Err(Unjoined::new("the kernel is large: what it computes takes longer than its accesses"));
+        return Err(Unjoined::new(CoarsenReason::Large));
     }
     if let Some((_, data)) = func.insts_in_layout().find(|(_, data)| !may_join(data)) {
-        return Err(Unjoined { span: data.span, why: "this operation is each work-item's own, or its group's" });
+        return Err(Unjoined { span: data.span, why: CoarsenReason::OwnOperationOfGroup });
     }
-    let dim = dimension(func).ok_or_else(|| Unjoined::new("its groups all do the same"))?;
+    let dim = dimension(func).ok_or_else(|| Unjoined::new(CoarsenReason::SameGroups))?;
     let params = func.kernel.iter().flat_map(|kernel| &kernel.params).enumerate();
     let arguments: Vec<usize> = params.filter(|(_, p)| p.kind == ParamKind::Local).map(|(i, _)| i).collect();
     let locals = match arguments.is_empty() {
-        true => Some(Locals::of(module, func).ok_or_else(|| Unjoined::new("its groups share no local memory"))?),
+        true => Some(Locals::of(module, func).ok_or_else(|| Unjoined::new(CoarsenReason::NoLocalMemory))?),
         false => None,
     };
     let is_local = |op: &Op| matches!(op, Op::GlobalAddr(g) if module.globals[*g].space == Space::Local);
@@ -75,10 +76,10 @@ pub(super) fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Un
     let loops = Loops::new(&item, &cfg, &DomTree::new(&item, &cfg));
     let affine = Affine::new(&item, &cfg, &loops, Facts::default());
     if bytes_loaded(&item, &loops, &affine) >= ENOUGH {
-        return Err(Unjoined::new("each of its work-items has several loads, or wide ones, under way"));
+        return Err(Unjoined::new(CoarsenReason::LoadsOverlap));
     }
     if computes_from_tiles(&item, &loops, &affine) {
-        return Err(Unjoined::new("its loops compute long from local memory: loads are not what takes the time"));
+        return Err(Unjoined::new(CoarsenReason::ComputesFromTiles));
     }
     let (divergence, regions) = regions(&item, &cfg, varying)?;
     let factor = MAX_FACTOR;

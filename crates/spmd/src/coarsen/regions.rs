@@ -4,6 +4,7 @@
 //! copy is right: no edge leaves them except to the join, and they have no barrier. Other edges may enter them; the
 //! copy does not have those.
 
+use crate::decisions::coarsening::CoarsenReason;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::{Block, Entity, Function, Op, Term, Value, ValueDef};
@@ -20,24 +21,24 @@ pub(super) struct Region {
 }
 
 /// The region of a block's branch, or why it cannot be copied.
-pub(super) fn region(func: &Function, cfg: &Cfg, post: &DomTree, branch: Block) -> Result<Region, &'static str> {
+pub(super) fn region(func: &Function, cfg: &Cfg, post: &DomTree, branch: Block) -> Result<Region, CoarsenReason> {
     if !matches!(func.blocks[branch].term, Term::Branch { .. }) {
-        return Err("groups may take this switch differently");
+        return Err(CoarsenReason::GroupSwitch);
     }
     let (_, inside) = post.influence_region(func, branch);
     if inside[branch.index()] {
-        return Err("groups may take this branch of a loop differently");
+        return Err(CoarsenReason::GroupBranchInLoop);
     }
     let blocks: Vec<Block> = cfg.rpo().iter().copied().filter(|b| inside[b.index()]).collect();
     let insts = || blocks.iter().flat_map(|&b| &func.blocks[b].insts);
     if insts().any(|&i| matches!(func.insts[i].op, Op::Barrier | Op::Fence { .. })) {
-        return Err("groups may take this branch differently, and wait behind it");
+        return Err(CoarsenReason::GroupBranchWaits);
     }
     if insts().count() > MAX_SIZE {
-        return Err("groups may take this branch differently, and do much behind it");
+        return Err(CoarsenReason::GroupBranchLong);
     }
     if escapes(func, cfg, &inside) {
-        return Err("groups may take this branch differently, and use what is computed behind it");
+        return Err(CoarsenReason::GroupBranchEscapes);
     }
     Ok(Region { blocks, join: post.idom(branch) })
 }

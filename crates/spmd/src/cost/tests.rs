@@ -1,6 +1,8 @@
 //! The width of small kernels, each on one side of a limit of the cost model, and its reason.
 
+use super::WidthReason::{self, *};
 use crate::options::VectorOptions;
+use crate::{Operation, Reason};
 use cloom_target::Target;
 
 /// The number of lanes chosen for a kernel on AVX2.
@@ -8,13 +10,25 @@ fn chosen_lanes(text: &str) -> u16 {
     chosen_lanes_for("x86-64-v3", text)
 }
 
-/// The number of lanes chosen for a kernel on a processor.
-fn chosen_lanes_for(cpu: &str, text: &str) -> u16 {
+/// A kernel compiled for a processor.
+fn compiled(cpu: &str, text: &str) -> crate::WorkGroup {
     let mut module = cloom_ir::parse(text).unwrap();
     let kernel = module.kernels().next().unwrap();
     let target: Target = format!("x86_64-unknown-linux-gnu:{cpu}").parse().unwrap();
     let options = VectorOptions::default();
-    crate::work_group_function(&mut module, kernel, options, &target, &Default::default()).unwrap().launch.lanes
+    crate::work_group_function(&mut module, kernel, options, &target, &Default::default()).unwrap()
+}
+
+/// The number of lanes chosen for a kernel on a processor.
+fn chosen_lanes_for(cpu: &str, text: &str) -> u16 {
+    compiled(cpu, text).launch.lanes
+}
+
+/// Why a kernel has its number of lanes on AVX2.
+fn reason(text: &str) -> Option<WidthReason> {
+    let group = compiled("x86-64-v3", text);
+    let width = group.decisions.iter().find(|d| d.operation == Operation::Width)?;
+    if let Reason::Width(reason) = width.reason { Some(reason) } else { None }
 }
 
 /// The number of lanes for a kernel that adds a short vector to itself.
@@ -155,6 +169,7 @@ fn kernels_that_only_access_scattered_memory_are_scalar_but_where_lanes_stay_nea
     let (far, near) = (scatter(0xffffc, 0), scatter(0x3c, 0));
     assert_eq!((chosen_lanes(&far), chosen_lanes(&scatter(0xffffc, 20))), (1, 16));
     assert_eq!(chosen_lanes(&near), 1, "there are no scatters");
+    assert_eq!([reason(&far), reason(&scatter(0xffffc, 20))], [Some(Scatters), Some(FitsInterleaved)]);
     for cpu in ["x86-64-v4+intel", "x86-64-v4"] {
         assert_eq!((chosen_lanes_for(cpu, &far), chosen_lanes_for(cpu, &near)), (1, 8), "{cpu}");
     }

@@ -136,6 +136,7 @@ impl Variants {
             mask: None,
             full: None,
             nontemporal: None,
+            names: None,
         };
         let Widened { end, result, .. } = widen::widen(code, &mut func, start)?;
         let mut b = Builder::new(&mut func, end);

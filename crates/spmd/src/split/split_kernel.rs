@@ -1,19 +1,19 @@
 //! A kernel that is split at its barriers, with all that its continuations have in common.
 
-use crate::analysis::divergence::{self, Divergence};
+use crate::analysis::divergence;
+use crate::analysis::weights::STRIDED_ACCESS;
+use crate::decisions::{Decision, Form, Operation, Reason};
 use crate::passes;
 use crate::split::carried_arrays::{self, Carried};
 use crate::split::continuations::{self, Barrier, ContinuationGraph};
-use crate::split::frame::{self, Frame};
-use cloom_ir::{Function, Module};
+use crate::split::frame::{self, Frame, Slot};
+use cloom_ir::{Block, Entity, Function, Module, Span};
 use cloom_passes::PassManager;
 
 /// A kernel split into continuations.
 pub struct SplitKernel {
     /// The kernel, with a block that ends at each barrier.
     pub split: Function,
-    /// Which of its values and branches are uniform for a group.
-    pub divergence: Divergence,
     /// Its continuations.
     pub graph: ContinuationGraph,
     /// Memory for values that live across barriers.
@@ -35,6 +35,32 @@ impl SplitKernel {
         let graph = continuations::build(&split, barriers, &arrays, &divergence, manager);
         let frame = frame::lay_out(&split, &graph, &divergence);
         let saves_arrays = copies || !graph.kept_arrays.is_empty();
-        SplitKernel { split, divergence, graph, frame, saves_arrays }
+        SplitKernel { split, graph, frame, saves_arrays }
+    }
+
+    /// The decisions on its barriers: which continuation begins at each, what is saved across it, and whether
+    /// work-items may go on in different ones.
+    pub fn decisions(&self) -> Vec<Decision> {
+        let Self { split, graph, frame, .. } = self;
+        let mut decisions = Vec::new();
+        for (i, c) in graph.continuations.iter().enumerate().skip(1) {
+            let slots = || c.live_in.iter().filter_map(|v| frame.slots[v.index()].as_ref());
+            let per_item = slots().filter(|slot| matches!(slot, Slot::Item(_))).count() as u32;
+            let per_group = slots().filter(|slot| matches!(slot, Slot::Group(_))).count() as u32;
+            let block = graph.barrier_after.iter().position(|&n| n == Some(i));
+            let span = block.map_or(Span::NONE, |b| split.blocks[Block::new(b)].term_span);
+            let number = i as u32;
+            let (operation, form, reason) = match graph.batched[i] {
+                true => (Operation::Loop, Form::SyntheticBarrier(number), Reason::ReadsInOrder { per_item }),
+                false => (Operation::Barrier, Form::Continuation(number), Reason::Saved { per_item, per_group }),
+            };
+            // Each value of a work-item is stored, and loaded again.
+            let cost = Some(2 * STRIDED_ACCESS * per_item);
+            decisions.push(Decision { cost, ..Decision::new(operation, form, reason).at(span) });
+        }
+        if graph.divergent_dispatch {
+            decisions.push(Decision::new(Operation::Dispatch, Form::PerItem, Reason::BarrierInBranch));
+        }
+        decisions
     }
 }

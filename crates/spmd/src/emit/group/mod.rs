@@ -31,7 +31,7 @@ use crate::analysis::shape::Shape;
 use crate::cost::Width;
 use crate::emit::splice;
 use crate::emit::variants::Variants;
-use crate::emit::widen::{self, VecValue, VectorCode};
+use crate::emit::widen::{self, Names, VecValue, VectorCode};
 use crate::error::{Stop, bug};
 use crate::params::MAX_LOCAL_SIZE;
 use crate::params::Param;
@@ -42,7 +42,7 @@ use crate::split::split_kernel::SplitKernel;
 use crate::transform::dim_order::DimOrder;
 use crate::transform::hoist_invariant::Invariants;
 use crate::transform::versioning::Versioned;
-use crate::{Remark, passes, remarks};
+use crate::{Decision, passes};
 use cloom_ir::{
     BinOp, Block, Builder, Edge, Entity, Flags, Function, GlobalRef, IntCc, KernelMeta, Linkage, Module, Op, ParamKind,
     Query, Scalar, Space, Term, Type, Value, abi,
@@ -102,8 +102,8 @@ pub struct Written {
     pub func: Function,
     /// The size of its static local memory, in bytes.
     pub local_size: u64,
-    /// How accesses to memory were written.
-    pub remarks: Vec<Remark>,
+    /// What was decided while vector code was written.
+    pub decisions: Vec<Decision>,
 }
 
 /// The work-group function of a split kernel.
@@ -129,6 +129,7 @@ pub fn work_group(
     let abi: Vec<Value> = types.into_iter().map(|ty| func.add_block_param(prologue, ty)).collect();
     let (locals, local_size) = local_offsets(module, parts);
     let mut emitter = Emitter {
+        module,
         kernel,
         graph,
         frame,
@@ -148,10 +149,10 @@ pub fn work_group(
         group_values: FxHashMap::default(),
         sizes: [abi[0]; 3],
         func,
-        remarks: Vec::new(),
+        decisions: Vec::new(),
     };
     emitter.continuations(parts)?;
-    Ok(Written { func: emitter.func, local_size, remarks: emitter.remarks })
+    Ok(Written { func: emitter.func, local_size, decisions: emitter.decisions })
 }
 
 /// Offsets of the static local variables that the kernel uses, and their total size, in bytes.
@@ -178,6 +179,7 @@ fn local_offsets(module: &Module, parts: &[Versioned<Part>]) -> (FxHashMap<Globa
 
 /// The state of the writing.
 struct Emitter<'a> {
+    module: &'a Module,
     kernel: &'a Function,
     graph: &'a ContinuationGraph,
     frame: &'a Frame,
@@ -201,8 +203,8 @@ struct Emitter<'a> {
     /// The group's local size.
     sizes: [Value; 3],
     func: Function,
-    /// Those on accesses to memory.
-    remarks: Vec<Remark>,
+    /// Those on vector code.
+    decisions: Vec<Decision>,
 }
 
 /// Where dispatch goes.
@@ -594,7 +596,8 @@ impl Emitter<'_> {
         if folds {
             manager.count(passes::FOLD_TAIL);
         }
-        let mut accesses = None;
+        let names = Some(Names { module: self.module, kernel: self.kernel, params, dim_order: self.dim_order });
+        let mut decisions = None;
         if item.func.size() <= MAX_COPIED && !folds {
             b.branch(fits, full, some);
             let code = VectorCode {
@@ -606,9 +609,10 @@ impl Emitter<'_> {
                 mask: None,
                 full: None,
                 nontemporal,
+                names,
             };
             let written = widen::widen(code, &mut self.func, full)?;
-            accesses = Some(written.accesses);
+            decisions = Some(written.decisions);
             self.close(written.end, written.result, None, so_far, latch);
         } else {
             b.jump(some, &[]);
@@ -622,11 +626,11 @@ impl Emitter<'_> {
         let numbers = b.iota(Scalar::I32, lanes);
         let mask = b.icmp(IntCc::Ult, numbers, left);
         let (full, nontemporal) = if folds { (Some(fits), nontemporal) } else { (None, None) };
-        let code = VectorCode { item, manager, variants, lanes, params: values, mask: Some(mask), full, nontemporal };
+        let params = values;
+        let code = VectorCode { item, manager, variants, lanes, params, mask: Some(mask), full, nontemporal, names };
         let written = widen::widen(code, &mut self.func, some)?;
-        // The remarks are on the code for full vectors, if it is not the same.
-        let accesses = accesses.unwrap_or(written.accesses);
-        self.remarks.extend(remarks::accesses(item, params, self.dim_order, &accesses));
+        // The decisions are on the code for full vectors, if it is not the same.
+        self.decisions.extend(decisions.unwrap_or(written.decisions));
         self.close(written.end, written.result, Some(mask), so_far, latch);
         Ok(())
     }

@@ -12,6 +12,7 @@
 
 use super::address::Address;
 use super::{Lanes, VecValue, Widener};
+use crate::decisions::{Form, Reason};
 use crate::error::{Stop, bug};
 use cloom_ir::{Args, BinOp, CastOp, Flags, Inst, Op, RmwOp, Scalar, Type, UnOp, Value};
 use smallvec::smallvec;
@@ -30,9 +31,11 @@ impl Widener<'_> {
         if let VecValue::Uniform(p) = p {
             match x {
                 VecValue::Uniform(x) if matches!(op, RmwOp::Add | RmwOp::Sub) => {
+                    self.decide_operation(inst, Form::Combined, Reason::SameAddress);
                     return self.uniform_add(inst, op, p, x);
                 }
                 _ if unused && let Some((reduce_op, identity)) = reduction(op, item.func.ty(data.args[1]).scalar) => {
+                    self.decide_operation(inst, Form::Combined, Reason::SameAddress);
                     let total = self.reduce_lanes(&x, reduce_op, identity);
                     self.single_rmw(inst, p, total)?;
                     let lanes = self.materialise(&VecValue::Uniform(total));
@@ -47,6 +50,7 @@ impl Widener<'_> {
         let address = if self.masks.current.is_none() { self.address(data.args[0], Some(inst))? } else { None };
         let ty = (!unused).then(|| item.func.ty(data.args[1]));
         let Some(a) = address else {
+            self.decide_operation(inst, Form::LaneByLaneUnlocked, Reason::OneThread);
             let lanes = self.each_lane(ty, self.masks.current.is_none(), |w, lane| {
                 let p = w.lane_at(&p, lane);
                 let x = w.lane_at(&x, lane);
@@ -58,11 +62,13 @@ impl Widener<'_> {
             matches!(op, RmwOp::Add | RmwOp::Sub) && self.lanes > PERIOD && self.lanes.is_multiple_of(PERIOD);
         match x {
             VecValue::Uniform(by) if unused && is_counter => {
+                self.decide_operation(inst, Form::CombinedWhereEqual, Reason::FewAddresses);
                 let addresses_repeat = self.repeats(&a, PERIOD)?;
                 let fast = |w: &mut Self| w.add_repeated(update, &a, by);
                 self.if_else_effect(addresses_repeat, fast, |w| w.rmw_lanes(update, &a, &x, None))
             }
             _ => {
+                self.decide_operation(inst, Form::LaneByLaneUnlocked, Reason::OneThread);
                 let lanes = self.rmw_lanes(update, &a, &x, ty)?;
                 self.finish(inst, lanes)
             }

@@ -13,6 +13,7 @@
 //! A callee without a variant is called lane by lane.
 
 use super::{Lanes, Widener};
+use crate::decisions::{Form, Reason};
 use crate::emit::variants::Variant;
 use crate::error::{Stop, bug};
 use cloom_ir::{Args, FuncRef, Inst, Op, Type, Value};
@@ -20,7 +21,11 @@ use cloom_ir::{Args, FuncRef, Inst, Op, Type, Value};
 impl Widener<'_> {
     /// Emits a pure call for all lanes.
     pub(super) fn pure_call(&mut self, inst: Inst, callee: FuncRef) -> Result<Lanes, Stop> {
-        let Some(variant) = self.variants.get(callee) else { return self.serial_lanes(inst) };
+        let Some(variant) = self.variants.get(callee) else {
+            self.decide_serial(inst);
+            return self.serial_lanes(inst);
+        };
+        self.decide_operation(inst, Form::VectorVariant, Reason::HasVectorVariant);
         let data = &self.item.func.insts[inst];
         let result = data.result.map(|r| self.item.func.ty(r)).ok_or(bug("a pure call has no result"))?;
         let mut operands: Vec<Value> = Vec::new();

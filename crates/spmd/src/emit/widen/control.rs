@@ -108,7 +108,7 @@ impl Widener<'_> {
             return Err(bug("a block was not emitted"));
         }
         let (end, result) = result.ok_or(bug("no block returns"))?;
-        Ok(Widened { end, result, accesses: self.accesses })
+        Ok(Widened { end, result, decisions: self.recorder.finish() })
     }
 
     /// The end of a region that starts at `b` or at its successors: the first unmasked block that post-dominates `b`.
@@ -260,6 +260,7 @@ impl Widener<'_> {
                     self.masked_edge(then, mask, Some(c))?;
                     self.masked_edge(els, mask, Some(n))
                 } else {
+                    self.decide_linearised(b);
                     let c = self.lane(*cond)?;
                     let n = self.not(c);
                     let (on, off) = (self.and(mask, c), self.and(mask, n));
@@ -284,6 +285,11 @@ impl Widener<'_> {
             self.write_params(e, None, false)?;
             self.jump_to(e.block);
             return Ok(());
+        }
+        let around = std::iter::successors(item.loops.innermost(b), |&l| item.loops.loops[l].parent);
+        let mut around = around.map(|l| &item.loops.loops[l]);
+        if let Some(left) = around.find(|l| l.exits.iter().any(|&(from, _)| from == b)) {
+            self.decide_loop(b, left.header, false);
         }
         if let Some(v) = term.operand() {
             let x = self.base(v)?;

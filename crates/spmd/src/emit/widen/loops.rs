@@ -26,6 +26,7 @@ impl Widener<'_> {
         let form = item.forms[l].ok_or(bug("a loop is not in canonical form"))?;
         let (header, latch, (from, exit)) = (data.header, data.latches[0], data.exits[0]);
         let diverges = item.shapes.diverges(from);
+        self.decide_loop(from, header, diverges);
         for &p in &item.func.blocks[exit].params {
             self.clear(p);
         }

@@ -14,7 +14,7 @@
 //! | [`store_rows`], [`store_gaps`] | stores of all fields of a record; stores with gaps between lanes |
 //! | [`store_runs`] | many stores to objects that are laid out by lane |
 //! | [`scalar_mask`], [`aos_passthrough`], [`subgroup`] | scalar tests of masks; interleaving; sub-groups |
-//! | [`decisions`] | records the form of each access, for the remarks |
+//! | [`decisions`] | records each decision where it is made |
 //!
 //! Inactive lanes hold unspecified bits. What may trap, loop or access memory obeys the mask; what cannot obey it (a
 //! load from a uniform address, a loop) is guarded by a test that some lane is active.
@@ -43,7 +43,7 @@ mod subgroup;
 
 use crate::analysis::input::VectorInput;
 use crate::analysis::loop_form::Form;
-use crate::decisions::{Access, AccessForm};
+use crate::decisions::{AccessForm, Decision};
 use crate::emit::variants::Variants;
 use crate::error::{Stop, bug};
 use crate::passes;
@@ -51,6 +51,8 @@ use cloom_ir::affine::{Affine, Facts};
 use cloom_ir::ssa::{Ssa, Var};
 use cloom_ir::{BinOp, Block, Builder, Entity, Flags, Function, Scalar, Span, Type, Value};
 use cloom_passes::PassManager;
+pub use decisions::Names;
+use decisions::Recorder;
 use rustc_hash::{FxHashMap, FxHashSet};
 use scalar_mask::StridedCompare;
 use serial::LaneSlots;
@@ -100,6 +102,8 @@ pub struct VectorCode<'a> {
     pub full: Option<Value>,
     /// Stores to write-only buffers are non-temporal where this is true at run time.
     pub nontemporal: Option<Value>,
+    /// What decisions are named by, if they are recorded.
+    pub names: Option<Names<'a>>,
 }
 
 /// Vector code that was emitted.
@@ -108,14 +112,13 @@ pub struct Widened {
     pub end: Block,
     /// The returned value.
     pub result: VecValue,
-    /// The form of each access to memory. An instruction that was written several times, with all lanes on and under
-    /// a mask, has several.
-    pub accesses: Vec<Access>,
+    /// What was decided.
+    pub decisions: Vec<Decision>,
 }
 
 /// Emits vector code from the end of `start` on.
 pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<Widened, Stop> {
-    let VectorCode { item, manager, variants, lanes, params, mask, full, nontemporal } = code;
+    let VectorCode { item, manager, variants, lanes, params, mask, full, nontemporal, names } = code;
     let is_symbol = |v: Value| address::is_symbol(item, v);
     let interleaved = match manager.is_on(passes::AOS_PASSTHROUGH) {
         true => aos_passthrough::params(item),
@@ -144,7 +147,7 @@ pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<
         lane_slots: LaneSlots::default(),
         store_rows: StoreRows::find(item),
         store_gaps: StoreGaps::find(item, lanes),
-        accesses: Vec::new(),
+        recorder: Recorder::new(names),
     };
     w.ssa.seal(w.func, start, Vec::new());
     for (&p, wide) in item.func.param_values().iter().zip(params) {
@@ -267,7 +270,7 @@ pub(crate) struct Widener<'a> {
     store_rows: StoreRows,
     store_gaps: StoreGaps,
     /// What was decided so far.
-    accesses: Vec<Access>,
+    recorder: Recorder<'a>,
 }
 
 impl Widener<'_> {

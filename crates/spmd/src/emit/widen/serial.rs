@@ -56,6 +56,7 @@ fn is_storable(ty: Type) -> bool {
 impl Widener<'_> {
     /// Emits an instruction for each active lane.
     pub(super) fn serial(&mut self, inst: Inst) -> Result<(), Stop> {
+        self.decide_serial(inst);
         let lanes = self.serial_lanes(inst)?;
         if let Some(r) = self.item.func.insts[inst].result.filter(|r| self.item.used[r.index()]) {
             self.set(r, VecValue::Varying(lanes));
