@@ -3,7 +3,7 @@
 use crate::cores::Cores;
 use crate::counts::CountsFile;
 use crate::loader::Image;
-use crate::memory::CpuMemory;
+use crate::memory;
 use crate::pool::{self, Clock, Contention, Pool};
 use crate::topology::Topology;
 use crate::{cgroup, info, launch};
@@ -140,7 +140,7 @@ impl Device for CpuDevice {
     }
 
     fn allocate(&self, size: u64) -> Result<Arc<dyn Memory>, HalError> {
-        Ok(Arc::new(CpuMemory::allocate(size).ok_or(HalError::OutOfMemory(size))?))
+        Ok(Arc::new(memory::allocate(size).ok_or(HalError::OutOfMemory(size))?))
     }
 
     fn load(
@@ -205,7 +205,7 @@ impl Device for CpuDevice {
 
 impl HostShared for CpuDevice {
     fn wrap(&self, address: usize, size: u64) -> Arc<dyn Memory> {
-        Arc::new(CpuMemory::wrap(address, size))
+        Arc::new(memory::wrap(address, size))
     }
 }
 

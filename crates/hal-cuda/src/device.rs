@@ -8,7 +8,7 @@ use crate::exit::Call;
 use crate::info::{self, Described};
 use crate::launch;
 use crate::library::{Absent, driver};
-use crate::managed::Managed;
+use crate::managed;
 use crate::memory::{CudaMemory, HostBlock};
 use crate::module::{self, CudaKernel, LoadFor};
 use crate::print::Printing;
@@ -236,7 +236,7 @@ impl Svm for CudaDevice {
     }
 
     fn allocate(&self, size: u64) -> Result<Arc<dyn Memory>, HalError> {
-        Ok(Arc::new(Managed::allocate(&self.gpu, size)?))
+        Ok(Arc::new(managed::allocate(&self.gpu, size)?))
     }
 }
 

@@ -21,9 +21,8 @@
 //! everything that a submitted launch depends on has ended, unless the device has streams. A device is used from any
 //! thread.
 
-#![forbid(unsafe_code)]
-
 mod abilities;
+mod host_visible;
 mod launch;
 pub mod lock;
 mod memory;
@@ -35,6 +34,7 @@ pub use abilities::{
     Assist, Domain, HostShared, Partition, Pinned, PinnedBlock, Streams, Svm, SvmKind, Texture, TextureChannel,
     TextureRows, Textures, Timestamps,
 };
+pub use host_visible::HostVisible;
 pub use launch::{Completion, DeviceCalls, Finish, Kernel, KernelMemory, Launch, Pending, PrintSink, TierUp, conclude};
 pub use memory::{Memory, assert_in_range, copy_through_host, initialise, initialised};
 pub use rect::Rect;

@@ -5,7 +5,7 @@
 
 #![allow(unsafe_code, reason = "it reaches memory of the application")]
 
-use cloom_hal::{HalError, Memory, PinnedBlock, assert_in_range};
+use cloom_hal::{HostVisible, PinnedBlock};
 
 /// The start of memory that the application owns.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -69,82 +69,29 @@ impl HostPtr {
 const ALIGN: usize = 128;
 
 /// The copy of a memory object on the host, in contexts none of whose devices works there: allocated, pinned by a
-/// device, or the application's.
-pub(crate) struct HostBlock {
-    start: HostPtr,
-    size: u64,
-    /// What frees the bytes when it is dropped; none if the application owns them.
-    _owner: Option<Box<dyn Send + Sync>>,
+/// device, or the application's. The owner frees it.
+pub(crate) type HostBlock = HostVisible<Box<dyn Send + Sync>>;
+
+/// Fresh zeros; `None` if there is no memory.
+pub(crate) fn allocate(size: u64) -> Option<HostBlock> {
+    let length = usize::try_from(size).ok()?.checked_add(ALIGN)?;
+    let mut owned = Vec::<u8>::new();
+    owned.try_reserve_exact(length).ok()?;
+    owned.resize(length, 0);
+    let start = owned.as_mut_ptr().expose_provenance().next_multiple_of(ALIGN);
+    // SAFETY: the vector has room for `size` bytes after the first multiple of the alignment. It is not touched until it
+    // is dropped.
+    Some(unsafe { HostVisible::new(start, size, Box::new(owned)) })
 }
 
-impl HostBlock {
-    /// Fresh zeros; `None` if there is no memory.
-    pub fn allocate(size: u64) -> Option<HostBlock> {
-        let length = usize::try_from(size).ok()?.checked_add(ALIGN)?;
-        let mut owned = Vec::new();
-        owned.try_reserve_exact(length).ok()?;
-        owned.resize(length, 0);
-        let start = HostPtr((owned.as_mut_ptr() as usize).next_multiple_of(ALIGN));
-        Some(HostBlock { start, size, _owner: Some(Box::new(owned)) })
-    }
-
-    /// Pinned memory of so many bytes.
-    pub fn pinned(block: Box<dyn PinnedBlock>, size: u64) -> HostBlock {
-        HostBlock { start: HostPtr(block.address()), size, _owner: Some(block) }
-    }
-
-    /// The application's memory.
-    pub fn wrap(start: HostPtr, size: u64) -> HostBlock {
-        HostBlock { start, size, _owner: None }
-    }
-
-    /// The address of a range, after checking that it lies inside.
-    fn range(&self, offset: u64, size: u64) -> *mut u8 {
-        assert_in_range(offset, size, self.size);
-        (self.start.0 + offset as usize) as *mut u8
-    }
+/// Pinned memory of so many bytes.
+pub(crate) fn pinned(block: Box<dyn PinnedBlock>, size: u64) -> HostBlock {
+    // SAFETY: whoever has the block may read and write its bytes, which begin as zeros; it was made with this size.
+    unsafe { HostVisible::new(block.address(), size, Box::new(block)) }
 }
 
-impl Memory for HostBlock {
-    fn size(&self) -> u64 {
-        self.size
-    }
-
-    fn device_address(&self) -> u64 {
-        self.start.0 as u64
-    }
-
-    fn host_address(&self) -> Option<usize> {
-        Some(self.start.0)
-    }
-
-    fn read(&self, offset: u64, to: &mut [u8]) -> Result<(), HalError> {
-        let from = self.range(offset, to.len() as u64);
-        // SAFETY: the range was checked; `copy` allows overlap, which there is if an application reads a buffer into
-        // its own memory.
-        unsafe { std::ptr::copy(from, to.as_mut_ptr(), to.len()) };
-        Ok(())
-    }
-
-    fn write(&self, offset: u64, from: &[u8]) -> Result<(), HalError> {
-        let to = self.range(offset, from.len() as u64);
-        // SAFETY: the range was checked; `copy` allows overlap, which there is if an application writes a buffer from
-        // its own memory.
-        unsafe { std::ptr::copy(from.as_ptr(), to, from.len()) };
-        Ok(())
-    }
-
-    fn copy_from(&self, offset: u64, source: &dyn Memory, source_offset: u64, size: u64) -> Result<(), HalError> {
-        // SAFETY: the range was checked, the bytes are initialised, and the order of commands guarantees that nobody
-        // else uses them now.
-        source.read(source_offset, unsafe { std::slice::from_raw_parts_mut(self.range(offset, size), size as usize) })
-    }
-
-    fn fill(&self, offset: u64, size: u64, pattern: &[u8]) -> Result<(), HalError> {
-        // SAFETY: the range was checked, the bytes are initialised, and the order of commands guarantees that nobody
-        // else uses them now.
-        let room = unsafe { std::slice::from_raw_parts_mut(self.range(offset, size), size as usize) };
-        room.chunks_mut(pattern.len().max(1)).for_each(|part| part.copy_from_slice(&pattern[..part.len()]));
-        Ok(())
-    }
+/// The application's memory.
+pub(crate) fn wrap(start: HostPtr, size: u64) -> HostBlock {
+    // SAFETY: the application keeps the memory as long as the memory object, as the caller of `HostPtr::new` promised.
+    unsafe { HostVisible::new(start.0, size, Box::new(())) }
 }

@@ -5,7 +5,7 @@
 //! that work in the host's memory use it in place, and others get copies of their own. A buffer with
 //! `CL_MEM_COPY_HOST_PTR` is filled in the memory space of the context's first device.
 
-use crate::host_mem::{HostBlock, HostPtr};
+use crate::host_mem::{self, HostPtr};
 use crate::memory::image::Image;
 use crate::memory::mapping::Mapping;
 use crate::memory::pipe::Pipe;
@@ -419,7 +419,7 @@ fn wrap(context: &Context, pointer: HostPtr, size: u64) -> Arc<dyn Memory> {
     let sharing = context.devices().iter().find_map(|d| d.hal().as_host_shared());
     match sharing {
         Some(device) => device.wrap(pointer.address(), size),
-        None => Arc::new(HostBlock::wrap(pointer, size)),
+        None => Arc::new(host_mem::wrap(pointer, size)),
     }
 }
 

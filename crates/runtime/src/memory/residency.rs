@@ -19,7 +19,7 @@
 //! tracked or locked.
 
 use crate::flags::MemFlags;
-use crate::host_mem::HostBlock;
+use crate::host_mem;
 use crate::objects::space::Space;
 use crate::{Context, Result};
 use cloom_hal::lock::Mutex;
@@ -273,7 +273,7 @@ impl Context {
     pub(crate) fn allocate(&self, space: Space, size: u64) -> Result<Arc<dyn Memory>> {
         match self.allocator(space) {
             Some(device) => Ok(device.hal().allocate(size)?),
-            None => Ok(Arc::new(HostBlock::allocate(size).ok_or(HalError::OutOfMemory(size))?)),
+            None => Ok(Arc::new(host_mem::allocate(size).ok_or(HalError::OutOfMemory(size))?)),
         }
     }
 
@@ -284,7 +284,7 @@ impl Context {
             return None;
         }
         let block = self.devices().iter().find_map(|device| device.hal().as_pinned()?.allocate(size).ok())?;
-        Some(Arc::new(HostBlock::pinned(block, size)))
+        Some(Arc::new(host_mem::pinned(block, size)))
     }
 }
 
