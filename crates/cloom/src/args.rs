@@ -3,16 +3,17 @@
 //!
 //! | parameter | argument |
 //! |---|---|
-//! | `global float *p`, `constant …` | `&Buffer<f32>` |
+//! | `global float *p`, `constant …` | `&Buffer<f32>`, `&SvmBuffer<f32>` |
 //! | `local float *p` | `Local::<f32>::new(count)` |
 //! | `image2d_t i` | `&Image` |
 //! | `sampler_t s` | `&Sampler` |
 //! | `float x`, `uint4 v`, a structure | `1.0f32`, `[1u32, 2, 3, 4]`, any [`Pod`] of that size |
 
-use crate::{Buffer, Error, Image, Pod, Sampler};
+use crate::{Buffer, Error, Image, Pod, Sampler, SvmBuffer};
 use cloom_runtime as rt;
 use std::any::TypeId;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// Local memory of a work-group for `count` elements.
 #[derive(Clone, Copy, Debug)]
@@ -36,12 +37,28 @@ pub trait Arg {
     /// When the parameter is of another type.
     #[doc(hidden)]
     fn set(&self, kernel: &rt::Kernel, index: u32) -> Result<(), Error>;
+
+    /// A launch with this argument began.
+    #[doc(hidden)]
+    fn note_launch(&self, _launch: &Arc<rt::Event>) {}
 }
 
 impl<T: Pod> Arg for &Buffer<T> {
     fn set(&self, kernel: &rt::Kernel, index: u32) -> Result<(), Error> {
         check_element::<T>(kernel, index)?;
         Ok(kernel.set_buffer_arg(index, Some(&self.runtime))?)
+    }
+}
+
+impl<T: Pod> Arg for &SvmBuffer<T> {
+    fn set(&self, kernel: &rt::Kernel, index: u32) -> Result<(), Error> {
+        check_element::<T>(kernel, index)?;
+        self.allocation.check_context(kernel)?;
+        Ok(kernel.set_svm_arg(index, self.allocation.address())?)
+    }
+
+    fn note_launch(&self, launch: &Arc<rt::Event>) {
+        self.allocation.used_by(launch);
     }
 }
 
@@ -140,6 +157,9 @@ pub trait Args {
     /// The first that does not fit its parameter.
     #[doc(hidden)]
     fn set(&self, kernel: &rt::Kernel) -> Result<(), Error>;
+    /// A launch with them began.
+    #[doc(hidden)]
+    fn note_launch(&self, launch: &Arc<rt::Event>);
 }
 
 macro_rules! tuples {
@@ -150,6 +170,10 @@ macro_rules! tuples {
             fn set(&self, kernel: &rt::Kernel) -> Result<(), Error> {
                 $(self.$index.set(kernel, $index)?;)*
                 Ok(())
+            }
+            #[allow(unused_variables, reason = "the empty tuple has nothing to note")]
+            fn note_launch(&self, launch: &Arc<rt::Event>) {
+                $(self.$index.note_launch(launch);)*
             }
         }
     )*};

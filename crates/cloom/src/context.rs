@@ -6,10 +6,11 @@
 use crate::{
     Buffer, BuildError, Device, DeviceInfo, Error, Image, ImageFormat, Options, Pod, Program, Queue, QueueOptions,
 };
-use crate::{Sampler, SamplerOptions, platform};
+use crate::{Sampler, SamplerOptions, SvmBuffer, SvmOptions, platform};
 use cloom_runtime as rt;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Devices that share objects, with a queue on the first one. Cheap to clone; all clones are one context. Usable from
 /// any thread.
@@ -17,6 +18,8 @@ use std::sync::Arc;
 pub struct Context {
     pub(crate) runtime: Arc<rt::Context>,
     pub(crate) queue: Queue,
+    /// Whether there has been shared virtual memory, to which any memory may hold pointers.
+    has_svm: Arc<AtomicBool>,
 }
 
 impl Context {
@@ -46,11 +49,11 @@ impl Context {
         Context::of(platform::own(&options, printer)?.devices(), options.profiling)
     }
 
-    fn of(devices: &[Arc<rt::Device>], profiling: bool) -> Result<Context, Error> {
+    pub(crate) fn of(devices: &[Arc<rt::Device>], profiling: bool) -> Result<Context, Error> {
         let runtime = rt::Context::new(devices, None, None)?;
         let options = QueueOptions { profiling, ..QueueOptions::default() };
         let queue = Queue::new(&runtime, &devices[0], options)?;
-        Ok(Context { runtime, queue })
+        Ok(Context { runtime, queue, has_svm: Arc::default() })
     }
 
     /// Its devices.
@@ -85,6 +88,40 @@ impl Context {
     /// When there is not enough memory, or the slice is empty.
     pub fn buffer_from<T: Pod>(&self, data: &[T]) -> Result<Buffer<T>, Error> {
         Buffer::copied(self, data)
+    }
+
+    /// Shared virtual memory of `len` elements, all bytes zero.
+    ///
+    /// # Errors
+    /// When no device has such memory ([`DeviceInfo::svm`]), there is not enough, or `len` is 0.
+    pub fn svm<T: Pod>(&self, len: usize) -> Result<SvmBuffer<T>, Error> {
+        self.svm_with(len, SvmOptions::default())
+    }
+
+    /// [`svm`](Self::svm) with options.
+    ///
+    /// # Errors
+    /// As for [`svm`](Self::svm); or when a device has no memory with these options.
+    pub fn svm_with<T: Pod>(&self, len: usize, options: SvmOptions) -> Result<SvmBuffer<T>, Error> {
+        SvmBuffer::zeroed(self, len, options)
+    }
+
+    /// Shared virtual memory with a copy of a slice.
+    ///
+    /// # Errors
+    /// As for [`svm`](Self::svm).
+    pub fn svm_from<T: Pod>(&self, data: &[T]) -> Result<SvmBuffer<T>, Error> {
+        SvmBuffer::copied(self, data)
+    }
+
+    /// There is shared virtual memory from now on.
+    pub(crate) fn note_svm(&self) {
+        self.has_svm.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether there has been shared virtual memory.
+    pub(crate) fn has_svm(&self) -> bool {
+        self.has_svm.load(Ordering::Relaxed)
     }
 
     /// An image with as many dimensions as sizes are given: `context.image(format, [width, height])`. Its elements are

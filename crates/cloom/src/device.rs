@@ -1,7 +1,7 @@
 //! Devices: the CPU and the GPUs of this machine.
 
-use crate::Error;
 use crate::platform::shared;
+use crate::{Error, SvmSupport};
 use cloom_runtime as rt;
 use std::fmt;
 use std::sync::Arc;
@@ -34,6 +34,8 @@ pub struct DeviceInfo {
     pub max_group_size: u64,
     /// Whether it has images.
     pub images: bool,
+    /// The shared virtual memory that it has.
+    pub svm: Option<SvmSupport>,
 }
 
 impl Device {
@@ -59,6 +61,7 @@ impl Device {
             local_memory: self.runtime.local_memory(),
             max_group_size: self.runtime.max_group_size(),
             images: self.runtime.caps().images.is_some(),
+            svm: SvmSupport::of(&self.runtime),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Kernels and their launches. The one file with `unsafe` in it: [`Kernel::launch`] is declared so.
+//! Kernels and their launches. [`Kernel::launch`] is declared `unsafe`.
 
 #![allow(unsafe_code, reason = "a launch runs code that no compiler has checked; the caller promises what it does")]
 
@@ -63,13 +63,18 @@ impl Kernel {
     }
 
     /// Runs the kernel over a range, after the commands before it on the context's own queue. Returns at once; the
-    /// event is complete when it has ended. The command keeps the buffers until then.
+    /// event is complete when it has ended. The command keeps the buffers until then, and the shared memory that is an
+    /// argument.
     ///
     /// # Safety
     ///
     /// With these arguments and this range, the kernel must read and write only inside its buffers and local
     /// memory, and its work-items must not race with each other: it is machine code, and nothing checks its accesses.
     /// (`cloom run --verify` finds invalid ones.)
+    ///
+    /// [`SvmBuffer`](crate::SvmBuffer)s that the kernel reaches through pointers must not be dropped before the launch has
+    /// ended. What the kernel writes must not be mapped while it runs, and what it reads must not be mapped mutably;
+    /// with fine-grain sharing, this holds for each element.
     ///
     /// # Errors
     /// Arguments that do not fit the parameters, a range or group that the device cannot run, code that cannot be made.
@@ -110,12 +115,17 @@ impl Kernel {
         // done.
         let held = self.launching.lock().unwrap_or_else(PoisonError::into_inner);
         args.set(&self.runtime)?;
+        if self.program.context.has_svm() {
+            // Any argument may hold pointers to shared memory.
+            self.runtime.set_indirect(rt::Indirect::Svm, true)?;
+        }
         let event = queue.launch(rt::CommandType::NdRangeKernel, &self.runtime, &input, &after, true)?;
         drop(held);
         let event = match event {
             Some(event) => event,
             None => queue.marker(&[])?,
         };
+        args.note_launch(&event);
         Ok(Event::new(event))
     }
 }

@@ -30,6 +30,7 @@
 //! | [`Queue`] | further queues, on any device of the context, with times or without an order |
 //! | [`Program`], [`Kernel`] | OpenCL C, SPIR-V or a binary; a function of it |
 //! | [`Buffer`], [`Image`], [`Sampler`], [`Local`] | arguments of kernels, beside numbers, vectors and structures |
+//! | [`SvmBuffer`] | memory that host and kernels use under one address, with pointers in it |
 //! | [`Event`] | when a launch has ended, how, and how long it took |
 //!
 //! Commands of a [`Context`] run in order and asynchronously: [`Kernel::launch`] returns an [`Event`] at once, and
@@ -49,6 +50,7 @@ mod options;
 mod platform;
 mod program;
 mod queue;
+mod svm;
 
 pub use args::{Arg, Args, Local};
 pub use buffer::Buffer;
@@ -63,3 +65,9 @@ pub use kernel::{Kernel, Range};
 pub use options::{Options, Printer};
 pub use program::Program;
 pub use queue::{Queue, QueueOptions};
+pub use svm::{SvmBuffer, SvmMap, SvmMapMut, SvmOptions, SvmSupport};
+
+/// The code in the README compiles, and what needs no driver runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

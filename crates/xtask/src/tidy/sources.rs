@@ -34,6 +34,9 @@ pub const UNSAFE_FILES: &[&str] = &[
     "cloom/tests/objects.rs",
     "cli/src/doctor/own.rs",
     // Calls of NVIDIA's driver, which it measures.
+    "cloom/tests/svm.rs",
+    // Shared virtual memory as slices.
+    "cloom/src/svm.rs",
     "gpu-tests/src/bin/driver_costs.rs",
 ];
 
