@@ -30,13 +30,15 @@ pub const UNSAFE_FILES: &[&str] = &[
     "cloom/examples/devices.rs",
     "cloom/examples/embed.rs",
     "cloom/examples/image.rs",
+    "cloom/examples/shared_list.rs",
+    "cloom/examples/without_llvm.rs",
     "cloom/tests/embed.rs",
     "cloom/tests/objects.rs",
-    "cli/src/doctor/own.rs",
-    // Calls of NVIDIA's driver, which it measures.
     "cloom/tests/svm.rs",
     // Shared virtual memory as slices.
     "cloom/src/svm.rs",
+    "cli/src/doctor/own.rs",
+    // Calls of NVIDIA's driver, which it measures.
     "gpu-tests/src/bin/driver_costs.rs",
 ];
 
