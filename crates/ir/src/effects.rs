@@ -1,9 +1,9 @@
 //! The effects of operations: what an execution does besides computing its result.
 //!
 //! In comes an [`Op`], out goes a set of [`Effects`]. Passes ask the questions below (may it be removed, computed
-//! twice, moved?), all of which are answered from that one set. The set comes from a `match` that names every
-//! operation, so that a new one does not compile until its effects are decided: an operation that is pure by omission
-//! would be removed and merged by mistake.
+//! twice, moved?), all of which are answered from that one set. The set comes from the operation's [`OpClass`], and that
+//! from a `match` that names every operation, so that a new one does not compile until its effects are decided: an
+//! operation that is pure by omission would be removed and merged by mistake.
 
 use crate::FuncRef;
 use crate::inst::Op;
@@ -46,9 +46,44 @@ impl Effects {
         .union(Effects::CALL);
 }
 
+/// Operations of one kind: with the same effects, flags of one kind, and all of them with a result or none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OpClass {
+    /// Its result is a function of its operands.
+    Value,
+    /// An allocation of private memory.
+    Alloca,
+    /// A load, of one address or of one in each lane.
+    Load,
+    /// A store, to one address or to one in each lane.
+    Store,
+    /// A copy of memory.
+    MemCopy,
+    /// Memory that is filled.
+    MemSet,
+    /// A prefetch.
+    Prefetch,
+    /// An atomic load.
+    AtomicLoad,
+    /// An atomic store.
+    AtomicStore,
+    /// An atomic read, change and write.
+    AtomicUpdate,
+    /// A fence or a barrier.
+    Fence,
+    /// A clock, which is read in the order of accesses to memory.
+    Clock,
+    /// An exchange between the work-items of a sub-group.
+    Subgroup,
+    /// A call of a function with effects, or of the launcher.
+    Call,
+    /// Printing.
+    Printf,
+}
+
 impl Op {
-    /// The effects of an operation. Flags may add to them: a volatile load must stay.
-    pub fn effects(&self) -> Effects {
+    /// The kind of an operation. It names every operation, so that a new one does not compile until it has a class.
+    pub fn class(&self) -> OpClass {
         match self {
             Op::Const(_)
             | Op::Unary(_)
@@ -72,25 +107,65 @@ impl Op {
             | Op::Sample
             | Op::PureCall(_)
             // Ids and sizes do not change during a work-item's execution.
-            | Op::Query { .. } => Effects::empty(),
-            Op::Alloca { .. } => Effects::FRESH,
-            Op::Load { .. } | Op::MaskedLoad { .. } | Op::Gather { .. } => Effects::READS,
-            Op::Store { .. } | Op::MaskedStore { .. } | Op::Scatter { .. } | Op::MemSet { .. } => Effects::WRITES,
-            Op::MemCopy { .. } => Effects::READS | Effects::WRITES,
-            Op::Prefetch => Effects::HINT,
-            Op::AtomicLoad { .. } => Effects::READS | Effects::ATOMIC | Effects::ORDERS,
-            Op::AtomicStore { .. } => Effects::WRITES | Effects::ATOMIC | Effects::ORDERS,
-            Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } => {
-                Effects::READS | Effects::WRITES | Effects::ATOMIC | Effects::ORDERS
-            }
-            Op::Fence { .. } | Op::Barrier | Op::Clock => Effects::ORDERS,
+            | Op::Query { .. } => OpClass::Value,
+            Op::Alloca { .. } => OpClass::Alloca,
+            Op::Load { .. } | Op::MaskedLoad { .. } | Op::Gather { .. } => OpClass::Load,
+            Op::Store { .. } | Op::MaskedStore { .. } | Op::Scatter { .. } => OpClass::Store,
+            Op::MemCopy { .. } => OpClass::MemCopy,
+            Op::MemSet { .. } => OpClass::MemSet,
+            Op::Prefetch => OpClass::Prefetch,
+            Op::AtomicLoad { .. } => OpClass::AtomicLoad,
+            Op::AtomicStore { .. } => OpClass::AtomicStore,
+            Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } => OpClass::AtomicUpdate,
+            Op::Fence { .. } | Op::Barrier => OpClass::Fence,
+            Op::Clock => OpClass::Clock,
             Op::SubgroupBallot | Op::SubgroupShuffle | Op::SubgroupReduce { .. } | Op::SubgroupScan { .. } => {
-                Effects::SUBGROUP
+                OpClass::Subgroup
             }
+            Op::Call(_) | Op::DeviceCall(_) => OpClass::Call,
+            Op::Printf(_) => OpClass::Printf,
+        }
+    }
+
+    /// The effects of an operation. Flags may add to them: a volatile load must stay.
+    pub fn effects(&self) -> Effects {
+        match self.class() {
+            OpClass::Value => Effects::empty(),
+            OpClass::Alloca => Effects::FRESH,
+            OpClass::Load => Effects::READS,
+            OpClass::Store | OpClass::MemSet => Effects::WRITES,
+            OpClass::MemCopy => Effects::READS | Effects::WRITES,
+            OpClass::Prefetch => Effects::HINT,
+            OpClass::AtomicLoad => Effects::READS | Effects::ATOMIC | Effects::ORDERS,
+            OpClass::AtomicStore => Effects::WRITES | Effects::ATOMIC | Effects::ORDERS,
+            OpClass::AtomicUpdate => Effects::READS | Effects::WRITES | Effects::ATOMIC | Effects::ORDERS,
+            OpClass::Fence | OpClass::Clock => Effects::ORDERS,
+            OpClass::Subgroup => Effects::SUBGROUP,
             // The launcher may do anything with what the operands point to.
-            Op::Call(_) | Op::DeviceCall(_) => Effects::READS | Effects::WRITES | Effects::CALL,
+            OpClass::Call => Effects::READS | Effects::WRITES | Effects::CALL,
             // A `%s` is read from memory.
-            Op::Printf(_) => Effects::READS | Effects::OUTPUT,
+            OpClass::Printf => Effects::READS | Effects::OUTPUT,
+        }
+    }
+
+    /// Whether it has a result. A call's depends on its callee.
+    pub fn has_result(&self) -> bool {
+        match self.class() {
+            OpClass::Value
+            | OpClass::Alloca
+            | OpClass::Load
+            | OpClass::AtomicLoad
+            | OpClass::AtomicUpdate
+            | OpClass::Clock
+            | OpClass::Subgroup
+            | OpClass::Call => true,
+            OpClass::Store
+            | OpClass::MemCopy
+            | OpClass::MemSet
+            | OpClass::Prefetch
+            | OpClass::AtomicStore
+            | OpClass::Fence
+            | OpClass::Printf => false,
         }
     }
 

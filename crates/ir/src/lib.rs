@@ -37,7 +37,7 @@ pub mod verify;
 
 pub use builder::Builder;
 pub use clone::CloneMap;
-pub use effects::Effects;
+pub use effects::{Effects, OpClass};
 pub use entity::{Arena, Block, Entity, FuncRef, GlobalRef, Inst, StrRef, Value};
 pub use flags::Flags;
 pub use function::{BlockData, Function, KernelMeta, KernelParam, Linkage, ParamKind, ValueData, ValueDef};

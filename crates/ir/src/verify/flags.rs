@@ -4,6 +4,7 @@
 //! and keeping the flags; a later pass that replaces the operation again would trust the flag.
 
 use super::inst::is_float;
+use crate::effects::OpClass;
 use crate::flags::Flags;
 use crate::inst::{BinOp, CastOp, Op, UnOp};
 use crate::types::Type;
@@ -24,59 +25,32 @@ pub(super) fn fit(op: &Op, flags: Flags, args: &[Type], result: Option<Type>) ->
 /// The flags that an operation may have, besides [`Flags::ASSUME_FALSE_OK`], which any `i1` result may have.
 fn allowed(op: &Op, args: &[Type], result: Option<Type>) -> Flags {
     let if_float = |is_float: bool| if is_float { FAST_MATH } else { Flags::empty() };
-    match op {
-        Op::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Shl) => NO_WRAP,
-        Op::Binary(BinOp::Fdiv) | Op::Unary(UnOp::Sqrt) => FAST_MATH | Flags::FPMATH,
-        Op::Binary(op) => if_float(is_float(*op)),
-        Op::Unary(_) | Op::Select => if_float(result.is_some_and(super::super::types::Type::is_float)),
-        Op::Fma | Op::Fcmp(_) => FAST_MATH,
-        Op::Cast(CastOp::Fext | CastOp::Ftrunc | CastOp::FtoS | CastOp::FtoU | CastOp::StoF | CastOp::UtoF) => {
-            FAST_MATH
-        }
-        Op::Call(_) | Op::PureCall(_) => if_float(args.iter().chain(&result).any(|t| t.is_float())),
-        Op::Load { .. } | Op::MaskedLoad { .. } | Op::Gather { .. } => Flags::VOLATILE | Flags::COLD,
-        Op::Store { .. } | Op::MaskedStore { .. } | Op::Scatter { .. } => {
-            Flags::VOLATILE | Flags::COLD | Flags::NONTEMPORAL
-        }
-        Op::MemCopy { .. } | Op::MemSet { .. } => Flags::VOLATILE,
-        Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } | Op::AtomicLoad { .. } | Op::AtomicStore { .. } => {
+    let call = || if_float(args.iter().chain(&result).any(|t| t.is_float()));
+    match op.class() {
+        OpClass::Value => match op {
+            Op::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Shl) => NO_WRAP,
+            Op::Binary(BinOp::Fdiv) | Op::Unary(UnOp::Sqrt) => FAST_MATH | Flags::FPMATH,
+            Op::Binary(op) => if_float(is_float(*op)),
+            Op::Unary(_) | Op::Select => if_float(result.is_some_and(Type::is_float)),
+            Op::Fma | Op::Fcmp(_) => FAST_MATH,
+            Op::Cast(CastOp::Fext | CastOp::Ftrunc | CastOp::FtoS | CastOp::FtoU | CastOp::StoF | CastOp::UtoF) => {
+                FAST_MATH
+            }
+            Op::PureCall(_) => call(),
+            _ => Flags::empty(),
+        },
+        OpClass::Call if matches!(op, Op::Call(_)) => call(),
+        OpClass::Load => Flags::VOLATILE | Flags::COLD,
+        OpClass::Store => Flags::VOLATILE | Flags::COLD | Flags::NONTEMPORAL,
+        OpClass::MemCopy | OpClass::MemSet | OpClass::AtomicUpdate | OpClass::AtomicLoad | OpClass::AtomicStore => {
             Flags::VOLATILE
         }
-        Op::Const(_)
-        | Op::Icmp(_)
-        | Op::Cast(
-            CastOp::Trunc
-            | CastOp::Zext
-            | CastOp::Sext
-            | CastOp::Bitcast
-            | CastOp::IntToPtr
-            | CastOp::PtrToInt
-            | CastOp::Space
-            | CastOp::SpaceOf,
-        )
-        | Op::Extract
-        | Op::Insert
-        | Op::Shuffle(_)
-        | Op::Splat
-        | Op::Build
-        | Op::Alloca { .. }
-        | Op::PtrAdd
-        | Op::Iota
-        | Op::Any
-        | Op::All
-        | Op::Ballot
-        | Op::Prefetch
-        | Op::GlobalAddr(_)
-        | Op::Fence { .. }
-        | Op::Query { .. }
-        | Op::Clock
-        | Op::Barrier
-        | Op::SubgroupBallot
-        | Op::SubgroupShuffle
-        | Op::SubgroupReduce { .. }
-        | Op::SubgroupScan { .. }
-        | Op::Sample
-        | Op::DeviceCall(_)
-        | Op::Printf(_) => Flags::empty(),
+        OpClass::Alloca
+        | OpClass::Prefetch
+        | OpClass::Fence
+        | OpClass::Clock
+        | OpClass::Subgroup
+        | OpClass::Call
+        | OpClass::Printf => Flags::empty(),
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn check(r: &mut Report<'_>, inst: Inst) {
         return r.fail(Rule::Arity, at, found);
     }
     // A call may drop what it gets.
-    if !matches!(data.op, Op::Call(_)) && data.result.is_some() != has_result(&data.op) {
+    if !matches!(data.op, Op::Call(_)) && data.result.is_some() != data.op.has_result() {
         return r.require(false, Rule::Arity, at);
     }
     let args = data.args.iter().map(|&a| r.func.ty(a)).collect();
@@ -78,58 +78,6 @@ fn operands(op: &Op) -> Option<usize> {
         | Op::Sample => 3,
         Op::Build | Op::Call(_) | Op::PureCall(_) | Op::Printf(_) | Op::DeviceCall(_) => return None,
     })
-}
-
-/// Whether an operation has a result. A call's depends on its callee.
-fn has_result(op: &Op) -> bool {
-    match op {
-        Op::Store { .. }
-        | Op::MaskedStore { .. }
-        | Op::Scatter { .. }
-        | Op::MemCopy { .. }
-        | Op::MemSet { .. }
-        | Op::Prefetch
-        | Op::AtomicStore { .. }
-        | Op::Fence { .. }
-        | Op::Barrier
-        | Op::Printf(_) => false,
-        Op::Const(_)
-        | Op::Unary(_)
-        | Op::Binary(_)
-        | Op::Fma
-        | Op::Icmp(_)
-        | Op::Fcmp(_)
-        | Op::Cast(_)
-        | Op::Select
-        | Op::Extract
-        | Op::Insert
-        | Op::Shuffle(_)
-        | Op::Splat
-        | Op::Build
-        | Op::Alloca { .. }
-        | Op::PtrAdd
-        | Op::Load { .. }
-        | Op::Iota
-        | Op::Any
-        | Op::All
-        | Op::Ballot
-        | Op::MaskedLoad { .. }
-        | Op::Gather { .. }
-        | Op::GlobalAddr(_)
-        | Op::AtomicRmw { .. }
-        | Op::AtomicCmpXchg { .. }
-        | Op::AtomicLoad { .. }
-        | Op::Clock
-        | Op::Query { .. }
-        | Op::SubgroupBallot
-        | Op::SubgroupShuffle
-        | Op::SubgroupReduce { .. }
-        | Op::SubgroupScan { .. }
-        | Op::Sample
-        | Op::Call(_)
-        | Op::DeviceCall(_)
-        | Op::PureCall(_) => true,
-    }
 }
 
 /// Types of the operands and the result of one instruction. Their numbers are right.
