@@ -53,7 +53,7 @@ pub use memory::image::{Image, ImageDesc, ImageType, supported_formats};
 pub use memory::image_requirements::{ImageRequirement, image_requirement};
 pub use memory::object::MemObject;
 pub use memory::pipe::Pipe;
-pub use memory::region::RectSide;
+pub use memory::region::{RectPair, RectSide};
 pub use objects::allocations::{Usm, UsmKind};
 pub use objects::build::{BuildKind, BuildState, Notify};
 pub use objects::code::KernelCode;

@@ -4,7 +4,7 @@
 //! recording functions have in common.
 
 use super::image_transfer::{fill_color, image_box};
-use super::transfer::{side, three};
+use super::transfer::{rects, three};
 use super::{fail, fill_pattern, give, wait_list};
 use crate::args::{HostMemory, In, Out, OutBytes};
 use crate::cl;
@@ -168,8 +168,8 @@ commands! {
     copy_rect(source: Handle<MemObject>, target: Handle<MemObject>, from: In<usize>, to: In<usize>, region: In<usize>,
         source_row: usize, source_slice: usize, target_row: usize, target_slice: usize) |add| {
         let (source, target) = (&source.get()?, &target.get()?);
-        let (from, to) = (side(from, source_row, source_slice)?, side(to, target_row, target_slice)?);
-        add(&Recorded::CopyRect { source, target, from, to, region: three(region, "region")? })
+        let rects = rects((from, source_row, source_slice), (to, target_row, target_slice), region)?;
+        add(&Recorded::CopyRect { source, target, rects })
     };
     copy_buffer_to_image(source: Handle<MemObject>, target: Handle<MemObject>, offset: usize, origin: In<usize>,
         region: In<usize>) |add| {

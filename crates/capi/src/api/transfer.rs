@@ -3,7 +3,7 @@
 use super::{enqueue, fail, fill_pattern, give, wait_list};
 use crate::args::{HostMemory, In, Out};
 use crate::handle::Handle;
-use cloom_runtime::{Event, MemObject, Queue, RectSide, Result, Status};
+use cloom_runtime::{Event, MemObject, Queue, RectPair, RectSide, Result, Status};
 use std::ffi::c_void;
 
 // OpenCL 3.0 API, 5.2.2: Reading, Writing and Copying Buffer Objects.
@@ -133,9 +133,16 @@ pub(super) fn three(values: In<usize>, what: &str) -> Result<[u64; 3]> {
     }
 }
 
-pub(super) fn side(origin: In<usize>, row_pitch: usize, slice_pitch: usize) -> Result<RectSide> {
-    let origin = three(origin, "origin")?;
-    Ok(RectSide { origin, row_pitch: row_pitch as u64, slice_pitch: slice_pitch as u64 })
+/// One side of a rectangular transfer: its origin, row pitch and slice pitch.
+type Side = (In<usize>, usize, usize);
+
+/// A box as the application gives it, on both sides.
+pub(super) fn rects(source: Side, target: Side, region: In<usize>) -> Result<RectPair> {
+    let side = |(origin, row_pitch, slice_pitch): Side| -> Result<RectSide> {
+        let origin = three(origin, "origin")?;
+        Ok(RectSide { origin, row_pitch: row_pitch as u64, slice_pitch: slice_pitch as u64 })
+    };
+    Ok(RectPair { source: side(source)?, target: side(target)?, region: three(region, "region")? })
 }
 
 // OpenCL 3.0 API, 5.2.2: Reading, Writing and Copying Buffer Objects.
@@ -157,10 +164,8 @@ pub fn read_rect(
     event: Out<Handle<Event>>,
 ) -> Result<()> {
     enqueue(queue, count, list, event, |queue, wait| {
-        let at = side(buffer_origin, buffer_row, buffer_slice)?;
-        let host = side(host_origin, host_row, host_slice)?;
-        let region = three(region, "region")?;
-        queue.read_rect(&buffer.get()?, blocking != 0, &at, &host, region, to.get(), wait)
+        let (at, host) = ((buffer_origin, buffer_row, buffer_slice), (host_origin, host_row, host_slice));
+        queue.read_rect(&buffer.get()?, blocking != 0, &rects(at, host, region)?, to.get(), wait)
     })
 }
 
@@ -183,10 +188,8 @@ pub fn write_rect(
     event: Out<Handle<Event>>,
 ) -> Result<()> {
     enqueue(queue, count, list, event, |queue, wait| {
-        let at = side(buffer_origin, buffer_row, buffer_slice)?;
-        let host = side(host_origin, host_row, host_slice)?;
-        let region = three(region, "region")?;
-        queue.write_rect(&buffer.get()?, blocking != 0, &at, &host, region, from.get(), wait)
+        let (at, host) = ((buffer_origin, buffer_row, buffer_slice), (host_origin, host_row, host_slice));
+        queue.write_rect(&buffer.get()?, blocking != 0, &rects(host, at, region)?, from.get(), wait)
     })
 }
 
@@ -208,8 +211,7 @@ pub fn copy_rect(
     event: Out<Handle<Event>>,
 ) -> Result<()> {
     enqueue(queue, count, list, event, |queue, wait| {
-        let from = side(from, source_row, source_slice)?;
-        let to = side(to, target_row, target_slice)?;
-        queue.copy_rect(&source.get()?, &target.get()?, &from, &to, three(region, "region")?, wait)
+        let rects = rects((from, source_row, source_slice), (to, target_row, target_slice), region)?;
+        queue.copy_rect(&source.get()?, &target.get()?, &rects, wait)
     })
 }

@@ -21,7 +21,7 @@ use crate::status::{bail, ensure};
 use crate::transfer::svm::{svm_copy_job, svm_fill_job};
 use crate::{
     CommandBufferFlags, Context, Device, Error, ExternalSlot, ImageBox, Kernel, MemObject, MutableFields, Queue,
-    RangeInput, RectSide, Result, Status, thread_exit,
+    RangeInput, RectPair, Result, Status, thread_exit,
 };
 use cloom_hal::lock::Mutex;
 use dispatch::Dispatch;
@@ -58,9 +58,7 @@ pub enum Recorded<'a> {
     CopyRect {
         source: &'a Arc<MemObject>,
         target: &'a Arc<MemObject>,
-        from: RectSide,
-        to: RectSide,
-        region: [u64; 3],
+        rects: RectPair,
     },
     CopyBufferToImage {
         source: &'a Arc<MemObject>,
@@ -271,9 +269,7 @@ impl CommandBuffer {
             Recorded::Copy { source, target, from, to, size } => {
                 Step::job(queue.copy_job(source, target, from, to, size)?)
             }
-            Recorded::CopyRect { source, target, ref from, ref to, region } => {
-                Step::job(queue.copy_rect_job(source, target, from, to, region)?)
-            }
+            Recorded::CopyRect { source, target, ref rects } => Step::job(queue.copy_rect_job(source, target, rects)?),
             Recorded::CopyBufferToImage { source, target, offset, at } => {
                 Step::job(queue.copy_buffer_to_image_job(source, target, offset, at)?)
             }

@@ -43,6 +43,24 @@ impl RectSide {
     }
 }
 
+/// A box of bytes, rows and slices, as it lies on both sides of a rectangular transfer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RectPair {
+    /// Where it is read.
+    pub source: RectSide,
+    /// Where it is written.
+    pub target: RectSide,
+    /// Its size.
+    pub region: [u64; 3],
+}
+
+impl RectPair {
+    /// Both boxes, checked.
+    pub(crate) fn settle(&self) -> Result<(Rect, Rect)> {
+        Ok((self.source.settle(self.region)?, self.target.settle(self.region)?))
+    }
+}
+
 /// A box at the start of memory, where slices may lie closer than whole rows.
 pub(crate) fn box_at_start(region: [u64; 3], row_pitch: u64, slice_pitch: u64) -> Result<Rect> {
     let [width, height, depth] = region;

@@ -6,11 +6,11 @@
 
 use crate::graph::execute::{CommandType, Job, Progress};
 use crate::host_mem::HostPtr;
-use crate::memory::region::RectSide;
+use crate::memory::region::RectPair;
 use crate::memory::residency::AccessMode;
 use crate::objects::space::Space;
 use crate::status::{bail, ensure};
-use crate::transfer::rect::{copy_rect_job, write_rect};
+use crate::transfer::rect::{Direction, HostRect, copy_rect_job};
 use crate::{Event, MemFlags, MemObject, MigrationFlags, Queue, Result};
 use std::sync::Arc;
 
@@ -205,51 +205,37 @@ impl Queue {
     }
 
     /// Copies a box of a buffer to a box of the host's memory.
-    #[allow(clippy::too_many_arguments, reason = "as many as the specification's function has")]
     pub fn read_rect(
         self: &Arc<Queue>,
         buffer: &Arc<MemObject>,
         blocking: bool,
-        at: &RectSide,
-        host: &RectSide,
-        region: [u64; 3],
+        rects: &RectPair,
         to: Option<HostPtr>,
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.may_read(buffer)?;
-        let to = need(to, "host pointer")?;
-        let (at, host) = (at.settle(region)?, host.settle(region)?);
-        buffer.check_range(at.start, at.span())?;
-        let buffer = buffer.clone();
-        let work = Box::new(move || {
-            buffer.read_rect(&at, to, &host)?;
-            Ok(Progress::Done)
-        });
-        self.enqueue(CommandType::ReadBufferRect, wait, blocking, work)
+        let pointer = need(to, "host pointer")?;
+        let (object, host) = rects.settle()?;
+        buffer.check_range(object.start, object.span())?;
+        let rect = HostRect { object, host, pointer };
+        self.move_rect(CommandType::ReadBufferRect, Direction::ToHost, buffer, rect, blocking, wait)
     }
 
     /// Copies a box of the host's memory to a box of a buffer.
-    #[allow(clippy::too_many_arguments, reason = "as many as the specification's function has")]
     pub fn write_rect(
         self: &Arc<Queue>,
         buffer: &Arc<MemObject>,
         blocking: bool,
-        at: &RectSide,
-        host: &RectSide,
-        region: [u64; 3],
+        rects: &RectPair,
         from: Option<HostPtr>,
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.may_write(buffer)?;
-        let from = need(from, "host pointer")?;
-        let (at, host) = (at.settle(region)?, host.settle(region)?);
-        buffer.check_range(at.start, at.span())?;
-        let (buffer, space) = (buffer.clone(), self.space());
-        let work = Box::new(move || {
-            write_rect(&buffer, space, &at, from, &host)?;
-            Ok(Progress::Done)
-        });
-        self.enqueue(CommandType::WriteBufferRect, wait, blocking, work)
+        let pointer = need(from, "host pointer")?;
+        let (host, object) = rects.settle()?;
+        buffer.check_range(object.start, object.span())?;
+        let rect = HostRect { object, host, pointer };
+        self.move_rect(CommandType::WriteBufferRect, Direction::FromHost, buffer, rect, blocking, wait)
     }
 
     // OpenCL 3.0 API, 5.2.2: Reading, Writing and Copying Buffer Objects.
@@ -258,12 +244,10 @@ impl Queue {
         self: &Arc<Queue>,
         source: &Arc<MemObject>,
         target: &Arc<MemObject>,
-        from: &RectSide,
-        to: &RectSide,
-        region: [u64; 3],
+        rects: &RectPair,
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
-        let job = self.copy_rect_job(source, target, from, to, region)?;
+        let job = self.copy_rect_job(source, target, rects)?;
         self.enqueue_job(CommandType::CopyBufferRect, wait, false, job)
     }
 
@@ -272,13 +256,11 @@ impl Queue {
         &self,
         source: &Arc<MemObject>,
         target: &Arc<MemObject>,
-        from: &RectSide,
-        to: &RectSide,
-        region: [u64; 3],
+        rects: &RectPair,
     ) -> Result<impl Job + use<>> {
         self.check_buffer(source)?;
         self.may_change(target)?;
-        let (a, b) = (from.settle(region)?, to.settle(region)?);
+        let (a, b) = rects.settle()?;
         source.check_range(a.start, a.span())?;
         target.check_range(b.start, b.span())?;
         if source.same_storage(target) {

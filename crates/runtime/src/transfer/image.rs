@@ -2,13 +2,13 @@
 //!
 //! A box of elements is a set of rows of bytes ([`Image::rect`](crate::Image)); each command moves these.
 
-use crate::graph::execute::{CommandType, Job, Progress};
+use crate::graph::execute::{CommandType, Job};
 use crate::host_mem::HostPtr;
 use crate::memory::image_color::{Color, element};
 use crate::memory::mapping::MapTarget;
 use crate::status::ensure;
 use crate::transfer::buffer::need;
-use crate::transfer::rect::{copy_rect_job, fill_rect, write_rect};
+use crate::transfer::rect::{Direction, HostRect, copy_rect_job, fill_rect};
 use crate::{Event, MemFlags, MemObject, Queue, Result};
 use cloom_hal::Rect;
 use std::sync::Arc;
@@ -62,14 +62,8 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_image(image, MemFlags::HOST_WRITE_ONLY | MemFlags::HOST_NO_ACCESS, "read")?;
-        let to = need(to, "host pointer")?;
-        let (from, host) = both_sides(image, at, pitches)?;
-        let image = image.clone();
-        let work = Box::new(move || {
-            image.read_rect(&from, to, &host)?;
-            Ok(Progress::Done)
-        });
-        self.enqueue(CommandType::ReadImage, wait, blocking, work)
+        let rect = host_rect(image, at, pitches, to)?;
+        self.move_rect(CommandType::ReadImage, Direction::ToHost, image, rect, blocking, wait)
     }
 
     // OpenCL 3.0 API, 5.3.3: Reading, Writing and Copying Image Objects.
@@ -84,14 +78,8 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_image(image, MemFlags::HOST_READ_ONLY | MemFlags::HOST_NO_ACCESS | MemFlags::IMMUTABLE, "write")?;
-        let from = need(from, "host pointer")?;
-        let (to, host) = both_sides(image, at, pitches)?;
-        let (image, space) = (image.clone(), self.space());
-        let work = Box::new(move || {
-            write_rect(&image, space, &to, from, &host)?;
-            Ok(Progress::Done)
-        });
-        self.enqueue(CommandType::WriteImage, wait, blocking, work)
+        let rect = host_rect(image, at, pitches, from)?;
+        self.move_rect(CommandType::WriteImage, Direction::FromHost, image, rect, blocking, wait)
     }
 
     /// Fills a slice from a box of an image, packed, and waits until that is done.
@@ -247,10 +235,11 @@ impl Queue {
 }
 
 /// A box of an image, and of the host's memory.
-fn both_sides(image: &MemObject, at: ImageBox, pitches: Pitches) -> Result<(Rect, Rect)> {
+fn host_rect(image: &MemObject, at: ImageBox, pitches: Pitches, pointer: Option<HostPtr>) -> Result<HostRect> {
+    let pointer = need(pointer, "host pointer")?;
     let image = image.image()?;
-    let rect = image.rect(at.origin, at.region)?;
-    Ok((rect, image.host_rect(at.region, pitches.row, pitches.slice)?))
+    let object = image.rect(at.origin, at.region)?;
+    Ok(HostRect { object, host: image.host_rect(at.region, pitches.row, pitches.slice)?, pointer })
 }
 
 /// A box of an image, and the same box packed in a buffer.

@@ -5,11 +5,11 @@
 //! for the device ([`Memory::read_rect`] and its like). The host's side of such a call has no gaps; where the
 //! application's has, rows pass through a block between.
 
-use crate::graph::execute::Job;
+use crate::graph::execute::{CommandType, Job, Progress};
 use crate::host_mem::HostPtr;
 use crate::memory::residency::AccessMode;
 use crate::objects::space::Space;
-use crate::{MemObject, Result};
+use crate::{Event, MemObject, Queue, Result};
 use cloom_hal::{Memory, Rect};
 use std::sync::Arc;
 
@@ -21,9 +21,46 @@ fn is_near(memory: &dyn Memory) -> bool {
     memory.host_address().is_some()
 }
 
+/// Which way bytes go between a memory object and the host's memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Direction {
+    ToHost,
+    FromHost,
+}
+
+/// A box of a memory object, and the same box of the host's memory.
+pub(crate) struct HostRect {
+    pub object: Rect,
+    pub host: Rect,
+    pub pointer: HostPtr,
+}
+
+impl Queue {
+    /// Moves a box between a memory object and the host's memory. The caller has checked both.
+    pub(crate) fn move_rect(
+        self: &Arc<Queue>,
+        command: CommandType,
+        direction: Direction,
+        object: &Arc<MemObject>,
+        rect: HostRect,
+        blocking: bool,
+        wait: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        let (object, space) = (object.clone(), self.space());
+        let work = Box::new(move || {
+            match direction {
+                Direction::ToHost => object.read_rect(&rect.object, rect.pointer, &rect.host)?,
+                Direction::FromHost => write_rect(&object, space, &rect.object, rect.pointer, &rect.host)?,
+            }
+            Ok(Progress::Done)
+        });
+        self.enqueue(command, wait, blocking, work)
+    }
+}
+
 impl MemObject {
     /// Copies a box to the host's memory, from wherever it is valid.
-    pub(crate) fn read_rect(&self, from: &Rect, to: HostPtr, host: &Rect) -> Result<()> {
+    fn read_rect(&self, from: &Rect, to: HostPtr, host: &Rect) -> Result<()> {
         let (from, host) = Rect::merged(from, host);
         let shift = self.origin();
         let whole = self.residency.single(from.start + shift..from.end() + shift);
@@ -57,7 +94,7 @@ fn writes(rect: &Rect) -> AccessMode {
 }
 
 /// Copies a box of the host's memory to one of a memory object.
-pub(crate) fn write_rect(object: &MemObject, space: Space, to: &Rect, from: HostPtr, host: &Rect) -> Result<()> {
+fn write_rect(object: &MemObject, space: Space, to: &Rect, from: HostPtr, host: &Rect) -> Result<()> {
     if space == Space::HOST {
         // Row by row, as the memory may be that which is copied: its content must not come from elsewhere before.
         let (to, host) = Rect::merged(to, host);

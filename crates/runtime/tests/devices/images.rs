@@ -7,7 +7,7 @@ use cloom_caps::image::{ImageFormat, channel, order};
 use cloom_runtime::host_mem::HostPtr;
 use cloom_runtime::{
     CommandType, Context, ImageBox, ImageDesc, ImageType, MapFlags, MemFlags, MemObject, Pitches, Queue, RangeInput,
-    RectSide,
+    RectPair, RectSide,
 };
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -214,9 +214,12 @@ fn random_commands_on_images_do_what_they_do_to_arrays() {
                     let to = on_host(&bytes);
                     let [w, h, d] = wide(at.1);
                     let (from, host) = (side(at.0, WHOLE), side([0; 3], size));
-                    queue.read_rect(&buffer, true, &from, &host, [4 * w, h, d], to, &[]).unwrap();
+                    let region = [4 * w, h, d];
+                    let rects = RectPair { source: from, target: host, region };
+                    queue.read_rect(&buffer, true, &rects, to, &[]).unwrap();
                     assert_eq!(bytes_of(&bench, to, bytes.len()), expected, "seed {seed}: a box of a buffer");
-                    queue.write_rect(&buffer, true, &from, &host, [4 * w, h, d], to, &[]).unwrap();
+                    let rects = RectPair { source: host, target: from, region };
+                    queue.write_rect(&buffer, true, &rects, to, &[]).unwrap();
                     let mut all = vec![0; 4 * WORDS];
                     queue.read_slice(&buffer, 0, &mut all, &[]).unwrap();
                     assert!((0..WORDS).all(|i| word(&all, i) == model[a][i]), "seed {seed}: written back");

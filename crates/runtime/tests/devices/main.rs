@@ -10,7 +10,7 @@ use cloom_hal::Memory;
 use cloom_runtime::host_mem::HostPtr;
 use cloom_runtime::{
     CommandBuffer, CommandBufferFlags, CommandType, Context, Device, DispatchInput, Event, Kernel, MapFlags, MemFlags,
-    MemObject, MigrationFlags, Program, Queue, QueueFlags, RangeInput, Recorded, RectSide, Status, SyncPoint,
+    MemObject, MigrationFlags, Program, Queue, QueueFlags, RangeInput, Recorded, RectPair, RectSide, Status, SyncPoint,
 };
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -219,7 +219,8 @@ fn a_buffer_is_written_from_its_own_memory() {
         let side = RectSide { origin: [0; 3], row_pitch: 16, slice_pitch: 64 };
         let host = at_host(&bench, address, 64);
         (0..4).for_each(|row| host.write(16 * row, &vec![9; width]).unwrap());
-        cpu.write_rect(&a, true, &side, &side, [width as u64, 4, 1], Some(pointer), &[]).unwrap();
+        let rects = RectPair { source: side, target: side, region: [width as u64, 4, 1] };
+        cpu.write_rect(&a, true, &rects, Some(pointer), &[]).unwrap();
         let word = |i: usize| if i % 4 < width / 4 { 0x0909_0909 } else { 0x0707_0707 };
         assert_eq!(read(&stub, &a), (0..16).map(word).collect::<Vec<_>>(), "rows of {width} bytes");
     }
