@@ -3,8 +3,8 @@
 
 /// Name and text of every file of the library.
 pub const FILES: &[(&str, &str)] = &[
-    ("arith_f32.cl", include_str!("../lib/arith_f32.cl")),
-    ("arith_f64.cl", include_str!("../lib/arith_f64.cl")),
+    ("arith_f32.cl", include_str!("../lib/arith.cl")),
+    ("arith_f64.cl", concat!("#define DOUBLE\n#line 1\n", include_str!("../lib/arith.cl"))),
     ("async_copy.cl", include_str!("../lib/async_copy.cl")),
     ("atrig_f32.cl", include_str!("../lib/atrig_f32.cl")),
     ("atrig_f64.cl", include_str!("../lib/atrig_f64.cl")),
