@@ -83,18 +83,7 @@ fn launches(device: &CpuDevice, kernel: &dyn Kernel) {
     let args = memory.device_address().to_le_bytes();
     for (groups, local) in [(1u64, 1u64), (1, 64), (16, 64), (1024, 64), (65536, 64)] {
         let range = NdRange { work_dim: 1, offset: [0; 3], global: [groups * local, 1, 1], local: [local, 1, 1] };
-        let launch = Launch {
-            kernel,
-            range,
-            args: &args,
-            local_size: 0,
-            zero_local: false,
-            device: None,
-            print: &Silent,
-            tier_up: None,
-            queue: 0,
-            timed: false,
-        };
+        let launch = Launch::new(kernel, range, &args, &Silent);
         let mut times: Vec<f64> = (0..2000.min(4_000_000 / (groups * local)).max(5))
             .map(|_| {
                 let start = Instant::now();

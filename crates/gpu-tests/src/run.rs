@@ -55,16 +55,9 @@ impl<'a> Run<'a> {
 
     fn with<R>(&self, call: impl FnOnce(&Launch<'_>) -> R) -> R {
         call(&Launch {
-            kernel: self.kernel,
-            range: self.range,
-            args: &self.args,
             local_size: self.local_size,
-            zero_local: false,
-            print: self.sink,
-            device: None,
-            tier_up: None,
             queue: self.queue,
-            timed: false,
+            ..Launch::new(self.kernel, self.range, &self.args, self.sink)
         })
     }
 

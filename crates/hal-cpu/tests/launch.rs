@@ -112,6 +112,18 @@ fn range(global: [u64; 3], local: [u64; 3]) -> NdRange {
     NdRange { work_dim: 3, offset: [0; 3], global, local }
 }
 
+/// What a kernel leaves in a buffer of so many bytes, its one argument.
+fn run(device: &CpuDevice, artifact: Arc<KernelArtifact>, range: NdRange, size: usize) -> Vec<u8> {
+    let kernel = device.load(artifact, None).unwrap();
+    let out = device.allocate(size as u64).unwrap();
+    let args = out.device_address().to_le_bytes();
+    let sink = Lines(Mutex::default());
+    device.launch(&Launch::new(&*kernel, range, &args, &sink)).unwrap();
+    let mut bytes = vec![0; size];
+    out.read(0, &mut bytes).unwrap();
+    bytes
+}
+
 #[test]
 fn every_item_of_whole_and_partial_groups_runs_once() {
     let code = object("all");
@@ -130,16 +142,8 @@ fn every_item_of_whole_and_partial_groups_runs_once() {
             let args = out.device_address().to_le_bytes();
             let sink = Lines(Mutex::default());
             let launch = Launch {
-                kernel: &*kernel,
-                range: range(global, local),
-                args: &args,
                 local_size: local.iter().product::<u64>() * 4,
-                zero_local: false,
-                print: &sink,
-                device: None,
-                tier_up: None,
-                queue: 0,
-                timed: false,
+                ..Launch::new(&*kernel, range(global, local), &args, &sink)
             };
             device.launch(&launch).unwrap();
             let mut bytes = vec![0; n as usize * 4];
@@ -156,18 +160,7 @@ fn groups_that_would_keep_most_of_the_memory_are_refused() {
         device.load(artifact(&device, object("all"), "count", device.info().memory_size / 1024), None).unwrap();
     let sink = Lines(Mutex::default());
     let range = range([4096, 1, 1], [1024, 1, 1]);
-    let launch = Launch {
-        kernel: &*kernel,
-        range,
-        args: &[0; 8],
-        local_size: 4096,
-        zero_local: false,
-        print: &sink,
-        device: None,
-        tier_up: None,
-        queue: 0,
-        timed: false,
-    };
+    let launch = Launch { local_size: 4096, ..Launch::new(&*kernel, range, &[0; 8], &sink) };
     assert!(matches!(device.launch(&launch), Err(HalError::OutOfMemory(_))));
 }
 
@@ -243,16 +236,9 @@ fn a_launch_waits_for_better_code_if_that_is_sooner_there_than_its_end() {
         let tier_up = Awaited { waits: AtomicU64::new(0), is_crowded, askers: Mutex::default(), code };
         device
             .launch(&Launch {
-                kernel: &*plain,
-                range: range([items, 1, 1], [10, 1, 1]),
-                args: &out.device_address().to_le_bytes(),
                 local_size: 40,
-                zero_local: false,
-                print: &sink,
-                device: None,
                 tier_up: Some(&tier_up),
-                queue: 0,
-                timed: false,
+                ..Launch::new(&*plain, range([items, 1, 1], [10, 1, 1]), &out.device_address().to_le_bytes(), &sink)
             })
             .unwrap();
         let mut bytes = vec![0; items as usize * 4];
@@ -291,16 +277,9 @@ fn groups_that_begin_after_better_code_is_there_run_it() {
         let tier_up = After { asked: AtomicU64::new(0), after, code: better };
         device
             .launch(&Launch {
-                kernel: &*plain,
-                range: range([333, 5, 1], [10, 1, 1]),
-                args: &args,
                 local_size: 40,
-                zero_local: false,
-                print: &sink,
-                device: None,
                 tier_up: Some(&tier_up),
-                queue: 0,
-                timed: false,
+                ..Launch::new(&*plain, range([333, 5, 1], [10, 1, 1]), &args, &sink)
             })
             .unwrap();
         let mut bytes = vec![0; n as usize * 4];
@@ -328,20 +307,7 @@ fn groups_that_take_long_run_side_by_side_from_the_second_launch_on() {
         let args = [out.device_address().to_le_bytes(), rounds.to_le_bytes()].concat();
         let sink = Lines(Mutex::default());
         let range = range([2, 1, 1], [1, 1, 1]);
-        device
-            .launch(&Launch {
-                kernel: &*kernel,
-                range,
-                args: &args,
-                local_size: 0,
-                zero_local: false,
-                print: &sink,
-                device: None,
-                tier_up: None,
-                queue: 0,
-                timed: false,
-            })
-            .unwrap();
+        device.launch(&Launch::new(&*kernel, range, &args, &sink)).unwrap();
         let mut bytes = [0; 8];
         out.read(0, &mut bytes).unwrap();
         bytes == [1, 0, 0, 0, 1, 0, 0, 0]
@@ -355,25 +321,8 @@ fn groups_that_take_long_run_side_by_side_from_the_second_launch_on() {
 #[test]
 fn constants_strings_and_memory_functions_are_linked() {
     let device = CpuDevice::new(2, None);
-    let kernel = device.load(artifact(&device, object("all"), "lookup", 0), None).unwrap();
-    let out = device.allocate(16).unwrap();
-    let args = out.device_address().to_le_bytes();
-    let sink = Lines(Mutex::default());
-    let launch = Launch {
-        kernel: &*kernel,
-        range: range([4, 1, 1], [1, 1, 1]),
-        args: &args,
-        local_size: 0,
-        zero_local: false,
-        print: &sink,
-        device: None,
-        tier_up: None,
-        queue: 0,
-        timed: false,
-    };
-    device.launch(&launch).unwrap();
-    let mut bytes = [0; 16];
-    out.read(0, &mut bytes).unwrap();
+    let artifact = artifact(&device, object("all"), "lookup", 0);
+    let bytes = run(&device, artifact, range([4, 1, 1], [1, 1, 1]), 16);
     let got: Vec<i32> = bytes.chunks(4).map(|b| i32::from_le_bytes(b.try_into().unwrap())).collect();
     assert_eq!(got, [10 + 122, 20 + 111 + 1, 30 + 122 + 2, 40 + 111 + 3]);
 }
@@ -383,18 +332,7 @@ fn prints_reach_the_sink_with_their_text() {
     let device = CpuDevice::new(3, None);
     let kernel = device.load(artifact(&device, object("all"), "print", 0), None).unwrap();
     let sink = Lines(Mutex::default());
-    let launch = Launch {
-        kernel: &*kernel,
-        range: range([50, 1, 1], [1, 1, 1]),
-        args: &[0; 8],
-        local_size: 0,
-        zero_local: false,
-        print: &sink,
-        device: None,
-        tier_up: None,
-        queue: 0,
-        timed: false,
-    };
+    let launch = Launch::new(&*kernel, range([50, 1, 1], [1, 1, 1]), &[0; 8], &sink);
     device.launch(&launch).unwrap();
     let mut lines = sink.0.into_inner().unwrap();
     lines.sort();
@@ -408,26 +346,8 @@ fn denormals_live_unless_given_up() {
     for flush in [false, true] {
         let mut artifact = Arc::unwrap_or_clone(artifact(&device, object("all"), "denorm", 0));
         artifact.denorms_are_zero = flush;
-        let kernel = device.load(Arc::new(artifact), None).unwrap();
-        let out = device.allocate(8).unwrap();
-        let args = out.device_address().to_le_bytes();
-        let sink = Lines(Mutex::default());
-        let launch = Launch {
-            kernel: &*kernel,
-            range: range([1; 3], [1; 3]),
-            args: &args,
-            local_size: 0,
-            zero_local: false,
-            print: &sink,
-            device: None,
-            tier_up: None,
-            queue: 0,
-            timed: false,
-        };
-        device.launch(&launch).unwrap();
-        let mut bytes = [0; 8];
-        out.read(0, &mut bytes).unwrap();
-        assert_eq!(f64::from_le_bytes(bytes) == 0.0, flush);
+        let bytes = run(&device, Arc::new(artifact), range([1; 3], [1; 3]), 8);
+        assert_eq!(f64::from_le_bytes(bytes.try_into().unwrap()) == 0.0, flush);
     }
 }
 

@@ -209,18 +209,8 @@ fn load(device: &dyn Device, entry: &str) -> Result<Arc<dyn Kernel>, HalError> {
 fn submit(device: &dyn Device, kernel: &dyn Kernel, address: u64) -> Result<Receiver<Ended>, HalError> {
     let (sender, receiver) = channel();
     let end = Box::new(End(Mutex::default(), sender));
-    let completion = device.submit(&Launch {
-        kernel,
-        range: NdRange::linear(1, 1),
-        args: &address.to_le_bytes(),
-        local_size: 0,
-        zero_local: false,
-        print: &*end,
-        device: None,
-        tier_up: None,
-        queue: 1,
-        timed: false,
-    })?;
+    let completion = device
+        .submit(&Launch { queue: 1, ..Launch::new(kernel, NdRange::linear(1, 1), &address.to_le_bytes(), &*end) })?;
     match completion {
         Completion::Done => end.finish(Ok(None)),
         Completion::Pending(pending) => pending.on_end(end),

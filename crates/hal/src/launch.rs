@@ -91,6 +91,24 @@ pub struct Launch<'a> {
     pub timed: bool,
 }
 
+impl<'a> Launch<'a> {
+    /// A launch of no queue, without local memory and device calls.
+    pub fn new(kernel: &'a dyn Kernel, range: NdRange, args: &'a [u8], print: &'a dyn PrintSink) -> Launch<'a> {
+        Launch {
+            kernel,
+            range,
+            args,
+            local_size: 0,
+            zero_local: false,
+            print,
+            device: None,
+            tier_up: None,
+            queue: 0,
+            timed: false,
+        }
+    }
+}
+
 /// The state of a submitted launch.
 pub enum Completion {
     /// It has ended, inside of [`Device::submit`](crate::Device::submit).

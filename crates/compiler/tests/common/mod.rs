@@ -91,20 +91,7 @@ fn run_with(
     let prints = Prints::default();
     let work_dim = 1 + u32::from(global[1] > 1 || global[2] > 1) + u32::from(global[2] > 1);
     let range = NdRange { work_dim, offset: [0; 3], global, local };
-    device
-        .launch(&Launch {
-            kernel: &*loaded,
-            range,
-            args: &block,
-            local_size,
-            zero_local: false,
-            device: None,
-            print: &prints,
-            tier_up: None,
-            queue: 0,
-            timed: false,
-        })
-        .unwrap();
+    device.launch(&Launch { local_size, ..Launch::new(&*loaded, range, &block, &prints) }).unwrap();
 }
 
 pub fn buffer(device: &CpuDevice, bytes: &[u8]) -> Arc<dyn Memory> {

@@ -156,20 +156,7 @@ impl<'d> Prepared<'d> {
         let args = [a.device_address().to_le_bytes(), b.device_address().to_le_bytes()].concat();
         let prints = Prints(Mutex::default());
         let range = NdRange { work_dim: 1, offset: [0; 3], global: [groups, 1, 1], local: [1; 3] };
-        device
-            .launch(&Launch {
-                kernel: &*self.kernel,
-                range,
-                args: &args,
-                local_size: 256,
-                zero_local: false,
-                print: &prints,
-                device: None,
-                tier_up: None,
-                queue: 0,
-                timed: false,
-            })
-            .unwrap();
+        device.launch(&Launch { local_size: 256, ..Launch::new(&*self.kernel, range, &args, &prints) }).unwrap();
         let mut bytes = vec![0; output];
         b.read(0, &mut bytes).unwrap();
         (bytes, prints.0.into_inner().unwrap())
