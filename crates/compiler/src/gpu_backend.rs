@@ -10,10 +10,9 @@ use cloom_ir::abi::gpu::Effort;
 use cloom_ir::{FuncRef, Module};
 use cloom_llvm::OptLevel;
 use cloom_passes::infer_alignment;
-use cloom_passes::inline::Budget;
-use cloom_passes::{ALIGNED_COPY, FINISH_GPU, PassManager, PassOptions};
+use cloom_passes::{ALIGNED_COPY, FINISH_GPU, PassManager};
 use cloom_spmd::{Coarse, Decision, Form, Operation, Reason};
-use cloom_target::{Machine, Target};
+use cloom_target::Target;
 use std::sync::Arc;
 
 /// Code generation for a GPU.
@@ -28,15 +27,10 @@ impl GpuBackend {
     }
 }
 
-/// The requested passes, with a GPU's settings.
-fn pass_options(input: &KernelInput<'_>, machine: &Machine) -> PassOptions {
-    PassOptions { native_generic: machine.has_generic_pointers(), budget: Budget::GPU, ..input.passes.clone() }
-}
-
 /// If a work-item executes at most this many instructions, the device translates its baseline code without
 /// optimisations: that saves more time than the kernel loses. (Mandelbrot's kernel of 64 iterations: 10 to 11 ms
 /// without optimisations and 14 ms with few. On an H200, build and first launch took 20.3 ms instead of 22.5.)
-const FEW: u64 = 8192;
+const MAX_UNOPTIMISED_INSTRUCTIONS: u64 = 8192;
 
 /// A copy of the kernel that relies on aligned buffers. All buffers are aligned, except for pointers into shared
 /// virtual memory.
@@ -84,7 +78,7 @@ impl Backend for GpuBackend {
         if let Some(size) = required.filter(|&size| Some(size.into()) != warp_size) {
             return Err(CompileError::SubgroupSize(size));
         }
-        let passes = pass_options(&input, machine);
+        let passes = input.passes.for_gpu(machine.has_generic_pointers());
         let mut input = KernelInput { passes: &passes, ..input };
         let mut statistics = input.run_passes(log);
         let KernelInput { mut module, kernel, key, options, .. } = input;
@@ -163,7 +157,7 @@ impl Backend for GpuBackend {
 
     fn explain(&self, input: KernelInput<'_>) -> Result<Explanation, CompileError> {
         let machine = self.target.machine();
-        let passes = pass_options(&input, machine);
+        let passes = input.passes.for_gpu(machine.has_generic_pointers());
         let mut input = KernelInput { passes: &passes, ..input };
         input.run_passes(&mut StageLog::new(false));
         let KernelInput { mut module, kernel, .. } = input;

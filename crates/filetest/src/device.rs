@@ -1,9 +1,11 @@
 //! Runs kernels on arrays: OpenCL C and input bytes in, output bytes out, through the compiler and the CPU device.
 
+use crate::case::CaseArg;
+use cloom_artifact::KernelArtifact;
 use cloom_compiler::{Compilation, Compiler, Config, Executable, Header, Source, Variant};
 use cloom_hal::{Device, Launch, Memory, NdRange, PrintSink};
 use cloom_hal_cpu::CpuDevice;
-use cloom_ir::Module;
+use cloom_ir::{Module, abi};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
@@ -16,6 +18,40 @@ pub fn cpu(threads: usize) -> CpuDevice {
 pub fn multiplies_and_adds() -> bool {
     static FMA: LazyLock<bool> = LazyLock::new(|| cpu(1).info().target.features().fma);
     *FMA
+}
+
+/// Writes arguments into a block. `allocate` makes a buffer with these bytes; it returns its address, and what is kept of
+/// it. Returns the bytes of local memory of a group, and the buffers in the order of the arguments.
+pub fn pack_args<B>(
+    artifact: &KernelArtifact,
+    args: &[CaseArg],
+    block: &mut [u8],
+    mut allocate: impl FnMut(&[u8]) -> Result<(u64, B), String>,
+) -> Result<(u64, Vec<B>), String> {
+    let mut local_size = artifact.local_size;
+    let (mut buffers, mut addresses) = (Vec::new(), Vec::new());
+    for (arg, at) in args.iter().zip(artifact.args.iter().map(|arg| arg.offset as usize)) {
+        let mut put = |bytes: &[u8]| block[at..at + bytes.len()].copy_from_slice(bytes);
+        match arg {
+            CaseArg::Bytes(bytes) => put(bytes),
+            CaseArg::Buffer(bytes) => {
+                let (address, buffer) = allocate(bytes)?;
+                put(&address.to_le_bytes());
+                addresses.push(address);
+                buffers.push(buffer);
+            }
+            CaseArg::Again(earlier) => {
+                let before = args[..*earlier].iter().filter(|arg| matches!(arg, CaseArg::Buffer(_))).count();
+                put(&u64::to_le_bytes(addresses[before]));
+            }
+            CaseArg::Local(size) => {
+                let offset = local_size.next_multiple_of(u64::from(abi::BLOCK_ALIGN));
+                put(&offset.to_le_bytes());
+                local_size = offset + size;
+            }
+        }
+    }
+    Ok((local_size, buffers))
 }
 
 /// A compiler and a CPU device.
@@ -32,6 +68,7 @@ pub struct Built<'a> {
 }
 
 /// An argument of a kernel.
+#[derive(Debug)]
 pub enum Data<'a> {
     /// A buffer that is read, and read back.
     Bytes(&'a [u8]),
@@ -138,18 +175,7 @@ impl Built<'_> {
             }
             block[place.offset as usize..][..bytes.len()].copy_from_slice(&bytes);
         }
-        let launch = Launch {
-            kernel: &*loaded,
-            range,
-            args: &block,
-            local_size,
-            zero_local: false,
-            print: &NoPrints,
-            device: None,
-            tier_up: None,
-            queue: 0,
-            timed: false,
-        };
+        let launch = Launch { local_size, ..Launch::new(&*loaded, range, &block, &NoPrints) };
         device.launch(&launch).map_err(|e| e.to_string())?;
         let read = |memory: &Arc<dyn Memory>| -> Result<Vec<u8>, String> {
             let mut bytes = vec![0; memory.size() as usize];

@@ -1,8 +1,8 @@
 //! The rungs: the ways to run a case. Each takes the original program and does all that its stage needs.
 
 use crate::case::{Case, CaseArg, NdRange, Outcome, Print, format_ref};
-use crate::device::{cpu, variables};
-use cloom_artifact::{Joined, KernelArtifact, KernelCode, LaunchForm};
+use crate::device::{cpu, pack_args, variables};
+use cloom_artifact::{Coarsening, KernelArtifact, KernelCode, LaunchForm};
 use cloom_caps::cpu::names;
 use cloom_hal::{Device, Kernel, Launch, Memory, PrintSink, initialise};
 use cloom_hal_cpu::CpuDevice;
@@ -453,43 +453,13 @@ impl Ready for Loaded<'_> {
         let mut room = vec![0u8; artifact.arg_block as usize + 256];
         let start = room.as_ptr().align_offset(128) + 8;
         let bytes = &mut room[start..start + artifact.arg_block as usize];
-        let mut put = |at: u32, b: &[u8]| bytes[at as usize..at as usize + b.len()].copy_from_slice(b);
-        let mut local_size = artifact.local_size;
-        let mut buffers: Vec<(Arc<dyn Memory>, usize)> = Vec::new();
-        for (arg, at) in args.iter().zip(artifact.args.iter().map(|a| a.offset)) {
-            match arg {
-                CaseArg::Bytes(b) => put(at, b),
-                CaseArg::Buffer(b) => {
-                    let memory = device.allocate((b.len() as u64).max(1)).map_err(|e| e.to_string())?;
-                    memory.write(0, b).map_err(|e| e.to_string())?;
-                    put(at, &memory.device_address().to_le_bytes());
-                    buffers.push((memory, b.len()));
-                }
-                CaseArg::Again(earlier) => {
-                    let is_buffer = |a: &&CaseArg| matches!(a, CaseArg::Buffer(_));
-                    let index = args[..*earlier].iter().filter(is_buffer).count();
-                    put(at, &buffers[index].0.device_address().to_le_bytes());
-                }
-                CaseArg::Local(size) => {
-                    let place = local_size.next_multiple_of(u64::from(abi::BLOCK_ALIGN));
-                    put(at, &place.to_le_bytes());
-                    local_size = place + size;
-                }
-            }
-        }
+        let (local_size, buffers) = pack_args(artifact, args, bytes, |b| {
+            let memory = device.allocate((b.len() as u64).max(1)).map_err(|e| e.to_string())?;
+            memory.write(0, b).map_err(|e| e.to_string())?;
+            Ok((memory.device_address(), (memory, b.len())))
+        })?;
         let prints = Prints(Mutex::default());
-        let launch = Launch {
-            kernel: &*self.kernel,
-            range,
-            args: bytes,
-            local_size,
-            zero_local: false,
-            print: &prints,
-            device: None,
-            tier_up: None,
-            queue: 0,
-            timed: false,
-        };
+        let launch = Launch { local_size, ..Launch::new(&*self.kernel, range, bytes, &prints) };
         device.launch(&launch).map_err(|e| e.to_string())?;
         let read = |(memory, size): &(Arc<dyn Memory>, usize)| -> Result<Vec<u8>, String> {
             let mut bytes = vec![0; *size];

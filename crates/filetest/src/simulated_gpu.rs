@@ -5,21 +5,19 @@
 //! may be: the thresholds of the device are about speed.
 
 use crate::case::{CaseArg, NdRange, Outcome, format_ref};
+use crate::device::pack_args;
 use crate::rungs::{Ready, Rung, find};
 use cloom_artifact::{KernelArtifact, KernelCode, LaunchForm};
 use cloom_cuda_sim::ptx::{self, GlobalMemory, Memory};
-use cloom_hal_gpu::grids::{Descriptor, coarsened_groups, coarsened_items, grids};
+use cloom_hal_gpu::grids::{Descriptor, GRID_LIMITS, coarsened_groups, coarsened_items, grids};
 use cloom_hal_gpu::print::{UNWRITTEN, records};
 use cloom_ir::abi::gpu::{GpuLaunch, Joined, PRINT_CAPACITY, PRINT_RECORDS};
 use cloom_ir::{Module, abi};
 use cloom_llvm::OptLevel;
-use cloom_passes::inline::Budget;
 use cloom_passes::{FINISH_GPU, PassManager, PassOptions};
 use cloom_spmd::Coarse;
 use cloom_target::Target;
 
-/// Groups of a grid in each dimension, of a GPU.
-const GRID_LIMITS: [u64; 3] = [0x7fff_ffff, 0xffff, 0xffff];
 /// Instructions that all threads of a grid may execute.
 const BUDGET: u64 = 1 << 31;
 /// Bytes for what a launch prints.
@@ -41,8 +39,7 @@ impl Rung for SimulatedGpu {
         let mut module = module.clone();
         let kernel = find(&module, kernel)?;
         let target = Target::gpu("sm_90").map_err(|e| e.to_string())?;
-        let native_generic = target.machine().has_generic_pointers();
-        let passes = PassOptions { native_generic, budget: Budget::GPU, ..passes.clone() };
+        let passes = passes.for_gpu(target.machine().has_generic_pointers());
         let manager = PassManager::new(&passes);
         cloom_passes::run_with(&mut module, kernel, &manager, |_, _| {});
         let coarse = self.is_coarsened.then(|| cloom_spmd::coarsen(&mut module, kernel, &manager).0).flatten();
@@ -143,28 +140,10 @@ impl Ready for Loaded {
         room[PRINT_CAPACITY as usize..][..4].copy_from_slice(&(PRINT_BYTES as u32).to_le_bytes());
         let print = memory.allocate(room);
         let mut block = vec![0u8; self.artifact.arg_block as usize];
-        let mut local_size = self.artifact.local_size;
-        let mut buffers: Vec<(u64, usize)> = Vec::new();
-        for (arg, place) in args.iter().zip(self.artifact.args.iter().map(|arg| arg.offset as usize)) {
-            let mut put = |bytes: &[u8]| block[place..place + bytes.len()].copy_from_slice(bytes);
-            match arg {
-                CaseArg::Bytes(bytes) => put(bytes),
-                CaseArg::Buffer(bytes) => {
-                    let address = memory.allocate(bytes.clone());
-                    put(&address.to_le_bytes());
-                    buffers.push((address, bytes.len()));
-                }
-                CaseArg::Again(earlier) => {
-                    let before = args[..*earlier].iter().filter(|arg| matches!(arg, CaseArg::Buffer(_))).count();
-                    put(&buffers[before].0.to_le_bytes());
-                }
-                CaseArg::Local(size) => {
-                    let offset = local_size.next_multiple_of(u64::from(abi::BLOCK_ALIGN));
-                    put(&offset.to_le_bytes());
-                    local_size = offset + size;
-                }
-            }
-        }
+        let (local_size, buffers) = pack_args(&self.artifact, args, &mut block, |bytes| {
+            let address = memory.allocate(bytes.to_vec());
+            Ok((address, (address, bytes.len())))
+        })?;
         // All parts see the range of the launch.
         let mut descriptor = Descriptor::new(range, variables, print);
         for part in self.parts(*range, local_size) {

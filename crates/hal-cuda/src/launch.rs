@@ -9,7 +9,8 @@ use crate::stream::{Running, Stream, Times};
 use cloom_artifact::{Joined, KernelArgKind};
 use cloom_hal::{Completion, HalError, Launch, NdRange};
 use cloom_hal_gpu::grids::{
-    Descriptor, Grid, coarsened_groups, coarsened_items, grids, group_count, is_full, least_groups, shaped, single,
+    Descriptor, GRID_LIMITS, Grid, coarsened_groups, coarsened_items, grids, group_count, is_full, least_groups,
+    shaped, single,
 };
 use cloom_hal_gpu::tuning::MIN_COARSE_THREADS;
 use cloom_ir::abi::BLOCK_ALIGN;
@@ -20,8 +21,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// Groups of a grid in each dimension.
-const GRID_LIMITS: [u64; 3] = [0x7fff_ffff, 0xffff, 0xffff];
 /// Work-items of a group in each dimension.
 const GROUP_LIMITS: [u64; 3] = [1024, 1024, 64];
 

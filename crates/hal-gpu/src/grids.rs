@@ -14,6 +14,9 @@ use cloom_artifact::WarpShape;
 use cloom_hal::{DeviceInfo, NdRange};
 use cloom_ir::abi::gpu;
 
+/// The most groups of a grid in each dimension, on the GPUs that there are so far.
+pub const GRID_LIMITS: [u64; 3] = [0x7fff_ffff, 0xffff, 0xffff];
+
 /// How many work-items a GPU runs at once, as far as groups depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GpuSize {
@@ -268,9 +271,6 @@ impl Descriptor {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Groups of a grid in each dimension, of a GPU.
-    const GRID_LIMITS: [u64; 3] = [0x7fff_ffff, 0xffff, 0xffff];
 
     /// A GPU with so many compute units.
     fn size(units: u64) -> GpuSize {

@@ -101,6 +101,11 @@ impl PassOptions {
     pub fn without(disabled: Disabled) -> PassOptions {
         PassOptions { disabled, ..PassOptions::default() }
     }
+
+    /// The same passes, with the settings of GPUs.
+    pub fn for_gpu(&self, native_generic: bool) -> PassOptions {
+        PassOptions { native_generic, budget: Budget::GPU, ..self.clone() }
+    }
 }
 
 /// What a pass did in a compilation.
