@@ -100,7 +100,7 @@ impl<'a> OwnPasses<'a> {
     pub fn in_cpp(&mut self, run: impl FnOnce(&mut [PassRecord; IN_CPP])) {
         let mut records = std::array::from_fn(|i| PassRecord {
             is_on: self.is_on(PASSES[i]),
-            is_spoiled: self.options.spoiled == Some(PASSES[i]),
+            is_spoiled: self.is_spoiled(PASSES[i]),
             runs: 0,
             changes: 0,
             nanoseconds: 0,
