@@ -107,8 +107,8 @@ pub struct Event {
     /// Whether the final status is set: a waiting thread tests it before it sleeps.
     done: AtomicBool,
     changed: Condvar,
-    /// Why the command failed, if it did.
-    failure: OnceLock<Error>,
+    /// Why the command failed, if it did. Boxed, because most do not and every event has room for it.
+    failure: OnceLock<Box<Error>>,
 }
 
 /// The times of a command that is queued now: zeros where the queue does not profile.
@@ -198,13 +198,13 @@ impl Event {
 
     /// Why the command failed. None for a command that has not, or that waited for one that has.
     pub fn failure(&self) -> Option<&Error> {
-        self.failure.get()
+        self.failure.get().map(|error| &**error)
     }
 
     /// Keeps the first failure of the command; before its status is set.
     pub(crate) fn note_failure(&self, error: Error) {
         // Of several failures the first one says why.
-        let _ = self.failure.set(error);
+        let _ = self.failure.set(Box::new(error));
     }
 
     // OpenCL 3.0 API, 5.14: Profiling Operations on Memory Objects and Kernels.
