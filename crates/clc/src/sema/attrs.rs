@@ -175,7 +175,7 @@ pub(super) struct FuncAttrs {
 
 impl FuncAttrs {
     pub fn read<'a>(sema: &mut Sema<'_>, attrs: impl Iterator<Item = &'a Attribute>) -> Self {
-        let mut this = Self::default();
+        let mut this = Self { meta: sema.kernel_defaults(), ..Self::default() };
         for a in attrs {
             match sema.text(a.name.name) {
                 "overloadable" => this.overloadable = true,

@@ -199,7 +199,7 @@ impl<'s> Sema<'s> {
             }
             meta.reqd_group_size = attrs.meta.reqd_group_size.or(meta.reqd_group_size);
             meta.reqd_subgroup_size = attrs.meta.reqd_subgroup_size.or(meta.reqd_subgroup_size);
-            meta.expected_subgroup_size = self.expected_subgroup_size;
+            meta.expected_subgroup_size = attrs.meta.expected_subgroup_size;
             meta.group_size_hint = attrs.meta.group_size_hint.or(meta.group_size_hint);
             meta.vec_type_hint = attrs.meta.vec_type_hint.or(meta.vec_type_hint.take());
         }
@@ -275,8 +275,6 @@ impl<'s> Sema<'s> {
     /// The metadata of a kernel; reports constructs that kernels must not have.
     fn kernel_meta(&mut self, h: &Header, params: &[ast::Param]) -> KernelMeta {
         let mut meta = h.attrs.meta.clone();
-        meta.partial_groups = self.opts.partial_groups;
-        meta.expected_subgroup_size = self.expected_subgroup_size;
         if h.ret.ty != Ty::VOID && h.ret.ty != Ty::ERROR {
             let message = format!("kernel `{}` returns `{}`", self.text(h.name.name), self.type_name(h.ret.ty));
             self.push(

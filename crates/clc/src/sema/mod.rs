@@ -282,16 +282,25 @@ impl<'s> Sema<'s> {
         self.opts.features.iter().any(|f| f == name)
     }
 
+    /// What options and pragmas say of a kernel that is declared here.
+    pub(crate) fn kernel_defaults(&self) -> cloom_ir::KernelMeta {
+        cloom_ir::KernelMeta {
+            partial_groups: self.opts.partial_groups,
+            expected_subgroup_size: self.expected_subgroup_size,
+            ..cloom_ir::KernelMeta::default()
+        }
+    }
+
     /// `#pragma OPENCL EXTENSION`. Supported extensions are always enabled, so the pragma changes nothing but what
     /// kernels expect of their sub-groups; unsupported ones get a warning, as does `all : enable`, which the
     /// specification does not allow.
     fn extension(&mut self, name: ast::Ident, enable: bool) {
+        let text = self.session.names.text(name.name);
         // Programs for Intel's GPUs take a group of 32 work-items for one sub-group.
-        let of_intel = ["cl_intel_subgroups", "cl_intel_required_subgroup_size"].contains(&self.text(name.name));
-        if of_intel || !enable && self.text(name.name) == "all" {
+        let of_intel = ["cl_intel_subgroups", "cl_intel_required_subgroup_size"].contains(&text);
+        if of_intel || !enable && text == "all" {
             self.expected_subgroup_size = enable.then_some(cloom_caps::limits::INTEL_SUB_GROUP_SIZE);
         }
-        let text = self.text(name.name);
         if text == "all" {
             if enable {
                 let message = "`all` extensions cannot be enabled, only disabled";

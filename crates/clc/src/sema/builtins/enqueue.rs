@@ -372,12 +372,7 @@ impl Sema<'_> {
         // Other programs that this one is linked with have other blocks.
         let block_name = f.ir_name.clone();
         let ir_name = format!("{block_name}.{:016x}", self.source_number());
-        let mut meta = KernelMeta {
-            is_block: true,
-            partial_groups: self.opts.partial_groups,
-            expected_subgroup_size: self.expected_subgroup_size,
-            ..KernelMeta::default()
-        };
+        let mut meta = KernelMeta { is_block: true, ..self.kernel_defaults() };
         let (mut params, mut locals, mut args) = (Vec::new(), Vec::new(), Vec::new());
         for (i, &qty) in types.iter().enumerate() {
             let (param, kind) = self.passed_to_block(qty, i >= given);
