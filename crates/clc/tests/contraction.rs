@@ -13,9 +13,7 @@ fn operations(source: &str, fma: bool) -> [usize; 3] {
         Input { name: "t.cl", source: source.as_bytes(), headers: &mut NoIncludes, options: &options, target: &target };
     let output = compile(input, Mode::User);
     let module = output.module.as_ref().unwrap_or_else(|| panic!("{}", output.log()));
-    let insts = || {
-        module.funcs.values().flat_map(|f| f.layout.iter().flat_map(|&b| &f.blocks[b].insts).map(|&i| &f.insts[i].op))
-    };
+    let insts = || module.funcs.values().flat_map(|f| f.insts_in_layout().map(|(_, data)| &data.op));
     [Op::Fma, Op::Binary(BinOp::Fmul), Op::Binary(BinOp::Fadd)].map(|op| insts().filter(|o| **o == op).count())
 }
 

@@ -115,7 +115,7 @@ fn operations(source: &str) -> Vec<Op> {
     let output = build("test.cl", source.as_bytes(), "", Mode::User);
     let Some(module) = &output.module else { panic!("{}", output.log()) };
     let f = &module.funcs[module.find("f").unwrap()];
-    f.layout.iter().flat_map(|&b| &f.blocks[b].insts).map(|&i| f.insts[i].op.clone()).collect()
+    f.insts_in_layout().map(|(_, data)| data.op.clone()).collect()
 }
 
 #[test]

@@ -200,8 +200,7 @@ impl IrHook for Counter {
     }
 
     fn run(&self, module: &mut Module, kernel: FuncRef) {
-        let func = &module.funcs[kernel];
-        let ops = func.layout.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i].op);
+        let ops = module.funcs[kernel].insts_in_layout().map(|(_, data)| &data.op);
         self.stores.store(ops.filter(|op| matches!(op, Op::Store { .. })).count(), Ordering::Relaxed);
         self.calls.fetch_add(1, Ordering::Relaxed);
     }

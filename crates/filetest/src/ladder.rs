@@ -370,15 +370,13 @@ mod tests {
 
     /// Miscompiles: the first sum of 32-bit integers becomes a difference.
     fn spoil(func: &mut Function) -> usize {
-        let insts: Vec<_> = func.layout.iter().flat_map(|&b| func.blocks[b].insts.clone()).collect();
-        let sum = insts.into_iter().find(|&i| {
-            let data = &func.insts[i];
+        let sum = func.insts_in_layout().find(|(_, data)| {
             let constant = || data.args.iter().any(|&a| func.const_bits(a) == Some(0));
             data.op == Op::Binary(BinOp::Add)
                 && data.result.is_some_and(|r| func.ty(r).scalar.bits() == 32)
                 && !constant()
         });
-        sum.map_or(0, |i| {
+        sum.map(|(i, _)| i).map_or(0, |i| {
             func.insts[i].op = Op::Binary(BinOp::Sub);
             1
         })

@@ -85,7 +85,7 @@ fn queries_to_params(func: &mut Function) -> (Vec<Param>, FxHashMap<Value, Value
     let entry = func.entry();
     let mut params: Vec<Param> = (0..func.param_values().len() as u32).map(Param::Kernel).collect();
     let mut param_of_query = FxHashMap::default();
-    let insts: Vec<_> = func.layout.iter().flat_map(|&b| func.blocks[b].insts.iter().copied()).collect();
+    let insts: Vec<_> = func.insts_in_layout().map(|(i, _)| i).collect();
     for i in insts {
         let (&Op::Query { what, dim }, Some(result)) = (&func.insts[i].op, func.insts[i].result) else { continue };
         params.push(Param::of_query(what, dim));

@@ -476,9 +476,8 @@ fn row_length(kernel: &Function, options: VectorOptions, dim_order: DimOrder) ->
     let required = required_size(kernel).map(|size| size[usize::from(dim_order[0])]);
     let short_row = options.short_row.map(u32::from);
     let queries_other_dims = || {
-        let mut insts = kernel.layout.iter().flat_map(|&b| &kernel.blocks[b].insts);
-        insts.any(
-            |&i| matches!(kernel.insts[i].op, Op::Query { what, dim } if dim != dim_order[0] && what != Query::WorkDim),
+        kernel.insts_in_layout().any(
+            |(_, data)| matches!(data.op, Op::Query { what, dim } if dim != dim_order[0] && what != Query::WorkDim),
         )
     };
     let row = required

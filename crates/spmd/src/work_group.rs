@@ -114,7 +114,7 @@ fn check_callees(module: &Module, kernel: FuncRef) -> Result<(), Error> {
             continue;
         }
         let func = &module.funcs[f];
-        let mut ops = func.layout.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i].op);
+        let mut ops = func.insts_in_layout().map(|(_, data)| &data.op);
         let is_local = |op: &Op| matches!(op, Op::GlobalAddr(g) if module.globals[*g].space == Space::Local);
         let is_per_item = |op: &Op| {
             matches!(op, Op::Query { .. } | Op::Barrier | Op::Printf(_) | Op::DeviceCall(_)) || op.is_subgroup()

@@ -39,13 +39,12 @@ impl WriteOnly {
         let may_be =
             |p: &KernelParam| p.kind == ParamKind::Global || (p.kind == ParamKind::Image && p.access == WRITE_ONLY);
         let mut buffers: Vec<bool> = meta.params.iter().map(may_be).collect();
-        let insts = kernel.layout.iter().flat_map(|&b| &kernel.blocks[b].insts).map(|&i| &kernel.insts[i]);
         let read = |buffers: &mut [bool], p: Value| {
             if let Some(only_written) = buffer(kernel, p).and_then(|k| buffers.get_mut(k)) {
                 *only_written = false;
             }
         };
-        for data in insts {
+        for (_, data) in kernel.insts_in_layout() {
             if synchronises_groups(kernel, &data.op, data.args.first().copied()) {
                 buffers.fill(false);
             }

@@ -14,8 +14,7 @@ pub fn is_regroupable(module: &Module, kernel: &Function, graph: &ContinuationGr
 
 /// Whether a kernel queries its grouping, or uses something that a group shares.
 pub fn depends_on_groups(module: &Module, kernel: &Function) -> bool {
-    let insts = kernel.layout.iter().flat_map(|&b| &kernel.blocks[b].insts);
-    let uses_group = insts.map(|&i| &kernel.insts[i].op).any(|op| match *op {
+    let uses_group = kernel.insts_in_layout().map(|(_, data)| &data.op).any(|op| match *op {
         Op::Query { what, .. } => {
             !matches!(what, Query::GlobalId | Query::GlobalSize | Query::GlobalOffset | Query::WorkDim)
         }

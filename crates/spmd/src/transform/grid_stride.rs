@@ -67,8 +67,8 @@ pub struct GridStride {
 
 /// Whether a kernel asks how large the grid is: one that does not has no such loops.
 pub fn asks_for_grid(func: &Function) -> bool {
-    let mut ops = func.layout.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i].op);
-    ops.any(|op| matches!(op, Op::Query { what: Query::GlobalSize | Query::NumGroups, .. }))
+    func.insts_in_layout()
+        .any(|(_, data)| matches!(data.op, Op::Query { what: Query::GlobalSize | Query::NumGroups, .. }))
 }
 
 /// Puts synthetic barriers into the loops of a kernel that was split at these barriers, if it has such loops. Loops

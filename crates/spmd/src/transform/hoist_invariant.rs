@@ -30,7 +30,7 @@ pub struct Invariants {
 /// Replaces group-invariant values by parameters.
 pub fn run(module: &Module, item: &mut ContinuationFunction) -> Option<Invariants> {
     let func = &item.func;
-    let insts = || func.layout.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i]);
+    let insts = || func.insts_in_layout().map(|(_, data)| data);
     let stores_only_global = |data: &InstData| match data.op {
         Op::Store { .. } => matches!(func.ty(data.args[0]).space(), Some(Space::Global)),
         ref op => !op.has_effect(),

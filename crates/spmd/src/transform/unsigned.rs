@@ -16,7 +16,7 @@ use cloom_ir::{BinOp, Function, Op};
 /// Replaces such operations. Returns how many there were.
 pub fn run(func: &mut Function, bounds: &[u64]) -> usize {
     let is_signed_division = |op: &Op| matches!(op, Op::Binary(BinOp::Sdiv | BinOp::Srem | BinOp::Ashr));
-    let insts: Vec<_> = func.layout.iter().flat_map(|&b| func.blocks[b].insts.iter().copied()).collect();
+    let insts: Vec<_> = func.insts_in_layout().map(|(i, _)| i).collect();
     if !insts.iter().any(|&i| is_signed_division(&func.insts[i].op)) {
         return 0;
     }
