@@ -3,6 +3,7 @@
 //!
 //! * `layers`: which crate may use which.
 //! * `sources`, `functions`: heads, lengths, the fence of `unsafe`, words that belong to one crate.
+//! * `cpp`: heads, lengths and the format of C++.
 //! * `modules`, `imports`: the order of the modules of a crate, and the size of folders.
 //! * `panics`: libraries do not panic on purpose.
 //! * `passes`: passes are run by the pass manager.
@@ -15,6 +16,7 @@
 
 mod commits;
 mod concurrency;
+mod cpp;
 mod docs;
 mod functions;
 mod imports;
@@ -60,6 +62,7 @@ pub fn run() -> Result<Outcome> {
     }
     let names: Vec<&str> = workspace.members.iter().map(|m| m.name.as_str()).collect();
     layers::check_map(MAP, &fs::read_to_string(workspace.root.join(MAP))?, &names, &mut findings);
+    cpp::check(&workspace, &mut findings)?;
     modules::check(&workspace, &mut findings)?;
     vendors::check(&workspace, &mut findings)?;
     manifests::check(&workspace, &mut findings);
