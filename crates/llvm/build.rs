@@ -13,8 +13,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const DEBIAN: &str = "/usr/lib/llvm-19";
+/// If it is set, our C++ checks its accesses to memory and its arithmetic.
+const SANITIZE: &str = "CLOOM_SANITIZE_CPP";
 
 fn main() {
+    // docs.rs has no LLVM, and documentation links nothing.
+    println!("cargo::rerun-if-env-changed=DOCS_RS");
+    if env::var_os("DOCS_RS").is_some() {
+        println!("cargo::metadata=version=none");
+        return;
+    }
     println!("cargo::rerun-if-env-changed=LLVM_SYS_191_PREFIX");
     println!("cargo::rerun-if-changed=build.rs");
     let prefix = env::var_os("LLVM_SYS_191_PREFIX").map_or_else(|| PathBuf::from(DEBIAN), PathBuf::from);
@@ -93,6 +101,15 @@ fn compile(includes: &Path, has_rtti: bool) {
     build.flag("-fno-exceptions").define("_GNU_SOURCE", None);
     if !has_rtti {
         build.flag("-fno-rtti");
+    }
+    // For `cargo xtask sanitize`, whose programs have the functions of AddressSanitizer. Undefined behaviour traps, which
+    // needs no functions.
+    println!("cargo::rerun-if-env-changed={SANITIZE}");
+    if env::var_os(SANITIZE).is_some() {
+        build
+            .flag("-fsanitize=address,undefined")
+            .flag("-fno-sanitize=vptr")
+            .flag("-fsanitize-undefined-trap-on-error");
     }
     build.compile("cloom_llvm");
 }

@@ -1,8 +1,8 @@
 //! `sanitize`: the tests of the driver where a tool looks at each access to memory. In: which tool. Out: what it found;
 //! its builds and reports are in `target/sanitize`.
 //!
-//! AddressSanitizer sees what the Rust code does; LLVM and the code of kernels are not made for it. Memcheck, of
-//! valgrind, sees everything, kernels too, and is some fifty times slower.
+//! AddressSanitizer sees what the Rust code and our C++ do, and undefined behaviour of the C++ traps; LLVM and the code of
+//! kernels are not made for it. Memcheck, of valgrind, sees everything, kernels too, and is some fifty times slower.
 
 mod memcheck;
 
@@ -73,6 +73,8 @@ fn sanitized(words: &[&str]) -> Result<Command> {
         .env("RUSTC_BOOTSTRAP", "1")
         .env("CARGO_ENCODED_RUSTFLAGS", flags)
         .env("CARGO_INCREMENTAL", "0")
+        // The passes in C++; see the build script of `llvm`.
+        .env("CLOOM_SANITIZE_CPP", "1")
         .env("CLOOM_QUICK_START", "0")
         .env("CLOOM_CACHE", "0");
     Ok(command)
