@@ -1,4 +1,4 @@
-"""OpenCL for CPUs: where the driver of this package is.
+"""OpenCL for CPUs and NVIDIA GPUs: where the driver of this package is.
 
 PyOpenCL, installed as a wheel, finds the driver by itself. For every other program and package, `register()` tells the
 loader, and `library()` is the path to tell it.
