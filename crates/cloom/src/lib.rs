@@ -38,6 +38,8 @@
 //! kernel is compiled code that can write wherever its pointers lead. Everything else is checked, and an [`Error`] says
 //! what to do.
 
+#![warn(missing_debug_implementations)]
+
 mod args;
 mod buffer;
 mod context;

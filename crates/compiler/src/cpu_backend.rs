@@ -14,6 +14,7 @@ use std::sync::Arc;
 const MAX_BASELINE: usize = 10_000;
 
 /// Code generation for a CPU.
+#[derive(Debug)]
 pub struct CpuBackend {
     target: Target,
 }

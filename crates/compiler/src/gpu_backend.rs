@@ -16,6 +16,7 @@ use cloom_target::Target;
 use std::sync::Arc;
 
 /// Code generation for a GPU.
+#[derive(Debug)]
 pub struct GpuBackend {
     target: Target,
 }

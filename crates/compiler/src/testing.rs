@@ -20,6 +20,7 @@ use cloom_ir::Space;
 use cloom_target::{Target, TargetError};
 
 /// A backend whose code is the IR.
+#[derive(Debug)]
 pub struct StubBackend {
     target: Target,
 }

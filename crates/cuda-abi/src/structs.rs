@@ -5,6 +5,7 @@ use crate::{Address, RawContext, RawDevice, RawFunction};
 use std::ffi::{c_int, c_uint, c_void};
 
 /// A kernel of a graph: `CUDA_KERNEL_NODE_PARAMS`.
+#[derive(Debug)]
 #[repr(C)]
 pub struct KernelNode {
     /// What runs.
@@ -26,6 +27,7 @@ pub struct KernelNode {
 }
 
 /// A word that the GPU writes: `CUstreamBatchMemOpParams`.
+#[derive(Debug)]
 #[repr(C)]
 pub struct WriteValue {
     /// [`STREAM_MEM_OP_WRITE_VALUE_64`](crate::constants::STREAM_MEM_OP_WRITE_VALUE_64)
@@ -41,6 +43,7 @@ pub struct WriteValue {
 }
 
 /// Words of a graph: `CUDA_BATCH_MEM_OP_NODE_PARAMS`.
+#[derive(Debug)]
 #[repr(C)]
 pub struct WordsNode {
     /// Whose memory it is.
@@ -54,6 +57,7 @@ pub struct WordsNode {
 }
 
 /// Rows of pitched memory, of `CUDA_RESOURCE_DESC`.
+#[derive(Debug)]
 #[repr(C)]
 pub struct Rows {
     /// Where the first one begins.
@@ -71,6 +75,7 @@ pub struct Rows {
 }
 
 /// What a texture is of: `CUDA_RESOURCE_DESC`.
+#[derive(Debug)]
 #[repr(C)]
 pub struct TextureResource {
     /// [`RESOURCE_TYPE_PITCH2D`]
@@ -91,6 +96,7 @@ impl TextureResource {
 }
 
 /// How a texture is read: `CUDA_TEXTURE_DESC`.
+#[derive(Debug)]
 #[repr(C)]
 pub struct TextureDesc {
     /// [`ADDRESS_MODE_CLAMP`]: coordinates are clamped to the edge.
@@ -111,6 +117,7 @@ impl TextureDesc {
 }
 
 /// Who may access a pool's memory: `CUmemAccessDesc`.
+#[derive(Debug)]
 #[repr(C)]
 pub struct PoolAccess {
     /// 1: a device
@@ -122,6 +129,7 @@ pub struct PoolAccess {
 }
 
 /// What a pool's memory is: `CUmemPoolProps`.
+#[derive(Debug)]
 #[repr(C)]
 pub struct PoolProperties {
     /// 1: memory that stays where it is.
@@ -139,6 +147,7 @@ pub struct PoolProperties {
 }
 
 /// A copy of rows: `CUDA_MEMCPY2D`.
+#[derive(Debug)]
 #[repr(C)]
 pub struct Copy2d {
     /// From where.
@@ -152,6 +161,7 @@ pub struct Copy2d {
 }
 
 /// One side of a [`Copy2d`].
+#[derive(Debug)]
 #[repr(C)]
 pub struct Side2d {
     /// Bytes before the first row's begin, and rows before it: zeros.

@@ -13,6 +13,7 @@ use crate::types::{Scalar, Space, Type};
 use smallvec::smallvec;
 
 /// Appends to a block of a function.
+#[derive(Debug)]
 pub struct Builder<'f> {
     /// The function.
     pub func: &'f mut Function,

@@ -49,6 +49,7 @@ const USAGE: &str = "usage: cargo xtask <command>
   show ARGS     every stage of one kernel: `cloom show ARGS`";
 
 /// How a command ends.
+#[derive(Debug)]
 pub enum Outcome {
     /// All is well.
     Fine,

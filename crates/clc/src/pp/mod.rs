@@ -81,6 +81,7 @@ pub trait IncludeResolver {
 }
 
 /// A resolver that knows no file.
+#[derive(Debug)]
 pub struct NoIncludes;
 
 impl IncludeResolver for NoIncludes {

@@ -45,6 +45,7 @@ pub struct Order<S: GpuStream> {
 }
 
 /// A launch that was submitted at once.
+#[derive(Debug)]
 pub struct Submitted<T> {
     /// Its number.
     pub number: u64,
