@@ -19,7 +19,7 @@ pub use parts::Part;
 
 use crate::error::{Error, Result};
 use crate::observer::Observer;
-use crate::pace::Turn;
+use crate::round_robin::RoundRobinSlot;
 use crate::stopwatch::{self, Spent, Stopwatch};
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
 use opencl3::context::Context;
@@ -253,7 +253,7 @@ pub struct Session {
     // Its device, where that is a part of one.
     part: Option<Arc<SubDevice>>,
     // When several measure in turns.
-    turn: Option<Turn>,
+    slot: Option<RoundRobinSlot>,
     first: Cell<Way>,
     // Set when the run shall end.
     cancelled: Arc<AtomicBool>,
@@ -320,7 +320,7 @@ impl Session {
             events: RefCell::default(),
             buffers: Cell::new(0),
             part: None,
-            turn: None,
+            slot: None,
             first: Cell::default(),
             cancelled: Arc::default(),
             observer: Observer::default(),
@@ -337,8 +337,8 @@ impl Session {
     }
 
     /// The same session, measuring only when its turn comes.
-    pub fn in_turns(self, turn: Turn) -> Session {
-        Session { turn: Some(turn), ..self }
+    pub fn in_turns(self, slot: RoundRobinSlot) -> Session {
+        Session { slot: Some(slot), ..self }
     }
 
     /// The same session, whose measurements end with [`Error::Cancelled`] after the iteration in which the flag is set.
@@ -579,7 +579,7 @@ impl Session {
         self.finish()?;
         self.events.borrow_mut().clear();
         let mut times = Times::default();
-        let measuring = self.turn.as_ref().map(Turn::enter);
+        let measuring = self.slot.as_ref().map(RoundRobinSlot::enter);
         for i in 0..iterations {
             if let Some(m) = &measuring {
                 m.before(i);

@@ -19,7 +19,6 @@ pub mod latency;
 pub mod limits;
 mod native;
 pub mod observer;
-mod pace;
 mod params;
 mod picture;
 pub mod ports;
@@ -27,6 +26,7 @@ mod program;
 pub mod programs;
 mod random;
 pub mod ranks;
+mod round_robin;
 mod splitting;
 mod stopwatch;
 
@@ -38,10 +38,10 @@ pub use error::{Error, Result};
 pub use film::Film;
 pub use native::{Style, has_native, native};
 pub use observer::{Observe, Observer};
-pub use pace::{Measuring, Turn, turns};
 pub use params::Params;
 pub use picture::Picture;
 pub use program::{Answer, Outcome, Program, Variant, Verdict, Work};
+pub use round_robin::{Measuring, RoundRobinSlot, round_robin_slots};
 pub use stopwatch::Spent;
 
 /// Every program, in the order of the list.

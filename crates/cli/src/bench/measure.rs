@@ -1,10 +1,11 @@
-//! Measures one case on all participants: one thread for each, which take turns, so that drift of the machine affects
+//! Measures one case on all participants: one thread for each, which take round_robin_slots, so that drift of the machine affects
 //! all alike. Every result is checked.
 
 use super::statistics::Quartiles;
 use cloom_gallery::latency::{Launching, launches};
 use cloom_gallery::{
-    Case, Error, Found, Outcome, Params, Program, Session, Style, Times, Turn, Verdict, Work, has_native, native, turns,
+    Case, Error, Found, Outcome, Params, Program, RoundRobinSlot, Session, Style, Times, Verdict, Work, has_native,
+    native, round_robin_slots,
 };
 use serde::{Deserialize, Serialize};
 
@@ -147,18 +148,18 @@ type Ran = Option<Result<Outcome, Error>>;
 pub fn on_threads_with<T: Send, E: Send + From<Error>>(
     (participants, plan): (&[Participant], Plan),
     takes_part: impl Fn(&Participant) -> bool,
-    run: impl Fn(&Participant, Turn) -> Option<Result<T, E>> + Sync,
+    run: impl Fn(&Participant, RoundRobinSlot) -> Option<Result<T, E>> + Sync,
 ) -> Vec<Option<Result<T, E>>> {
     let active: Vec<bool> = participants.iter().map(takes_part).collect();
-    let mut places = turns(active.iter().filter(|a| **a).count(), plan.burst).into_iter();
+    let mut slots = round_robin_slots(active.iter().filter(|a| **a).count(), plan.burst).into_iter();
     let run = &run;
     std::thread::scope(|scope| {
         let running: Vec<_> = participants
             .iter()
             .zip(&active)
             .map(|(p, active)| {
-                let turn = if *active { places.next() } else { None };
-                turn.map(|turn| scope.spawn(move || run(p, turn)))
+                let slot = if *active { slots.next() } else { None };
+                slot.map(|slot| scope.spawn(move || run(p, slot)))
             })
             .collect();
         let crashed = |_| Some(Err(Error::Params("the host program panicked".into()).into()));
@@ -169,7 +170,7 @@ pub fn on_threads_with<T: Send, E: Send + From<Error>>(
 fn on_threads(
     who: (&[Participant], Plan),
     takes_part: impl Fn(&Participant) -> bool,
-    run: impl Fn(&Participant, Turn) -> Ran + Sync,
+    run: impl Fn(&Participant, RoundRobinSlot) -> Ran + Sync,
 ) -> Vec<Ran> {
     on_threads_with(who, takes_part, run)
 }
@@ -207,9 +208,9 @@ pub fn case(program: &'static dyn Program, case: &Case, participants: &[Particip
         Who::Device(_) => true,
         Who::Native(_) => has_native(program.name(), params),
     };
-    let ran = on_threads((participants, plan), takes_part, |p, turn| match &p.who {
-        Who::Device(found) => Some(Session::on(found).and_then(|s| program.run(&s.in_turns(turn), params))),
-        Who::Native(style) => native(program.name(), params, *style, Some(turn)),
+    let ran = on_threads((participants, plan), takes_part, |p, slot| match &p.who {
+        Who::Device(found) => Some(Session::on(found).and_then(|s| program.run(&s.in_turns(slot), params))),
+        Who::Native(style) => native(program.name(), params, *style, Some(slot)),
     });
     fates(participants, ran, plan)
 }
@@ -219,9 +220,9 @@ pub fn launching(way: &Launching, participants: &[Participant], plan: Plan) -> V
     let ran = on_threads(
         (participants, plan),
         |p| !is_native(p),
-        |p, turn| match &p.who {
+        |p, slot| match &p.who {
             Who::Device(found) => {
-                let session = Session::without_clock(found).map(|s| s.in_turns(turn));
+                let session = Session::without_clock(found).map(|s| s.in_turns(slot));
                 Some(session.and_then(|s| launches(&s, way, plan.iterations())))
             }
             Who::Native(_) => None,

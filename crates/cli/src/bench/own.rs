@@ -14,10 +14,10 @@ const ULPS: u32 = 16;
 /// Measures it; fates are in the order of the participants.
 pub fn job(job: &Job, participants: &[Participant], plan: Plan) -> Vec<Fate> {
     let is_device = |p: &Participant| matches!(p.who, Who::Device(_));
-    let ran = on_threads_with((participants, plan), is_device, |p, turn| match &p.who {
+    let ran = on_threads_with((participants, plan), is_device, |p, slot| match &p.who {
         Who::Device(found) => {
             let session = Session::on(found).map_err(Failure::from);
-            Some(session.and_then(|s| job.launch(&s.in_turns(turn), plan.iterations(), |_| {})))
+            Some(session.and_then(|s| job.launch(&s.in_turns(slot), plan.iterations(), |_| {})))
         }
         Who::Native(_) => None,
     });

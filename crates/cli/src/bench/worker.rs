@@ -13,8 +13,8 @@
 //!                             ◀─ {"Ended": …} its time, or what is wrong
 //! ```
 //!
-//! Inside the worker, the conductor that waits for `go` is a participant like the program: [`turns`] lets them
-//! alternate.
+//! Inside the worker, the conductor that waits for `go` is a participant like the program: [`round_robin_slots`]
+//! lets them alternate.
 
 use super::measure::{Fate, Plan, fate};
 use super::statistics::Quartiles;
@@ -22,7 +22,7 @@ use crate::child;
 use crate::driver;
 use crate::outcome::{Answer, Exit, Failure};
 use cloom_gallery::ports::{self, Port};
-use cloom_gallery::{Case, Error, Outcome, Params, Session, Turn, cl, turns};
+use cloom_gallery::{Case, Error, Outcome, Params, RoundRobinSlot, Session, cl, round_robin_slots};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -115,8 +115,8 @@ fn line(input: &mut impl BufRead) -> Result<Option<String>, Failure> {
 }
 
 /// Gives the program its turns as they are asked for.
-fn conduct(turn: &Turn, plan: Plan, input: &mut impl BufRead) -> Result<(), Failure> {
-    let measuring = turn.enter();
+fn conduct(slot: &RoundRobinSlot, plan: Plan, input: &mut impl BufRead) -> Result<(), Failure> {
+    let measuring = slot.enter();
     for first in (0..plan.iterations()).step_by(plan.burst() as usize) {
         measuring.before(first);
         say(&Reply::Turn)?;
@@ -142,10 +142,10 @@ pub fn work() -> Result<Answer, Failure> {
             }
             (name, _) => cloom_gallery::program(name)?.run(session, &params),
         };
-        let mut places = turns(2, plan.burst()).into_iter();
-        let (conductor, turn) = places.next().zip(places.next()).ok_or_else(|| Failure::wrong("no turns"))?;
+        let mut slots = round_robin_slots(2, plan.burst()).into_iter();
+        let (conductor, slot) = slots.next().zip(slots.next()).ok_or_else(|| Failure::wrong("no slots"))?;
         let ran = std::thread::scope(|scope| {
-            let running = scope.spawn(|| Session::on(&found).and_then(|s| run(&s.in_turns(turn))));
+            let running = scope.spawn(|| Session::on(&found).and_then(|s| run(&s.in_turns(slot))));
             let conducted = conduct(&conductor, plan, &mut input);
             drop(conductor);
             let crashed = |_| Err(Error::Params("the host program panicked".into()));

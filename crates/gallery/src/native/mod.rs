@@ -10,9 +10,9 @@ mod simple;
 mod strands;
 
 use crate::error::Result;
-use crate::pace::{Turn, measured};
 use crate::params::Params;
 use crate::program::{Answer, Outcome, Verdict};
+use crate::round_robin::{RoundRobinSlot, measured};
 use std::time::Duration;
 
 /// How it is written.
@@ -26,14 +26,14 @@ pub enum Style {
 
 /// Measures what it is given.
 pub(crate) struct Clock<'a> {
-    turn: Option<&'a Turn>,
+    slot: Option<&'a RoundRobinSlot>,
     iterations: u32,
     times: crate::cl::Times,
 }
 
 impl Clock<'_> {
     fn measure(&mut self, body: impl FnMut()) {
-        self.times = measured(self.turn, self.iterations, body);
+        self.times = measured(self.slot, self.iterations, body);
     }
 }
 
@@ -70,10 +70,10 @@ pub fn has_native(program: &str, params: &Params) -> bool {
     body(program, params).is_some()
 }
 
-/// Runs the native version of a program, if there is one; `turn` is dropped when it has measured.
-pub fn native(program: &str, params: &Params, style: Style, turn: Option<Turn>) -> Option<Result<Outcome>> {
+/// Runs the native version of a program, if there is one; `slot` is dropped when it has measured.
+pub fn native(program: &str, params: &Params, style: Style, slot: Option<RoundRobinSlot>) -> Option<Result<Outcome>> {
     let body = body(program, params)?;
-    let mut clock = Clock { turn: turn.as_ref(), iterations: params.iterations, times: crate::cl::Times::default() };
+    let mut clock = Clock { slot: slot.as_ref(), iterations: params.iterations, times: crate::cl::Times::default() };
     Some(body(params, style, &mut clock).map(|answer| Outcome {
         variant: match style {
             Style::Scalar => "scalar",

@@ -9,7 +9,7 @@ use crate::splitting::domain::Domain;
 use crate::splitting::parts::Parts;
 use crate::splitting::plan::{Plan, Ran};
 use crate::splitting::split::{Balance, even};
-use crate::splitting::team::{Team, hidden, trace};
+use crate::splitting::worker_group::{WorkerGroup, hidden, trace};
 use std::cell::RefCell;
 
 /// A new split that moves fewer units than this share of them is not worth the copies.
@@ -23,14 +23,14 @@ pub(crate) fn run<T: Plain, D: Domain<T>>(
     plan: &Plan<'_, T, D>,
     frame: impl Fn(&[T]) -> Picture,
 ) -> Result<Ran<T>> {
-    let team = Team::open(session, params)?;
-    let (kernels, build) = plan.source.build(&team.members)?;
+    let group = WorkerGroup::open(session, params)?;
+    let (kernels, build) = plan.source.build(&group.members)?;
     let is_adaptive = params.variant == "devices_adaptive";
     let (units, least) = (plan.shape.units(), plan.shape.least());
     // How many of the devices can take part.
-    let members = team.members.len().min(units / least).max(1);
+    let members = group.members.len().min(units / least).max(1);
     let open = |split: &[usize], start: &[T]| {
-        let parts = Parts::<D, T>::new(&team, &plan.shape, split, plan.boards)?;
+        let parts = Parts::<D, T>::new(&group, &plan.shape, split, plan.boards)?;
         parts.scatter(0, start)?;
         Ok::<_, crate::Error>(parts)
     };
@@ -46,7 +46,7 @@ pub(crate) fn run<T: Plain, D: Domain<T>>(
     let after = |i: u32| {
         let mut parts = parts.borrow_mut();
         let spans = parts.spans()?;
-        team.members.iter().for_each(Session::forget);
+        group.members.iter().for_each(Session::forget);
         splits.borrow_mut().push(parts.split().to_vec());
         params.observer.frame(|| Ok(frame(&parts.gather(plan.result)?)))?;
         if is_adaptive && i + 1 < params.iterations {
@@ -63,7 +63,7 @@ pub(crate) fn run<T: Plain, D: Domain<T>>(
     let times = session.measure_and(params.iterations, body, after)?;
     let mut parts = parts.into_inner();
     let got = parts.gather(plan.result)?;
-    let mut notes = team.tells(parts.split(), D::UNITS);
+    let mut notes = group.reports(parts.split(), D::UNITS);
     if is_adaptive {
         notes.push(format!("{} of each device, iteration by iteration: {:?}", D::UNITS, splits.borrow()));
     }

@@ -154,7 +154,7 @@ impl<'s> Hybrid<'s> {
     }
 
     /// As a note: how the rows were split, the last times.
-    pub fn tells(&self) -> String {
+    pub fn reports(&self) -> String {
         let last = &self.rows[self.rows.len().saturating_sub(8)..];
         format!("rows on the device, of {}, split after split: {last:?}", self.grid.h)
     }

@@ -15,7 +15,7 @@ use crate::cl::relay::{Relay, relay};
 use crate::cl::{Kernel, Plain};
 use crate::error::Result;
 use crate::splitting::domain::{Domain, Part, Step, Way};
-use crate::splitting::team::{Span, Team, clock};
+use crate::splitting::worker_group::{Span, WorkerGroup, clock};
 use std::time::{Duration, Instant};
 
 /// The parts of a domain of `T`s, in so many boards: a step reads one and writes another one.
@@ -48,9 +48,9 @@ impl Logged {
 
 impl<'t, D: Domain<T>, T: Plain> Parts<'t, D, T> {
     /// Parts of so many units, with zeros in all boards.
-    pub fn new(team: &'t Team, domain: &D, split: &[usize], boards: usize) -> Result<Parts<'t, D, T>> {
+    pub fn new(group: &'t WorkerGroup, domain: &D, split: &[usize], boards: usize) -> Result<Parts<'t, D, T>> {
         let epoch = Instant::now();
-        let (parts, ways) = domain.parts(&team.members, split, boards)?;
+        let (parts, ways) = domain.parts(&group.members, split, boards)?;
         let offset = |part: &D::Part<'t>| {
             let probe = || Ok(part.reads().read(part.board(0), 0, vec![T::default()], &[])?.done().clone());
             clock(part.reads(), probe, epoch)

@@ -6,10 +6,10 @@ use crate::error::Result;
 use crate::params::Params;
 use crate::picture::Picture;
 use crate::splitting::band::{Shape, Step};
+use crate::splitting::communicator::Sent;
 use crate::splitting::devices;
 #[cfg(feature = "mpi")]
 use crate::splitting::ranks;
-use crate::splitting::world::Sent;
 use std::time::{Duration, Instant};
 
 /// What runs.

@@ -14,15 +14,15 @@ use crate::error::{Error, Result};
 use crate::params::Params;
 use crate::picture::Picture;
 use crate::splitting::band::{Band, Shape, Step, neighbours};
+use crate::splitting::communicator::{Communicator, Sent};
 use crate::splitting::plan::{Plan, Ran};
-use crate::splitting::team::even;
-use crate::splitting::world::{Sent, World};
+use crate::splitting::worker_group::even;
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 /// This process's part of a picture.
 pub(crate) struct Rank<'s, T: Sent> {
-    world: &'s World,
+    communicator: &'s Communicator,
     band: Band<'s, T>,
     split: Vec<usize>,
     // Halos on their way to the device.
@@ -33,9 +33,9 @@ pub(crate) struct Rank<'s, T: Sent> {
 
 impl<'s, T: Sent> Rank<'s, T> {
     /// A band of a picture, with zeros in all boards.
-    pub fn new(world: &'s World, session: &'s Session, shape: Shape, boards: usize) -> Result<Self> {
+    pub fn new(communicator: &'s Communicator, session: &'s Session, shape: Shape, boards: usize) -> Result<Self> {
         let Shape { height, halo, wraps, .. } = shape;
-        let (rank, size, least) = (world.rank(), world.size(), halo.max(1));
+        let (rank, size, least) = (communicator.rank(), communicator.size(), halo.max(1));
         if (size > 1 || wraps) && height < size * least {
             return Err(Error::Params(format!(
                 "{height} rows for {size} ranks, which need {least} each: choose a larger -s or fewer ranks"
@@ -43,7 +43,7 @@ impl<'s, T: Sent> Rank<'s, T> {
         }
         let split = even(height, size);
         let band = Band::new(session, shape, (split[..rank].iter().sum(), split[rank]), boards)?;
-        Ok(Rank { world, band, split, arriving: Vec::new(), exchanging: Duration::ZERO })
+        Ok(Rank { communicator, band, split, arriving: Vec::new(), exchanging: Duration::ZERO })
     }
 
     /// Writes its part of a picture to a board.
@@ -53,7 +53,7 @@ impl<'s, T: Sent> Rank<'s, T> {
 
     /// Whether another process needs rows of this one, or it needs its own at the other end.
     fn has_neighbours(&self) -> bool {
-        neighbours(self.world.rank(), self.world.size(), self.band.shape.wraps) != [None; 2]
+        neighbours(self.communicator.rank(), self.communicator.size(), self.band.shape.wraps) != [None; 2]
     }
 
     /// A step, as in `Parts::step`.
@@ -75,7 +75,7 @@ impl<'s, T: Sent> Rank<'s, T> {
         band.inner(kernel, step)?;
         let (first, last) = (first.wait()?, last.wait()?);
         let start = Instant::now();
-        let [above, below] = self.world.exchange(band.shape.wraps, &first, &last);
+        let [above, below] = self.communicator.exchange(band.shape.wraps, &first, &last);
         self.exchanging += start.elapsed();
         for (rows, at) in [(above, 0), (below, halo + band.rows)] {
             if let Some(rows) = rows {
@@ -94,14 +94,14 @@ impl<'s, T: Sent> Rank<'s, T> {
     pub fn gather(&self, board: usize) -> Result<Vec<T>> {
         self.settle()?;
         let lens: Vec<usize> = self.split.iter().map(|rows| rows * self.band.shape.width).collect();
-        Ok(self.world.gather(&self.band.read(board)?, &lens))
+        Ok(self.communicator.gather(&self.band.read(board)?, &lens))
     }
 
     /// What each rank has, and how long this one exchanged halos.
-    pub fn tells(&self, total: Duration) -> Vec<String> {
+    pub fn reports(&self, total: Duration) -> Vec<String> {
         let share = 100.0 * self.exchanging.as_secs_f64() / total.as_secs_f64().max(1e-9);
         vec![
-            format!("{} ranks with {:?} rows", self.world.size(), self.split),
+            format!("{} ranks with {:?} rows", self.communicator.size(), self.split),
             format!("the first one exchanged halos for {share:.1} % of the time, while it computed its inner rows"),
         ]
     }
@@ -115,20 +115,20 @@ pub(crate) fn run<T: Sent>(
     plan: &Plan<'_, T>,
     frame: impl Fn(&[T]) -> Picture,
 ) -> Result<Ran<T>> {
-    let world = World::join()?;
+    let communicator = Communicator::join()?;
     let start = Instant::now();
     let kernels = plan.source.build_for(session)?;
     let build = start.elapsed();
-    let rank = Rank::new(&world, session, plan.shape, plan.boards)?;
+    let rank = Rank::new(&communicator, session, plan.shape, plan.boards)?;
     rank.write(0, plan.start)?;
     let rank = RefCell::new(rank);
-    let is_first = world.rank() == 0;
+    let is_first = communicator.rank() == 0;
     let body = |_| {
         let mut rank = rank.borrow_mut();
-        world.barrier();
+        communicator.barrier();
         plan.steps.iter().try_for_each(|&step| rank.step(&kernels, step))?;
         rank.settle()?;
-        world.barrier();
+        communicator.barrier();
         session.forget();
         Ok(true)
     };
@@ -143,10 +143,10 @@ pub(crate) fn run<T: Sent>(
     let times = session.measure_and(params.iterations, body, after)?;
     let rank = rank.into_inner();
     let got = rank.gather(plan.result)?;
-    let notes = rank.tells(times.wall.iter().sum());
+    let notes = rank.reports(times.wall.iter().sum());
     drop(rank);
-    let number = world.rank();
-    world.leave();
+    let number = communicator.rank();
+    communicator.leave();
     if number > 0 {
         return Err(Error::NotFirst { rank: number });
     }

@@ -36,7 +36,7 @@ fn by_weight(units: usize, weights: &[f64], least: usize) -> Vec<usize> {
 }
 
 /// What a step is divided by at most, so that one odd measurement does not hold the split where it is.
-const MOST_SLOPE: f64 = 8.0;
+const MAX_SLOPE: f64 = 8.0;
 
 /// Brings a split to where all devices take the same time.
 ///
@@ -71,7 +71,7 @@ fn slope((split_before, wanted_before): &(Vec<usize>, Vec<f64>), split: &[usize]
         change += (wanted_before[i] - wanted) * moved;
         square += moved * moved;
     }
-    if square > 0.0 { (change / square).clamp(1.0, MOST_SLOPE) } else { 1.0 }
+    if square > 0.0 { (change / square).clamp(1.0, MAX_SLOPE) } else { 1.0 }
 }
 
 #[cfg(test)]
@@ -93,10 +93,10 @@ mod tests {
     /// Seconds that each device takes for its part.
     fn seconds(split: &[usize], paces: &[f64], cost: impl Fn(usize) -> f64) -> Vec<f64> {
         let mut first = 0;
-        let part = |(&units, pace): (&usize, &f64)| {
+        let part = |(&units, speed): (&usize, &f64)| {
             let sum: f64 = (first..first + units).map(&cost).sum();
             first += units;
-            sum / pace
+            sum / speed
         };
         split.iter().zip(paces).map(part).collect()
     }
@@ -138,8 +138,8 @@ mod tests {
         let mut balance = Balance::default();
         let mut split = even(256, 2);
         for iteration in 0..20 {
-            let pace = if iteration < 10 { 1.0 } else { 0.2 };
-            split = balance.next(&split, &[1.0, pace], 1);
+            let speed = if iteration < 10 { 1.0 } else { 0.2 };
+            split = balance.next(&split, &[1.0, speed], 1);
         }
         assert_eq!(split, by_weight(256, &[1.0, 0.2], 1));
     }

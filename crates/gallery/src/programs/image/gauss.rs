@@ -10,7 +10,7 @@ use crate::picture::Picture;
 use crate::program::{Answer, Outcome, Program, Variant, Work, close};
 use crate::splitting::band::{Shape, Step};
 use crate::splitting::plan::{self, Plan, Source};
-use crate::splitting::team;
+use crate::splitting::worker_group;
 use std::time::Duration;
 
 pub struct Gauss;
@@ -199,7 +199,7 @@ impl Program for Gauss {
     }
 
     fn knobs(&self) -> &'static [&'static str] {
-        &[team::KNOB]
+        &[worker_group::KNOB]
     }
 
     fn source(&self, params: &Params) -> &'static str {

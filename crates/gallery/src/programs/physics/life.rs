@@ -14,7 +14,7 @@ use crate::program::{Answer, Outcome, Program, Variant, Verdict, Work, same};
 use crate::random::Random;
 use crate::splitting::band::{Shape, Step};
 use crate::splitting::plan::{self, Plan, Ran, Source};
-use crate::splitting::team;
+use crate::splitting::worker_group;
 use std::cell::RefCell;
 
 pub struct Life;
@@ -278,7 +278,7 @@ impl Program for Life {
             "board=torus|finite: what lies beyond the edge",
             "start=picture|random|gliders|glider|still: the first board",
             "steps=8: generations an iteration on several devices, even",
-            team::KNOB,
+            worker_group::KNOB,
         ]
     }
 

@@ -11,7 +11,7 @@ use crate::picture::Picture;
 use crate::program::{Answer, Outcome, same_picture};
 use crate::splitting::plan::Source;
 use crate::splitting::split::{Balance, even, speed};
-use crate::splitting::team::Team;
+use crate::splitting::worker_group::WorkerGroup;
 use std::cell::RefCell;
 use std::time::Instant;
 
@@ -28,15 +28,15 @@ pub(super) fn run(
     (grid, max): (Grid, u32),
     options: &str,
 ) -> Result<Outcome> {
-    let team = Team::open(session, params)?;
+    let group = WorkerGroup::open(session, params)?;
     let still = params.choice("view", &["zoom", "still"])? == "still";
     let source = Source { program: "mandel", source: SOURCE, options, kernels: &["mandel_ocl"] };
-    let (kernels, build) = source.build(&team.members)?;
+    let (kernels, build) = source.build(&group.members)?;
     // Rows of tiles are split, so that groups stay whole.
     let tiles = grid.groups()[1];
-    let members = team.members.len().min(tiles);
+    let members = group.members.len().min(tiles);
     let band = |member| Ok(Band { queue: Session::queue(member)?, output: member.zeroed(grid.w * grid.h)? });
-    let bands = team.members.iter().take(members).map(band).collect::<Result<Vec<_>>>()?;
+    let bands = group.members.iter().take(members).map(band).collect::<Result<Vec<_>>>()?;
     let split = RefCell::new(even(tiles, members));
     let (mut splits, mut balance) = (Vec::new(), Balance::default());
     let view = |i: u32| View::of(if still { 0 } else { i }, grid.w, grid.h);
@@ -81,7 +81,7 @@ pub(super) fn run(
             let busy = to.saturating_sub(from).min(start.elapsed());
             speeds.push(speed(*tiles, busy));
         }
-        team.members.iter().for_each(Session::forget);
+        group.members.iter().for_each(Session::forget);
         if variant == "devices_adaptive" {
             split.replace(balance.next(&current, &speeds, 1));
         }
@@ -95,7 +95,7 @@ pub(super) fn run(
     let got = picture(&last)?;
     let (want, repetitions) = reference(view(params.iterations - 1), &grid, max);
     let rows: Vec<usize> = rows(&last).into_iter().map(|(first, end)| end - first).collect();
-    let mut notes = team.tells(&rows, "rows");
+    let mut notes = group.reports(&rows, "rows");
     notes.push(format!("rows of tiles of each device, iteration by iteration: {splits:?}"));
     Ok(Outcome {
         variant,

@@ -12,7 +12,7 @@ use crate::params::Params;
 use crate::picture::{Picture, rgb};
 use crate::program::{Answer, Outcome, Program, Variant, Work, same_picture};
 use crate::splitting::split::{Balance, speed};
-use crate::splitting::team;
+use crate::splitting::worker_group;
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -135,7 +135,7 @@ impl Program for Mandel {
         &[
             "max=512: iterations a point at most",
             "view=zoom|still: closer with each iteration, or all alike",
-            team::KNOB,
+            worker_group::KNOB,
         ]
     }
 

@@ -149,7 +149,7 @@ pub(super) fn on_both(
         }
         sweeps += BATCH;
         if !on_host && session.read(&changed)?[BATCH - 1] == 0 {
-            return Ok((boards.board()?, sweeps, boards.tells()));
+            return Ok((boards.board()?, sweeps, boards.reports()));
         }
         boards.adjust()?;
     }

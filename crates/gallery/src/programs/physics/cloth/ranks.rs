@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 use crate::params::Params;
 use crate::program::Outcome;
 use crate::splitting::band::{Shape, Step};
+use crate::splitting::communicator::Communicator;
 use crate::splitting::ranks::Rank;
-use crate::splitting::world::World;
 use std::time::Duration;
 
 /// Bending links lead to the next row but one.
@@ -27,19 +27,19 @@ const GATHER: usize = 1;
 const COLLIDE: usize = 2;
 
 pub(super) fn run(session: &Session, params: &Params, model: &Model) -> Result<Outcome> {
-    let world = World::join()?;
+    let communicator = Communicator::join()?;
     let played = super::play(session, params, "ranks", model, |built| {
-        Ok(Box::new(Bands::new(&world, session, params, model, built)?))
+        Ok(Box::new(Bands::new(&communicator, session, params, model, built)?))
     });
     if matches!(played, Ok(_) | Err(Error::NotFirst { .. })) {
-        world.leave();
+        communicator.leave();
     }
     played
 }
 
 /// This process's band.
 struct Bands<'a> {
-    world: &'a World,
+    communicator: &'a Communicator,
     session: &'a Session,
     model: &'a Model,
     rank: Rank<'a, f32>,
@@ -53,7 +53,7 @@ struct Bands<'a> {
 
 impl<'a> Bands<'a> {
     fn new(
-        world: &'a World,
+        communicator: &'a Communicator,
         session: &'a Session,
         params: &Params,
         model: &'a Model,
@@ -61,20 +61,20 @@ impl<'a> Bands<'a> {
     ) -> Result<Bands<'a>> {
         let items = model.w * model.flags;
         let shape = Shape { width: 3 * items, items, height: model.h, halo: HALO, wraps: false };
-        let rank = Rank::new(world, session, shape, 3)?;
+        let rank = Rank::new(communicator, session, shape, 3)?;
         for (board, state) in model.start().iter().enumerate() {
             rank.write(board, &in_rows(model, state))?;
         }
         let alone = || Device::new(session, params, model, built, "jacobi", &[]);
         Ok(Bands {
-            world,
+            communicator,
             session,
             model,
             rank,
             kernels: KERNELS.iter().map(|name| built.kernel(name)).collect::<Result<_>>()?,
             inverse: session.upload(&model.inverse())?,
             boards: [0, 1, 2],
-            alone: (world.rank() == 0).then(alone).transpose()?,
+            alone: (communicator.rank() == 0).then(alone).transpose()?,
         })
     }
 
@@ -99,17 +99,17 @@ impl<'a> Bands<'a> {
 
 impl Moves for Bands<'_> {
     fn rank(&self) -> usize {
-        self.world.rank()
+        self.communicator.rank()
     }
 
     fn frame(&mut self, number: u32) -> Result<()> {
         let start = number as f32 * FRAME_TIME;
-        self.world.barrier();
+        self.communicator.barrier();
         for step in 0..self.model.steps {
             self.step(start + step as f32 * self.model.step_time())?;
         }
         self.rank.settle()?;
-        self.world.barrier();
+        self.communicator.barrier();
         self.session.forget();
         Ok(())
     }
@@ -132,7 +132,7 @@ impl Moves for Bands<'_> {
     }
 
     fn notes(&self, total: Duration) -> Vec<String> {
-        self.rank.tells(total)
+        self.rank.reports(total)
     }
 }
 

@@ -18,7 +18,7 @@ use crate::params::Params;
 use crate::program::{Answer, Outcome, Program, Variant, Work, close};
 use crate::splitting::domain::Step;
 use crate::splitting::plan::{Plan, Ran, Source};
-use crate::splitting::{devices, plan, team};
+use crate::splitting::{devices, plan, worker_group};
 use device::Device;
 use host::{Host, Lazy};
 use mesh::{Mesh, Order};
@@ -212,7 +212,7 @@ impl Program for Heat3d {
             "steps=16: steps an iteration, even on several devices",
             "start=waves|cold: what lies between the rings that are held",
             "still=1: lazy patches take a change of so many millionths for none",
-            team::KNOB,
+            worker_group::KNOB,
         ]
     }
 

@@ -165,9 +165,9 @@ impl<'s> Boards<'s> {
     }
 
     /// How two sides shared the rows, as a note.
-    pub fn tells(&self) -> Option<String> {
+    pub fn reports(&self) -> Option<String> {
         match &self.place {
-            Place::Both(boards) => Some(boards.tells()),
+            Place::Both(boards) => Some(boards.reports()),
             _ => None,
         }
     }

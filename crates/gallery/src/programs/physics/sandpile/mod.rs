@@ -20,7 +20,7 @@ use crate::program::{Answer, Outcome, Program, Variant, Verdict, Work, same};
 use crate::random::Random;
 use crate::splitting::band::{Shape, Step};
 use crate::splitting::plan::{self, Plan, Ran, Source};
-use crate::splitting::team;
+use crate::splitting::worker_group;
 use boards::Boards;
 use reference::{stable, step};
 use std::cell::RefCell;
@@ -150,7 +150,7 @@ fn on_boards(session: &Session, params: &Params, variant: &'static str, setup: &
     let times = session.measure_and(params.iterations, body, after)?;
     let boards = boards.into_inner();
     let note = format!("{} steps; {}stable", boards.done, if is_stable { "" } else { "not yet " });
-    let notes = std::iter::once(note).chain(boards.tells()).collect();
+    let notes = std::iter::once(note).chain(boards.reports()).collect();
     Ok(Done { ran: Ran { build: built.time, times, got: boards.board()?, notes }, steps: boards.done, is_stable })
 }
 
@@ -183,7 +183,7 @@ impl Program for Sandpile {
             "start=piles|pile|uniform|random: many piles, one pile, as many grains everywhere, up to so many",
             "grains=0: how many; 0 for a number that suits the size",
             "steps=16: steps an iteration; an even number on several devices",
-            team::KNOB,
+            worker_group::KNOB,
         ]
     }
 

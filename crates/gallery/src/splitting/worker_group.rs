@@ -13,27 +13,28 @@ use std::time::{Duration, Instant};
 pub(crate) const KNOB: &str = "devices=own/2: those that share the work, joined by +: own, or PLATFORM or \
                                PLATFORM:DEVICE; /N for N equal parts of it";
 /// More devices than this are refused.
-const MOST: usize = 64;
+const MAX_DEVICES: usize = 64;
 /// Characters of a line of the trace.
 const COLUMNS: usize = 72;
 
 /// The devices of a run.
-pub(crate) struct Team {
+pub(crate) struct WorkerGroup {
     pub members: Vec<Session>,
 }
 
-impl Team {
+impl WorkerGroup {
     /// The devices that `devices=` names, each one or so many equal parts of it; without it, the session's own in two.
-    pub fn open(session: &Session, params: &Params) -> Result<Team> {
+    pub fn open(session: &Session, params: &Params) -> Result<WorkerGroup> {
         let text = params.text("devices").unwrap_or("own/2");
         let bad = |why: String| Error::Params(format!("-c devices={text}: {why}"));
         let mut members = Vec::new();
         for part in text.split('+') {
             let (name, count) = match part.rsplit_once('/') {
-                Some((name, count)) => (name, count.parse().ok().filter(|n| (1..=MOST).contains(n))),
+                Some((name, count)) => (name, count.parse().ok().filter(|n| (1..=MAX_DEVICES).contains(n))),
                 None => (part, Some(1)),
             };
-            let count = count.ok_or_else(|| bad(format!("`{part}`: give a number of parts from 1 to {MOST}")))?;
+            let count =
+                count.ok_or_else(|| bad(format!("`{part}`: give a number of parts from 1 to {MAX_DEVICES}")))?;
             if name == "own" {
                 members.extend(Part::of(&session.found, count)?);
             } else {
@@ -45,14 +46,14 @@ impl Team {
                 members.extend(Part::of(&choice.found()?, count)?);
             }
         }
-        if members.len() > MOST {
-            return Err(bad(format!("{} devices; take at most {MOST}", members.len())));
+        if members.len() > MAX_DEVICES {
+            return Err(bad(format!("{} devices; take at most {MAX_DEVICES}", members.len())));
         }
-        Ok(Team { members: Session::together(members)? })
+        Ok(WorkerGroup { members: Session::together(members)? })
     }
 
     /// As a note: which device has how many of these units.
-    pub fn tells(&self, split: &[usize], units: &str) -> Vec<String> {
+    pub fn reports(&self, split: &[usize], units: &str) -> Vec<String> {
         let line = |(member, count): (&Session, &usize)| {
             format!("{}, {}: {count} {units}", member.found.platform, member.found.device)
         };

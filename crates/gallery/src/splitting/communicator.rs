@@ -1,12 +1,12 @@
 //! The processes of a run, and what they tell each other through MPI.
 //!
-//! Without the feature `mpi` there is no `World` to join.
+//! Without the feature `mpi` there is no `Communicator` to join.
 
 #[cfg(not(feature = "mpi"))]
 pub(crate) use without::Sent;
 
 #[cfg(feature = "mpi")]
-pub(crate) use with::{Sent, World};
+pub(crate) use with::{Communicator, Sent};
 
 #[cfg(not(feature = "mpi"))]
 mod without {
@@ -26,7 +26,7 @@ mod with {
     use mpi::environment::Universe;
     use mpi::request::WaitGuard;
     use mpi::topology::SimpleCommunicator;
-    use mpi::traits::{Communicator, CommunicatorCollectives, Destination, Root, Source};
+    use mpi::traits::{Communicator as _, CommunicatorCollectives, Destination, Root, Source};
     use std::mem::ManuallyDrop;
 
     /// What processes tell each other.
@@ -38,20 +38,20 @@ mod with {
     const DOWN: i32 = 1;
 
     /// All processes of the run.
-    pub(crate) struct World {
+    pub(crate) struct Communicator {
         // Only `leave` drops it, which waits for the others. After an error this process just ends, and the launcher
         // ends the others.
         universe: ManuallyDrop<Universe>,
         world: SimpleCommunicator,
     }
 
-    impl World {
+    impl Communicator {
         /// Joins the others.
-        pub fn join() -> Result<World> {
+        pub fn join() -> Result<Communicator> {
             let once = || Error::Unsupported("a process can be a rank only once".into());
             let universe = mpi::initialize().ok_or_else(once)?;
             let world = universe.world();
-            Ok(World { universe: ManuallyDrop::new(universe), world })
+            Ok(Communicator { universe: ManuallyDrop::new(universe), world })
         }
 
         /// All went well: waits for the others, and ends MPI.

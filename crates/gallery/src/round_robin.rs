@@ -1,8 +1,8 @@
-//! Turns: several sessions, each on a thread of its own, measure in turns and never at the same time.
+//! Round-robin measurement: several sessions, each on a thread of its own, measure in turns and never at the same time.
 //!
-//! What comes in: how many take part. What goes out: a [`Turn`] for each. A participant that is ready to measure waits
-//! until no other one prepares or checks results; then they run bursts of iterations in turns (round-robin), so that
-//! other load of the machine affects all alike; and none starts to check its result before the last one has measured.
+//! What comes in: how many take part. What goes out: a [`RoundRobinSlot`] for each. A participant that is ready to
+//! measure waits until no other one prepares or checks results. Then the participants run bursts of iterations in turns,
+//! so that other load of the machine affects all alike. None starts to check its result before the last one has measured.
 
 use crate::cl::Times;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ const REST: Duration = Duration::from_millis(1);
 
 /// The state of a participant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
+enum Phase {
     /// Preparing or checking: nobody measures meanwhile.
     Busy,
     /// Measuring, when its turn comes.
@@ -26,24 +26,24 @@ enum Place {
 
 #[derive(Debug)]
 struct State {
-    places: Vec<Place>,
+    phases: Vec<Phase>,
     next: usize,
 }
 
 impl State {
     /// Whose turn it is.
     fn turn(&self) -> Option<usize> {
-        if self.places.contains(&Place::Busy) {
+        if self.phases.contains(&Phase::Busy) {
             return None;
         }
-        let n = self.places.len();
-        (0..n).map(|k| (self.next + k) % n).find(|&i| self.places[i] == Place::Measuring)
+        let n = self.phases.len();
+        (0..n).map(|k| (self.next + k) % n).find(|&i| self.phases[i] == Phase::Measuring)
     }
 
     /// When the last one has measured, all may go on.
     fn release(&mut self) {
-        if !self.places.contains(&Place::Measuring) {
-            self.places.iter_mut().filter(|p| **p == Place::Done).for_each(|p| *p = Place::Busy);
+        if !self.phases.contains(&Phase::Measuring) {
+            self.phases.iter_mut().filter(|p| **p == Phase::Done).for_each(|p| *p = Phase::Busy);
         }
     }
 }
@@ -54,22 +54,22 @@ struct Shared {
     changed: Condvar,
 }
 
-/// One participant's turn. Dropping it leaves the measurement.
+/// The slot of a participant, who leaves the measurement when it is dropped.
 #[derive(Debug)]
-pub struct Turn {
+pub struct RoundRobinSlot {
     shared: Arc<Shared>,
     me: usize,
     burst: u32,
 }
 
-/// Places for as many participants, who run `burst` iterations a turn.
-pub fn turns(participants: usize, burst: u32) -> Vec<Turn> {
-    let state = State { places: vec![Place::Busy; participants], next: 0 };
+/// Slots for so many participants, who run `burst` iterations in a turn.
+pub fn round_robin_slots(count: usize, burst: u32) -> Vec<RoundRobinSlot> {
+    let state = State { phases: vec![Phase::Busy; count], next: 0 };
     let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
-    (0..participants).map(|me| Turn { shared: shared.clone(), me, burst: burst.max(1) }).collect()
+    (0..count).map(|me| RoundRobinSlot { shared: shared.clone(), me, burst: burst.max(1) }).collect()
 }
 
-impl Turn {
+impl RoundRobinSlot {
     // A participant that panicked leaves a state that is still whole.
     fn state(&self) -> MutexGuard<'_, State> {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -87,15 +87,15 @@ impl Turn {
 
     /// From here on this participant measures; until the guard is dropped, which waits for the others.
     pub fn enter(&self) -> Measuring<'_> {
-        self.change(|s| s.places[self.me] = Place::Measuring);
+        self.change(|s| s.phases[self.me] = Phase::Measuring);
         Measuring(self)
     }
 }
 
-impl Drop for Turn {
+impl Drop for RoundRobinSlot {
     fn drop(&mut self) {
         self.change(|s| {
-            s.places[self.me] = Place::Left;
+            s.phases[self.me] = Phase::Left;
             s.release();
         });
     }
@@ -103,7 +103,7 @@ impl Drop for Turn {
 
 /// A participant that measures.
 #[derive(Debug)]
-pub struct Measuring<'a>(&'a Turn);
+pub struct Measuring<'a>(&'a RoundRobinSlot);
 
 impl Measuring<'_> {
     /// Before an iteration: returns when it may run.
@@ -117,7 +117,7 @@ impl Measuring<'_> {
     /// After an iteration.
     pub fn after(&self, iteration: u32) {
         if (iteration + 1).is_multiple_of(self.0.burst) {
-            self.0.change(|s| s.next = (self.0.me + 1) % s.places.len());
+            self.0.change(|s| s.next = (self.0.me + 1) % s.phases.len());
         }
     }
 }
@@ -126,16 +126,16 @@ impl Drop for Measuring<'_> {
     fn drop(&mut self) {
         let me = self.0.me;
         self.0.change(|s| {
-            s.places[me] = Place::Done;
+            s.phases[me] = Phase::Done;
             s.release();
         });
-        self.0.wait_while(|s| s.places[me] == Place::Done);
+        self.0.wait_while(|s| s.phases[me] == Phase::Done);
     }
 }
 
 /// Runs `body` so many times, in turns if there are others, and measures it on the host's clock.
-pub(crate) fn measured(turn: Option<&Turn>, iterations: u32, mut body: impl FnMut()) -> Times {
-    let measuring = turn.map(Turn::enter);
+pub(crate) fn measured(slot: Option<&RoundRobinSlot>, iterations: u32, mut body: impl FnMut()) -> Times {
+    let measuring = slot.map(RoundRobinSlot::enter);
     let mut times = Times::default();
     for i in 0..iterations {
         if let Some(m) = &measuring {
@@ -161,13 +161,13 @@ mod tests {
         let log = Mutex::new(Vec::new());
         let (running, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
         std::thread::scope(|scope| {
-            for (me, turn) in turns(3, 2).into_iter().enumerate() {
+            for (me, slot) in round_robin_slots(3, 2).into_iter().enumerate() {
                 let (log, running, finished) = (&log, &running, &finished);
                 scope.spawn(move || {
                     // The third one measures less, the second one prepares for long.
                     let iterations = if me == 2 { 2 } else { 6 };
                     std::thread::sleep(Duration::from_millis(if me == 1 { 30 } else { 0 }));
-                    let measuring = turn.enter();
+                    let measuring = slot.enter();
                     for i in 0..iterations {
                         measuring.before(i);
                         assert_eq!(running.fetch_add(1, Ordering::SeqCst), 0, "two at once");
@@ -190,14 +190,14 @@ mod tests {
     fn one_that_fails_or_measures_twice_stops_nobody() {
         let count = AtomicUsize::new(0);
         std::thread::scope(|scope| {
-            for (me, turn) in turns(3, 1).into_iter().enumerate() {
+            for (me, slot) in round_robin_slots(3, 1).into_iter().enumerate() {
                 let count = &count;
                 scope.spawn(move || {
                     if me == 0 {
                         return;
                     }
                     for _ in 0..me {
-                        let measuring = turn.enter();
+                        let measuring = slot.enter();
                         for i in 0..3 {
                             measuring.before(i);
                             count.fetch_add(1, Ordering::SeqCst);
