@@ -14,7 +14,7 @@ mod kernel;
 mod program;
 
 pub use cloom_ir::DeviceCall;
-pub use cloom_ir::abi::gpu::{CoarseEntry, GpuLaunch, Joined, WarpShape};
+pub use cloom_ir::abi::gpu::{CoarseEntry, Coarsening, GpuLaunch, WarpShape};
 pub use cloom_ir::abi::{CpuLaunch, NdRange};
 pub use encode::{DecodeError, checksum, decode, encode};
 pub use folder::{Folder, FolderError};

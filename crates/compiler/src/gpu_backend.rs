@@ -5,7 +5,7 @@ use crate::backend::{Backend, Capabilities, Explanation, Generated, KernelInput,
 use crate::descriptors;
 use crate::key::{SubgroupSize, Tier};
 use crate::passes::DESCRIPTORS_BY_VALUE;
-use cloom_artifact::{CoarseEntry, GpuLaunch, Joined, KernelArtifact, KernelCode, LaunchForm, WarpShape};
+use cloom_artifact::{CoarseEntry, Coarsening, GpuLaunch, KernelArtifact, KernelCode, LaunchForm, WarpShape};
 use cloom_ir::abi::gpu::Effort;
 use cloom_ir::{FuncRef, Module};
 use cloom_llvm::OptLevel;
@@ -42,14 +42,14 @@ fn aligned(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) -> O
     });
     let func = func.flatten()?;
     manager.made(module, func, ALIGNED_COPY);
-    Some(Coarse { func, factor: 1, joined: Joined::WorkItems })
+    Some(Coarse { func, factor: 1, coarsening: Coarsening::WorkItems })
 }
 
 /// A second kernel, which is launched in place of the ordinary one where its conditions hold, and the decision. Wide
 /// accesses are always profitable, so that groups are coarsened only in kernels that gain no wide accesses.
 fn second(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) -> (Option<Coarse>, Decision) {
     let (coarse, mut decision) = cloom_spmd::coarsen(module, kernel, manager);
-    if coarse.is_some_and(|coarse| coarse.joined == Joined::WorkItems) {
+    if coarse.is_some_and(|coarse| coarse.coarsening == Coarsening::WorkItems) {
         return (coarse, decision);
     }
     match aligned(module, kernel, manager) {
@@ -131,7 +131,7 @@ impl Backend for GpuBackend {
             coarse: coarse.and_then(|coarse| {
                 // The symbols are in the order of `kernels`.
                 let entry = compiled.symbols.get(1)?.clone();
-                Some(CoarseEntry { entry, factor: coarse.factor, joined: coarse.joined })
+                Some(CoarseEntry { entry, factor: coarse.factor, coarsening: coarse.coarsening })
             }),
             effort,
             warp,

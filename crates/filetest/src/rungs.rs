@@ -205,9 +205,9 @@ fn asks_for_range(func: &Function) -> bool {
     func.insts_in_layout().any(|(_, data)| asks(&data.op))
 }
 
-/// Bytes of local memory of joined groups, if arguments say how many: more than the variables and the arguments need.
-fn joined_local_size(module: &Module, coarse: &Coarse, args: &[CaseArg]) -> u64 {
-    if !matches!(coarse.joined, Joined::Groups { local_size: None, .. }) {
+/// Bytes of local memory of coarsened groups, if arguments say how many: more than the variables and the arguments need.
+fn coarsened_local_size(module: &Module, coarse: &Coarse, args: &[CaseArg]) -> u64 {
+    if !matches!(coarse.coarsening, Coarsening::Groups { local_size: None, .. }) {
         return 0;
     }
     let variables = module.globals.values().filter(|global| global.space == Space::Local).map(|global| global.size);
@@ -219,14 +219,14 @@ fn joined_local_size(module: &Module, coarse: &Coarse, args: &[CaseArg]) -> u64 
 /// The kernels that run a range, each with its part: the coarse one for what it can take, and the kernel for the rest.
 fn parts(kernel: FuncRef, coarse: Option<Coarse>, range: &NdRange) -> Vec<(FuncRef, NdRange)> {
     let whole = vec![(kernel, *range)];
-    let Some(Coarse { func, factor, joined }) = coarse else { return whole };
+    let Some(Coarse { func, factor, coarsening }) = coarse else { return whole };
     let factor = u64::from(factor);
-    if let Joined::Groups { dim, .. } = joined {
-        let mut joined = *range;
-        joined.global[usize::from(dim)] /= factor;
+    if let Coarsening::Groups { dim, .. } = coarsening {
+        let mut coarsened = *range;
+        coarsened.global[usize::from(dim)] /= factor;
         // Of groups that are left over, or partial, the ids would be others.
         let fits = range.global[usize::from(dim)].is_multiple_of(factor * range.local[usize::from(dim)]);
-        return if fits { vec![(func, joined)] } else { whole };
+        return if fits { vec![(func, coarsened)] } else { whole };
     }
     let ([x, ..], [first, ..]) = (range.global, range.offset);
     if !first.is_multiple_of(factor) || x < factor {
@@ -237,10 +237,10 @@ fn parts(kernel: FuncRef, coarse: Option<Coarse>, range: &NdRange) -> Vec<(FuncR
         (part.offset[0], part.global[0], part.local) = (offset, size, [size.min(3), 1, 1]);
         part
     };
-    let joined = x / factor;
-    let mut parts = vec![(func, part(first / factor, joined))];
+    let coarsened = x / factor;
+    let mut parts = vec![(func, part(first / factor, coarsened))];
     if x % factor > 0 {
-        parts.push((kernel, part(first + joined * factor, x % factor)));
+        parts.push((kernel, part(first + coarsened * factor, x % factor)));
     }
     parts
 }
@@ -248,7 +248,8 @@ fn parts(kernel: FuncRef, coarse: Option<Coarse>, range: &NdRange) -> Vec<(FuncR
 impl Ready for Interpreted {
     fn run(&self, range: &NdRange, args: &[CaseArg], initialised: bool) -> Result<Outcome, String> {
         let Interpreter { stage, canary, order_seed, fuel, lanes, .. } = self.interpreter;
-        let local_memory_size = self.coarse.map_or(0, |coarse| joined_local_size(&self.program.module, &coarse, args));
+        let local_memory_size =
+            self.coarse.map_or(0, |coarse| coarsened_local_size(&self.program.module, &coarse, args));
         let options = Options { canary, order_seed, fuel, subgroup: lanes, local_memory_size, ..Options::default() };
         let mut machine = Machine::new(&self.program, options).map_err(|e| e.to_string())?;
         let mut buffers = Vec::new();

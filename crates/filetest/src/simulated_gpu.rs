@@ -11,7 +11,7 @@ use cloom_artifact::{KernelArtifact, KernelCode, LaunchForm};
 use cloom_cuda_sim::ptx::{self, GlobalMemory, Memory};
 use cloom_hal_gpu::grids::{Descriptor, GRID_LIMITS, coarsened_groups, coarsened_items, grids};
 use cloom_hal_gpu::print::{UNWRITTEN, records};
-use cloom_ir::abi::gpu::{GpuLaunch, Joined, PRINT_CAPACITY, PRINT_RECORDS};
+use cloom_ir::abi::gpu::{Coarsening, GpuLaunch, PRINT_CAPACITY, PRINT_RECORDS};
 use cloom_ir::{Module, abi};
 use cloom_llvm::OptLevel;
 use cloom_passes::{FINISH_GPU, PassManager, PassOptions};
@@ -98,12 +98,12 @@ impl Loaded {
     fn parts(&self, range: NdRange, local_size: u64) -> Vec<Part<'_>> {
         let all = Part { entry: &self.entries[0], range, first_group: [0; 3], local_size };
         let (Some(coarse), Some(entry)) = (&self.coarse, self.entries.get(1)) else { return vec![all] };
-        let (coarsened, rest, local_size) = match coarse.joined {
-            Joined::WorkItems => match coarsened_items(&range, coarse.factor.into(), 1) {
+        let (coarsened, rest, local_size) = match coarse.coarsening {
+            Coarsening::WorkItems => match coarsened_items(&range, coarse.factor.into(), 1) {
                 Some((coarsened, rest)) => (coarsened, rest.map(|rest| (rest, [0; 3])), local_size),
                 None => return vec![all],
             },
-            Joined::Groups { dim, local_size: fixed } => {
+            Coarsening::Groups { dim, local_size: fixed } => {
                 let dim = usize::from(dim);
                 let of_all = local_size.next_multiple_of(u64::from(abi::BLOCK_ALIGN)) * u64::from(coarse.factor);
                 match coarsened_groups(&range, dim, coarse.factor.into()) {

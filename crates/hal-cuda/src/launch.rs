@@ -6,7 +6,7 @@ use crate::error::OnItsWay;
 use crate::module::{CoarseFunction, CudaKernel, Function, Handle};
 use crate::print::Printing;
 use crate::stream::{Running, Stream, Times};
-use cloom_artifact::{Joined, KernelArgKind};
+use cloom_artifact::{Coarsening, KernelArgKind};
 use cloom_hal::{Completion, HalError, Launch, NdRange};
 use cloom_hal_gpu::grids::{
     Descriptor, GRID_LIMITS, Grid, coarsened_groups, coarsened_items, grids, group_count, is_full, least_groups,
@@ -215,14 +215,14 @@ fn split<'a>(
     threads: u64,
 ) -> Option<Split<'a>> {
     let (most, factor, size) = (coarse.function.most, coarse.factor.into(), kernel.gpu.size);
-    match coarse.joined {
-        Joined::WorkItems => {
+    match coarse.coarsening {
+        Coarsening::WorkItems => {
             let (coarsened, rest) = coarsened_items(range, factor, size.units * MIN_COARSE_THREADS)?;
             let coarsened = shaped(&coarsened, kernel.warp, most, size).unwrap_or(coarsened);
             let fits = group_of(&coarsened).iter().product::<u64>() <= most;
             fits.then_some(Split { coarse, coarsened, local_size, rest: rest.map(|rest| (rest, [0; 3])) })
         }
-        Joined::Groups { dim, local_size: of_variables } => {
+        Coarsening::Groups { dim, local_size: of_variables } => {
             let of_all = || local_size.checked_next_multiple_of(BLOCK_ALIGN.into())?.checked_mul(factor);
             let local_size = of_variables.or_else(of_all)?;
             let (coarsened, rest) = coarsened_groups(range, dim.into(), factor)?;

@@ -10,7 +10,7 @@ use crate::context::{Current, Gpu};
 use crate::error::Failure;
 use crate::exit::Call;
 use crate::library::{RawFunction, RawLink, RawModule};
-use cloom_artifact::{CoarseEntry, Joined, KernelArtifact, WarpShape};
+use cloom_artifact::{CoarseEntry, Coarsening, KernelArtifact, WarpShape};
 use cloom_cuda_abi::constants::{
     FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
     FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, JIT_ERROR_LOG_BUFFER,
@@ -129,7 +129,7 @@ pub struct Function {
 pub struct CoarseFunction {
     pub(crate) function: Function,
     pub(crate) factor: u32,
-    pub(crate) joined: Joined,
+    pub(crate) coarsening: Coarsening,
 }
 
 /// A module of the driver. It is unloaded when the last handle of a function is dropped; kernels are kept until their
@@ -181,8 +181,8 @@ impl CudaKernel {
         let module = Arc::new(Module { gpu: to.gpu.clone(), raw, artifact: artifact.clone() });
         let function = module.function(&current, &artifact.entry)?;
         let coarse = match coarse {
-            Some(CoarseEntry { entry, factor, joined }) => {
-                Some(CoarseFunction { function: module.function(&current, &entry)?, factor: factor.max(1), joined })
+            Some(CoarseEntry { entry, factor, coarsening }) => {
+                Some(CoarseFunction { function: module.function(&current, &entry)?, factor: factor.max(1), coarsening })
             }
             None => None,
         };

@@ -30,10 +30,10 @@ use crate::decisions::{Decision, Form, Operation, Reason};
 use crate::passes::COARSEN;
 use crate::split::grouping::depends_on_groups;
 use check::Ids;
-use cloom_ir::abi::gpu::Joined;
+use cloom_ir::abi::gpu::Coarsening;
 use cloom_ir::{BinOp, Builder, Flags, FuncRef, Function, InstData, Linkage, Module, Op, Query, Span, Type, Value};
 use cloom_passes::{PassManager, SELECT, select};
-use jam::{Apart, Jam, Lanes};
+use jam::{Jam, Lanes, Uncoarsened};
 use rustc_hash::FxHashMap;
 
 /// Bytes of the widest access of a thread.
@@ -54,18 +54,18 @@ pub struct Coarse {
     /// The work-items of the original kernel that one work-item of this one stands for.
     pub factor: u32,
     /// Which work-items those are.
-    pub joined: Joined,
+    pub coarsening: Coarsening,
 }
 
 /// The reason why a kernel is not coarsened, and the source line that shows it.
-struct Unjoined {
+struct NotCoarsened {
     span: Span,
     why: CoarsenReason,
 }
 
-impl Unjoined {
-    fn new(why: CoarsenReason) -> Unjoined {
-        Unjoined { span: Span::NONE, why }
+impl NotCoarsened {
+    fn new(why: CoarsenReason) -> NotCoarsened {
+        NotCoarsened { span: Span::NONE, why }
     }
 }
 
@@ -79,40 +79,40 @@ pub fn coarsen(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) 
         };
         (usize::from(made.is_ok()), made)
     });
-    let made = made.unwrap_or(Err(Unjoined::new(CoarsenReason::SwitchedOff)));
+    let made = made.unwrap_or(Err(NotCoarsened::new(CoarsenReason::SwitchedOff)));
     if let Ok(coarse) = &made {
         manager.made(module, coarse.func, COARSEN);
     }
     let decision = |threads: u32, reason: Reason| Decision::new(Operation::Coarsening, Form::Threads(threads), reason);
     match made {
         Ok(coarse) => {
-            let reason = match coarse.joined {
-                Joined::WorkItems => Reason::WideAccess(WIDEST),
-                Joined::Groups { dim, .. } => Reason::GroupsOverlap { dim },
+            let reason = match coarse.coarsening {
+                Coarsening::WorkItems => Reason::WideAccess(WIDEST),
+                Coarsening::Groups { dim, .. } => Reason::GroupsOverlap { dim },
             };
             (Some(coarse), decision(coarse.factor, reason))
         }
-        Err(Unjoined { span, why }) => (None, decision(1, Reason::NotCoarsened(why)).at(span)),
+        Err(NotCoarsened { span, why }) => (None, decision(1, Reason::NotCoarsened(why)).at(span)),
     }
 }
 
-fn attempt(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) -> Result<Coarse, Unjoined> {
+fn attempt(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) -> Result<Coarse, NotCoarsened> {
     let func = &module.funcs[kernel];
     if func.size() > MAX_SIZE {
-        return Err(Unjoined::new(CoarsenReason::Large));
+        return Err(NotCoarsened::new(CoarsenReason::Large));
     }
     if depends_on_groups(module, func) {
-        return Err(Unjoined::new(CoarsenReason::DependsOnGroup));
+        return Err(NotCoarsened::new(CoarsenReason::DependsOnGroup));
     }
     if let Some((_, data)) = func.insts_in_layout().find(|(_, data)| !may_join(data)) {
-        return Err(Unjoined { span: data.span, why: CoarsenReason::OwnOperation });
+        return Err(NotCoarsened { span: data.span, why: CoarsenReason::OwnOperation });
     }
     let (mut item, asked) = item_function(func, |op| matches!(op, Op::Query { .. }));
     // A branch over a few instructions, as of `x = x > max ? max : x`, becomes a select. Otherwise it would be a
     // varying branch.
     manager.function(module, &mut item, SELECT.id, select::run_in_loop);
     let id = asked.iter().position(|op| *op == ID);
-    let id = id.ok_or_else(|| Unjoined::new(CoarsenReason::NoId))?;
+    let id = id.ok_or_else(|| NotCoarsened::new(CoarsenReason::NoId))?;
     let id = item.param_values()[func.params.len() + id];
     // The first analysis ignores control dependence, and finds the branches that may be guards. The second one ignores
     // it for guards only.
@@ -124,7 +124,7 @@ fn attempt(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) -> R
     let bytes = accesses.values().filter(|a| a.is_consecutive).map(|a| a.bytes).max();
     let factor = bytes.map_or(0, |bytes| (WIDEST / bytes).min(MAX_FACTOR));
     if factor < 2 {
-        return Err(Unjoined::new(CoarsenReason::NoNarrowAccess));
+        return Err(NotCoarsened::new(CoarsenReason::NoNarrowAccess));
     }
     let mut coarse = Function::new(format!("{}.x{factor}", func.name), func.params.clone(), None);
     coarse.linkage = func.linkage;
@@ -134,10 +134,10 @@ fn attempt(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) -> R
         meta.reqd_group_size = None;
     }
     let item_ref = module.funcs.push(item);
-    let item = (&module.funcs[item_ref], Apart::Calls(item_ref));
+    let item = (&module.funcs[item_ref], Uncoarsened::Calls(item_ref));
     let jam = Jam::new(item, &divergence, (&accesses, &unwrapped), factor, coarse);
     let coarse = jam.run(|_, _, p| Lanes::from_elem(p, 1), &asked, |b, op| neighbours(b, op, factor));
-    Ok(Coarse { func: module.funcs.push(coarse), factor, joined: Joined::WorkItems })
+    Ok(Coarse { func: module.funcs.push(coarse), factor, coarsening: Coarsening::WorkItems })
 }
 
 /// The values of a query for each of the coarsened work-items.
@@ -150,10 +150,10 @@ fn neighbours(b: &mut Builder<'_>, op: &Op, factor: u32) -> Lanes {
     }
 }
 
-/// The numbers of the coarsened ones; `joined` is the number of the one that stands for them.
-fn numbers_from(b: &mut Builder<'_>, joined: Value, factor: u32) -> Lanes {
+/// The numbers of the coarsened ones; `id` is the number of the one that stands for them.
+fn numbers_from(b: &mut Builder<'_>, id: Value, factor: u32) -> Lanes {
     let times = b.iconst(Type::I64, factor.into());
-    let first = b.binary_flags(BinOp::Mul, joined, times, Flags::NSW | Flags::NUW);
+    let first = b.binary_flags(BinOp::Mul, id, times, Flags::NSW | Flags::NUW);
     let number = |k: u32| {
         let k = b.iconst(Type::I64, k.into());
         b.binary_flags(BinOp::Add, first, k, Flags::NSW | Flags::NUW)

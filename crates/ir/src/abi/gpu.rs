@@ -93,12 +93,12 @@ pub struct CoarseEntry {
     /// The number of work-items, or groups, that one of it stands for.
     pub factor: u32,
     /// Which ones these are.
-    pub joined: Joined,
+    pub coarsening: Coarsening,
 }
 
 /// Which work-items a work-item of a coarsened kernel stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Joined {
+pub enum Coarsening {
     /// Neighbours of dimension 0. The kernel may be launched in any groups. The global id of dimension 0 is that of the
     /// first neighbour divided by the factor, and has at most 31 bits.
     WorkItems,

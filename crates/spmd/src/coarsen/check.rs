@@ -6,7 +6,7 @@
 //! An index of 32 bits, `y * width + x`, may wrap between two neighbours, whose elements are then not adjacent. The
 //! coarsened kernel checks that at run time: it compares the first index with the last one ([`Unwrapped`]).
 
-use super::Unjoined;
+use super::NotCoarsened;
 use crate::analysis::divergence::Divergence;
 use crate::decisions::coarsening::CoarsenReason;
 use cloom_ir::abi::gpu::COARSE_ALIGN;
@@ -91,16 +91,16 @@ impl Ids<'_> {
     }
 
     /// The accesses at varying addresses, if all of them and all branches can be coarsened.
-    pub(super) fn check(&self, guards: &[Block]) -> Result<(FxHashMap<Inst, Access>, Unwrapped), Unjoined> {
+    pub(super) fn check(&self, guards: &[Block]) -> Result<(FxHashMap<Inst, Access>, Unwrapped), NotCoarsened> {
         if let Some((_, data)) = self.item.insts_in_layout().find(|(_, data)| data.op == Op::Sample) {
-            return Err(Unjoined { span: data.span, why: CoarsenReason::Samples });
+            return Err(NotCoarsened { span: data.span, why: CoarsenReason::Samples });
         }
         self.with_affine(|cfg, loops, affine| {
             for &b in cfg.rpo().iter().filter(|&&b| self.divergence.is_divergent_branch(b)) {
-                let apart = |why| Unjoined { span: self.item.blocks[b].term_span, why };
-                self.guard(cfg, loops, affine, b).map_err(apart)?;
+                let refused = |why| NotCoarsened { span: self.item.blocks[b].term_span, why };
+                self.guard(cfg, loops, affine, b).map_err(refused)?;
                 if !guards.contains(&b) {
-                    return Err(apart(CoarsenReason::Branch));
+                    return Err(refused(CoarsenReason::Branch));
                 }
             }
             let unwrapped = RefCell::default();
@@ -109,8 +109,8 @@ impl Ids<'_> {
             let facts = Facts { range: &range, no_wrap: &no_wrap, ..Facts::default() };
             let affine = Affine::new(self.item, cfg, loops, facts);
             let accesses = self.accesses(&affine)?;
-            if !self.pays(loops, &affine, &accesses) {
-                return Err(Unjoined::new(CoarsenReason::LittleGain));
+            if !self.is_profitable(loops, &affine, &accesses) {
+                return Err(NotCoarsened::new(CoarsenReason::LittleGain));
             }
             Ok((accesses, unwrapped.into_inner()))
         })
@@ -155,7 +155,7 @@ impl Ids<'_> {
     }
 
     /// The accesses at varying addresses.
-    fn accesses(&self, affine: &Affine<'_>) -> Result<FxHashMap<Inst, Access>, Unjoined> {
+    fn accesses(&self, affine: &Affine<'_>) -> Result<FxHashMap<Inst, Access>, NotCoarsened> {
         let item = self.item;
         let mut accesses = FxHashMap::default();
         for (inst, data) in item.insts_in_layout() {
@@ -166,7 +166,7 @@ impl Ids<'_> {
             };
             let Some(ty) = ty.filter(|_| !self.divergence.is_uniform(data.args[0])) else { continue };
             let access = self.access(affine, data.args[0], ty, align);
-            accesses.insert(inst, access.map_err(|why| Unjoined { span: data.span, why })?);
+            accesses.insert(inst, access.map_err(|why| NotCoarsened { span: data.span, why })?);
         }
         Ok(accesses)
     }
@@ -176,7 +176,7 @@ impl Ids<'_> {
     /// further apart. That is still profitable if work-items share elements with their neighbours, as in sums along a
     /// row. (Sums down columns, of an unknown pitch, took half as long again. A few such accesses outside of loops cost
     /// nothing.)
-    fn pays(&self, loops: &Loops, affine: &Affine<'_>, accesses: &FxHashMap<Inst, Access>) -> bool {
+    fn is_profitable(&self, loops: &Loops, affine: &Affine<'_>, accesses: &FxHashMap<Inst, Access>) -> bool {
         let item = self.item;
         let consecutive = |inst: &Inst| accesses.get(inst).filter(|access| access.is_consecutive);
         let address = |inst: Inst| affine.form(item.insts[inst].args[0], Ext::Own);

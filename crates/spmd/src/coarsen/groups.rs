@@ -22,14 +22,14 @@
 //! they do not, each one runs a copy of the region up to the point where the paths join ([`super::regions`]). Groups
 //! have no order among them, so that no result depends on this order.
 
-use super::jam::{Apart, Jam, Lanes};
+use super::jam::{Jam, Lanes, Uncoarsened};
 use super::regions::{Region, region};
-use super::{Coarse, MAX_FACTOR, MAX_SIZE, Unjoined, item_function, numbers_from};
+use super::{Coarse, MAX_FACTOR, MAX_SIZE, NotCoarsened, item_function, numbers_from};
 use crate::analysis::divergence::{self, Divergence};
 use crate::decisions::coarsening::CoarsenReason;
 use crate::work::{executed, known_trips};
 use cloom_ir::abi::BLOCK_ALIGN;
-use cloom_ir::abi::gpu::Joined;
+use cloom_ir::abi::gpu::Coarsening;
 use cloom_ir::affine::{Affine, Facts};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
@@ -52,19 +52,19 @@ pub(super) fn has_barriers(func: &Function) -> bool {
 }
 
 /// Coarsens the groups of a kernel, or says why not.
-pub(super) fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Unjoined> {
+pub(super) fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, NotCoarsened> {
     let func = &module.funcs[kernel];
     if func.size() > MAX_SIZE {
-        return Err(Unjoined::new(CoarsenReason::Large));
+        return Err(NotCoarsened::new(CoarsenReason::Large));
     }
     if let Some((_, data)) = func.insts_in_layout().find(|(_, data)| !may_join(data)) {
-        return Err(Unjoined { span: data.span, why: CoarsenReason::OwnOperationOfGroup });
+        return Err(NotCoarsened { span: data.span, why: CoarsenReason::OwnOperationOfGroup });
     }
-    let dim = dimension(func).ok_or_else(|| Unjoined::new(CoarsenReason::SameGroups))?;
+    let dim = dimension(func).ok_or_else(|| NotCoarsened::new(CoarsenReason::SameGroups))?;
     let params = func.kernel.iter().flat_map(|kernel| &kernel.params).enumerate();
     let arguments: Vec<usize> = params.filter(|(_, p)| p.kind == ParamKind::Local).map(|(i, _)| i).collect();
     let locals = match arguments.is_empty() {
-        true => Some(Locals::of(module, func).ok_or_else(|| Unjoined::new(CoarsenReason::NoLocalMemory))?),
+        true => Some(Locals::of(module, func).ok_or_else(|| NotCoarsened::new(CoarsenReason::NoLocalMemory))?),
         false => None,
     };
     let is_local = |op: &Op| matches!(op, Op::GlobalAddr(g) if module.globals[*g].space == Space::Local);
@@ -76,10 +76,10 @@ pub(super) fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Un
     let loops = Loops::new(&item, &cfg, &DomTree::new(&item, &cfg));
     let affine = Affine::new(&item, &cfg, &loops, Facts::default());
     if bytes_loaded(&item, &loops, &affine) >= ENOUGH {
-        return Err(Unjoined::new(CoarsenReason::LoadsOverlap));
+        return Err(NotCoarsened::new(CoarsenReason::LoadsOverlap));
     }
     if computes_from_tiles(&item, &loops, &affine) {
-        return Err(Unjoined::new(CoarsenReason::ComputesFromTiles));
+        return Err(NotCoarsened::new(CoarsenReason::ComputesFromTiles));
     }
     let (divergence, regions) = regions(&item, &cfg, varying)?;
     let factor = MAX_FACTOR;
@@ -105,9 +105,9 @@ pub(super) fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, Un
         false => Lanes::from_elem(p, 1),
     };
     let nothing = (FxHashMap::default(), FxHashMap::default());
-    let jam = Jam::new((&item, Apart::Copies(&regions)), &divergence, (&nothing.0, &nothing.1), factor, coarse);
+    let jam = Jam::new((&item, Uncoarsened::Copies(&regions)), &divergence, (&nothing.0, &nothing.1), factor, coarse);
     let coarse = jam.run(own, &asked, |b, op| joining.lanes(b, op));
-    Ok(Coarse { func: module.funcs.push(coarse), factor, joined: Joined::Groups { dim, local_size } })
+    Ok(Coarse { func: module.funcs.push(coarse), factor, coarsening: Coarsening::Groups { dim, local_size } })
 }
 
 /// Which values vary among groups, if these values do, and the region of each branch that groups may take differently.
@@ -118,7 +118,7 @@ fn regions(
     item: &Function,
     cfg: &Cfg,
     mut varying: Vec<Value>,
-) -> Result<(Divergence, FxHashMap<Block, Region>), Unjoined> {
+) -> Result<(Divergence, FxHashMap<Block, Region>), NotCoarsened> {
     let post = DomTree::post(item, cfg);
     let mut regions: FxHashMap<Block, Region> = FxHashMap::default();
     loop {
@@ -130,7 +130,7 @@ fn regions(
         }
         for b in branches {
             let region = region(item, cfg, &post, b);
-            let region = region.map_err(|why| Unjoined { span: item.blocks[b].term_span, why })?;
+            let region = region.map_err(|why| NotCoarsened { span: item.blocks[b].term_span, why })?;
             varying.extend(region.join.iter().flat_map(|&join| &item.blocks[join].params));
             regions.insert(b, region);
         }
@@ -243,8 +243,8 @@ impl Joining {
                 (0..self.factor).map(of).collect()
             }
             Op::Query { what, dim } if is_of_group(op, self.dim) => {
-                let joined = b.query(Query::GroupId, dim);
-                let groups = numbers_from(b, joined, self.factor);
+                let id = b.query(Query::GroupId, dim);
+                let groups = numbers_from(b, id, self.factor);
                 if what == Query::GroupId {
                     return groups;
                 }

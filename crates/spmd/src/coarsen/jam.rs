@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 pub(super) type Lanes = SmallVec<[Value; MAX_FACTOR as usize]>;
 
 /// How work-items that disagree at a branch go on.
-pub(super) enum Apart<'a> {
+pub(super) enum Uncoarsened<'a> {
     /// Each runs to its end, in a call of this function.
     Calls(FuncRef),
     /// Each runs to the join of the paths, in its own copy of the region of the branch, which is listed by its block.
@@ -26,7 +26,7 @@ pub(super) enum Apart<'a> {
 /// The state of the transformation.
 pub(super) struct Jam<'a> {
     item: &'a Function,
-    apart: Apart<'a>,
+    uncoarsened: Uncoarsened<'a>,
     divergence: &'a Divergence,
     accesses: &'a FxHashMap<Inst, Access>,
     unwrapped: &'a Unwrapped,
@@ -39,14 +39,14 @@ pub(super) struct Jam<'a> {
 impl<'a> Jam<'a> {
     /// Prepares to repeat `item` for `factor` work-items in `out`, which has the kernel's parameters and no block yet.
     pub(super) fn new(
-        (item, apart): (&'a Function, Apart<'a>),
+        (item, uncoarsened): (&'a Function, Uncoarsened<'a>),
         divergence: &'a Divergence,
         (accesses, unwrapped): (&'a FxHashMap<Inst, Access>, &'a Unwrapped),
         factor: u32,
         out: Function,
     ) -> Self {
         let (values, blocks) = (FxHashMap::default(), FxHashMap::default());
-        Jam { item, apart, divergence, accesses, unwrapped, factor, out, values, blocks }
+        Jam { item, uncoarsened, divergence, accesses, unwrapped, factor, out, values, blocks }
     }
 
     /// Returns the function of the coarsened work-items. The first parameters of `item` are those of the kernel: `own`
@@ -160,23 +160,23 @@ impl<'a> Jam<'a> {
         let checked = self.item.insts[inst].result.and_then(|v| Some((v, *self.unwrapped.get(&v)?)));
         let Some((v, ext)) = checked else { return block };
         let (first, last) = (self.lane(v, 0), self.lane(v, self.factor - 1));
-        let Apart::Calls(function) = self.apart else { return block };
-        let (next, apart) = (self.out.add_block(), self.calls(function));
+        let Uncoarsened::Calls(function) = self.uncoarsened else { return block };
+        let (next, uncoarsened) = (self.out.add_block(), self.calls(function));
         let mut b = self.builder(block, &self.item.insts[inst]);
         let rises = b.icmp(if ext == Ext::Signed { IntCc::Sle } else { IntCc::Ule }, first, last);
-        b.term(Term::Branch { cond: rises, then: Function::edge(next), els: Function::edge(apart) });
+        b.term(Term::Branch { cond: rises, then: Function::edge(next), els: Function::edge(uncoarsened) });
         next
     }
 
     /// A block that calls the function of one work-item for each of them.
     fn calls(&mut self, function: FuncRef) -> Block {
-        let apart = self.out.add_block();
+        let uncoarsened = self.out.add_block();
         for k in 0..self.factor {
             let args: Vec<Value> = self.item.param_values().iter().map(|&p| self.lane(p, k)).collect();
-            Builder::new(&mut self.out, apart).call(function, &args, None);
+            Builder::new(&mut self.out, uncoarsened).call(function, &args, None);
         }
-        Builder::new(&mut self.out, apart).ret(None);
-        apart
+        Builder::new(&mut self.out, uncoarsened).ret(None);
+        uncoarsened
     }
 
     fn term(&mut self, from: Block, block: Block) {
@@ -185,11 +185,11 @@ impl<'a> Jam<'a> {
             && self.values[cond].len() > 1
         {
             let (then, els) = (self.edge(then), self.edge(els));
-            let apart = match self.apart {
-                Apart::Calls(function) => self.calls(function),
-                Apart::Copies(regions) => self.copies(from, &regions[&from]),
+            let uncoarsened = match self.uncoarsened {
+                Uncoarsened::Calls(function) => self.calls(function),
+                Uncoarsened::Copies(regions) => self.copies(from, &regions[&from]),
             };
-            return self.agree(block, *cond, (then, els), apart);
+            return self.agree(block, *cond, (then, els), uncoarsened);
         }
         let new = match term {
             Term::Jump(e) => Term::Jump(self.edge(e)),
@@ -207,8 +207,8 @@ impl<'a> Jam<'a> {
         self.out.set_term(block, new, span);
     }
 
-    /// A varying branch: if all work-items agree, they take `then` or `els` together, else they go to `apart`.
-    fn agree(&mut self, block: Block, cond: Value, (then, els): (Edge, Edge), apart: Block) {
+    /// A varying branch: if all work-items agree, they take `then` or `els` together, else they go to `uncoarsened`.
+    fn agree(&mut self, block: Block, cond: Value, (then, els): (Edge, Edge), uncoarsened: Block) {
         let conds = self.values[&cond].clone();
         let other = self.out.add_block();
         let mut b = Builder::new(&mut self.out, block);
@@ -217,7 +217,7 @@ impl<'a> Jam<'a> {
         let (all, any) = (join(&mut b, BinOp::And), join(&mut b, BinOp::Or));
         b.term(Term::Branch { cond: all, then, els: Function::edge(other) });
         b.switch_to(other);
-        b.term(Term::Branch { cond: any, then: Function::edge(apart), els });
+        b.term(Term::Branch { cond: any, then: Function::edge(uncoarsened), els });
     }
 
     /// A block from which the work-items run one after the other, from the branch of `from` to the join.
