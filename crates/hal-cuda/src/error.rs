@@ -40,15 +40,15 @@ impl Running {
 const MAX_NAMED: usize = 4;
 
 /// A launch is in progress until the value is dropped: a fault meanwhile may be that kernel's.
-pub struct OnItsWay {
+pub struct InFlight {
     kernel: Arc<str>,
     /// Its slot in `Running::kernels`.
     at: usize,
 }
 
-impl OnItsWay {
+impl InFlight {
     /// A launch of this kernel.
-    pub fn new(kernel: &Arc<str>) -> OnItsWay {
+    pub fn new(kernel: &Arc<str>) -> InFlight {
         let mut running = RUNNING.lock();
         running.last += 1;
         let launch = Some((running.last, kernel.clone()));
@@ -62,7 +62,7 @@ impl OnItsWay {
                 running.kernels.len() - 1
             }
         };
-        OnItsWay { kernel: kernel.clone(), at }
+        InFlight { kernel: kernel.clone(), at }
     }
 
     /// Whether it is of this kernel.
@@ -71,7 +71,7 @@ impl OnItsWay {
     }
 }
 
-impl Drop for OnItsWay {
+impl Drop for InFlight {
     fn drop(&mut self) {
         let mut running = RUNNING.lock();
         running.kernels[self.at] = None;
@@ -217,7 +217,7 @@ mod tests {
             let names = RUNNING.lock().names();
             names.iter().filter(|name| name.starts_with("of this test")).map(|name| name[13..].to_owned()).collect()
         };
-        let launch = |name: &str| OnItsWay::new(&format!("of this test {name}").into());
+        let launch = |name: &str| InFlight::new(&format!("of this test {name}").into());
         let (a, b, c) = (launch("a"), launch("b"), launch("c"));
         drop(a);
         let d = launch("d");

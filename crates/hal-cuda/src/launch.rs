@@ -2,7 +2,7 @@
 
 use crate::batch::{Call, GridLaunch};
 use crate::context::{Current, Event, EventKind, Gpu};
-use crate::error::OnItsWay;
+use crate::error::InFlight;
 use crate::module::{CoarseFunction, CudaKernel, Function, Handle};
 use crate::print::Printing;
 use crate::stream::{Running, Stream, Times};
@@ -109,11 +109,11 @@ pub fn submit(
     };
     let buffer = print.as_ref().map_or(0, |(_, block)| block.address());
     let descriptor = descriptor(kernel, launch, buffer);
-    let on_its_way = OnItsWay::new(&kernel.name);
+    let in_flight = InFlight::new(&kernel.name);
     let running = |number, times| {
         let quick = (Instant::now(), items, kernel.quick.clone());
         let (gpu, stream, queue) = (gpu.clone(), stream.clone(), launch.queue);
-        let kernels = smallvec![on_its_way];
+        let kernels = smallvec![in_flight];
         let running = Running { gpu, stream, queue, numbers: smallvec![number..=number], times, kernels, print, quick };
         Ok(Completion::Pending(Box::new(running)))
     };

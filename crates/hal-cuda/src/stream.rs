@@ -8,7 +8,7 @@
 //! ([`Stream::append`]). Both then have one completion, which is notified once.
 
 use crate::context::{Current, Event, Gpu};
-use crate::error::OnItsWay;
+use crate::error::InFlight;
 use crate::library::RawStream;
 use crate::memory::DeviceBlock;
 use crate::print::Printing;
@@ -146,7 +146,7 @@ pub struct Running {
     /// Its beginning and its end, if it is timed.
     pub times: Times,
     /// Names the kernels in errors as long as they run.
-    pub kernels: SmallVec<[OnItsWay; 1]>,
+    pub kernels: SmallVec<[InFlight; 1]>,
     /// The buffer that it prints into.
     pub print: Option<(Arc<Printing>, DeviceBlock)>,
     /// The time of its submission, its work-items, and the most work-items with which its kernel was quick.
@@ -173,7 +173,7 @@ impl Running {
             _ => self.numbers.push(number..=number),
         }
         if self.kernels.last().is_none_or(|last| !last.is_of(kernel)) {
-            self.kernels.push(OnItsWay::new(kernel));
+            self.kernels.push(InFlight::new(kernel));
         }
     }
 

@@ -8,9 +8,9 @@ use crate::tree::{Arg, Base, Directive, Function, Init, Inst, Item, Linkage, Mod
 use std::fmt::{Display, Formatter, Result};
 
 /// Items with a separator between them.
-struct Joined<'a, T>(&'a [T], &'static str);
+struct Separated<'a, T>(&'a [T], &'static str);
 
-impl<T: Display> Display for Joined<'_, T> {
+impl<T: Display> Display for Separated<'_, T> {
     fn fmt(&self, out: &mut Formatter<'_>) -> Result {
         for (index, item) in self.0.iter().enumerate() {
             let before = if index > 0 { self.1 } else { "" };
@@ -95,7 +95,7 @@ impl Display for Init<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> Result {
         match self {
             Init::Number(number) => number.fmt(out),
-            Init::List(list) => write!(out, "{{{}}}", Joined(list, ", ")),
+            Init::List(list) => write!(out, "{{{}}}", Separated(list, ", ")),
             Init::Address { name, generic, offset, mask } => {
                 if *mask != u64::MAX {
                     write!(out, "{mask:#X}(")?;
@@ -122,12 +122,12 @@ impl Display for Function<'_> {
         write!(out, "{}{} ", self.linkage, if self.entry { ".entry" } else { ".func" })?;
         attributes(&self.attributes, out)?;
         if !self.returns.is_empty() {
-            write!(out, "({}) ", Joined(&self.returns, ", "))?;
+            write!(out, "({}) ", Separated(&self.returns, ", "))?;
         }
         let (open, close) = if self.params.is_empty() { ("(", ")") } else { ("(\n\t", "\n)") };
-        write!(out, "{}{open}{}{close}", self.name, Joined(&self.params, ",\n\t"))?;
+        write!(out, "{}{open}{}{close}", self.name, Separated(&self.params, ",\n\t"))?;
         for (name, numbers) in &self.bounds {
-            write!(out, "\n{name} {}", Joined(numbers, ", "))?;
+            write!(out, "\n{name} {}", Separated(numbers, ", "))?;
         }
         for pragma in &self.pragmas {
             write!(out, "\n{pragma}")?;
@@ -156,7 +156,7 @@ impl Display for Statement<'_> {
             }
             Statement::Variable(variable) => write!(out, "\t{variable};"),
             Statement::Targets(label, targets) => {
-                write!(out, "{label}: .branchtargets {};", Joined(targets, ", "))
+                write!(out, "{label}: .branchtargets {};", Separated(targets, ", "))
             }
             Statement::Prototype(label, text) => write!(out, "{label}: .callprototype {text};"),
             Statement::Inst(inst) => write!(out, "\t{inst}"),
@@ -169,7 +169,7 @@ impl Display for Inst<'_> {
         if let Some((predicate, negated)) = self.guard {
             write!(out, "@{}{predicate} ", if negated { "!" } else { "" })?;
         }
-        write!(out, "{}{}{};", self.opcode, if self.args.is_empty() { "" } else { " " }, Joined(&self.args, ", "))
+        write!(out, "{}{}{};", self.opcode, if self.args.is_empty() { "" } else { " " }, Separated(&self.args, ", "))
     }
 }
 
@@ -191,9 +191,9 @@ impl Display for Arg<'_> {
                 plus(*offset, out)?;
                 out.write_str("]")
             }
-            Arg::Texture(texture, at) => write!(out, "[{texture}, {{{}}}]", Joined(at, ", ")),
-            Arg::Vector(list) => write!(out, "{{{}}}", Joined(list, ", ")),
-            Arg::List(list) => write!(out, "({})", Joined(list, ", ")),
+            Arg::Texture(texture, at) => write!(out, "[{texture}, {{{}}}]", Separated(at, ", ")),
+            Arg::Vector(list) => write!(out, "{{{}}}", Separated(list, ", ")),
+            Arg::List(list) => write!(out, "({})", Separated(list, ", ")),
             Arg::Pair(first, second) => write!(out, "{first}|{second}"),
         }
     }

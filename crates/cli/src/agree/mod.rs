@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
-use worker::{Bits, Request, Told};
+use worker::{Bits, Request, WorkerReply};
 
 /// The size where none is given: neither side is a multiple of a tile.
 const SIZE: (usize, usize) = (509, 251);
@@ -175,10 +175,11 @@ fn run_task(
     (devices, program, parts): (&[Found], Option<&'static str>, &[String]),
     cancelled: &AtomicBool,
     mut progress: impl FnMut(Option<String>),
-    mut done: impl FnMut(usize, Vec<Told>),
+    mut done: impl FnMut(usize, Vec<WorkerReply>),
 ) {
     let limit = Duration::from_secs(options.timeout);
-    let mut told: Vec<Vec<Option<Told>>> = parts.iter().map(|_| devices.iter().map(|_| None).collect()).collect();
+    let mut told: Vec<Vec<Option<WorkerReply>>> =
+        parts.iter().map(|_| devices.iter().map(|_| None).collect()).collect();
     std::thread::scope(|scope| {
         let (send, receive) = channel();
         for (d, device) in devices.iter().enumerate() {
@@ -229,13 +230,13 @@ pub fn same_memory(job: &Job, a: &[Vec<u8>], b: &[Vec<u8>], ulps: u32) -> Verdic
 }
 
 /// The results of a kernel of a file, compared.
-fn of_file(job: &Job, devices: &[Found], told: Vec<Told>, ulps: u32) -> Agreement {
+fn of_file(job: &Job, devices: &[Found], told: Vec<WorkerReply>, ulps: u32) -> Agreement {
     let mut pairs = Vec::new();
     let results: Vec<(&Found, &Vec<Vec<u8>>)> = devices
         .iter()
         .zip(&told)
         .filter_map(|(d, t)| match t {
-            Told::Result { answer: Bits::Memory(memory), .. } => Some((d, memory)),
+            WorkerReply::Result { answer: Bits::Memory(memory), .. } => Some((d, memory)),
             _ => None,
         })
         .collect();

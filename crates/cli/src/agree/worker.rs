@@ -28,12 +28,12 @@ const TICK: Duration = Duration::from_millis(50);
 #[derive(Serialize, Deserialize, Debug)]
 enum Message {
     Began(String),
-    Ended(String, Told),
+    Ended(String, WorkerReply),
 }
 
 /// A result, or why there is none.
 #[derive(Serialize, Deserialize, Clone, Debug)]
-pub enum Told {
+pub enum WorkerReply {
     /// There is a result.
     Result { passed: bool, check: String, answer: Bits },
     /// The device does not support it.
@@ -61,8 +61,8 @@ fn floats(bits: &[u32]) -> Vec<f32> {
     bits.iter().map(|&b| f32::from_bits(b)).collect()
 }
 
-impl From<Result<Checked, Error>> for Told {
-    fn from(ran: Result<Checked, Error>) -> Told {
+impl From<Result<Checked, Error>> for WorkerReply {
+    fn from(ran: Result<Checked, Error>) -> WorkerReply {
         match ran {
             Ok(Checked { verdict, answer }) => {
                 let (passed, check) = match verdict {
@@ -73,19 +73,19 @@ impl From<Result<Checked, Error>> for Told {
                     Result_::Exact(words) => Bits::Exact(words),
                     Result_::Close { values, tolerance } => Bits::Close(bits(&values), bits(&tolerance)),
                 };
-                Told::Result { passed, check, answer }
+                WorkerReply::Result { passed, check, answer }
             }
-            Err(Error::Unsupported(why)) => Told::Missing(why),
-            Err(e) => Told::Failed(e.to_string()),
+            Err(Error::Unsupported(why)) => WorkerReply::Missing(why),
+            Err(e) => WorkerReply::Failed(e.to_string()),
         }
     }
 }
 
-impl Told {
+impl WorkerReply {
     /// As the gallery compares it.
     pub fn checked(self) -> Result<Checked, Error> {
         match self {
-            Told::Result { passed, check, answer } => {
+            WorkerReply::Result { passed, check, answer } => {
                 let verdict = if passed { Verdict::Passed(check) } else { Verdict::Failed(check) };
                 let answer = match answer {
                     Bits::Exact(words) => Result_::Exact(words),
@@ -96,8 +96,8 @@ impl Told {
                 };
                 Ok(Checked { verdict, answer })
             }
-            Told::Missing(why) => Err(Error::Unsupported(why)),
-            Told::Failed(why) => Err(Error::Params(why)),
+            WorkerReply::Missing(why) => Err(Error::Unsupported(why)),
+            WorkerReply::Failed(why) => Err(Error::Params(why)),
         }
     }
 }
@@ -128,9 +128,9 @@ pub fn work(options: &Options, device: (usize, usize)) -> Result<Answer, Failure
             let launched = Session::on(found).map_err(Failure::from).and_then(|s| job.launch(&s, 0, |_| {}));
             let told = match launched {
                 Ok(launched) => {
-                    Told::Result { passed: true, check: String::new(), answer: Bits::Memory(launched.after) }
+                    WorkerReply::Result { passed: true, check: String::new(), answer: Bits::Memory(launched.after) }
                 }
-                Err(failure) => Told::Failed(failure.message),
+                Err(failure) => WorkerReply::Failed(failure.message),
             };
             say(&Message::Ended(job.kernel.clone(), told))?;
         }
@@ -160,7 +160,7 @@ enum End {
 }
 
 /// Lets children do the task, a new one after each crash. `tell` hears each result once.
-pub fn run(request: &Request<'_>, mut tell: impl FnMut(usize, Told)) {
+pub fn run(request: &Request<'_>, mut tell: impl FnMut(usize, WorkerReply)) {
     let mut left: Vec<usize> = (0..request.parts.len()).collect();
     while !left.is_empty() && !request.cancelled.load(Ordering::Relaxed) {
         let names: Vec<&str> = left.iter().map(|&i| request.parts[i].as_str()).collect();
@@ -188,13 +188,13 @@ pub fn run(request: &Request<'_>, mut tell: impl FnMut(usize, Told)) {
         let ended_well = failed.is_none();
         if let Some((parts, why)) = failed {
             for part in parts {
-                tell(part, Told::Failed(why.clone()));
+                tell(part, WorkerReply::Failed(why.clone()));
                 done.push(part);
             }
         }
         left.retain(|i| !done.contains(i));
         if ended_well {
-            left.drain(..).for_each(|i| tell(i, Told::Failed("the process ended without a result".into())));
+            left.drain(..).for_each(|i| tell(i, WorkerReply::Failed("the process ended without a result".into())));
         }
     }
 }
@@ -329,8 +329,8 @@ mod tests {
             verdict: Verdict::Passed("fine".into()),
             answer: Result_::Close { values: values.clone(), tolerance: vec![0.5; 4] },
         };
-        let json = serde_json::to_string(&Told::from(Ok(checked))).unwrap();
-        let back = serde_json::from_str::<Told>(&json).unwrap().checked().unwrap();
+        let json = serde_json::to_string(&WorkerReply::from(Ok(checked))).unwrap();
+        let back = serde_json::from_str::<WorkerReply>(&json).unwrap().checked().unwrap();
         let Result_::Close { values: got, .. } = back.answer else { panic!("another kind") };
         assert_eq!(bits(&got), bits(&values));
     }

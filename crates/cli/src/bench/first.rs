@@ -39,7 +39,7 @@ pub struct Options {
 
 /// What the child tells, in microseconds.
 #[derive(Serialize, Deserialize, Debug)]
-struct Told {
+struct WorkerReply {
     build_us: f64,
     wall_us: f64,
     processor_us: f64,
@@ -56,7 +56,7 @@ pub fn child(options: &Options) -> Result<Answer, Failure> {
     let build = all.get(options.source).ok_or_else(|| Failure::wrong("no such source"))?;
     let us = |t: Duration| t.as_secs_f64() * 1e6;
     let told = match builds::run(found, build) {
-        Ok((first, verdict)) => Told {
+        Ok((first, verdict)) => WorkerReply {
             build_us: us(first.build),
             wall_us: us(first.spent.wall),
             processor_us: us(first.spent.processor),
@@ -67,7 +67,7 @@ pub fn child(options: &Options) -> Result<Answer, Failure> {
             missing: None,
         },
         Err(Error::Unsupported(why)) => {
-            Told { build_us: 0.0, wall_us: 0.0, processor_us: 0.0, wrong: None, missing: Some(why) }
+            WorkerReply { build_us: 0.0, wall_us: 0.0, processor_us: 0.0, wrong: None, missing: Some(why) }
         }
         Err(e) => return Err(e.into()),
     };
@@ -94,7 +94,7 @@ fn busily<T>(body: impl FnOnce() -> T) -> T {
 }
 
 /// Starts the child. Its caches are in a temporary folder that is removed afterwards.
-fn start(found: &Found, build: &Build, source: usize) -> Result<Told, String> {
+fn start(found: &Found, build: &Build, source: usize) -> Result<WorkerReply, String> {
     let folder = tempfile::tempdir().map_err(|e| format!("no folder for its caches: {e}"))?;
     let mut command = child::myself("first-launch").map_err(|e| e.message)?;
     command.args([found.platform_index, found.device_index, source].map(|n| n.to_string()));
@@ -121,7 +121,7 @@ fn start(found: &Found, build: &Build, source: usize) -> Result<Told, String> {
     serde_json::from_str(line.ok_or_else(failed)?).map_err(|e| e.to_string())
 }
 
-fn fate(group: Group, told: &[Result<Told, String>], warmups: usize) -> Fate {
+fn fate(group: Group, told: &[Result<WorkerReply, String>], warmups: usize) -> Fate {
     let mut walls = Vec::new();
     let mut processor = Vec::new();
     let mut builds = Vec::new();
@@ -129,8 +129,8 @@ fn fate(group: Group, told: &[Result<Told, String>], warmups: usize) -> Fate {
     for (i, told) in told.iter().enumerate() {
         match told {
             Err(why) => return Fate::Failed(why.clone()),
-            Ok(Told { wrong: Some(why), .. }) => return Fate::Wrong(why.clone()),
-            Ok(Told { missing: Some(why), .. }) => return Fate::Missing(why.clone()),
+            Ok(WorkerReply { wrong: Some(why), .. }) => return Fate::Wrong(why.clone()),
+            Ok(WorkerReply { missing: Some(why), .. }) => return Fate::Missing(why.clone()),
             Ok(told) if i >= warmups => {
                 walls.push(time(told.wall_us));
                 processor.push(time(told.processor_us));
@@ -159,9 +159,9 @@ pub fn launches(source: usize, build: &Build, participants: &[Participant], runs
         Group::FirstResult => (runs, 1),
         _ => (runs.min(RUNS), 0),
     };
-    let mut told: Vec<Vec<Result<Told, String>>> = participants.iter().map(|_| Vec::new()).collect();
-    let enough = |told: &[Result<Told, String>]| {
-        let long = |t: &Told| t.wall_us > ENOUGH.as_secs_f64() * 1e6;
+    let mut told: Vec<Vec<Result<WorkerReply, String>>> = participants.iter().map(|_| Vec::new()).collect();
+    let enough = |told: &[Result<WorkerReply, String>]| {
+        let long = |t: &WorkerReply| t.wall_us > ENOUGH.as_secs_f64() * 1e6;
         told.len() > warmups && told.iter().flatten().any(long)
     };
     for _ in 0..runs as usize + warmups {
@@ -189,7 +189,7 @@ mod tests {
     fn the_first_process_does_not_count_and_a_wrong_one_spoils_all() {
         let told = |us: f64, wrong: Option<&str>| {
             let wrong = wrong.map(str::to_owned);
-            Ok(Told { build_us: us, wall_us: us * 1.5, processor_us: us * 2.0, wrong, missing: None })
+            Ok(WorkerReply { build_us: us, wall_us: us * 1.5, processor_us: us * 2.0, wrong, missing: None })
         };
         let of = |told: &[_]| fate(Group::FirstResult, told, 1);
         let Fate::Verified(sample) = of(&[told(9e6, None), told(2000.0, None), told(4000.0, None)]) else {

@@ -33,10 +33,10 @@ pub fn look() -> Vec<Finding> {
     let line = ended.out.lines().find_map(|l| l.strip_prefix(MARK));
     let told = line.and_then(|json| serde_json::from_str(json).ok());
     vec![match (told, ended.trouble()) {
-        (Some(Told { error: None, ms }), None) => {
+        (Some(WorkerReply { error: None, ms }), None) => {
             Finding::ok(AREA, format!("compiled a kernel and ran it on this CPU, right, in {ms:.1} ms"))
         }
-        (Some(Told { error: Some(error), .. }), None) => Finding::problem(
+        (Some(WorkerReply { error: Some(error), .. }), None) => Finding::problem(
             AREA,
             error,
             "see the section `cpu` for what this machine lacks; if it lacks nothing, report it with what `cloom info` says",
@@ -51,7 +51,7 @@ pub fn look() -> Vec<Finding> {
 
 /// What the child tells.
 #[derive(Serialize, Deserialize)]
-struct Told {
+struct WorkerReply {
     error: Option<String>,
     ms: f64,
 }
@@ -63,9 +63,9 @@ pub fn probe() -> Answer {
         Ok((results, ms)) => {
             let error = wrong(&results)
                 .map(|i| format!("a kernel computed {} for element {i}, not {}", results[i], expected(i)));
-            Told { error, ms }
+            WorkerReply { error, ms }
         }
-        Err(error) => Told { error: Some(error.to_string()), ms: 0.0 },
+        Err(error) => WorkerReply { error: Some(error.to_string()), ms: 0.0 },
     };
     Answer::text(format!("\n{MARK}{}\n", serde_json::to_string(&told).unwrap_or_default()), Exit::Fine)
 }

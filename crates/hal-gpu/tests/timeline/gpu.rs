@@ -210,7 +210,7 @@ pub struct Host {
 }
 
 /// A flag that a launch has ended, which is set once.
-pub struct Told {
+pub struct EndNotice {
     result: Mutex<Option<Result<(), HalError>>>,
     changed: Condvar,
 }
@@ -220,7 +220,7 @@ pub struct Entry {
     host: Weak<Host>,
     pub launches: Vec<Launch>,
     pub numbers: Vec<RangeInclusive<u64>>,
-    told: Arc<Told>,
+    told: Arc<EndNotice>,
     /// A planted bug: the error is taken before the launch has ended.
     takes_failure_early: bool,
 }
@@ -277,7 +277,7 @@ impl StreamOwner for Host {
     }
 }
 
-impl Told {
+impl EndNotice {
     pub fn has_come(&self) -> bool {
         self.result.lock().is_some()
     }
@@ -313,21 +313,21 @@ impl Host {
     }
 
     /// The list's entry for a launch, and the flag that it sets.
-    pub fn entry(self: &Arc<Host>, launch: Launch, number: u64, takes_failure_early: bool) -> (Entry, Arc<Told>) {
-        let told = Arc::new(Told { result: Mutex::new(None), changed: Condvar::new() });
+    pub fn entry(self: &Arc<Host>, launch: Launch, number: u64, takes_failure_early: bool) -> (Entry, Arc<EndNotice>) {
+        let told = Arc::new(EndNotice { result: Mutex::new(None), changed: Condvar::new() });
         let (host, launches, numbers) = (Arc::downgrade(self), vec![launch], vec![number..=number]);
         (Entry { host, launches, numbers, told: told.clone(), takes_failure_early }, told)
     }
 
     /// Adds a launch to the list of those to be notified.
-    pub fn notify_end(self: &Arc<Host>, launch: Launch, number: u64) -> Arc<Told> {
+    pub fn notify_end(self: &Arc<Host>, launch: Launch, number: u64) -> Arc<EndNotice> {
         let (entry, told) = self.entry(launch, number, false);
         notify_end(self, entry);
         told
     }
 
     /// Waits as the runtime does: notifies for a while, then sleeps.
-    pub fn wait(&self, told: &Told) -> Result<(), HalError> {
+    pub fn wait(&self, told: &EndNotice) -> Result<(), HalError> {
         wait(self, &|| told.has_come());
         told.sleep()
     }

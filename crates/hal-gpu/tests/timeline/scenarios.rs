@@ -1,7 +1,7 @@
 //! Small programs on the timeline: threads that launch and wait, a stream's thread, a GPU.
 
 use super::completions::{self, Work};
-use super::gpu::{Host, Launch, Told};
+use super::gpu::{EndNotice, Host, Launch};
 pub use super::gpu::{Kind, SOUND};
 use loom::sync::atomic::Ordering;
 use loom::thread::spawn;
@@ -25,14 +25,14 @@ pub fn launch_and_wait(kind: Kind, launches: u32, gpu_commands: usize) {
 /// A thread launches and does not wait; another thread waits.
 pub fn launch_and_sleep(kind: Kind) {
     let host = Host::new(kind);
-    let tolds: Vec<Arc<Told>> =
+    let tolds: Vec<Arc<EndNotice>> =
         (0..2).map(|i| host.notify_end(Launch::Plain(i), host.submit(Launch::Plain(i)))).collect();
     tolds.iter().for_each(|told| told.sleep().expect("it runs"));
     host.end();
 }
 
 /// A thread waits for a launch. The next launch on the stream ends only when that thread goes on.
-pub fn wait_before_held(wait: impl FnOnce(&Host, &Told)) {
+pub fn wait_before_held(wait: impl FnOnce(&Host, &EndNotice)) {
     let host = Host::new(SOUND);
     let (first, second) = (Launch::Plain(1), Launch::Held(2));
     let first = host.notify_end(first, host.submit(first));
@@ -44,13 +44,13 @@ pub fn wait_before_held(wait: impl FnOnce(&Host, &Told)) {
 }
 
 /// Waiting without a bug.
-pub fn sound_wait(host: &Host, told: &Told) {
+pub fn sound_wait(host: &Host, told: &EndNotice) {
     host.wait(told).expect("it runs");
 }
 
 /// A planted bug: a thread that takes the list does not look once more whether its launch has ended, and so waits for
 /// the next one.
-pub fn wait_that_takes_the_next_launch(host: &Host, told: &Told) {
+pub fn wait_that_takes_the_next_launch(host: &Host, told: &EndNotice) {
     if !told.has_come() && host.completions.queued.load(super::sync::Ordering::Acquire) > 0 {
         completions::notify_some(host, true, &|| false);
     }
