@@ -11,7 +11,7 @@ use cloom_ir::abi::image;
 use cloom_ir::{FuncRef, Function, Module, Op, ParamKind, Value};
 
 /// Bytes of the argument block up to which descriptors are passed by value.
-const MOST: usize = 2048;
+const MAX_ARG_BLOCK_BYTES: usize = 2048;
 
 /// Passes the descriptors of a kernel by value, where that is possible. Returns how many.
 pub fn pass_by_value(module: &mut Module, kernel: FuncRef) -> usize {
@@ -20,7 +20,7 @@ pub fn pass_by_value(module: &mut Module, kernel: FuncRef) -> usize {
     let mut changes = 0;
     let images = meta.params.iter().filter(|param| param.kind == ParamKind::Image).count();
     let (_, block) = meta.layout();
-    if block as usize + images * image::SIZE <= MOST {
+    if block as usize + images * image::SIZE <= MAX_ARG_BLOCK_BYTES {
         for (param, value) in meta.params.iter_mut().zip(func.param_values().to_vec()) {
             if param.kind == ParamKind::Image && reads_fields_only(func, value) {
                 (param.kind, param.size, param.align) = (ParamKind::Struct, image::SIZE as u32, image::ALIGN);

@@ -91,7 +91,9 @@ impl Backend for GpuBackend {
             Tier::Optimised => OptLevel::Default,
         };
         let effort = match level {
-            OptLevel::Less if cloom_spmd::most_executed(&module, kernel) <= FEW => Effort::Least,
+            OptLevel::Less if cloom_spmd::most_executed(&module, kernel) <= MAX_UNOPTIMISED_INSTRUCTIONS => {
+                Effort::Least
+            }
             OptLevel::Less => Effort::Less,
             OptLevel::Default | OptLevel::None => Effort::Full,
         };

@@ -5,7 +5,7 @@ use crate::cache::{Cache, Key};
 use crate::images::{self, ArgStates};
 use crate::key::{CodeOptions, SpecializationKey, SubgroupSize, Tier, Variant};
 use crate::program::Program;
-use crate::{CompileError, Compiler, SMALL, Timing, library};
+use crate::{CompileError, Compiler, SMALL_PROGRAM_SIZE, Timing, library};
 use cloom_artifact::KernelArtifact;
 use cloom_ir::{FuncRef, Module};
 use cloom_passes::inline::with_calls;
@@ -127,7 +127,8 @@ impl Request<'_> {
     /// known, or if the kernel would be large with everything that it calls.
     pub fn most_executed(&self) -> u64 {
         let Ok(mut module) = linked(self.program, self.name) else { return u64::MAX };
-        let is_small = |&kernel: &FuncRef| with_calls(&module, kernel, |func| func.size() as u64) <= SMALL as u64;
+        let is_small =
+            |&kernel: &FuncRef| with_calls(&module, kernel, |func| func.size() as u64) <= SMALL_PROGRAM_SIZE as u64;
         let Some(kernel) = module.find(self.name).filter(is_small) else { return u64::MAX };
         cloom_passes::run_with(&mut module, kernel, &PassManager::new(&self.compiler.passes), |_, _| {});
         cloom_spmd::most_executed(&module, kernel)

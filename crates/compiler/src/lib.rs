@@ -203,7 +203,7 @@ impl Compilation {
 /// The limit of a small program. The front end is done with a source of at most this many bytes before LLVM could be
 /// initialised. If its IR has at most this many instructions and one kernel, compiling that kernel initialises LLVM. On
 /// such a kernel, the scalar passes take no noticeable time.
-const SMALL: usize = 8 << 10;
+const SMALL_PROGRAM_SIZE: usize = 8 << 10;
 
 /// The time of a stage of a compilation.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -308,7 +308,7 @@ impl Compiler {
     /// Compiles by a front end, and links. For a large program, LLVM is initialised meanwhile.
     fn build_by(&self, front: &dyn Fn() -> Compilation, size: usize, target: BuildTarget<'_>) -> Compilation {
         let compiled = match self.backend(target.target) {
-            Ok(backend) if size > SMALL => {
+            Ok(backend) if size > SMALL_PROGRAM_SIZE => {
                 let mut compiled = None;
                 backend.prepare_meanwhile(&mut || compiled = Some(front()));
                 compiled.unwrap_or_else(front)
@@ -385,7 +385,7 @@ impl Compiler {
         if let Some(backend) = unprepared {
             // The first use of LLVM takes long, and the process must not exit meanwhile, so that it is not left to
             // another thread.
-            let is_made = program.module().size() <= SMALL && executable.prepare_only();
+            let is_made = program.module().size() <= SMALL_PROGRAM_SIZE && executable.prepare_only();
             if !is_made && !executable.has_kept_code() {
                 backend.prepare();
             }

@@ -23,7 +23,7 @@ const MAX_THREADS: c_int = 1024;
 const REGISTERS: usize = 64 << 10;
 /// Bytes of local memory that a group has without `cuFuncSetAttribute`, and the most that it can have.
 const PLAIN_SHARED: c_int = 48 << 10;
-const MOST_SHARED: c_int = 99 << 10;
+const MAX_SHARED: c_int = 99 << 10;
 
 /// A module that was loaded.
 struct LoadedModule {
@@ -175,7 +175,7 @@ driver! {
     fn cuFuncSetAttribute(function: *mut c_void, attribute: c_int, value: c_int) {
         // SAFETY: `function` is null or a function's handle, and no object of a handle is freed.
         let Some(function) = (unsafe { object::<Function>(function) }) else { return ERROR_INVALID_HANDLE };
-        if attribute != 8 || !(0..=MOST_SHARED).contains(&value) {
+        if attribute != 8 || !(0..=MAX_SHARED).contains(&value) {
             return ERROR_INVALID_VALUE;
         }
         if let Ok(mut most) = function.most_shared.lock() {

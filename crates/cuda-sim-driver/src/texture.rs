@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const ALIGN: u64 = 512;
 const ROW_ALIGN: usize = 32;
 /// Limits of width, height and pitch.
-const MOST: [usize; 3] = [131_072, 65_000, 2_097_120];
+const MAX_TEXTURE_SIZE: [usize; 3] = [131_072, 65_000, 2_097_120];
 
 /// The texture of a description, if it is valid.
 fn described(resource: &TextureResource, desc: &TextureDesc) -> Option<Texture> {
@@ -34,7 +34,7 @@ fn described(resource: &TextureResource, desc: &TextureDesc) -> Option<Texture> 
         && address.is_multiple_of(ALIGN)
         && pitch.is_multiple_of(ROW_ALIGN)
         && matches!(channels, 1 | 2 | 4)
-        && [width, height, pitch].iter().zip(MOST).all(|(&size, most)| (1..=most).contains(&size));
+        && [width, height, pitch].iter().zip(MAX_TEXTURE_SIZE).all(|(&size, most)| (1..=most).contains(&size));
     let (pitch, width, height) = (pitch as u64, width as u64, height as u64);
     good.then_some(Texture { address, pitch, width, height, channels, channel })
 }

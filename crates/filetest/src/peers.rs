@@ -3,7 +3,7 @@
 //!
 //! In comes a portable program, which any implementation must run alike; out goes whether a platform leaves in each
 //! buffer what the reference interpreter leaves. A program of two files goes as one text. Results of math functions may
-//! differ by [`MOST_ULPS`].
+//! differ by [`MAX_ULPS`].
 //!
 //! Known bugs of a platform are excused by [`EXCUSES`], one construct each, with the reason. A program without that
 //! construct is never excused.
@@ -33,6 +33,7 @@ pub enum Comparison {
 }
 
 /// A construct that a platform gets wrong.
+#[derive(Debug)]
 pub struct Excuse {
     /// The platform's name.
     pub platform: &'static str,
@@ -65,7 +66,7 @@ const NO_DIMENSION: &str = "sizes of dimensions that there are not are 0";
 const POINTER_IN_MEMORY: &str = "a variable behind a pointer in private memory is one for the group, beside a barrier";
 
 /// Units in the last place between two results of a math function. The standard allows up to 16 on each side.
-const MOST_ULPS: u64 = 64;
+const MAX_ULPS: u64 = 64;
 /// Below this a result may be flushed to zero, and differences are absolute.
 const TINY: f32 = 1e-30;
 
@@ -76,7 +77,7 @@ fn is_near(a: f32, b: f32) -> bool {
         let bits = i64::from(x.to_bits() & 0x7fff_ffff);
         if x.is_sign_negative() { -bits } else { bits }
     };
-    a.is_nan() && b.is_nan() || rank(a).abs_diff(rank(b)) <= MOST_ULPS || (a - b).abs() <= TINY
+    a.is_nan() && b.is_nan() || rank(a).abs_diff(rank(b)) <= MAX_ULPS || (a - b).abs() <= TINY
 }
 
 /// Replaces what a peer left in the inexact buffer by what was wanted, where both are near each other.

@@ -18,9 +18,9 @@ use std::sync::Mutex;
 
 const ROOT: &str = "/sys/devices/system";
 /// More caches than a core has.
-const MOST_CACHES: u32 = 16;
+const MAX_CACHES: u32 = 16;
 /// The highest number of a core that the system's lists may name.
-const MOST_CORES: u32 = 1 << 16;
+const MAX_CORES: u32 = 1 << 16;
 
 /// For a core, the first of those that share a domain with it, which stands for what they share; `None` if it is
 /// unknown.
@@ -82,7 +82,7 @@ fn level(domain: Domain) -> Option<&'static str> {
 
 /// The cores that share a core's data cache of a level.
 fn sharers(core: u32, level: &str, read: &dyn Fn(&str) -> Option<String>) -> Option<Vec<u32>> {
-    (0..MOST_CACHES).find_map(|i| {
+    (0..MAX_CACHES).find_map(|i| {
         let file = |name: &str| read(&format!("cpu/cpu{core}/cache/index{i}/{name}"));
         let holds_data = file("level")?.trim() == level && file("type")?.trim() != "Instruction";
         list(&file("shared_cpu_list")?).filter(|_| holds_data)
@@ -95,7 +95,7 @@ fn list(text: &str) -> Option<Vec<u32>> {
     for range in text.trim().split(',') {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         let (first, last) = (first.parse::<u32>().ok()?, last.parse::<u32>().ok()?);
-        if first > last || last > MOST_CORES {
+        if first > last || last > MAX_CORES {
             return None;
         }
         cores.extend(first..=last);

@@ -1,7 +1,7 @@
 //! Memory that a helper has.
 
 use crate::process::Helper;
-use crate::wire::{MOST_BYTES, Reply, Request, bounds};
+use crate::wire::{MAX_BYTES, Reply, Request, bounds};
 use cloom_hal::{HalError, Memory, Rect, assert_in_range, copy_through_host};
 use std::any::Any;
 use std::sync::Arc;
@@ -51,11 +51,10 @@ fn row(start: u64, size: u64) -> Rect {
 
 /// The parts of a box that fit into a message: rows of it, or of a row that is too long, pieces.
 fn parts(rect: &Rect) -> impl Iterator<Item = Rect> + use<> {
-    rect.parts(MOST_BYTES).flat_map(|rows| {
+    rect.parts(MAX_BYTES).flat_map(|rows| {
         let [width, height, _] = rows.region;
-        let piece =
-            move |x: u64| Rect { start: rows.start + x, region: [MOST_BYTES.min(width - x), height, 1], ..rows };
-        (0..width).step_by(MOST_BYTES as usize).map(piece)
+        let piece = move |x: u64| Rect { start: rows.start + x, region: [MAX_BYTES.min(width - x), height, 1], ..rows };
+        (0..width).step_by(MAX_BYTES as usize).map(piece)
     })
 }
 
@@ -145,7 +144,7 @@ mod tests {
 
     #[test]
     fn parts_are_the_box_in_order_and_fit() {
-        let most = MOST_BYTES;
+        let most = MAX_BYTES;
         for (width, height, depth) in
             [(0, 1, 1), (1, 1, 1), (most, 3, 2), (most + 1, 2, 2), (3 * most + 7, 1, 1), (9, 5, 4)]
         {

@@ -1,7 +1,7 @@
 //! The helper: answers the requests of an application until its last connection ends.
 
 use crate::served::Served;
-use crate::wire::{self, Fault, MOST_BYTES, Printed, Reply, Request, Submit, nd_range, rect};
+use crate::wire::{self, Fault, MAX_BYTES, Printed, Reply, Request, Submit, nd_range, rect};
 use cloom_artifact::KernelArtifact;
 use cloom_hal::lock::Mutex;
 use cloom_hal::{Completion, Finish, HalError, Kernel, Launch, Memory, PrintSink};
@@ -87,7 +87,7 @@ impl<D: Served> Server<D> {
             }
             Request::Read { memory, from } => {
                 let from = rect(from);
-                out = vec![0; from.bytes().min(MOST_BYTES) as usize];
+                out = vec![0; from.bytes().min(MAX_BYTES) as usize];
                 self.memory(memory)?.read_rect(&from, &mut out)?;
                 Reply::Done
             }

@@ -10,7 +10,7 @@ use std::io::{self, Read, Write};
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The most bytes of memory that go with a message.
-pub const MOST_BYTES: u64 = 8 << 20;
+pub const MAX_BYTES: u64 = 8 << 20;
 /// The most bytes of a message itself: code of kernels, with room.
 const MAX_MESSAGE_BYTES: usize = 256 << 20;
 
@@ -144,7 +144,7 @@ pub fn receive<M: DeserializeOwned>(from: &mut impl Read) -> io::Result<(M, usiz
     let mut lengths = [[0; 8]; 2];
     from.read_exact(lengths.as_flattened_mut())?;
     let [message, bytes] = lengths.map(u64::from_le_bytes);
-    if message > MAX_MESSAGE_BYTES as u64 || bytes > MOST_BYTES {
+    if message > MAX_MESSAGE_BYTES as u64 || bytes > MAX_BYTES {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "no message of Cloom"));
     }
     let mut text = vec![0; message as usize];

@@ -25,7 +25,7 @@ use cloom_ir::{Block, Builder, Entity, Function, Op, Value};
 pub const PASS: Pass = Pass::new("address-recurrences", "addresses in loops go in steps", run);
 
 /// At most so many addresses of a loop: each takes two registers.
-const MOST: usize = 8;
+const MAX_RECURRENCES: usize = 8;
 
 /// Starts of more terms are not worth their computation.
 const TERMS: usize = 6;
@@ -73,7 +73,7 @@ fn plan(func: &Function, cfg: &Cfg, loops: &Loops, number: usize, home: &[Option
         let is_worth_it = step.as_const() != Some(0) && first.terms().count() <= TERMS && step.terms().count() == 1;
         (is_worth_it && is_computable(&first) && is_computable(&step)).then_some((p, first, step))
     };
-    let addresses: Vec<_> = candidates.iter().filter_map(recurrence).take(MOST).collect();
+    let addresses: Vec<_> = candidates.iter().filter_map(recurrence).take(MAX_RECURRENCES).collect();
     let (header, latches) = (l.header, l.latches.clone());
     (!addresses.is_empty()).then_some(Plan { header, before, latches, addresses })
 }

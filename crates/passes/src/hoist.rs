@@ -24,7 +24,7 @@ use cloom_ir::{
 pub const PASS: Pass = Pass::new("hoist", "loop-invariant loads leave loops", run);
 
 /// At most so many values are hoisted for a loop: each takes a vector register.
-const MOST: u16 = 8;
+const MAX_HOISTED_VALUES: u16 = 8;
 
 /// The largest header test, in operations, that is copied before the loop.
 const TEST: usize = 8;
@@ -115,7 +115,7 @@ fn plan(func: &Function, cfg: &Cfg, dom: &DomTree, l: &Loop, own: &[bool], home:
         all && l.exits.iter().all(|&(from, _)| out(from))
     };
     let mut loads = Vec::new();
-    let mut room = MOST;
+    let mut room = MAX_HOISTED_VALUES;
     for &b in &l.blocks {
         for &i in &func.blocks[b].insts {
             let data = &func.insts[i];

@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 pub const PASS: Pass = Pass::new("infer-alignment", "accesses are aligned as the kernel's buffers are", run);
 
 /// More is of no use to an access.
-const MOST: u64 = 16;
+const MAX_ALIGN_BYTES: u64 = 16;
 
 /// How far back operands are looked at.
 const DEPTH: u32 = 6;
@@ -82,7 +82,7 @@ fn find(func: &Function, least: u32) -> Vec<(Inst, u32)> {
     let aligns: FxHashMap<Value, u64> = buffers.map(|(&v, param)| (v, param.pointee_align.max(least).into())).collect();
     // More of one with three lanes would let the code generator read a fourth one.
     let wide = |ty: Type, align: u32| {
-        ty.is_vector() && ty.bytes().is_power_of_two() && u64::from(align) < MOST.min(ty.bytes().into())
+        ty.is_vector() && ty.bytes().is_power_of_two() && u64::from(align) < MAX_ALIGN_BYTES.min(ty.bytes().into())
     };
     let accesses = func.insts_in_layout().filter_map(|(i, data)| match data.op {
         Op::Load { align } => Some((i, data.args[0], func.ty(data.result?), align)),
@@ -101,7 +101,7 @@ fn find(func: &Function, least: u32) -> Vec<(Inst, u32)> {
         _ => 1,
     };
     let better = |(i, address, ty, align): (Inst, Value, Type, u32)| {
-        let known = affine.form(address, Ext::Own).power_of_two(MOST, of_symbol).min(ty.bytes().into());
+        let known = affine.form(address, Ext::Own).power_of_two(MAX_ALIGN_BYTES, of_symbol).min(ty.bytes().into());
         (known > align.into()).then_some((i, known as u32))
     };
     accesses.into_iter().filter_map(better).collect()
@@ -109,7 +109,7 @@ fn find(func: &Function, least: u32) -> Vec<(Inst, u32)> {
 
 /// How many of the lowest bits of a number are zeros at least, up to those that matter here.
 fn low_zeros(func: &Function, v: Value, depth: u32) -> u32 {
-    let most = MOST.trailing_zeros();
+    let most = MAX_ALIGN_BYTES.trailing_zeros();
     let inst = func.def_inst(v).filter(|_| depth > 0 && !func.ty(v).is_vector());
     let Some(data) = inst.map(|i| &func.insts[i]) else { return 0 };
     let of = |k: usize| low_zeros(func, data.args[k], depth - 1);

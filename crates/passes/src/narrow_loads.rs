@@ -24,7 +24,7 @@ pub const PASS: Pass = Pass::new("narrow-loads", "bytes of what was loaded are l
 const SMALLEST: u32 = 4;
 
 /// At most so many loads are tracked at a time.
-const MOST: usize = 64;
+const MAX_TRACKED_LOADS: usize = 64;
 
 /// A value that is consecutive bytes of a load, zero-extended.
 #[derive(Clone, Copy, Debug)]
@@ -119,7 +119,7 @@ impl NarrowLoads {
                 self.of[r.index()] = Some(NarrowLoad { load: i, offset: 0, size: func.ty(r).bytes() });
                 fresh.push((i, space));
                 // Chains are resolved step by step here, so that look-ups stay cheap.
-                if fresh.len() > MOST {
+                if fresh.len() > MAX_TRACKED_LOADS {
                     self.until.insert(fresh.remove(0).0, number);
                 }
             }

@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 /// The most targets of all branches of a function together: each branch may name a table that is as long as the text.
-pub const MOST_TARGETS: usize = 1 << 20;
+pub const MAX_TARGETS: usize = 1 << 20;
 
 /// The instructions of a function with resolved names.
 #[derive(Clone, Debug)]
@@ -210,7 +210,7 @@ impl<'a, 't> DefUse<'a, 't> {
                 Statement::Inst(inst) => {
                     let operation = operation(inst, at, &mut scopes);
                     targets += operation.targets.len();
-                    if targets > MOST_TARGETS {
+                    if targets > MAX_TARGETS {
                         return Err(ParseError { line: inst.line.0, what: "too many targets of branches".to_owned() });
                     }
                     code.push(operation);

@@ -44,7 +44,7 @@ pub mod tree;
 mod types;
 mod uniformity;
 
-pub use def_use::{DefUse, MOST_TARGETS, Operand, Operands, Operation, RegisterSet, merged, register_bits};
+pub use def_use::{DefUse, MAX_TARGETS, Operand, Operands, Operation, RegisterSet, merged, register_bits};
 pub use draft::{Builder, Draft, Replacement};
 pub use error::ParseError;
 pub use lex::Literal;

@@ -8,9 +8,9 @@ use crate::lex::{self, Kind, Literal, Token};
 use crate::tree::{Directive, Function, Init, Item, Line, Linkage, Module, Pointee, Span, StateSpace, Variable};
 
 /// The most elements of an array: no memory has more.
-const MOST_ELEMENTS: u64 = 1 << 32;
+const MAX_ELEMENTS: u64 = 1 << 32;
 /// The largest alignment in bytes.
-const MOST_ALIGN: u32 = 1 << 16;
+const MAX_ALIGN: u32 = 1 << 16;
 /// The deepest nesting of braces, which the parser and the printer follow by recursion.
 const DEEPEST_INITIALISER: u32 = 16;
 
@@ -286,7 +286,7 @@ impl<'t> Parser<'t> {
         let init = if self.take('=') { Some(self.initialiser(0)?) } else { None };
         let variable =
             Variable { line, linkage, space, attributes, explicit_align, lanes, ty, pointee, name, dimensions, init };
-        if variable.count().is_some_and(|count| count > MOST_ELEMENTS) {
+        if variable.count().is_some_and(|count| count > MAX_ELEMENTS) {
             return self.error(format!("{name} has an impossible size"));
         }
         Ok(variable)
@@ -294,7 +294,7 @@ impl<'t> Parser<'t> {
 
     fn align(&mut self) -> Result<u32> {
         match u32::try_from(self.int()?) {
-            Ok(align) if align.is_power_of_two() && align <= MOST_ALIGN => Ok(align),
+            Ok(align) if align.is_power_of_two() && align <= MAX_ALIGN => Ok(align),
             _ => self.error("an impossible alignment"),
         }
     }

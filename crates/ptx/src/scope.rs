@@ -7,10 +7,10 @@
 use crate::ParseError;
 use rustc_hash::FxHashMap;
 
-/// Digits of a register's number: more than [`MOST_REGISTERS`] needs.
-const MOST_DIGITS: usize = 8;
+/// Digits of a register's number: more than [`MAX_REGISTERS`] needs.
+const MAX_DIGITS: usize = 8;
 /// The most registers of a function: several for each instruction of the largest kernel that Cloom compiles.
-const MOST_REGISTERS: u32 = 1 << 24;
+const MAX_REGISTERS: u32 = 1 << 24;
 
 /// A register: its number in the function, and its width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl<S> Scope<'_, S> {
 
     /// The register of a range. The prefix itself may end with digits (`%a1<4>`), so every split is tried.
     fn in_range(&self, name: &str) -> Option<Register> {
-        let digits = name.bytes().rev().take(MOST_DIGITS).take_while(u8::is_ascii_digit).count();
+        let digits = name.bytes().rev().take(MAX_DIGITS).take_while(u8::is_ascii_digit).count();
         (name.len() - digits..name.len()).find_map(|split| {
             let (prefix, number) = name.split_at(split);
             let range = self.ranges.get(prefix)?;
@@ -118,7 +118,7 @@ impl<'m, 't, S: Clone + From<Register>> Scopes<'m, 't, S> {
     ) -> Result<(), ParseError> {
         let first = self.slots;
         let more = u32::try_from(count.unwrap_or(1)).ok().and_then(|more| first.checked_add(more));
-        let Some(slots) = more.filter(|slots| *slots < MOST_REGISTERS) else {
+        let Some(slots) = more.filter(|slots| *slots < MAX_REGISTERS) else {
             return Err(ParseError { line, what: "too many registers".to_owned() });
         };
         self.slots = slots;

@@ -14,11 +14,11 @@ pub fn create(context: Handle<Context>, flags: u64, size: usize, host: HostMemor
 }
 
 /// More than there are properties: the list has no end.
-const MOST_PROPERTIES: usize = 16;
+const MAX_PROPERTIES: usize = 16;
 
 /// The properties of a buffer, with the terminating zero.
 fn properties(list: In<u64>) -> Result<Option<Vec<u64>>> {
-    let Some(mut flat) = list.until(2, MOST_PROPERTIES, |key| *key == 0) else { return no_properties(list) };
+    let Some(mut flat) = list.until(2, MAX_PROPERTIES, |key| *key == 0) else { return no_properties(list) };
     for (i, pair) in flat.chunks_exact(2).enumerate() {
         let is_known = pair[0] == cl::MEM_DEVICE_PRIVATE_ADDRESS_EXT && matches!(pair[1], 0 | 1);
         if !is_known || flat[..2 * i].chunks_exact(2).any(|earlier| earlier[0] == pair[0]) {

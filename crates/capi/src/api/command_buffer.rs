@@ -17,14 +17,14 @@ use cloom_runtime::{
 use std::sync::Arc;
 
 /// Longer than the number of known properties: the list has no end.
-const MOST_PROPERTIES: usize = 64;
+const MAX_PROPERTIES: usize = 64;
 
 /// Properties as they were given, with the terminating zero.
 type Given = Option<Vec<u64>>;
 
 /// The properties of a command buffer or a command as given, and as names and values; each name at most once.
 pub(super) fn properties(list: In<u64>) -> Result<(Given, Vec<(u32, u64)>)> {
-    let Some(mut flat) = list.until(2, MOST_PROPERTIES, |key| *key == 0) else { return Ok((None, Vec::new())) };
+    let Some(mut flat) = list.until(2, MAX_PROPERTIES, |key| *key == 0) else { return Ok((None, Vec::new())) };
     let mut pairs: Vec<(u32, u64)> = Vec::new();
     for pair in flat.chunks_exact(2) {
         let Ok(name) = u32::try_from(pair[0]) else {

@@ -10,11 +10,11 @@ use cloom_runtime::{Context, ContextProperty, Device, Platform, Result, Status};
 use std::sync::Arc;
 
 /// Longer than the number of known properties: the list has no end.
-const MOST_PROPERTIES: usize = 64;
+const MAX_PROPERTIES: usize = 64;
 
 /// Reads and checks a list of properties.
 fn properties(list: In<isize>) -> Result<Option<Vec<ContextProperty>>> {
-    let Some(flat) = list.until(2, MOST_PROPERTIES, |key| *key == 0) else { return Ok(None) };
+    let Some(flat) = list.until(2, MAX_PROPERTIES, |key| *key == 0) else { return Ok(None) };
     let mut pairs: Vec<ContextProperty> = Vec::new();
     for pair in flat.chunks_exact(2) {
         let (key, value) = (pair[0], pair[1]);

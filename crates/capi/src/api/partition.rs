@@ -9,7 +9,7 @@ use cloom_runtime::{Device, Result, Status};
 use std::sync::Arc;
 
 /// Longer than any list of counts can be.
-const MOST_PROPERTIES: usize = 4096;
+const MAX_PROPERTIES: usize = 4096;
 
 // OpenCL 3.0 API, 4.3: Partitioning a Device.
 pub fn create(
@@ -25,7 +25,7 @@ pub fn create(
     // be empty: its name is followed by the two ends.
     properties.walk(|entry| {
         list.push(entry);
-        if list.len() > MOST_PROPERTIES {
+        if list.len() > MAX_PROPERTIES {
             return fail(Status::InvalidValue, "the list of properties has no end");
         }
         let value_follows = list.len() == 1 || list.len() == 2 && list[0] != cl::DEVICE_PARTITION_BY_COUNTS;

@@ -39,7 +39,7 @@ pub fn create(context: Handle<Context>, device: Handle<Device>, properties: u64)
 }
 
 /// Longer than the number of known properties: the list has no end.
-const MOST_PROPERTIES: usize = 64;
+const MAX_PROPERTIES: usize = 64;
 
 // OpenCL 3.0 API, 5.1: Command-Queues.
 pub fn create_with_properties(
@@ -49,7 +49,7 @@ pub fn create_with_properties(
 ) -> Result<Handle<Queue>> {
     let (context, device) = (context.get()?, device.get()?);
     let mut set = QueueFlags::empty();
-    let given = list.until(2, MOST_PROPERTIES, |key| *key == 0);
+    let given = list.until(2, MAX_PROPERTIES, |key| *key == 0);
     let mut seen = Vec::new();
     let (mut size, mut hinted) = (None, false);
     for pair in given.iter().flat_map(|flat| flat.chunks_exact(2)) {

@@ -23,13 +23,13 @@ pub fn create(context: Handle<Context>, normalized: u32, addressing: u32, filter
 }
 
 /// Longer than the number of known properties: the list has no end.
-const MOST_PROPERTIES: usize = 64;
+const MAX_PROPERTIES: usize = 64;
 
 // OpenCL 3.0 API, 5.7.1: Creating Sampler Objects.
 pub fn create_with_properties(context: Handle<Context>, list: In<u64>) -> Result<Handle<Sampler>> {
     let context = context.get()?;
     let (mut normalized, mut addressing, mut filter) = (1, 0x1132, 0x1140);
-    let given = list.until(2, MOST_PROPERTIES, |key| *key == 0);
+    let given = list.until(2, MAX_PROPERTIES, |key| *key == 0);
     let mut seen = Vec::new();
     for pair in given.iter().flat_map(|flat| flat.chunks_exact(2)) {
         if seen.contains(&pair[0]) {

@@ -10,7 +10,7 @@ use cloom_runtime::{Context, Device, Event, Payload, Queue, Result, Semaphore, S
 use std::sync::Arc;
 
 /// Longer than the number of known properties: the list has no end.
-const MOST_PROPERTIES: usize = 64;
+const MAX_PROPERTIES: usize = 64;
 
 /// A list of properties while it is read: name and value by turns, or a name and a list.
 #[derive(Default)]
@@ -41,7 +41,7 @@ enum Next {
 impl Properties {
     /// Takes the next entry. Returns whether another one follows.
     fn take(&mut self, entry: u64) -> Result<bool> {
-        if self.given.len() >= MOST_PROPERTIES {
+        if self.given.len() >= MAX_PROPERTIES {
             return fail(Status::InvalidProperty, "the list of properties has no end");
         }
         self.given.push(entry);

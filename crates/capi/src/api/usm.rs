@@ -9,12 +9,12 @@ use cloom_runtime::{Context, Device, Event, Kernel, Queue, Result, Status, UsmKi
 use std::ffi::c_void;
 
 /// More than there are properties: the list has no end.
-const MOST_PROPERTIES: usize = 16;
+const MAX_PROPERTIES: usize = 16;
 
 /// The flags in a list of properties.
 fn flags(list: In<u64>) -> Result<u64> {
     let mut found = None;
-    for pair in list.until(2, MOST_PROPERTIES, |key| *key == 0).unwrap_or_default().chunks_exact(2) {
+    for pair in list.until(2, MAX_PROPERTIES, |key| *key == 0).unwrap_or_default().chunks_exact(2) {
         if pair[0] != cl::MEM_ALLOC_FLAGS_INTEL.into() || found.is_some() {
             return fail(Status::InvalidProperty, format!("the property {:#x} is unknown or given twice", pair[0]));
         }

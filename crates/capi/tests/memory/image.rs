@@ -137,7 +137,7 @@ fn wrong_images_are_refused() {
 /// `CL_IMAGE_REQUIREMENTS_…_EXT`
 const ALIGNMENTS: [u32; 3] = [0x1290, 0x1291, 0x1292];
 const BYTES_NEEDED: u32 = 0x12B2;
-const MOST: [u32; 4] = [0x12B3, 0x12B4, 0x12B5, 0x12B6];
+const LIMITS: [u32; 4] = [0x12B3, 0x12B4, 0x12B5, 0x12B6];
 
 /// A query about an image with these arguments.
 fn ask<'a>(
@@ -192,7 +192,7 @@ fn what_images_need_is_told_before() {
             (matches!(kind, D1_ARRAY | D2_ARRAY), limit(CL_DEVICE_IMAGE_MAX_ARRAY_SIZE)),
         ];
         let open = Desc::new(kind, [0; 3]);
-        for (name, (has, limit)) in MOST.into_iter().zip(most) {
+        for (name, (has, limit)) in LIMITS.into_iter().zip(most) {
             if has {
                 assert_eq!(info::<u32>(ask(&q, 0, Some(&BYTES), Some(&desc), name)), limit, "the others are small");
                 let any = info::<u32>(ask(&q, 0, Some(&BYTES), Some(&open), name));
@@ -211,7 +211,7 @@ fn what_images_need_is_told_before() {
     c.code("no sizes", CL_INVALID_VALUE, code(0, Some(&BYTES), None, BYTES_NEEDED));
     c.code("flags", CL_INVALID_VALUE, code(1 << 40, Some(&BYTES), Some(&good), BYTES_NEEDED));
     let wrong = Format { order: 7, channel_type: FLOAT };
-    c.code("format", CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, code(0, Some(&wrong), Some(&good), MOST[0]));
+    c.code("format", CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, code(0, Some(&wrong), Some(&good), LIMITS[0]));
     for wrong in &[Desc { image_type: 0x10F0, ..good }, Desc { samples: 2, ..good }, Desc::new(D1, [0; 3])] {
         let code = ask(&q, 0, Some(&BYTES), Some(wrong), ALIGNMENTS[0])(0, null_mut(), null_mut());
         c.code("description", CL_INVALID_IMAGE_DESCRIPTOR, code);
@@ -219,7 +219,7 @@ fn what_images_need_is_told_before() {
     let (format, list) = (BYTES, [0x7777u64, 1, 0]);
     let mut call = |what: &str, wanted, context, list| {
         let code =
-            f.clGetImageRequirementsInfoEXT(context, list, 0, &format, &good, MOST[0], 0, null_mut(), null_mut());
+            f.clGetImageRequirementsInfoEXT(context, list, 0, &format, &good, LIMITS[0], 0, null_mut(), null_mut());
         c.code(what, wanted, code);
     };
     call("context", CL_INVALID_CONTEXT, null_mut(), null());

@@ -16,7 +16,7 @@ const SHARED: &str = "work_group.shared";
 const SHARED_BYTES: u64 = 8 * (1 + cloom_caps::limits::MAX_GROUP_SIZE);
 
 /// No sub-group has more work-items.
-const MOST: u16 = 64;
+const MAX_SUBGROUP_ITEMS: u16 = 64;
 
 impl Fn<'_, '_> {
     /// A function of the whole work-group: `name` with these parameters, from the library.
@@ -211,7 +211,7 @@ impl Fn<'_, '_> {
         }
         let result = match (s, v.get(1)) {
             (Subgroup::Reduce, Some(&cluster)) => self.clustered(op, value, cluster),
-            (Subgroup::Reduce, None) => self.b().subgroup_reduce(op, value, MOST),
+            (Subgroup::Reduce, None) => self.b().subgroup_reduce(op, value, MAX_SUBGROUP_ITEMS),
             _ => self.b().subgroup_scan(op, value, s == Subgroup::ScanExclusive),
         };
         if logical {
@@ -225,11 +225,11 @@ impl Fn<'_, '_> {
     /// The size of a cluster should be a constant; if it is none, the right one of all is picked.
     fn clustered(&mut self, op: BinOp, value: Value, cluster: Value) -> Value {
         if let Some(n) = self.func.const_bits(cluster) {
-            let n = if n.is_power_of_two() { n.min(u64::from(MOST)) as u16 } else { MOST };
+            let n = if n.is_power_of_two() { n.min(u64::from(MAX_SUBGROUP_ITEMS)) as u16 } else { MAX_SUBGROUP_ITEMS };
             return self.b().subgroup_reduce(op, value, n);
         }
-        let mut result = self.b().subgroup_reduce(op, value, MOST);
-        for n in (0..MOST.ilog2()).map(|k| 1u16 << k) {
+        let mut result = self.b().subgroup_reduce(op, value, MAX_SUBGROUP_ITEMS);
+        for n in (0..MAX_SUBGROUP_ITEMS.ilog2()).map(|k| 1u16 << k) {
             let other = self.b().subgroup_reduce(op, value, n);
             let this = self.int(Type::I32, i64::from(n));
             let is = self.b().icmp(IntCc::Eq, cluster, this);

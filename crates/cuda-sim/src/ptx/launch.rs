@@ -18,7 +18,7 @@ const RESIDENT: usize = 128;
 /// Instructions of a block before others get their turn.
 const QUANTUM: u64 = 1 << 23;
 /// Threads of a block, as on hardware.
-const MOST_THREADS: u64 = 1024;
+const MAX_THREADS: u64 = 1024;
 
 /// A parsed module. Clones share the code.
 #[derive(Clone, Debug)]
@@ -209,8 +209,8 @@ fn check_grid(function: &Function, grid: &Grid) -> Result<u32, Fault> {
     if threads == 0 || groups.is_none_or(|groups| groups == 0) {
         return wrong(format!("a grid of {:?} blocks of {:?} threads", grid.groups, grid.threads));
     }
-    if threads > MOST_THREADS {
-        return wrong(format!("a block of {threads} threads; {MOST_THREADS} are possible"));
+    if threads > MAX_THREADS {
+        return wrong(format!("a block of {threads} threads; {MAX_THREADS} are possible"));
     }
     if let Some(required) = function.required
         && required != grid.threads.map(u64::from)

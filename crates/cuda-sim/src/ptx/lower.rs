@@ -16,10 +16,10 @@ use cloom_ptx::{ParseError, errata};
 use rustc_hash::FxHashMap;
 
 /// Registers of a function. Each thread has memory for all of them.
-const MOST_REGISTERS: u32 = 1 << 20;
+const MAX_REGISTERS: u32 = 1 << 20;
 
 /// Bytes of a module's global variables, all of which are in memory from when it is loaded.
-const MOST_GLOBAL: u64 = 1 << 30;
+const MAX_GLOBAL: u64 = 1 << 30;
 
 /// A parameter of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -179,9 +179,9 @@ impl<'t> Lowering<'t> {
         match variable.space {
             StateSpace::Global => {
                 self.global_size = self.global_size.saturating_add(size);
-                let Some(bytes) = usize::try_from(size).ok().filter(|_| self.global_size <= MOST_GLOBAL) else {
+                let Some(bytes) = usize::try_from(size).ok().filter(|_| self.global_size <= MAX_GLOBAL) else {
                     let (name, total) = (variable.name, self.global_size);
-                    let what = format!("{name}: {total} bytes of global variables, {MOST_GLOBAL} are the limit here");
+                    let what = format!("{name}: {total} bytes of global variables, {MAX_GLOBAL} are the limit here");
                     return error(line, what);
                 };
                 let data = Data { align: u64::from(align), bytes: vec![0; bytes], relocations: Vec::new() };
@@ -373,8 +373,8 @@ fn lower_body<'t>(
                 for (name, count) in list {
                     scopes.declare_registers(name, *count, cloom_ptx::register_bits(*ty), line.0)?;
                 }
-                if scopes.slots() > MOST_REGISTERS {
-                    return error(*line, format!("more than {MOST_REGISTERS} registers, which each thread would have"));
+                if scopes.slots() > MAX_REGISTERS {
+                    return error(*line, format!("more than {MAX_REGISTERS} registers, which each thread would have"));
                 }
             }
             Statement::Variable(variable) => {
@@ -406,7 +406,7 @@ fn lower_body<'t>(
                 let decoded = decode::decode(inst, &mut scopes)?;
                 if let Op::BranchIndexed { targets: own, .. } = &decoded.op {
                     targets += own.len();
-                    if targets > cloom_ptx::MOST_TARGETS {
+                    if targets > cloom_ptx::MAX_TARGETS {
                         return error(inst.line, "too many targets of branches");
                     }
                 }

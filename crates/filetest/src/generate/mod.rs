@@ -243,7 +243,7 @@ fn build(seed: u64, profile: Profile, families: Families, straight: bool) -> Gen
         straight,
         c11: false,
         c3: false,
-        math_left: families::math::MOST_CALLS,
+        math_left: families::math::MAX_CALLS,
         long_left: 2,
         records: Vec::new(),
         far: Vec::new(),

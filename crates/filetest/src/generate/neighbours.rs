@@ -9,7 +9,7 @@ use super::types::{Scalar, Ty};
 use super::{Gen, IN};
 
 /// The work-items for which an index stays inside `in` without a mask.
-const MOST: u64 = 300;
+const MAX_ITEMS_UNMASKED: u64 = 300;
 
 impl Gen {
     /// Elements adjacent to those of neighbouring work-items: whole vectors are stored there, under any mask.
@@ -38,11 +38,11 @@ impl Gen {
         let index = self.unbounded_neighbour();
         // Ranges of long loops, and three groups of a required size, may have more work-items than the bounds below are
         // made for.
-        let is_wide = self.required.is_some_and(|local| 3 * local.iter().product::<u64>() > MOST);
+        let is_wide = self.required.is_some_and(|local| 3 * local.iter().product::<u64>() > MAX_ITEMS_UNMASKED);
         if self.has(Family::Long) || is_wide { format!("({index}) & {}u", IN - 1) } else { index }
     }
 
-    /// An index that stays inside in ranges of up to [`MOST`] work-items.
+    /// An index that stays inside in ranges of up to [`MAX_ITEMS_UNMASKED`] work-items.
     fn unbounded_neighbour(&mut self) -> String {
         let c = self.rng.below(100);
         let k = self.rng.pick(&[1u64, 2, 3, 7, 40, 64, 255]);

@@ -88,7 +88,7 @@ impl Build {
 /// The side of the first results that a person waits for.
 const LARGE: usize = 1024;
 /// The size at which kernels of the gallery are launched: the launch itself takes next to nothing.
-const SMALL: (usize, usize) = (64, 64);
+const LAUNCH_SIZE: (usize, usize) = (64, 64);
 
 fn first_results() -> Vec<Build> {
     let first = |name: &str, what| Build::new(name, Group::FirstResult, what);
@@ -112,7 +112,7 @@ fn gallery() -> Vec<Build> {
     let mut known = Vec::new();
     for program in crate::programs() {
         for variant in program.variants() {
-            let params = Params { variant: variant.name.into(), size: Some(SMALL), ..Params::default() };
+            let params = Params { variant: variant.name.into(), size: Some(LAUNCH_SIZE), ..Params::default() };
             let Ok(kernel) = program.build_options(&params) else { continue };
             let key = (program.name(), kernel);
             // Without OpenCL, or the kernel of another variant with another host program.

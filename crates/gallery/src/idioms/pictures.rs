@@ -95,7 +95,7 @@ const LIMIT: u32 = 256;
 /// The weights of `convolution`.
 const WEIGHTS: [f64; 9] = [0.02, 0.06, 0.12, 0.18, 0.24, 0.18, 0.12, 0.06, 0.02];
 /// Rounding of a handful of additions of numbers around one.
-const FEW: f64 = 16.0 * f32::EPSILON as f64;
+const ROUNDING: f64 = 16.0 * f32::EPSILON as f64;
 
 fn stencil(ask: &Ask) -> Problem {
     let (w, h) = (ask.w, ask.h);
@@ -115,7 +115,7 @@ fn stencil(ask: &Ask) -> Problem {
         let parts = (0..9).map(|k| weight(k % 3) * weight(k / 3) * at(x, y, k % 3, k / 3));
         want.push(parts.sum());
     }
-    let tolerance = vec![FEW; want.len()];
+    let tolerance = vec![ROUNDING; want.len()];
     let args = vec![In(Data::Floats(input)), Out(Want::Floats(want, tolerance)), Count(w), Count(h)];
     let work = Work::of_bytes(w * h * 8).computing((w * h * 12) as f64);
     if ask.is("flat") { Problem::line(w * h, ask.group(), work, args) } else { Problem::plane((w, h), ask, work, args) }
@@ -129,7 +129,7 @@ fn convolution(ask: &Ask) -> Problem {
         (0..9).filter(inside).map(|k| WEIGHTS[k] * f64::from(input[i + k - 4])).sum::<f64>()
     };
     let want: Vec<f64> = (0..n).map(at).collect();
-    let args = vec![In(Data::Floats(input)), Out(Want::Floats(want, vec![FEW; n])), Count(n)];
+    let args = vec![In(Data::Floats(input)), Out(Want::Floats(want, vec![ROUNDING; n])), Count(n)];
     Problem::line(n, ask.group(), Work::of_bytes(n * 8).computing(n as f64 * 18.0), args)
 }
 
@@ -188,7 +188,7 @@ fn bilinear(ask: &Ask) -> Problem {
     }
     // The place is rounded; so near a pixel, the two sides of it meet, and no more than this is lost anywhere.
     let lost = 8.0 * f64::from(f32::EPSILON) * w.max(h) as f64;
-    let tolerance = vec![lost + FEW; want.len()];
+    let tolerance = vec![lost + ROUNDING; want.len()];
     let args = vec![
         In(Data::Floats(input)),
         Out(Want::Floats(want, tolerance)),

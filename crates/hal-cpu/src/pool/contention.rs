@@ -215,8 +215,8 @@ mod tests {
     use super::*;
 
     const LATE: u64 = TUNING.late_time.as_nanos() as u64 + 1;
-    const LEAST: u64 = TUNING.contended_time.as_nanos() as u64;
-    const MOST: u64 = TUNING.contended_time_max.as_nanos() as u64;
+    const MIN_PERIOD_NS: u64 = TUNING.contended_time.as_nanos() as u64;
+    const MAX_PERIOD_NS: u64 = TUNING.contended_time_max.as_nanos() as u64;
 
     fn new(always: bool) -> Contention {
         Contention::new(Clock::new(), always)
@@ -291,11 +291,11 @@ mod tests {
             period
         };
         let periods: Vec<u64> = (0..12).map(|_| period()).collect();
-        assert_eq!(periods[..3], [LEAST, 2 * LEAST, 4 * LEAST]);
-        assert_eq!(periods[11], MOST);
-        let later = until(&contention) + MOST;
+        assert_eq!(periods[..3], [MIN_PERIOD_NS, 2 * MIN_PERIOD_NS, 4 * MIN_PERIOD_NS]);
+        assert_eq!(periods[11], MAX_PERIOD_NS);
+        let later = until(&contention) + MAX_PERIOD_NS;
         contention.found(later);
-        assert_eq!(until(&contention), later + LEAST, "it came in time in between");
+        assert_eq!(until(&contention), later + MIN_PERIOD_NS, "it came in time in between");
     }
 
     #[test]

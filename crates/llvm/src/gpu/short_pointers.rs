@@ -26,7 +26,7 @@ use std::collections::HashSet;
 const FAR: u32 = 1 << 16;
 
 /// The most values that are looked at. An offset that depends on more may depend on any constant.
-const MOST: usize = 64;
+const MAX_VALUES: usize = 64;
 
 impl FunctionCx<'_, '_> {
     /// The offset to add to a pointer of this type.
@@ -55,7 +55,7 @@ impl FunctionCx<'_, '_> {
                 ref op if op.is_pure() => left.extend(&data.args),
                 _ => {}
             }
-            if seen.len() >= MOST {
+            if seen.len() >= MAX_VALUES {
                 return true;
             }
         }

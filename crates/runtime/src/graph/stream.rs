@@ -9,7 +9,7 @@ use cloom_hal::Kernel;
 use std::sync::Arc;
 
 /// Launches that are appended to one at most: what they need is kept until the last of them ends.
-const MOST_APPENDED: usize = 64;
+const MAX_APPENDED: usize = 64;
 
 /// Whether the command of an event only submits a launch to a device that keeps the order of launches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,7 +60,7 @@ impl StreamLaunch {
 
     /// Whether there is room for another launch, if this one has not ended.
     pub fn has_room(&self) -> bool {
-        self.is_submitted && self.appended < MOST_APPENDED
+        self.is_submitted && self.appended < MAX_APPENDED
     }
 
     /// A launch of a kernel with these buffers was appended.

@@ -94,7 +94,7 @@ impl KernelCode {
             let Some(code) = code.upgrade() else { return };
             // A launch that follows at once makes baseline code.
             let urgent = &code.device.engine().urgent;
-            urgent.make_way(SOON);
+            urgent.make_way(FIRST_LAUNCH_GRACE);
             let _ = code.compiling(|e| e.kernel(&code.name, Variant::Vector));
             urgent.make_way(Duration::ZERO);
             // What goes wrong is told to the launch.
@@ -231,8 +231,8 @@ impl KernelCode {
             return None;
         }
         if self.device.runs_on_host() {
-            let pays = product(range.groups()) >= FEW_GROUPS;
-            return pays.then(|| self.baseline()).flatten().filter(|_| made().is_none());
+            let is_profitable = product(range.groups()) >= MIN_BASELINE_GROUPS;
+            return is_profitable.then(|| self.baseline()).flatten().filter(|_| made().is_none());
         }
         let last = self.begun.lock().clone();
         if last.and_then(|last| last.upgrade()).is_some_and(|last| !last.has_ended()) {
@@ -316,10 +316,10 @@ impl KernelCode {
 }
 
 /// A launch that comes so soon after its kernel was made counts as following at once.
-const SOON: Duration = Duration::from_millis(1);
+const FIRST_LAUNCH_GRACE: Duration = Duration::from_millis(1);
 
 /// On the host's cores, a launch of fewer groups does not begin with baseline code.
-const FEW_GROUPS: u64 = 4;
+const MIN_BASELINE_GROUPS: u64 = 4;
 
 /// On other devices, a launch of more work-items does not begin with baseline code: as many as a large GPU runs at
 /// once;

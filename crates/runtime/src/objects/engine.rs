@@ -17,7 +17,7 @@ const NATIVE_THREADS: usize = 64;
 const CALLBACK_THREADS: usize = 64;
 
 /// Kernels that are made ahead at a time at most: cores are for those that somebody waits for.
-const MOST_LOADS: usize = 8;
+const MAX_LOADS: usize = 8;
 
 /// A fork waits at most so long for kernels that are being compiled: most take less. A child that can use its parent's
 /// kernels profits.
@@ -74,7 +74,7 @@ impl Engine {
             natives: tasks("cloom-native", NATIVE_THREADS),
             callbacks: tasks("cloom-callback", CALLBACK_THREADS),
             builds: tasks("cloom-build", cores),
-            loads: tasks("cloom-load", (cores / 2).clamp(1, MOST_LOADS)),
+            loads: tasks("cloom-load", (cores / 2).clamp(1, MAX_LOADS)),
             urgent: Urgent::default(),
             compiler,
             hooks,

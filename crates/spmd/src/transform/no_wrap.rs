@@ -25,7 +25,7 @@
 
 use crate::analysis::bounds::Bounds;
 use crate::analysis::divergence;
-use crate::analysis::group_bounds::{Bound, Condition, GroupBounds, MOST_SIGNED};
+use crate::analysis::group_bounds::{Bound, Condition, GroupBounds, MAX_SIGNED};
 use crate::params::Param;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
@@ -146,7 +146,7 @@ fn indices(func: &Function, loops: &Loops) -> Vec<(Value, bool)> {
 /// The promises that a number needs so that it may be widened; `None` if one of them is not known to be checkable.
 fn promises(func: &Function, bounds: &mut GroupBounds<'_>, number: Value, signed: bool) -> Option<Vec<Promise>> {
     let (promise, limit) = match signed {
-        true => (Flags::NSW, MOST_SIGNED),
+        true => (Flags::NSW, MAX_SIGNED),
         false => (Flags::NUW, u64::from(u32::MAX)),
     };
     let mut found = Vec::new();

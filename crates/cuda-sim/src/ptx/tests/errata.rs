@@ -40,7 +40,7 @@ const WORDS: [u64; 20] = [
     0xFFFF_FFFF,
 ];
 /// Floats that a 16-bit integer can hold, signed or unsigned.
-const SMALL: [f64; 13] = [0.0, -0.0, 0.5, 1.0, 1.5, 2.5, 126.99, 127.0, 255.0, 32767.0, 32766.5, 1e-40, 5e-324];
+const FIT_16_BITS: [f64; 13] = [0.0, -0.0, 0.5, 1.0, 1.5, 2.5, 126.99, 127.0, 255.0, 32767.0, 32766.5, 1e-40, 5e-324];
 /// Other floats.
 const LARGE: [f64; 9] = [-1.0, -0.5, 70000.0, 1e10, -1e10, 1e300, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
 
@@ -104,8 +104,8 @@ fn inputs(id: &str) -> Vec<u8> {
     };
     // LLVM leaves the conversion of NaN open, and that of a number that 16 bits cannot hold.
     let floats: Vec<f64> = match id {
-        "float-to-16-bits" => SMALL.to_vec(),
-        _ => SMALL.into_iter().chain(LARGE).collect(),
+        "float-to-16-bits" => FIT_16_BITS.to_vec(),
+        _ => FIT_16_BITS.into_iter().chain(LARGE).collect(),
     };
     let mut bytes = Vec::new();
     for _ in 0..THREADS {

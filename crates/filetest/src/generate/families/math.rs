@@ -69,7 +69,7 @@ const RELATIONAL: [&str; 9] = [
 
 /// Components of calls in one program: the vectoriser inlines each, and code of the longest functions takes long to
 /// make.
-pub const MOST_CALLS: i32 = 24;
+pub const MAX_CALLS: i32 = 24;
 
 impl Gen {
     /// Whether an expression of this type may call such a function now.

@@ -10,7 +10,7 @@ use crate::generate::tree::Stmt;
 use crate::generate::types::Ty;
 
 /// Structures whose members take more are too large for so many.
-const MOST_BYTES: u32 = 96;
+const MAX_BYTES: u32 = 96;
 
 impl Gen {
     /// The declarations of such arrays and their first values, before a barrier.
@@ -18,7 +18,7 @@ impl Gen {
         let mut out = Vec::new();
         for index in 0..self.structs.len().min(2) {
             let bytes = |(_, ty): &(String, Ty)| ty.s.bits() / 8 * u32::from(ty.n);
-            if self.structs[index].leaves.iter().map(bytes).sum::<u32>() > MOST_BYTES {
+            if self.structs[index].leaves.iter().map(bytes).sum::<u32>() > MAX_BYTES {
                 continue;
             }
             let name = self.name("recs");

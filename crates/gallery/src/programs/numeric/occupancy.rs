@@ -22,7 +22,7 @@ pub struct Occupancy;
 const SOURCE: &str = include_str!("../../../kernels/occupancy.cl");
 
 /// Numbers that a work-item holds where the sweep is not over them.
-const FEW: u32 = 4;
+const LIVE_NUMBERS: u32 = 4;
 /// Operations of a work-item, whatever it holds.
 const OPERATIONS: u32 = 1 << 13;
 /// Bytes of local memory that every device of the full profile has.
@@ -57,7 +57,7 @@ impl Point {
 fn sweep(variant: &str, least: usize, most: usize) -> Vec<Point> {
     let up = |from: usize, to: usize| (0..usize::BITS).map(move |k| from << k).take_while(move |&n| n <= to);
     match variant {
-        "local" => up(least, most).map(|local| Point { local, live: FEW }).collect(),
+        "local" => up(least, most).map(|local| Point { local, live: LIVE_NUMBERS }).collect(),
         _ => up(2, 128).map(|live| Point { local: least, live: live as u32 }).collect(),
     }
 }
@@ -139,7 +139,7 @@ impl Program for Occupancy {
     fn build_options(&self, params: &Params) -> Result<(String, String)> {
         params.only(&[])?;
         self.variant(params)?;
-        Ok((Point { local: 4, live: FEW }.options(), "occupancy".into()))
+        Ok((Point { local: 4, live: LIVE_NUMBERS }.options(), "occupancy".into()))
     }
 
     fn run(&self, session: &Session, params: &Params) -> Result<Outcome> {

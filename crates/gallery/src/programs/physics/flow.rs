@@ -36,7 +36,7 @@ const IMAGE_SOURCE: &str =
     concat!(include_str!("../../../kernels/flow.cl"), include_str!("../../../kernels/flow_image.cl"));
 
 /// Pixels of a frame, so that indices are ints and the host holds its pyramid.
-const MOST: usize = 1 << 24;
+const MAX_PIXELS: usize = 1 << 24;
 
 /// The method unless knobs say otherwise: steps of a level, levels, and the window's side.
 const USUAL_STEPS: usize = 3;
@@ -134,9 +134,9 @@ fn window(params: &Params) -> Result<usize> {
 }
 
 fn check_size(w: usize, h: usize) -> Result<()> {
-    if w.checked_mul(h).is_none_or(|n| n > MOST) || w > 1 << 20 || h > 1 << 20 {
+    if w.checked_mul(h).is_none_or(|n| n > MAX_PIXELS) || w > 1 << 20 || h > 1 << 20 {
         return Err(Error::Params(format!(
-            "frames of {w}x{h}: take at most {MOST} pixels, and sides up to {}",
+            "frames of {w}x{h}: take at most {MAX_PIXELS} pixels, and sides up to {}",
             1 << 20
         )));
     }

@@ -33,10 +33,10 @@ use cloom_ir::{BinOp, Block, CastOp, Entity, Function, Inst, IntCc, Op, Term, Ty
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The largest number of a bound: such numbers can be multiplied in 64 bits.
-const MOST: u64 = u32::MAX as u64;
+const MAX_BOUND: u64 = u32::MAX as u64;
 
 /// The largest number that is the same with and without a sign, in 32 bits.
-pub const MOST_SIGNED: u64 = MOST >> 1;
+pub const MAX_SIGNED: u64 = MAX_BOUND >> 1;
 
 /// Larger factors are those of hashes, which are meant to wrap.
 const MAX_FACTOR: u64 = 1 << 24;
@@ -201,7 +201,7 @@ impl<'a> GroupBounds<'a> {
             _ => None,
         };
         if let Expr::Add(x, y) | Expr::Mul(x, y) = expr {
-            let large = if matches!(expr, Expr::Mul(..)) { MAX_FACTOR } else { MOST_SIGNED };
+            let large = if matches!(expr, Expr::Mul(..)) { MAX_FACTOR } else { MAX_SIGNED };
             if [x, y].into_iter().filter_map(is_const).any(|c| c > large) {
                 return None;
             }
@@ -229,7 +229,7 @@ impl<'a> GroupBounds<'a> {
             _ => None,
         };
         let expr = folded.map_or(expr, Expr::Const);
-        if matches!(expr, Expr::Const(c) if c > MOST) {
+        if matches!(expr, Expr::Const(c) if c > MAX_BOUND) {
             return None;
         }
         let least = |b: Bound| self.entries[b.0 as usize].least;
@@ -243,8 +243,8 @@ impl<'a> GroupBounds<'a> {
             Expr::Below(x) => least(x).saturating_sub(1),
             Expr::Given(x, _) | Expr::NotBelow(x, _) => least(x),
         };
-        let limit = (all > MOST).then_some(MOST);
-        (least <= MOST).then(|| self.number(expr, least, all.min(MOST), limit))
+        let limit = (all > MAX_BOUND).then_some(MAX_BOUND);
+        (least <= MAX_BOUND).then(|| self.number(expr, least, all.min(MAX_BOUND), limit))
     }
 
     fn number(&mut self, expr: Expr, least: u64, most: u64, limit: Option<u64>) -> Bound {
@@ -347,7 +347,7 @@ impl<'a> GroupBounds<'a> {
             ValueDef::Inst(i) => self.of_inst(i, v, depth),
         };
         let constant = self.constant.max(v);
-        let found = found.or_else(|| if constant < MOST { self.add(Expr::Const(constant)) } else { None });
+        let found = found.or_else(|| if constant < MAX_BOUND { self.add(Expr::Const(constant)) } else { None });
         self.known.insert(v, found);
         self.log.push(v);
         found
@@ -478,7 +478,7 @@ impl<'a> GroupBounds<'a> {
             Op::Cast(CastOp::Zext) if func.ty(data.args[0]) != Type::I1 => self.of(data.args[0], at, depth - 1),
             Op::Cast(CastOp::Sext) if func.ty(data.args[0]) == Type::I32 => {
                 let x = self.of(data.args[0], at, depth - 1)?;
-                self.limited(x, MOST_SIGNED)
+                self.limited(x, MAX_SIGNED)
             }
             _ => None,
         }

@@ -10,10 +10,10 @@ use crate::program::{Answer, Verdict};
 use crate::random::Random;
 
 /// Pictures up to so many pixels are verified as a whole.
-pub const SMALL: usize = 1 << 20;
+pub const MAX_WHOLE_PIXELS: usize = 1 << 20;
 /// Samples of a tile, and of all tiles together: they are kept until the end.
 const SAMPLES: usize = 2000;
-const MOST_SAMPLES: usize = 1 << 22;
+const MAX_SAMPLES: usize = 1 << 22;
 
 /// A part of the picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,8 +38,8 @@ pub struct Samples {
 /// Which pixels of a tile are verified.
 pub fn places(setup: &Setup, tile: Tile) -> Vec<u32> {
     let area = tile.w * tile.h;
-    let count = SAMPLES.min(MOST_SAMPLES / setup.tiles()).max(1);
-    if setup.w * setup.h <= SMALL || area <= count {
+    let count = SAMPLES.min(MAX_SAMPLES / setup.tiles()).max(1);
+    if setup.w * setup.h <= MAX_WHOLE_PIXELS || area <= count {
         return (0..area as u32).collect();
     }
     let mut random = Random::new((tile.y as u64) << 32 | tile.x as u64);
@@ -119,7 +119,7 @@ pub fn check(setup: &Setup, samples: &[Samples]) -> Result<(Verdict, Answer)> {
     let verdict = match wrong {
         Some(wrong) => Verdict::Failed(wrong),
         None => {
-            let which = if setup.w * setup.h <= SMALL {
+            let which = if setup.w * setup.h <= MAX_WHOLE_PIXELS {
                 format!("all {count} pixels are")
             } else {
                 format!("{count} pixels, up to {SAMPLES} of each tile, half of them along its borders, are")

@@ -8,11 +8,11 @@ use crate::error::{Error, Result};
 use crate::params::Params;
 use std::f64::consts::PI;
 
-/// The largest radius: the sum of a row of the aperture must fit into 31 bits, with [`MOST_LIGHT`].
-const MOST_RADIUS: f64 = 64.0;
+/// The largest radius: the sum of a row of the aperture must fit into 31 bits, with [`MAX_LIGHT`].
+const MAX_RADIUS: f64 = 64.0;
 /// White weighs one more than this.
-const MOST_LIGHT: u32 = 14;
-const MOST_PINS: usize = 16;
+const MAX_LIGHT: u32 = 14;
+const MAX_PINS: usize = 16;
 /// Linear light of a white channel.
 pub const WHITE: u32 = 1 << 14;
 /// The weight of a pixel that is not bright.
@@ -61,7 +61,7 @@ impl Lens {
             scale: f64::from((1000.0 / w.max(h) as f64) as f32),
             corners: (0..blades).map(corner).map(|(sin, cos)| (cos, sin)).collect(),
             bright: params.number("bright", 65, 0..=99)? * WHITE / 100,
-            light: params.number("light", 12, 0..=MOST_LIGHT)?,
+            light: params.number("light", 12, 0..=MAX_LIGHT)?,
             turn,
         })
     }
@@ -135,8 +135,8 @@ fn pins(text: &str, w: usize, h: usize) -> Result<Vec<Pin>> {
         if !(0.0..=1000.0).contains(&x) || !(0.0..=1000.0).contains(&y) {
             return Err(bad("places are per mille of the picture, from 0 to 1000"));
         }
-        if !(0.0..=MOST_RADIUS).contains(&r) {
-            return Err(bad(&format!("radii are from 0 to {MOST_RADIUS} pixels")));
+        if !(0.0..=MAX_RADIUS).contains(&r) {
+            return Err(bad(&format!("radii are from 0 to {MAX_RADIUS} pixels")));
         }
         if places.iter().any(|&(px, py): &(f64, f64)| (px - x).abs() + (py - y).abs() < 0.5) {
             return Err(bad("two pins are at the same place"));
@@ -144,8 +144,8 @@ fn pins(text: &str, w: usize, h: usize) -> Result<Vec<Pin>> {
         places.push((x, y));
         pins.push(Pin { x: single(w, x), y: single(h, y), r: f64::from(r as f32) });
     }
-    if pins.is_empty() || pins.len() > MOST_PINS {
-        return Err(bad(&format!("{} pins, and there are 1 to {MOST_PINS}", pins.len())));
+    if pins.is_empty() || pins.len() > MAX_PINS {
+        return Err(bad(&format!("{} pins, and there are 1 to {MAX_PINS}", pins.len())));
     }
     Ok(pins)
 }

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::params::Params;
 use crate::picture::{Picture, rgb};
 use crate::program::{Outcome, Program, Variant, Verdict, Work};
-use check::{SMALL, Samples, Tile};
+use check::{MAX_WHOLE_PIXELS, Samples, Tile};
 use lens::Lens;
 use source::Source;
 use std::time::Duration;
@@ -30,8 +30,8 @@ const IMAGE_SOURCE: &str =
     concat!(include_str!("../../../../kernels/fieldblur.cl"), include_str!("../../../../kernels/fieldblur_image.cl"));
 
 /// The longest side of a picture in tiles, and how many tiles there may be: something is kept of each.
-const MOST_SIDE: usize = 1 << 16;
-const MOST_TILES: usize = 1 << 16;
+const MAX_SIDE: usize = 1 << 16;
+const MAX_TILES: usize = 1 << 16;
 const SIDE: u32 = 2048;
 
 /// What a run works on.
@@ -62,10 +62,10 @@ impl Setup {
                 return Err(Error::Params("-c write=…: only -v tiled writes a file while it runs".into()));
             }
             Params { size: Some((w, h)), ..params.clone() }.size_or(w, h)?;
-        } else if w == 0 || h == 0 || w > MOST_SIDE || h > MOST_SIDE {
-            return Err(Error::Params(format!("-s {w}x{h}: take sides from 1 to {MOST_SIDE}")));
-        } else if w.div_ceil(side) * h.div_ceil(side) > MOST_TILES {
-            return Err(Error::Params(format!("-c tile={side}: more than {MOST_TILES} tiles; take larger ones")));
+        } else if w == 0 || h == 0 || w > MAX_SIDE || h > MAX_SIDE {
+            return Err(Error::Params(format!("-s {w}x{h}: take sides from 1 to {MAX_SIDE}")));
+        } else if w.div_ceil(side) * h.div_ceil(side) > MAX_TILES {
+            return Err(Error::Params(format!("-c tile={side}: more than {MAX_TILES} tiles; take larger ones")));
         }
         Ok(Setup { w, h, side, lens: Lens::new(params, (w, h))?, source: Source::new(params, (w, h))? })
     }
@@ -232,7 +232,7 @@ fn tiled(session: &Session, setup: &Setup, built: &Built, params: &Params) -> Re
     ];
     notes.extend(peak_memory());
     let mut seam = Ok(());
-    if setup.w * setup.h <= SMALL {
+    if setup.w * setup.h <= MAX_WHOLE_PIXELS {
         let once = Params { iterations: 1, observer: Default::default(), ..params.clone() };
         let (_, untiled) = whole(session, setup, built, "rows", &once)?;
         seam = seamless(setup.w, &pass.samples, &untiled);

@@ -12,7 +12,7 @@ use toml::Spanned;
 /// The project that is rendered when none is named.
 pub const SAMPLE: &str = include_str!("../../../../assets/sample.toml");
 /// Streams and layers that a project may have: each stream takes some hundred megabytes at HD.
-const MOST: usize = 16;
+const MAX_STREAMS: usize = 16;
 /// Frames of a film, at most: a day and more.
 const LONGEST: usize = 10_000_000;
 
@@ -231,8 +231,8 @@ impl Project {
         if project.streams.is_empty() || project.layers.is_empty() {
             return Err(fail(0, "a project has a [[stream]] and a [[layer]] at least".into()));
         }
-        if project.streams.len() > MOST || project.layers.len() > MOST {
-            return Err(fail(0, format!("at most {MOST} streams and {MOST} layers")));
+        if project.streams.len() > MAX_STREAMS || project.layers.len() > MAX_STREAMS {
+            return Err(fail(0, format!("at most {MAX_STREAMS} streams and {MAX_STREAMS} layers")));
         }
         if project.start >= project.length || project.length > LONGEST {
             return Err(fail(0, format!("a start of {} in a film of {} frames", project.start, project.length)));

@@ -10,11 +10,11 @@ use crate::error::{Error, Result};
 use crate::params::Params;
 
 /// Nodes of a cloth, and of all of them.
-const MOST_NODES: usize = 1 << 20;
-const MOST_IN_ALL: usize = 1 << 22;
+const MAX_NODES: usize = 1 << 20;
+const MAX_IN_ALL: usize = 1 << 22;
 
 /// How often a frame relaxes links at most.
-const MOST_TURNS: u32 = 120;
+const MAX_TURNS: u32 = 120;
 
 pub const FRAME_TIME: f32 = 1.0 / 60.0;
 pub const GRAVITY: f32 = -9.81;
@@ -125,10 +125,10 @@ impl Model {
         params.only(&["flags", "scene", "relax", "steps", "wind", "colours", "add", "patch", "picture"])?;
         let (w, h) = params.size_or(64, 48)?;
         let flags = params.number("flags", 1, 1..=100)? as usize;
-        if w * h > MOST_NODES || w * h * flags > MOST_IN_ALL {
+        if w * h > MAX_NODES || w * h * flags > MAX_IN_ALL {
             return Err(Error::Params(format!(
-                "{flags} cloths of {w}x{h} nodes: a cloth has at most {MOST_NODES} and all have \
-                 {MOST_IN_ALL}; choose a smaller -s or fewer flags"
+                "{flags} cloths of {w}x{h} nodes: a cloth has at most {MAX_NODES} and all have \
+                 {MAX_IN_ALL}; choose a smaller -s or fewer flags"
             )));
         }
         let patch = params.number("patch", 32, 4..=64)? as usize;
@@ -136,10 +136,10 @@ impl Model {
             return Err(Error::Params(format!("-c patch={patch}: give an even number")));
         }
         let (relax, steps) = (params.number("relax", 10, 1..=60)?, params.number("steps", 3, 1..=12)?);
-        if relax * steps > MOST_TURNS {
+        if relax * steps > MAX_TURNS {
             return Err(Error::Params(format!(
                 "relax={relax} in each of steps={steps}: rounding errors grow too large in a frame to be told from wrong \
-                 results; choose numbers whose product is at most {MOST_TURNS}"
+                 results; choose numbers whose product is at most {MAX_TURNS}"
             )));
         }
         let scene = params.choice("scene", &["flag", "drape", "sphere"])?;

@@ -32,7 +32,7 @@ const SOURCE: &str = include_str!("../../../../kernels/heat3d.cl");
 /// Below this change of a step the mesh counts as settled.
 const SETTLED: f32 = 1e-6;
 /// Cells of the largest mesh.
-const MOST: usize = 1 << 22;
+const MAX_CELLS: usize = 1 << 22;
 
 struct Setup {
     w: usize,
@@ -64,8 +64,8 @@ impl Setup {
         let is_cold = params.choice("start", &["waves", "cold"])? == "cold";
         let still = params.number("still", 1, 0..=1000)? as f32 * 1e-6;
         let (w, h) = params.size_or(768, 160)?;
-        if w * h > MOST {
-            return Err(Error::Params(format!("-s {w}x{h}: take at most {MOST} cells")));
+        if w * h > MAX_CELLS {
+            return Err(Error::Params(format!("-s {w}x{h}: take at most {MAX_CELLS} cells")));
         }
         Ok(Setup { w, h, order, steps, is_cold, still, group: params.group_or(256)? })
     }

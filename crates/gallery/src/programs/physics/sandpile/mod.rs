@@ -30,9 +30,9 @@ pub struct Sandpile;
 const SOURCE: &str =
     concat!(include_str!("../../../../kernels/tiles.cl"), include_str!("../../../../kernels/sandpile.cl"));
 /// Grains of the pile in the middle at most: how often cells topple grows with their square.
-const MOST_GRAINS: u32 = 1 << 18;
+const MAX_GRAINS: u32 = 1 << 18;
 /// Topplings that the reference does in a few seconds.
-const MOST_TOPPLINGS: f64 = 4e9;
+const MAX_TOPPLINGS: f64 = 4e9;
 /// Cells from one of many piles to the next.
 const APART: usize = 18;
 
@@ -54,7 +54,7 @@ impl Sandpile {
     fn setup(params: &Params) -> Result<Setup> {
         params.only(&["start", "grains", "steps", "devices"])?;
         let (start, _) = params.choice_of("start", &[("piles", 0), ("pile", 1), ("uniform", 2), ("random", 3)])?;
-        let most = params.number("grains", 0, 0..=MOST_GRAINS)?;
+        let most = params.number("grains", 0, 0..=MAX_GRAINS)?;
         let steps = params.number("steps", 16, 1..=100_000)?;
         let (w, h) = params.size_or(256, 256)?;
         let mut board = vec![0u32; w * h];
@@ -206,7 +206,7 @@ impl Program for Sandpile {
         let variant = self.variant(params)?;
         let setup = Sandpile::setup(params)?;
         let is_async = variant == "ocl_async";
-        if is_async && Sandpile::topplings(&setup) > MOST_TOPPLINGS {
+        if is_async && Sandpile::topplings(&setup) > MAX_TOPPLINGS {
             return Err(Error::Params(
                 "the reference would have to let this board topple for minutes: choose a smaller -s, fewer grains, or \
                  -c start=pile"
