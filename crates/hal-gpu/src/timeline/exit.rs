@@ -6,7 +6,6 @@
 use super::sync::{AtomicBool, AtomicUsize, Ordering};
 
 /// Counts the calls in progress.
-#[derive(Debug)]
 pub struct ExitGate {
     running: AtomicUsize,
     is_closed: AtomicBool,
