@@ -199,7 +199,7 @@ mod tests {
             let target: cloom_target::Target = target.parse().unwrap();
             let kernel = module.kernels().next().unwrap();
             let (shape, remark) = warp_shape(&module, kernel, target.machine(), &PassManager::new(&options));
-            (shape, remark.map_or(String::new(), |remark| remark.what))
+            (shape, remark.map_or(String::new(), |remark| remark.what()))
         };
         let tile = |what: &str| (WarpShape::Tile, what.to_owned());
         assert_eq!(of("stub:any+work-item,simd32,sector32"), tile("a warp is 8 by 4 work-items"));
