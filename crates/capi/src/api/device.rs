@@ -89,8 +89,12 @@ pub fn info(handle: Handle<Device>, name: u32, size: usize, value: OutBytes, siz
 // cl_khr_pci_bus_info, cl_nv_device_attribute_query.
 /// What only GPUs have.
 fn gpu(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
-    let hal = device.info();
-    let Some(gpu) = &hal.gpu else { return Ok(None) };
+    let extension = match name {
+        cl::DEVICE_PCI_BUS_INFO => "cl_khr_pci_bus_info",
+        _ => "cl_nv_device_attribute_query",
+    };
+    let has = device.caps().has_extension(extension);
+    let Some(gpu) = device.info().gpu.as_ref().filter(|_| has) else { return Ok(None) };
     let [domain, bus, slot] = gpu.pci;
     Ok(Some(match name {
         // The function of a GPU that computes is 0.
