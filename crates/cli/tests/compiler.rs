@@ -143,6 +143,15 @@ fn show_has_every_stage_of_one_kernel() {
     let remarks = json["remarks"].as_array().unwrap();
     assert!(remarks.iter().any(|r| r["what"].as_str().unwrap().starts_with("barrier")), "{remarks:?}");
     assert!(remarks.iter().any(|r| r["place"].as_str().unwrap().starts_with("kernels.cl:")), "{remarks:?}");
+    // Each has its fields.
+    let barrier = remarks.iter().find(|r| r["operation"] == "barrier").unwrap();
+    assert_eq!((&barrier["form"]["code"], &barrier["form"]["number"]), (&"continuation".into(), &1.into()));
+    assert_eq!(barrier["reason"], "saved-values");
+    let width = remarks.iter().find(|r| r["operation"] == "width").unwrap();
+    assert_eq!((&width["form"]["code"], &width["form"]["number"]), (&"vectors".into(), &json["lanes"]));
+    assert!(width["cost"].is_u64() && width["alternative"]["cost"].is_u64(), "{width:?}");
+    let load = remarks.iter().find(|r| r["operation"] == "load" && r["array"].is_string()).unwrap();
+    assert!(load["shape"].is_string() && load["cost"].is_u64(), "{load:?}");
 }
 
 #[test]
