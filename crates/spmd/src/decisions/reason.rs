@@ -56,8 +56,10 @@ pub enum Reason {
     Ordered,
     /// All lanes add the same, to few addresses.
     FewAddresses,
-    /// The function was too large to be inlined, and has no vector variant.
+    /// The function was too large to be inlined.
     NotInlined,
+    /// The function is pure, was not inlined, and has no vector variant.
+    NoVectorVariant,
     /// The function has a vector variant.
     HasVectorVariant,
     /// Each work-item prints.
@@ -154,6 +156,7 @@ impl Reason {
             Reason::Ordered => "ordered",
             Reason::FewAddresses => "few-addresses",
             Reason::NotInlined => "not-inlined",
+            Reason::NoVectorVariant => "no-vector-variant",
             Reason::HasVectorVariant => "has-vector-variant",
             Reason::EachPrints => "each-prints",
             Reason::EachEnqueues => "each-enqueues",

@@ -180,6 +180,7 @@ impl Reason {
                 "one thread runs a group, and a run-time check finds lanes that add to the same address"
             }
             Reason::NotInlined => "the function was too large to be inlined",
+            Reason::NoVectorVariant => "the function was not inlined, and has no vector variant",
             Reason::HasVectorVariant => "the function computes all lanes at once",
             Reason::EachPrints => "each work-item prints",
             Reason::EachEnqueues => "each work-item enqueues",

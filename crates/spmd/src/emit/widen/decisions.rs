@@ -105,7 +105,8 @@ impl Widener<'_> {
                 Reason::Ordered
             }
             Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } => Reason::MayCollide,
-            Op::Call(_) | Op::PureCall(_) => Reason::NotInlined,
+            Op::Call(_) => Reason::NotInlined,
+            Op::PureCall(_) => Reason::NoVectorVariant,
             Op::Printf(_) => Reason::EachPrints,
             Op::DeviceCall(_) => Reason::EachEnqueues,
             _ => Reason::NoVectorForm,
