@@ -185,12 +185,6 @@ mod tests {
         cloom_ir::parse(&text).unwrap()
     }
 
-    /// The shape for sectors of 32 bytes.
-    fn shape(before: &str, load: &str, store: &str) -> WarpShape {
-        let module = module(before, load, store);
-        shape_of(&module, module.kernels().next().unwrap(), 32)
-    }
-
     #[test]
     fn warps_have_the_size_of_the_machine() {
         let module = module("", "v15", "v18");
@@ -216,19 +210,5 @@ mod tests {
         let module = module(before, "v53", "v53");
         let shape = |sector| shape_of(&module, module.kernels().next().unwrap(), sector);
         assert_eq!([32, 64].map(shape), [WarpShape::Row, WarpShape::Column]);
-    }
-
-    #[test]
-    fn warps_are_as_the_accesses_lie() {
-        let (column, row) = ("v15", "v18");
-        assert_eq!(shape("", row, row), WarpShape::Row, "it is short");
-        let many = (0..SHORT).map(|i| format!("v{}: i64 = add v10, v11\n", 1000 + i)).collect::<String>();
-        assert_eq!(shape(&many, row, row), WarpShape::Divisible, "it is not");
-        assert_eq!(shape("", column, row), WarpShape::Tile);
-        assert_eq!(shape("", row, column), WarpShape::TallTile, "whole sectors are written");
-        assert_eq!(shape("", row, "v36"), WarpShape::TallTile, "with indices of 32 bits");
-        assert_eq!(shape("", row, "v42"), WarpShape::TallTile, "clamped to the edge of an image");
-        assert_eq!(shape("", column, column), WarpShape::Column);
-        assert_eq!(shape("v19: i64 = query local_id 0", column, row), WarpShape::AsGrouped, "it can tell its group");
     }
 }

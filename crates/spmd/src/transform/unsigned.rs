@@ -33,33 +33,3 @@ pub fn run(func: &mut Function, bounds: &[u64]) -> usize {
     }
     changed
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn operations_on_values_that_may_be_negative_stay_signed() {
-        let text = "func internal @f(i32, i32) -> i32 {
-bb0(v0: i32, v1: i32):
-    v2: i32 = const 0x10
-    v3: i32 = sdiv v0, v2
-    v4: i32 = srem v1, v2
-    v5: i32 = srem v0, v1
-    v6: i32 = sub v0, v2
-    v7: i32 = ashr v6, v2
-    v8: i32 = ashr v3, v2
-    v9: i32 = add v4, v5
-    v10: i32 = add v9, v7
-    v11: i32 = add v10, v8
-    ret v11
-}";
-        let mut module = cloom_ir::parse(text).unwrap();
-        let func = module.funcs.values_mut().next().unwrap();
-        assert_eq!(run(func, &[1 << 20, u64::MAX]), 2);
-        let after = module.to_string();
-        for line in ["udiv v0, v2", "srem v1, v2", "srem v0, v1", "ashr v6, v2", "lshr v3, v2"] {
-            assert!(after.contains(line), "{line} in\n{after}");
-        }
-    }
-}
