@@ -2,7 +2,8 @@
 
 #![allow(unsafe_code, reason = "it copies from and to addresses that the maker of the memory vouches for")]
 
-use crate::{HalError, Memory, assert_in_range};
+use crate::error::HalError;
+use crate::memory::{Memory, assert_in_range};
 use std::ptr;
 
 /// Memory with a host address, which is its device address, too.
@@ -46,16 +47,16 @@ impl<Owner: Send + Sync + 'static> Memory for HostVisible<Owner> {
 
     fn read(&self, offset: u64, to: &mut [u8]) -> Result<(), HalError> {
         let from = self.range(offset, to.len() as u64);
-        // SAFETY: the range was checked, and `new` was promised its bytes; `copy` allows overlap, which happens when the
-        // application reads a buffer into memory that the buffer uses in place.
+        // SAFETY: the range was checked, and `new` was promised its bytes; `copy` allows overlap, which happens when
+        // the application reads a buffer into memory that the buffer uses in place.
         unsafe { ptr::copy(from, to.as_mut_ptr(), to.len()) };
         Ok(())
     }
 
     fn write(&self, offset: u64, from: &[u8]) -> Result<(), HalError> {
         let to = self.range(offset, from.len() as u64);
-        // SAFETY: the range was checked, and `new` was promised its bytes; `copy` allows overlap, which happens when the
-        // application writes a buffer from memory that the buffer uses in place.
+        // SAFETY: the range was checked, and `new` was promised its bytes; `copy` allows overlap, which happens when
+        // the application writes a buffer from memory that the buffer uses in place.
         unsafe { ptr::copy(from.as_ptr(), to, from.len()) };
         Ok(())
     }
@@ -71,8 +72,8 @@ impl<Owner: Send + Sync + 'static> Memory for HostVisible<Owner> {
                 Ok(())
             }
             None => {
-                // SAFETY: the range was checked, and `new` was promised its bytes. The caller guarantees that nobody else
-                // uses them now, as for every transfer.
+                // SAFETY: the range was checked, and `new` was promised its bytes. The caller guarantees that nobody
+                // else uses them now, as for every transfer.
                 let room = unsafe { std::slice::from_raw_parts_mut(to, size as usize) };
                 source.read(source_offset, room)
             }

@@ -22,6 +22,7 @@
 //! thread.
 
 mod abilities;
+mod error;
 mod host_visible;
 mod launch;
 pub mod lock;
@@ -34,6 +35,7 @@ pub use abilities::{
     Assist, Domain, HostShared, Partition, Pinned, PinnedBlock, Streams, Svm, SvmKind, Texture, TextureChannel,
     TextureRows, Textures, Timestamps,
 };
+pub use error::HalError;
 pub use host_visible::HostVisible;
 pub use launch::{Completion, DeviceCalls, Finish, Kernel, KernelMemory, Launch, Pending, PrintSink, TierUp, conclude};
 pub use memory::{Memory, assert_in_range, copy_through_host, initialise, initialised};
@@ -46,27 +48,6 @@ pub use cloom_artifact::{DeviceCall, NdRange};
 use cloom_caps::DeviceCaps;
 use cloom_target::Target;
 use std::sync::Arc;
-
-/// Errors of devices.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum HalError {
-    /// Host or device memory is exhausted. So many bytes were asked for; 0 if nobody can say.
-    #[error("out of memory{}", asked_for(*.0))]
-    OutOfMemory(u64),
-    /// The code does not load: wrong target, damaged, or an unknown symbol.
-    #[error("the code does not load: {0}")]
-    BadCode(String),
-    /// The device failed.
-    #[error("the device failed: {0}")]
-    Device(String),
-}
-
-fn asked_for(bytes: u64) -> String {
-    match bytes {
-        0 => String::new(),
-        bytes => format!(": {bytes} bytes were asked for"),
-    }
-}
 
 /// The description of a device.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -217,16 +198,5 @@ pub trait Device: Send + Sync {
     /// Host threads can assist it.
     fn as_assist(&self) -> Option<&dyn Assist> {
         None
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::HalError;
-
-    #[test]
-    fn memory_that_is_missing_has_a_size_if_that_is_known() {
-        assert_eq!(HalError::OutOfMemory(4096).to_string(), "out of memory: 4096 bytes were asked for");
-        assert_eq!(HalError::OutOfMemory(0).to_string(), "out of memory");
     }
 }
