@@ -1,10 +1,10 @@
-//! Kernels from a binary, on a machine without LLVM. The program compiles a kernel, and then starts itself once more with
-//! an empty environment: no `PATH`, no folders of libraries, nothing in which a compiler or a linker could be found. That
-//! process gets the binary on its standard input, and neither has nor needs the source.
+//! Kernels from a binary, on a machine without LLVM. The program compiles a kernel, and then starts itself once more
+//! with an empty environment: no `PATH`, no folders of libraries, nothing in which a compiler or a linker could be
+//! found. That process gets the binary on its standard input, and neither has nor needs the source.
 //!
-//! What it shows: a program with this crate runs no tool of LLVM and reads no file of it, because the parts of LLVM that
-//! make code are in the program itself. What it does not show: that code is made ahead. A binary has the checked program
-//! for any device, and the machine code for the processor at hand is made where it runs.
+//! What it shows: a program with this crate runs no tool of LLVM and reads no file of it, because the parts of LLVM
+//! that make code are in the program itself. What it does not show: that code is made ahead. A binary has the checked
+//! program for any device, and the machine code for the processor at hand is made where it runs.
 //!
 //! `cargo run --release --package cloom --example without_llvm`
 

@@ -103,7 +103,9 @@ impl Context {
     /// # Errors
     /// As for [`svm`](Self::svm); or when a device has no memory with these options.
     pub fn svm_with<T: Pod>(&self, len: usize, options: SvmOptions) -> Result<SvmBuffer<T>, Error> {
-        SvmBuffer::zeroed(self, len, options)
+        let buffer = SvmBuffer::zeroed(&self.runtime, &self.queue, len, options)?;
+        self.has_svm.store(true, Ordering::Relaxed);
+        Ok(buffer)
     }
 
     /// Shared virtual memory with a copy of a slice.
@@ -111,12 +113,9 @@ impl Context {
     /// # Errors
     /// As for [`svm`](Self::svm).
     pub fn svm_from<T: Pod>(&self, data: &[T]) -> Result<SvmBuffer<T>, Error> {
-        SvmBuffer::copied(self, data)
-    }
-
-    /// There is shared virtual memory from now on.
-    pub(crate) fn note_svm(&self) {
-        self.has_svm.store(true, Ordering::Relaxed);
+        let mut buffer = self.svm(data.len())?;
+        buffer.map_mut()?.copy_from_slice(data);
+        Ok(buffer)
     }
 
     /// Whether there has been shared virtual memory.

@@ -1,7 +1,7 @@
 //! Devices: the CPU and the GPUs of this machine.
 
+use crate::Error;
 use crate::platform::shared;
-use crate::{Error, SvmSupport};
 use cloom_runtime as rt;
 use std::fmt;
 use std::sync::Arc;
@@ -36,6 +36,26 @@ pub struct DeviceInfo {
     pub images: bool,
     /// The shared virtual memory that it has.
     pub svm: Option<SvmSupport>,
+}
+
+/// What shared virtual memory a device has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct SvmSupport {
+    /// Whether host and kernels may use an allocation at the same time.
+    pub fine_grain: bool,
+    /// Whether kernels may use all memory of the process, without an allocation of the context.
+    pub system: bool,
+    /// Whether host and kernels see each other's atomic operations.
+    pub atomics: bool,
+}
+
+impl SvmSupport {
+    fn of(device: &rt::Device) -> Option<SvmSupport> {
+        let (kind, atomics) = device.svm()?;
+        let fine_grain = kind >= rt::SvmKind::FineGrainBuffer;
+        Some(SvmSupport { fine_grain, system: kind >= rt::SvmKind::FineGrainSystem, atomics })
+    }
 }
 
 impl Device {

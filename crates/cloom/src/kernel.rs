@@ -72,9 +72,9 @@ impl Kernel {
     /// memory, and its work-items must not race with each other: it is machine code, and nothing checks its accesses.
     /// (`cloom run --verify` finds invalid ones.)
     ///
-    /// [`SvmBuffer`](crate::SvmBuffer)s that the kernel reaches through pointers must not be dropped before the launch has
-    /// ended. What the kernel writes must not be mapped while it runs, and what it reads must not be mapped mutably;
-    /// with fine-grain sharing, this holds for each element.
+    /// [`SvmBuffer`](crate::SvmBuffer)s that the kernel reaches through pointers must not be dropped before the launch
+    /// has ended. What the kernel writes must not be mapped while it runs, and what it reads must not be mapped
+    /// mutably; with fine-grain sharing, this holds for each element.
     ///
     /// # Errors
     /// Arguments that do not fit the parameters, a range or group that the device cannot run, code that cannot be made.

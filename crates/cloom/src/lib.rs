@@ -59,7 +59,7 @@ pub use buffer::Buffer;
 pub use bytemuck::Pod;
 pub use cloom_runtime::Location;
 pub use context::Context;
-pub use device::{Device, DeviceInfo, DeviceKind};
+pub use device::{Device, DeviceInfo, DeviceKind, SvmSupport};
 pub use error::{BuildError, Diagnostic, Error, Status};
 pub use event::{Event, Times};
 pub use image::{Addressing, Image, ImageFormat, Sampler, SamplerOptions, channel, order};
@@ -67,7 +67,11 @@ pub use kernel::{Kernel, Range};
 pub use options::{Options, Printer};
 pub use program::Program;
 pub use queue::{Queue, QueueOptions};
-pub use svm::{SvmBuffer, SvmMap, SvmMapMut, SvmOptions, SvmSupport};
+pub use svm::{SvmBuffer, SvmMap, SvmMapMut, SvmOptions};
+
+// The README has a program with it.
+#[cfg(doctest)]
+use opencl3 as _;
 
 /// The code in the README compiles, and what needs no driver runs.
 #[cfg(doctest)]

@@ -1,12 +1,12 @@
 //! Shared virtual memory: elements that the host and kernels use under one address, so that they may hold pointers to
 //! each other.
 //!
-//! The host reaches the elements through a map, which is a slice. A map that writes borrows the allocation mutably: while
-//! it exists, the compiler refuses a launch with the allocation.
+//! The host reaches the elements through a map, which is a slice. A map that writes borrows the allocation mutably:
+//! while it exists, the compiler refuses a launch with the allocation.
 
 #![allow(unsafe_code, reason = "it lends memory that a device has allocated, as slices")]
 
-use crate::{Context, Error, Event, Pod};
+use crate::{Error, Event, Pod, Queue};
 use cloom_runtime as rt;
 use cloom_runtime::host_mem::HostPtr;
 use std::fmt;
@@ -17,32 +17,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// How an allocation of shared virtual memory may be used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SvmOptions {
-    /// Host and kernels may use it at the same time, through [`SvmBuffer::as_ptr`]. Without it they take turns, by maps.
+    /// Host and kernels may use it at the same time, through [`SvmBuffer::as_ptr`]. Without it they take turns, by
+    /// maps.
     pub fine_grain: bool,
 }
 
-/// What shared virtual memory a device has.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct SvmSupport {
-    /// Whether host and kernels may use an allocation at the same time.
-    pub fine_grain: bool,
-    /// Whether kernels may use all memory of the process, without an allocation of the context.
-    pub system: bool,
-    /// Whether host and kernels see each other's atomic operations.
-    pub atomics: bool,
-}
-
-impl SvmSupport {
-    pub(crate) fn of(device: &rt::Device) -> Option<SvmSupport> {
-        let (kind, atomics) = device.svm()?;
-        let fine_grain = kind >= rt::SvmKind::FineGrainBuffer;
-        Some(SvmSupport { fine_grain, system: kind >= rt::SvmKind::FineGrainSystem, atomics })
-    }
-}
-
-/// Memory of `len` elements that the host and kernels use under one address. A launch takes `&SvmBuffer` for a pointer to
-/// global memory. Its memory is freed when it is dropped and all launches that had it as an argument have ended.
+/// Memory of `len` elements that the host and kernels use under one address. A launch takes `&SvmBuffer` for a pointer
+/// to global memory. Its memory is freed when it is dropped and all launches that had it as an argument have ended.
 ///
 /// ```
 /// use cloom::{Context, Range};
@@ -115,34 +96,30 @@ impl Drop for Allocation {
 
 impl<T: Pod> SvmBuffer<T> {
     /// Memory whose bytes are zero.
-    pub(crate) fn zeroed(context: &Context, len: usize, options: SvmOptions) -> Result<Self, Error> {
-        let runtime = &context.runtime;
+    pub(crate) fn zeroed(
+        context: &Arc<rt::Context>,
+        queue: &Queue,
+        len: usize,
+        options: SvmOptions,
+    ) -> Result<Self, Error> {
         let mut flags = rt::MemFlags::READ_WRITE;
         flags.set(rt::MemFlags::SVM_FINE_GRAIN_BUFFER, options.fine_grain);
         // A size that overflows is more than any device has, and gets that error.
         let size = len.checked_mul(size_of::<T>()).map_or(u64::MAX, |n| n as u64);
-        let address = runtime.svm_allocate(flags.bits(), size, align_of::<T>() as u32)?;
+        let address = context.svm_allocate(flags.bits(), size, align_of::<T>() as u32)?;
         // SAFETY: the allocation is used until it is freed, and only within its size.
         let Some(start) = (unsafe { HostPtr::new(address) }) else {
             return Err(rt::Error::new(rt::Status::OutOfResources, "the device gave memory without an address").into());
         };
-        let allocation = Arc::new(Allocation { context: runtime.clone(), start, launches: Mutex::default() });
+        let allocation = Arc::new(Allocation { context: context.clone(), start, launches: Mutex::default() });
         // SAFETY: the allocation has `size` bytes, and nobody else knows its address.
         unsafe { std::ptr::write_bytes(std::ptr::with_exposed_provenance_mut::<u8>(address), 0, size as usize) };
-        let own = &context.queue.runtime;
-        let queue = match runtime.devices().iter().find(|device| device.svm().is_some()) {
-            Some(able) if own.device().svm().is_none() => rt::Queue::new(runtime, able, rt::QueueFlags::empty(), None)?,
+        let own = &queue.runtime;
+        let queue = match context.devices().iter().find(|device| device.svm().is_some()) {
+            Some(able) if own.device().svm().is_none() => rt::Queue::new(context, able, rt::QueueFlags::empty(), None)?,
             _ => own.clone(),
         };
-        context.note_svm();
         Ok(SvmBuffer { allocation, queue, len, elements: PhantomData })
-    }
-
-    /// Memory with a copy of a slice.
-    pub(crate) fn copied(context: &Context, data: &[T]) -> Result<Self, Error> {
-        let mut buffer = Self::zeroed(context, data.len(), SvmOptions::default())?;
-        buffer.map_mut()?.copy_from_slice(data);
-        Ok(buffer)
     }
 
     /// Elements.
@@ -186,7 +163,8 @@ impl<T: Pod> SvmBuffer<T> {
         Ok(SvmMap { buffer: self })
     }
 
-    /// The elements, to write; otherwise as [`map`](Self::map). A launch with memory that is mapped so does not compile:
+    /// The elements, to write; otherwise as [`map`](Self::map). A launch with memory that is mapped so does not
+    /// compile:
     ///
     /// ```compile_fail,E0502
     /// # use cloom::{Context, Error, Kernel, Range};
@@ -266,8 +244,8 @@ impl<T: Pod> Deref for SvmMapMut<'_, T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: the allocation has `len` initialised elements with their alignment. No launch uses them: those with it
-        // as an argument were waited for, and whoever launched others promised it.
+        // SAFETY: the allocation has `len` initialised elements with their alignment. No launch uses them: those with
+        // it as an argument were waited for, and whoever launched others promised it.
         unsafe { std::slice::from_raw_parts(self.buffer.as_ptr(), self.buffer.len) }
     }
 }
