@@ -102,8 +102,8 @@ fn compile(includes: &Path, has_rtti: bool) {
     if !has_rtti {
         build.flag("-fno-rtti");
     }
-    // For `cargo xtask sanitize`, whose programs have the functions of AddressSanitizer. Undefined behaviour traps, which
-    // needs no functions.
+    // For `cargo xtask sanitize`, whose programs have the functions of AddressSanitizer. Undefined behaviour traps,
+    // which needs no functions.
     println!("cargo::rerun-if-env-changed={SANITIZE}");
     if env::var_os(SANITIZE).is_some() {
         build

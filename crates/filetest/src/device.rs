@@ -20,8 +20,8 @@ pub fn multiplies_and_adds() -> bool {
     *FMA
 }
 
-/// Writes arguments into a block. `allocate` makes a buffer with these bytes; it returns its address, and what is kept of
-/// it. Returns the bytes of local memory of a group, and the buffers in the order of the arguments.
+/// Writes arguments into a block. `allocate` makes a buffer with these bytes; it returns its address, and what is kept
+/// of it. Returns the bytes of local memory of a group, and the buffers in the order of the arguments.
 pub fn pack_args<B>(
     artifact: &KernelArtifact,
     args: &[CaseArg],

@@ -205,7 +205,8 @@ fn asks_for_range(func: &Function) -> bool {
     func.insts_in_layout().any(|(_, data)| asks(&data.op))
 }
 
-/// Bytes of local memory of coarsened groups, if arguments say how many: more than the variables and the arguments need.
+/// Bytes of local memory of coarsened groups, if arguments say how many: more than the variables and the arguments
+/// need.
 fn coarsened_local_size(module: &Module, coarse: &Coarse, args: &[CaseArg]) -> u64 {
     if !matches!(coarse.coarsening, Coarsening::Groups { local_size: None, .. }) {
         return 0;

@@ -1,5 +1,5 @@
-//! Generated kernels whose work-items, or groups, are coarsened for GPUs, on every rung. `CLOOM_TEST_COARSENED` says how many
-//! of each kind, `CLOOM_TEST_FIRST` the first seed.
+//! Generated kernels whose work-items, or groups, are coarsened for GPUs, on every rung. `CLOOM_TEST_COARSENED` says
+//! how many of each kind, `CLOOM_TEST_FIRST` the first seed.
 
 #![allow(clippy::print_stdout, reason = "it says how many are coarsened")]
 

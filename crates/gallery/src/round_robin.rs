@@ -1,8 +1,9 @@
 //! Round-robin measurement: several sessions, each on a thread of its own, measure in turns and never at the same time.
 //!
 //! What comes in: how many take part. What goes out: a [`RoundRobinSlot`] for each. A participant that is ready to
-//! measure waits until no other one prepares or checks results. Then the participants run bursts of iterations in turns,
-//! so that other load of the machine affects all alike. None starts to check its result before the last one has measured.
+//! measure waits until no other one prepares or checks results. Then the participants run bursts of iterations in
+//! turns, so that other load of the machine affects all alike. None starts to check its result before the last one has
+//! measured.
 
 use crate::cl::Times;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

@@ -1,8 +1,8 @@
 //! The effects of operations: what an execution does besides computing its result.
 //!
 //! In comes an [`Op`], out goes a set of [`Effects`]. Passes ask the questions below (may it be removed, computed
-//! twice, moved?), all of which are answered from that one set. The set comes from the operation's [`OpClass`], and that
-//! from a `match` that names every operation, so that a new one does not compile until its effects are decided: an
+//! twice, moved?), all of which are answered from that one set. The set comes from the operation's [`OpClass`], and
+//! that from a `match` that names every operation, so that a new one does not compile until its effects are decided: an
 //! operation that is pure by omission would be removed and merged by mistake.
 
 use crate::FuncRef;

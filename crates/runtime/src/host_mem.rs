@@ -79,8 +79,8 @@ pub(crate) fn allocate(size: u64) -> Option<HostBlock> {
     owned.try_reserve_exact(length).ok()?;
     owned.resize(length, 0);
     let start = owned.as_mut_ptr().expose_provenance().next_multiple_of(ALIGN);
-    // SAFETY: the vector has room for `size` bytes after the first multiple of the alignment. It is not touched until it
-    // is dropped.
+    // SAFETY: the vector has room for `size` bytes after the first multiple of the alignment. It is not touched until
+    // it is dropped.
     Some(unsafe { HostVisible::new(start, size, Box::new(owned)) })
 }
 

@@ -1,5 +1,5 @@
-//! Measures one case on all participants: one thread for each, which take round_robin_slots, so that drift of the machine affects
-//! all alike. Every result is checked.
+//! Measures one case on all participants: one thread for each, which take turns, so that drift of the
+//! machine affects all alike. Every result is checked.
 
 use super::statistics::Quartiles;
 use cloom_gallery::latency::{Launching, launches};

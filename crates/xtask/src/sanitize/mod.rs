@@ -1,8 +1,8 @@
 //! `sanitize`: the tests of the driver where a tool looks at each access to memory. In: which tool. Out: what it found;
 //! its builds and reports are in `target/sanitize`.
 //!
-//! AddressSanitizer sees what the Rust code and our C++ do, and undefined behaviour of the C++ traps; LLVM and the code of
-//! kernels are not made for it. Memcheck, of valgrind, sees everything, kernels too, and is some fifty times slower.
+//! AddressSanitizer sees what the Rust code and our C++ do, and undefined behaviour of the C++ traps; LLVM and the code
+//! of kernels are not made for it. Memcheck, of valgrind, sees everything, kernels too, and is some fifty times slower.
 
 mod memcheck;
 

@@ -1,7 +1,7 @@
 //! Rules for C++: a head, a length, a width, and the format of clang-format where that is installed.
 //!
-//! In comes the text of a file; out come what it breaks. Formats differ from version to version of clang-format, so that
-//! only the one that `.clang-format` names is asked.
+//! In comes the text of a file; out come what it breaks. Formats differ from version to version of clang-format, so
+//! that only the one that `.clang-format` names is asked.
 
 use super::workspace::{Workspace, collect};
 use anyhow::{Context, Result};
