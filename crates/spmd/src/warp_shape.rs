@@ -161,19 +161,6 @@ mod tests {
                  v16: i64 = mul v11, v2
                  v17: i64 = add v16, v10
                  v18: i64 = mul v17, v12
-                 v30: i32 = trunc v10
-                 v31: i32 = trunc v11
-                 v32: i32 = trunc v2
-                 v33: i32 = mul v30, v32
-                 v34: i32 = add v33, v31
-                 v35: i64 = sext v34
-                 v36: i64 = mul v35, v12
-                 v37: i32 = const 0x0
-                 v38: i32 = smax v31, v37
-                 v39: i32 = smin v38, v32
-                 v40: i32 = add v33, v39
-                 v41: i64 = sext v40
-                 v42: i64 = mul v41, v12
                  {before}
                  v20: ptr<global> = ptradd v0, {load}
                  v21: f32 = load v20 align 4
