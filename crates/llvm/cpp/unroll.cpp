@@ -1,8 +1,8 @@
 // Marks loops of a GPU's kernel for LLVM's unroller, which runs next, and for ptxas. In comes a function after loop
 // rotation; UnrollInnermost marks loops, and LimitUnrolling removes the marks from the remainder loops.
 //
-// These passes are on LLVM IR because they direct LLVM's unroller, and compare the cost that it computes with its limits
-// and those of ptxas. Unrolling that Cloom does itself is in crates/passes.
+// These passes are on LLVM IR because they direct LLVM's unroller, and compare the cost that it computes with its
+// limits and those of ptxas. Unrolling that Cloom does itself is in crates/passes.
 
 #include "own_passes.h"
 
@@ -11,7 +11,6 @@
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/UnrollLoop.h"
-
 
 using namespace llvm;
 

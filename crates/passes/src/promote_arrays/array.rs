@@ -34,8 +34,8 @@ pub(super) fn indexed(func: &Function) -> Vec<Array> {
 }
 
 impl Array {
-    /// The array with its accesses; nothing if its address is used for anything else, or if a pointer may point to it or
-    /// to something else.
+    /// The array with its accesses; nothing if its address is used for anything else, or if a pointer may point to it
+    /// or to something else.
     fn with_uses(mut self, func: &Function, cfg: &Cfg, uses: &Uses) -> Option<Array> {
         let mut open = vec![self.slot];
         while let Some(pointer) = open.pop() {

@@ -84,8 +84,8 @@ impl<'a> Wanted<'a> {
         true
     }
 
-    /// Adds the loops that a value depends on. Returns false if it depends on anything else but constants and the array.
-    /// A truth value may be anything, unless `conditions` matter.
+    /// Adds the loops that a value depends on. Returns false if it depends on anything else but constants and the
+    /// array. A truth value may be anything, unless `conditions` matter.
     fn add_loops(&mut self, value: Value, conditions: bool, seen: &mut FxHashSet<Value>) -> bool {
         let func = self.func;
         let mut open = vec![value];

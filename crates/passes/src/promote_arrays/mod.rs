@@ -54,7 +54,8 @@ pub fn run(func: &mut Function, others: &RunOthers<'_>) -> usize {
     slots.len()
 }
 
-/// Unrolls the outermost of the loops that keep arrays in memory, and adds these arrays. Returns whether there were any.
+/// Unrolls the outermost of the loops that keep arrays in memory, and adds these arrays. Returns whether there were
+/// any.
 fn unroll_level(func: &mut Function, others: &RunOthers<'_>, slots: &mut FxHashSet<Value>) -> bool {
     let cfg = Cfg::new(func);
     let dom = DomTree::new(func, &cfg);
