@@ -175,7 +175,7 @@ fn what_is_compared_twice_is_negated_by_its_complement() {
     v3: i32 = sub v2, v1
     v4: i32 = query work_dim 0
     v5: i32 = smin v4, v3
-    v6: i32 = smax v4, v3
+    v6: i32 = trunc v91
     v7: i32 = smin v5, v6
     store v0, v7 align 4",
     ));
