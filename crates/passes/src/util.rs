@@ -2,7 +2,7 @@
 
 use cloom_ir::affine::{Ext, Form, Symbol};
 use cloom_ir::cfg::Cfg;
-use cloom_ir::{Block, Builder, Entity, Function, Term, Type, Value, ValueDef};
+use cloom_ir::{Block, Builder, Entity, Function, Op, Term, Type, Value, ValueDef};
 
 /// Values that are replaced by others, applied later in one sweep.
 #[derive(Default)]
@@ -61,6 +61,11 @@ pub(crate) fn remove_unreachable(func: &mut Function) -> usize {
         func.blocks[b].insts.clear();
     }
     before - func.layout.len()
+}
+
+/// How many operations blocks have. Constants are none.
+pub(crate) fn operations(func: &Function, blocks: &[Block]) -> usize {
+    func.insts_in(blocks).filter(|(_, data)| !matches!(data.op, Op::Const(_))).count()
 }
 
 /// The block in which each value is defined, by value index, for values in the layout.

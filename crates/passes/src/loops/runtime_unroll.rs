@@ -50,7 +50,7 @@ pub(super) struct Steps {
     /// The test in the header.
     pub test: HeaderTest,
     /// As which numbers the counter and its bound are read.
-    pub reading: Ext,
+    reading: Ext,
     /// What the counter grows by.
     pub step: Value,
 }
@@ -134,7 +134,7 @@ impl Steps {
 
     /// What the counter is less than if so many iterations follow: computed before the loop, and the least number, of
     /// which none is less, where it would wrap.
-    pub fn limit(&self, func: &mut Function, count: u64) -> Value {
+    fn limit(&self, func: &mut Function, count: u64) -> Value {
         let known = func.const_bits(self.step);
         let mut b = Builder::new(func, self.before);
         let bound = self.test.bound;
@@ -157,6 +157,20 @@ impl Steps {
         let fits = b.binary(BinOp::And, is_small, is_far);
         b.select(fits, limit, least)
     }
+
+    /// Begins an unrolled loop of so many iterations in front of `rest`, which does those that are left over: writes its
+    /// header, but for the terminator. Returns the header, its parameters, which are those of the loop's, and whether
+    /// so many iterations follow.
+    pub fn begin(&self, func: &mut Function, header: Block, rest: Block, count: usize) -> (Block, Vec<Value>, Value) {
+        let limit = self.limit(func, count as u64);
+        let unrolled = func.add_loose_block();
+        let in_header = func.blocks[header].params.clone();
+        let params: Vec<Value> = in_header.iter().map(|&p| func.add_block_param(unrolled, func.ty(p))).collect();
+        func.blocks[self.before].term.redirect(rest, unrolled);
+        let cc = if self.reading == Ext::Signed { IntCc::Slt } else { IntCc::Ult };
+        let cond = Builder::new(func, unrolled).icmp(cc, params[self.test.index], limit);
+        (unrolled, params, cond)
+    }
 }
 
 fn carry_out(func: &mut Function, plan: &Plan) {
@@ -169,14 +183,8 @@ fn carry_out(func: &mut Function, plan: &Plan) {
 
 /// Puts an unrolled loop in front of what does the iterations that are left over. Returns its header.
 fn unroll(func: &mut Function, plan: &Plan, count: usize, hoisted: &FxHashSet<Inst>, rest: Block) -> Block {
-    let limit = plan.steps.limit(func, count as u64);
-    let unrolled = func.add_loose_block();
+    let (unrolled, params, cond) = plan.steps.begin(func, plan.header, rest, count);
     let in_header = func.blocks[plan.header].params.clone();
-    let params: Vec<Value> = in_header.iter().map(|&p| func.add_block_param(unrolled, func.ty(p))).collect();
-    func.blocks[plan.steps.before].term.redirect(rest, unrolled);
-
-    let cc = if plan.steps.reading == Ext::Signed { IntCc::Slt } else { IntCc::Ult };
-    let cond = Builder::new(func, unrolled).icmp(cc, params[plan.steps.test.index], limit);
     let body = func.add_loose_block();
     let (then, els) = (Edge::new(body, []), Edge::new(rest, params.iter().copied()));
     func.set_term(unrolled, Term::Branch { cond, then, els }, Span::default());

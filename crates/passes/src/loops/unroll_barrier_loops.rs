@@ -17,11 +17,11 @@
 use super::full_unroll::join_latches;
 use super::runtime_unroll::{Steps, args_of};
 use crate::pass::Pass;
-use cloom_ir::affine::Ext;
+use crate::util::operations;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::{Loop, Loops};
-use cloom_ir::{Block, Builder, CloneMap, Edge, Effects, Function, IntCc, Op, Span, Term, Value};
+use cloom_ir::{Block, CloneMap, Edge, Effects, Function, Op, Span, Term, Value};
 
 /// The pass.
 pub const PASS: Pass = Pass::new("unroll-barrier-loops", "loops with barriers are unrolled four times", run);
@@ -63,8 +63,7 @@ fn has_barriers(func: &Function, l: &Loop) -> bool {
 
 /// How a loop counts, if it is to be unrolled.
 fn wanted(func: &Function, cfg: &Cfg, dom: &DomTree, l: &Loop) -> Option<Steps> {
-    let operations = func.insts_in(&l.blocks).filter(|(_, data)| !matches!(data.op, Op::Const(_))).count();
-    let is_fit = l.exits.len() == 1 && has_barriers(func, l) && operations <= MAX_OPERATIONS;
+    let is_fit = l.exits.len() == 1 && has_barriers(func, l) && operations(func, &l.blocks) <= MAX_OPERATIONS;
     let &[latch] = l.latches.as_slice() else { return None };
     let has_barrier = |b: Block| func.blocks[b].insts.iter().any(|&i| func.insts[i].op == Op::Barrier);
     let is_in_each = l.blocks.iter().any(|&b| has_barrier(b) && dom.dominates(b, latch));
@@ -78,12 +77,8 @@ fn wanted(func: &Function, cfg: &Cfg, dom: &DomTree, l: &Loop) -> Option<Steps> 
 /// Puts an unrolled loop in front of a loop, which does the iterations that are left over.
 fn unroll(func: &mut Function, steps: &Steps, l: &Loop) {
     let Some(&latch) = l.latches.first() else { return };
-    let limit = steps.limit(func, COUNT as u64);
-    let unrolled = func.add_loose_block();
+    let (unrolled, params, cond) = steps.begin(func, l.header, l.header, COUNT);
     let in_header = func.blocks[l.header].params.clone();
-    let params: Vec<Value> = in_header.iter().map(|&p| func.add_block_param(unrolled, func.ty(p))).collect();
-    func.blocks[steps.before].term.redirect(l.header, unrolled);
-
     let back = args_of(func, latch, l.header);
     let mut args = params.clone();
     let mut copies: Vec<Block> = Vec::new();
@@ -111,8 +106,6 @@ fn unroll(func: &mut Function, steps: &Steps, l: &Loop) {
         };
         func.blocks[end].term.edges_mut().into_iter().filter(|e| e.block == head).for_each(|e| *e = to.clone());
     }
-    let cc = if steps.reading == Ext::Signed { IntCc::Slt } else { IntCc::Ult };
-    let cond = Builder::new(func, unrolled).icmp(cc, params[steps.test.index], limit);
     let (then, els) = (Edge::new(heads[0].0, []), Edge::new(l.header, params));
     func.set_term(unrolled, Term::Branch { cond, then, els }, Span::NONE);
     let at = func.layout.iter().position(|&b| b == l.header).unwrap_or(func.layout.len());

@@ -4,8 +4,7 @@ use super::array::Array;
 use crate::fold;
 use crate::util::Renames;
 use cloom_ir::cfg::Cfg;
-use cloom_ir::{Args, Block, Entity, Flags, Function, Inst, IntCc, Op, Span, Type, Value, ValueDef};
-use cloom_ir::{BinOp, InstData};
+use cloom_ir::{Args, BinOp, Builder, Flags, Function, Inst, InstData, IntCc, Op, Type, Value, ValueDef};
 use rustc_hash::FxHashMap;
 use smallvec::smallvec;
 
@@ -175,71 +174,49 @@ fn expand(func: &mut Function, array: &Array, chosen: &FxHashMap<Inst, (Value, V
     let mut renames = Renames::default();
     for b in func.layout.clone() {
         let insts = std::mem::take(&mut func.blocks[b].insts);
-        let mut writer = Writer { func, block: b, span: Span::NONE };
+        let mut builder = Builder::new(func, b);
         for i in insts {
-            match chosen.get(&i) {
-                None => writer.func.blocks[b].insts.push(i),
-                Some((offset, elements)) => {
-                    writer.span = writer.func.insts[i].span;
-                    let old = writer.func.insts[i].clone();
-                    let result = writer.access(array, &old, *offset, elements);
-                    if let (Some(old), Some(new)) = (old.result, result) {
-                        renames.set(old, new);
-                    }
-                }
+            let Some((offset, elements)) = chosen.get(&i) else {
+                builder.func.blocks[b].insts.push(i);
+                continue;
+            };
+            let old = builder.func.insts[i].clone();
+            builder.span = old.span;
+            if let (Some(new), Some(old)) = (write_access(&mut builder, array, &old, *offset, elements), old.result) {
+                renames.set(old, new);
             }
         }
     }
     renames.apply(func);
 }
 
-/// Appends instructions to a block.
-struct Writer<'a> {
-    func: &'a mut Function,
-    block: Block,
-    span: Span,
-}
-
-impl Writer<'_> {
-    fn push(&mut self, op: Op, args: Args, ty: Type, flags: Flags) -> Value {
-        let i = self.func.make_inst(op, args, Some(ty), flags, self.span);
-        self.func.blocks[self.block].insts.push(i);
-        // An instruction with a type has a result.
-        self.func.insts[i].result.unwrap_or(Value::new(0))
-    }
-
-    /// Writes a load from some elements, or a store to some, and returns what is loaded.
-    fn access(&mut self, array: &Array, old: &InstData, offset: Value, elements: &[u64]) -> Option<Value> {
-        let ty = accessed(self.func, old);
-        let mut loaded = None;
-        for &element in elements {
-            let at = self.push(Op::Const(element), Args::new(), Type::I64, Flags::empty());
-            let pointer = self.func.ty(array.slot);
-            let address = self.push(Op::PtrAdd, smallvec![array.slot, at], pointer, Flags::empty());
-            let align = if element == 0 { array.align } else { array.align.min(1 << element.trailing_zeros().min(30)) };
-            let is_only = elements.len() == 1;
-            let is_here =
-                |writer: &mut Self| writer.push(Op::Icmp(IntCc::Eq), smallvec![offset, at], Type::I1, Flags::empty());
-            let load = |writer: &mut Self| writer.push(Op::Load { align }, smallvec![address], ty, old.flags);
-            if old.result.is_some() {
-                let here = load(self);
-                loaded = Some(match loaded {
-                    None => here,
-                    Some(other) => {
-                        let is_here = is_here(self);
-                        self.push(Op::Select, smallvec![is_here, here, other], ty, Flags::empty())
-                    }
-                });
-                continue;
-            }
-            let mut value = old.args[1];
-            if !is_only {
-                let (is_here, before) = (is_here(self), load(self));
-                value = self.push(Op::Select, smallvec![is_here, value, before], ty, Flags::empty());
-            }
-            let store = self.func.make_inst(Op::Store { align }, smallvec![address, value], None, old.flags, self.span);
-            self.func.blocks[self.block].insts.push(store);
+/// Writes a load from some elements, or a store to some, and returns what is loaded.
+fn write_access(b: &mut Builder<'_>, array: &Array, old: &InstData, offset: Value, elements: &[u64]) -> Option<Value> {
+    let ty = accessed(b.func, old);
+    let is_only = elements.len() == 1;
+    let mut loaded = None;
+    for &element in elements {
+        let at = b.iconst(Type::I64, element);
+        let address = b.ptr_add(array.slot, at);
+        let align = if element == 0 { array.align } else { array.align.min(1 << element.trailing_zeros().min(30)) };
+        if old.result.is_some() {
+            let here = b.load(ty, address, align, old.flags);
+            loaded = Some(match loaded {
+                None => here,
+                Some(other) => {
+                    let is_here = b.icmp(IntCc::Eq, offset, at);
+                    b.select(is_here, here, other)
+                }
+            });
+            continue;
         }
-        loaded
+        let mut value = old.args[1];
+        if !is_only {
+            let is_here = b.icmp(IntCc::Eq, offset, at);
+            let before = b.load(ty, address, align, old.flags);
+            value = b.select(is_here, value, before);
+        }
+        b.store(address, value, align, old.flags);
     }
+    loaded
 }

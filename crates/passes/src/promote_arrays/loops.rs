@@ -3,6 +3,7 @@
 use super::MAX_OPERATIONS;
 use super::array::Array;
 use crate::loops::full_unroll::{Known, count};
+use crate::util::operations;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
@@ -63,14 +64,16 @@ impl<'a> Wanted<'a> {
             }
             at += 1;
         }
-        let outermost = Vec::from_iter(self.list.iter().copied().filter(|&l| self.is_outermost(l)));
-        outermost.into_iter().all(|l| self.trips(l).is_some()) && self.size() <= MAX_OPERATIONS
+        self.outermost_numbers().into_iter().all(|l| self.trips(l).is_some()) && self.size() <= MAX_OPERATIONS
     }
 
     /// The outermost of the loops, with their trip counts.
     pub fn outermost(mut self) -> Vec<Trips> {
-        let outermost = Vec::from_iter(self.list.iter().copied().filter(|&l| self.is_outermost(l)));
-        outermost.into_iter().filter_map(|l| self.trips(l)).collect()
+        self.outermost_numbers().into_iter().filter_map(|l| self.trips(l)).collect()
+    }
+
+    fn outermost_numbers(&self) -> Vec<usize> {
+        self.list.iter().copied().filter(|&l| self.is_outermost(l)).collect()
     }
 
     fn is_outermost(&self, l: usize) -> bool {
@@ -149,18 +152,13 @@ impl<'a> Wanted<'a> {
             return trips;
         }
         let l = &self.all.loops[number];
-        let most = MAX_OPERATIONS / self.operations(&l.blocks).max(1);
+        let most = MAX_OPERATIONS / operations(self.func, &l.blocks).max(1);
         let trips = self.leaving(number).find_map(|(leaving, _)| {
             let count = count(self.func, self.cfg, (l, leaving), most, Known::default(), &mut |_| {})?;
             Some(Trips { number, leaving, count })
         });
         self.trips.insert(number, trips);
         trips
-    }
-
-    /// How many operations blocks have. Constants are none.
-    fn operations(&self, blocks: &[Block]) -> usize {
-        self.func.insts_in(blocks).filter(|(_, data)| !matches!(data.op, Op::Const(_))).count()
     }
 
     /// The most operations that the unrolled loops become, as far as their trip counts are known.
@@ -175,6 +173,6 @@ impl<'a> Wanted<'a> {
                 *of = of.saturating_mul(trips);
             }
         }
-        copies.iter().fold(0, |sum, (&b, &n)| n.saturating_mul(self.operations(&[b])).saturating_add(sum))
+        copies.iter().fold(0, |sum, (&b, &n)| n.saturating_mul(operations(self.func, &[b])).saturating_add(sum))
     }
 }
