@@ -158,9 +158,9 @@ impl Steps {
         b.select(fits, limit, least)
     }
 
-    /// Begins an unrolled loop of so many iterations in front of `rest`, which does those that are left over: writes its
-    /// header, but for the terminator. Returns the header, its parameters, which are those of the loop's, and whether
-    /// so many iterations follow.
+    /// Begins an unrolled loop of so many iterations in front of `rest`, which does those that are left over. It writes
+    /// the header without its terminator. Returns the header, its parameters, which are those of the loop's, and
+    /// whether so many iterations follow.
     pub fn begin(&self, func: &mut Function, header: Block, rest: Block, count: usize) -> (Block, Vec<Value>, Value) {
         let limit = self.limit(func, count as u64);
         let unrolled = func.add_loose_block();
