@@ -51,7 +51,8 @@ pub fn optimise(draft: &mut Draft<'_>) -> Result<usize, ParseError> {
         }
         let of = DefUse::new(function)?;
         let mut frame = Frame::new(&of);
-        let (mut replacements, mut before, mut next) = (Vec::new(), None, 0);
+        let mut extrema = Extrema::default();
+        let (mut replacements, mut next) = (Vec::new(), 0);
         for operation in &of.code {
             let between = body.get(next..operation.statement).unwrap_or_default();
             next = operation.statement + 1;
@@ -62,20 +63,20 @@ pub fn optimise(draft: &mut Draft<'_>) -> Result<usize, ParseError> {
                     // Control may come from a branch.
                     Statement::Label(..) => {
                         frame.variables.clear();
-                        before = None;
+                        extrema.clear();
                     }
                     // In another block, a name may mean something else.
-                    _ => before = None,
+                    _ => extrema.clear(),
                 }
             }
             let other = match operation.name {
                 "cvta" => frame.cast(operation),
                 "bfe" => as_shift(operation),
-                "setp" => before.and_then(|extremum| compared_apart(extremum, operation)),
+                "setp" => extrema.compared_by(operation).and_then(|extremum| compared_apart(extremum, operation)),
                 _ => None,
             };
             frame.see(operation);
-            before = Some(operation);
+            extrema.see(operation);
             if let Some(statements) = other {
                 replacements.push(Replacement { at: operation.statement, statements });
             }
@@ -84,7 +85,7 @@ pub fn optimise(draft: &mut Draft<'_>) -> Result<usize, ParseError> {
     })
 }
 
-/// Whether a statement may be replaced, or may be the extremum before such a statement. Most functions have none.
+/// Whether a statement may be replaced, or may be the extremum that such a statement compares. Most functions have none.
 fn may_change(statement: &Statement<'_>) -> bool {
     match statement {
         Statement::Inst(inst) => match &*inst.opcode {
@@ -157,6 +158,42 @@ impl<'t> Frame<'t> {
     }
 }
 
+/// The extrema of a basic block that can still be computed again from the same registers.
+#[derive(Default)]
+struct Extrema<'a, 't> {
+    /// By the register that holds the extremum.
+    found: FxHashMap<u32, &'a Operation<'a, 't>>,
+    /// The statement by which this block has last set a register.
+    set_at: FxHashMap<u32, usize>,
+}
+
+impl<'a, 't> Extrema<'a, 't> {
+    fn clear(&mut self) {
+        self.found.clear();
+        self.set_at.clear();
+    }
+
+    /// The extremum that a comparison reads first, if neither it nor what it was computed from has been set since.
+    fn compared_by(&self, comparison: &Operation<'_, 't>) -> Option<&'a Operation<'a, 't>> {
+        let extremum = *self.found.get(&comparison.register(1)?.slot)?;
+        let is_set_later = |register: Register| self.set_at.get(&register.slot) > Some(&extremum.statement);
+        let is_stale = (0..3).filter_map(|index| extremum.register(index)).any(is_set_later);
+        (!is_stale).then_some(extremum)
+    }
+
+    fn see(&mut self, operation: &'a Operation<'a, 't>) {
+        if self.found.is_empty() && !matches!(operation.name, "max" | "min") {
+            return;
+        }
+        operation.for_each_write(|register| {
+            self.set_at.insert(register.slot, operation.statement);
+        });
+        if let ("max" | "min", Some(register)) = (operation.name, operation.register(0)) {
+            self.found.insert(register.slot, operation);
+        }
+    }
+}
+
 /// The shift that is equal to an extraction of the upper bits.
 fn as_shift<'t>(operation: &Operation<'_, 't>) -> Option<Vec<Statement<'t>>> {
     let ty = operation.inst.types().next().filter(|ty| matches!(ty.bits, 32 | 64))?;
@@ -172,7 +209,7 @@ fn as_shift<'t>(operation: &Operation<'_, 't>) -> Option<Vec<Statement<'t>>> {
     new.finish()
 }
 
-/// The two comparisons that replace a comparison, if the instruction before computes the extremum that is compared.
+/// The two comparisons that replace a comparison of an extremum.
 fn compared_apart<'t>(extremum: &Operation<'_, 't>, comparison: &Operation<'_, 't>) -> Option<Vec<Statement<'t>>> {
     let ty = extremum.inst.types().next().filter(|ty| ty.bits == 64 && !ty.is_float())?;
     let is_maximum = match extremum.name {
@@ -287,7 +324,14 @@ mod tests {
         }
         stays("max.u64 %rd1, %rd1, %rd2; setp.lt.u64 %p1, %rd1, %rd4;");
         let (extremum, compared) = text("max.u64", "setp.lt.u64");
-        for between in ["L:", "{ .reg .b64 %rd1;", "mov.u64 %rd1, 5;"] {
+        // Other instructions may be between them.
+        let (apart, between) = (
+            "{ .reg .pred %first; setp.lt.u64 %first, %rd1, %rd4; setp.lt.and.u64 %p1, %rd2, %rd4, %first; }",
+            "mov.u64 %rd4, 5;",
+        );
+        assert_eq!(optimised(&format!("{extremum} {between} {compared}")), format!("{extremum} {between} {apart}"));
+        let sets = ["mov.u64 %rd1, 5;", "mov.u64 %rd2, 5;", "mov.u64 %rd3, 5;", "@%p2 mov.u64 %rd3, 5;"];
+        for between in ["L:", "{ .reg .b64 %rd1;"].into_iter().chain(sets) {
             let end = if between.starts_with('{') { " }" } else { "" };
             stays(&format!("{extremum} {between} {compared}{end}"));
         }
