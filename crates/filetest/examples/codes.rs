@@ -2,8 +2,9 @@
 //!
 //! Each kernel of the gallery, of the files in `run/` and of the generated programs 0 to PROGRAMS (500) is compiled for
 //! a GPU and for two CPUs; only those whose names have one of the words, if there are any. The code goes to FOLDER, a
-//! file a kernel and target; `diff -rq` of two folders names the kernels whose code differs. LLVM numbers the calls in
-//! the text over the whole process: these numbers are left out.
+//! file a kernel and target; `diff -rq` of two folders names the kernels whose code differs. `CLOOM_DISABLE` switches
+//! passes off, so that their part of a difference can be told. LLVM numbers the calls in the text over the whole
+//! process: these numbers are left out.
 
 #![allow(clippy::print_stdout, reason = "it prints what it does")]
 
@@ -97,7 +98,7 @@ fn main() -> Result<()> {
     programs.retain(|program| words.is_empty() || words.iter().any(|word| program.name.contains(word)));
     let level = |name| cpu::named(Architecture::X86_64, name).context("no such level");
     let targets = [Target::gpu("sm_90")?, level("avx2")?, level("avx512")?];
-    let compiler = Compiler::new(Config { cache_dir: None, ..Config::default() });
+    let compiler = Compiler::new(Config { cache_dir: None, ..Config::from_env() });
     let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {

@@ -68,6 +68,11 @@ impl HeaderTest {
         Some(upper(self.cc)?.0)
     }
 
+    /// As which numbers the counter is greater than the bound, or not less, while the loop goes on.
+    pub fn reading_down(&self) -> Option<Ext> {
+        Some(upper(self.cc.swapped())?.0)
+    }
+
     /// Whether the loop goes on when the counter is equal to the bound.
     pub fn is_inclusive(&self) -> bool {
         matches!(self.cc, IntCc::Sle | IntCc::Ule | IntCc::Sge | IntCc::Uge | IntCc::Eq)

@@ -51,8 +51,10 @@ pub(super) struct Steps {
     pub test: HeaderTest,
     /// As which numbers the counter and its bound are read.
     reading: Ext,
-    /// What the counter grows by.
+    /// What the counter grows by, or what it is reduced by.
     pub step: Value,
+    /// Whether the counter is reduced, until it is no longer greater than the bound.
+    pub descends: bool,
 }
 
 /// A loop to unroll.
@@ -85,7 +87,7 @@ pub fn run(func: &mut Function) -> usize {
 
 fn plan(func: &Function, cfg: &Cfg, l: &Loop) -> Option<Plan> {
     let (header, body) = l.header_and_body(func)?;
-    let steps = Steps::of(func, cfg, l, body)?;
+    let steps = Steps::of(func, cfg, l, body).filter(|steps| !steps.descends)?;
     let flags = func.insts[func.def_inst(args_of(func, body, header)[steps.test.index])?].flags;
     // LLVM computes the trip count of others.
     let is_known = func.const_bits(steps.step).is_some_and(|step| step == 1 || flags.contains(steps.promise()));
@@ -104,10 +106,11 @@ fn plan(func: &Function, cfg: &Cfg, l: &Loop) -> Option<Plan> {
 }
 
 impl Steps {
-    /// How a loop counts, whose latch this is: upwards by what is a constant or defined outside of the loop.
+    /// How a loop counts, whose latch this is: by what is a constant or defined outside of the loop.
     pub fn of(func: &Function, cfg: &Cfg, l: &Loop, latch: Block) -> Option<Steps> {
         let test = HeaderTest::of(func, l)?;
-        let reading = test.reading()?;
+        let descends = test.reading().is_none();
+        let reading = if descends { test.reading_down()? } else { test.reading()? };
         let before = l.predecessor(cfg)?;
         let next = *args_of(func, latch, l.header).get(test.index)?;
         let sum = &func.insts[func.def_inst(next)?];
@@ -116,13 +119,17 @@ impl Steps {
             (Op::Binary(BinOp::Add), &[a, b]) if b == test.counter => a,
             _ => return None,
         };
-        let is_known = func.const_bits(step).is_some() || !func.is_defined_in(step, &l.blocks);
-        is_known.then_some(Steps { before, test, reading, step })
+        let is_known = func.const_bits(step).is_some() || !descends && !func.is_defined_in(step, &l.blocks);
+        is_known.then_some(Steps { before, test, reading, step, descends })
     }
 
-    /// The promise that a sum does not wrap.
+    /// The promise that a sum does not wrap. As an unsigned number, one with a negative step always does.
     pub fn promise(&self) -> Flags {
-        if self.reading == Ext::Signed { Flags::NSW } else { Flags::NUW }
+        match self.reading {
+            Ext::Signed => Flags::NSW,
+            _ if self.descends => Flags::default(),
+            _ => Flags::NUW,
+        }
     }
 
     /// The edge by which the header stays in the loop.
@@ -133,29 +140,52 @@ impl Steps {
     }
 
     /// What the counter is less than if so many iterations follow: computed before the loop, and the least number, of
-    /// which none is less, where it would wrap.
+    /// which none is less, where it would wrap. For a counter that descends, the number that it is greater than: as
+    /// `i > n` means `~i < ~n`, and `~(i - step)` is `~i + step`, the complement of such a counter ascends.
     fn limit(&self, func: &mut Function, count: u64) -> Value {
         let known = func.const_bits(self.step);
         let mut b = Builder::new(func, self.before);
-        let bound = self.test.bound;
+        let mut bound = self.test.bound;
         let ty = b.ty(bound);
+        let mask = ty.scalar.mask();
+        if self.descends {
+            let ones = b.iconst(ty, mask);
+            bound = b.binary(BinOp::Xor, bound, ones);
+        }
+        let known = known.map(|step| if self.descends { step.wrapping_neg() & mask } else { step });
         let step = known.map_or(self.step, |step| b.iconst(ty, step));
         let is_signed = self.reading == Ext::Signed;
-        let most = if is_signed { ty.scalar.mask() >> 1 } else { ty.scalar.mask() };
+        let most = if is_signed { mask >> 1 } else { mask };
         // 0 < step <= most / count
         let (one, largest) = (b.iconst(ty, 1), b.iconst(ty, most / count));
         let less = b.binary(BinOp::Sub, step, one);
         let is_small = b.icmp(IntCc::Ult, less, largest);
         let others = b.iconst(ty, count - 1);
         let distance = b.binary(BinOp::Mul, step, others);
-        let (zero, least) = (b.iconst(ty, 0), b.iconst(ty, if is_signed { most + 1 } else { 0 }));
-        let is_far = if is_signed { b.icmp(IntCc::Sge, bound, zero) } else { b.icmp(IntCc::Uge, bound, distance) };
+        let least = b.iconst(ty, if is_signed { most + 1 } else { 0 });
+        let is_far = match (is_signed, self.descends) {
+            (false, _) => b.icmp(IntCc::Uge, bound, distance),
+            (true, false) => {
+                let zero = b.iconst(ty, 0);
+                b.icmp(IntCc::Sge, bound, zero)
+            }
+            // The complement of a bound is negative if the bound is not, as it is in most of these loops.
+            (true, true) => {
+                let first = b.binary(BinOp::Add, least, distance);
+                b.icmp(IntCc::Sge, bound, first)
+            }
+        };
         let mut limit = b.binary(BinOp::Sub, bound, distance);
         if self.test.is_inclusive() {
             limit = b.binary(BinOp::Add, limit, one);
         }
         let fits = b.binary(BinOp::And, is_small, is_far);
-        b.select(fits, limit, least)
+        let limit = b.select(fits, limit, least);
+        if !self.descends {
+            return limit;
+        }
+        let ones = b.iconst(ty, mask);
+        b.binary(BinOp::Xor, limit, ones)
     }
 
     /// Begins an unrolled loop of so many iterations in front of `rest`, which does those that are left over. It writes
@@ -168,6 +198,7 @@ impl Steps {
         let params: Vec<Value> = in_header.iter().map(|&p| func.add_block_param(unrolled, func.ty(p))).collect();
         func.blocks[self.before].term.redirect(rest, unrolled);
         let cc = if self.reading == Ext::Signed { IntCc::Slt } else { IntCc::Ult };
+        let cc = if self.descends { cc.swapped() } else { cc };
         let cond = Builder::new(func, unrolled).icmp(cc, params[self.test.index], limit);
         (unrolled, params, cond)
     }
