@@ -1,15 +1,17 @@
-//! The functions of the driver.
+//! The functions of the driver, in lists: those of every driver, those for graphs, and those that are only measured.
+//!
+//! Each list is a macro that gives `name = symbol (types of arguments);` for each function to another macro:
+//! `functions!(declare)` expands to `declare! { … }`, and `functions!(declare struct Table;)` to
+//! `declare! { struct Table; … }`. So a table of pointers, a comparison with other declarations and the checks of a
+//! library that defines them are made of one list. The types of this crate, `c_char`, `c_int`, `c_uint` and `c_void`
+//! have to be in scope there.
 
-/// Gives the list of functions to a macro: `name = symbol (types of arguments);` for each. Those after `@optional` came
-/// with later drivers than Cloom needs.
-///
-/// `functions!(declare)` expands to `declare! { … }`; so a table of pointers, a comparison with other declarations
-/// and the checks of a library that defines them are made of one list. The types of this crate, `c_char`, `c_int`,
-/// `c_uint` and `c_void` have to be in scope there.
+/// Gives the list of functions to a macro. Those after `@optional` came with later drivers than Cloom needs.
 #[macro_export]
 macro_rules! functions {
-    ($callback:ident) => {
+    ($callback:ident $($head:tt)*) => {
         $callback! {
+            $($head)*
             init = cuInit (c_uint);
             driver_get_version = cuDriverGetVersion (*mut c_int);
             get_error_name = cuGetErrorName (Code, *mut *const c_char);
@@ -74,17 +76,40 @@ macro_rules! functions {
             func_get_param_info = cuFuncGetParamInfo (RawFunction, usize, *mut usize, *mut usize);
             texture_create = cuTexObjectCreate (*mut u64, *const TextureResource, *const TextureDesc, *const c_void);
             texture_destroy = cuTexObjectDestroy (u64);
-            graph_create = cuGraphCreate (*mut RawGraph, c_uint);
-            graph_add_kernel = cuGraphAddKernelNode_v2
+        }
+    };
+}
+
+/// Gives the list of the functions for graphs to a macro. Drivers have all of them from 12.0 on.
+#[macro_export]
+macro_rules! graph_functions {
+    ($callback:ident $($head:tt)*) => {
+        $callback! {
+            $($head)*
+            create = cuGraphCreate (*mut RawGraph, c_uint);
+            add_kernel = cuGraphAddKernelNode_v2
                 (*mut RawGraphNode, RawGraph, *const RawGraphNode, usize, *const KernelNode);
-            graph_add_words = cuGraphAddBatchMemOpNode
+            add_words = cuGraphAddBatchMemOpNode
                 (*mut RawGraphNode, RawGraph, *const RawGraphNode, usize, *const WordsNode);
-            graph_set_words = cuGraphExecBatchMemOpNodeSetParams (RawGraphExec, RawGraphNode, *const WordsNode);
-            graph_instantiate = cuGraphInstantiateWithFlags (*mut RawGraphExec, RawGraph, u64);
-            graph_set_kernel = cuGraphExecKernelNodeSetParams_v2 (RawGraphExec, RawGraphNode, *const KernelNode);
-            graph_launch = cuGraphLaunch (RawGraphExec, RawStream);
-            graph_destroy = cuGraphDestroy (RawGraph);
-            graph_destroy_exec = cuGraphExecDestroy (RawGraphExec);
+            set_words = cuGraphExecBatchMemOpNodeSetParams (RawGraphExec, RawGraphNode, *const WordsNode);
+            instantiate = cuGraphInstantiateWithFlags (*mut RawGraphExec, RawGraph, u64);
+            set_kernel = cuGraphExecKernelNodeSetParams_v2 (RawGraphExec, RawGraphNode, *const KernelNode);
+            launch = cuGraphLaunch (RawGraphExec, RawStream);
+            destroy = cuGraphDestroy (RawGraph);
+            destroy_exec = cuGraphExecDestroy (RawGraphExec);
+        }
+    };
+}
+
+/// Gives the list of functions to a macro that Cloom does not call, only measures beside those that it calls.
+#[macro_export]
+macro_rules! measured_functions {
+    ($callback:ident $($head:tt)*) => {
+        $callback! {
+            $($head)*
+            stream_query = cuStreamQuery (RawStream);
+            stream_write_value_32 = cuStreamWriteValue32_v2 (RawStream, u64, u32, c_uint);
+            graph_node_set_enabled = cuGraphNodeSetEnabled (RawGraphExec, RawGraphNode, c_uint);
         }
     };
 }

@@ -25,11 +25,10 @@ fn functions_take_what_the_header_says() {
     macro_rules! compare {
         (
             $($name:ident = $symbol:ident ($($arg:ty),*);)*
-            @optional
-            $($maybe:ident = $maybe_symbol:ident ($($maybe_arg:ty),*);)*
+            $(@optional $($maybe:ident = $maybe_symbol:ident ($($maybe_arg:ty),*);)*)?
         ) => {
             $(compare!($symbol $($arg)*);)*
-            $(compare!($maybe_symbol $($maybe_arg)*);)*
+            $($(compare!($maybe_symbol $($maybe_arg)*);)*)?
         };
         ($symbol:ident $($arg:ty)*) => {{
             type Ours = unsafe extern "C" fn($($arg),*) -> Code;
@@ -41,6 +40,8 @@ fn functions_take_what_the_header_says() {
         (@any $arg:ty) => { _ };
     }
     functions!(compare);
+    graph_functions!(compare);
+    measured_functions!(compare);
     assert!(compared > 60, "{compared}");
 }
 

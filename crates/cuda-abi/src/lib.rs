@@ -1,5 +1,5 @@
-//! The part of the CUDA driver's interface that Cloom uses: types, [constants] and the list of [functions](functions!).
-//! Nothing is loaded or called here.
+//! The part of the CUDA driver's interface that Cloom uses: types, [constants] and the lists of
+//! [functions](functions!). Nothing is loaded or called here.
 //!
 //! The library that calls the driver, the program that measures it and the simulated driver share this one
 //! declaration, so that caller and callee cannot differ. A test compares all of it with the declarations that `bindgen`

@@ -13,11 +13,10 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 macro_rules! compare {
     (
         $($name:ident = $symbol:ident ($($arg:ty),*);)*
-        @optional
-        $($maybe:ident = $maybe_symbol:ident ($($maybe_arg:ty),*);)*
+        $(@optional $($maybe:ident = $maybe_symbol:ident ($($maybe_arg:ty),*);)*)?
     ) => {
         $(compare!(@one $symbol $($arg)*);)*
-        $(compare!(@one $maybe_symbol $($maybe_arg)*);)*
+        $($(compare!(@one $maybe_symbol $($maybe_arg)*);)*)?
     };
     (@one $symbol:ident $($arg:ty)*) => {
         const _: () = {
@@ -30,3 +29,4 @@ macro_rules! compare {
 }
 
 cloom_cuda_abi::functions!(compare);
+cloom_cuda_abi::graph_functions!(compare);

@@ -181,7 +181,7 @@ impl Graph {
         kernels: usize,
         value_at: Option<u64>,
     ) -> Option<Graph> {
-        let calls = current.table().graphs()?;
+        let calls = current.table().graphs?;
         let (mut graph, exec) = (RawGraph::NULL, RawGraphExec::NULL);
         // SAFETY: it writes a handle.
         current.check("cuGraphCreate", unsafe { (calls.create)(&mut graph, 0) }).ok()?;

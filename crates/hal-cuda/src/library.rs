@@ -85,6 +85,7 @@ macro_rules! table {
         pub struct Table {
             $(pub $name: unsafe extern "C" fn($($arg),*) -> Code,)*
             $(pub $maybe: Option<unsafe extern "C" fn($($maybe_arg),*) -> Code>,)*
+            pub graphs: Option<GraphCalls>,
         }
 
         impl Table {
@@ -99,6 +100,7 @@ macro_rules! table {
                         // SAFETY: the signature is that of the driver's header; the library stays loaded.
                         $maybe: unsafe { library.get(concat!(stringify!($maybe_symbol), "\0").as_bytes()) }.ok().map(|f| *f),
                     )*
+                    graphs: GraphCalls::look_up(library),
                 })
             }
         }
@@ -107,39 +109,31 @@ macro_rules! table {
 
 cloom_cuda_abi::functions!(table);
 
-/// The functions for graphs, which drivers have from 12.0 on.
-#[derive(Clone, Copy)]
-#[allow(missing_docs, reason = "they are the driver's, under its names")]
-pub struct GraphCalls {
-    pub create: unsafe extern "C" fn(*mut RawGraph, c_uint) -> Code,
-    pub add_kernel:
-        unsafe extern "C" fn(*mut RawGraphNode, RawGraph, *const RawGraphNode, usize, *const KernelNode) -> Code,
-    pub add_words:
-        unsafe extern "C" fn(*mut RawGraphNode, RawGraph, *const RawGraphNode, usize, *const WordsNode) -> Code,
-    pub set_words: unsafe extern "C" fn(RawGraphExec, RawGraphNode, *const WordsNode) -> Code,
-    pub instantiate: unsafe extern "C" fn(*mut RawGraphExec, RawGraph, u64) -> Code,
-    pub set_kernel: unsafe extern "C" fn(RawGraphExec, RawGraphNode, *const KernelNode) -> Code,
-    pub launch: unsafe extern "C" fn(RawGraphExec, RawStream) -> Code,
-    pub destroy: unsafe extern "C" fn(RawGraph) -> Code,
-    pub destroy_exec: unsafe extern "C" fn(RawGraphExec) -> Code,
+/// Declares the table of the functions for graphs.
+macro_rules! graph_table {
+    ($($name:ident = $symbol:ident ($($arg:ty),*);)*) => {
+        /// The functions for graphs, which drivers have from 12.0 on.
+        #[derive(Clone, Copy)]
+        #[allow(missing_docs, reason = "they are the driver's, under its names")]
+        pub struct GraphCalls {
+            $(pub $name: unsafe extern "C" fn($($arg),*) -> Code,)*
+        }
+
+        impl GraphCalls {
+            /// All of them, if the driver has all.
+            fn look_up(library: &Library) -> Option<GraphCalls> {
+                Some(GraphCalls {
+                    $(
+                        // SAFETY: the signature is that of the driver's header; the library stays loaded.
+                        $name: *unsafe { library.get(concat!(stringify!($symbol), "\0").as_bytes()) }.ok()?,
+                    )*
+                })
+            }
+        }
+    };
 }
 
-impl Table {
-    /// All of those for graphs, if the driver has them.
-    pub fn graphs(&self) -> Option<GraphCalls> {
-        Some(GraphCalls {
-            create: self.graph_create?,
-            add_kernel: self.graph_add_kernel?,
-            add_words: self.graph_add_words?,
-            set_words: self.graph_set_words?,
-            instantiate: self.graph_instantiate?,
-            set_kernel: self.graph_set_kernel?,
-            launch: self.graph_launch?,
-            destroy: self.graph_destroy?,
-            destroy_exec: self.graph_destroy_exec?,
-        })
-    }
-}
+cloom_cuda_abi::graph_functions!(graph_table);
 
 /// The initialised driver.
 pub struct Driver {

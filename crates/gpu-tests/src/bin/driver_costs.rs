@@ -6,8 +6,10 @@
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 #![allow(unsafe_code, reason = "it calls the driver")]
 
-use cloom_cuda_abi::constants::STREAM_MEM_OP_WRITE_VALUE_32;
-use cloom_cuda_abi::{Code, KernelNode, RawContext, RawFunction, WordsNode, WriteValue};
+use cloom_cuda_abi::constants::{
+    EVENT_BLOCKING_SYNC, EVENT_DISABLE_TIMING, MEMHOSTALLOC_PORTABLE, STREAM_MEM_OP_WRITE_VALUE_32, STREAM_NON_BLOCKING,
+};
+use cloom_cuda_abi::*;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_uint, c_void};
@@ -15,53 +17,46 @@ use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
-type Handle = *mut c_void;
+/// Declares a table of functions. Those that are optional are not measured.
+macro_rules! table {
+    (
+        struct $table:ident;
+        $($name:ident = $symbol:ident ($($arg:ty),*);)*
+        $(@optional $($maybe:ident = $maybe_symbol:ident ($($maybe_arg:ty),*);)*)?
+    ) => {
+        #[allow(dead_code, reason = "not all of them are measured")]
+        struct $table { $($name: unsafe extern "C" fn($($arg),*) -> Code,)* }
 
-/// Declares the functions that are measured.
-macro_rules! driver {
-    ($($name:ident = $symbol:literal ($($arg:ty),*);)*) => {
-        struct Driver { $($name: unsafe extern "C" fn($($arg),*) -> Code,)* }
-
-        impl Driver {
-            fn load() -> Result<Driver, libloading::Error> {
-                // SAFETY: the library's initialisers are the driver's own.
-                let library = unsafe { Library::open(Some("libcuda.so.1"), RTLD_NOW | RTLD_LOCAL) }?;
+        impl $table {
+            fn look_up(library: &Library) -> Result<$table, libloading::Error> {
                 // SAFETY: the signatures are those of the driver's header, and the library stays.
-                let driver = unsafe { Driver { $($name: *library.get(concat!($symbol, "\0").as_bytes())?,)* } };
-                std::mem::forget(library);
-                Ok(driver)
+                unsafe { Ok($table { $($name: *library.get(concat!(stringify!($symbol), "\0").as_bytes())?,)* }) }
             }
         }
     };
 }
 
-driver! {
-    init = "cuInit" (c_uint);
-    device_get = "cuDeviceGet" (*mut c_int, c_int);
-    retain = "cuDevicePrimaryCtxRetain" (*mut Handle, c_int);
-    set_current = "cuCtxSetCurrent" (Handle);
-    get_current = "cuCtxGetCurrent" (*mut Handle);
-    module_load = "cuModuleLoadData" (*mut Handle, *const c_void);
-    get_function = "cuModuleGetFunction" (*mut Handle, Handle, *const c_char);
-    stream_create = "cuStreamCreate" (*mut Handle, c_uint);
-    stream_synchronize = "cuStreamSynchronize" (Handle);
-    stream_query = "cuStreamQuery" (Handle);
-    write_value = "cuStreamWriteValue32_v2" (Handle, u64, u32, c_uint);
-    event_create = "cuEventCreate" (*mut Handle, c_uint);
-    event_record = "cuEventRecord" (Handle, Handle);
-    event_query = "cuEventQuery" (Handle);
-    host_alloc = "cuMemHostAlloc" (*mut Handle, usize, c_uint);
-    launch = "cuLaunchKernel" (
-        Handle, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, Handle, *const *const c_void, *mut *mut c_void
-    );
-    graph_create = "cuGraphCreate" (*mut Handle, c_uint);
-    graph_add = "cuGraphAddKernelNode_v2" (*mut Handle, Handle, *const Handle, usize, *const KernelNode);
-    graph_add_words = "cuGraphAddBatchMemOpNode" (*mut Handle, Handle, *const Handle, usize, *const WordsNode);
-    graph_set_words = "cuGraphExecBatchMemOpNodeSetParams" (Handle, Handle, *const WordsNode);
-    graph_instantiate = "cuGraphInstantiateWithFlags" (*mut Handle, Handle, u64);
-    graph_launch = "cuGraphLaunch" (Handle, Handle);
-    graph_set = "cuGraphExecKernelNodeSetParams_v2" (Handle, Handle, *const KernelNode);
-    graph_enable = "cuGraphNodeSetEnabled" (Handle, Handle, c_uint);
+cloom_cuda_abi::functions!(table struct Functions;);
+cloom_cuda_abi::graph_functions!(table struct Graphs;);
+cloom_cuda_abi::measured_functions!(table struct Measured;);
+
+/// The functions of the driver.
+struct Driver {
+    functions: Functions,
+    graphs: Graphs,
+    /// Those that Cloom does not call.
+    measured: Measured,
+}
+
+impl Driver {
+    fn load() -> Result<Driver, libloading::Error> {
+        // SAFETY: the library's initialisers are the driver's own.
+        let library = unsafe { Library::open(Some("libcuda.so.1"), RTLD_NOW | RTLD_LOCAL) }?;
+        let functions = Functions::look_up(&library)?;
+        let driver = Driver { functions, graphs: Graphs::look_up(&library)?, measured: Measured::look_up(&library)? };
+        std::mem::forget(library);
+        Ok(driver)
+    }
 }
 
 /// A kernel that does nothing, with as many parameters as most have.
@@ -98,14 +93,14 @@ fn measure_but(name: &str, times: usize, mut work: impl FnMut(), mut after: impl
 /// A stream with a kernel, and ways to learn of ends.
 struct Bench {
     driver: Driver,
-    function: Handle,
-    stream: Handle,
-    event: Handle,
+    function: RawFunction,
+    stream: RawStream,
+    event: RawEvent,
     /// One on which a thread can sleep.
-    sleeper: Handle,
+    sleeper: RawEvent,
     /// Others, which are recorded in turn.
-    events: Vec<Handle>,
-    word: Handle,
+    events: Vec<RawEvent>,
+    word: *mut c_void,
     /// The number that the word has next.
     number: Cell<u32>,
 }
@@ -119,23 +114,26 @@ fn params() -> [*const c_void; 3] {
 
 impl Bench {
     fn new(driver: Driver) -> Bench {
-        let (mut device, mut context, mut module) = (0, null_mut(), null_mut());
-        let [mut function, mut stream, mut event, mut sleeper, mut word] = [null_mut(); 5];
-        let mut events = vec![null_mut(); 64];
+        let (mut device, mut context, mut module, mut word) = (0, RawContext::NULL, RawModule::NULL, null_mut());
+        let (mut function, mut stream) = (RawFunction::NULL, RawStream::NULL);
+        let (mut event, mut sleeper, mut events) = (RawEvent::NULL, RawEvent::NULL, vec![RawEvent::NULL; 64]);
+        let Driver { functions, .. } = &driver;
+        let (text, no_options, no_values) = (PTX.as_ptr().cast(), null_mut(), null_mut());
+        let (polled, slept_on) = (EVENT_DISABLE_TIMING, EVENT_BLOCKING_SYNC | EVENT_DISABLE_TIMING);
         // SAFETY: the calls follow the order of the driver's documentation, each handle was given by the call before
         // it, and all pointers are those of local variables or of static text.
         unsafe {
-            check("init", (driver.init)(0));
-            check("device", (driver.device_get)(&mut device, 0));
-            check("context", (driver.retain)(&mut context, device));
-            check("current", (driver.set_current)(context));
-            check("module", (driver.module_load)(&mut module, PTX.as_ptr().cast()));
-            check("function", (driver.get_function)(&mut function, module, c"empty".as_ptr()));
-            check("stream", (driver.stream_create)(&mut stream, 1));
-            check("event", (driver.event_create)(&mut event, 2));
-            check("event", (driver.event_create)(&mut sleeper, 1 | 2));
-            events.iter_mut().for_each(|event| check("event", (driver.event_create)(event, 2)));
-            check("word", (driver.host_alloc)(&mut word, 4096, 1));
+            check("init", (functions.init)(0));
+            check("device", (functions.device_get)(&mut device, 0));
+            check("context", (functions.primary_retain)(&mut context, device));
+            check("current", (functions.ctx_set_current)(context));
+            check("module", (functions.module_load_data)(&mut module, text, 0, no_options, no_values));
+            check("function", (functions.module_get_function)(&mut function, module, c"empty".as_ptr()));
+            check("stream", (functions.stream_create)(&mut stream, STREAM_NON_BLOCKING));
+            check("event", (functions.event_create)(&mut event, polled));
+            check("event", (functions.event_create)(&mut sleeper, slept_on));
+            events.iter_mut().for_each(|event| check("event", (functions.event_create)(event, polled)));
+            check("word", (functions.mem_host_alloc)(&mut word, 4096, MEMHOSTALLOC_PORTABLE));
         }
         Bench { driver, function, stream, event, sleeper, events, word, number: Cell::new(0) }
     }
@@ -143,24 +141,37 @@ impl Bench {
     fn launch(&self) {
         let (params, none) = (params(), null_mut());
         // SAFETY: function and stream were made by `new`, and `params` has an address for each parameter of the kernel.
-        let code =
-            unsafe { (self.driver.launch)(self.function, 1, 1, 1, 1, 1, 1, 0, self.stream, params.as_ptr(), none) };
+        let code = unsafe {
+            (self.driver.functions.launch_kernel)(
+                self.function,
+                1,
+                1,
+                1,
+                1,
+                1,
+                1,
+                0,
+                self.stream,
+                params.as_ptr(),
+                none,
+            )
+        };
         check("launch", code);
     }
 
     fn synchronize(&self) {
         // SAFETY: the stream was made by `new` and is never destroyed.
-        check("synchronize", unsafe { (self.driver.stream_synchronize)(self.stream) });
+        check("synchronize", unsafe { (self.driver.functions.stream_synchronize)(self.stream) });
     }
 
-    fn record(&self, event: Handle) {
+    fn record(&self, event: RawEvent) {
         // SAFETY: event and stream were made by `new` and are never destroyed.
-        check("record", unsafe { (self.driver.event_record)(event, self.stream) });
+        check("record", unsafe { (self.driver.functions.event_record)(event, self.stream) });
     }
 
-    fn has_come(&self, event: Handle) -> bool {
+    fn has_come(&self, event: RawEvent) -> bool {
         // SAFETY: the event was made by `new` and is never destroyed.
-        unsafe { (self.driver.event_query)(event) == 0 }
+        unsafe { (self.driver.functions.event_query)(event) == 0 }
     }
 
     /// Lets the stream write the next number into the word.
@@ -168,7 +179,9 @@ impl Bench {
         let number = self.number.get() + 1;
         self.number.set(number);
         // SAFETY: the stream was made by `new`, and the word lies in a block that is never freed.
-        check("write", unsafe { (self.driver.write_value)(self.stream, self.word as u64, number, 0) });
+        check("write", unsafe {
+            (self.driver.measured.stream_write_value_32)(self.stream, self.word as u64, number, 0)
+        });
         number
     }
 
@@ -181,7 +194,7 @@ impl Bench {
         measure("launch, and cuStreamQuery until it is idle", 1, || {
             self.launch();
             // SAFETY: the stream was made by `new` and is never destroyed.
-            while unsafe { (self.driver.stream_query)(self.stream) } != 0 {}
+            while unsafe { (self.driver.measured.stream_query)(self.stream) } != 0 {}
         });
         for (what, event) in [("event", self.event), ("event to sleep on", self.sleeper)] {
             measure(&format!("launch, {what}, and cuEventQuery until it has come"), 1, || {
@@ -205,14 +218,14 @@ impl Bench {
     fn ends_of_graphs(&self) {
         let params = params();
         let node = self.node(&params);
-        let mut context = null_mut();
-        let [mut graph, mut kernel, mut words, mut exec] = [null_mut(); 4];
+        let (mut context, mut graph, mut exec) = (RawContext::NULL, RawGraph::NULL, RawGraphExec::NULL);
+        let (mut kernel, mut words) = (RawGraphNode::NULL, RawGraphNode::NULL);
         // SAFETY: all pointers are those of local variables, the graph was made one call before, and `node` has an
         // address for each parameter.
         unsafe {
-            check("current", (self.driver.get_current)(&mut context));
-            check("graph", (self.driver.graph_create)(&mut graph, 0));
-            check("node", (self.driver.graph_add)(&mut kernel, graph, null(), 0, &node));
+            check("current", (self.driver.functions.ctx_get_current)(&mut context));
+            check("graph", (self.driver.graphs.create)(&mut graph, 0));
+            check("node", (self.driver.graphs.add_kernel)(&mut kernel, graph, null(), 0, &node));
         }
         let of = |value: u64, call: &mut dyn FnMut(&WordsNode) -> Code| {
             let word = WriteValue {
@@ -222,24 +235,21 @@ impl Bench {
                 flags: 0,
                 reserved: [0; 2],
             };
-            check(
-                "word",
-                call(&WordsNode { context: RawContext(context), count: 1, words: &raw const word, flags: 0 }),
-            );
+            check("word", call(&WordsNode { context, count: 1, words: &raw const word, flags: 0 }));
         };
         // SAFETY: graph and kernel node were made above, and `word` points to live descriptions.
-        of(0, &mut |word| unsafe { (self.driver.graph_add_words)(&mut words, graph, &raw const kernel, 1, word) });
+        of(0, &mut |word| unsafe { (self.driver.graphs.add_words)(&mut words, graph, &raw const kernel, 1, word) });
         // SAFETY: the graph was made above, and `exec` is a local variable.
-        check("instantiate", unsafe { (self.driver.graph_instantiate)(&mut exec, graph, 0) });
+        check("instantiate", unsafe { (self.driver.graphs.instantiate)(&mut exec, graph, 0) });
         // SAFETY: the block has a word, which the GPU writes, too.
         let word = unsafe { AtomicU32::from_ptr(self.word.cast()) };
         measure("a graph of a launch and a word, which the host reads", 1, || {
             let number = self.number.get() + 1;
             self.number.set(number);
             // SAFETY: `exec` and its node `words` were made above, and `word` points to live descriptions.
-            of(number.into(), &mut |word| unsafe { (self.driver.graph_set_words)(exec, words, word) });
+            of(number.into(), &mut |word| unsafe { (self.driver.graphs.set_words)(exec, words, word) });
             // SAFETY: `exec` was made above, and the stream by `new`.
-            check("graph launch", unsafe { (self.driver.graph_launch)(exec, self.stream) });
+            check("graph launch", unsafe { (self.driver.graphs.launch)(exec, self.stream) });
             while word.load(Ordering::Acquire) != number {
                 std::hint::spin_loop();
             }
@@ -249,7 +259,7 @@ impl Bench {
     /// A kernel of a graph.
     fn node(&self, params: &[*const c_void; 3]) -> KernelNode {
         KernelNode {
-            function: RawFunction(self.function),
+            function: self.function,
             groups: [1; 3],
             local: [1; 3],
             local_size: 0,
@@ -266,9 +276,9 @@ impl Bench {
             measure_but(name, 500, || (0..500).for_each(|_| each()), || self.synchronize());
         };
         many("cuCtxGetCurrent", &|| {
-            let mut context = null_mut();
+            let mut context = RawContext::NULL;
             // SAFETY: `context` is a local variable.
-            check("current", unsafe { (self.driver.get_current)(&mut context) });
+            check("current", unsafe { (self.driver.functions.ctx_get_current)(&mut context) });
         });
         many("cuEventRecord", &|| self.record(self.event));
         many("cuEventRecord of an event to sleep on", &|| self.record(self.sleeper));
@@ -320,24 +330,25 @@ impl Bench {
         let params = params();
         let node = self.node(&params);
         let build = || {
-            let (mut graph, mut nodes): (Handle, Vec<Handle>) = (null_mut(), Vec::new());
+            let (mut graph, mut nodes): (_, Vec<RawGraphNode>) = (RawGraph::NULL, Vec::new());
             // SAFETY: `graph` is a local variable.
-            check("graph", unsafe { (self.driver.graph_create)(&mut graph, 0) });
+            check("graph", unsafe { (self.driver.graphs.create)(&mut graph, 0) });
             for i in 0..NODES {
                 let before = if i == 0 { null() } else { &raw const nodes[i - 1] };
-                let mut added = null_mut();
+                let mut added = RawGraphNode::NULL;
                 // SAFETY: the graph was made above, `before` points to as many nodes as the call says, and `node` has
                 // an address for each parameter.
-                let code = unsafe { (self.driver.graph_add)(&mut added, graph, before, usize::from(i > 0), &node) };
+                let code =
+                    unsafe { (self.driver.graphs.add_kernel)(&mut added, graph, before, usize::from(i > 0), &node) };
                 check("node", code);
                 nodes.push(added);
             }
             (graph, nodes)
         };
-        let instantiate = |graph: Handle| {
-            let mut exec = null_mut();
+        let instantiate = |graph: RawGraph| {
+            let mut exec = RawGraphExec::NULL;
             // SAFETY: callers give a graph that `build` made, and `exec` is a local variable.
-            check("instantiate", unsafe { (self.driver.graph_instantiate)(&mut exec, graph, 0) });
+            check("instantiate", unsafe { (self.driver.graphs.instantiate)(&mut exec, graph, 0) });
             exec
         };
         measure("a graph of 64 kernels: made, each kernel", NODES, || {
@@ -349,7 +360,7 @@ impl Bench {
         });
         let exec = instantiate(graph);
         // SAFETY: `exec` was made above, and the stream by `new`.
-        let replay = || check("graph launch", unsafe { (self.driver.graph_launch)(exec, self.stream) });
+        let replay = || check("graph launch", unsafe { (self.driver.graphs.launch)(exec, self.stream) });
         measure("the same: launched and waited for, each kernel", NODES, || {
             replay();
             self.synchronize();
@@ -358,13 +369,13 @@ impl Bench {
             (0..16).for_each(|_| replay());
             self.synchronize();
         });
-        let set = |each: Handle| {
+        let set = |each: RawGraphNode| {
             // SAFETY: `each` is a node of the graph of `exec`, and `node` has an address for each parameter.
-            check("set", unsafe { (self.driver.graph_set)(exec, each, &node) });
+            check("set", unsafe { (self.driver.graphs.set_kernel)(exec, each, &node) });
         };
-        let enable = |each: Handle, on: bool| {
+        let enable = |each: RawGraphNode, on: bool| {
             // SAFETY: `each` is a node of the graph of `exec`.
-            check("enable", unsafe { (self.driver.graph_enable)(exec, each, on.into()) });
+            check("enable", unsafe { (self.driver.measured.graph_node_set_enabled)(exec, each, on.into()) });
         };
         measure("the same: other parameters for all, then launched 16 times, each", NODES * 16, || {
             for _ in 0..16 {
