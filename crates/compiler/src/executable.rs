@@ -8,11 +8,15 @@
 //! run slow code would only take cores from the compiler's. If the compiler has not begun, because no core is free or
 //! its threads have other work, the waiting thread compiles ([`Executable::take_over`]).
 
+use crate::arg_states::ArgStates;
 use crate::backend::Backend;
-use crate::images::ArgStates;
+use crate::error::CompileError;
 use crate::kernel::{Built, Request};
 use crate::key::{SpecializationKey, Variant};
-use crate::{CompileError, Compiler, Program, frames, remarks};
+use crate::program::Program;
+use crate::queue::Prepare;
+use crate::shared::Shared;
+use crate::{frames, remarks};
 use cloom_artifact::KernelArtifact;
 use cloom_ir::{Function, KernelMeta, ParamKind};
 use cloom_passes::inline::with_calls;
@@ -50,7 +54,7 @@ const TIER_UP_RATIO: u32 = 10;
 /// A program that can run: its kernels are compiled when they are asked for, or in the background when they are
 /// expected.
 pub struct Executable {
-    compiler: Arc<Compiler>,
+    shared: Arc<Shared>,
     program: Arc<Program>,
     target: Target,
     /// The backend, or why there is none for the target.
@@ -64,16 +68,16 @@ pub struct Executable {
 
 impl Executable {
     pub(crate) fn new(
-        compiler: Arc<Compiler>,
+        shared: Arc<Shared>,
         program: Arc<Program>,
         target: Target,
         backend: Result<Arc<dyn Backend>, CompileError>,
     ) -> Arc<Self> {
-        Self::with_states(compiler, program, target, backend, ArgStates::new())
+        Self::with_states(shared, program, target, backend, ArgStates::new())
     }
 
     fn with_states(
-        compiler: Arc<Compiler>,
+        shared: Arc<Shared>,
         program: Arc<Program>,
         target: Target,
         backend: Result<Arc<dyn Backend>, CompileError>,
@@ -84,13 +88,13 @@ impl Executable {
             Kernel { name: name.to_owned(), cells, tier_up, executed }
         };
         let kernels = program.all_kernels().map(|(name, _)| kernel(name)).collect();
-        Arc::new(Self { compiler, program, target, backend, kernels, states, made: Default::default() })
+        Arc::new(Self { shared, program, target, backend, kernels, states, made: Default::default() })
     }
 
     /// The same program for launches with these formats of images and states of samplers: with code of its own.
     pub fn specialised(&self, states: ArgStates) -> Arc<Self> {
-        let Self { compiler, program, target, backend, .. } = self;
-        Self::with_states(compiler.clone(), program.clone(), target.clone(), backend.clone(), states)
+        let Self { shared, program, target, backend, .. } = self;
+        Self::with_states(shared.clone(), program.clone(), target.clone(), backend.clone(), states)
     }
 
     /// Whether a kernel has images or samplers and this is not yet [specialised](Self::specialised) on any. Its code
@@ -123,9 +127,9 @@ impl Executable {
     /// threads.
     pub fn prefetch_kernel(self: &Arc<Self>, name: &str, key: impl Into<SpecializationKey>) -> bool {
         if let Some(i) = self.index(name) {
-            self.compiler.queue.push(self, i, self.canonical(i, key.into()));
+            self.shared.queue.push(self, i, self.canonical(i, key.into()));
         }
-        self.compiler.queue.is_active()
+        self.shared.queue.is_active()
     }
 
     /// A kernel's code, if it exists. Does not wait.
@@ -141,8 +145,7 @@ impl Executable {
 
     fn baseline(self: &Arc<Self>, i: usize) -> Option<Arc<KernelArtifact>> {
         let request = self.request(i).ok()?;
-        if self.try_get(i, Variant::Vector.into()).is_some()
-            || !self.compiler.may_tier_up(&self.program, request.backend)
+        if self.try_get(i, Variant::Vector.into()).is_some() || !self.shared.may_tier_up(&self.program, request.backend)
         {
             return None;
         }
@@ -155,7 +158,7 @@ impl Executable {
                 return request.compile(&key).map(Arc::new);
             }
             let begin = Instant::now();
-            let hurry = || self.compiler.queue.hurry(self, i, self.canonical(i, Variant::Vector.into()));
+            let hurry = || self.shared.queue.hurry(self, i, self.canonical(i, Variant::Vector.into()));
             // Threads use the backend for the first time one at a time. The baseline code must not wait until the
             // optimised code is made.
             let hurried = request.backend.is_prepared().then(hurry);
@@ -171,7 +174,7 @@ impl Executable {
     /// Code of the baseline tier, if the disk cache has it and kernels may begin with it.
     pub fn kept_baseline(&self, name: &str) -> Option<Arc<KernelArtifact>> {
         let i = self.index(name)?;
-        let may = self.compiler.may_tier_up(&self.program, self.request(i).ok()?.backend);
+        let may = self.shared.may_tier_up(&self.program, self.request(i).ok()?.backend);
         let built = may.then(|| self.take_kept(i, SpecializationKey::baseline()))??;
         Some(built.artifact.clone())
     }
@@ -198,7 +201,7 @@ impl Executable {
     pub fn take_over(&self, name: &str, key: impl Into<SpecializationKey>) {
         let Some(i) = self.index(name) else { return };
         let key = self.canonical(i, key.into());
-        if self.compiler.queue.take(self, i, &key) {
+        if self.shared.queue.take(self, i, &key) {
             self.prepare(i, key);
         }
     }
@@ -215,7 +218,7 @@ impl Executable {
     /// [`Config::remarks`](crate::Config::remarks) asks for it. It is computed here, independently of whether the
     /// machine code exists.
     pub fn remarks(&self) -> String {
-        if !self.compiler.remarks {
+        if !self.shared.remarks {
             return String::new();
         }
         let explain = |(i, kernel): (usize, &Kernel)| {
@@ -255,8 +258,8 @@ impl Executable {
 
     fn request(&self, i: usize) -> Result<Request<'_>, CompileError> {
         let backend = &**self.backend.as_ref().map_err(Clone::clone)?;
-        let (compiler, program, name) = (&self.compiler, &self.program, &self.kernels[i].name);
-        Ok(Request { compiler, backend, program, name, states: &self.states })
+        let (shared, program, name) = (&self.shared, &self.program, &self.kernels[i].name);
+        Ok(Request { shared, backend, program, name, states: &self.states })
     }
 
     fn canonical(&self, i: usize, key: SpecializationKey) -> SpecializationKey {
@@ -310,9 +313,11 @@ impl Executable {
         }
         is_only
     }
+}
 
+impl Prepare for Executable {
     /// Compiles a kernel if its cell is empty. Errors are kept in the cell.
-    pub(crate) fn prepare(&self, i: usize, key: SpecializationKey) {
+    fn prepare(&self, i: usize, key: SpecializationKey) {
         if i < self.kernels.len() {
             let _ = self.get(i, key);
         }

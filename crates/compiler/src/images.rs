@@ -9,41 +9,18 @@
 //! functions that access images are inlined. An access whose image is not found stays general: it is right for every
 //! format.
 
+use crate::arg_states::{ArgState, ArgStates};
+use crate::error::CompileError;
 use crate::key::CodeOptions;
+use crate::library;
 use crate::passes::SPECIALISE_IMAGES;
-use crate::{CompileError, library};
 use cloom_builtins::{Elem, Ty, images, mangle};
 use cloom_caps::image::{ImageFormat, channel};
 use cloom_ir::{Args, Entity, Flags, FuncRef, Function, Inst, Linkage, Module, Op, Space, Type, Value, ValueDef};
 use cloom_passes::{INLINE, MEM2REG, PassManager, REDUNDANT_PARAMS, SIMPLIFY_CFG, inline};
 use cloom_target::Machine;
-use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::time::Instant;
-
-/// The state that a launch passes for one parameter.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-pub enum ArgState {
-    /// An image.
-    Image {
-        /// Its `cl_channel_order`.
-        order: u32,
-        /// Its `cl_channel_type`.
-        channel_type: u32,
-        /// Whether offsets in it need more than 31 bits.
-        is_large: bool,
-        /// Whether its rows have only one element.
-        is_column: bool,
-        /// Whether its descriptor has a texture.
-        has_texture: bool,
-    },
-    /// A sampler: its bits.
-    Sampler(u32),
-}
-
-/// The states that a launch passes for the images and samplers of a kernel: the number of each parameter and its state,
-/// in order.
-pub type ArgStates = Vec<(u32, ArgState)>;
 
 /// The functions that access elements of any format.
 const GENERAL: [&str; 7] = [

@@ -1,11 +1,14 @@
 //! Compiles one kernel of a program: disk cache, library of built-in functions, backend.
 
-use crate::backend::{Backend, Explanation, Generated, KernelInput, StageLog};
+use crate::arg_states::ArgStates;
+use crate::backend::{Backend, Explanation, Generated, KernelInput};
 use crate::cache::{Cache, Key};
-use crate::images::{self, ArgStates};
+use crate::error::CompileError;
 use crate::key::{CodeOptions, SpecializationKey, SubgroupSize, Tier, Variant};
 use crate::program::Program;
-use crate::{CompileError, Compiler, SMALL_PROGRAM_SIZE, Timing, library};
+use crate::shared::{SMALL_PROGRAM_SIZE, Shared};
+use crate::stage::{Stage, StageLog, Timing};
+use crate::{images, library};
 use cloom_artifact::KernelArtifact;
 use cloom_ir::{FuncRef, Module};
 use cloom_passes::inline::with_calls;
@@ -13,15 +16,6 @@ use cloom_passes::{PassManager, Statistics};
 use cloom_spmd::Decision;
 use cloom_target::Target;
 use std::sync::Arc;
-
-/// A stage of the compilation.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Stage {
-    /// Its name: `ir`, `library`, a pass, `spmd`, `llvm`, `llvm-optimised`, `asm`.
-    pub name: String,
-    /// Its output, as text.
-    pub text: String,
-}
 
 /// A compiled kernel and how it came about.
 #[derive(Clone, PartialEq, Debug)]
@@ -43,7 +37,7 @@ pub struct Built {
 /// A kernel of a program on a backend.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
-    pub compiler: &'a Compiler,
+    pub shared: &'a Shared,
     pub backend: &'a dyn Backend,
     pub program: &'a Program,
     pub name: &'a str,
@@ -56,13 +50,13 @@ impl Request<'_> {
         let options = self.program.options();
         let meta = self.program.module().find(self.name).and_then(|k| self.program.module().funcs[k].kernel.as_deref());
         CodeOptions {
-            lanes: self.compiler.lanes,
+            lanes: self.shared.lanes,
             subgroup_size: meta.and_then(SubgroupSize::of),
             optimise: !options.opt_disable,
             denorms_are_zero: options.denorms_are_zero,
             rough_filters: options.fast_relaxed_math || options.unsafe_math,
             lines: options.debug_info,
-            count: self.compiler.count,
+            count: self.shared.count,
         }
     }
 
@@ -76,9 +70,9 @@ impl Request<'_> {
     /// short program never runs other code.
     fn entry(&self, extracted: &Module, key: &SpecializationKey) -> Option<(&Cache, Key)> {
         let is_kept = key.tier != Tier::Baseline || !self.backend.capabilities().tier_up;
-        let cache = self.compiler.cache.as_ref().filter(|_| is_kept)?;
-        let hooks: Vec<&str> = self.compiler.hooks.iter().map(|h| h.name()).collect();
-        let disabled = self.compiler.passes.disabled.to_string();
+        let cache = self.shared.cache.as_ref().filter(|_| is_kept)?;
+        let hooks: Vec<&str> = self.shared.hooks.iter().map(|h| h.name()).collect();
+        let disabled = self.shared.passes.disabled.to_string();
         let parts = (self.backend.target(), self.name, key, self.options(), disabled, hooks, extracted);
         Some((cache, Key::of_kernel(&parts)?))
     }
@@ -93,7 +87,7 @@ impl Request<'_> {
 
     /// The kernel's code, if the disk cache has it.
     pub fn cached(&self, key: &SpecializationKey) -> Option<Built> {
-        self.compiler.cache.as_ref()?;
+        self.shared.cache.as_ref()?;
         self.stored(&self.entry(&extract(self.program, self.name).ok()?, key)?)
     }
 
@@ -130,7 +124,7 @@ impl Request<'_> {
         let is_small =
             |&kernel: &FuncRef| with_calls(&module, kernel, |func| func.size() as u64) <= SMALL_PROGRAM_SIZE as u64;
         let Some(kernel) = module.find(self.name).filter(is_small) else { return u64::MAX };
-        cloom_passes::run_with(&mut module, kernel, &PassManager::new(&self.compiler.passes), |_, _| {});
+        cloom_passes::run_with(&mut module, kernel, &PassManager::new(&self.shared.passes), |_, _| {});
         cloom_spmd::most_executed(&module, kernel)
     }
 
@@ -142,16 +136,16 @@ impl Request<'_> {
 
     fn input<'k>(&'k self, module: Module, key: &'k SpecializationKey) -> Result<KernelInput<'k>, CompileError> {
         let kernel = module.find(self.name).ok_or_else(|| CompileError::NoKernel(self.name.to_owned()))?;
-        let Compiler { passes, hooks, .. } = self.compiler;
+        let Shared { passes, hooks, .. } = self.shared;
         Ok(KernelInput { module, kernel, key, options: self.options(), passes, hooks })
     }
 
     fn generate(&self, mut module: Module, key: &SpecializationKey, mut log: StageLog) -> Result<Built, CompileError> {
-        if let Some(call) = self.compiler.before_code.get() {
+        if let Some(call) = self.shared.before_code.get() {
             call(self.backend.target());
         }
         let machine = *self.backend.target().machine();
-        let manager = PassManager::new(&self.compiler.passes);
+        let manager = PassManager::new(&self.shared.passes);
         if let Some(kernel) = module.find(self.name) {
             images::specialise(&mut module, kernel, &key.states, &machine, &self.options(), &manager)?;
         }
@@ -162,7 +156,7 @@ impl Request<'_> {
         let Generated { artifact, decisions, internal_error, .. } = generated;
         manager.add(&generated.statistics);
         let statistics = manager.statistics();
-        internal_error.iter().for_each(|bug| self.compiler.note_internal_error(self.name, bug));
+        internal_error.iter().for_each(|bug| self.shared.note_internal_error(self.name, bug));
         Ok(Built { artifact: Arc::new(artifact), decisions, statistics, stages, times, cached: false })
     }
 }

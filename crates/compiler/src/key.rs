@@ -5,7 +5,7 @@
 //! depends on and differs between launches of a program is a field here. What holds for the whole program is in
 //! [`CodeOptions`].
 
-use crate::images::ArgStates;
+use crate::arg_states::ArgStates;
 use cloom_ir::KernelMeta;
 use serde::Serialize;
 

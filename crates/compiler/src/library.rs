@@ -3,7 +3,7 @@
 //! A program declares the functions that it calls; each gets its body here, as do the functions that the body calls.
 //! Only the modules that are needed are parsed.
 
-use crate::CompileError;
+use crate::error::CompileError;
 use cloom_ir::{Linkage, Module};
 use cloom_target::Machine;
 

@@ -1,18 +1,17 @@
-//! A program: verified IR with the options it was built with; linking, and the form as bytes.
+//! A program: verified IR with the options it was built with, and its form as bytes.
 
-use crate::{BuildOptions, Compilation, Failure, OptionSet, front};
+use crate::options;
 use cloom_artifact::{DecodeError, ImageKind, ProgramImage};
-use cloom_ir::{Flags, GlobalLinkage, KernelMeta, Linkage, Module, Op, parse, verify};
-use std::fmt::Write;
-use std::sync::Arc;
+use cloom_clc::options::{BuildOptions, OptionSet};
+use cloom_ir::{Flags, KernelMeta, Module, Op, parse, verify};
 
 /// A compiled or linked program.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Program {
-    module: Module,
-    kind: ImageKind,
-    options: BuildOptions,
-    options_text: String,
+    pub(crate) module: Module,
+    pub(crate) kind: ImageKind,
+    pub(crate) options: BuildOptions,
+    pub(crate) options_text: String,
 }
 
 /// Why bytes cannot be decoded as a program.
@@ -109,72 +108,11 @@ impl Program {
         }
         // Options of any build call are accepted here, although each call accepts fewer.
         let sets = [OptionSet::Build, OptionSet::Compile, OptionSet::Link];
-        let options = sets.into_iter().find_map(|set| front::options(&image.options, set).ok());
+        let options = sets.into_iter().find_map(|set| options::parse(&image.options, set).ok());
         let (options, ..) = options.ok_or_else(|| LoadError::Invalid("its options are not understood".into()))?;
         // The binary's source positions are not trusted.
         let mut module = module;
         module.place_variables();
         Ok(Self { module, kind: image.kind, options, options_text: image.options })
     }
-}
-
-/// Links programs. An executable may leave no function and no constant undefined.
-pub fn link(mut inputs: Vec<Arc<Program>>, kind: ImageKind, options: Option<&BuildOptions>) -> Compilation {
-    let failed = |log: String| Compilation::failed(Failure::Program, log, Vec::new());
-    let Some(first) = inputs.pop() else { return failed("error: there is nothing to link\n".into()) };
-    let mut program = match inputs.is_empty() {
-        // One program with its own options, the common case: nothing to do.
-        true => Arc::unwrap_or_clone(first),
-        false => {
-            inputs.push(first);
-            let first = &inputs[0];
-            let mut module = Module::new();
-            for input in &inputs {
-                if let Err(e) = module.link(&input.module) {
-                    return failed(format!("error: {e}\n"));
-                }
-            }
-            // Kernels may call into every program, so that all must take partial groups.
-            if !inputs.iter().all(|p| p.options.partial_groups()) {
-                let kernels = module.funcs.values_mut().filter_map(|f| f.kernel.as_deref_mut());
-                kernels.for_each(|meta| meta.partial_groups = false);
-            }
-            // An option that only makes code slower applies to all programs if one of them has it. On other options all
-            // programs must agree.
-            let mut merged = first.options.clone();
-            merged.opt_disable = inputs.iter().any(|p| p.options.opt_disable);
-            merged.denorms_are_zero = inputs.iter().all(|p| p.options.denorms_are_zero);
-            let text = inputs.iter().map(|p| p.options_text.as_str()).max_by_key(|t| t.len()).unwrap_or_default();
-            Program::new(module, kind, merged, text.to_owned())
-        }
-    };
-    program.kind = kind;
-    if options.is_some_and(|o| o.denorms_are_zero) {
-        program.options.denorms_are_zero = true;
-    }
-    if kind == ImageKind::Executable {
-        let undefined = undefined(&program.module);
-        if !undefined.is_empty() {
-            let mut log = String::new();
-            for name in undefined {
-                // Writing to a string cannot fail.
-                let _ = writeln!(log, "error: {name} but defined nowhere");
-            }
-            return failed(log);
-        }
-        program.module.place_variables();
-    }
-    Compilation { result: Ok(Arc::new(program)), log: String::new(), diagnostics: Vec::new(), times: Vec::new() }
-}
-
-/// Undefined symbols: functions that are called and constants that are used.
-fn undefined(module: &Module) -> Vec<String> {
-    let called: std::collections::HashSet<_> = module.funcs.values().flat_map(cloom_ir::Function::callees).collect();
-    let funcs = module
-        .funcs
-        .iter()
-        .filter(|(r, f)| f.is_declaration() && f.linkage != Linkage::Builtin && called.contains(r))
-        .map(|(_, f)| format!("`{}` is called", f.name));
-    let globals = module.globals.values().filter(|g| g.linkage == GlobalLinkage::Import);
-    funcs.chain(globals.map(|g| format!("the variable `{}` is declared", g.name))).collect()
 }

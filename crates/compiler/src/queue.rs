@@ -12,7 +12,6 @@
 //! Around a `fork` the queue is paused. Otherwise the child could have a kernel that a thread had begun to compile, and
 //! the child does not have that thread.
 
-use crate::Executable;
 use crate::key::SpecializationKey;
 use crate::load;
 use parking_lot::{Condvar, Mutex};
@@ -24,9 +23,15 @@ use std::time::{Duration, Instant};
 /// How long work rests if no core is free: some time slices. Baseline code is compiled and has run for a while by then.
 pub const REST: Duration = Duration::from_millis(20);
 
+/// What the threads compile the kernels of: an executable.
+pub trait Prepare: Send + Sync {
+    /// Compiles a kernel if that has not been done.
+    fn prepare(&self, kernel: usize, key: SpecializationKey);
+}
+
 /// A kernel to compile.
 struct Task {
-    executable: Weak<Executable>,
+    executable: Weak<dyn Prepare>,
     kernel: usize,
     key: SpecializationKey,
     /// No background thread begins with it before this time.
@@ -34,8 +39,8 @@ struct Task {
 }
 
 impl Task {
-    fn is(&self, executable: &Executable, kernel: usize, key: &SpecializationKey) -> bool {
-        self.kernel == kernel && self.key == *key && std::ptr::eq(self.executable.as_ptr(), executable)
+    fn is<T>(&self, executable: *const T, kernel: usize, key: &SpecializationKey) -> bool {
+        self.kernel == kernel && self.key == *key && std::ptr::addr_eq(self.executable.as_ptr(), executable)
     }
 }
 
@@ -70,24 +75,36 @@ impl Queue {
     }
 
     /// Adds a kernel of an executable.
-    pub fn push(self: &Arc<Self>, executable: &Arc<Executable>, kernel: usize, key: SpecializationKey) {
+    pub fn push(self: &Arc<Self>, executable: &Arc<impl Prepare + 'static>, kernel: usize, key: SpecializationKey) {
         self.add(executable, kernel, key, false);
     }
 
     /// Moves a kernel of an executable to the front of the queue, or adds it there. Whether it rests there.
-    pub fn hurry(self: &Arc<Self>, executable: &Arc<Executable>, kernel: usize, key: SpecializationKey) -> bool {
+    pub fn hurry(
+        self: &Arc<Self>,
+        executable: &Arc<impl Prepare + 'static>,
+        kernel: usize,
+        key: SpecializationKey,
+    ) -> bool {
         self.add(executable, kernel, key, true)
     }
 
-    fn add(self: &Arc<Self>, executable: &Arc<Executable>, kernel: usize, key: SpecializationKey, first: bool) -> bool {
+    fn add(
+        self: &Arc<Self>,
+        executable: &Arc<impl Prepare + 'static>,
+        kernel: usize,
+        key: SpecializationKey,
+        first: bool,
+    ) -> bool {
         if self.limit == 0 {
             return false;
         }
         let is_busy = self.cores > 0 && !load::has_free_core(self.cores);
         let rests_until = is_busy.then(|| Instant::now() + REST);
         let mut work = self.work.lock();
-        let waits = work.iter().position(|task| task.is(executable, kernel, &key));
-        let task = Task { executable: Arc::downgrade(executable), kernel, key, rests_until };
+        let waits = work.iter().position(|task| task.is(Arc::as_ptr(executable), kernel, &key));
+        let executable = Arc::downgrade(executable) as Weak<dyn Prepare>;
+        let task = Task { executable, kernel, key, rests_until };
         match waits {
             Some(at) if first => {
                 work.remove(at);
@@ -104,7 +121,7 @@ impl Queue {
 
     /// Removes a kernel of an executable that no thread has begun to compile, for the caller to do it. False if there
     /// is none.
-    pub fn take(&self, executable: &Executable, kernel: usize, key: &SpecializationKey) -> bool {
+    pub fn take(&self, executable: &impl Prepare, kernel: usize, key: &SpecializationKey) -> bool {
         let mut work = self.work.lock();
         let waits = work.iter().position(|task| task.is(executable, kernel, key));
         waits.and_then(|at| work.remove(at)).is_some()

@@ -1,7 +1,7 @@
 //! A backend's decisions about a kernel as lines of the build log: `file:line:column: remark: what: why`.
 
-use crate::CompileError;
 use crate::backend::Explanation;
+use crate::error::CompileError;
 use cloom_ir::Span;
 use cloom_spmd::Decision;
 use std::collections::HashSet;

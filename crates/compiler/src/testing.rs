@@ -13,8 +13,9 @@
 //! let kernel = module.find(&artifact.entry);    // for cloom_interp::Machine::run_kernel
 //! ```
 
-use crate::CompileError;
-use crate::backend::{Backend, Capabilities, Generated, KernelInput, Position, StageLog};
+use crate::backend::{Backend, Capabilities, Generated, KernelInput, Position};
+use crate::error::CompileError;
+use crate::stage::StageLog;
 use cloom_artifact::{GpuLaunch, KernelArtifact, KernelCode, LaunchForm};
 use cloom_ir::Space;
 use cloom_target::{Target, TargetError};

@@ -1,39 +1,30 @@
 //! The front ends with their surroundings: included files, option errors, and verification of their output.
 
+mod includes;
+mod kept;
+mod source;
+
+pub use includes::{Header, IncludeRules};
+pub use source::{Il, Source};
+
 use crate::cache::Cache;
-use crate::includes::{IncludeRules, Resolver};
-use crate::kept::Kept;
+use crate::compilation::{Compilation, Failure};
+use crate::diagnostic;
+use crate::options::{self, Log};
 use crate::program::Program;
-use crate::{BuildOptions, Compilation, Diagnostic, Failure, OptionSet, Timing, diagnostic};
+use crate::stage::Timing;
 use cloom_artifact::ImageKind;
 use cloom_caps::DeviceCaps;
 use cloom_clc::layout::KernelLayout;
-use cloom_clc::options::ClStd;
+use cloom_clc::options::{BuildOptions, ClStd, OptionSet};
 use cloom_clc::pp::IncludeResolver;
-use cloom_clc::source::{Diagnostics, SourceMap};
 use cloom_clc::{Input, Mode};
 use cloom_ir::Module;
 use cloom_target::Target;
+use includes::Resolver;
+use kept::Kept;
 use std::sync::Arc;
 use std::time::Instant;
-
-/// A source.
-#[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
-    /// Its name in messages.
-    pub name: &'a str,
-    /// Its bytes; UTF-8 or anything like it.
-    pub text: &'a [u8],
-}
-
-/// A module of SPIR-V.
-#[derive(Clone, Copy, Debug)]
-pub struct Il<'a> {
-    /// Its bytes.
-    pub binary: &'a [u8],
-    /// Values of specialisation constants: number and bytes.
-    pub constants: &'a [(u32, Vec<u8>)],
-}
 
 /// A source with most constructs that kernels usually have.
 pub const TYPICAL: &[u8] = b"
@@ -68,19 +59,6 @@ impl<'a> From<&'a Target> for BuildTarget<'a> {
     }
 }
 
-/// A log as text and as data.
-type Log = (String, Vec<Diagnostic>);
-
-/// Parses options; returns them with the warnings, or the errors.
-pub fn options(text: &str, set: OptionSet) -> Result<(BuildOptions, String, Vec<Diagnostic>), Log> {
-    let mut diagnostics = Diagnostics::default();
-    let options = BuildOptions::parse(text, set, &mut diagnostics);
-    let sources = SourceMap::default();
-    let log = cloom_clc::render(&sources, &diagnostics);
-    let list = diagnostic::collect(&sources, &diagnostics);
-    if diagnostics.has_errors() { Err((log, list)) } else { Ok((options, log, list)) }
-}
-
 /// Compiles a source. Its target decides only whether `a * b + c` is contracted, and a macro.
 pub fn compile(
     source: &Source<'_>,
@@ -90,7 +68,7 @@ pub fn compile(
     target: BuildTarget<'_>,
     cache: Option<&Cache>,
 ) -> Compilation {
-    let (build, warnings, mut diagnostics) = match options(text, set) {
+    let (build, warnings, mut diagnostics) = match options::parse(text, set) {
         Ok(parsed) => parsed,
         Err((log, diagnostics)) => return Compilation::failed(Failure::Options, log, diagnostics),
     };
@@ -117,7 +95,7 @@ pub fn compile(
 
 /// The files that a source includes, directly or not, each once. None if the options are wrong.
 pub fn included(source: &Source<'_>, text: &str, includes: IncludeRules<'_>, target: BuildTarget<'_>) -> Vec<String> {
-    let found = [OptionSet::Build, OptionSet::Compile].into_iter().find_map(|set| options(text, set).ok());
+    let found = [OptionSet::Build, OptionSet::Compile].into_iter().find_map(|set| options::parse(text, set).ok());
     let Some((build, ..)) = found else { return Vec::new() };
     let mut headers = Resolver::new(includes, &build.include_dirs);
     let target = front_target(target);
@@ -140,7 +118,7 @@ pub fn kernel_layouts(
     includes: IncludeRules<'_>,
     target: BuildTarget<'_>,
 ) -> Vec<KernelLayout> {
-    let Ok((build, ..)) = options(text, OptionSet::Build) else { return Vec::new() };
+    let Ok((build, ..)) = options::parse(text, OptionSet::Build) else { return Vec::new() };
     let mut headers = Resolver::new(includes, &build.include_dirs);
     let target = front_target(target);
     let input =
@@ -156,7 +134,7 @@ pub fn compile_il(
     target: BuildTarget<'_>,
     cache: Option<&Cache>,
 ) -> Compilation {
-    let (mut build, log, diagnostics) = match options(text, set) {
+    let (mut build, log, diagnostics) = match options::parse(text, set) {
         Ok(parsed) => parsed,
         Err((log, diagnostics)) => return Compilation::failed(Failure::Options, log, diagnostics),
     };

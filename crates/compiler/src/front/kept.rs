@@ -6,9 +6,9 @@
 //! earlier. (ccache's direct mode checks the files only, and misses that.) The IR of a source with diagnostics is not
 //! kept, so that warnings are reported each time.
 
+use super::includes::{Include, Resolver};
+use super::source::{Il, Source};
 use crate::cache::{Cache, Key};
-use crate::front::{Il, Source};
-use crate::includes::{Include, Resolver};
 use cloom_clc::Target;
 use cloom_ir::Module;
 use serde::Serialize;

@@ -1,10 +1,11 @@
 //! The backend for GPUs: scalar passes, coarsening, LLVM. Work-items are the GPU's threads.
 
-use crate::CompileError;
-use crate::backend::{Backend, Capabilities, Explanation, Generated, KernelInput, StageLog};
-use crate::descriptors;
+use super::descriptors;
+use super::{Backend, Capabilities, Explanation, Generated, KernelInput};
+use crate::error::CompileError;
 use crate::key::{SubgroupSize, Tier};
 use crate::passes::DESCRIPTORS_BY_VALUE;
+use crate::stage::StageLog;
 use cloom_artifact::{CoarseEntry, Coarsening, GpuLaunch, KernelArtifact, KernelCode, LaunchForm, WarpShape};
 use cloom_ir::abi::gpu::Effort;
 use cloom_ir::{FuncRef, Module};

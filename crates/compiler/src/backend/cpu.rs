@@ -1,8 +1,9 @@
 //! The backend for CPUs: scalar passes, the work-item vectoriser, LLVM.
 
-use crate::CompileError;
-use crate::backend::{Backend, Capabilities, Explanation, Generated, KernelInput, StageLog};
+use super::{Backend, Capabilities, Explanation, Generated, KernelInput};
+use crate::error::CompileError;
 use crate::key::{CodeOptions, MAX_ROW, SpecializationKey, SubgroupSize, Tier, Variant};
+use crate::stage::StageLog;
 use cloom_artifact::{KernelArtifact, KernelCode, LaunchForm};
 use cloom_ir::{Function, ParamKind};
 use cloom_llvm::OptLevel;

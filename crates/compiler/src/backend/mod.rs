@@ -10,15 +10,22 @@
 //! outside of them. The backends for CPUs and GPUs are built in. Others are registered with the compiler
 //! ([`Extensions`]) and found by their target.
 
+mod cpu;
+mod descriptors;
+mod gpu;
+
+pub use cpu::CpuBackend;
+pub use gpu::GpuBackend;
+
+use crate::error::CompileError;
 use crate::key::{CodeOptions, SpecializationKey};
-use crate::{CompileError, Stage, Timing};
+use crate::stage::StageLog;
 use cloom_artifact::KernelArtifact;
 use cloom_ir::{FuncRef, Module};
 use cloom_passes::{CALLEES, PassManager, PassOptions, Statistics};
 use cloom_spmd::{Decision, InternalError};
 use cloom_target::Target;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 /// Code generation for one target.
 pub trait Backend: Send + Sync {
@@ -154,51 +161,4 @@ pub struct Explanation {
     pub decisions: Vec<Decision>,
     /// The source files that the decisions refer to.
     pub files: Vec<String>,
-}
-
-/// Records the times of stages, and their texts if they are wanted.
-pub struct StageLog {
-    texts: bool,
-    since: Instant,
-    pub(crate) stages: Vec<Stage>,
-    pub(crate) times: Vec<Timing>,
-}
-
-impl StageLog {
-    /// A log that begins now.
-    pub(crate) fn new(texts: bool) -> StageLog {
-        StageLog { texts, since: Instant::now(), stages: Vec::new(), times: Vec::new() }
-    }
-
-    /// Whether texts are wanted.
-    pub fn wants_texts(&self) -> bool {
-        self.texts
-    }
-
-    /// Records a stage that changed the IR.
-    pub fn stage(&mut self, name: &str, text: impl FnOnce() -> String) {
-        self.time(name);
-        self.text(name, text);
-    }
-
-    /// Attributes the time since the last stage to this one.
-    pub fn time(&mut self, name: &str) {
-        self.times.push(Timing::new(name, self.since.elapsed()));
-        self.since = Instant::now();
-    }
-
-    /// Records the text of a stage. The time to print it counts for no stage.
-    pub fn text(&mut self, name: &str, text: impl FnOnce() -> String) {
-        if self.texts {
-            self.stages.push(Stage { name: name.to_owned(), text: text() });
-            self.since = Instant::now();
-        }
-    }
-
-    /// Records stages that were measured elsewhere: their names with their times, and with their texts.
-    pub fn extend(&mut self, times: &[(&str, Duration)], stages: Vec<(&str, String)>) {
-        self.times.extend(times.iter().map(|&(name, time)| Timing::new(name, time)));
-        self.stages.extend(stages.into_iter().map(|(name, text)| Stage { name: name.to_owned(), text }));
-        self.since = Instant::now();
-    }
 }
