@@ -2,11 +2,20 @@
 //! context.
 
 use crate::args::Out;
+use crate::dispatch::Slot;
 use crate::handle::Handle;
-use crate::{platform, reserve};
+use crate::{platform, wrapped};
 use cloom_runtime::{Context, Error, Result, Status, log};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+
+/// The function that is called.
+#[derive(Clone, Copy)]
+pub struct EntryPoint {
+    pub name: &'static str,
+    /// The dispatch table that it is in or beside.
+    pub table: &'static [Slot],
+}
 
 /// Whether a call makes or enqueues something: such calls fail while there is no memory. All others help to get some
 /// back, or need none.
@@ -17,10 +26,14 @@ fn begins_something(name: &str) -> bool {
     !gives_back && begins.iter().chain(&allocates).any(|begin| name.starts_with(begin))
 }
 
-fn run<T>(name: &str, call: impl FnOnce() -> Result<T>, context: impl FnOnce() -> Option<Arc<Context>>) -> Result<T> {
+fn run<T>(
+    EntryPoint { name, table }: EntryPoint,
+    call: impl FnOnce() -> Result<T>,
+    context: impl FnOnce() -> Option<Arc<Context>>,
+) -> Result<T> {
     let result = catch_unwind(AssertUnwindSafe(|| {
-        let _under_way = platform::begin_call();
-        if reserve::is_short() && begins_something(name) {
+        let _under_way = platform::begin_call(table);
+        if wrapped::is_short() && begins_something(name) {
             return Err(Error::new(Status::OutOfHostMemory, "the system has no memory left"));
         }
         call()
@@ -45,8 +58,12 @@ fn run<T>(name: &str, call: impl FnOnce() -> Result<T>, context: impl FnOnce() -
 }
 
 /// An entry point that returns a code.
-pub fn int<T>(name: &str, call: impl FnOnce() -> Result<T>, context: impl FnOnce() -> Option<Arc<Context>>) -> i32 {
-    run(name, call, context).map_or_else(|e| e.status.code(), |_| 0)
+pub fn int<T>(
+    entry: EntryPoint,
+    call: impl FnOnce() -> Result<T>,
+    context: impl FnOnce() -> Option<Arc<Context>>,
+) -> i32 {
+    run(entry, call, context).map_or_else(|e| e.status.code(), |_| 0)
 }
 
 /// The return value of a failed entry point.
@@ -72,12 +89,12 @@ impl Null for usize {
 
 /// An entry point that returns an object, with the code in its last argument.
 pub fn new<T: Null>(
-    name: &str,
+    entry: EntryPoint,
     code: Out<i32>,
     call: impl FnOnce() -> Result<T>,
     context: impl FnOnce() -> Option<Arc<Context>>,
 ) -> T {
-    match run(name, call, context) {
+    match run(entry, call, context) {
         Ok(value) => {
             code.set(0);
             value
@@ -91,14 +108,14 @@ pub fn new<T: Null>(
 
 /// An entry point that may return an object even if it fails.
 pub fn object_and_code<T: Null>(
-    name: &str,
+    entry: EntryPoint,
     code: Out<i32>,
     call: impl FnOnce() -> (Option<T>, Result<()>),
     context: impl FnOnce() -> Option<Arc<Context>>,
 ) -> T {
     let mut object = None;
     let result = run(
-        name,
+        entry,
         || {
             let (made, result) = call();
             object = made;
@@ -112,9 +129,9 @@ pub fn object_and_code<T: Null>(
 
 /// An entry point that returns a pointer and has no code.
 pub fn pointer_result<T: Null>(
-    name: &str,
+    entry: EntryPoint,
     call: impl FnOnce() -> Result<T>,
     context: impl FnOnce() -> Option<Arc<Context>>,
 ) -> T {
-    run(name, call, context).unwrap_or(T::NULL)
+    run(entry, call, context).unwrap_or(T::NULL)
 }

@@ -17,7 +17,7 @@
 //! The child of a `fork` has a table of its own: the objects of its parent need threads that it does not have, and
 //! may be locked by them. Their blocks stay where they are, for the loader.
 
-use crate::entry::{DISPATCH, Slot};
+use crate::dispatch;
 use cloom_hal::lock::Mutex;
 use cloom_runtime::{
     CommandBuffer, Context, Device, Error, Event, ExternalSlot, Kernel, MemObject, MutableCommand, Platform, Program,
@@ -36,7 +36,7 @@ use std::sync::{Arc, OnceLock, Weak};
 #[repr(C, align(64))]
 struct Block {
     /// The dispatch table.
-    dispatch: Slot,
+    dispatch: AtomicPtr<c_void>,
     /// What the loader keeps with each object of the platform (`cl_khr_icd` 2).
     dispatch_data: AtomicPtr<c_void>,
     /// The [`Object::KIND`] of `held`.
@@ -298,7 +298,7 @@ impl Block {
     fn new() -> Block {
         let (kind, held) = (AtomicU8::new(0), AtomicPtr::new(ptr::null_mut()));
         let dispatch_data = AtomicPtr::new(DISPATCH_DATA.load(Ordering::Acquire));
-        let dispatch = Slot((&raw const DISPATCH).cast());
+        let dispatch = AtomicPtr::new(dispatch::table());
         Block { dispatch, dispatch_data, kind, held, entry: Mutex::new(None) }
     }
 }

@@ -10,6 +10,7 @@ mod api;
 mod args;
 mod callback;
 mod cl;
+mod dispatch;
 mod entry;
 mod eventfd;
 mod exit;

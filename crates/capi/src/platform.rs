@@ -5,11 +5,12 @@
 //! old handles of platform and devices, which the application and the ICD loader have kept. All other objects are the
 //! parent's ([`handle`]).
 
+use crate::dispatch::{self, Slot};
 use crate::handle;
 use crate::reserve::RESERVE;
 use cloom_platform::Options;
 use cloom_runtime::Platform;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// What a process has, in which no lost thread has locked anything.
@@ -34,10 +35,9 @@ fn process() -> &'static Process {
 /// A call of the interface, until it is dropped.
 pub struct Call(&'static AtomicUsize);
 
-/// A call begins; `None` if nobody counts them.
-pub fn begin_call() -> Option<Call> {
-    static REGISTERED: AtomicBool = AtomicBool::new(false);
-    if !REGISTERED.load(Ordering::Relaxed) && !REGISTERED.swap(true, Ordering::Relaxed) {
+/// A call of a function of this table begins; `None` if nobody counts them.
+pub fn begin_call(table: &'static [Slot]) -> Option<Call> {
+    if dispatch::table().is_null() && dispatch::set_table(table) {
         // SAFETY: the functions are ours and take nothing; what the one for the child does is allowed there.
         unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork_in_child)) };
     }

@@ -4,9 +4,9 @@
 //! has run out of memory should get an error code instead. So the driver allocates from the C library and, where that
 //! fails, from a reserve, which is address space until then ([`crate::wrapped`]). While a part of the reserve is in use
 //! and the system still refuses memory, calls that make or enqueue something fail with `CL_OUT_OF_HOST_MEMORY` before
-//! they begin ([`is_short`]); releases, waits and queries go on. What is released comes back, so the application can
-//! recover. Nothing larger than [`LARGEST`] comes from the reserve: what has a size of the application's choice is
-//! allocated where a failure is an error code.
+//! they begin ([`crate::wrapped::is_short`]); releases, waits and queries go on. What is released comes back, so the
+//! application can recover. Nothing larger than [`LARGEST`] comes from the reserve: what has a size of the
+//! application's choice is allocated where a failure is an error code.
 //!
 //! The reserve is divided into spans. A span has blocks of one size, a power of two; a larger block has several spans.
 //! When all blocks are back, it begins anew, which undoes all fragmentation.
@@ -82,6 +82,11 @@ impl Reserve {
             // SAFETY: the mapping that was just made, and that nobody uses: another thread was first.
             unsafe { libc::munmap(place, SIZE + SPAN) };
         }
+    }
+
+    /// Whether a part of it is handed out.
+    pub fn is_in_use(&self) -> bool {
+        self.used.load(Ordering::Relaxed) > 0
     }
 
     /// Whether a block is of this reserve.
@@ -164,11 +169,6 @@ impl Reserve {
 
 /// The reserve of the driver.
 pub static RESERVE: Reserve = Reserve::new();
-
-/// Whether the reserve is in use, and the system still has no memory: calls should not begin anything.
-pub fn is_short() -> bool {
-    RESERVE.used.load(Ordering::Relaxed) > 0 && !crate::wrapped::system_has_memory()
-}
 
 #[cfg(test)]
 mod tests {

@@ -45,13 +45,18 @@ mod real {
 use libc as real;
 
 /// Whether the C library has memory.
-pub fn system_has_memory() -> bool {
+fn system_has_memory() -> bool {
     // SAFETY: an allocation that is freed at once.
     unsafe {
         let block = black_box(real::malloc(NEEDED));
         real::free(block);
         !block.is_null()
     }
+}
+
+/// Whether the reserve is in use, and the system still has no memory: calls should not begin anything.
+pub fn is_short() -> bool {
+    RESERVE.is_in_use() && !system_has_memory()
 }
 
 extern "C" fn malloc(size: usize) -> *mut c_void {

@@ -1,13 +1,12 @@
 //! The platform.
 
 use super::give_all;
-use crate::args::{Out, OutArray, OutBytes, Text, UserData};
+use crate::args::{Out, OutArray, OutBytes, UserData};
 use crate::handle::{self, Handle};
 use crate::info::Info;
-use crate::{cl, entry, platform};
+use crate::{cl, platform};
 use cloom_caps as caps;
 use cloom_runtime::{Platform, Result};
-use std::ffi::{CString, c_void};
 
 /// The name after the number in the versions of platform and devices.
 pub const NAME: &str = concat!("Cloom ", env!("CARGO_PKG_VERSION"));
@@ -46,25 +45,6 @@ pub fn info(platform: Handle<Platform>, name: u32, size: usize, value: OutBytes,
         _ => info.unknown(name),
     }
     .map(drop)
-}
-
-// OpenCL 3.0 Extensions: Getting OpenCL API Extension Function Pointers.
-pub fn function(name: Text) -> Result<*mut c_void> {
-    platform::get();
-    let name = name.bytes().and_then(|b| CString::new(b).ok()).unwrap_or_default();
-    Ok(entry::address(&name).cast_mut())
-}
-
-// OpenCL 3.0 Extensions: Getting OpenCL API Extension Function Pointers.
-pub fn function_of(platform: Handle<Platform>, name: Text) -> Result<*mut c_void> {
-    find(platform)?;
-    function(name)
-}
-
-/// `clIcdGetFunctionAddressForPlatformKHR`: for the loader's own dispatch table.
-pub fn icd_function(platform: Handle<Platform>, name: Text) -> Result<*mut c_void> {
-    platform.get()?;
-    Ok(name.string().map_or(std::ptr::null(), |name| entry::function(&name)).cast_mut())
 }
 
 /// `clIcdSetPlatformDispatchDataKHR`
