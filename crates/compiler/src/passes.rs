@@ -3,10 +3,10 @@
 use cloom_caps::env;
 pub use cloom_passes::{Disabled, PassId, PassOptions, PassStatistics, Statistics, UnknownPass};
 
-/// [`crate::images`]: specialisation on formats and samplers. Counts instructions.
+/// Specialisation on formats and samplers. Counts instructions.
 pub const SPECIALISE_IMAGES: PassId =
     PassId::optional("specialise-images", "accesses to images of known formats are loads and arithmetic");
-/// [`crate::descriptors`], for GPUs. Counts parameters.
+/// Descriptors of images as parameters of a kernel, for GPUs. Counts parameters.
 pub const DESCRIPTORS_BY_VALUE: PassId =
     PassId::optional("descriptors-by-value", "descriptors of images are parameters in the bank of constants");
 
