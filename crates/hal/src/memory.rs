@@ -4,9 +4,8 @@
 //! two queues transfer at the same time from two threads. A device with streams copies on a stream of the calling
 //! thread and synchronises with that; a device in the host's memory just copies.
 
-use crate::{Device, HalError, Rect};
+use crate::{HalError, Rect};
 use std::any::Any;
-use std::sync::Arc;
 
 /// Panics if a range is not inside a memory of `bytes`.
 pub fn assert_in_range(offset: u64, size: u64, bytes: u64) {
@@ -66,32 +65,6 @@ pub trait Memory: Send + Sync + Any {
     fn fill_rect(&self, to: &Rect, pattern: &[u8]) -> Result<(), HalError> {
         to.rows().try_for_each(|row| self.fill(row, to.region[0], pattern))
     }
-}
-
-/// Fresh memory of a device with `init` at its offsets, zeros elsewhere, and then at each offset of `addresses` the
-/// device address of the offset beside it: the variables of a program.
-pub fn initialised(
-    device: &dyn Device,
-    size: u64,
-    init: &[(u64, Vec<u8>)],
-    addresses: &[(u64, i64)],
-) -> Result<Arc<dyn Memory>, HalError> {
-    // Patterns are of 4 bytes at least on some devices.
-    let memory = device.allocate(size.next_multiple_of(16))?;
-    initialise(&*memory, init, addresses)?;
-    Ok(memory)
-}
-
-/// Gives memory that was made so its initial content again.
-pub fn initialise(memory: &dyn Memory, init: &[(u64, Vec<u8>)], addresses: &[(u64, i64)]) -> Result<(), HalError> {
-    memory.fill(0, memory.size(), &[0; 16])?;
-    for (offset, bytes) in init {
-        memory.write(*offset, bytes)?;
-    }
-    for &(offset, target) in addresses {
-        memory.write(offset, &memory.device_address().wrapping_add_signed(target).to_le_bytes())?;
-    }
-    Ok(())
 }
 
 /// The size in bytes of the staging buffer of [`copy_through_host`].

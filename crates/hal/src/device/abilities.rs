@@ -1,6 +1,9 @@
 //! Abilities: traits for what only some devices can do. See `Device::as_…`.
 
-use crate::{Device, HalError, Launch, Memory};
+use super::Device;
+use crate::error::HalError;
+use crate::launch::Launch;
+use crate::memory::Memory;
 use std::sync::Arc;
 
 /// Kernels address the host's memory: what the device allocates has a host address, and memory of the application is
