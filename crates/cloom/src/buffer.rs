@@ -1,6 +1,7 @@
 //! Buffers: device memory that holds elements of one type. In come slices, out come slices.
 
-use crate::{Context, Error, Event, Pod};
+use crate::shared::Shared;
+use crate::{Error, Event, Pod};
 use bytemuck::{cast_slice, cast_slice_mut};
 use cloom_runtime as rt;
 use std::fmt;
@@ -30,14 +31,14 @@ impl<T> fmt::Debug for Buffer<T> {
 
 impl<T: Pod> Buffer<T> {
     /// Memory whose bytes are unspecified.
-    fn new(context: &Context, len: usize) -> Result<Self, Error> {
+    fn new(context: &Shared, len: usize) -> Result<Self, Error> {
         // A size that overflows is more than any device has, and gets that error.
         let size = len.checked_mul(size_of::<T>()).map_or(u64::MAX, |n| n as u64);
         let runtime = rt::MemObject::buffer(&context.runtime, 0, size, None, None)?;
         Ok(Buffer { runtime, queue: context.queue.runtime.clone(), len, elements: PhantomData })
     }
 
-    pub(crate) fn zeroed(context: &Context, len: usize) -> Result<Self, Error> {
+    pub(crate) fn zeroed(context: &Shared, len: usize) -> Result<Self, Error> {
         let buffer = Self::new(context, len)?;
         let filled = buffer.queue.fill(&buffer.runtime, &[0], 0, buffer.runtime.size(), &[])?;
         // Launches on other queues do not wait for this one.
@@ -45,7 +46,7 @@ impl<T: Pod> Buffer<T> {
         Ok(buffer)
     }
 
-    pub(crate) fn copied(context: &Context, data: &[T]) -> Result<Self, Error> {
+    pub(crate) fn copied(context: &Shared, data: &[T]) -> Result<Self, Error> {
         let buffer = Self::new(context, data.len())?;
         buffer.write(data)?;
         Ok(buffer)

@@ -3,6 +3,7 @@
 //! Contexts of [`Context::new`] and [`Context::on`] share one platform for the whole process, and so its threads.
 //! [`Context::with`] makes one of its own.
 
+use crate::shared::Shared;
 use crate::{
     Buffer, BuildError, Device, DeviceInfo, Error, Image, ImageFormat, Options, Pod, Program, Queue, QueueOptions,
 };
@@ -10,16 +11,12 @@ use crate::{Sampler, SamplerOptions, SvmBuffer, SvmOptions, platform};
 use cloom_runtime as rt;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Devices that share objects, with a queue on the first one. Cheap to clone; all clones are one context. Usable from
 /// any thread.
 #[derive(Clone)]
 pub struct Context {
-    pub(crate) runtime: Arc<rt::Context>,
-    pub(crate) queue: Queue,
-    /// Whether there has been shared virtual memory, to which any memory may hold pointers.
-    has_svm: Arc<AtomicBool>,
+    shared: Arc<Shared>,
 }
 
 impl Context {
@@ -53,17 +50,17 @@ impl Context {
         let runtime = rt::Context::new(devices, None, None)?;
         let options = QueueOptions { profiling, ..QueueOptions::default() };
         let queue = Queue::new(&runtime, &devices[0], options)?;
-        Ok(Context { runtime, queue, has_svm: Arc::default() })
+        Ok(Context { shared: Arc::new(Shared::new(runtime, queue)) })
     }
 
     /// Its devices.
     pub fn devices(&self) -> Vec<Device> {
-        self.runtime.devices().iter().map(|runtime| Device { runtime: runtime.clone() }).collect()
+        self.shared.runtime.devices().iter().map(|runtime| Device { runtime: runtime.clone() }).collect()
     }
 
     /// The description of the device of its own queue.
     pub fn device(&self) -> DeviceInfo {
-        self.queue.device().info()
+        self.shared.queue.device().info()
     }
 
     /// A further queue, on a device of the context.
@@ -71,7 +68,7 @@ impl Context {
     /// # Errors
     /// When the device is not of this context.
     pub fn queue(&self, device: &Device, options: QueueOptions) -> Result<Queue, Error> {
-        Queue::new(&self.runtime, &device.runtime, options)
+        Queue::new(&self.shared.runtime, &device.runtime, options)
     }
 
     /// A buffer of `len` elements, all bytes zero.
@@ -79,7 +76,7 @@ impl Context {
     /// # Errors
     /// When there is not enough memory, or `len` is 0.
     pub fn buffer<T: Pod>(&self, len: usize) -> Result<Buffer<T>, Error> {
-        Buffer::zeroed(self, len)
+        Buffer::zeroed(&self.shared, len)
     }
 
     /// A buffer with a copy of a slice.
@@ -87,7 +84,7 @@ impl Context {
     /// # Errors
     /// When there is not enough memory, or the slice is empty.
     pub fn buffer_from<T: Pod>(&self, data: &[T]) -> Result<Buffer<T>, Error> {
-        Buffer::copied(self, data)
+        Buffer::copied(&self.shared, data)
     }
 
     /// Shared virtual memory of `len` elements, all bytes zero.
@@ -103,8 +100,8 @@ impl Context {
     /// # Errors
     /// As for [`svm`](Self::svm); or when a device has no memory with these options.
     pub fn svm_with<T: Pod>(&self, len: usize, options: SvmOptions) -> Result<SvmBuffer<T>, Error> {
-        let buffer = SvmBuffer::zeroed(&self.runtime, &self.queue, len, options)?;
-        self.has_svm.store(true, Ordering::Relaxed);
+        let buffer = SvmBuffer::zeroed(&self.shared.runtime, &self.shared.queue, len, options)?;
+        self.shared.note_svm();
         Ok(buffer)
     }
 
@@ -118,18 +115,13 @@ impl Context {
         Ok(buffer)
     }
 
-    /// Whether there has been shared virtual memory.
-    pub(crate) fn has_svm(&self) -> bool {
-        self.has_svm.load(Ordering::Relaxed)
-    }
-
     /// An image with as many dimensions as sizes are given: `context.image(format, [width, height])`. Its elements are
     /// unspecified.
     ///
     /// # Errors
     /// When no device has images, or none of this format and size.
     pub fn image<const N: usize>(&self, format: ImageFormat, size: [usize; N]) -> Result<Image, Error> {
-        Image::new(&self.runtime, &self.queue, format, size)
+        Image::new(&self.shared.runtime, &self.shared.queue, format, size)
     }
 
     /// A sampler, for `sampler_t` parameters.
@@ -137,7 +129,7 @@ impl Context {
     /// # Errors
     /// When no device has images, or coordinates that are not normalised are to be repeated.
     pub fn sampler(&self, options: SamplerOptions) -> Result<Sampler, Error> {
-        Sampler::new(&self.runtime, options)
+        Sampler::new(&self.shared.runtime, options)
     }
 
     /// Compiles and links OpenCL C source.
@@ -153,7 +145,7 @@ impl Context {
     /// # Errors
     /// A [`BuildError`]; also for options that do not exist.
     pub fn build_with(&self, source: &str, options: &str) -> Result<Program, BuildError> {
-        Program::build(self, source, options)
+        Program::build(&self.shared, source, options)
     }
 
     /// Compiles and links a module of SPIR-V, with the options of `clBuildProgram`.
@@ -161,7 +153,7 @@ impl Context {
     /// # Errors
     /// A [`BuildError`] with the reason.
     pub fn build_il(&self, il: &[u8], options: &str) -> Result<Program, BuildError> {
-        Program::build_il(self, il, options)
+        Program::build_il(&self.shared, il, options)
     }
 
     /// A program from what [`Program::binary`] gave, in this or another process.
@@ -169,12 +161,12 @@ impl Context {
     /// # Errors
     /// When it is no binary of this version of Cloom.
     pub fn load(&self, binary: &[u8]) -> Result<Program, Error> {
-        Program::load(self, binary)
+        Program::load(&self.shared, binary)
     }
 
     /// Waits until all commands of the context's own queue have ended.
     pub fn finish(&self) {
-        self.queue.finish();
+        self.shared.queue.finish();
     }
 }
 

@@ -2,7 +2,8 @@
 
 #![allow(unsafe_code, reason = "a launch runs code that no compiler has checked; the caller promises what it does")]
 
-use crate::{Args, Error, Event, Program, Queue};
+use crate::shared::Shared;
+use crate::{Args, Error, Event, Queue};
 use cloom_runtime as rt;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -46,15 +47,14 @@ impl Range {
 /// A kernel of a program. Usable from any thread.
 pub struct Kernel {
     runtime: Arc<rt::Kernel>,
-    program: Program,
+    context: Arc<Shared>,
     /// Held from the first argument that is set to the launch.
     launching: Mutex<()>,
 }
 
 impl Kernel {
-    pub(crate) fn new(program: &Program, name: &str) -> Result<Kernel, Error> {
-        let runtime = program.runtime.kernel(name)?;
-        Ok(Kernel { runtime, program: program.clone(), launching: Mutex::default() })
+    pub(crate) fn new(runtime: Arc<rt::Kernel>, context: &Arc<Shared>) -> Kernel {
+        Kernel { runtime, context: context.clone(), launching: Mutex::default() }
     }
 
     /// Its name.
@@ -80,7 +80,7 @@ impl Kernel {
     /// Arguments that do not fit the parameters, a range or group that the device cannot run, code that cannot be made.
     pub unsafe fn launch<A: Args>(&self, range: Range, args: A) -> Result<Event, Error> {
         // SAFETY: the caller promises what this call asks for.
-        unsafe { self.launch_on(&self.program.context.queue, range, args, &[]) }
+        unsafe { self.launch_on(&self.context.queue, range, args, &[]) }
     }
 
     /// [`launch`](Self::launch) on a queue of the kernel's context, after these events.
@@ -115,7 +115,7 @@ impl Kernel {
         // done.
         let held = self.launching.lock().unwrap_or_else(PoisonError::into_inner);
         args.set(&self.runtime)?;
-        if self.program.context.has_svm() {
+        if self.context.has_svm() {
             // Any argument may hold pointers to shared memory.
             self.runtime.set_indirect(rt::Indirect::Svm, true)?;
         }

@@ -52,6 +52,7 @@ mod options;
 mod platform;
 mod program;
 mod queue;
+mod shared;
 mod svm;
 
 pub use args::{Arg, Args, Local};

@@ -1,6 +1,7 @@
 //! Programs: compiled OpenCL C or SPIR-V. In comes source or a module; out come kernels by name, or the diagnostics.
 
-use crate::{BuildError, Context, Diagnostic, Error, Kernel};
+use crate::shared::Shared;
+use crate::{BuildError, Diagnostic, Error, Kernel};
 use cloom_runtime as rt;
 use std::fmt;
 use std::sync::Arc;
@@ -8,8 +9,8 @@ use std::sync::Arc;
 /// A compiled program.
 #[derive(Clone)]
 pub struct Program {
-    pub(crate) runtime: Arc<rt::Program>,
-    pub(crate) context: Context,
+    runtime: Arc<rt::Program>,
+    context: Arc<Shared>,
 }
 
 impl fmt::Debug for Program {
@@ -19,18 +20,18 @@ impl fmt::Debug for Program {
 }
 
 impl Program {
-    pub(crate) fn build(context: &Context, source: &str, options: &str) -> Result<Program, BuildError> {
+    pub(crate) fn build(context: &Arc<Shared>, source: &str, options: &str) -> Result<Program, BuildError> {
         Program::finish(context, rt::Program::with_source(&context.runtime, source.as_bytes().to_vec()), options)
     }
 
-    pub(crate) fn build_il(context: &Context, il: &[u8], options: &str) -> Result<Program, BuildError> {
+    pub(crate) fn build_il(context: &Arc<Shared>, il: &[u8], options: &str) -> Result<Program, BuildError> {
         match rt::Program::with_il(&context.runtime, il.to_vec()) {
             Ok(runtime) => Program::finish(context, runtime, options),
             Err(error) => Err(BuildError { diagnostics: Vec::new(), log: error.to_string() }),
         }
     }
 
-    fn finish(context: &Context, runtime: Arc<rt::Program>, options: &str) -> Result<Program, BuildError> {
+    fn finish(context: &Arc<Shared>, runtime: Arc<rt::Program>, options: &str) -> Result<Program, BuildError> {
         match runtime.build_for(None, Some(options), None) {
             Ok(()) => Ok(Program { runtime, context: context.clone() }),
             Err(error) => {
@@ -41,7 +42,7 @@ impl Program {
         }
     }
 
-    pub(crate) fn load(context: &Context, binary: &[u8]) -> Result<Program, Error> {
+    pub(crate) fn load(context: &Arc<Shared>, binary: &[u8]) -> Result<Program, Error> {
         let devices = context.runtime.devices();
         let binaries = vec![binary; devices.len()];
         let (runtime, _) = rt::Program::with_binaries(&context.runtime, devices, &binaries);
@@ -50,7 +51,8 @@ impl Program {
         Ok(Program { runtime, context: context.clone() })
     }
 
-    /// The compiled program, for [`Context::load`]: it can be kept in a file, and loaded without the source.
+    /// The compiled program, for [`Context::load`](crate::Context::load): it can be kept in a file, and loaded without
+    /// the source.
     pub fn binary(&self) -> Vec<u8> {
         self.runtime.unit(0).map_or_else(Vec::new, |unit| unit.encode())
     }
@@ -70,6 +72,6 @@ impl Program {
     /// # Errors
     /// When the program has no kernel of this name.
     pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
-        Kernel::new(self, name)
+        Ok(Kernel::new(self.runtime.kernel(name)?, &self.context))
     }
 }
