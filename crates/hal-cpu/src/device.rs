@@ -2,9 +2,11 @@
 
 use crate::cores::Cores;
 use crate::counts::CountsFile;
+use crate::kernel::{CpuKernel, cpu_kernel};
 use crate::loader::Image;
 use crate::memory;
-use crate::pool::{self, Clock, Contention, Pool};
+use crate::pool::{self, Clock, Contention};
+use crate::resources::Resources;
 use crate::topology::Topology;
 use crate::{cgroup, info, launch};
 use cloom_artifact::{CpuLaunch, KernelArtifact, LaunchForm};
@@ -17,32 +19,11 @@ use std::sync::{Arc, OnceLock};
 
 /// The CPU of this machine.
 pub struct CpuDevice {
-    info: DeviceInfo,
-    threads: usize,
-    pool: OnceLock<Pool>,
-    /// How many cores the process may use.
-    cores: usize,
-    /// The cores whose compute units it has, of a part that is made by affinity.
-    bound: Option<Cores>,
+    resources: Resources,
     /// Which cores share what; its parts ask it too.
     topology: Arc<Topology>,
-    clock: Clock,
     /// Whether the runtime's threads, which it wakes for commands, come in time.
     command_threads: Contention,
-    /// Where launches of code that counts report.
-    pub(crate) counts: Option<Arc<CountsFile>>,
-}
-
-/// A kernel in memory.
-pub struct CpuKernel {
-    pub(crate) artifact: Arc<KernelArtifact>,
-    /// The CPU part of the artifact.
-    pub(crate) cpu: CpuLaunch,
-    pub(crate) image: Image,
-    /// The work-items of the largest group.
-    max_group: u64,
-    /// Picoseconds for each work-item in the last measured launch; 0: not measured yet.
-    pub(crate) item_time: AtomicU64,
 }
 
 impl CpuDevice {
@@ -60,83 +41,47 @@ impl CpuDevice {
         let clock = Clock::new();
         let command_threads = Contention::new(clock, cores <= 1);
         let topology = Arc::default();
-        CpuDevice {
-            info,
-            threads,
-            pool: OnceLock::new(),
-            cores,
-            bound: None,
-            topology,
-            clock,
-            command_threads,
-            counts: None,
-        }
+        let resources = Resources { info, threads, pool: OnceLock::new(), cores, bound: None, clock, counts: None };
+        CpuDevice { resources, topology, command_threads }
     }
 
     /// Reports the operations of each launch to a file, if the code counts them.
     pub fn with_counts(mut self, file: CountsFile) -> CpuDevice {
-        self.counts = Some(Arc::new(file));
+        self.resources.counts = Some(Arc::new(file));
         self
     }
 
     /// Overrides the size of the last-level cache, for tests: launches that write more use non-temporal stores.
     pub fn with_cache(mut self, bytes: u64) -> CpuDevice {
-        self.info.cache_size = bytes;
+        self.resources.info.cache_size = bytes;
         self
-    }
-
-    /// Bytes of the machine's memory.
-    pub(crate) fn memory_size(&self) -> u64 {
-        self.info.memory_size
-    }
-
-    /// Bytes of the last cache.
-    pub(crate) fn cache_size(&self) -> u64 {
-        self.info.cache_size
     }
 
     /// Whether launches have had all cores at some moment since then.
     fn had_all_cores(&self, since: u64) -> bool {
-        self.pool.get().is_some_and(|pool| pool.had_all_cores(since))
+        self.resources.pool.get().is_some_and(|pool| pool.had_all_cores(since))
     }
 
     /// A device in the same memory with so many threads.
     fn with_threads(&self, compute_units: u32, bound: Option<Cores>) -> CpuDevice {
-        CpuDevice {
-            info: DeviceInfo { compute_units, ..self.info.clone() },
+        let Resources { info, cores, clock, counts, .. } = &self.resources;
+        let resources = Resources {
+            info: DeviceInfo { compute_units, ..info.clone() },
             threads: (compute_units as usize).max(1),
             pool: OnceLock::new(),
-            cores: self.cores,
+            cores: *cores,
             bound,
-            topology: self.topology.clone(),
-            clock: self.clock,
-            command_threads: Contention::new(self.clock, self.cores <= 1),
-            counts: self.counts.clone(),
-        }
-    }
-
-    pub(crate) fn threads(&self) -> usize {
-        self.threads
-    }
-
-    pub(crate) fn pool(&self) -> &Pool {
-        self.pool.get_or_init(|| Pool::new(self.threads, self.cores, self.bound.clone(), self.clock))
-    }
-}
-
-impl Kernel for CpuKernel {
-    fn artifact(&self) -> &KernelArtifact {
-        &self.artifact
-    }
-
-    fn max_group_size(&self) -> u64 {
-        self.max_group
+            clock: *clock,
+            counts: counts.clone(),
+        };
+        let command_threads = Contention::new(*clock, *cores <= 1);
+        CpuDevice { resources, topology: self.topology.clone(), command_threads }
     }
 }
 
 impl Device for CpuDevice {
     fn info(&self) -> &DeviceInfo {
-        &self.info
+        &self.resources.info
     }
 
     fn allocate(&self, size: u64) -> Result<Arc<dyn Memory>, HalError> {
@@ -151,7 +96,7 @@ impl Device for CpuDevice {
         if !info::runs(&artifact.target) {
             return Err(HalError::BadCode(format!(
                 "it was compiled for {}, this is {}",
-                artifact.target, self.info.target
+                artifact.target, self.resources.info.target
             )));
         }
         let LaunchForm::WorkGroup(cpu) = artifact.launch else {
@@ -163,24 +108,24 @@ impl Device for CpuDevice {
             return Err(HalError::BadCode(format!("{:?} is no order of dimensions", cpu.dim_order)));
         }
         let image = Image::load(&artifact.code, &artifact.entry, variables)?;
-        let max_group = launch::max_group(self, &cpu);
+        let max_group = self.resources.max_group(&cpu);
         Ok(Arc::new(CpuKernel { artifact, cpu, image, max_group, item_time: AtomicU64::new(0) }))
     }
 
     fn group_limit(&self, bytes_per_item: u64) -> Option<u64> {
-        Some(launch::max_group(self, &CpuLaunch { scratch_per_item: bytes_per_item, ..CpuLaunch::SCALAR }))
+        Some(self.resources.max_group(&CpuLaunch { scratch_per_item: bytes_per_item, ..CpuLaunch::SCALAR }))
     }
 
     /// Runs every group on the calling thread and those of the pool; nothing is pending on return.
     fn submit(&self, launch: &Launch<'_>) -> Result<Completion, HalError> {
-        let kernel = launch::cpu_kernel(launch.kernel);
+        let kernel = cpu_kernel(launch.kernel);
         let kernel = kernel.ok_or_else(|| HalError::BadCode("another device's kernel".into()))?;
         if launch.args.len() < kernel.artifact.arg_block as usize || launch.local_size < kernel.artifact.local_size {
             return Err(HalError::Device("the argument block or local memory is too small".into()));
         }
         // The calling thread runs groups, too.
-        let bound = self.bound.as_ref().map(Cores::bind);
-        let result = launch::run(self, kernel, launch);
+        let bound = self.resources.bound.as_ref().map(Cores::bind);
+        let result = launch::run(&self.resources, kernel, launch);
         drop(bound);
         result?;
         Ok(Completion::Done)
@@ -226,13 +171,13 @@ impl Svm for CpuDevice {
 impl Partition for CpuDevice {
     /// As many threads of its own as compute units. They run where those of the whole do.
     fn part(&self, compute_units: u32) -> Arc<dyn Device> {
-        Arc::new(self.with_threads(compute_units, self.bound.clone()))
+        Arc::new(self.with_threads(compute_units, self.resources.bound.clone()))
     }
 
     fn split(&self, domain: Domain) -> Vec<Vec<u32>> {
         // Threads have a core each only where there are as many.
-        let cores = self.bound.clone().or_else(Cores::allowed).map_or_else(Vec::new, |cores| cores.numbers());
-        if cores.len() == self.threads { self.topology.split(&cores, domain) } else { Vec::new() }
+        let cores = self.resources.bound.clone().or_else(Cores::allowed).map_or_else(Vec::new, |cores| cores.numbers());
+        if cores.len() == self.resources.threads { self.topology.split(&cores, domain) } else { Vec::new() }
     }
 
     fn part_on(&self, cores: &[u32]) -> Arc<dyn Device> {
@@ -244,9 +189,9 @@ impl Assist for CpuDevice {
     fn assist(&self, queue: u64, done: &dyn Fn() -> bool, may_migrate: bool) -> bool {
         // An application's thread spins for what it needs; one of the runtime's only for what may come.
         let time = if may_migrate { self.command_threads.spin_time() } else { TUNING.spin_time };
-        match self.pool.get() {
+        match self.resources.pool.get() {
             // A thread that is bound for this device would stay so when it works for another.
-            Some(pool) => pool.assist(queue, done, may_migrate && self.bound.is_none(), time),
+            Some(pool) => pool.assist(queue, done, may_migrate && self.resources.bound.is_none(), time),
             // Nothing has been launched yet.
             None => pool::spin(time, done),
         }

@@ -9,125 +9,22 @@
 //! descriptor, local memory and scratch are the thread's own. Thresholds are fields of [`TUNING`].
 
 use crate::arena::{ALIGN, Arena, Block};
-use crate::device::CpuKernel;
+use crate::code::{Code, GroupDescriptor, LaunchDescriptor};
 use crate::device_calls::{DeviceState, device_hook};
 use crate::division::Division;
 use crate::fpenv;
-use crate::grouping::{PICO, batch, position, product, regroup};
-use crate::loader::Image;
+use crate::grouping::{PICO, position, product, regroup};
+use crate::kernel::CpuKernel;
 use crate::next_tier::NextTier;
 use crate::pool::{self, Work};
-use cloom_artifact::CpuLaunch;
-use cloom_hal::{HalError, Kernel, Launch, NdRange, PrintSink, TUNING};
+use crate::print::{PrintState, print_hook};
+use crate::resources::Resources;
+use cloom_hal::{HalError, Launch, NdRange, TUNING};
 use cloom_ir::abi;
-use std::any::Any;
 use std::cell::RefCell;
-use std::ffi::c_void;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
-
-/// The launch descriptor.
-#[repr(C)]
-struct LaunchDescriptor {
-    work_dim: u32,
-    nontemporal: u32,
-    global_offset: [u64; 3],
-    global_size: [u64; 3],
-    local_size: [u64; 3],
-    num_groups: [u64; 3],
-    print: unsafe extern "C" fn(*const c_void, u32, u64, *const u8, u32),
-    print_state: *const c_void,
-    device: unsafe extern "C" fn(*const c_void, u32, *const u64, u32) -> u64,
-    device_state: *const c_void,
-}
-
-/// The group descriptor.
-#[repr(C)]
-struct GroupDescriptor {
-    id: [u64; 3],
-    local_size: [u64; 3],
-    count: u64,
-    local_stride: u64,
-    scratch_stride: u64,
-}
-
-const _: () = {
-    use std::mem::offset_of;
-    assert!(offset_of!(LaunchDescriptor, work_dim) as u64 == abi::LAUNCH_WORK_DIM);
-    assert!(offset_of!(LaunchDescriptor, nontemporal) as u64 == abi::LAUNCH_NONTEMPORAL);
-    assert!(offset_of!(LaunchDescriptor, global_offset) as u64 == abi::LAUNCH_GLOBAL_OFFSET);
-    assert!(offset_of!(LaunchDescriptor, global_size) as u64 == abi::LAUNCH_GLOBAL_SIZE);
-    assert!(offset_of!(LaunchDescriptor, local_size) as u64 == abi::LAUNCH_LOCAL_SIZE);
-    assert!(offset_of!(LaunchDescriptor, num_groups) as u64 == abi::LAUNCH_NUM_GROUPS);
-    assert!(offset_of!(LaunchDescriptor, print) as u64 == abi::LAUNCH_PRINTF);
-    assert!(offset_of!(LaunchDescriptor, print_state) as u64 == abi::LAUNCH_PRINTF_STATE);
-    assert!(offset_of!(LaunchDescriptor, device) as u64 == abi::LAUNCH_DEVICE);
-    assert!(offset_of!(LaunchDescriptor, device_state) as u64 == abi::LAUNCH_DEVICE_STATE);
-    assert!(size_of::<LaunchDescriptor>() as u64 == abi::LAUNCH_SIZE);
-    assert!(offset_of!(GroupDescriptor, id) as u64 == abi::GROUP_ID);
-    assert!(offset_of!(GroupDescriptor, local_size) as u64 == abi::GROUP_LOCAL_SIZE);
-    assert!(offset_of!(GroupDescriptor, count) as u64 == abi::GROUP_COUNT);
-    assert!(offset_of!(GroupDescriptor, local_stride) as u64 == abi::GROUP_LOCAL_STRIDE);
-    assert!(offset_of!(GroupDescriptor, scratch_stride) as u64 == abi::GROUP_SCRATCH_STRIDE);
-    assert!(size_of::<GroupDescriptor>() as u64 == abi::GROUP_SIZE);
-};
-
-/// A work-group function: launch, arguments, group, local memory, scratch.
-type GroupFn = unsafe extern "C" fn(*const LaunchDescriptor, *const u8, *const GroupDescriptor, *mut u8, *mut u8);
-
-/// What the print hook needs.
-pub(crate) struct PrintState<'a> {
-    image: &'a Image,
-    /// The code of the higher tier, once a group runs it.
-    pub(crate) optimised: OnceLock<Arc<dyn Kernel>>,
-    sink: &'a dyn PrintSink,
-}
-
-impl PrintState<'_> {
-    /// The constant text at an address, which lies in the code of one of the kernel's tiers.
-    fn text(&self, address: u64) -> Option<Vec<u8>> {
-        let optimised = || cpu_kernel(&**self.optimised.get()?)?.image.text(address);
-        self.image.text(address).or_else(optimised)
-    }
-}
-
-/// A work-group function, and the memory that it needs for each group.
-#[derive(Clone, Copy)]
-pub(crate) struct Code {
-    function: GroupFn,
-    /// Bytes of scratch.
-    scratch: u64,
-    /// Groups that it runs in one call, at most (work-group batching).
-    batch: u64,
-}
-
-impl Code {
-    /// The function of a kernel for these groups.
-    pub(crate) fn of(kernel: &CpuKernel, range: &NdRange, local: u64) -> Result<Code, HalError> {
-        let cpu = &kernel.cpu;
-        let mut rounded = range.local;
-        rounded[0] = rounded[0].checked_next_multiple_of(u64::from(cpu.lanes.max(1))).unwrap_or(rounded[0]);
-        let items = product(rounded);
-        let scratch = items.and_then(|n| cpu.scratch_per_item.checked_mul(n));
-        let scratch = scratch.and_then(|s| s.checked_add(cpu.scratch_fixed));
-        let scratch = scratch.ok_or(HalError::OutOfMemory(0))?;
-        Ok(Code {
-            batch: batch(cpu.grid_stride_bytes, items.unwrap_or(u64::MAX), local.saturating_add(scratch)),
-            // SAFETY: the loader found the entry in the code of an object whose target and interface the artifact
-            // declares.
-            function: unsafe { std::mem::transmute::<usize, GroupFn>(kernel.image.entry()) },
-            scratch,
-        })
-    }
-}
-
-/// A kernel of this device.
-pub fn cpu_kernel(kernel: &dyn Kernel) -> Option<&CpuKernel> {
-    let kernel: &dyn Any = kernel;
-    kernel.downcast_ref()
-}
 
 /// A launch that is under way, shared by the threads.
 pub struct Running<'a> {
@@ -179,7 +76,7 @@ struct SmallArgs([u8; SMALL_ARGS]);
 const _: () = assert!(align_of::<SmallArgs>() == ALIGN);
 
 /// Runs a launch on the device's pool.
-pub fn run(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_>) -> Result<(), HalError> {
+pub fn run(device: &Resources, kernel: &CpuKernel, launch: &Launch<'_>) -> Result<(), HalError> {
     // Vectors of 64 bytes are loaded from the argument block by instructions that fault on any other alignment, and a
     // caller's block may have less.
     let args = launch.args;
@@ -202,26 +99,13 @@ pub fn run(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_>) -
     run_aligned(device, kernel, &Launch { args: aligned, ..*launch })
 }
 
-/// Bytes of scratch that one thread may have.
-fn scratch_of_thread(device: &crate::CpuDevice) -> u64 {
-    device.memory_size() / TUNING.scratch_divisor / device.threads() as u64
-}
-
-/// The work-items of the largest group, in whole vectors, that a thread has scratch for.
-pub fn max_group(device: &crate::CpuDevice, cpu: &CpuLaunch) -> u64 {
-    let room = scratch_of_thread(device).saturating_sub(cpu.scratch_fixed);
-    let items = room.checked_div(cpu.scratch_per_item).unwrap_or(u64::MAX);
-    let lanes = u64::from(cpu.lanes.max(1));
-    if items < lanes { items } else { items / lanes * lanes }
-}
-
-fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_>) -> Result<(), HalError> {
+fn run_aligned(device: &Resources, kernel: &CpuKernel, launch: &Launch<'_>) -> Result<(), HalError> {
     let (artifact, cpu) = (&*kernel.artifact, &kernel.cpu);
     let item_time = kernel.item_time.load(Ordering::Relaxed);
     // From here on, dimensions are in the code's order.
     let range = launch.range.in_order(cpu.dim_order);
     let range = match cpu.regroupable {
-        true => regroup(range, device.threads() as u64, cpu.lanes, item_time, launch.tier_up.is_some()),
+        true => regroup(range, device.threads as u64, cpu.lanes, item_time, launch.tier_up.is_some()),
         false => range,
     };
     let groups = range.groups();
@@ -231,13 +115,13 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     if artifact.private_size > TUNING.worker_private {
         return Err(HalError::OutOfMemory(artifact.private_size));
     }
-    if code.scratch > scratch_of_thread(device) {
+    if code.scratch > device.scratch_of_thread() {
         return Err(HalError::OutOfMemory(code.scratch));
     }
     // The caller's stack is the application's: kernels with large private arrays run on a worker's.
     let join = artifact.private_size <= TUNING.caller_private;
     let written = product(range.global).map_or(u64::MAX, |items| items.saturating_mul(u64::from(cpu.write_only_bytes)));
-    let nontemporal = cpu.write_only_bytes > 0 && written >= device.cache_size();
+    let nontemporal = cpu.write_only_bytes > 0 && written >= device.info.cache_size;
     let state = PrintState { image: &kernel.image, optimised: OnceLock::new(), sink: launch.print };
     let device_calls = DeviceState(launch.device);
     let mut running = Running {
@@ -246,7 +130,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
             let private = if join { TUNING.caller_private } else { TUNING.worker_private };
             NextTier::new(up, kernel, private, launch.local_size, &state)
         }),
-        threads: device.threads() as u64,
+        threads: device.threads as u64,
         descriptor: LaunchDescriptor {
             work_dim: range.work_dim,
             nontemporal: u32::from(nontemporal),
@@ -275,7 +159,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
         denorms_are_zero: artifact.denorms_are_zero,
         out_of_memory: AtomicBool::new(false),
     };
-    let threads = device.threads() as u64;
+    let threads = device.threads as u64;
     // If the last launch's groups took so long that waking a thread pays, threads are asked at once: else only the
     // first of few groups would run meanwhile. The groups may have had another size, so the time is kept per work-item.
     let items = product(range.local).unwrap_or(u64::MAX).max(1);
@@ -462,23 +346,4 @@ impl Running<'_> {
             id += group.count;
         }
     }
-}
-
-/// The print hook that kernels call. Never unwinds into compiled code.
-///
-/// # Safety
-/// `state` is the launch's [`PrintState`]; `args` has `size` bytes.
-unsafe extern "C" fn print_hook(state: *const c_void, format: u32, item: u64, args: *const u8, size: u32) {
-    let result = catch_unwind(AssertUnwindSafe(|| {
-        // SAFETY: compiled code passes what the launch descriptor holds, which outlives the launch.
-        let state = unsafe { &*state.cast::<PrintState<'_>>() };
-        let args = match size {
-            0 => &[][..],
-            // SAFETY: `args` points to `size` bytes, as this function's caller promises.
-            _ => unsafe { std::slice::from_raw_parts(args, size as usize) },
-        };
-        state.sink.print(format, item, args, &|address| state.text(address));
-    }));
-    // A sink that panics loses its line; the kernel goes on.
-    drop(result);
 }

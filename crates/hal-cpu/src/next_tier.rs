@@ -4,9 +4,10 @@
 //! began with; before each one, the launch looks for the optimised code, and decides whether to wait for it instead of
 //! running slow groups ([`wait_for_tier`]).
 
-use crate::device::CpuKernel;
-use crate::launch::{Code, PrintState, cpu_kernel};
+use crate::code::Code;
+use crate::kernel::{CpuKernel, cpu_kernel};
 use crate::pool;
+use crate::print::PrintState;
 use cloom_hal::{NdRange, TUNING, TierUp};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
