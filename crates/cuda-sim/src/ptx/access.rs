@@ -5,6 +5,7 @@
 //! vector, and must lie in one block of memory.
 
 use super::atomic;
+use super::bytes::from_bytes;
 use super::fault::Fault;
 use super::memory::{self, CONST_START, LOCAL_START, SHARED_START};
 use super::op::{Address, Atomic, Dst, Space, Src, Type};
@@ -162,9 +163,4 @@ fn tail(all: &[u8], offset: u64, start: u64) -> Option<&[u8]> {
 
 fn tail_mut(all: &mut [u8], offset: u64, start: u64) -> Option<&mut [u8]> {
     all.get_mut(usize::try_from(offset.checked_sub(start)?).ok()?..)
-}
-
-/// A little-endian number of up to eight bytes.
-pub(super) fn from_bytes(bytes: &[u8]) -> u64 {
-    bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
 }

@@ -3,8 +3,8 @@
 //! In: nothing; these are types. Out: enums that name what is computed, with all modifiers decoded. They touch neither
 //! memory nor other threads, so the files that compute them can be tested with plain numbers.
 
-use super::op::Type;
 use super::soft::{Format, Round};
+use cloom_ptx::Type;
 
 /// An integer or bit operation. The order of the operands is that of the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,10 @@
 //! because it may wait for a later block; up to [`RESIDENT`] blocks share the time, as on a device with that much room.
 
 use super::block::Block;
+use super::code::{Code, Data, Function, ParamInfo, Relocation, Target};
 use super::fault::Fault;
-use super::lower::{self, Code, Data, Function, ParamInfo, Relocation, Target};
+use super::grid::Grid;
+use super::lower;
 use super::memory::{GlobalMemory, SHARED_START, align_up};
 use super::thread::{Common, Context, GARBAGE, Thread};
 use cloom_ptx::ParseError;
@@ -32,17 +34,6 @@ pub struct Loaded {
     module: Module,
     addresses: Vec<u64>,
     constants: Vec<u8>,
-}
-
-/// The sizes of a launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Grid {
-    /// Blocks along each axis.
-    pub groups: [u32; 3],
-    /// Threads of a block along each axis.
-    pub threads: [u32; 3],
-    /// Bytes of dynamic shared memory.
-    pub dynamic_shared: u32,
 }
 
 impl Module {

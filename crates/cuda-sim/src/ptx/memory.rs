@@ -22,6 +22,8 @@ pub(super) const CONST_WINDOW: u64 = 0x0300_0000_0000;
 pub(super) const PARAM_WINDOW: u64 = 0x0400_0000_0000;
 /// Addresses of functions; they are only called, never read.
 pub(super) const FUNCTION_WINDOW: u64 = 0x0500_0000_0000;
+/// Distance between the addresses of two functions.
+pub(super) const FUNCTION_STRIDE: u64 = 16;
 
 /// First offset of shared variables. Devices since sm_80 reserve the first KiB of a block's shared memory. So no
 /// variable has address 0, which kernels compare with null.

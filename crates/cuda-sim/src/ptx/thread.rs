@@ -4,14 +4,14 @@
 //! fault. A thread that waits stays at its instruction. Whoever continues it writes the results and moves it to the
 //! next instruction.
 
+use super::code::{Code, Function};
 use super::fault::{Fault, Place};
-use super::launch::Grid;
-use super::lower::{Code, Function};
-use super::memory::{self, FUNCTION_WINDOW, GlobalMemory, LOCAL_START, SHARED_START, align_up};
+use super::grid::Grid;
+use super::memory::{self, FUNCTION_STRIDE, FUNCTION_WINDOW, GlobalMemory, LOCAL_START, SHARED_START, align_up};
 use super::op::{Call, Callee, Combine, Dst, FloatForm, Function as Compute, Inst, Op, SetPredicate, Special, Src};
 use super::op::{Test, Type};
 use super::soft::Format;
-use super::{alu_float, alu_int, convert, decode};
+use super::{alu_float, alu_int, convert};
 
 /// The bytes of memory and registers that were never written: no code may rely on zeros.
 pub(super) const GARBAGE: u8 = 0xCD;
@@ -382,8 +382,8 @@ impl Thread {
             Callee::Address(src) => {
                 let address = self.read(cx, common, src);
                 let distance = address.wrapping_sub(FUNCTION_WINDOW);
-                match u32::try_from(distance / decode::FUNCTION_STRIDE) {
-                    Ok(index) if distance.is_multiple_of(decode::FUNCTION_STRIDE) => index,
+                match u32::try_from(distance / FUNCTION_STRIDE) {
+                    Ok(index) if distance.is_multiple_of(FUNCTION_STRIDE) => index,
                     _ => return undefined(format!("a call of {address:#x}, which is no function")),
                 }
             }

@@ -3,8 +3,8 @@
 //! In: the decoder with an opcode of these families. Out: operations. Orders, scopes and cache hints are dropped:
 //! threads run one at a time, so every access is already ordered and visible to all.
 
-use super::decode::{Decoder, Result};
-use super::op::{Atomic, AtomicOp, Class, Op, Sample, Space, Src, Type};
+use super::{Decoder, Result};
+use crate::ptx::op::{Atomic, AtomicOp, Class, Op, Sample, Space, Src, Type};
 use cloom_ptx::tree::Arg;
 
 /// Modifiers that only say when an access becomes visible, or where it is cached.

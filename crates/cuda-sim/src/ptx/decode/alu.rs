@@ -3,11 +3,11 @@
 //! In: the decoder with an opcode of these families. Out: operations. An opcode such as `add` or `min` exists for
 //! integers and for floats; its type decides.
 
-use super::decode::{Decoder, Result};
-use super::op::{
+use super::{Decoder, Result};
+use crate::ptx::op::{
     Carry, Combine, Compare, Comparison, Convert, FloatForm, FloatOp, Function, IntOp, Op, SetPredicate, Src, Type,
 };
-use super::soft::{Format, Round};
+use crate::ptx::soft::{Format, Round};
 use cloom_ptx::tree::Arg;
 
 const NOTHING: Src = Src::Imm(0);
@@ -305,7 +305,7 @@ impl Decoder<'_, '_, '_> {
                 (false, 16) => 0xFFFF,
                 (true, 32) => 0x3F80_0000,
                 (true, 16) => {
-                    if ty.class == super::op::Class::Brain {
+                    if ty.class == crate::ptx::op::Class::Brain {
                         0x3F80
                     } else {
                         0x3C00
@@ -370,7 +370,7 @@ impl Decoder<'_, '_, '_> {
             relu,
         };
         if to.lanes == 2 {
-            if Format::of(to).is_none() || Format::of(from) != Some(super::soft::F32) {
+            if Format::of(to).is_none() || Format::of(from) != Some(crate::ptx::soft::F32) {
                 return self.unknown();
             }
             self.expect_args(3, 3)?;

@@ -3,10 +3,10 @@
 //! In: the decoder with an opcode of these families. Out: operations. Branch targets are numbers of labels here; the
 //! lowering of the function replaces them by positions.
 
-use super::decode::{Decoder, Result};
-use super::decode_memory::REDUCTIONS;
-use super::op::{Barrier, Call, Callee, Op, Reduction, Shuffle, Slot, Type, Vote, WarpOp};
-use super::symbol::Symbol;
+use super::memory::REDUCTIONS;
+use super::{Decoder, Result};
+use crate::ptx::op::{Barrier, Call, Callee, Op, Reduction, Shuffle, Slot, Type, Vote, WarpOp};
+use crate::ptx::symbol::Symbol;
 use cloom_ptx::Register;
 use cloom_ptx::tree::Arg;
 

@@ -5,16 +5,17 @@
 //! an unknown modifier is never ignored. This file has the tools and the table of opcodes; the families of opcodes are
 //! in other files of this folder.
 
-use super::memory::FUNCTION_WINDOW;
-use super::op::{Address, Dst, Op, Special, Src, Test, Type};
-use super::soft::{self, F32, F64, Format, Round};
-use super::symbol::{Scopes, Symbol};
+mod alu;
+mod control;
+mod memory;
+
+use crate::ptx::memory::{FUNCTION_STRIDE, FUNCTION_WINDOW};
+use crate::ptx::op::{Address, Dst, Op, Special, Src, Test, Type};
+use crate::ptx::soft::{self, F32, F64, Format, Round};
+use crate::ptx::symbol::{Scopes, Symbol};
 use cloom_ptx::ParseError;
 use cloom_ptx::tree::{Arg, Base, Inst};
 use cloom_ptx::{Literal, Register};
-
-/// Distance between the addresses of two functions.
-pub(super) const FUNCTION_STRIDE: u64 = 16;
 
 /// The slot of results that are never read.
 const SINK: Dst = Dst { slot: 0, mask: 0 };
@@ -30,7 +31,7 @@ pub(super) struct Decoder<'d, 'm, 't> {
 }
 
 /// Decodes one instruction. Labels in the result are numbers of [`Scopes::use_label`].
-pub(super) fn decode<'t>(inst: &Inst<'t>, scopes: &mut Scopes<'_, 't>) -> Result<super::op::Inst> {
+pub(super) fn decode<'t>(inst: &Inst<'t>, scopes: &mut Scopes<'_, 't>) -> Result<crate::ptx::op::Inst> {
     let mut parts = inst.opcode.split('.');
     let name = parts.next().unwrap_or_default();
     let mut decoder = Decoder { scopes, inst, parts: parts.collect() };
@@ -42,7 +43,7 @@ pub(super) fn decode<'t>(inst: &Inst<'t>, scopes: &mut Scopes<'_, 't>) -> Result
     if let Some(part) = decoder.parts.first() {
         return decoder.error(format!("unknown modifier .{part} of {}", inst.opcode));
     }
-    Ok(super::op::Inst { line: inst.line.0, guard, op })
+    Ok(crate::ptx::op::Inst { line: inst.line.0, guard, op })
 }
 
 impl<'d, 't> Decoder<'d, '_, 't> {
