@@ -7,6 +7,7 @@ use crate::options::BuildOptions;
 use crate::pp::{IncludeResolver, PpOptions, limits, preprocess};
 use crate::sema::{SemaOptions, analyse};
 use crate::source::{Diagnostic, Diagnostics, Session, SourceMap};
+use crate::stack::with_deep_stack;
 use crate::syntax::{Depth, ParseOptions, parse};
 use cloom_caps::{DeviceCaps, feature, image};
 use cloom_ir::{Flags, Module};
@@ -93,12 +94,12 @@ impl Output {
 
 /// Compiles a source. Errors are diagnostics; it does no input or output.
 pub fn compile(input: Input<'_>, mode: Mode) -> Output {
-    crate::with_deep_stack(move |depth| run(input, mode, depth, None))
+    with_deep_stack(move |depth| run(input, mode, depth, None))
 }
 
 /// How the arguments of a program's kernels lie in memory; nothing if the source has errors.
 pub fn kernel_layouts(input: Input<'_>) -> Vec<KernelLayout> {
-    crate::with_deep_stack(move |depth| {
+    with_deep_stack(move |depth| {
         let mut layouts = Vec::new();
         run(input, Mode::User, depth, Some(&mut layouts));
         layouts

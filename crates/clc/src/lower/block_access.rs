@@ -2,7 +2,7 @@
 //! ones, and so on. In an image, the next elements are in the next row.
 
 use super::func::Fn;
-use crate::sema::builtins::block_access::BlockAccess;
+use crate::sema::operations::BlockAccess;
 use crate::sema::types::ir_scalar;
 use cloom_builtins::{Elem, Ty};
 use cloom_ir::{BinOp, Flags, Query, Space, Type, Value};

@@ -2,7 +2,7 @@
 //! the library, with each coordinate an argument of its own. Colours of halves are the library's floats, converted.
 
 use super::func::Fn;
-use crate::sema::builtins::images::{ImageOp, ImageQuery, Shape};
+use crate::sema::operations::{ImageOp, ImageQuery, Shape};
 use cloom_builtins::{Elem, Ty, mangle};
 use cloom_ir::abi::image;
 use cloom_ir::{CastOp, Flags, Space, Type, Value};

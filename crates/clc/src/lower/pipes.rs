@@ -2,7 +2,7 @@
 //! known, to or from the place that the library finds.
 
 use super::func::Fn;
-use crate::sema::builtins::pipes::{PipeOp, Who};
+use crate::sema::operations::{PipeOp, Who};
 use crate::sema::types::{Ty, TyKind};
 use cloom_builtins::{Elem, mangle};
 use cloom_ir::{Edge, Flags, Space, Term, Type, Value};

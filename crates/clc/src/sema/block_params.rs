@@ -9,7 +9,7 @@
 //! twice(5, ^(int y) { return y + n; })            twice.with0(5, n)    int twice.with0(int x, const int n) { … }
 //! ```
 
-use super::call::miscounted;
+use super::counts::miscounted;
 use super::scope::Entry;
 use super::tree::{Expr, ExprKind, Func, FuncId, LocalId};
 use super::types::{QTy, Ty};

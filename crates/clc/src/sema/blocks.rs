@@ -19,7 +19,7 @@
 //! function is captured by each block in between. Arrays are captured as pointers to their first elements, all else by
 //! value. The type of the result is that of the first `return`, unless it is written.
 
-use super::call::miscounted;
+use super::counts::miscounted;
 use super::scope::Entry;
 use super::specs::Declared;
 use super::tree::{Expr, ExprKind, Func, FuncId, Init, InitPart, LocalId, LocalVar, Stmt, StmtKind};

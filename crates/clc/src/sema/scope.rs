@@ -1,11 +1,8 @@
-//! Scopes: a stack of tables from names to what they denote, and the names that the language declares itself.
+//! Scopes: a stack of tables from names to what they denote.
 
-use super::Sema;
-use super::builtins::atomics::{ORDERS, scope};
 use super::tree::{FuncId, GlobalId, LocalId};
 use super::types::{QTy, Ty};
 use crate::source::{Span, Symbol};
-use cloom_caps::feature;
 use cloom_ir::Space;
 use rustc_hash::FxHashMap;
 
@@ -129,51 +126,5 @@ impl Scopes {
 
     pub fn names(&self) -> impl Iterator<Item = Symbol> {
         self.list.iter().rev().flat_map(|s| s.names.keys().copied())
-    }
-}
-
-impl Sema<'_> {
-    /// The nearest spelling to `name` among visible names, keywords, macros and built-in functions.
-    pub(super) fn similar_name(&self, name: Symbol, functions: bool) -> Option<String> {
-        let text = self.text(name);
-        if text.len() < 2 {
-            // Every letter is like every other.
-            return None;
-        }
-        let macros = self.session.macros.iter().copied();
-        let mut visible: Vec<&str> = self.scopes.names().chain(macros).map(|s| self.text(s)).collect();
-        for keyword in crate::syntax::keyword_texts() {
-            visible.push(keyword);
-        }
-        if functions {
-            for name in super::builtins::builtin::all_names() {
-                visible.push(name);
-            }
-        }
-        visible.sort_unstable();
-        crate::source::nearest(text, visible).map(str::to_owned)
-    }
-
-    /// Constants that the language has without any declaration.
-    pub(super) fn declare_predefined(&mut self) {
-        let span = Span::default();
-        for (name, value, _) in ORDERS {
-            let name = self.session.names.intern(&format!("memory_order_{name}"));
-            self.scopes.put(name, Entry::Constant(value, Ty::INT), span);
-        }
-        self.declare_enqueue();
-        let scopes = [
-            ("work_item", scope::WORK_ITEM),
-            ("sub_group", scope::SUB_GROUP),
-            ("work_group", scope::WORK_GROUP),
-            ("device", scope::DEVICE),
-        ];
-        // Two names of one scope, of an optional feature (`__opencl_c_atomic_scope_all_devices`).
-        let all = [("all_svm_devices", scope::ALL_DEVICES), ("all_devices", scope::ALL_DEVICES)];
-        let all = if self.has_feature(feature::SCOPE_ALL_DEVICES) { &all[..] } else { &[] };
-        for (name, value) in scopes.iter().chain(all) {
-            let name = self.session.names.intern(&format!("memory_scope_{name}"));
-            self.scopes.put(name, Entry::Constant(*value, Ty::INT), span);
-        }
     }
 }

@@ -5,9 +5,7 @@
 //! and the lowering read the same tree and use the same IR operations, so that a constant has the bits that the device
 //! would compute.
 
-use super::builtins::block_access::BlockAccess;
-use super::builtins::images::ImageOp;
-use super::builtins::pipes::PipeOp;
+use super::operations::{BlockAccess, ImageOp, PipeOp};
 use super::types::{QTy, Ty};
 use crate::source::{Span, Symbol};
 use cloom_builtins::Sig;

@@ -496,7 +496,7 @@ impl Types {
                     (None, None) => format!("{word} <unnamed>"),
                 }
             }
-            TyKind::Atomic(e) => super::builtins::atomics::type_name(*e).into(),
+            TyKind::Atomic(e) => atomic_name(*e).into(),
             TyKind::Event => "event_t".into(),
             TyKind::Sampler => "sampler_t".into(),
             TyKind::ReserveId => "reserve_id_t".into(),
@@ -540,7 +540,7 @@ impl Types {
             TyKind::Pointer(to) => format!("p{}{}", cloom_builtins::space_digit(to.space), self.code(to.ty)),
             TyKind::Bool => "b".into(),
             TyKind::Void => "v".into(),
-            TyKind::Atomic(e) => super::builtins::atomics::type_name(*e).into(),
+            TyKind::Atomic(e) => atomic_name(*e).into(),
             TyKind::Event => "event".into(),
             TyKind::Sampler => "sampler".into(),
             TyKind::ReserveId => "reserve".into(),
@@ -570,5 +570,17 @@ pub fn image_name(kind: ImageKind) -> &'static str {
         ImageKind::D2MsaaDepth => "image2d_msaa_depth_t",
         ImageKind::D2ArrayMsaaDepth => "image2d_array_msaa_depth_t",
         ImageKind::D3 => "image3d_t",
+    }
+}
+
+/// The name of an atomic type.
+fn atomic_name(e: Elem) -> &'static str {
+    match e {
+        Elem::I32 => "atomic_int",
+        Elem::U32 => "atomic_uint",
+        Elem::I64 => "atomic_long",
+        Elem::U64 => "atomic_ulong",
+        Elem::F32 => "atomic_float",
+        _ => "atomic_double",
     }
 }

@@ -247,18 +247,6 @@ fn fetch(what: &str, elem: Elem) -> RmwOp {
     }
 }
 
-/// The name of an atomic type.
-pub(in crate::sema) fn type_name(e: Elem) -> &'static str {
-    match e {
-        Elem::I32 => "atomic_int",
-        Elem::U32 => "atomic_uint",
-        Elem::I64 => "atomic_long",
-        Elem::U64 => "atomic_ulong",
-        Elem::F32 => "atomic_float",
-        _ => "atomic_double",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

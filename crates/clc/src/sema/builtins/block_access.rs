@@ -6,7 +6,8 @@
 
 use super::images::IMAGES_HELP;
 use crate::sema::Sema;
-use crate::sema::call::arguments;
+use crate::sema::counts::arguments;
+use crate::sema::operations::BlockAccess;
 use crate::sema::tree::{Expr, ExprKind, Special};
 use crate::sema::types::{Ty, TyKind, elem_name};
 use crate::source::Span;
@@ -22,17 +23,6 @@ pub(in crate::sema) struct Function {
     pub elem: Elem,
     /// Elements of one work-item.
     pub lanes: u8,
-}
-
-/// What a node of the tree does: its operands are the pointer, or image and coordinate, then the value that is written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct BlockAccess {
-    /// Writes, and does not read.
-    pub write: bool,
-    /// An image is accessed.
-    pub image: bool,
-    /// The elements.
-    pub elem: Elem,
 }
 
 /// The function of a name.

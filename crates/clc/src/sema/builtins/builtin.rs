@@ -9,7 +9,8 @@ use super::images;
 use super::pipes;
 use super::{block_access, clang_builtins, enqueue};
 use crate::sema::Sema;
-use crate::sema::call::arguments;
+use crate::sema::counts::arguments;
+use crate::sema::operations::PipeOp;
 use crate::sema::tree::{Expr, ExprKind, Rounding, Special};
 use crate::sema::types::{QTy, Ty, TyKind, elem_signed};
 use crate::source::{Diagnostic, Span};
@@ -36,7 +37,7 @@ enum Family {
     Prefetch,
     Clang(clang_builtins::How),
     Image(images::Function),
-    Pipe(pipes::PipeOp),
+    Pipe(PipeOp),
     BlockAccess(block_access::Function),
     ToSpace(Space),
     GetFence,

@@ -431,7 +431,7 @@ impl Sema<'_> {
             How::Math(..) | How::Own(_) | How::Elementwise(..) | How::Printf => 0..=usize::MAX,
         };
         if !count.contains(&args) {
-            let takes = crate::sema::call::arguments(&[(*count.start()).max(args.min(*count.end()))]);
+            let takes = crate::sema::counts::arguments(&[(*count.start()).max(args.min(*count.end()))]);
             self.wrong_count(name, &takes, args, at);
             return None;
         }

@@ -5,7 +5,7 @@
 //! with the block's pointers to local memory and its captured values as parameters, which calls the block. An
 //! `ndrange_t` is a structure, so that `ndrange_2D` and its like only fill one.
 
-use crate::sema::call::arguments;
+use crate::sema::counts::arguments;
 use crate::sema::tree::{
     Body, Expr, ExprKind, Func, FuncId, Init, InitPart, LocalId, LocalVar, Special, Stmt, StmtKind,
 };

@@ -4,7 +4,8 @@
 //! converted. The image's type decides how many coordinates there are (OpenCL C 6.15.15).
 
 use crate::sema::Sema;
-use crate::sema::call::arguments;
+use crate::sema::counts::arguments;
+use crate::sema::operations::{ImageOp, ImageQuery, Shape};
 use crate::sema::tree::{Expr, ExprKind, Special};
 use crate::sema::types::{Ty, TyKind};
 use crate::source::{Diagnostic, Span};
@@ -36,89 +37,6 @@ pub(in crate::sema) enum Function {
     Read(Elem),
     /// The element type of the colour.
     Write(Elem),
-    Query(ImageQuery),
-}
-
-/// A field of an image's descriptor, or several.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs, reason = "the names are those of the language")]
-pub enum ImageQuery {
-    Width,
-    Height,
-    Depth,
-    ChannelType,
-    ChannelOrder,
-    Dim,
-    ArraySize,
-    MipLevels,
-    Samples,
-}
-
-/// The coordinates of an image.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Shape {
-    /// 1, 2 or 3.
-    pub dims: u8,
-    /// Another coordinate chooses the layer.
-    pub is_array: bool,
-    /// Its colours are single floats.
-    pub is_depth: bool,
-}
-
-impl Shape {
-    /// Of a type of images; `None` of multi-sampled ones.
-    fn of(kind: ImageKind) -> Option<Shape> {
-        let (dims, is_array, is_depth) = match kind {
-            ImageKind::D1 | ImageKind::D1Buffer => (1, false, false),
-            ImageKind::D1Array => (1, true, false),
-            ImageKind::D2 => (2, false, false),
-            ImageKind::D2Array => (2, true, false),
-            ImageKind::D2Depth => (2, false, true),
-            ImageKind::D2ArrayDepth => (2, true, true),
-            ImageKind::D3 => (3, false, false),
-            ImageKind::D2Msaa | ImageKind::D2ArrayMsaa | ImageKind::D2MsaaDepth | ImageKind::D2ArrayMsaaDepth => {
-                return None;
-            }
-        };
-        Some(Shape { dims, is_array, is_depth })
-    }
-
-    /// How many coordinates count.
-    pub fn coordinates(self) -> u8 {
-        self.dims + u8::from(self.is_array)
-    }
-
-    /// Components of the coordinate's type: three coordinates come in vectors of four.
-    fn lanes(self) -> u8 {
-        match self.coordinates() {
-            3 => 4,
-            n => n,
-        }
-    }
-}
-
-/// What a node of the tree does with an image, its first operand.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ImageOp {
-    /// Sampler (if there is one), coordinate; gives the colour.
-    Read {
-        /// The image's coordinates.
-        shape: Shape,
-        /// The elements of the colour.
-        elem: Elem,
-        /// There is a sampler.
-        sampled: bool,
-        /// The coordinates are floats.
-        float: bool,
-    },
-    /// Coordinate, colour.
-    Write {
-        /// The image's coordinates.
-        shape: Shape,
-        /// The elements of the colour.
-        elem: Elem,
-    },
-    /// Nothing else.
     Query(ImageQuery),
 }
 

@@ -4,54 +4,14 @@
 //! have a type, which is the pipe's; functions that move a packet take a pointer to that type.
 
 use crate::sema::Sema;
-use crate::sema::call::arguments;
+use crate::sema::counts::arguments;
+use crate::sema::operations::{PipeOp, Who};
 use crate::sema::specs::Declared;
 use crate::sema::tree::{Expr, ExprKind, Special};
 use crate::sema::types::{QTy, Ty, TyKind};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::AccessQual;
 use cloom_caps::feature;
-
-/// Who makes a reservation or commits it: all of them call the function together.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs, reason = "the names are those of the language")]
-pub enum Who {
-    WorkItem,
-    SubGroup,
-    WorkGroup,
-}
-
-/// What a node of the tree does with a pipe.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PipeOp {
-    /// Pipe, then for a place in a reservation its id and an index, then a pointer to the packet; gives 0 or −1.
-    Packet {
-        /// To the pipe.
-        write: bool,
-        /// There are a reservation and an index.
-        reserved: bool,
-    },
-    /// Pipe, how many packets; gives the id.
-    Reserve {
-        /// For writing.
-        write: bool,
-        /// By whom.
-        who: Who,
-    },
-    /// Pipe, id.
-    Commit {
-        /// Of packets that were written.
-        write: bool,
-        /// By whom.
-        who: Who,
-    },
-    /// An id alone; gives whether it is one.
-    IsValid,
-    /// Pipe; gives how many packets can be read.
-    NumPackets,
-    /// Pipe; gives how many packets it holds at most.
-    MaxPackets,
-}
 
 /// All names, for suggestions.
 const NAMES: [&str; 17] = [
