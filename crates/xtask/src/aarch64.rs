@@ -5,9 +5,10 @@
 //! through the loader and the launcher as it would there. The emulator is several times slower than a processor, so
 //! this is no part of the ordinary run.
 
+use crate::outcome::Outcome;
+use crate::packages;
 use crate::packages::Unpacked;
 use crate::tools::{cargo, must, succeeds, target};
-use crate::{Outcome, packages};
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

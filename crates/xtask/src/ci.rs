@@ -3,8 +3,9 @@
 //! Formatting, clippy with warnings as errors, dependencies, the oldest supported compiler, `tidy` and every test.
 //! The first step that fails ends the run.
 
+use crate::outcome::Outcome;
 use crate::tools::{cargo, root, succeeds, target};
-use crate::{Outcome, packages, tests::test};
+use crate::{packages, tests::test};
 use anyhow::{Result, bail};
 use std::process::{Command, Stdio};
 

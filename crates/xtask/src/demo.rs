@@ -1,7 +1,8 @@
 //! `demo` and `show`: the main job, from a clean clone.
 
+use crate::outcome::Outcome;
+use crate::packages;
 use crate::tools::{cargo, must, root, succeeds, target};
-use crate::{Outcome, packages};
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::PathBuf;

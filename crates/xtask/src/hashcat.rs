@@ -1,8 +1,9 @@
 //! `hashcat`: the pass over hashcat's kernels, 1200 large sources that were written for GPUs. Each is built the way
 //! hashcat builds it, its kernels are created, and their code is made.
 
+use crate::outcome::Outcome;
+use crate::packages;
 use crate::tools::{cargo, must, target};
-use crate::{Outcome, packages};
 use anyhow::{Context, Result};
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -1,7 +1,7 @@
 //! `pictures`: the pictures of `docs/gallery.md`, drawn by the programs themselves.
 
-use crate::Outcome;
 use crate::demo;
+use crate::outcome::Outcome;
 use crate::tools::{root, succeeds};
 use anyhow::{Context, Result};
 use std::fs;

@@ -2,8 +2,9 @@
 //! in one, two and four processes, and tells how long an iteration takes. Then a process is killed in the middle of a
 //! run, which must end with its name and without a wait.
 
+use crate::outcome::Outcome;
+use crate::packages;
 use crate::tools::{cargo, must, root, succeeds, target};
-use crate::{Outcome, packages};
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

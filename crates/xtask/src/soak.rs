@@ -1,7 +1,8 @@
 //! `soak`: long runs of what a driver must endure, by the program of the same name of `capi`.
 
+use crate::outcome::Outcome;
+use crate::packages;
 use crate::tools::{cargo, must, target};
-use crate::{Outcome, packages};
 use anyhow::{Context, Result, bail};
 use std::process::Command;
 

@@ -1,8 +1,9 @@
 //! `test` and `bless`: every test of the workspace, on the driver that was just built. What failed is said again at the
 //! end, where people and the records of CI look.
 
+use crate::outcome::Outcome;
 use crate::tools::{cargo, succeeds, target};
-use crate::{Outcome, driver, failures, packages, ranks, tidy};
+use crate::{driver, failures, packages, ranks, tidy};
 use anyhow::Result;
 use std::process::Command;
 use std::time::Instant;

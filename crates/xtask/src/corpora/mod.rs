@@ -12,7 +12,7 @@ mod list;
 mod lit;
 mod options;
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 use crate::tools::{cargo, must, root, target};
 use anyhow::{Context, Result, bail, ensure};
 use cases::{Case, Verdict};

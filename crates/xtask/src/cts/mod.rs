@@ -8,8 +8,9 @@ mod expectations;
 mod options;
 mod table;
 
+use crate::driver;
+use crate::outcome::Outcome;
 use crate::tools::{cargo, must, root, target};
-use crate::{Outcome, driver};
 use anyhow::{Context, Result, bail, ensure};
 use expectations::{Results, Suite, Verdict};
 use options::{Options, RunOptions};

@@ -19,8 +19,9 @@ mod tree;
 mod venv;
 mod wheel;
 
+use crate::outcome::Outcome;
+use crate::packages;
 use crate::tools::{must, output, root, target};
-use crate::{Outcome, packages};
 use anyhow::{Context, Result, bail, ensure};
 use licences::Texts;
 use machine::Machine;

@@ -2,8 +2,9 @@
 //! and puts them into an archive with a script, `run.sh`, that runs all checks and measurements there and leaves the
 //! results in one folder. `gpu simulate COMMAND…` runs a command of this machine on a simulated GPU.
 
+use crate::outcome::Outcome;
 use crate::tools::{cargo, must, root, succeeds, target};
-use crate::{Outcome, driver, packages};
+use crate::{driver, packages};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -6,8 +6,9 @@
 
 mod memcheck;
 
+use crate::outcome::Outcome;
+use crate::packages;
 use crate::tools::{cargo, must, succeeds, target, triple};
-use crate::{Outcome, packages};
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
 use std::process::Command;

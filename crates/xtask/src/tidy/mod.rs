@@ -31,8 +31,9 @@ mod tokens;
 mod vendors;
 mod workspace;
 
+use crate::outcome::Outcome;
 use crate::tools::root;
-use crate::{Outcome, USAGE};
+use crate::usage::USAGE;
 use anyhow::Result;
 use std::fs;
 
