@@ -102,14 +102,17 @@ fn compile(includes: &Path, has_rtti: bool) {
     if !has_rtti {
         build.flag("-fno-rtti");
     }
-    // For `cargo xtask sanitize`, whose programs have the functions of AddressSanitizer. Undefined behaviour traps,
-    // which needs no functions.
+    // For `cargo xtask sanitize`, whose programs have the functions of AddressSanitizer and UndefinedBehaviorSanitizer:
+    // rustc's library is LLVM's, and has those that GCC's code calls. Those that need RTTI are not among them.
     println!("cargo::rerun-if-env-changed={SANITIZE}");
     if env::var_os(SANITIZE).is_some() {
         build
             .flag("-fsanitize=address,undefined")
             .flag("-fno-sanitize=vptr")
-            .flag("-fsanitize-undefined-trap-on-error");
+            .flag("-fno-sanitize-recover=undefined")
+            .flag("-fno-omit-frame-pointer")
+            // Reports name lines.
+            .flag("-g1");
     }
     build.compile("cloom_llvm");
 }

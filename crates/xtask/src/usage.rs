@@ -16,6 +16,6 @@ pub const USAGE: &str = "usage: cargo xtask <command>
   dist          make what users get, a wheel, a Debian package and a tarball; --check: and try them in fresh systems;
                 --try: try what was made; --machine aarch64: for Arm, on any machine
   hashcat [A…]  build all kernels of hashcat, or of the sources whose names begin so; takes hours of processor time
-  sanitize [A…] the driver's tests under AddressSanitizer and valgrind: address [ARGS] or memcheck [NAMES]
+  sanitize [A…] the driver's tests under sanitizers and valgrind: address [ARGS], cpp or memcheck [NAMES]
   soak [A…]     long runs of what a driver must endure: --minutes N, --case NAME, --json, --list
   show ARGS     every stage of one kernel: `cloom show ARGS`";
