@@ -5,6 +5,7 @@
 
 use crate::entity::{Arena, Block, FuncRef, Inst, Value};
 use crate::flags::Flags;
+use crate::inlined::CallSite;
 use crate::inst::{Args, Edge, InstData, Op, Term};
 use crate::module::Span;
 use crate::types::{Space, Type};
@@ -79,6 +80,8 @@ pub struct Function {
     pub blocks: Arena<Block, BlockData>,
     /// The layout: the live blocks, in order; the entry is the first.
     pub layout: Vec<Block>,
+    /// The inlined calls that its code comes from: what [`Span::inlined`] counts.
+    pub inlined: Vec<CallSite>,
 }
 
 /// The metadata of a kernel, for the host.
@@ -185,7 +188,13 @@ impl Function {
             insts: Arena::new(),
             blocks: Arena::new(),
             layout: Vec::new(),
+            inlined: Vec::new(),
         }
+    }
+
+    /// A function for code of this one, with the same table of inlined calls and no block yet.
+    pub fn new_for_code_of(&self, name: impl Into<String>, params: Vec<Type>, ret: Option<Type>) -> Self {
+        Self { inlined: self.inlined.clone(), ..Self::new(name, params, ret) }
     }
 
     /// Whether it has no body.

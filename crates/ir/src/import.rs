@@ -178,6 +178,9 @@ impl<'a> Importer<'a> {
 
     fn translate(&mut self, source: &Function) -> Result<Function, ImportError> {
         let mut func = source.clone();
+        for call in &mut func.inlined {
+            call.span = Span { inlined: call.span.inlined, ..self.span(call.span) };
+        }
         let mut live = vec![false; func.insts.len()];
         for i in 0..func.layout.len() {
             let b = func.layout[i];
@@ -206,7 +209,7 @@ impl<'a> Importer<'a> {
     }
 
     fn span(&mut self, span: Span) -> Span {
-        if span == Span::NONE {
+        if span.place() == Span::NONE {
             return span;
         }
         let (into, from) = (&mut *self.into, self.from);
@@ -335,11 +338,13 @@ mod tests {
 
     const LIBRARY: &str = "
         file \"lib.cl\"
+        file \"lib.h\"
         global @table constant size 4 align 4 init x\"05060708\"
         global @index constant size 8 align 8 init x\"0000000000000000\" reloc 0 @table + -4
         func builtin @double(i32) -> i32 {
+            inlined @again !1:9:8
         bb0(v0: i32):
-            v1: i32 = call @helper v0 !0:3:4
+            v1: i32 = call @helper v0 !0:3:4@1
             v2: ptr<constant> = globaladdr @index
             call @twice
             ret v1
@@ -381,8 +386,9 @@ mod tests {
         let globals: Vec<&str> = program.globals.values().map(|g| g.name.as_str()).collect();
         assert_eq!(globals, ["table", "index", "table.1"]);
         let text = program.to_string();
-        assert!(text.contains("reloc 0 @table.1 + -4") && text.contains("call @twice.1") && text.contains("!0:3:4"));
-        assert_eq!(program.files, ["lib.cl"]);
+        assert!(text.contains("reloc 0 @table.1 + -4") && text.contains("call @twice.1") && text.contains("!1:3:4@1"));
+        assert!(text.contains("inlined @again !0:9:8\n"), "{text}");
+        assert_eq!(program.files, ["lib.h", "lib.cl"]);
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub mod flags;
 pub mod float_range;
 pub mod function;
 pub mod import;
+pub mod inlined;
 pub mod inst;
 pub mod loops;
 pub mod module;
@@ -42,6 +43,7 @@ pub use entity::{Arena, Block, Entity, FuncRef, GlobalRef, Inst, StrRef, Value};
 pub use flags::Flags;
 pub use function::{BlockData, Function, KernelMeta, KernelParam, Linkage, ParamKind, ValueData, ValueDef};
 pub use import::ImportError;
+pub use inlined::{CallSite, InlinedSpans};
 pub use inst::{
     Args, BinOp, CastOp, DeviceCall, Edge, FloatCc, InstData, IntCc, Op, Order, Query, RmwOp, Scope, Term, UnOp,
 };

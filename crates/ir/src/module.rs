@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A source location: file number in [`Module::files`], line and column from 1; all zero when unknown.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "EncodedSpan", into = "EncodedSpan")]
 pub struct Span {
     /// Which file.
     pub file: u16,
@@ -14,11 +15,36 @@ pub struct Span {
     pub line: u32,
     /// Which column, from 1.
     pub col: u16,
+    /// The call that was inlined, if the code comes from a callee: its number in [`Function::inlined`], from 1. 0 if it
+    /// does not, and where the table is full.
+    pub inlined: u16,
+}
+
+/// The encoded form of a [`Span`]. The file has the inlined call above it: without one, as in all modules of a front
+/// end, it takes no byte.
+#[derive(Serialize, Deserialize)]
+struct EncodedSpan(u32, u32, u16);
+
+impl From<Span> for EncodedSpan {
+    fn from(span: Span) -> EncodedSpan {
+        EncodedSpan(u32::from(span.file) | u32::from(span.inlined) << 16, span.line, span.col)
+    }
+}
+
+impl From<EncodedSpan> for Span {
+    fn from(EncodedSpan(file, line, col): EncodedSpan) -> Span {
+        Span { file: file as u16, line, col, inlined: (file >> 16) as u16 }
+    }
 }
 
 impl Span {
     /// Unknown.
-    pub const NONE: Span = Span { file: 0, line: 0, col: 0 };
+    pub const NONE: Span = Span { file: 0, line: 0, col: 0, inlined: 0 };
+
+    /// The place alone, without the call that was inlined.
+    pub fn place(self) -> Span {
+        Span { inlined: 0, ..self }
+    }
 }
 
 /// Which modules a global is visible to.

@@ -27,7 +27,9 @@
 //! ```
 //!
 //! `;` starts a comment. Values and blocks are numbered anew in the order in which they are printed, so that a module
-//! prints the same before and after dead entries of its arenas are dropped. A span follows `!` as file:line:column.
+//! prints the same before and after dead entries of its arenas are dropped. A span follows `!` as file:line:column. If the
+//! code comes from an inlined call, `@` and the number of the call follow, from 1: calls are listed at the beginning of
+//! the body as `inlined @callee !0:12:5`.
 
 use crate::entity::{Block, Entity, Inst, Value};
 use crate::flags::Flags;
@@ -269,6 +271,11 @@ fn print_function(f: &mut impl Write, module: &Module, func: &Function) -> fmt::
         return writeln!(f);
     }
     writeln!(f, " {{")?;
+    for call in &func.inlined {
+        write!(f, "  inlined {}", name_text(&call.function))?;
+        print_span(f, call.span)?;
+        writeln!(f)?;
+    }
     let names = Names::of(func);
     for &b in &func.layout {
         let block = &func.blocks[b];
@@ -342,7 +349,11 @@ pub fn param_kind_name(kind: ParamKind) -> &'static str {
 }
 
 fn print_span(f: &mut impl Write, span: Span) -> fmt::Result {
-    if span == Span::NONE { Ok(()) } else { write!(f, " !{}:{}:{}", span.file, span.line, span.col) }
+    if span == Span::NONE {
+        return Ok(());
+    }
+    write!(f, " !{}:{}:{}", span.file, span.line, span.col)?;
+    if span.inlined > 0 { write!(f, "@{}", span.inlined) } else { Ok(()) }
 }
 
 fn print_args(f: &mut impl Write, names: &Names, args: &[Value]) -> fmt::Result {

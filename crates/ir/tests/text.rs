@@ -57,6 +57,11 @@ fn errors_say_where() {
         ("global @g constant size 99999999999999999999 align 4", "1:25: not a number of 64 bits"),
         ("func internal @f() { bb0: printf s0 ret }", "1:34: no string has this number"),
         ("func internal @f(i32x70000)", "1:18: a type with a strange number of lanes"),
+        ("func internal @f() { inlined @g !0:1:2@1 bb0: ret }", "1:39: no inlined call has this number"),
+        ("func internal @f() { inlined @g bb0: ret !0:1:2@2 }", "1:48: no inlined call has this number"),
+        ("func internal @f() { inlined @g bb0: ret !0:1:2@0 }", "1:48: no inlined call has this number"),
+        ("func internal @f() { inlined @g bb0: ret !0:1:2@g }", "1:48: no inlined call has this number"),
+        ("func internal @f() { inlined @g bb0: ret !0:1:2@99999 }", "1:48: no inlined call has this number"),
         ("é", "1:1: a character that has no meaning here"),
     ];
     for (text, want) in cases {
@@ -113,11 +118,19 @@ fn damaged_texts_give_errors_or_modules_that_the_verifier_survives() {
     assert!(good > 100 && bad > 100, "{good} {bad}");
 }
 
-/// A random function: blocks with parameters, values of all scalar types, edges forward and back.
+fn random_span(rng: &mut Rng, calls: usize) -> Span {
+    let [file, col, inlined] = [3, 9, calls + 1].map(|n| rng.below(n) as u16);
+    Span { file, line: rng.below(50) as u32, col, inlined }
+}
+
+/// A random function: inlined calls, blocks with parameters, values of all scalar types, edges forward and back.
 fn random_function(rng: &mut Rng, name: &str) -> Function {
     let types = [Type::I1, Type::I8, Type::I32, Type::I64, Type::F32, Type::vector(Scalar::F32, 4), Type::F64];
     let params: Vec<Type> = (0..rng.below(4)).map(|_| types[rng.below(types.len())]).collect();
     let mut f = Function::new(name, params.clone(), None);
+    for calls in 0..rng.below(4) {
+        f.inlined.push(CallSite { function: "a name".into(), span: random_span(rng, calls) });
+    }
     let blocks: Vec<Block> = (0..=rng.below(6)).map(|_| f.add_block()).collect();
     for &ty in &params {
         f.add_block_param(blocks[0], ty);
@@ -133,7 +146,7 @@ fn random_function(rng: &mut Rng, name: &str) -> Function {
     }
     for &b in &blocks {
         let mut w = Builder::new(&mut f, b);
-        w.span = Span { file: rng.below(3) as u16, line: rng.below(50) as u32, col: rng.below(9) as u16 };
+        w.span = random_span(rng, w.func.inlined.len());
         for _ in 0..rng.below(8) {
             let ty = types[rng.below(types.len())];
             let x = w.iconst(ty, rng.below(1 << 30) as u64 * 0x1_0000_0001);

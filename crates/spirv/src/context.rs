@@ -145,7 +145,7 @@ impl<'a, 'w> Context<'a, 'w> {
         };
         // Lines and columns count from 1; 0 is unknown.
         let col = u16::try_from(col).unwrap_or(u16::MAX).max(1);
-        Ok(if line == 0 { Span::NONE } else { Span { file, line, col } })
+        Ok(if line == 0 { Span::NONE } else { Span { file, line, col, inlined: 0 } })
     }
 
     fn declaration(&mut self, inst: &Inst<'_>) -> Result<()> {

@@ -210,6 +210,7 @@ impl Lowering<'_> {
             return cloom_ir::Span::NONE;
         }
         let (line, col) = self.session.sources.line_col(span);
-        cloom_ir::Span { file: span.file.index() as u16, line, col: col.min(u32::from(u16::MAX)) as u16 }
+        let col = col.min(u32::from(u16::MAX)) as u16;
+        cloom_ir::Span { file: span.file.index() as u16, line, col, inlined: 0 }
     }
 }

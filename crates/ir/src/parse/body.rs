@@ -6,6 +6,7 @@ use super::{Parser, Result, numbered};
 use crate::entity::{Block, Entity, FuncRef, GlobalRef, Value};
 use crate::flags::Flags;
 use crate::function::Function;
+use crate::inlined::CallSite;
 use crate::inst::{Args, BinOp, CastOp, DeviceCall, Edge, FloatCc, IntCc, Op, Order, Query, RmwOp, Scope, Term, UnOp};
 use crate::module::Span;
 use rustc_hash::FxHashMap;
@@ -22,6 +23,11 @@ struct Names {
 /// Reads up to the closing brace; the opening one is taken.
 pub fn parse(p: &mut Parser<'_>, func: &mut Function) -> Result<()> {
     let mut body = Body { p, func, names: Names::default() };
+    while body.p.eat_word("inlined") {
+        let function = body.p.name()?.into();
+        let span = body.span()?;
+        body.func.inlined.push(CallSite { function, span });
+    }
     while !body.p.eat(b'}') {
         body.block()?;
     }
@@ -122,7 +128,18 @@ impl Body<'_, '_> {
         self.p.punct(b':')?;
         let line = self.p.small()?;
         self.p.punct(b':')?;
-        Ok(Span { file, line, col: self.p.small()? })
+        let col = self.p.small()?;
+        let inlined = match self.p.peek() {
+            Token::Name(number) => {
+                // A call of the list above; in the list, one before.
+                let known = number.parse().ok().filter(|&n: &u16| n > 0 && usize::from(n) <= self.func.inlined.len());
+                let Some(n) = known else { return self.p.error("no inlined call has this number") };
+                self.p.at += 1;
+                n
+            }
+            _ => 0,
+        };
+        Ok(Span { file, line, col, inlined })
     }
 
     /// Reads a terminator, if one comes next.

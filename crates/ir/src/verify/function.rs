@@ -7,6 +7,7 @@ use crate::cfg::Cfg;
 use crate::dom::DomTree;
 use crate::entity::{Block, Entity, Value};
 use crate::function::{Function, KernelParam, ParamKind, ValueDef};
+use crate::inlined::CallSite;
 use crate::inst::{Edge, Op, Term};
 use crate::module::Module;
 use crate::types::{Scalar, Space, Type};
@@ -23,6 +24,7 @@ pub fn verify_function(module: &Module, func: &Function, errors: &mut Vec<Verify
         return;
     }
     structure(&mut report);
+    inlined(&mut report);
     // Dominance means nothing in a function whose blocks are wrong.
     if report.is_clean() {
         dominance(&mut report);
@@ -96,6 +98,20 @@ fn ranges(r: &mut Report<'_>) {
                 _ => true,
             };
         r.require(good, Rule::Range, AnyEntity::Inst(i));
+    }
+}
+
+/// Whether positions name inlined calls that the function has, in dead entries too: a copy of such an entry looks the
+/// call up.
+fn inlined(r: &mut Report<'_>) {
+    let f = r.func;
+    let comes_before = |(at, call): (usize, &CallSite)| usize::from(call.span.inlined) <= at;
+    r.require(f.inlined.iter().enumerate().all(comes_before), Rule::Inlined, AnyEntity::Function);
+    for (b, data) in f.blocks.iter() {
+        r.require(f.has_inlined(data.term_span), Rule::Inlined, AnyEntity::Term(b));
+    }
+    for (i, data) in f.insts.iter() {
+        r.require(f.has_inlined(data.span), Rule::Inlined, AnyEntity::Inst(i));
     }
 }
 

@@ -117,12 +117,14 @@ rules! {
     57 DeviceCall "a call of the launcher takes i64s and pointers and gives an i64",
     // Textures.
     58 Sample "a sample takes an i64 and two f32s and gives four f32s",
+    // Positions in the source.
+    59 Inlined "a position names an inlined call of its function, that of such a call one before it",
 }
 
 impl Rule {
     /// Rules that no text breaks, as the parser numbers and names things itself: only a decoder, or a pass, can.
     pub const ONLY_DATA: &'static [Rule] =
-        &[Rule::Range, Rule::FunctionName, Rule::GlobalName, Rule::Placed, Rule::Definition];
+        &[Rule::Range, Rule::FunctionName, Rule::GlobalName, Rule::Placed, Rule::Definition, Rule::Inlined];
 }
 
 impl fmt::Display for Rule {

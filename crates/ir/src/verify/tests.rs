@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::inst::{Edge, Op, Term};
-use crate::{Entity, FuncRef, Inst, StrRef, ValueDef, parse, verify};
+use crate::{CallSite, Entity, FuncRef, Inst, Span, StrRef, ValueDef, parse, verify};
 
 const ALL: &str = include_str!("../../tests/all.ir");
 
@@ -27,9 +27,29 @@ fn what_no_text_says_is_found_in_data() {
     found.extend(broken(|m| first(m).layout.push(Block::new(1))));
     found.extend(broken(|m| first(m).values[Value::new(3)].def = ValueDef::Inst(Inst::new(5))));
     found.extend(broken(|m| first(m).layout.push(Block::new(99))));
+    found.extend(broken(|m| first(m).insts[Inst::new(0)].span.inlined = 1));
     found.sort();
     found.dedup();
     assert_eq!(found, Rule::ONLY_DATA);
+}
+
+#[test]
+fn a_position_names_a_call_of_its_function_that_comes_after_its_callers() {
+    let text = "func internal @f() {\n  inlined @g !0:1:2\n  inlined @h !0:3:4@1\nbb0:\n  fence acquire device !0:5:6@2\n  ret !0:7:8@1\n}";
+    let good = parse(text).unwrap();
+    assert_eq!(verify(&good), []);
+    let changed = |change: fn(&mut Function)| {
+        let mut module = good.clone();
+        change(first(&mut module));
+        verify(&module).iter().map(|e| (e.rule, e.entity)).collect::<Vec<_>>()
+    };
+    let (inst, block) = (Inst::new(0), Block::new(0));
+    assert_eq!(changed(|f| f.insts[Inst::new(0)].span.inlined = 3), [(Rule::Inlined, AnyEntity::Inst(inst))]);
+    assert_eq!(changed(|f| f.blocks[Block::new(0)].term_span.inlined = 9), [(Rule::Inlined, AnyEntity::Term(block))]);
+    // Forward, and itself.
+    assert_eq!(changed(|f| f.inlined[0].span.inlined = 2), [(Rule::Inlined, AnyEntity::Function)]);
+    assert_eq!(changed(|f| f.inlined[1].span.inlined = 2), [(Rule::Inlined, AnyEntity::Function)]);
+    assert_eq!(changed(|f| f.inlined[1].span.inlined = 0), []);
 }
 
 /// A small generator of numbers; a test must give the same on every run.
@@ -53,7 +73,7 @@ impl Rng {
 
 fn damage(f: &mut Function, rng: &mut Rng) {
     let (block, inst) = (Block::new(rng.below(f.blocks.len())), Inst::new(rng.below(f.insts.len())));
-    match rng.below(11) {
+    match rng.below(14) {
         0 => f.layout.push(rng.index()),
         1 => f.blocks[block].insts.push(rng.index()),
         2 => f.blocks[block].params.push(rng.index()),
@@ -70,6 +90,12 @@ fn damage(f: &mut Function, rng: &mut Rng) {
         9 => {
             let v = Value::new(rng.below(f.values.len()));
             f.values[v].ty.lanes = [0, 1, 3, 1024, u16::MAX][rng.below(5)];
+        }
+        10 => f.insts[inst].span.inlined = rng.below(4) as u16,
+        11 => f.blocks[block].term_span.inlined = rng.below(4) as u16,
+        12 => {
+            let span = Span { line: 1, inlined: rng.below(4) as u16, ..Span::NONE };
+            f.inlined.push(CallSite { function: "f".into(), span });
         }
         _ => {
             let other = Inst::new(rng.below(f.insts.len()));
