@@ -5,6 +5,9 @@
 //! barrier, queries ids, prints or names local memory depends on the work-item, which only the kernel knows. OpenCL C
 //! has no recursion; where a module has it nevertheless, the call that closes the cycle stays.
 //!
+//! What is copied keeps its position in the source, and gets the call and those that were inlined into the callee
+//! before ([`cloom_ir::inlined`]).
+//!
 //! A kernel has several copies of what is inlined: for full and partial vectors, for masks that are all on and mixed,
 //! for each version of a loop. A library function that stays a call ([`Op::PureCall`]) is compiled once, for all lanes
 //! of a vector register (a *vector variant*, as of `libmvec` or SVML). These stay, if they are pure:
@@ -18,10 +21,11 @@
 use crate::infer_spaces::has_generic;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{
-    Block, CastOp, CloneMap, Edge, Entity, FuncRef, Function, Inst, InstData, Linkage, Module, Op, Space, Term,
-    ValueDef,
+    Block, CastOp, CloneMap, Edge, Entity, FuncRef, Function, InlinedSpans, Inst, InstData, Linkage, Module, Op, Space,
+    Term, ValueDef,
 };
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
 
 /// How much a function may grow.
 #[derive(Clone, Copy, Debug)]
@@ -179,6 +183,7 @@ pub fn inline_calls(module: &mut Module, root: FuncRef, must: &[bool], budget: B
     let mut caller = std::mem::replace(&mut module.funcs[root], Function::new("", Vec::new(), None));
     let mut layout = Vec::with_capacity(caller.layout.len());
     let mut changed = 0;
+    let mut names: FxHashMap<FuncRef, Arc<str>> = FxHashMap::default();
     // Worklist of blocks, the next one last. The rest of a block after a call is visited again; copied bodies are not.
     let mut work: Vec<Block> = caller.layout.iter().rev().copied().collect();
     while let Some(b) = work.pop() {
@@ -197,7 +202,9 @@ pub fn inline_calls(module: &mut Module, root: FuncRef, must: &[bool], budget: B
         size += module.funcs[f].size();
         changed += 1;
         let rest = split_behind(&mut caller, b, at);
-        let copied = copy_body(&mut caller, &module.funcs[f], call, rest);
+        let callee = &module.funcs[f];
+        let name = names.entry(f).or_insert_with(|| callee.name.as_str().into()).clone();
+        let copied = copy_body(&mut caller, (callee, name), call, rest);
         let args = caller.insts[call].args.clone();
         caller.blocks[b].term = Term::Jump(Edge::new(copied[0], args));
         layout.extend(copied);
@@ -249,11 +256,17 @@ fn split_behind(func: &mut Function, b: Block, at: usize) -> Block {
 }
 
 /// Copies a body into the caller, returns going to `rest`. Gives the blocks, the entry first.
-fn copy_body(caller: &mut Function, callee: &Function, call: Inst, rest: Block) -> Vec<Block> {
+fn copy_body(caller: &mut Function, (callee, name): (&Function, Arc<str>), call: Inst, rest: Block) -> Vec<Block> {
     let result = caller.insts[call].result.is_some();
+    let mut spans = InlinedSpans::new(callee, name, caller.insts[call].span);
     let copied = CloneMap::default().clone_blocks_from(callee, caller, &callee.layout);
     let mut arrays = Vec::new();
     for &b in &copied {
+        for k in 0..caller.blocks[b].insts.len() {
+            let i = caller.blocks[b].insts[k];
+            caller.insts[i].span = spans.map(caller, caller.insts[i].span);
+        }
+        caller.blocks[b].term_span = spans.map(caller, caller.blocks[b].term_span);
         // Allocas go to the caller's entry block; as their size is constant, one allocation serves all executions.
         let is_array = |&i: &Inst| matches!(caller.insts[i].op, Op::Alloca { .. });
         let (own, rest_of_block) = caller.blocks[b].insts.iter().copied().partition(is_array);
@@ -266,4 +279,66 @@ fn copy_body(caller: &mut Function, callee: &Function, call: Inst, rest: Block) 
     let entry = caller.entry();
     caller.blocks[entry].insts.splice(0..0, arrays);
     copied
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: &str = "
+        func external @k(ptr<global>) kernel { param \"p\" \"int*\" global size 8 align 8 } {
+        bb0(v0: ptr<global>):
+            call @b v0 !0:10:3
+            call @c v0 !0:11:3
+            call @b v0 !0:12:3
+            ret !0:13:1
+        }
+        func internal @b(ptr<global>) {
+        bb0(v0: ptr<global>):
+            call @c v0 !0:5:7
+            v1: i32 = const 0x1
+            store v0, v1 align 4 !0:6:3
+            ret
+        }
+        func internal @c(ptr<global>) {
+        bb0(v0: ptr<global>):
+            v1: i32 = load v0 align 4 !0:1:9
+            store v0, v1 align 4 !0:2:9
+            ret !0:3:1
+        }";
+
+    #[test]
+    fn positions_of_copied_code_name_their_calls() {
+        let mut module = cloom_ir::parse(SOURCE).unwrap();
+        let kernel = module.find("k").unwrap();
+        assert_eq!(run(&mut module, kernel), 4);
+        assert_eq!(cloom_ir::verify(&module), []);
+        let func = &module.funcs[kernel];
+        let found: Vec<String> = func
+            .insts_in_layout()
+            .filter(|(_, data)| data.span.line > 0)
+            .map(|(_, data)| {
+                let calls = func.inlined_calls(data.span);
+                let calls: Vec<String> = calls.map(|call| format!("{} {}", call.function, call.span.line)).collect();
+                format!("{}: {}", data.span.line, calls.join(", "))
+            })
+            .collect();
+        let expected = [
+            "1: c 5, b 10",
+            "2: c 5, b 10",
+            "6: b 10",
+            "1: c 11",
+            "2: c 11",
+            "1: c 5, b 12",
+            "2: c 5, b 12",
+            "6: b 12",
+        ];
+        assert_eq!(found, expected);
+        // The kernel's own code is not inlined.
+        let last = *func.layout.last().unwrap();
+        assert_eq!(func.blocks[last].term_span.inlined, 0);
+        let text = module.to_string();
+        assert!(text.contains("  inlined @b !0:10:3\n  inlined @c !0:5:7@1\n  inlined @c !0:11:3\n"), "{text}");
+        assert_eq!(cloom_ir::parse(&text).unwrap().to_string(), text);
+    }
 }

@@ -123,7 +123,7 @@ impl Variants {
         let types: Vec<Type> = scalar.params.iter().map(|&ty| wide(ty)).collect();
         // The components of a pair one after the other.
         let wide_ret = Type::vector(ret.scalar, ret.lanes * lanes);
-        let mut func = Function::new(format!("{}.x{lanes}", scalar.name), types.clone(), Some(wide_ret));
+        let mut func = scalar.new_for_code_of(format!("{}.x{lanes}", scalar.name), types.clone(), Some(wide_ret));
         (func.linkage, func.noinline) = (Linkage::Builtin, scalar.noinline);
         let start = func.add_block();
         let params = types.iter().map(|&ty| VecValue::Varying(smallvec![func.add_block_param(start, ty)])).collect();

@@ -46,7 +46,7 @@ pub fn function(
     frame: &Frame,
     index: usize,
 ) -> ContinuationFunction {
-    let mut func = Function::new(format!("{}.item{index}", kernel.name), Vec::new(), Some(Type::I32));
+    let mut func = kernel.new_for_code_of(format!("{}.item{index}", kernel.name), Vec::new(), Some(Type::I32));
     let entry = func.add_block();
     let mut e = Cloner {
         module,

@@ -123,7 +123,7 @@ pub fn work_group(
         Type::ptr(Space::Local),
         Type::ptr(Space::Context),
     ];
-    let mut func = Function::new(format!("{}.wg", kernel.name), types.clone(), None);
+    let mut func = kernel.new_for_code_of(format!("{}.wg", kernel.name), types.clone(), None);
     func.linkage = Linkage::External;
     let prologue = func.add_block();
     let abi: Vec<Value> = types.into_iter().map(|ty| func.add_block_param(prologue, ty)).collect();
