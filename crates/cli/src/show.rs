@@ -209,7 +209,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
         (lanes, _) => writeln!(out, "{lanes} work-items at a time"),
     };
     if !options.time || !options.stage.is_empty() {
-        let remarks = cloom_compiler::with_remarks(&shown.decisions).into_iter();
+        let remarks = cloom_compiler::with_remarks(&shown.decisions, &files).into_iter();
         let remarks: Vec<String> = remarks.map(|(d, remark)| format!("{}: {remark}", place(d))).collect();
         texts(&mut out, &stages, &remarks, &options.stage)?;
     }

@@ -27,16 +27,17 @@ pub fn text(name: &str, explanation: Result<Explanation, CompileError>) -> Strin
     if !summary.is_empty() {
         let _ = writeln!(out, "remark: kernel `{name}`: {summary}");
     }
-    for (decision, remark) in with_remarks(&decisions) {
+    for (decision, remark) in with_remarks(&decisions, &files) {
         let place = place(&files, decision.span).map_or_else(String::new, |p| p + ": ");
         let _ = writeln!(out, "{place}remark: {remark}");
     }
     out
 }
 
-/// Each decision with its remark. Decisions that read alike, as those about copies of an unrolled loop, have one.
-pub fn with_remarks(decisions: &[Decision]) -> Vec<(&Decision, String)> {
+/// Each decision with its remark; `files` are the names of the source files. Decisions that read alike, as those about copies of an unrolled loop, have one.
+pub fn with_remarks<'d>(decisions: &'d [Decision], files: &[String]) -> Vec<(&'d Decision, String)> {
     let mut said = HashSet::new();
-    let all = decisions.iter().map(|decision| (decision, format!("{}: {}", decision.what(), decision.why())));
+    let text = |d: &Decision| format!("{}: {}{}", d.what(), d.why(), d.inlined_into(files));
+    let all = decisions.iter().map(|decision| (decision, text(decision)));
     all.filter(|(decision, text)| said.insert((decision.span, text.clone()))).collect()
 }

@@ -92,7 +92,9 @@ pub fn coarsen(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) 
             };
             (Some(coarse), decision(coarse.factor, reason))
         }
-        Err(NotCoarsened { span, why }) => (None, decision(1, Reason::NotCoarsened(why)).at(span)),
+        Err(NotCoarsened { span, why }) => {
+            (None, decision(1, Reason::NotCoarsened(why)).at(span, &module.funcs[kernel]))
+        }
     }
 }
 
@@ -126,7 +128,7 @@ fn attempt(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) -> R
     if factor < 2 {
         return Err(NotCoarsened::new(CoarsenReason::NoNarrowAccess));
     }
-    let mut coarse = Function::new(format!("{}.x{factor}", func.name), func.params.clone(), None);
+    let mut coarse = func.new_for_code_of(format!("{}.x{factor}", func.name), func.params.clone(), None);
     coarse.linkage = func.linkage;
     coarse.kernel.clone_from(&func.kernel);
     if let Some(meta) = &mut coarse.kernel {

@@ -11,8 +11,9 @@ pub mod words;
 
 pub use crate::analysis::shape::Shape;
 use crate::analysis::weights::{INDEXED_ACCESS, SERIAL, STRIDED_ACCESS};
-use cloom_ir::Span;
+use cloom_ir::{CallSite, Function, Span};
 pub use reason::{Reason, Varies};
+use std::sync::Arc;
 
 /// What a decision is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -158,6 +159,19 @@ impl Form {
     }
 }
 
+/// The most callers that a decision has, the nearest. Without a limit, the texts of a program whose functions call each
+/// other in a long chain would be as long as the square of the program.
+const MAX_CALLERS: usize = 16;
+
+/// A function that code was inlined into.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Caller {
+    /// Its name.
+    pub function: Arc<str>,
+    /// The position of the call in it.
+    pub span: Span,
+}
+
 /// One decision.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Decision {
@@ -165,6 +179,8 @@ pub struct Decision {
     pub operation: Operation,
     /// The position in the source; [`Span::NONE`] for the whole kernel.
     pub span: Span,
+    /// What the function at this position was inlined into, the nearest caller first and the kernel last.
+    pub inlined: Vec<Caller>,
     /// The accessed array: the name of an argument or of a variable, if the address begins there.
     pub array: Option<String>,
     /// How the lanes of the address, the condition or the operands are related.
@@ -193,6 +209,7 @@ impl Decision {
         Decision {
             operation,
             span: Span::NONE,
+            inlined: Vec::new(),
             array: None,
             shape: None,
             form,
@@ -205,9 +222,16 @@ impl Decision {
         }
     }
 
-    /// The same about what is at a position in the source.
-    pub fn at(self, span: Span) -> Decision {
-        Decision { span, ..self }
+    /// The same about what is at a position of the kernel's code.
+    pub fn at(self, span: Span, kernel: &Function) -> Decision {
+        let calls: Vec<&CallSite> = kernel.inlined_calls(span).take(MAX_CALLERS + 1).collect();
+        let caller = |(n, call): (usize, &&CallSite)| {
+            // The call is in what the next call calls.
+            let function = calls.get(n + 1).map_or_else(|| kernel.name.as_str().into(), |next| next.function.clone());
+            Caller { function, span: call.span.place() }
+        };
+        let inlined = calls.iter().enumerate().take(MAX_CALLERS).map(caller).collect();
+        Decision { span: span.place(), inlined, ..self }
     }
 }
 
@@ -215,10 +239,13 @@ impl Decision {
 /// loops are unrolled, so that the same decision may be made several times.
 pub fn sorted(decisions: impl IntoIterator<Item = Decision>) -> Vec<Decision> {
     let mut all: Vec<Decision> = decisions.into_iter().collect();
-    all.sort_by_key(|d| (d.span == Span::NONE, d.span.file, d.span.line, d.span.col));
+    let place = |d: &Decision| (d.span == Span::NONE, d.span);
+    let calls = |d: &Decision| d.inlined.iter().rev().map(|caller| caller.span).collect::<Vec<_>>();
+    all.sort_by(|a, b| place(a).cmp(&place(b)).then_with(|| calls(a).cmp(&calls(b))));
     let mut sorted: Vec<Decision> = Vec::with_capacity(all.len());
     for decision in all {
-        let mut of_span = sorted.iter().rev().take_while(|d| d.span == decision.span);
+        let is_there = |d: &&Decision| d.span == decision.span && d.inlined == decision.inlined;
+        let mut of_span = sorted.iter().rev().take_while(is_there);
         if !of_span.any(|d| *d == decision) {
             sorted.push(decision);
         }

@@ -302,7 +302,7 @@ impl Pipeline<'_> {
                 return Ok(Versioned::One(part(func, decisions)?));
             };
             let decision = Decision::new(Operation::Index, Form::CheckedPerGroup, Reason::MayWrap);
-            decisions.extend(spans.into_iter().map(|span| decision.clone().at(span)));
+            decisions.extend(spans.into_iter().map(|span| decision.clone().at(span, &cut.split)));
             let checked = part(checked, decisions)?;
             let spare = Part { body: Body::Scalar(func), params: params.clone(), invariants: None, is_spare: true };
             let Condition { func, params, cond } = condition;
@@ -379,7 +379,7 @@ impl Pipeline<'_> {
                 }
                 let (operation, form, reason) = transform.decision;
                 let decision = Decision::new(operation, form, reason);
-                decisions.extend(rewrite.changes.iter().map(|&span| decision.clone().at(span)));
+                decisions.extend(rewrite.changes.iter().map(|&span| decision.clone().at(span, &cut.split)));
                 item.pattern.transposed |= transform.id == passes::ROW_TRANSPOSE;
                 item = item.rewritten(rewrite, &around)?;
             }
@@ -409,7 +409,7 @@ impl Pipeline<'_> {
 
     /// Turns all versions back into functions of one work-item.
     fn make_scalar(&self, parts: &mut [Versioned<Part>], decisions: &mut Vec<Decision>) {
-        let Self { module, manager, .. } = *self;
+        let Self { module, cut, manager, .. } = *self;
         let scatters = cost::scattered::scatters(&vectors(parts));
         if self.is_vector() {
             // The decisions on vector code do not apply.
@@ -426,7 +426,7 @@ impl Pipeline<'_> {
                     spans.len()
                 });
                 let decision = Decision::new(Operation::Access, Form::Prefetched, Reason::ScatteredByIds);
-                decisions.extend(spans.into_iter().map(|span| decision.clone().at(span)));
+                decisions.extend(spans.into_iter().map(|span| decision.clone().at(span, &cut.split)));
                 manager.run(module, func, &[CSE]);
             }
         }

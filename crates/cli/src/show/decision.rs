@@ -1,6 +1,6 @@
 //! A decision of the compiler as JSON.
 
-use cloom_compiler::decisions::{Decision, Form, Shape};
+use cloom_compiler::decisions::{Caller, Decision, Form, Shape};
 use serde::Serialize;
 
 /// A decision: its fields by their codes, which stay when texts are reworded, and its remark.
@@ -12,6 +12,8 @@ pub struct DecisionInfo {
     what: String,
     why: String,
     operation: &'static str,
+    /// The functions that the code was inlined into, the nearest caller first and the kernel last.
+    inlined: Vec<CallerInfo>,
     /// The name of the accessed array.
     array: Option<String>,
     /// How the lanes of the address or the condition are related: uniform, strided or varying.
@@ -28,6 +30,14 @@ pub struct DecisionInfo {
     cost: Option<u32>,
     alternative: Option<Alternative>,
     reason: &'static str,
+}
+
+/// A function that code was inlined into, and the position of the call in it; zeros if that is not known.
+#[derive(Serialize)]
+struct CallerInfo {
+    function: String,
+    line: u32,
+    column: u16,
 }
 
 /// A form, with the number in it: of lanes, of a dimension, of a continuation.
@@ -61,7 +71,13 @@ impl DecisionInfo {
             Some(Shape::Strided { by, .. }) => (Some("strided"), Some(by)),
             Some(Shape::Varying) => (Some("varying"), None),
         };
+        let caller = |Caller { function, span }: &Caller| CallerInfo {
+            function: function.to_string(),
+            line: span.line,
+            column: span.col,
+        };
         DecisionInfo {
+            inlined: decision.inlined.iter().map(caller).collect(),
             code: decision.code(),
             place,
             what: decision.what(),

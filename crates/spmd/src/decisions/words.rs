@@ -2,7 +2,8 @@
 //!
 //! A remark reads `PLACE: WHAT: WHY`, for example `k.cl:3: load: one vector: unit stride`.
 
-use super::{AccessForm, Decision, Form, Operation, Reason, Varies};
+use super::{AccessForm, Caller, Decision, Form, Operation, Reason, Varies};
+use cloom_ir::Span;
 use std::borrow::Cow;
 
 impl Operation {
@@ -274,11 +275,45 @@ impl Decision {
     pub fn why(&self) -> Cow<'static, str> {
         self.reason.text()
     }
+
+    /// The calls that were inlined, in words that follow the reason; empty if the code is the kernel's own. A position
+    /// in another file than the one before it has the file's name.
+    pub fn inlined_into(&self, files: &[String]) -> String {
+        let mut text = String::new();
+        let mut file = self.span.file;
+        for Caller { function, span } in &self.inlined {
+            text += &format!(", inlined into `{function}`");
+            if *span == Span::NONE {
+                continue;
+            }
+            text += " at ";
+            if let Some(name) = files.get(usize::from(span.file)).filter(|_| span.file != file) {
+                text += name;
+                text += ":";
+            }
+            file = span.file;
+            text += &format!("{}:{}", span.line, span.col);
+        }
+        text
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_decision_on_inlined_code_names_the_calls() {
+        let at = |file: u16, line: u32| Span { file, line, col: 5, inlined: 0 };
+        let caller = |function: &str, span: Span| Caller { function: function.into(), span };
+        let inlined = vec![caller("f", at(1, 3)), caller("g", at(0, 12)), caller("k", Span::NONE)];
+        let decision = Decision::new(Operation::Load, Form::Access(AccessForm::Vector), Reason::UnitStride);
+        assert_eq!(decision.inlined_into(&[]), "");
+        let files = ["k.cl".to_owned(), "f.h".to_owned()];
+        let decision = Decision { span: at(1, 2), inlined, ..decision };
+        let text = ", inlined into `f` at 3:5, inlined into `g` at k.cl:12:5, inlined into `k`";
+        assert_eq!(decision.inlined_into(&files), text);
+    }
 
     #[test]
     fn a_decision_reads_as_a_remark() {

@@ -56,7 +56,7 @@ impl SplitKernel {
             };
             // Each value of a work-item is stored, and loaded again.
             let cost = Some(2 * STRIDED_ACCESS * per_item);
-            decisions.push(Decision { cost, ..Decision::new(operation, form, reason).at(span) });
+            decisions.push(Decision { cost, ..Decision::new(operation, form, reason).at(span, split) });
         }
         if graph.divergent_dispatch {
             decisions.push(Decision::new(Operation::Dispatch, Form::PerItem, Reason::BarrierInBranch));

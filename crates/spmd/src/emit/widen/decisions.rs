@@ -191,13 +191,13 @@ impl Widener<'_> {
         let Some(names) = names.as_ref().filter(|_| span != Span::NONE) else { return };
         let Some(&number) = numbers.get(&subject) else {
             numbers.insert(subject, decisions.len());
-            return decisions.push(Decision { masked, ..make(names).at(span) });
+            return decisions.push(Decision { masked, ..make(names).at(span, names.kernel) });
         };
         let before = &mut decisions[number];
         if before.masked && !masked {
             // The form with all lanes on counts, and the other one is told beside it.
             let where_off = Some(before.form).filter(|&other| other != form);
-            *before = Decision { where_off, ..make(names).at(span) };
+            *before = Decision { where_off, ..make(names).at(span, names.kernel) };
         } else if masked && !before.masked && before.where_off.is_none() {
             before.where_off = Some(form).filter(|&other| other != before.form);
         }
