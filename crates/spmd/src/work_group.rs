@@ -265,7 +265,11 @@ bb0(v0: ptr<global>):
 }";
 
     fn with(lanes: Option<u16>, bugs: BugPolicy) -> (Module, Result<WorkGroup, Error>) {
-        let mut module = cloom_ir::parse(KERNEL).unwrap();
+        of(KERNEL, lanes, bugs)
+    }
+
+    fn of(text: &str, lanes: Option<u16>, bugs: BugPolicy) -> (Module, Result<WorkGroup, Error>) {
+        let mut module = cloom_ir::parse(text).unwrap();
         let kernel = module.kernels().next().unwrap();
         let options = VectorOptions { lanes, ..VectorOptions::default() };
         let target = Target::generic();
@@ -275,6 +279,29 @@ bb0(v0: ptr<global>):
 
     fn planted(panics: bool) -> BugPolicy {
         BugPolicy { panics, planted: Some(internal("planted")) }
+    }
+
+    #[test]
+    fn decisions_on_inlined_code_have_their_callers() {
+        // A helper that was inlined for two calls, the first of them through another one.
+        let text = KERNEL
+            .replace("{\nbb0(", "{\n  inlined @both !0:12:5\n  inlined @tap !0:4:9@1\n  inlined @tap !0:13:5\nbb0(")
+            .replace("= load v4 align 4", "= load v4 align 4 !0:2:10@2")
+            .replace("store v4, v6 align 4", "store v4, v6 align 4 !0:2:10@3");
+        let (module, group) = of(&text, Some(8), BugPolicy::BUILD);
+        let group = group.unwrap();
+        let found: Vec<(Operation, u32, String)> = group
+            .decisions
+            .iter()
+            .filter(|d| d.span != cloom_ir::Span::NONE)
+            .map(|d| (d.operation, d.span.line, d.inlined_into(&[])))
+            .collect();
+        let (nested, direct) = (", inlined into `both` at 4:9, inlined into `k` at 12:5", ", inlined into `k` at 13:5");
+        assert_eq!(found, [(Operation::Load, 2, nested.to_owned()), (Operation::Store, 2, direct.to_owned())]);
+        // The work-group function has the calls too.
+        let text = module.function_text(&module.funcs[group.func]);
+        assert!(text.contains("  inlined @tap !0:4:9@1\n") && text.contains(" !0:2:10@3"), "{text}");
+        assert_eq!(cloom_ir::verify(&module), []);
     }
 
     #[test]
