@@ -134,6 +134,17 @@ mod tests {
     }
 
     #[test]
+    fn positions_survive_with_their_inlined_calls() {
+        let text = "func internal @f() {\n  inlined @g !0:1:2\n  inlined @h !1:3:4@1\nbb0:\n    ret !300:5:6@2\n}\n";
+        let module = cloom_ir::parse(text).unwrap();
+        let bytes = encode(b'X', "", &module);
+        assert_eq!(decode::<cloom_ir::Module>(b'X', "", &bytes), Ok(module));
+        // Without a call, the bytes are those of file, line and column.
+        let span = cloom_ir::Span { file: 300, line: 70_000, col: 9, inlined: 0 };
+        assert_eq!(postcard::to_stdvec(&span), postcard::to_stdvec(&(300u16, 70_000u32, 9u16)));
+    }
+
+    #[test]
     fn an_entry_has_no_other_name() {
         let bytes = encode(b'X', "ab", &"value");
         let get = |name: &str| decode::<String>(b'X', name, &bytes);
