@@ -298,6 +298,7 @@ impl CommandBuffer {
         };
         state.commands = number;
         let at = state.steps.len();
+        // Only runs hold the list, and none can be enqueued before `finalize`: this copies nothing.
         Arc::make_mut(&mut state.steps).extend(step);
         Ok((number, at))
     }
@@ -368,6 +369,7 @@ impl CommandBuffer {
             ensure!(state.is_complete, InvalidOperation, "an argument of a launch in the command buffer is not set");
             (state.steps.clone(), state.may_run_inline)
         };
+        // `None` before the first run: its time is unknown, so a command thread runs it.
         let known = self.time.load(Ordering::Relaxed).checked_sub(1);
         // Where memory may have to move between devices, a command takes locks and time.
         let here = calm
@@ -375,6 +377,7 @@ impl CommandBuffer {
             && queue.device().runs_on_host()
             && !thread_exit::is_exiting()
             && known.is_some_and(|time| queue.is_short(time));
+        // No queue has the number 0: the caller holds the queue's lock, so no waiting thread can come to assist.
         if here && let Some((outcome, times)) = queue.run_inline(wait, || self.run(&steps, queue.device(), 0))? {
             let failure = failure(self.context(), outcome);
             return Ok(wanted.then(|| Event::ended(queue, CommandType::CommandBuffer, failure, times)));
@@ -413,6 +416,7 @@ impl CommandBuffer {
         ensure!(state.finalized, InvalidOperation, "the command buffer has not been finalized");
         self.check_mutable()?;
         let before = state.steps.clone();
+        // Not under the lock: `set` runs functions of the caller, and each new launch allocates.
         drop(state);
         let mut changed: Vec<(usize, Arc<Dispatch>)> = Vec::new();
         for update in updates {
@@ -428,6 +432,7 @@ impl CommandBuffer {
             };
             changed.push((at, Arc::new(self.updated(&old, update)?)));
         }
+        // Otherwise `make_mut` would copy the list on each update.
         drop(before);
         // Under the lock only what cannot fail; the launches that are replaced are dropped after it.
         let mut replaced = Vec::new();

@@ -26,6 +26,7 @@ impl DeviceQueue {
     /// Takes room for a command. False if there is not enough.
     pub(crate) fn take(&self, bytes: u32) -> bool {
         let fits = |used: u32| used.checked_add(bytes).filter(|used| *used <= self.size);
+        // Relaxed: the counter guards no other data.
         self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok()
     }
 
@@ -63,6 +64,7 @@ impl Queue {
             Queue::with(context, device, flags, properties.clone(), Some(on_device))
         };
         if flags.contains(QueueFlags::ON_DEVICE_DEFAULT) {
+            // The lock is held while the queue is made: two threads that ask at once get the same queue.
             let mut defaults = context.default_queues();
             if let Some(queue) = default_of(&defaults, device) {
                 return Ok(queue);
@@ -125,6 +127,7 @@ fn default_of(defaults: &[Weak<AnyQueue>], device: &Arc<Device>) -> Option<Arc<Q
 }
 
 fn set_default(defaults: &mut Vec<Weak<AnyQueue>>, queue: &Arc<Queue>) {
+    // This also removes queues that no longer exist.
     defaults.retain(|old| existing(old).is_some_and(|old| !Arc::ptr_eq(old.device(), queue.device())));
     defaults.push(Arc::<Queue>::downgrade(queue));
 }

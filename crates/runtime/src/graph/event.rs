@@ -77,6 +77,7 @@ impl State {
         // Of several that are due at once, those for earlier statuses come first.
         let mut due: Vec<(i32, Callback)> = due;
         due.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        // A failed command calls every callback with its error, whatever status the callback is for (section 5.11).
         self.due.extend(due.into_iter().map(|(at, call)| (if status < 0 { status } else { at }, call)));
         self.must_deliver()
     }
@@ -212,6 +213,7 @@ impl Event {
     pub fn profiling(&self) -> Result<Profiling> {
         let profiles = self.queue.as_ref().is_some_and(|q| q.flags().contains(QueueFlags::PROFILING));
         ensure!(profiles, ProfilingInfoNotAvailable, "the event is not of a queue with CL_QUEUE_PROFILING_ENABLE");
+        // The queue may have got CL_QUEUE_PROFILING_ENABLE later, by `set_flags`.
         let state = self.state.lock();
         let queued = state.times.queued != 0;
         ensure!(queued, ProfilingInfoNotAvailable, "the command was enqueued before its queue profiled");
@@ -252,6 +254,7 @@ impl Event {
         let told = if state.status < 0 { state.status } else { threshold };
         state.due.push_back((told, call));
         let deliver = state.must_deliver();
+        // Not under the lock: the callback may run on this thread and ask for the status of this event.
         drop(state);
         self.deliver(deliver);
         Ok(())
@@ -260,6 +263,7 @@ impl Event {
     /// Sets a status that is not final. Returns the time, unless the event is done already.
     pub(crate) fn advance(self: &Arc<Event>, status: i32) -> Option<u64> {
         let mut state = self.state.lock();
+        // The status never increases: another thread may have ended the event already.
         if state.status <= status {
             return None;
         }
@@ -299,6 +303,7 @@ impl Event {
     pub(crate) fn note_submitted(&self) {
         let mut state = self.state.lock();
         state.launch.submitted();
+        // The other dependents wait for the end, and stay.
         let follows = |(edge, _): &(Edge, Arc<Command>)| *edge == Edge::Stream;
         if !state.dependents.iter().any(follows) {
             return;
@@ -342,6 +347,7 @@ impl Event {
         }
         let State { times, time, .. } = &mut *state;
         times.complete = now;
+        // A command whose kernel enqueued others has noted its own end before (`note_end`).
         if times.end == 0 {
             times.end = now;
         }
@@ -357,6 +363,7 @@ impl Event {
         }
         let deliver = state.change(status);
         let dependents = std::mem::take(&mut state.dependents);
+        // Still under the lock, under which `wait` tests the status before it sleeps: it misses no notification.
         self.done.store(true, Ordering::Release);
         self.changed.notify_all();
         drop(state);
@@ -375,6 +382,8 @@ impl Event {
             loop {
                 let mut state = this.state.lock();
                 let Some((status, call)) = state.due.pop_front() else {
+                    // Cleared under the lock that showed the empty list: a callback that comes later finds no thread that
+                    // delivers, and is delivered by the thread that adds it.
                     state.delivering = false;
                     break;
                 };
@@ -387,6 +396,7 @@ impl Event {
     /// Makes a command wait for this event. Returns the status if it is done already.
     pub(crate) fn add_dependent(&self, edge: Edge, command: &Arc<Command>) -> Option<i32> {
         let mut state = self.state.lock();
+        // A launch may follow in the stream as soon as this one was submitted, although it has not ended.
         if state.status <= COMPLETE || edge == Edge::Stream && state.launch.is_submitted() {
             return Some(state.status);
         }
@@ -441,6 +451,7 @@ impl Event {
         ensure!(!events.is_empty(), InvalidValue, "there is no event to wait for");
         same_context(events.iter().map(|e| &e.context)).map_err(|why| Error::new(Status::InvalidContext, why))?;
         let mut failed = None;
+        // The call returns when all events have ended, so a failure does not end the loop.
         for event in events {
             let status = event.wait();
             if status < 0 {

@@ -115,6 +115,7 @@ impl Command {
 
     /// Makes it wait for an event.
     pub fn wait_for(self: &Arc<Command>, edge: Edge, event: &Event) {
+        // Relaxed: the command still has the count of enqueuing, so no thread can take it to zero meanwhile.
         self.blockers.fetch_add(1, Ordering::Relaxed);
         if let Some(status) = event.add_dependent(edge, self) {
             // The count is at least the one of enqueuing, so this does not reach zero.
@@ -125,6 +126,7 @@ impl Command {
     /// Decrements the count. Returns whether it is zero.
     fn unblock(&self, edge: Edge, status: i32) -> bool {
         if edge == Edge::Wait && status < 0 {
+            // Relaxed: the decrement below publishes it to the thread that takes the count to zero.
             self.failed.store(true, Ordering::Relaxed);
         }
         self.blockers.fetch_sub(1, Ordering::AcqRel) == 1
@@ -155,6 +157,8 @@ impl Command {
                 }
             }
             Err(error) => {
+                // If the launch before is still running, the command fails only after that: its error waits as the
+                // work that is left.
                 *self.work.lock() = Some(Box::new(|| Err(error)));
                 if !self.waits_for_stream()
                     && let Some(work) = self.work.lock().take()
@@ -169,8 +173,10 @@ impl Command {
     /// queue wait for the earlier ones by waiting for the last. False if that launch has ended, or there is none.
     fn waits_for_stream(self: &Arc<Command>) -> bool {
         let Some(before) = self.before.as_ref().filter(|before| before.status() > COMPLETE) else { return false };
+        // The count is zero and no event holds the command, so no other thread changes the count now.
         self.blockers.store(1, Ordering::Relaxed);
         self.wait_for(Edge::Order, before);
+        // If the launch has ended meanwhile, the caller goes on instead of the launch's thread.
         !self.release()
     }
 
@@ -215,6 +221,8 @@ pub(crate) fn final_status(failure: Option<&Error>) -> i32 {
 /// Dispatches a ready command to its queue; one whose wait list failed ends here, and is returned with its status.
 fn dispatch(command: Arc<Command>, next_of: Option<&Queue>) -> Option<(Arc<Event>, i32)> {
     if command.failed.load(Ordering::Relaxed) {
+        // Two statements: the work is dropped without the lock, because its drop may release other things, such as
+        // the signal that a wait for a semaphore had taken (`Waits`).
         let work = command.work.lock().take();
         drop(work);
         if command.waits_for_stream() {
@@ -227,6 +235,7 @@ fn dispatch(command: Arc<Command>, next_of: Option<&Queue>) -> Option<(Arc<Event
         Some(queue) => {
             Queue::push_ready(queue, command.clone(), next_of);
         }
+        // Only the pair of a semaphore's signal and wait has an event without a queue.
         None => command.run(None),
     }
     None
@@ -241,6 +250,7 @@ pub(crate) fn start(command: Arc<Command>) {
 
 /// Starts a command on this thread.
 pub(crate) fn start_here(command: Arc<Command>) {
+    // `run` would run the work; `start` ends a command whose wait list failed without it.
     if command.failed.load(Ordering::Relaxed) {
         start(command);
     } else {
@@ -283,6 +293,8 @@ pub(crate) fn notify_dependents(dependents: Dependents, status: i32, next_of: Op
                 ended.extend(dispatch(command, next_of));
             }
         }
+        // Several may have ended; each list of dependents is notified before the next event ends. An event that was
+        // final already has none.
         while next.is_none()
             && let Some((event, status)) = ended.pop()
         {

@@ -52,6 +52,7 @@ impl Tail {
         if let Ok(Some(time)) = result {
             self.command.event.note_time(time);
         }
+        // Before the event completes: the output is flushed by then (OpenCL C 3.0, section 6.15.14).
         self.printed.flush(&self.device, &*self.kernel);
         // Before the event: after waiting for it, the application may rely on the buffers being released.
         self.packed = None;

@@ -186,6 +186,7 @@ impl Queue {
         if let Some(streams) = self.device.hal().as_streams() {
             return streams.wait(self.id, done);
         }
+        // No queue has the number 0, so this only spins.
         let queue = if self.in_order() { self.id } else { 0 };
         self.assist_with(queue, done, false)
     }
@@ -272,6 +273,8 @@ impl Queue {
             }
             if self.in_order() {
                 self.known[0].store(event.id, Ordering::Release);
+                // Everything but an inline command without open events may take long: `run_inline` must not wait
+                // for it.
                 if policy != ExecPolicy::Inline || !ended(wait) {
                     state.slow = Some(event.clone());
                     self.known[1].store(event.id, Ordering::Release);
@@ -279,6 +282,9 @@ impl Queue {
             } else {
                 let all = matches!(kind, CommandType::Marker | CommandType::Barrier) && wait.is_empty();
                 if all {
+                    // A marker or barrier without a wait list waits for all earlier commands (OpenCL 3.0, section
+                    // 5.12). The marker `gathered` waits for those before it, so n markers have about n edges and
+                    // not n².
                     state.live.range(state.gathered..).for_each(|(_, e)| command.wait_for(Edge::Order, e));
                     state.gathered = event.id;
                 } else if let Some(barrier) = &state.barrier {
@@ -290,16 +296,20 @@ impl Queue {
                 }
             }
         }
+        // An event that ends here meanwhile cannot start the command: `release` takes the last count.
         wait.iter().for_each(|e| command.wait_for(Edge::Wait, e));
         if command.release() {
             match policy {
                 ExecPolicy::Worker => start(command),
+                // A thread that is exiting runs no kernels: its thread-local data may be gone.
                 _ if thread_exit::is_exiting() => start(command),
                 _ => start_here(command),
             }
         }
         if policy == ExecPolicy::Blocking {
             let status = event.wait();
+            // An error of the wait list has a code of its own for blocking calls, so it is tested before the
+            // command's status.
             if wait.iter().any(|e| e.status() < 0) {
                 bail!(ExecStatusErrorForEventsInWaitList, "an event of the wait list of this blocking call failed");
             }
@@ -322,10 +332,14 @@ impl Queue {
         if !ended(wait) {
             return Ok(None);
         }
+        // Another thread is enqueuing, or runs a short command under the lock. An ordinary command does not block
+        // for it.
         let Some(mut state) = self.state.try_lock() else { return Ok(None) };
         if state.slow.is_none()
             && let Some(last) = state.last.clone()
         {
+            // Not under the lock: the waiting thread runs commands of this queue, and their ends take it
+            // (`retire`).
             drop(state);
             last.wait();
             let Some(again) = self.state.try_lock() else { return Ok(None) };
@@ -352,9 +366,11 @@ impl Queue {
             return false;
         }
         let state = self.state.lock();
+        // Another command was enqueued while the lock was free: the launch must follow that one.
         if !state.last.as_ref().is_some_and(|now| Arc::ptr_eq(now, &last)) {
             return false;
         }
+        // Still under the lock, so that no command gets between the last launch and this one.
         last.append(kernel, &packed.buffers, || streams.append(launch))
     }
 
@@ -370,6 +386,7 @@ impl Queue {
 
     /// Waits until every command enqueued before is done.
     pub fn finish(&self) {
+        // The earlier commands run with the old properties (OpenCL 1.0, clSetCommandQueueProperty).
         let outstanding: Vec<Arc<Event>> = {
             let state = self.state.lock();
             state.last.iter().chain(state.live.values()).cloned().collect()
@@ -394,6 +411,8 @@ impl Queue {
     /// Forgets a command that is done.
     pub(crate) fn retire(&self, event: &Arc<Event>) {
         // A launch that others have followed is known no more; who enqueues the next need not wait for this.
+        // `enqueue` stores these numbers before the command can end. One that is in neither was replaced, so the
+        // lock, which a thread that enqueues wants, is not needed.
         if event.streams() && self.known.iter().all(|known| known.load(Ordering::Acquire) != event.id) {
             return;
         }
@@ -411,13 +430,17 @@ impl Queue {
         let engine = queue.context.engine();
         engine.activate();
         if command.event.command().may_block() {
+            // It may wait for other commands. The command threads are few, and blocked ones could not run those.
             return engine.natives.submit(Box::new(move || command.run(None)));
         }
         let mut ready = queue.ready.lock();
         let alone = ready.is_empty();
         ready.push_back(command);
         drop(ready);
+        // The calling thread takes only one command next; a second one needs another thread.
         let expected = alone && next_of.is_some_and(|q| std::ptr::eq(q, &raw const **queue));
+        // A waiting thread first stops counting itself and then looks at the list, under its lock: either that
+        // thread finds the command, or it is not counted here.
         if !expected && queue.active_waiters.load(Ordering::SeqCst) == 0 {
             Queue::wake_worker(queue);
         }

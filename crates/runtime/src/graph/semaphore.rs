@@ -31,6 +31,7 @@ struct Gate {
 impl Gate {
     /// The signal has this event.
     fn follow(&self, signal: &Event) {
+        // It does nothing, but it fails if the signal fails, and then so does the wait.
         let command = Command::new(self.event.clone(), None, Box::new(|| Ok(Progress::Done)), None);
         command.wait_for(Edge::Wait, signal);
         if command.release() {
@@ -163,7 +164,9 @@ impl Semaphore {
     fn end_wait(&self, gate: &Arc<Gate>, ran: bool) {
         let mut state = self.state.lock();
         let is_this = |known: &Arc<Gate>| Arc::ptr_eq(known, gate);
+        // A wait that could not be enqueued must not take the next signal.
         let unmatched = state.waits.iter().position(is_this).and_then(|at| state.waits.remove(at));
+        // The wait failed, but its signal has been enqueued: the next wait is paired with it.
         if !ran && unmatched.is_none() && state.signal.is_none() && state.waits.is_empty() {
             state.signal = Some(gate.clone());
             return;
@@ -203,6 +206,7 @@ impl Queue {
             ensure!(known, InvalidCommandQueue, "a semaphore is not for the queue's device");
         }
         self.check_wait_list(wait)?;
+        // The specification gives this error for both calls when the event has failed before the call.
         if wait.iter().any(|event| event.status() < 0) {
             bail!(ExecStatusErrorForEventsInWaitList, "an event of the wait list has failed");
         }
@@ -225,6 +229,7 @@ impl Queue {
             Ok(Progress::Done)
         });
         let event = self.enqueue_as(CommandType::SemaphoreSignal, wait, ExecPolicy::Inline, None, work)?;
+        // Only now, because the signal's event does not exist before it is enqueued.
         gates.iter().for_each(|gate| gate.follow(&event));
         Ok(event)
     }

@@ -148,6 +148,7 @@ impl Family {
     /// Runs all that has been enqueued, and what that enqueues.
     pub fn run(&self) -> Result<()> {
         loop {
+            // The lock is not held while a child runs: its kernel enqueues and asks for events.
             let next = self.state.lock().ready.pop_front();
             match next {
                 Some(child) => self.run_one(child),
@@ -180,6 +181,7 @@ impl Family {
         let artifact = loaded.artifact();
         let mut args = work.args.clone();
         args.resize(artifact.arg_block as usize, 0);
+        // The arguments in local memory follow the kernel's own variables, in the order of the parameters.
         let mut local_size = artifact.local_size;
         let locals = artifact.args.iter().filter(|arg| arg.kind == KernelArgKind::Local);
         for (arg, &size) in locals.zip(&work.locals) {
@@ -220,6 +222,7 @@ impl Family {
     /// Fails the commands that wait, as nothing is left that they could wait for. False if there are none.
     fn fail_stuck(&self) -> bool {
         let mut state = self.state.lock();
+        // Only the oldest one fails: its end may release the others.
         let Some((_, child)) = state.blocked.pop_first() else { return false };
         let why = "a command enqueued on the device waits for an event that never completes";
         let status = state.fail(Error::new(Status::ExecStatusErrorForEventsInWaitList, why));
@@ -263,6 +266,7 @@ impl State {
 
     /// Something that reports there has ended with this status.
     fn finish(&mut self, report: u64, status: i32, now: u64) {
+        // A list instead of recursion: chains of events can be as long as a program makes them.
         let mut work = vec![(report, status)];
         while let Some((report, status)) = work.pop() {
             let Some(event) = self.events.get_mut(&report) else {
@@ -272,6 +276,7 @@ impl State {
                 }
                 continue;
             };
+            // The first failure stays.
             if event.status == 0 {
                 event.status = status;
             }
@@ -300,6 +305,7 @@ impl State {
 
     /// An event that a command waits for is complete. Returns where the command reports, if it fails by that.
     fn unblock(&mut self, number: u64, status: i32) -> Option<(u64, i32)> {
+        // `None`: the command was failed as stuck (`fail_stuck`), but an event still lists it.
         let child = self.blocked.get_mut(&number)?;
         child.blockers = child.blockers.saturating_sub(1);
         child.failed |= status < 0;

@@ -123,12 +123,14 @@ impl Queue {
             },
             is_short,
         );
+        // If an earlier command is not short, the launch is enqueued after it, with the policy of its placement.
         if placement == Placement::Inline {
             let short = Short { queue: self, code, items, kind, wanted };
             if let Some(done) = short.run(wait, || run_here(self.device(), &*loaded, range, &packed, 0))? {
                 return Ok(done);
             }
         }
+        // If it cannot be appended, it begins a new open launch.
         if placement == Placement::Appended && append(self, &loaded, range, &packed) {
             return Ok(None);
         }

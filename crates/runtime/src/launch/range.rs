@@ -58,6 +58,7 @@ pub(crate) fn settle(input: &RangeInput, rules: &GroupRules, dim_order: [u8; 3])
     ensure!((1..=3).contains(&dim), InvalidWorkDimension, "work_dim is {dim}, not 1, 2 or 3");
     let padded =
         |values: [u64; 3], rest: u64| std::array::from_fn::<u64, 3, _>(|d| if d < dim { values[d] } else { rest });
+    // A global size of NULL is an empty range since OpenCL 2.1.
     let global = padded(input.global.unwrap_or_default(), 1);
     let offset = padded(input.offset.unwrap_or_default(), 0);
     for d in 0..dim {
@@ -72,6 +73,7 @@ pub(crate) fn settle(input: &RangeInput, rules: &GroupRules, dim_order: [u8; 3])
             "the local size is {local:?}, the kernel requires {required:?}"
         );
     }
+    // A kernel with reqd_work_group_size has only that size, given or not.
     let local = given.or(required).unwrap_or_else(|| choose(global, rules, dim_order));
     let items = local.iter().try_fold(1u64, |a, &b| a.checked_mul(b));
     ensure!(items != Some(0), InvalidWorkGroupSize, "the local size {local:?} is empty");
@@ -89,6 +91,7 @@ pub(crate) fn settle(input: &RangeInput, rules: &GroupRules, dim_order: [u8; 3])
              programs built with -cl-std=CL2.0 or later and without -cl-uniform-work-group-size"
         );
     }
+    // Last, so that an empty range with an invalid local size is still an error.
     if global.contains(&0) {
         return Ok(None);
     }
@@ -101,12 +104,14 @@ pub(crate) fn settle(input: &RangeInput, rules: &GroupRules, dim_order: [u8; 3])
 fn choose(global: [u64; 3], rules: &GroupRules, dim_order: [u8; 3]) -> [u64; 3] {
     let items = global.iter().fold(1u64, |a, &b| a.saturating_mul(b));
     let mut left = TUNING.preferred_group.min(rules.most);
+    // Smaller groups until each compute unit has one.
     while left > rules.smallest && items / left < rules.spread {
         left /= 2;
     }
     let mut local = [1; 3];
     for d in dim_order.map(usize::from) {
         let most = left.min(global[d]).min(rules.each[d]).max(1);
+        // The largest divisor, so that no group is partial; at most `preferred_group` are tried.
         local[d] = (1..=most).rev().find(|n| global[d].is_multiple_of(*n)).unwrap_or(1);
         left /= local[d];
     }

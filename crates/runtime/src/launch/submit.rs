@@ -53,6 +53,7 @@ pub(super) fn submit(
     let optimised = code.map(|code| Optimised { code, range });
     let tier_up = optimised.as_ref().map(|o| o as &dyn hal::TierUp);
     let (args, local_size) = (&packed.block, packed.local_size);
+    // Not when the arguments are packed: a migration is a part of the command, after the commands before it.
     packed.make_resident()?;
     let zero_local = packed.zero_local;
     let family = packed.blocks.as_ref().map(|(context, blocks)| Family::new(context, device, blocks, queue));
@@ -75,6 +76,7 @@ pub(super) fn submit(
         Ok(hal::Completion::Done) => {
             printer.printed.flush(device, kernel);
             let Some(family) = &family else { return Ok((Running::Ended, printer.printed)) };
+            // The kernel has ended here; its children count for CL_PROFILING_COMMAND_COMPLETE only.
             let end = device.engine().now();
             family.run()?;
             Ok((Running::Parent(end), printer.printed))

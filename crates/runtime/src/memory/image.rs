@@ -160,6 +160,7 @@ fn check_format(format: ImageFormat, kind: ImageType, flags: MemFlags) -> Result
 pub fn supported_formats(kind: ImageType, flags: MemFlags) -> impl Iterator<Item = ImageFormat> {
     let in_one_kernel = flags.contains(MemFlags::KERNEL_READ_AND_WRITE);
     formats().filter(move |f| match f.order {
+        // OpenCL C has depth images of these two types only: `image2d_depth_t` and `image2d_array_depth_t`.
         order::DEPTH => matches!(kind, ImageType::D2 | ImageType::D2Array),
         _ => !f.is_srgb() || !in_one_kernel && kind != ImageType::D1Buffer,
     })
@@ -187,6 +188,7 @@ fn settle_pitches(desc: &ImageDesc, kind: ImageType, row: u64, may_choose: bool)
     );
     let row_pitch = if given_row == 0 { row } else { given_row };
     let rows = if kind.is_1d() { 1 } else { desc.height };
+    // A product that saturates is refused by the caller, as larger than CL_DEVICE_MAX_MEM_ALLOC_SIZE.
     let slice = row_pitch.saturating_mul(rows);
     let has_slices = kind.is_array() || kind == ImageType::D3;
     ensure!(
@@ -244,8 +246,11 @@ impl Image {
             (0..3).all(|i| region[i] > 0 && origin[i].checked_add(region[i]).is_some_and(|end| end <= sizes[i]));
         ensure!(inside, InvalidValue, "origin {origin:?} and region {region:?} do not lie in an image of {sizes:?}");
         let element = self.element_size();
+        // The second coordinate of a 1D array is the layer (OpenCL 3.0, section 5.3.3), so its rows are a slice
+        // apart.
         let row_pitch = if self.image_type == ImageType::D1Array { self.slice_pitch } else { self.row_pitch };
         let slice_pitch = self.slice_pitch;
+        // No overflow: the coordinates lie in the image, whose size in bytes was checked.
         let start = origin[0] * element + origin[1] * row_pitch + origin[2] * slice_pitch;
         let region = [region[0] * element, region[1], region[2]];
         Ok(Rect { start, row_pitch, slice_pitch, region })
@@ -257,6 +262,7 @@ impl Image {
         let packed = if row_pitch == 0 { row } else { row_pitch };
         ensure!(packed >= row, InvalidValue, "the row pitch, {row_pitch}, is less than a row of {row} bytes");
         let bytes = [row, region[1], region[2]];
+        // The layers are the rows of the rectangle, as in `rect`.
         if self.image_type == ImageType::D1Array {
             let layer = if slice_pitch == 0 { packed } else { slice_pitch };
             ensure!(layer >= row, InvalidValue, "the slice pitch, {slice_pitch}, is less than a row of {row} bytes");
@@ -354,6 +360,7 @@ pub(crate) fn layout(
     let (row_pitch, slice_pitch) = match &desc.parent {
         None => settle_pitches(desc, kind, row, has_pitches)?,
         Some(parent) => match &parent.kind {
+            // An image of an image shows the same rows, so it has their pitches.
             MemKind::Image { image, .. } => (image.row_pitch, image.slice_pitch),
             _ => settle_pitches(desc, kind, row, true)?,
         },

@@ -75,6 +75,7 @@ pub(crate) struct UnrunMap {
 
 impl Drop for UnrunMap {
     fn drop(&mut self) {
+        // If `ran` is set already, the command ran and there is nothing to undo.
         if self.ran.set(false).is_ok() {
             let mut mappings = self.buffer.mappings.lock();
             let at = mappings.iter().position(|m| Arc::ptr_eq(&m.ran, &self.ran));

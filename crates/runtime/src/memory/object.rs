@@ -63,6 +63,7 @@ pub(crate) fn parse_image_flags(bits: u64) -> Result<MemFlags> {
 }
 
 fn parse_flags_of(bits: u64, other: MemFlags) -> Result<MemFlags> {
+    // clSVMAlloc alone has the two SVM flags.
     let known = MemFlags::all().difference(MemFlags::SVM_FINE_GRAIN_BUFFER | MemFlags::SVM_ATOMICS | other);
     let Some(flags) = MemFlags::from_bits(bits).filter(|f| known.contains(*f)) else {
         bail!(InvalidValue, "memory flags {bits:#x} has bits that such an object does not know");
@@ -92,6 +93,7 @@ fn check_new(context: &Context, bits: u64, size: u64, host_ptr: Option<HostPtr>)
     check_host_pointer(flags, host_ptr)?;
     let immutable = flags.contains(MemFlags::IMMUTABLE);
     ensure!(size > 0, InvalidBufferSize, "a buffer of 0 bytes");
+    // OpenCL 3.0, section 5.2.1: a size is an error only if it is too large for every device of the context.
     let largest = context.devices().iter().map(|d| d.max_allocation()).max().unwrap_or(0);
     ensure!(size <= largest, InvalidBufferSize, "{size} bytes are more than CL_DEVICE_MAX_MEM_ALLOC_SIZE, {largest}");
     // Also for pointers into the middle of an allocation: memory after its end is not the application's.
@@ -227,6 +229,8 @@ impl MemObject {
             InvalidValue,
             "an object of another's bytes takes no CL_MEM_*_HOST_PTR flag; it has its parent's"
         );
+        // The table of clCreateSubBuffer (section 5.2.1): the part may narrow the access of the whole, but not
+        // widen it.
         let excluded = |mine: MemFlags, parents: MemFlags| self.flags.contains(parents) && flags.intersects(mine);
         let widened = excluded(MemFlags::READ_WRITE | MemFlags::READ_ONLY, MemFlags::WRITE_ONLY)
             || excluded(MemFlags::READ_WRITE | MemFlags::WRITE_ONLY, MemFlags::READ_ONLY)
@@ -426,6 +430,8 @@ fn wrap(context: &Context, pointer: HostPtr, size: u64) -> Arc<dyn Memory> {
 impl Drop for MemObject {
     fn drop(&mut self) {
         let calls = std::mem::take(self.destructors.get_mut());
+        // In the reverse order of registration (clSetMemObjectDestructorCallback). The fields, and with them the
+        // memory, are dropped after this.
         calls.into_iter().rev().for_each(|call| call());
     }
 }

@@ -117,10 +117,12 @@ impl Residency {
             }
             if access != AccessMode::Overwrite {
                 for (part, holders) in valid.within(range.clone()) {
+                    // No holder: nobody has written these bytes, so there is nothing to copy.
                     if holders != 0 && holders & space.bit() == 0 {
                         self.migrate(memory, space, holders, part)?;
                     }
                 }
+                // The copies that were read from stay valid.
                 valid.update(range.clone(), |holders| holders | space.bit());
             }
             if access != AccessMode::Read {
@@ -156,6 +158,8 @@ impl Residency {
         let (from, holder) = self.holder(holders);
         let Some(from) = from else { return Ok(()) };
         let size = range.end - range.start;
+        // Each device copies from and to the host's memory itself. Two devices without peer access go through the
+        // host.
         match space == Space::HOST || holder == Space::HOST || to.is_peer_of(from) {
             true => to.copy_from(range.start, from, range.start, size)?,
             false => hal::copy_through_host(to, range.start, from, range.start, size)?,
@@ -244,12 +248,14 @@ impl ValidRanges {
         if range.is_empty() {
             return;
         }
+        // With runs that begin at both ends, the change affects whole runs only.
         self.split(range.start);
         self.split(range.end);
         self.0.range_mut(range.clone()).for_each(|(_, holders)| *holders = change(*holders));
         // Merges runs that equal their predecessor.
         let mut before = range.start.checked_sub(1).map_or(0, |last| self.at(last));
         let mut merged = SmallVec::<[u64; 8]>::new();
+        // The run at `range.end` is not changed, but may equal the last changed one now.
         for (&begin, &holders) in self.0.range(range.start..=range.end) {
             if before == holders {
                 merged.push(begin);

@@ -59,6 +59,7 @@ impl Allocations {
 
     /// Gives up the allocation that begins at an address, if there is one.
     pub fn remove(&self, address: usize) {
+        // Two statements: the memory is freed without the lock.
         let freed = self.0.lock().remove(&address);
         drop(freed);
     }

@@ -109,6 +109,7 @@ impl Program {
                 let unit = self.unit(i);
                 let good = unit.as_ref().is_some_and(|u| u.kind() == ImageKind::Executable);
                 ensure!(good, InvalidBinary, "the program's binary is not an executable: link it with clLinkProgram");
+                // Without options, a binary is built with those that it was made with (section 5.8.4).
                 if let (None, Some(unit)) = (options, unit) {
                     text = unit.options_text().to_owned();
                 }
@@ -173,6 +174,8 @@ impl Program {
                 let result = program.begin(&selected, options).and_then(|()| {
                     program.run(selected, options.to_owned(), Job::Link(units), bad_options, bad_program, call)
                 });
+                // With invalid options the link does not begin, and clLinkProgram returns no program. If the link
+                // itself fails, the program has its log.
                 let refused = matches!(&result, Err(e) if e.status == Status::InvalidLinkerOptions);
                 ((!refused).then_some(program), result)
             }
@@ -222,6 +225,7 @@ impl Program {
         );
         let binary = self.is_binary();
         for &i in selected {
+            // Only a binary is kept: it cannot be made again, while the unit of a source comes from this build.
             let unit = builds[i].unit.take().filter(|_| binary);
             let kind = unit.as_ref().map(|u| u.kind());
             let state = BuildState {
@@ -248,6 +252,7 @@ impl Program {
         let this = self.clone();
         let work = move || {
             this.builders.lock().push(std::thread::current().id());
+            // Also after a panic of the compiler, no build stays in progress: threads wait for that.
             let unfinished = Unfinished { program: &this, selected: &selected };
             let outcomes = this.execute(&selected, &options, &job);
             // All of them are concluded before the first error is returned.
@@ -343,6 +348,7 @@ impl Program {
                 Some(unit) => variables(&self.devices()[i], unit),
                 None => Ok(None),
             };
+            // Before the lock, because the remarks may run the compiler.
             let remarks = executable.as_ref().map(|e| engine.compile(|_| e.remarks())).unwrap_or_default();
             let mut builds = self.builds.lock();
             let build = &mut builds[i];

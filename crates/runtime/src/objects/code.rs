@@ -213,6 +213,7 @@ impl KernelCode {
     }
 
     fn other(&self, variant: Variant) -> Loaded {
+        // The cell is cloned, so that the map is not locked while the code is compiled.
         let cell = self.others.lock().entry(variant).or_default().clone();
         cell.get_or_init(|| self.make(variant)).clone()
     }
@@ -251,6 +252,7 @@ impl KernelCode {
         }
         let make = || self.device.engine().urgent.run(|| self.baseline());
         let there = self.baseline.get().map(|loaded| loaded.as_ref().ok().cloned());
+        // The optimised code may have been loaded while the baseline code was made.
         there.unwrap_or_else(make).filter(|_| self.vector.get().is_none())
     }
 

@@ -59,6 +59,7 @@ impl Context {
         notify: Option<ErrorCallback>,
     ) -> Result<Arc<Context>> {
         let mut unique: Vec<Arc<Device>> = Vec::new();
+        // Duplicate devices are ignored (OpenCL 3.0, section 4.4).
         for device in devices {
             if !unique.iter().any(|d| Arc::ptr_eq(d, device)) {
                 unique.push(device.clone());
@@ -68,12 +69,14 @@ impl Context {
         let wanted = properties.iter().flatten().find(|(key, _)| *key == MEMORY_INITIALIZE);
         let zeroed = ZeroedMemory::from_bits(wanted.map_or(0, |(_, bits)| *bits as u64));
         let Some(zeroed) = zeroed else { bail!(InvalidProperty, "no such memory is initialised: {wanted:x?}") };
+        // Space 0 is the host's memory. Without a device that works there, the host allocates it (`None`).
         let mut allocators = vec![unique.iter().find(|d| d.shares_host()).cloned()];
         let mut space_of = |device: &Arc<Device>| {
             if device.shares_host() {
                 return Space::HOST;
             }
             allocators.push(Some(device.clone()));
+            // A number beyond the limit is refused below; this only keeps it within eight bits.
             Space((allocators.len() - 1).min(Space::LIMIT) as u8)
         };
         let device_spaces = unique.iter().map(&mut space_of).collect();
@@ -182,6 +185,7 @@ impl Context {
 impl Drop for Context {
     fn drop(&mut self) {
         let calls = std::mem::take(self.destructors.get_mut());
+        // In the reverse order of registration (clSetContextDestructorCallback).
         calls.into_iter().rev().for_each(|call| call());
     }
 }

@@ -86,6 +86,7 @@ impl Engine {
 
     /// Nanoseconds of the one clock that profiling and the timer queries share; never 0.
     pub fn now(&self) -> u64 {
+        // One more, because 0 stands for a time that was not taken (`Profiling`).
         u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX).saturating_add(1)
     }
 
@@ -112,6 +113,7 @@ impl Engine {
 
     /// A number that no other object of this engine has.
     pub(crate) fn id(&self) -> u64 {
+        // Relaxed: the numbers only have to differ. Commands of one queue take theirs under its lock, in order.
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 

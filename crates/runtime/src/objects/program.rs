@@ -99,6 +99,7 @@ impl Program {
         let mut valid = Vec::new();
         let mut builds = Vec::new();
         let mut failure = None;
+        // All are loaded even after a failure: clCreateProgramWithBinary returns a status for each.
         for binary in binaries {
             match context.engine().compile(|compiler| compiler.load(binary)) {
                 Ok(unit) => {
@@ -170,6 +171,7 @@ impl Program {
     pub(crate) fn builds_when_done(&self) -> MutexGuard<'_, Vec<DeviceBuild>> {
         let mut builds = self.builds.lock();
         while builds.iter().any(|b| b.state.status == BuildKind::InProgress)
+            // This thread builds the program itself, and a callback that it runs asks: waiting would never end.
             && !self.builders.lock().contains(&std::thread::current().id())
         {
             builds = self.built.wait(builds);
@@ -198,6 +200,7 @@ impl Program {
             Some(list) => {
                 ensure!(!list.is_empty(), InvalidValue, "an empty list of devices");
                 let named = list.iter().map(|d| self.index_of(d)).collect::<Result<Vec<_>>>()?;
+                // A device stands for its sub-devices too.
                 let within = |i: &usize| {
                     let is_named = |d: &Arc<Device>| list.iter().any(|named| Arc::ptr_eq(named, d));
                     !named.contains(i) && self.devices[*i].ancestors().any(is_named)

@@ -47,6 +47,7 @@ impl Tasks {
         let shared = &self.0;
         let mut state = shared.state.lock();
         state.tasks.push_back(task);
+        // Each idle thread takes one task, so there is one for this task as well.
         if state.idle >= state.tasks.len() {
             shared.wake.notify_one();
             return;
@@ -60,6 +61,7 @@ impl Tasks {
             }
             state.threads -= 1;
         }
+        // The system gives no thread and there is none that would come to the task: it runs here.
         if state.threads == 0 {
             let task = state.tasks.pop_back();
             drop(state);
@@ -67,6 +69,7 @@ impl Tasks {
                 run(task);
             }
         } else {
+            // The threads are busy; the first that is done takes the task.
             shared.wake.notify_one();
         }
     }
@@ -91,6 +94,7 @@ impl Shared {
                 state = self.state.lock();
                 continue;
             }
+            // Only with an empty list: tasks that were submitted run even when the pool is dropped.
             if state.stopped {
                 break;
             }

@@ -40,6 +40,7 @@ impl Urgent {
             } else if left.is_zero() {
                 return;
             } else {
+                // Not under the lock, so that urgent work can begin meanwhile; then the loop waits for it.
                 drop(count);
                 std::thread::sleep(left);
                 count = self.count.lock();

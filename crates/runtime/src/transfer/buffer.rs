@@ -27,6 +27,7 @@ pub(crate) fn need(pointer: Option<HostPtr>, what: &str) -> Result<HostPtr> {
 pub(crate) fn check_pattern(pattern: &[u8], at: u64, size: u64) -> Result<()> {
     let unit = pattern.len() as u64;
     ensure!(
+        // The largest type is a vector of 16 components with 8 bytes each.
         unit.is_power_of_two() && unit <= 128,
         InvalidValue,
         "a pattern of {unit} bytes; 1, 2, 4, … 128 are possible"
@@ -167,6 +168,8 @@ impl Queue {
         }
         let (source, target, space) = (source.clone(), target.clone(), self.space());
         Ok(move || {
+            // The target first: whether the source has to move depends on whether its memory is a peer of the
+            // target's.
             let (to, b) = target.acquire(space, target_offset, size, AccessMode::Overwrite)?;
             let (from, a) = source.acquire_source(space, source_offset, size, to)?;
             Ok(to.copy_from(b, from, a, size)?)

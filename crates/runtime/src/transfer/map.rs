@@ -50,6 +50,7 @@ impl Queue {
         let writes = flags.intersects(MapFlags::WRITE | MapFlags::WRITE_INVALIDATE_REGION);
         let address = buffer.host_address()? + offset as usize;
         let ran = Arc::<OnceLock<bool>>::default();
+        // The lock ends with the block: a blocking call runs other commands, and they may map and unmap.
         {
             let mut mappings = buffer.mappings.lock();
             let overlaps = mappings.iter().any(|m| {
@@ -91,11 +92,13 @@ impl Queue {
         };
         let mut unmap = UnrunUnmap { buffer: buffer.clone(), mapping: Some(mapping) };
         let work = Box::new(move || {
+            // Taken, so that the drop of `unmap` does not put the mapping back.
             if let Some(mapping) = unmap.mapping.take()
                 && mapping.ran.get() == Some(&true)
                 && mapping.writes()
             {
                 let (offset, size) = mapping.target.range();
+                // Overwrite: the host's copy is the valid one as it is; those of devices become invalid.
                 unmap.buffer.acquire(Space::HOST, offset, size, AccessMode::Overwrite)?;
             }
             Ok(Progress::Done)

@@ -64,6 +64,7 @@ impl MemObject {
         let (from, host) = Rect::merged(from, host);
         let shift = self.origin();
         let whole = self.residency.single(from.start + shift..from.end() + shift);
+        // `None`: the box is valid in several memories, and each row is read from the one that holds it.
         match whole.filter(|&memory| !is_near(memory)) {
             Some(memory) => read_far(memory, &from.at(from.start + shift), to, &host),
             None => from.rows().zip(host.rows()).try_for_each(|(row, place)| self.read(row, from.region[0], to, place)),

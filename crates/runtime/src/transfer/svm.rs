@@ -78,6 +78,7 @@ impl Queue {
         need(at, "pointer")?;
         ensure!(size > 0, InvalidValue, "a map of 0 bytes");
         ensure!(MapFlags::from_bits(bits).is_some(), InvalidValue, "the map flags {bits:#x} have unknown bits");
+        // Nothing moves: the command is for its place in the order of the queue, and for its event.
         self.enqueue(CommandType::SvmMap, wait, blocking, Box::new(|| Ok(Progress::Done)))
     }
 

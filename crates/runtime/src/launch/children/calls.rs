@@ -24,6 +24,8 @@ impl hal::DeviceCalls for Parent<'_> {
         let code = |outcome: Refused<()>, flags: u64| {
             let code = match outcome {
                 Ok(()) => abi::SUCCESS,
+                // OpenCL C 3.0, section 6.15.18: only programs built with -g get the precise error, others
+                // CLK_ENQUEUE_FAILURE.
                 Err(code) if flags & abi::FLAG_DEBUG != 0 => code,
                 Err(_) => abi::ENQUEUE_FAILURE,
             };

@@ -119,6 +119,7 @@ impl Args {
             }
         }
         slot.len.store(bytes.len() as u8, Ordering::Relaxed);
+        // Release: a thread that sees the state, with Acquire in `get`, sees the words and the length too.
         slot.state.store(state::BYTES, Ordering::Release);
     }
 
@@ -126,6 +127,8 @@ impl Args {
     pub fn set_buffer(&self, index: usize, buffer: Option<&Arc<MemObject>>) {
         let slot = &self.slots[index];
         let Some(buffer) = buffer else { return slot.state.store(state::NULL, Ordering::Release) };
+        // The address identifies the buffer: `kept` has a weak reference, so its allocation cannot become another
+        // object's.
         let address = Arc::as_ptr(buffer).addr() as u64;
         let known = slot.words.each_ref().map(|word| word.load(Ordering::Relaxed) == address);
         // Without a branch that depends on which of the two it is: they may take turns.
@@ -137,6 +140,7 @@ impl Args {
     #[cold]
     fn remember(&self, index: usize, address: u64, buffer: &Arc<MemObject>) -> usize {
         let slot = &self.slots[index];
+        // The slot of the buffer that is not set now: the one that is set may return with the next launch.
         let at = usize::from(slot.state.load(Ordering::Relaxed) == state::BUFFER);
         let mut kept = self.kept.lock();
         if !matches!(kept[index], Kept::Buffers(_)) {
@@ -213,6 +217,7 @@ impl Reader<'_> {
             (at @ (state::BUFFER | 7), Kept::Buffers(buffers)) => {
                 Some(Arg::Buffer(Some(&buffers[usize::from(at - state::BUFFER)])))
             }
+            // Not set; or another thread is setting it to a value of another kind now.
             _ => None,
         }
     }

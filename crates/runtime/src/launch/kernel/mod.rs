@@ -245,8 +245,11 @@ impl Program {
             let Some((_, found)) = executable.program().kernels().find(|(known, _)| *known == name) else {
                 bail!(InvalidKernelName, "the program has no kernel `{name}`");
             };
+            // OpenCL 3.0, section 5.9.1: CL_INVALID_KERNEL_DEFINITION if the kernel's signature differs between
+            // devices.
             let same = meta.get_or_insert_with(|| found.clone()) == found;
             ensure!(same, InvalidKernelDefinition, "kernel `{name}` differs between the devices");
+            // All kernel objects of one name share the code, so it is compiled once.
             let code = build.codes.entry(name.to_owned());
             let (variables, blocks) = (build.variables.clone(), build.blocks.clone());
             let code = code.or_insert_with(|| KernelCode::new(name, device.clone(), executable, variables, blocks));
