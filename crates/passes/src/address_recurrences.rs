@@ -49,6 +49,7 @@ pub fn run(func: &mut Function) -> usize {
     let home = util::homes(func);
     let innermost = |l: usize| !loops.loops.iter().any(|inner| inner.parent == Some(l));
     let found = (0..loops.loops.len()).filter(|&l| innermost(l));
+    // All plans first: the analyses know only the function as it is before any change.
     let plans: Vec<Plan> = found.filter_map(|l| plan(func, &cfg, &loops, l, &home)).collect();
     let mut renames = Renames::default();
     let changed = plans.iter().map(|plan| carry_out(func, plan, &mut renames)).sum();
@@ -63,6 +64,7 @@ fn plan(func: &Function, cfg: &Cfg, loops: &Loops, number: usize, home: &[Option
     if candidates.is_empty() {
         return None;
     }
+    // Without a single predecessor there is no block for the initial addresses.
     let before = l.predecessor(cfg)?;
     // What comes from outside stays whole: it has a value there.
     let facts = Facts { is_symbol: &|v| !is_inside(v) && func.const_bits(v).is_none(), ..Facts::default() };
@@ -70,6 +72,7 @@ fn plan(func: &Function, cfg: &Cfg, loops: &Loops, number: usize, home: &[Option
     let is_computable = |form: &Form| form.symbols().all(|s| matches!(s, Symbol::Value(v, _) if !is_inside(v)));
     let recurrence = |&p: &Value| {
         let (first, step) = (affine.first(number, p)?, affine.slope(number, p)?);
+        // A step of 0 is an invariant address, and a step of one term costs one addition an iteration.
         let is_worth_it = step.as_const() != Some(0) && first.terms().count() <= TERMS && step.terms().count() == 1;
         (is_worth_it && is_computable(&first) && is_computable(&step)).then_some((p, first, step))
     };

@@ -35,6 +35,7 @@ pub fn run(module: &mut Module, f: FuncRef) -> usize {
     if !module.funcs[f].insts_in_layout().any(|(_, data)| is_alloca(&data.op)) {
         return 0;
     }
+    // Uses in unreachable blocks would not be seen below.
     util::remove_unreachable(&mut module.funcs[f]);
     let cfg = Cfg::new(&module.funcs[f]);
     let arrays = find(module, &module.funcs[f], &cfg);
@@ -88,6 +89,7 @@ fn find(module: &Module, func: &Function, cfg: &Cfg) -> Vec<Array> {
         for (at, &i) in func.blocks[b].insts.iter().enumerate() {
             look_at(func, i, Access { block: b, at }, &mut arrays, &mut origins);
         }
+        // An address that is passed to a block parameter is not followed.
         func.blocks[b].term.for_each_use(|v| disqualify(v, &mut arrays, &origins));
     }
     let dom = DomTree::new(func, cfg);
@@ -149,6 +151,7 @@ fn look_at(func: &Function, i: Inst, access: Access, arrays: &mut Vec<Array>, or
                 arrays[k].reads.push(access);
             }
         }
+        // A store of an array's address into memory is no plain write: it goes to the last arm.
         (Op::Store { .. } | Op::MemSet { .. }, _) if plain && data.args.get(1).is_none_or(|&x| array(x).is_none()) => {
             if let Some((k, offset)) = array(data.args[0]) {
                 arrays[k].qualifies &= offset.is_some();
@@ -185,6 +188,7 @@ fn fill(module: &Module, func: &Function, origins: &Origins, array: &mut Array) 
         let end = at.checked_add(size).filter(|&end| end <= of)?;
         Some(at as usize..end as usize)
     };
+    // A single copy of a whole constant needs no new data.
     if let [(_, only)] = array.writes[..] {
         array.source = whole_copy(module, func, origins, array, only);
         if array.source.is_some() {
@@ -254,6 +258,7 @@ fn known(module: &Module, g: GlobalRef, offset: u64, size: u64) -> Option<Vec<u8
     let global = &module.globals[g];
     let end = offset.checked_add(size).filter(|&end| end <= global.size)?;
     let defined = global.space == Space::Constant && global.linkage != GlobalLinkage::Import;
+    // The address of another global is not known before linking; a relocation has 8 bytes.
     if !defined || global.relocs.iter().any(|r| r.offset < end && offset < r.offset + 8) {
         return None;
     }
@@ -293,6 +298,7 @@ fn replace(func: &mut Function, array: &Array, g: GlobalRef) {
     for &p in &array.pointers {
         func.values[p].ty = Type::ptr(Space::Constant);
     }
+    // `is_written_before_read` has seen to it that all writes are in one block.
     if let Some((Access { block, .. }, _)) = array.writes.first() {
         let written: FxHashSet<Inst> = array.writes.iter().map(|&(_, write)| write).collect();
         func.blocks[*block].insts.retain(|i| !written.contains(i));
@@ -304,6 +310,7 @@ fn fold_loads(module: &mut Module, f: FuncRef, cfg: &Cfg) -> usize {
     let mut folded = 0;
     let mut origins: Origins = vec![None; module.funcs[f].values.len()];
     for &b in cfg.rpo() {
+        // The list is taken out, so that the constants of single lanes can be put before the instruction.
         for i in std::mem::take(&mut module.funcs[f].blocks[b].insts) {
             if let Some(lanes) = loaded(module, &module.funcs[f], i, &mut origins) {
                 write_constant(&mut module.funcs[f], b, i, &lanes);

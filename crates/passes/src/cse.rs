@@ -28,9 +28,11 @@ pub fn run(func: &mut Function) -> usize {
     let mut renames = Renames::default();
     let mut stack = vec![func.entry()];
     while let Some(b) = stack.pop() {
+        // In reverse, so that children are visited in the tree's order.
         stack.extend(dom.children(b).iter().rev());
         let mut insts = std::mem::take(&mut func.blocks[b].insts);
         insts.retain(|&i| {
+            // Operands first, so that two operations on equal values are equal.
             for a in &mut func.insts[i].args {
                 *a = renames.get(*a);
             }

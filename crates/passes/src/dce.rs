@@ -44,6 +44,7 @@ pub fn run(func: &mut Function) -> usize {
         .blocks
         .iter()
         .map(|(b, data)| {
+            // The entry's parameters are the function's signature.
             let keep: Vec<bool> = data.params.iter().map(|p| b == entry || live[p.index()]).collect();
             keep.contains(&false).then_some(keep)
         })
@@ -60,6 +61,7 @@ pub fn run(func: &mut Function) -> usize {
         if let Some(keep) = &doomed[b.index()] {
             let mut k = keep.iter();
             func.blocks[b].params.retain(|_| k.next().copied().unwrap_or(true));
+            // The parameters that stay have other indices now.
             for (i, &p) in func.blocks[b].params.iter().enumerate() {
                 func.values[p].def = ValueDef::Param(b, i as u32);
             }
@@ -126,6 +128,7 @@ fn dead_stores(func: &Function, cfg: &Cfg) -> Vec<bool> {
                     {
                         writes.push((array, i));
                     }
+                    // Any other use reads the array, or lets its address escape.
                     _ => read[array.index()] = true,
                 }
             }

@@ -110,7 +110,9 @@ fn plan(func: &Function, cfg: &Cfg, dom: &DomTree, l: &Loop, own: &[bool], home:
     // The first block that always runs once the header has entered the loop.
     let test = stay(func, l);
     let sure = |b: Block| {
+        // A block that dominates all latches and exits runs in every iteration that ends or leaves the loop.
         let all = l.latches.iter().all(|&x| dom.dominates(b, x));
+        // The exit of the header does not count if the test is copied: the load then goes after the copy.
         let out = |from: Block| from == l.header && test.is_some() || dom.dominates(b, from);
         all && l.exits.iter().all(|&(from, _)| out(from))
     };
@@ -186,6 +188,7 @@ fn carry_out(func: &mut Function, plan: &Plan) {
     let mut renames = Renames::default();
     for (k, &r) in results.iter().enumerate() {
         let ty: Type = func.ty(r);
+        // The value if the loop is not entered; nobody uses it.
         nothing.push(Builder::new(func, plan.before).iconst(ty, 0));
         let p = func.values.push(ValueData { ty, def: ValueDef::Param(after, k as u32) });
         func.blocks[after].params.push(p);

@@ -44,6 +44,7 @@ pub fn aligned_copy(module: &mut Module, kernel: FuncRef) -> usize {
 /// The function for buffers that are all aligned to so many bytes, if some accesses are wider there.
 fn for_aligned_buffers(func: &Function, align: u32) -> Option<Function> {
     let found = find(func, align);
+    // Accesses that are aligned in any case need no copy of the kernel.
     if found.is_empty() || found.len() <= find(func, 1).len() {
         return None;
     }
@@ -117,6 +118,7 @@ fn low_zeros(func: &Function, v: Value, depth: u32) -> u32 {
         Op::Const(bits) => bits.trailing_zeros(),
         Op::Binary(BinOp::Add | BinOp::Sub | BinOp::Or | BinOp::Xor) => of(0).min(of(1)),
         Op::Binary(BinOp::And) => of(0).max(of(1)),
+        // The zeros of both factors add up.
         Op::Binary(BinOp::Mul) => of(0) + of(1),
         Op::Cast(CastOp::Trunc | CastOp::Sext | CastOp::Zext) => of(0),
         Op::Select => of(1).min(of(2)),

@@ -109,6 +109,8 @@ fn round(func: &mut Function) -> usize {
     if gain == 0 {
         return 0;
     }
+    // All types first, since uses may precede definitions in the layout; then the uses get casts where they need
+    // them.
     for v in func.values.keys() {
         if let Some(space) = named(v) {
             func.values[v].ty = Type::ptr(space);
@@ -121,6 +123,7 @@ fn round(func: &mut Function) -> usize {
         }
         let mut term = std::mem::replace(&mut func.blocks[b].term, cloom_ir::Term::Unreachable);
         let span = func.blocks[b].term_span;
+        // The function's type says a generic pointer, and callers rely on it.
         if let cloom_ir::Term::Return(Some(v)) = &mut term
             && named(*v).is_some()
         {
@@ -261,6 +264,7 @@ fn is_address(op: &Op, k: usize) -> bool {
 
 /// For each value, where it came from; of values that are no generic pointers, [`Origin::Any`].
 fn origins(func: &Function) -> Vec<Origin> {
+    // The parameters of the entry stay so: nobody knows where a caller's pointer came from.
     let mut origin = vec![Origin::Any; func.values.len()];
     let is_generic = |v: Value| func.ty(v) == GENERIC;
     for (_, data) in func.insts_in_layout() {
@@ -269,6 +273,7 @@ fn origins(func: &Function) -> Vec<Origin> {
             Op::Cast(CastOp::Space) => match func.ty(data.args[0]).space() {
                 Some(Space::Generic) => Origin::Unknown,
                 Some(space @ (Space::Private | Space::Local | Space::Global)) => Origin::Named(space),
+                // There is no cast from `constant` to generic in OpenCL C (3.0, section 6.7.5).
                 _ => Origin::Any,
             },
             Op::PtrAdd | Op::Select | Op::Const(0) => Origin::Unknown,
@@ -280,6 +285,7 @@ fn origins(func: &Function) -> Vec<Origin> {
             origin[p.index()] = Origin::Unknown;
         }
     }
+    // Each value changes at most twice, from unknown to a space to any, so this ends.
     loop {
         let mut changed = false;
         let mut add = |origin: &mut Vec<Origin>, v: Value, new: Origin| {

@@ -190,6 +190,7 @@ pub fn run_with(
             continue;
         }
         let since = Instant::now();
+        // Bottom up: the callees are optimised already, so their sizes for the budget are final.
         let inlined = inline::inline_calls(module, f, &must, budget);
         manager.record(INLINE, inlined, since.elapsed());
         manager::verify(module, &module.funcs[f], INLINE);
@@ -229,6 +230,7 @@ pub fn prepare(module: &mut Module) {
         let order = inline::bottom_up(module, root);
         let must = inline::must_inline(module, &order, false);
         for f in order {
+            // Kernels share callees; each function is prepared once.
             if std::mem::replace(&mut done[f.index()], true) || module.funcs[f].is_declaration() {
                 continue;
             }

@@ -52,8 +52,10 @@ pub fn run(func: &mut Function) -> usize {
             let (cc, compared, constant) = comparison;
             let link = links.get(&mask).copied().filter(|&(c, _)| chains[c].compared == compared);
             match (cc, link) {
+                // Only the end of a chain grows; a second link on one mask begins a chain of its own.
                 (IntCc::Ne, Some((c, length))) if chains[c].last == mask => {
                     let chain = &mut chains[c];
+                    // The first link that takes a constant away counts.
                     chain.taken.entry(constant).or_insert(length);
                     chain.last = result;
                     links.insert(result, (c, length + 1));
@@ -65,6 +67,8 @@ pub fn run(func: &mut Function) -> usize {
                 }
                 (IntCc::Eq, Some((c, length))) => {
                     let chain = &chains[c];
+                    // An earlier link took the constant away: the mask is empty here, and would not be at the
+                    // chain's start.
                     let is_taken = chain.taken.get(&constant).is_some_and(|&link| link < length);
                     if length >= SHORT && !is_taken {
                         func.insts[i].args.iter_mut().filter(|a| **a == mask).for_each(|a| *a = chain.from);

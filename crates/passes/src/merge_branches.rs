@@ -51,6 +51,8 @@ pub fn run(func: &mut Function) -> usize {
         changed += hoist(func, b, [then, els], Arms::First, &mut renames);
         // An address that both arms compute in their last blocks.
         if let Some((join, ends)) = ends(func, (b, then, els)) {
+            // If other blocks jump to the join, there are paths through `b` that run neither end: what moves up is
+            // speculated.
             let arms = if cfg.preds(join).len() == 2 { Arms::Last } else { Arms::Any };
             changed += hoist(func, b, ends, arms, &mut renames);
         }
@@ -78,6 +80,7 @@ enum Arms {
 /// Moves what a block of one arm and a block of the other have in common to the end of the block that branches; loads
 /// only if the blocks are the first ones.
 fn hoist(func: &mut Function, b: Block, [then, els]: [Block; 2], arms: Arms, renames: &mut Renames) -> usize {
+    // Other blocks may follow effects of their arm, past which a load must not move.
     let loads = arms == Arms::First;
     if func.blocks[then].insts.len().max(func.blocks[els].insts.len()) > MAX_INSTS {
         return 0;
@@ -94,6 +97,7 @@ fn hoist(func: &mut Function, b: Block, [then, els]: [Block; 2], arms: Arms, ren
         }
         let Some(bucket) = equal.get_mut(&cse::hash(func, i)) else { continue };
         let Some(at) = bucket.iter().position(|&other| cse::same(func, i, other)) else { continue };
+        // Removed, because one instruction of an arm stands for one of the other.
         let other = bucket.remove(at);
         let (flags, op) = (func.insts[i].flags, func.insts[i].op.clone());
         let both = func.insts[other].flags.of_both(flags);

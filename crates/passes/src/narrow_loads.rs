@@ -124,6 +124,7 @@ impl NarrowLoads {
                 }
             }
         }
+        // A number for the end of the block, after which no load of the block counts as fresh.
         *next += 1;
         self.until.extend(fresh.into_iter().map(|(load, _)| (load, *next)));
     }
@@ -179,6 +180,7 @@ impl NarrowLoads {
             func.values.keys().filter(|v| leaf[v.index()]).filter_map(|v| Some((v, self.of[v.index()]?))).collect();
         let mut kept: FxHashSet<Inst> = FxHashSet::default();
         for (v, narrow) in &used {
+            // A use of the whole load keeps it, and then narrow loads would come on top.
             let all = func.insts[narrow.load].result.is_none_or(|r| func.ty(r).bytes() == narrow.size);
             let number = !func.ty(*v).is_vector() && Scalar::int(narrow.size * 8).is_some();
             if all || !number {

@@ -146,6 +146,7 @@ fn find(func: &Function, queries: &FxHashMap<(Query, u8), Value>) -> Plan {
             let data = &func.insts[inst];
             let (Op::PtrAdd, Some(address)) = (&data.op, data.result) else { continue };
             let (constant, rest) = parts(&affine.form(address, Ext::Own));
+            // It is a base and a constant already.
             if rest.as_symbol().is_some() {
                 continue;
             }

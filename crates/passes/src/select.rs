@@ -60,6 +60,7 @@ fn convert(func: &mut Function, in_loop: bool) -> usize {
     let blocks: Vec<Block> = cfg.rpo().iter().copied().filter(|&b| in_loop || loops.innermost(b).is_some()).collect();
     let is_arm = |func: &Function, arm: &Arm, _: &[Inst]| arm.is_cheap(func) && arm.size(func) <= MAX_INSTS;
     let mut changed = merge_conditions(func, &cfg, &blocks, MAX_CONDITION, is_arm);
+    // Merged conditions changed the edges.
     let cfg = Cfg::new(func);
     let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
     // Inner branches first: an arm without its branch may be small enough.

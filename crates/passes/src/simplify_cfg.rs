@@ -101,6 +101,7 @@ fn thread(func: &mut Function) -> usize {
         let mut moved = false;
         for e in term.edges_mut() {
             for _ in 0..MAX_HOPS {
+                // A block that jumps to itself is left: threading would not end.
                 if e.block == b || !passable[e.block.index()] {
                     break;
                 }
@@ -167,6 +168,7 @@ fn join(func: &mut Function) -> usize {
     let cfg = Cfg::new(func);
     let mut ways: Vec<usize> = func.blocks.keys().map(|b| cfg.preds(b).len()).collect();
     if let Some(&entry) = func.layout.first() {
+        // The function's entry has an edge from outside and is never merged into another block.
         ways[entry.index()] += 2;
     }
     let mut gone = vec![false; func.blocks.len()];

@@ -130,14 +130,18 @@ fn find(func: &Function, b: Block) -> Option<Table> {
     if taken.len() < MIN_CASES {
         return None;
     }
+    // Cases are bits; their distance is that of signed numbers, so that -1 and 0 are neighbours.
     let shift = 64 - func.ty(*value).scalar.bits();
     let signed = |bits: u64| ((bits << shift) as i64) >> shift;
     let least = taken.iter().map(|c| signed(c.0)).min()?;
     let greatest = taken.iter().map(|c| signed(c.0)).max()?;
     let last = greatest.wrapping_sub(least) as u64;
+    // A sparse table would be mostly gaps.
     if last / MAX_SPARSITY >= taken.len() as u64 {
         return None;
     }
+    // All other values may take the table's last element only if they lead to the same block, and no case does
+    // otherwise.
     let others = if default.block == to && (0..count).all(|k| !is_same[k] || default.args[k] == first_args[k]) {
         elements(default).filter(|_| rest.is_empty())
     } else {
@@ -222,6 +226,7 @@ fn rewrite(module: &mut Module, f: FuncRef, b: Block, table: Table) {
     let ty = builder.ty(index);
     match rest {
         None => {
+            // All values beyond the table take its last element.
             let last = builder.iconst(ty, count);
             index = builder.binary(BinOp::Umin, index, last);
         }

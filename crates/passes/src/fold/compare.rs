@@ -16,6 +16,7 @@ impl Folder<'_> {
             return Folded::Const(holds.into());
         }
         let Some(c) = self.bits(b) else {
+            // Constants go to the right, where the rules look for them.
             return if self.bits(a).is_some() {
                 becomes(Op::Icmp(cc.swapped()), smallvec![b, a])
             } else {
@@ -27,6 +28,7 @@ impl Folder<'_> {
             (IntCc::Ult, 0) => return Folded::Const(0),
             (IntCc::Uge, 0) => return Folded::Const(1),
             (IntCc::Ugt, 0) => return becomes(Op::Icmp(IntCc::Ne), smallvec![a, b]),
+            // No number is below 0, so both say that it is 0.
             (IntCc::Ule, 0) | (IntCc::Ult, 1) => {
                 let zero = self.iconst(ty, 0);
                 return becomes(Op::Icmp(IntCc::Eq), smallvec![a, zero]);
@@ -65,6 +67,7 @@ impl Folder<'_> {
             Some((Op::Select, args)) => {
                 let (truth, x, y) = (args[0], args[1], args[2]);
                 let (Some(x), Some(y)) = (self.bits(x), self.bits(y)) else { return Folded::Keep };
+                // One condition for all lanes of a vector has another type than the result.
                 if self.func.ty(truth).lanes != ty.lanes {
                     return Folded::Keep;
                 }
@@ -83,6 +86,7 @@ impl Folder<'_> {
         if a != b {
             return if self.is_never_less(cc, a, b) { Folded::Const(0) } else { Folded::Keep };
         }
+        // A value differs from itself only as a NaN.
         match cc {
             FloatCc::Oeq | FloatCc::Ole | FloatCc::Oge => becomes(Op::Fcmp(FloatCc::Ord), smallvec![a, b]),
             FloatCc::Une => becomes(Op::Fcmp(FloatCc::Uno), smallvec![a, b]),

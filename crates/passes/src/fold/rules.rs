@@ -40,6 +40,7 @@ impl Folder<'_> {
                 let (cc, y) = (cc.negated(), args[1]);
                 Folded::Becomes(Op::Icmp(cc), smallvec![x, y], Flags::empty())
             }
+            // Only these have a negation in the IR: that of `<` is "not less or unordered", which it has not.
             (UnOp::Not, Op::Fcmp(cc @ (FloatCc::Oeq | FloatCc::Une | FloatCc::Ord | FloatCc::Uno)), Some(x)) => {
                 let cc = match cc {
                     FloatCc::Oeq => FloatCc::Une,
@@ -71,6 +72,7 @@ impl Folder<'_> {
         let (one, sign) = (eval::from_f64(ty.scalar, 1.0), 1u64 << (ty.scalar.bits() - 1));
         match (op, cb) {
             (BinOp::Fmul | BinOp::Fdiv, Some(c)) if c == one => Folded::Is(a),
+            // `x + -0` is `x` for every `x`; `x + 0` makes `-0` a `+0`.
             (BinOp::Fadd, Some(c)) if c == sign || c == 0 && flags.contains(Flags::NSZ) => Folded::Is(a),
             (BinOp::Fsub, Some(0)) => Folded::Is(a),
             _ => Folded::Keep,
@@ -96,6 +98,7 @@ impl Folder<'_> {
                 _ => {}
             }
         }
+        // Also for an unknown divisor of 0, since a division by zero divides by one.
         if ca == Some(0)
             && matches!(op, BinOp::Shl | BinOp::Lshr | BinOp::Ashr | BinOp::Rotl | BinOp::Urem | BinOp::Udiv)
         {
@@ -124,7 +127,9 @@ impl Folder<'_> {
             // A division by zero divides by one.
             BinOp::Udiv | BinOp::Sdiv if c <= 1 => Folded::Is(a),
             BinOp::Urem | BinOp::Srem if c <= 1 => Folded::Const(0),
+            // Shift amounts count modulo the width.
             BinOp::Shl | BinOp::Lshr | BinOp::Ashr | BinOp::Rotl if c % width == 0 => Folded::Is(a),
+            // Not a signed division, which rounds towards zero while a shift rounds down.
             BinOp::Udiv if c.is_power_of_two() => {
                 let amount = self.iconst(ty, u64::from(c.trailing_zeros()));
                 Folded::Becomes(Op::Binary(BinOp::Lshr), smallvec![a, amount], Flags::empty())
@@ -190,6 +195,7 @@ impl Folder<'_> {
             // A generic pointer has a tag, which an integer has not.
             (CastOp::IntToPtr, CastOp::PtrToInt) if source == ty && !is_generic(ty) => Folded::Is(x),
             (CastOp::PtrToInt, CastOp::IntToPtr) if !is_generic(from) => Folded::Is(x),
+            // The wider format has every value of the narrower one.
             (CastOp::Ftrunc, CastOp::Fext) if source == ty => Folded::Is(x),
             _ => Folded::Keep,
         }

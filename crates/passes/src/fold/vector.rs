@@ -13,6 +13,7 @@ const MAX_DEPTH: u32 = 4;
 impl Folder<'_> {
     /// The index, if it is a constant.
     fn lane_number(&self, v: Value, lanes: u16) -> Option<u16> {
+        // An index beyond the lanes counts modulo their number.
         Some((self.bits(v)? % u64::from(lanes)) as u16)
     }
 

@@ -33,6 +33,7 @@ pub(crate) fn join_latches(func: &mut Function, is_candidate: impl Fn(&Function,
         };
         let edges = back(func);
         let Some((first, rest)) = edges.split_first() else { continue };
+        // Only what differs between the back edges needs a parameter of the new block.
         let differs: Vec<bool> =
             (0..first.args.len()).map(|k| rest.iter().any(|e| e.args[k] != first.args[k])).collect();
         let end = func.add_loose_block();
@@ -77,6 +78,7 @@ pub(crate) fn count(
     each: &mut dyn FnMut(&Known),
 ) -> Option<usize> {
     let &[latch] = l.latches.as_slice() else { return None };
+    // Each copy of an `alloca` would be an object of its own.
     if func.insts_in(&l.blocks).any(|(_, data)| matches!(data.op, Op::Alloca { .. })) {
         return None;
     }
@@ -101,10 +103,12 @@ pub(crate) fn count(
             let bits = args.and_then(|args| fold::lane(&data.op, func.ty(data.args[0]), func.ty(r), &args));
             known.extend(bits.map(|b| (r, b & func.ty(r).scalar.mask())));
         }
+        // `None`: the condition is not made of constants alone in this iteration.
         if constant(&known, cond)? != staying {
             return Some(trip);
         }
         each(&known);
+        // All arguments are read before any parameter changes, as on an edge.
         let values: Vec<_> = params.iter().zip(&next.args).map(|(&p, &a)| (p, constant(&known, a))).collect();
         known = outside.clone();
         known.extend(values.into_iter().filter_map(|(p, bits)| Some((p, bits?))));

@@ -27,6 +27,7 @@ pub fn run(func: &mut Function) -> usize {
     for &h in &headers {
         add_preheader(func, &cfg, &dom, h);
     }
+    // The preheaders are new blocks.
     let cfg = Cfg::new(func);
     let dom = DomTree::new(func, &cfg);
     let mut home = util::homes(func);

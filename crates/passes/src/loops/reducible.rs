@@ -41,6 +41,7 @@ pub fn run(func: &mut Function) -> usize {
         if Loops::new(func, &cfg, &dom).is_reducible() {
             break;
         }
+        // Edges from unreachable blocks would count as entries.
         if changed == 0 {
             util::remove_unreachable(func);
         }
@@ -96,6 +97,7 @@ fn cycles(func: &Function, cfg: &Cfg, blocks: &[Block]) -> Vec<Vec<Block>> {
         if !std::mem::replace(&mut open[root.index()], false) {
             continue;
         }
+        // An explicit stack: a path may be as long as the function.
         let mut stack = vec![(root, 0)];
         while let Some((b, next)) = stack.last_mut() {
             match func.blocks[*b].term.edges().get(*next).map(|e| e.block) {
@@ -134,6 +136,7 @@ fn cycles(func: &Function, cfg: &Cfg, blocks: &[Block]) -> Vec<Vec<Block>> {
 
 fn give_one_entry(func: &mut Function, cycle: &Cycle) {
     let inside = membership(&cycle.blocks);
+    // First of all, because the new block takes away that definitions dominate their uses.
     spill(func, &inside);
     let slots: FxHashMap<Block, (u64, Vec<Slot>)> = cycle
         .entries
@@ -157,6 +160,7 @@ fn give_one_entry(func: &mut Function, cycle: &Cycle) {
         let span = func.blocks[b].term_span;
         for edge in term.edges_mut() {
             let Some((number, params)) = slots.get(&edge.block) else { continue };
+            // Each edge gets a block of its own, for the stores of its arguments.
             let way = func.add_block();
             for (slot, &arg) in params.iter().zip(&edge.args) {
                 slot.store(&mut Builder::new(func, way), arg);
@@ -184,6 +188,7 @@ fn spill(func: &mut Function, inside: &[bool]) {
     let entry = func.entry();
     let mut home: FxHashMap<Value, Block> = FxHashMap::default();
     for b in func.layout.clone().into_iter().filter(|&b| is_in(b)) {
+        // Constants need no memory: at the start of the function they dominate all uses.
         let (constants, rest): (Vec<Inst>, Vec<Inst>) =
             func.blocks[b].insts.iter().partition(|&&i| matches!(func.insts[i].op, Op::Const(_)));
         home.extend(rest.iter().filter_map(|&i| Some((func.insts[i].result?, b))));
@@ -193,6 +198,7 @@ fn spill(func: &mut Function, inside: &[bool]) {
     }
     let mut slots: FxHashMap<Value, Slot> = FxHashMap::default();
     for b in func.layout.clone() {
+        // One load for each value and block.
         let mut here: FxHashMap<Value, Value> = FxHashMap::default();
         for i in std::mem::take(&mut func.blocks[b].insts) {
             for k in 0..func.insts[i].args.len() {
@@ -207,6 +213,7 @@ fn spill(func: &mut Function, inside: &[bool]) {
         func.set_term(b, term, span);
     }
     let mut spilled: Vec<(Value, Slot)> = slots.into_iter().collect();
+    // The order of a hash map must not show in the code.
     spilled.sort_by_key(|(v, _)| *v);
     for (v, slot) in spilled {
         let ValueDef::Inst(def) = func.values[v].def else {

@@ -158,6 +158,7 @@ impl Steps {
         let most = if is_signed { mask >> 1 } else { mask };
         // 0 < step <= most / count
         let (one, largest) = (b.iconst(ty, 1), b.iconst(ty, most / count));
+        // One comparison for both sides: a step of 0 becomes the largest number.
         let less = b.binary(BinOp::Sub, step, one);
         let is_small = b.icmp(IntCc::Ult, less, largest);
         let others = b.iconst(ty, count - 1);
@@ -165,6 +166,7 @@ impl Steps {
         let least = b.iconst(ty, if is_signed { most + 1 } else { 0 });
         let is_far = match (is_signed, self.descends) {
             (false, _) => b.icmp(IntCc::Uge, bound, distance),
+            // A distance of at most `most` can be taken from a bound that is not negative without overflow.
             (true, false) => {
                 let zero = b.iconst(ty, 0);
                 b.icmp(IntCc::Sge, bound, zero)
@@ -180,6 +182,7 @@ impl Steps {
             limit = b.binary(BinOp::Add, limit, one);
         }
         let fits = b.binary(BinOp::And, is_small, is_far);
+        // No counter is less than `least`, so that all iterations are left to the loop after this one.
         let limit = b.select(fits, limit, least);
         if !self.descends {
             return limit;
@@ -207,6 +210,7 @@ impl Steps {
 fn carry_out(func: &mut Function, plan: &Plan) {
     let hoisted = hoisted(func, plan);
     let mut rest = plan.header;
+    // The larger counts come last and go in front, so that they run first.
     for &count in plan.counts {
         rest = unroll(func, plan, count, &hoisted, rest);
     }

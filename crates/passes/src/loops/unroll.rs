@@ -106,6 +106,7 @@ fn size(func: &Function, l: &Loop) -> usize {
 /// The trip count of a loop around another one whose trip count is known only in each iteration, as in sorting; and the
 /// unrolled size.
 fn nest(func: &Function, cfg: &Cfg, loops: &Loops, around: &Loop, l: &Loop) -> Option<(usize, usize)> {
+    // Two headers are that of the outer loop and that of `l`: there is no third loop.
     let only = loops.loops.iter().filter(|other| around.blocks.contains(&other.header)).count() == 2;
     if !only || trip_count(func, cfg, l).is_some() {
         return None;
@@ -155,6 +156,7 @@ fn reads_tiles(func: &Function, l: &Loop) -> bool {
             _ => return false,
         }
     }
+    // A header and a body without branches.
     l.blocks.len() == 2 && rest > 0 && rest <= loads
 }
 

@@ -66,6 +66,7 @@ fn wanted(func: &Function, cfg: &Cfg, dom: &DomTree, l: &Loop) -> Option<Steps> 
     let is_fit = l.exits.len() == 1 && has_barriers(func, l) && operations(func, &l.blocks) <= MAX_OPERATIONS;
     let &[latch] = l.latches.as_slice() else { return None };
     let has_barrier = |b: Block| func.blocks[b].insts.iter().any(|&i| func.insts[i].op == Op::Barrier);
+    // Only a barrier that every iteration reaches proves that the work-items agree on the trip count.
     let is_in_each = l.blocks.iter().any(|&b| has_barrier(b) && dom.dominates(b, latch));
     let steps = Steps::of(func, cfg, l, latch).filter(|_| is_fit && is_in_each)?;
     // LLVM unrolls others, if that is worth while.

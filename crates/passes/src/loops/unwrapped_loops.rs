@@ -183,6 +183,7 @@ fn used_outside(func: &Function, l: &Loop, is_inside: &dyn Fn(Value) -> bool) ->
 }
 
 fn carry_out(func: &mut Function, plan: &Plan) {
+    // Before the copy, so that uses after the loop get the values of whichever loop ran.
     leave_by_parameters(func, plan);
     let mut map = CloneMap::default();
     let copies = map.clone_blocks(func, &plan.blocks);

@@ -38,6 +38,7 @@ pub(super) fn run(func: &mut Function, slots: &Slots) {
         match step {
             Step::Leave(mark) => renamer.take_back(mark),
             Step::Enter(b) => {
+                // Below the children on the stack, so that it is popped after them.
                 stack.push(Step::Leave(renamer.undo.len()));
                 renamer.block(b, &params);
                 stack.extend(dom.children(b).iter().map(|&c| Step::Enter(c)));
@@ -59,6 +60,8 @@ fn place_params(func: &Function, slots: &Slots, cfg: &Cfg, dom: &DomTree) -> Vec
     for (order, &b) in cfg.rpo().iter().enumerate() {
         for &i in &func.blocks[b].insts {
             for_each_access(func, slots, i, |slot, read, write| {
+                // A read counts only if no write of the same block precedes it: otherwise the slot need not be live
+                // at the start.
                 if read && written[slot] != order && reads[slot].last() != Some(&b) {
                     reads[slot].push(b);
                 }
@@ -80,6 +83,8 @@ fn place_params(func: &Function, slots: &Slots, cfg: &Cfg, dom: &DomTree) -> Vec
             defines[b.index()] = slot;
         }
         let mut stack = reads[slot].clone();
+        // Backwards from the reads to the writes. The marks hold the slot's number, so that they need not be
+        // cleared for the next slot.
         while let Some(b) = stack.pop() {
             if std::mem::replace(&mut live[b.index()], slot) == slot {
                 continue;
@@ -109,6 +114,7 @@ fn frontiers(func: &Function, cfg: &Cfg, dom: &DomTree) -> Vec<Vec<Block>> {
         for &p in cfg.preds(b) {
             let mut runner = Some(p);
             while let Some(r) = runner.filter(|&r| Some(r) != dom.idom(b)) {
+                // Another predecessor came this way, so the blocks further up have it too.
                 if frontier[r.index()].last() == Some(&b) {
                     break;
                 }

@@ -94,6 +94,7 @@ pub(super) fn find(func: &Function) -> Slots {
         }
         func.blocks[b].term.for_each_use(|v| finder.spoil(v));
     }
+    // Each further round takes one array out at least.
     loop {
         finder.spread_copies();
         let mut stable = true;
@@ -185,6 +186,8 @@ impl Finder<'_> {
     /// accessed.
     fn spread_copies(&mut self) {
         let copies = std::mem::take(&mut self.copies);
+        // A copy may carry on what another copy brought, so this runs until nothing changes. The number of slots
+        // bounds it.
         let mut changed = true;
         while changed {
             changed = false;
@@ -257,6 +260,7 @@ fn split(array: &Array) -> Option<Vec<Slot>> {
         slots.push(slot_of(&accesses[i..j], start, end)?);
         i = j;
     }
+    // A slot must be set or copied as a whole, or not at all.
     let whole = |&(at, size): &(u64, u64)| {
         slots.iter().all(|s| {
             let (from, to) = (s.offset, s.offset + s.size());
@@ -271,11 +275,13 @@ fn slot_of(accesses: &[(u64, Type)], start: u64, end: u64) -> Option<Slot> {
     let size = end - start;
     let vector_of_pointers = |t: &Type| t.is_ptr() && t.is_vector();
     if accesses.iter().all(|&(_, ty)| u64::from(ty.bytes()) == size) {
+        // Vectors of pointers have no bitcast.
         if accesses.iter().any(|(_, ty)| vector_of_pointers(ty)) && accesses.len() > 1 {
             return None;
         }
         return Some(Slot { offset: start, ty: accesses[0].1 });
     }
+    // A pointer is not made of parts.
     if accesses.iter().any(|(_, ty)| ty.is_ptr()) {
         return None;
     }

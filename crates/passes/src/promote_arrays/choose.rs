@@ -123,6 +123,7 @@ impl Elements<'_> {
             found.sort_unstable();
             found.dedup();
         }
+        // Operations on two such values have up to the product of both numbers, so the limit comes early.
         let found = found.filter(|found| found.len() <= 2 * MAX_ELEMENTS);
         self.known.insert(v, found.clone());
         found
@@ -134,6 +135,7 @@ impl Elements<'_> {
         if let Some(bits) = func.const_bits(v) {
             return Some(vec![bits]);
         }
+        // A condition may be anything: both values are followed.
         if ty == Type::I1 {
             return Some(vec![0, 1]);
         }
@@ -210,6 +212,7 @@ fn write_access(b: &mut Builder<'_>, array: &Array, old: &InstData, offset: Valu
             });
             continue;
         }
+        // A store to one of several elements writes all: the others get what they have.
         let mut value = old.args[1];
         if !is_only {
             let is_here = b.icmp(IntCc::Eq, offset, at);

@@ -40,11 +40,13 @@ pub fn run(func: &mut Function, others: &RunOthers<'_>) -> usize {
     if array::indexed(func).is_empty() {
         return 0;
     }
+    // If the array stays in memory after all, unrolling only makes the code longer: then this is restored.
     let before = func.clone();
     full_unroll::join_latches(func, |_, _| true);
     let mut slots = FxHashSet::default();
     while unroll_level(func, others, &mut slots) {}
     let mut budget = MAX_OPERATIONS;
+    // The accesses that are still not constant have indices that data selects.
     let left = array::indexed(func);
     let is_in_vain = left.iter().any(|array| slots.contains(&array.slot) && !choose::run(func, array, &mut budget));
     if is_in_vain || slots.is_empty() {
