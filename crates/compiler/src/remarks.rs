@@ -34,7 +34,8 @@ pub fn text(name: &str, explanation: Result<Explanation, CompileError>) -> Strin
     out
 }
 
-/// Each decision with its remark; `files` are the names of the source files. Decisions that read alike, as those about copies of an unrolled loop, have one.
+/// Each decision with its remark; `files` are the names of the source files.
+/// Decisions that read alike, as those about copies of an unrolled loop, have one.
 pub fn with_remarks<'d>(decisions: &'d [Decision], files: &[String]) -> Vec<(&'d Decision, String)> {
     let mut said = HashSet::new();
     let text = |d: &Decision| format!("{}: {}{}", d.what(), d.why(), d.inlined_into(files));

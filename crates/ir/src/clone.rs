@@ -108,8 +108,8 @@ impl CloneMap {
         self.write(func, originals)
     }
 
-    /// The same, of blocks of another function. Calls, globals and strings must be of one module, and spans of one table
-    /// of inlined calls: else the caller maps them ([`crate::InlinedSpans`]).
+    /// The same, of blocks of another function. Calls, globals and strings must be of one module, and spans of one
+    /// table of inlined calls: else the caller maps them ([`crate::InlinedSpans`]).
     pub fn clone_blocks_from(&mut self, from: &Function, into: &mut Function, blocks: &[Block]) -> Vec<Block> {
         let originals: Vec<Original> = blocks.iter().map(|&b| Original::of(from, b)).collect();
         self.write(into, originals)

@@ -5,9 +5,8 @@
 
 use crate::entity::{Arena, Block, FuncRef, Inst, Value};
 use crate::flags::Flags;
-use crate::inlined::CallSite;
 use crate::inst::{Args, Edge, InstData, Op, Term};
-use crate::module::Span;
+use crate::module::{CallSite, Span};
 use crate::types::{Space, Type};
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};

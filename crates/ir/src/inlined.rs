@@ -11,18 +11,8 @@
 //! ```
 
 use crate::function::Function;
-use crate::module::Span;
-use serde::{Deserialize, Serialize};
+use crate::module::{CallSite, Span};
 use std::sync::Arc;
-
-/// A call that was inlined.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct CallSite {
-    /// The name of the callee in its module; all calls of it share the text.
-    pub function: Arc<str>,
-    /// The position of the call in the caller. A call that it names comes before this one in the table.
-    pub span: Span,
-}
 
 impl Function {
     /// The inlined calls that what is at a position comes from, the innermost first. Whatever is wrong with the table,

@@ -43,11 +43,11 @@ pub use entity::{Arena, Block, Entity, FuncRef, GlobalRef, Inst, StrRef, Value};
 pub use flags::Flags;
 pub use function::{BlockData, Function, KernelMeta, KernelParam, Linkage, ParamKind, ValueData, ValueDef};
 pub use import::ImportError;
-pub use inlined::{CallSite, InlinedSpans};
+pub use inlined::InlinedSpans;
 pub use inst::{
     Args, BinOp, CastOp, DeviceCall, Edge, FloatCc, InstData, IntCc, Op, Order, Query, RmwOp, Scope, Term, UnOp,
 };
-pub use module::{Global, GlobalLinkage, Module, Reloc, Span};
+pub use module::{CallSite, Global, GlobalLinkage, Module, Reloc, Span};
 pub use parse::{ParseError, parse};
 pub use ssa::Ssa;
 pub use types::{Scalar, Space, Type};

@@ -4,6 +4,7 @@ use crate::entity::{Arena, FuncRef, GlobalRef, StrRef};
 use crate::function::Function;
 use crate::types::Space;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// A source location: file number in [`Module::files`], line and column from 1; all zero when unknown.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
@@ -45,6 +46,15 @@ impl Span {
     pub fn place(self) -> Span {
         Span { inlined: 0, ..self }
     }
+}
+
+/// A call that was inlined.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CallSite {
+    /// The name of the callee in its module; all calls of it share the text.
+    pub function: Arc<str>,
+    /// The position of the call in the caller. A call that it names comes before this one in the table.
+    pub span: Span,
 }
 
 /// Which modules a global is visible to.

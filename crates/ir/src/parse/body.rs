@@ -6,9 +6,8 @@ use super::{Parser, Result, numbered};
 use crate::entity::{Block, Entity, FuncRef, GlobalRef, Value};
 use crate::flags::Flags;
 use crate::function::Function;
-use crate::inlined::CallSite;
 use crate::inst::{Args, BinOp, CastOp, DeviceCall, Edge, FloatCc, IntCc, Op, Order, Query, RmwOp, Scope, Term, UnOp};
-use crate::module::Span;
+use crate::module::{CallSite, Span};
 use rustc_hash::FxHashMap;
 
 /// What the numbers in the text stand for, and where each was first used.

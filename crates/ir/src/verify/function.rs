@@ -7,9 +7,8 @@ use crate::cfg::Cfg;
 use crate::dom::DomTree;
 use crate::entity::{Block, Entity, Value};
 use crate::function::{Function, KernelParam, ParamKind, ValueDef};
-use crate::inlined::CallSite;
 use crate::inst::{Edge, Op, Term};
-use crate::module::Module;
+use crate::module::{CallSite, Module};
 use crate::types::{Scalar, Space, Type};
 
 /// The largest argument block, in bytes.
