@@ -214,3 +214,27 @@ fn decisions_have_array_shape_costs_and_reason() {
     let (other, cost) = branch.alternative.unwrap();
     assert!(other == Form::Uniform && branch.cost >= Some(cost) && cost > 0, "{branch:?}");
 }
+
+/// The code of a helper has the helper's position, and the calls through which it came into the kernel.
+#[test]
+fn a_remark_on_a_helper_says_where_it_was_called() {
+    let source = "float tap(global const float *p, int i) {
+  return p[i];
+}
+float both(global const float *p, int i) { return tap(p, i) +
+  tap(p, 2 * i); }
+kernel void k(global float *out, global const float *p) {
+  int i = get_global_id(0);
+  out[i] = both(p, i);
+  out[i + 9] = tap(p, 3 * i);
+}";
+    let text = remarks(source, Some(8));
+    let loads: Vec<&str> = text.lines().filter(|l| l.starts_with("k.cl:2:")).collect();
+    let calls: Vec<&str> = loads.iter().filter_map(|l| Some(l.split_once(", inlined into ")?.1)).collect();
+    assert_eq!(
+        calls,
+        ["`both` at 4:51, inlined into `k` at 8:12", "`both` at 5:3, inlined into `k` at 8:12", "`k` at 9:16"]
+    );
+    assert!(loads[0].contains("unit stride, ") && loads[2].contains("a stride of 12 bytes, "), "{text}");
+    assert!(text.lines().any(|l| l.starts_with("k.cl:8:") && l.ends_with("unit stride")), "{text}");
+}

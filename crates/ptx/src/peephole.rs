@@ -85,7 +85,8 @@ pub fn optimise(draft: &mut Draft<'_>) -> Result<usize, ParseError> {
     })
 }
 
-/// Whether a statement may be replaced, or may be the extremum that such a statement compares. Most functions have none.
+/// Whether a statement may be replaced, or may be the extremum that such a statement compares. Most functions have no
+/// such statement.
 fn may_change(statement: &Statement<'_>) -> bool {
     match statement {
         Statement::Inst(inst) => match &*inst.opcode {

@@ -382,8 +382,8 @@ impl Event {
             loop {
                 let mut state = this.state.lock();
                 let Some((status, call)) = state.due.pop_front() else {
-                    // Cleared under the lock that showed the empty list: a callback that comes later finds no thread that
-                    // delivers, and is delivered by the thread that adds it.
+                    // Cleared under the lock that showed the empty list: a callback that comes later finds no thread
+                    // that delivers, and is delivered by the thread that adds it.
                     state.delivering = false;
                     break;
                 };
