@@ -47,6 +47,7 @@ fn describe(kind: Kind<'_>) -> String {
 
 impl<'t> Parser<'t> {
     fn token(&self) -> Token<'t> {
+        // `next` steps past the last token, too. The parser then still sees `End`, so loops that wait for it stop.
         let last = self.tokens.len().saturating_sub(1);
         self.tokens.get(self.at.min(last)).copied().unwrap_or(Token { line: 0, start: 0, end: 0, kind: Kind::End })
     }
@@ -146,6 +147,7 @@ impl<'t> Parser<'t> {
         let (line, first) = (self.line(), self.at + 1);
         let Kind::Word(name) = self.peek() else { return Ok(None) };
         let text = match name {
+            // PTX ends these directives with their line and not with a `;`: `.target sm_90, debug`.
             ".version" | ".target" | ".address_size" | ".file" | ".loc" => {
                 self.skip_line();
                 self.between(first, self.at)
@@ -193,6 +195,7 @@ impl<'t> Parser<'t> {
         let line = self.line();
         let entry = self.word()? == ".entry";
         let attributes = self.attributes()?;
+        // PTX writes the results before the name: `.func (.param .b32 r) f(.param .b32 a)`.
         let returns = if self.peek() == Kind::Mark('(') { self.params()? } else { Vec::new() };
         let name = self.word()?;
         let params = if self.peek() == Kind::Mark('(') { self.params()? } else { Vec::new() };
@@ -200,6 +203,7 @@ impl<'t> Parser<'t> {
         loop {
             match self.peek() {
                 Kind::Word(".pragma") => pragmas.extend(self.directive()?),
+                // The performance directives, whose numbers have commas between them: `.maxntid 256, 1, 1`.
                 Kind::Word(word) if word.starts_with('.') => {
                     self.at += 1;
                     let mut numbers = Vec::new();
@@ -225,6 +229,7 @@ impl<'t> Parser<'t> {
         let mut out = Vec::new();
         while self.take_word(".attribute") {
             self.expect('(')?;
+            // Attributes can have parentheses of their own: `.attribute(.unified(19, 95))`.
             let (first, mut depth) = (self.at, 1);
             while depth > 0 {
                 match self.next() {
@@ -280,6 +285,7 @@ impl<'t> Parser<'t> {
         let Some(ty) = ty else { return self.error(format!("{name} has no type")) };
         let mut dimensions = Vec::new();
         while self.take('[') {
+            // `None` is an omitted size: `.extern .shared .b8 s[];` gets its size at the launch.
             dimensions.push(if self.peek() == Kind::Mark(']') { None } else { Some(self.int()?) });
             self.expect(']')?;
         }
