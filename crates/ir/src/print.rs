@@ -28,8 +28,8 @@
 //!
 //! `;` starts a comment. Values and blocks are numbered anew in the order in which they are printed, so that a module
 //! prints the same before and after dead entries of its arenas are dropped. A span follows `!` as file:line:column. If
-//! the code comes from an inlined call, `@` and the number of the call follow, from 1: calls are listed at the beginning
-//! of the body as `inlined @callee !0:12:5`.
+//! the code comes from an inlined call, `@` and the number of the call follow, from 1. Calls are listed at the begin of
+//! the body as `inlined @callee !0:12:5`.
 
 use crate::entity::{Block, Entity, Inst, Value};
 use crate::flags::Flags;
