@@ -17,6 +17,31 @@
 
 using namespace llvm;
 
+namespace {
+
+// Whether a loop begins with a block that only branches, to two blocks of the loop. Code generation duplicates blocks
+// of two machine instructions into their predecessors. The cycle would then have two entries. (If one of the branches
+// left the loop, it would be a rotation.) An instruction beside the branch may become no machine instruction.
+bool beginsWithFork(const Loop &loop) {
+  constexpr size_t MAX_INSTRUCTIONS = 3;
+  BasicBlock *header = loop.getHeader();
+  auto *branch = dyn_cast<BranchInst>(header->getTerminator());
+  if (!branch || !branch->isConditional() || !loop.contains(branch->getSuccessor(0)) ||
+      !loop.contains(branch->getSuccessor(1)))
+    return false;
+  auto phis = std::distance(header->phis().begin(), header->phis().end());
+  return header->sizeWithoutDebug() - phis <= MAX_INSTRUCTIONS;
+}
+
+// Keeps code generation from duplicating a block, by an empty instruction that is convergent.
+void keepSingle(BasicBlock &block) {
+  auto *type = FunctionType::get(Type::getVoidTy(block.getContext()), false);
+  auto *mark = InlineAsm::get(type, "", "", /*hasSideEffects=*/true);
+  CallInst::Create(mark, "", block.getFirstInsertionPt())->setConvergent();
+}
+
+} // namespace
+
 // Inverts the branch at the end of a loop if it leads back on a false condition, as `instcombine` leaves it: ptxas does
 // not unroll such loops.
 unsigned TrueBackEdges::run(Function &function, FunctionAnalysisManager &analyses) {
@@ -40,9 +65,16 @@ unsigned TrueBackEdges::run(Function &function, FunctionAnalysisManager &analyse
 // ptxas 13.0 does not reconverge the threads of a warp after such a cycle, but assumes that they are converged: it
 // keeps the counter of a surrounding loop in a register of the warp, and each part of the warp counts.
 unsigned SingleEntryCycles::run(Function &function, FunctionAnalysisManager &analyses) {
+  auto &loops = analyses.getResult<LoopAnalysis>(function);
+  unsigned changes = 0;
+  for (Loop *loop : loops.getLoopsInPreorder())
+    if (beginsWithFork(*loop)) {
+      keepSingle(*loop->getHeader());
+      ++changes;
+    }
   ReversePostOrderTraversal<const Function *> order(&function);
-  if (!containsIrreducibleCFG<const BasicBlock *>(order, analyses.getResult<LoopAnalysis>(function)))
-    return 0;
+  if (!containsIrreducibleCFG<const BasicBlock *>(order, loops))
+    return changes;
   // FixIrreducible handles only edges of branches.
   analyses.invalidate(function, LowerSwitchPass().run(function, analyses));
   SmallPtrSet<BasicBlock *, 32> old;
@@ -50,12 +82,9 @@ unsigned SingleEntryCycles::run(Function &function, FunctionAnalysisManager &ana
     old.insert(&block);
   FixIrreduciblePass().run(function, analyses);
   // The new blocks only select the entry. Code generation would duplicate them into predecessors that know the entry.
-  auto *type = FunctionType::get(Type::getVoidTy(function.getContext()), false);
-  unsigned changes = 0;
   for (BasicBlock &block : function)
     if (!old.contains(&block)) {
-      auto *mark = InlineAsm::get(type, "", "", /*hasSideEffects=*/true);
-      CallInst::Create(mark, "", block.getFirstInsertionPt())->setConvergent();
+      keepSingle(block);
       ++changes;
     }
   return std::max(changes, 1u);
