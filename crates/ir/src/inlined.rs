@@ -21,8 +21,7 @@ impl Function {
         let mut next = span.inlined;
         std::iter::from_fn(move || {
             let call = self.inlined.get(usize::from(next).checked_sub(1)?)?;
-            // A call comes after its caller's, so that the numbers fall.
-            next = if call.span.inlined < next { call.span.inlined } else { 0 };
+            next = call.outer(next);
             Some(call)
         })
     }
@@ -37,6 +36,14 @@ impl Function {
         let number = u16::try_from(self.inlined.len() + 1).ok()?;
         self.inlined.push(call);
         Some(number)
+    }
+}
+
+impl CallSite {
+    /// The number of the call that the caller was inlined for, where this call has that number; 0 if there is none. A
+    /// call comes after its caller's, so that the numbers fall, in a damaged table too.
+    fn outer(&self, number: u16) -> u16 {
+        if self.span.inlined < number { self.span.inlined } else { 0 }
     }
 }
 
@@ -71,8 +78,7 @@ impl<'a> InlinedSpans<'a> {
             && self.numbers.get(at) == Some(&0)
         {
             missing.push(at);
-            let outer = self.callee.inlined[at].span.inlined;
-            next = if outer < next { outer } else { 0 };
+            next = self.callee.inlined[at].outer(next);
         }
         let mut number = match usize::from(next).checked_sub(1).and_then(|at| self.numbers.get(at)) {
             Some(&number) => number,

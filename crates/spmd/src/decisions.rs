@@ -240,8 +240,10 @@ impl Decision {
 pub fn sorted(decisions: impl IntoIterator<Item = Decision>) -> Vec<Decision> {
     let mut all: Vec<Decision> = decisions.into_iter().collect();
     let place = |d: &Decision| (d.span == Span::NONE, d.span);
-    let calls = |d: &Decision| d.inlined.iter().rev().map(|caller| caller.span).collect::<Vec<_>>();
-    all.sort_by(|a, b| place(a).cmp(&place(b)).then_with(|| calls(a).cmp(&calls(b))));
+    fn calls(d: &Decision) -> impl Iterator<Item = Span> {
+        d.inlined.iter().rev().map(|caller| caller.span)
+    }
+    all.sort_by(|a, b| place(a).cmp(&place(b)).then_with(|| calls(a).cmp(calls(b))));
     let mut sorted: Vec<Decision> = Vec::with_capacity(all.len());
     for decision in all {
         let is_there = |d: &&Decision| d.span == decision.span && d.inlined == decision.inlined;

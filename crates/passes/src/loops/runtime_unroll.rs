@@ -53,8 +53,6 @@ pub(super) struct Steps {
     reading: Ext,
     /// What the counter grows by, or what it is reduced by.
     pub step: Value,
-    /// Whether the counter is reduced, until it is no longer greater than the bound.
-    pub descends: bool,
 }
 
 /// A loop to unroll.
@@ -87,7 +85,7 @@ pub fn run(func: &mut Function) -> usize {
 
 fn plan(func: &Function, cfg: &Cfg, l: &Loop) -> Option<Plan> {
     let (header, body) = l.header_and_body(func)?;
-    let steps = Steps::of(func, cfg, l, body).filter(|steps| !steps.descends)?;
+    let steps = Steps::of(func, cfg, l, body).filter(|steps| !steps.descends())?;
     let flags = func.insts[func.def_inst(args_of(func, body, header)[steps.test.index])?].flags;
     // LLVM computes the trip count of others.
     let is_known = func.const_bits(steps.step).is_some_and(|step| step == 1 || flags.contains(steps.promise()));
@@ -109,8 +107,7 @@ impl Steps {
     /// How a loop counts, whose latch this is: by what is a constant or defined outside of the loop.
     pub fn of(func: &Function, cfg: &Cfg, l: &Loop, latch: Block) -> Option<Steps> {
         let test = HeaderTest::of(func, l)?;
-        let descends = test.reading().is_none();
-        let reading = if descends { test.reading_down()? } else { test.reading()? };
+        let reading = test.reading().or_else(|| test.reading_down())?;
         let before = l.predecessor(cfg)?;
         let next = *args_of(func, latch, l.header).get(test.index)?;
         let sum = &func.insts[func.def_inst(next)?];
@@ -119,15 +116,21 @@ impl Steps {
             (Op::Binary(BinOp::Add), &[a, b]) if b == test.counter => a,
             _ => return None,
         };
-        let is_known = func.const_bits(step).is_some() || !descends && !func.is_defined_in(step, &l.blocks);
-        is_known.then_some(Steps { before, test, reading, step, descends })
+        let steps = Steps { before, test, reading, step };
+        let is_outside = || !steps.descends() && !func.is_defined_in(step, &l.blocks);
+        (func.const_bits(step).is_some() || is_outside()).then_some(steps)
+    }
+
+    /// Whether the counter is reduced, until it is no longer greater than the bound.
+    pub fn descends(&self) -> bool {
+        self.test.reading().is_none()
     }
 
     /// The promise that a sum does not wrap. As an unsigned number, one with a negative step always does.
     pub fn promise(&self) -> Flags {
         match self.reading {
             Ext::Signed => Flags::NSW,
-            _ if self.descends => Flags::default(),
+            _ if self.descends() => Flags::default(),
             _ => Flags::NUW,
         }
     }
@@ -145,14 +148,18 @@ impl Steps {
     fn limit(&self, func: &mut Function, count: u64) -> Value {
         let known = func.const_bits(self.step);
         let mut b = Builder::new(func, self.before);
-        let mut bound = self.test.bound;
-        let ty = b.ty(bound);
+        let (descends, ty) = (self.descends(), b.ty(self.test.bound));
         let mask = ty.scalar.mask();
-        if self.descends {
+        // The complement, where the counter descends; it is its own inverse.
+        let ascending = |b: &mut Builder<'_>, x: Value| {
+            if !descends {
+                return x;
+            }
             let ones = b.iconst(ty, mask);
-            bound = b.binary(BinOp::Xor, bound, ones);
-        }
-        let known = known.map(|step| if self.descends { step.wrapping_neg() & mask } else { step });
+            b.binary(BinOp::Xor, x, ones)
+        };
+        let bound = ascending(&mut b, self.test.bound);
+        let known = known.map(|step| if descends { step.wrapping_neg() & mask } else { step });
         let step = known.map_or(self.step, |step| b.iconst(ty, step));
         let is_signed = self.reading == Ext::Signed;
         let most = if is_signed { mask >> 1 } else { mask };
@@ -164,7 +171,7 @@ impl Steps {
         let others = b.iconst(ty, count - 1);
         let distance = b.binary(BinOp::Mul, step, others);
         let least = b.iconst(ty, if is_signed { most + 1 } else { 0 });
-        let is_far = match (is_signed, self.descends) {
+        let is_far = match (is_signed, descends) {
             (false, _) => b.icmp(IntCc::Uge, bound, distance),
             // A distance of at most `most` can be taken from a bound that is not negative without overflow.
             (true, false) => {
@@ -184,11 +191,7 @@ impl Steps {
         let fits = b.binary(BinOp::And, is_small, is_far);
         // No counter is less than `least`, so that all iterations are left to the loop after this one.
         let limit = b.select(fits, limit, least);
-        if !self.descends {
-            return limit;
-        }
-        let ones = b.iconst(ty, mask);
-        b.binary(BinOp::Xor, limit, ones)
+        ascending(&mut b, limit)
     }
 
     /// Begins an unrolled loop of so many iterations in front of `rest`, which does those that are left over. It writes
@@ -201,7 +204,7 @@ impl Steps {
         let params: Vec<Value> = in_header.iter().map(|&p| func.add_block_param(unrolled, func.ty(p))).collect();
         func.blocks[self.before].term.redirect(rest, unrolled);
         let cc = if self.reading == Ext::Signed { IntCc::Slt } else { IntCc::Ult };
-        let cc = if self.descends { cc.swapped() } else { cc };
+        let cc = if self.descends() { cc.swapped() } else { cc };
         let cond = Builder::new(func, unrolled).icmp(cc, params[self.test.index], limit);
         (unrolled, params, cond)
     }
