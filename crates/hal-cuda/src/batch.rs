@@ -48,6 +48,8 @@ pub struct GridLaunch<'a> {
 impl GridLaunch<'_> {
     /// The addresses of the arguments.
     fn parameters(&self) -> SmallVec<[*const c_void; 16]> {
+        // Only the handle's own artifact describes the parameters of the function: a deferred launch may outlive the
+        // kernel.
         let args = self.function.artifact().args.iter().map(|arg| self.args[arg.offset as usize..].as_ptr().cast());
         std::iter::once((&raw const *self.descriptor).cast()).chain(args).collect()
     }
@@ -93,6 +95,7 @@ const MAX_LAUNCHED_FUNCTIONS: usize = 64;
 impl Launched {
     /// Notes a function.
     pub fn add(&mut self, function: &Handle) {
+        // The oldest function is forgotten: its next launch is then submitted by itself, which only takes longer.
         if !self.has(function) {
             self.0.truncate(MAX_LAUNCHED_FUNCTIONS - 1);
             self.0.push_front(function.number());
@@ -186,6 +189,7 @@ impl Graph {
         // SAFETY: it writes a handle.
         current.check("cuGraphCreate", unsafe { (calls.create)(&mut graph, 0) }).ok()?;
         let (gpu, function) = (gpu.clone(), first.function.clone());
+        // Made before the nodes, so that returning early destroys the graph.
         let mut made = Graph { gpu, calls, graph, exec, nodes: Vec::new(), first: function, value: None };
         for _ in 0..kernels {
             let raw = made.add(|node, before, count| {
@@ -219,6 +223,7 @@ impl Graph {
         add: impl FnOnce(*mut RawGraphNode, *const RawGraphNode, usize) -> Result<(), Failure>,
     ) -> Option<RawGraphNode> {
         let (mut node, before) = (RawGraphNode::NULL, self.nodes.last());
+        // Each node follows the one before it, so that the kernels run in the order of the stream.
         add(&mut node, before.map_or(std::ptr::null(), |before| &raw const before.raw), before.is_some().into())
             .ok()?;
         Some(node)
@@ -233,10 +238,12 @@ impl Graph {
             current.check("cuGraphLaunch", unsafe { (self.calls.launch)(self.exec, stream) })
         });
         if launched.is_err() {
+            // A node may have got its new launch or not: the next call sets all of them again.
             self.nodes.iter_mut().for_each(|node| node.set = None);
             return false;
         }
         for (node, launch) in self.nodes.iter_mut().zip(launches) {
+            // Only nodes that were set now are `None`, so that an unchanged launch is not copied.
             node.set.get_or_insert_with(|| launch.clone());
         }
         true
@@ -254,8 +261,10 @@ impl Graph {
             // before does not change.
             let code = launch.grid().as_node(|new| unsafe { (self.calls.set_kernel)(self.exec, node.raw, new) });
             current.check("cuGraphExecKernelNodeSetParams", code)?;
+            // The old function may be unloaded from here on: the node refers to the new one.
             node.function.clone_from(&launch.function);
         }
+        // The value is another one in each launch, so that its node is always set.
         let Some(node) = &self.value else { return Ok(()) };
         // SAFETY: the node is of the graph, and `new` describes one word, which lives through the call and is copied.
         let code = node.as_node(value, |new| unsafe { (self.calls.set_words)(self.exec, node.node, new) });

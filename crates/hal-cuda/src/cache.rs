@@ -17,6 +17,8 @@ impl CubinKey {
     /// The key of PTX for a GPU with this compute capability, translated at this level by this version of the driver.
     pub fn new(ptx: &[u8], level: usize, driver: u32, capability: u32) -> CubinKey {
         let mut hasher = blake3::Hasher::new();
+        // The first words name the recipe: a change of how PTX becomes machine code changes them, so that old entries
+        // are missed.
         hasher.update(b"cubin 2").update(&(level as u64).to_le_bytes());
         hasher.update(&driver.to_le_bytes()).update(&capability.to_le_bytes()).update(ptx);
         CubinKey(hasher.finalize())
@@ -96,9 +98,11 @@ impl CubinCache for DirectoryCache {
         let mut entry = folder.read(&name).ok()?;
         let rest = entry.strip_prefix(MAGIC)?;
         let (sum, code) = rest.split_at_checked(HASH)?;
+        // The checksum includes the name, so that an entry under another kernel's name is not loaded.
         if checksum(&name, code).as_bytes() != sum {
             return None;
         }
+        // Entries are evicted by their time, so that using one makes it the youngest.
         folder.touch(&name);
         entry.drain(..MAGIC.len() + HASH);
         Some(entry)
@@ -113,6 +117,7 @@ impl CubinCache for DirectoryCache {
         let name = name(key);
         let entry = [MAGIC.as_slice(), checksum(&name, code).as_bytes(), code].concat();
         if folder.put(&name, &entry).is_ok() {
+            // After the entry is in place: the new entry is the youngest, and goes last.
             let _ = folder.evict(is_entry, self.bound, self.bound);
         }
     }

@@ -74,6 +74,7 @@ impl Gpu {
             return Err(lost);
         }
         let context = self.context()?;
+        // `before` is set last: if a call below fails, dropping `current` changes nothing.
         let mut current = Current { gpu: self, before: None };
         let mut before = RawContext::NULL;
         // SAFETY: it writes a handle.
@@ -93,6 +94,8 @@ impl Gpu {
         if let Some(&context) = self.context.get() {
             return Ok(context);
         }
+        // A lock beside the cell: `get_or_init` cannot return an error, an error must not be kept, and the context must
+        // be retained only once, because it is released once.
         let _one = self.retaining.lock();
         if let Some(&context) = self.context.get() {
             return Ok(context);
@@ -120,6 +123,7 @@ impl Drop for Gpu {
         if self.context.get().is_none() || error::is_lost() || is_forked() {
             return;
         }
+        // The context is released last: destroying what was made in it needs it.
         for stream in std::mem::take(self.free_streams.get_mut()) {
             // SAFETY: a free stream has no owner.
             self.release("cuStreamDestroy", |table| unsafe { (table.stream_destroy)(stream) });
@@ -186,6 +190,8 @@ impl<'a> Current<'a> {
             // SAFETY: it writes a handle, and reads the properties.
             let code = unsafe { (self.table().pool_create)(&mut pool, &properties) };
             self.check("cuMemPoolCreate", code).ok()?;
+            // By default a pool returns its free memory to the system when a stream is synchronised, which is after
+            // each transfer.
             let mut kept = POOL_KEPT_BYTES;
             // SAFETY: the attribute is a number of 64 bits, which is read.
             unsafe { (self.table().pool_set_attribute)(pool, MEMPOOL_ATTR_RELEASE_THRESHOLD, (&raw mut kept).cast()) };
@@ -195,6 +201,8 @@ impl<'a> Current<'a> {
 
     /// A new stream.
     fn new_stream(&self) -> Result<RawStream, Failure> {
+        // Non-blocking: the context is also that of the application's own CUDA code, whose default stream would
+        // otherwise wait for this stream, and this stream for it.
         let mut raw = RawStream::NULL;
         // SAFETY: it writes a handle.
         self.check("cuStreamCreate", unsafe { (self.table().stream_create)(&mut raw, STREAM_NON_BLOCKING) })?;
@@ -203,6 +211,7 @@ impl<'a> Current<'a> {
 
     /// A stream for the caller alone.
     pub fn stream(&self) -> Result<BorrowedStream<'a>, Failure> {
+        // Taken in a statement of its own, so that the lock is not held while a stream is created.
         let free = self.gpu.free_streams.lock().pop();
         let raw = match free {
             Some(raw) => raw,
@@ -227,6 +236,8 @@ impl<'a> Current<'a> {
         let flags = match kind {
             EventKind::Plain => EVENT_DISABLE_TIMING,
             EventKind::Sleeper => EVENT_BLOCKING_SYNC | EVENT_DISABLE_TIMING,
+            // Without `EVENT_BLOCKING_SYNC`: an interrupt of the host between this event and the kernel after it would
+            // count as time of the kernel.
             EventKind::Begin => 0,
             EventKind::Timer => EVENT_BLOCKING_SYNC,
         };
@@ -298,6 +309,7 @@ impl Event {
 
 impl Drop for Event {
     fn drop(&mut self) {
+        // No call of the driver: events are dropped on the path of every launch, also under the lock of a timeline.
         self.gpu.free_events[self.kind as usize].lock().push(self.raw);
     }
 }
@@ -334,6 +346,7 @@ pub struct BorrowedStream<'a> {
 
 impl Drop for BorrowedStream<'_> {
     fn drop(&mut self) {
+        // Work may still be on the stream, such as an asynchronous free. The next borrower's calls come after it.
         self.gpu.free_streams.lock().push(self.raw);
     }
 }

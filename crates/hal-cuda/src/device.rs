@@ -70,6 +70,7 @@ pub fn devices(cache: Option<Arc<dyn CubinCache>>) -> Found {
                     cache.clone(),
                 ));
             }
+            // One GPU that cannot be used does not hide the others.
             Err(absent) => found.absent.push(absent),
         }
     }
@@ -131,12 +132,15 @@ impl CudaDevice {
 
     /// The stream of a queue; of the calling thread if it is 0.
     fn stream(&self, queue: u64) -> Result<Arc<Stream>, HalError> {
+        // Queues with numbers that are equal modulo `MAX_STREAMS` share a stream, which orders their launches and loses
+        // only concurrency.
         let number = if queue == 0 { thread_number() } else { queue };
         let mut streams = self.streams.lock();
         let slot = &mut streams[(number % MAX_STREAMS as u64) as usize];
         match slot {
             Some(stream) => Ok(stream.clone()),
             None => {
+                // Under the lock of all streams, so that two threads of one queue get the same one.
                 let stream = self.spare.lock().take().map_or_else(|| Stream::new(&self.gpu), Ok)?;
                 Ok(slot.insert(Arc::new(stream)).clone())
             }
@@ -150,6 +154,7 @@ fn thread_number() -> u64 {
     thread_local! {
         static NUMBER: u64 = NEXT.fetch_add(1, Ordering::Relaxed);
     }
+    // A thread that is exiting has lost its thread-local storage, and shares stream 0.
     NUMBER.try_with(|&number| number).unwrap_or(0)
 }
 
@@ -177,6 +182,7 @@ impl Device for CudaDevice {
     fn expect_use(&self) -> Option<Expected> {
         let mut expected = None;
         self.used.call_once(|| {
+            // The first launch needs a stream, whether or not its code is in the cache.
             self.make_spare();
             expected = Some(match &self.cache {
                 Some(cache) if !cache.is_empty() => Expected::KeptCode,

@@ -52,6 +52,7 @@ impl InFlight {
         let mut running = RUNNING.lock();
         running.last += 1;
         let launch = Some((running.last, kernel.clone()));
+        // Slots are used again, so that a launch allocates nothing and finds its entry without a search.
         let at = match running.free.pop() {
             Some(at) => {
                 running.kernels[at] = launch;
@@ -126,6 +127,8 @@ impl Failure {
     pub fn new(driver: &Driver, call: &'static str, code: Code) -> Failure {
         let name = error_name(&driver.table, code);
         if is_sticky(code) && !is_lost() {
+            // The driver does not say which kernel it was, so that all launches in flight are named. Only the first
+            // fault is kept: calls that fail after it say nothing new.
             let running = RUNNING.lock().names();
             let _ = LOST.set(lost_because(code, &name, running));
         }
@@ -146,6 +149,7 @@ impl Failure {
 /// fault.
 fn lost_because(code: Code, name: &str, mut running: Vec<Arc<str>>) -> String {
     let mut seen = BTreeSet::new();
+    // A kernel that is in flight several times is named once, at its first launch.
     running.retain(|kernel| seen.insert(kernel.clone()));
     let more = if running.len() > MAX_NAMED { " or another" } else { "" };
     running.truncate(MAX_NAMED);
@@ -161,7 +165,9 @@ impl From<Failure> for HalError {
     fn from(failure: Failure) -> HalError {
         let Failure { call, code, name } = failure;
         match code {
+            // The first fault is what the application has to know, not the error of this call.
             code if is_sticky(code) => lost().unwrap_or(HalError::Device(name)),
+            // Here the size is not known. Callers that know it use `of_size`.
             ERROR_OUT_OF_MEMORY => HalError::OutOfMemory(0),
             ERROR_LAUNCH_OUT_OF_RESOURCES => HalError::Device(format!(
                 "the launch needs more registers or local memory than a multiprocessor has for a group of this size \

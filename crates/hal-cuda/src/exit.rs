@@ -50,6 +50,7 @@ impl Call {
         if !GATE.begin() {
             return Err(HalError::Device("the process ends".into()));
         }
+        // Counted by thread too: if this thread itself ends the process, it must not wait for its own call.
         OWN.set(OWN.get() + 1);
         Ok(Call(PhantomData))
     }
@@ -100,6 +101,7 @@ extern "C" fn at_end(_: c_int, _: *mut c_void) {
     if is_forked() {
         return;
     }
+    // Closed before the count is read: a call that begins now is either seen or refused.
     GATE.close();
     let begin = Instant::now();
     while !GATE.is_quiet(OWN.get()) && begin.elapsed() < MAX_EXIT_DELAY {

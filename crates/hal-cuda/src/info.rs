@@ -78,6 +78,7 @@ pub fn describe(driver: &Driver, ordinal: i32, device: RawDevice) -> Result<Desc
     let mut id = [0; UUID_BYTES];
     // SAFETY: it writes 16 bytes.
     if unsafe { (driver.table.device_get_uuid)(&mut id, device) } != 0 {
+        // Without an id of the driver, name and ordinal distinguish the GPUs of this machine.
         id = uuid(&["GPU", &name, &ordinal.to_string()]);
     }
     // The most that a group can have by `cuFuncSetAttribute`, without the driver's own reserve.

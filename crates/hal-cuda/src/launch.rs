@@ -60,15 +60,21 @@ struct Checked<'a> {
 fn checked<'a>(gpu: &Arc<Gpu>, current: &Current<'_>, launch: &Launch<'a>) -> Result<Checked<'a>, HalError> {
     let kernel = kernel_of(gpu, launch)?;
     check(kernel, launch)?;
+    // The groups may change their shape before anything depends on it: registers, grids and coarsening all follow the
+    // new range. The descriptor keeps the program's range, since such a kernel does not query its groups.
     let shaped = shaped(&launch.range, kernel.warp, kernel.function.most, gpu.size);
     let range = shaped.as_ref().unwrap_or(&launch.range);
     let threads = group_of(range).iter().product();
+    // Pointers into shared virtual memory may have less alignment than a coarsened kernel's wide accesses need.
     let coarse = kernel.coarse.as_ref().filter(|_| has_aligned_buffers(kernel, launch));
     let function = match coarse {
+        // Factor 1: the same work-items with wider accesses, such as `vload16` of bytes by one instruction. The
+        // function replaces the ordinary one for the whole range.
         Some(CoarseFunction { function, factor: 1, .. }) if threads <= function.most => function,
         _ => kernel.function_for(current, threads)?,
     };
     kernel.allow_local(current, function, launch.local_size)?;
+    // A real factor splits the range: the ordinary function runs what does not fill a coarsened work-item or group.
     let coarse = coarse.filter(|coarse| coarse.factor > 1);
     let split = coarse.and_then(|coarse| split(kernel, coarse, (range, launch.local_size), threads));
     if let Some(Split { coarse, local_size, .. }) = &split {
@@ -85,6 +91,7 @@ fn checked<'a>(gpu: &Arc<Gpu>, current: &Current<'_>, launch: &Launch<'a>) -> Re
         }
     };
     let items = range.global.iter().fold(1u64, |items, &n| items.saturating_mul(n));
+    // `quick` is 0 until a launch of the kernel was quick, so that its first launch is never deferred.
     let may_wait = items <= kernel.quick.load(Ordering::Relaxed)
         // A kernel that shares memory with the host may wait for something that the host does at the end of the
         // previous launch.
@@ -103,12 +110,14 @@ pub fn submit(
 ) -> Result<Completion, HalError> {
     let current = gpu.enter()?;
     let Checked { kernel, first, rest, items, may_wait } = checked(gpu, &current, launch)?;
+    // The buffer is emptied on the launch's own stream, so that this happens before the kernel writes to it.
     let print = match kernel.artifact.printf_formats.is_empty() {
         true => None,
         false => Some((printing.clone(), printing.buffer(&current, stream.raw())?)),
     };
     let buffer = print.as_ref().map_or(0, |(_, block)| block.address());
     let descriptor = descriptor(kernel, launch, buffer);
+    // Before the first call of the driver that may report a fault of this kernel.
     let in_flight = InFlight::new(&kernel.name);
     let running = |number, times| {
         let quick = (Instant::now(), items, kernel.quick.clone());
@@ -123,9 +132,13 @@ pub fn submit(
     {
         return running(number, None);
     }
+    // Such a graph is one kernel and the timeline value: more grids, or the events around a timed kernel, are not in
+    // it.
     let is_alone = rest.is_none() && !launch.timed && buffer == 0 && !kernel.has_private;
     // The closures borrow the descriptor: a copy of it costs as much as a lock.
     let entered = stream.entered(&current);
+    // The first closure submits the launch together with the timeline value, if a thread waited for the launch before.
+    // If it does not, the second one submits the grids.
     let begun = stream.timeline().submit(
         &entered,
         |graphs, value| {
@@ -136,6 +149,7 @@ pub fn submit(
             let grids = std::iter::once(first).chain(rest.into_iter().flatten());
             let times = put(kernel, &current, stream, launch, &descriptor, grids)?;
             if is_alone {
+                // The function has now run by itself on this stream, which is required before a graph may have it.
                 graphs.launched.add(first.function);
             }
             let end = times.as_ref().map(|(_, end)| end.clone());
@@ -165,6 +179,8 @@ fn put<'a>(
         return begin(current, stream, launch, descriptor, grids).map(|()| None);
     }
     let record = |kind| Event::record(&kernel.gpu, current, stream.raw(), kind);
+    // The stream waits, then come the event, the grids and the event, and then `_held` is dropped, which lets the
+    // stream go on: the GPU finds all of them at once.
     let wait = if kernel.may_be_held() { stream.stream_wait() } else { None };
     let _held = wait.and_then(|wait| wait.hold(current, stream.raw()));
     let start = record(EventKind::Begin)?;
@@ -179,6 +195,8 @@ pub fn append(gpu: &Arc<Gpu>, stream: &Stream, launch: &Launch<'_>) -> bool {
     let Ok(Checked { kernel, first, rest: None, may_wait: true, .. }) = checked(gpu, &current, launch) else {
         return false;
     };
+    // The launch is deferred under the lock of the list of completions, so that the launch to which it is appended is
+    // not notified in between. It prints nothing, so that its descriptor has no buffer.
     stream.append(launch.queue, &kernel.name, || defer(stream, launch, descriptor(kernel, launch, 0), first))
 }
 
@@ -219,13 +237,19 @@ fn split<'a>(
         Coarsening::WorkItems => {
             let (coarsened, rest) = coarsened_items(range, factor, size.units * MIN_COARSE_THREADS)?;
             let coarsened = shaped(&coarsened, kernel.warp, most, size).unwrap_or(coarsened);
+            // A coarsened thread may need more registers than an ordinary one, so that its largest group may be
+            // smaller.
             let fits = group_of(&coarsened).iter().product::<u64>() <= most;
             fits.then_some(Split { coarse, coarsened, local_size, rest: rest.map(|rest| (rest, [0; 3])) })
         }
         Coarsening::Groups { dim, local_size: of_variables } => {
+            // If an argument gives the size of local memory, each fused group gets as much, in whole blocks, one behind
+            // the other.
             let of_all = || local_size.checked_next_multiple_of(BLOCK_ALIGN.into())?.checked_mul(factor);
             let local_size = of_variables.or_else(of_all)?;
             let (coarsened, rest) = coarsened_groups(range, dim.into(), factor)?;
+            // With few groups, fusing leaves multiprocessors idle; with much local memory, fewer fused groups are
+            // resident.
             let has_enough = group_count(&coarsened) >= least_groups(threads, size);
             let fits = threads <= most && is_full(threads, local_size, kernel.local_memory);
             let rest =
@@ -249,6 +273,7 @@ fn sub_grids<'a>(
         };
         let grids = grids(range, GRID_LIMITS).ok_or_else(too_many)?;
         Ok::<_, HalError>(grids.map(move |mut grid| {
+            // The remaining groups have the ids that follow those of the coarsened part.
             grid.first_group = std::array::from_fn(|d| grid.first_group[d] + first_group[d]);
             SubGrid::new(function, grid, local_size)
         }))
@@ -306,6 +331,7 @@ fn begin<'a>(
     descriptor: &Descriptor,
     grids: impl Iterator<Item = SubGrid<'a>>,
 ) -> Result<(), HalError> {
+    // One descriptor serves all grids: the driver copies the parameters of a launch before it returns.
     let mut descriptor = *descriptor;
     for sub_grid in grids {
         descriptor.set_grid(&sub_grid.grid);

@@ -160,6 +160,7 @@ pub fn is_forked() -> bool {
 /// The driver, loaded and initialised by the first call.
 pub fn driver() -> Result<&'static Driver, Absent> {
     static DRIVER: OnceLock<Result<Driver, Absent>> = OnceLock::new();
+    // Before the cell is touched: a thread of the parent may be filling it, and in the child nobody would end that.
     if is_forked() {
         return Err(Absent::Forked);
     }
@@ -167,6 +168,7 @@ pub fn driver() -> Result<&'static Driver, Absent> {
 }
 
 fn start() -> Result<Driver, Absent> {
+    // Before the library is loaded: a fork in the middle of the initialisation counts as one after it.
     BEGUN.store(true, Ordering::Relaxed);
     // SAFETY: the function only stores a flag. If it cannot be registered, a forked child gets the driver's errors. It
     // is registered first, so that a child of a fork during the initialisation does not wait for the thread that
@@ -174,6 +176,7 @@ fn start() -> Result<Driver, Absent> {
     unsafe { libc::pthread_atfork(None, None, Some(after_fork)) };
     // SAFETY: the library's initialisers are the driver's own, which any process may run.
     let library = unsafe { Library::open(Some("libcuda.so.1"), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| {
+        // Nothing was initialised: a child of this process gets this reason too, and not that it was forked.
         BEGUN.store(false, Ordering::Relaxed);
         Absent::NoLibrary(e.to_string())
     })?;

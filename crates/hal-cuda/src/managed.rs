@@ -22,6 +22,7 @@ pub fn allocate(gpu: &Arc<Gpu>, size: u64) -> Result<HostVisible<Managed>, HalEr
     // SAFETY: it writes an address.
     let code = unsafe { (current.table().mem_alloc_managed)(&mut address, bytes, MEM_ATTACH_GLOBAL) };
     current.check("cuMemAllocManaged", code).map_err(|failure| failure.of_size(size))?;
+    // While this count is not 0, no launch is deferred, since a kernel may then wait for the host.
     gpu.shared.fetch_add(1, Ordering::Relaxed);
     let owner = Managed { gpu: gpu.clone(), address };
     // SAFETY: the driver has given this many bytes, which the host may use until they are freed. Their content is what

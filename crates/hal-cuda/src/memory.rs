@@ -32,6 +32,7 @@ impl DeviceBlock {
     pub fn allocate(gpu: &Arc<Gpu>, size: u64) -> Result<DeviceBlock, HalError> {
         let current = gpu.enter()?;
         let mut address = 0;
+        // An empty block has an address too, and the driver refuses to allocate zero bytes.
         let bytes = usize::try_from(size).map_err(|_| HalError::OutOfMemory(size))?.max(1);
         let allocated = match current.pool() {
             Some(pool) => {
@@ -76,6 +77,8 @@ impl Drop for DeviceBlock {
     fn drop(&mut self) {
         let address = self.address;
         let (Ok(_end_waits), Ok(current)) = (Call::begin(), self.gpu.enter()) else { return };
+        // `cuMemFree` waits for all kernels of the context, and this may be the thread that notifies completions.
+        // Freeing into the pool waits for nothing.
         if current.pool().is_some()
             && let Ok(stream) = current.stream()
         {
@@ -211,6 +214,8 @@ impl Memory for CudaMemory {
                 // transfer.
                 self.staging.write(self.gpu(), to, unsafe { std::slice::from_raw_parts(from, size as usize) })
             }
+            // Memory without an address on the host is on this GPU or on another one. Only copies between two GPUs need
+            // the link.
             None => match other_gpu(self.gpu(), source) {
                 Some(other) => {
                     let from = source.device_address() + source_offset;
@@ -237,6 +242,7 @@ impl Memory for CudaMemory {
     }
 
     fn read_rect(&self, from: &Rect, to: &mut [u8]) -> Result<(), HalError> {
+        // A single row has no gaps: it needs no gathering through a second block of the GPU.
         if let [_, 1, 1] = from.region {
             return self.read(from.start, to);
         }
@@ -252,6 +258,7 @@ impl Memory for CudaMemory {
 
     fn copy_rect(&self, to: &Rect, source: &dyn Memory, from: &Rect) -> Result<(), HalError> {
         if source.host_address().is_some() {
+            // `rect::copy` takes boxes of a GPU's memory only, so that each row of the host is one transfer.
             let mut rows = to.rows().zip(from.rows());
             return rows.try_for_each(|(to, row)| self.copy_from(to, source, row, from.region[0]));
         }
@@ -292,11 +299,14 @@ fn copy_on_device(gpu: &Arc<Gpu>, to: Address, from: Address, size: u64) -> Resu
     }
     let current = gpu.enter()?;
     let stream = current.stream()?;
+    // The driver allows no overlap of the ranges of one copy. Ranges without overlap need no buffer.
     if to.abs_diff(from) >= size {
         copy(&current, stream.raw, to, from, size)?;
         return Ok(current.synchronize(stream.raw)?);
     }
     let bounce = DeviceBlock::allocate(gpu, size.min(BOUNCE_BYTES))?;
+    // As `memmove` does: towards higher addresses the last chunk goes first, so that no chunk overwrites bytes that are
+    // still to be read. The stream keeps the copies in order, so that one buffer serves all chunks.
     for (at, chunk) in chunks(size, BOUNCE_BYTES, to > from) {
         copy(&current, stream.raw, bounce.address, from + at, chunk)?;
         copy(&current, stream.raw, to + at, bounce.address, chunk)?;
@@ -329,7 +339,9 @@ pub(crate) fn fill(
     pattern: &[u8],
 ) -> Result<(), HalError> {
     let table = current.table();
+    // A `float4` of zeros becomes one zero byte, which one call of the driver repeats.
     let pattern = shortest(pattern);
+    // `cuMemsetD16Async` and `cuMemsetD32Async` take aligned addresses and count whole words.
     let is_aligned = |n: u64| to.is_multiple_of(n) && (size as u64).is_multiple_of(n);
     // SAFETY: the range lies in live memory, which callers check, and the memory lives until the stream has been waited
     // for.
@@ -352,6 +364,7 @@ fn fill_by_doubling(
     size: usize,
     pattern: &[u8],
 ) -> Result<(), HalError> {
+    // At least 1: a pattern may be as long as the range.
     let times = (PATTERN_BLOCK_BYTES.min(size) / pattern.len()).max(1);
     let mut block = pattern.repeat(times);
     block.truncate(size);
@@ -359,6 +372,8 @@ fn fill_by_doubling(
     let code = unsafe { (current.table().memcpy_to_device)(to, block.as_ptr().cast(), block.len(), stream) };
     current.check("cuMemcpyHtoDAsync", code)?;
     current.synchronize(stream)?;
+    // `done` is a multiple of the pattern's length unless the range is full, so that each copy continues the pattern. A
+    // copy is at most as long as what is done, so that its source and target do not overlap.
     let mut done = block.len();
     while done < size {
         let chunk = done.min(size - done);

@@ -175,9 +175,12 @@ impl CudaKernel {
             return Err(bad("it enqueues kernels, which a GPU does not"));
         }
         let ptx = text_of(&artifact)?;
+        // One call around the whole load: otherwise the process could begin to end in its middle, and an error below
+        // would unload the module while the driver is torn down.
         let _end_waits = Call::begin()?;
         let current = to.gpu.enter()?;
         let raw = load(&current, to, &ptx, effort)?;
+        // From here on an error unloads the module, since dropping its last reference does.
         let module = Arc::new(Module { gpu: to.gpu.clone(), raw, artifact: artifact.clone() });
         let function = module.function(&current, &artifact.entry)?;
         let coarse = match coarse {
@@ -186,6 +189,8 @@ impl CudaKernel {
             }
             None => None,
         };
+        // Private memory counts if either function has some: which of them a launch runs is known only when it is
+        // checked.
         let functions = std::iter::once(&function).chain(coarse.iter().map(|coarse| &coarse.function));
         let private =
             functions.map(|function| attribute_of(&current, function.handle.raw, FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES));
@@ -218,6 +223,7 @@ impl CudaKernel {
         }
         let large = self.large.get_or_init(|| {
             let ptx = text_of(&self.artifact)?;
+            // This code is not put into the cache, whose key does not name the limit of registers.
             let raw = compile(&self.gpu, |current| {
                 let mut options = Options::new(ptx.as_bytes(), Effort::Full);
                 options.set(JIT_MAX_REGISTERS, REGISTERS_OF_LARGEST_GROUP);
@@ -226,6 +232,7 @@ impl CudaKernel {
             let module = Module { gpu: self.gpu.clone(), raw, artifact: self.artifact.clone() };
             Arc::new(module).function(current, &self.artifact.entry)
         });
+        // An error is kept like a function: the same text would fail again, after the same time.
         let function = large.as_ref().map_err(Clone::clone)?;
         if threads > function.most {
             let (name, most) = (&self.name, function.most);
@@ -241,7 +248,10 @@ impl CudaKernel {
     fn check_parameters(&self, current: &Current<'_>) -> Result<(), HalError> {
         let Some(info) = current.table().func_get_param_info else { return Ok(()) };
         let block = self.artifact.arg_block;
+        // The driver reads parameter `i` from the argument's offset on, so it must not be longer than the rest of the
+        // block.
         let room = self.artifact.args.iter().map(|arg| block.saturating_sub(arg.offset) as usize);
+        // The first parameter is the launch descriptor; the arguments of the kernel follow.
         let rooms = std::iter::once(gpu::SIZE as usize).chain(room);
         let mut count = 0;
         for (i, room) in rooms.enumerate() {
@@ -274,6 +284,8 @@ impl CudaKernel {
                 "a group asks for {size} bytes of local memory, and {most} are there"
             )));
         }
+        // One call for the first group that needs it sets the most that any later group may ask for. Two threads that
+        // find the flag unset both make the call, with the same number.
         if size <= PLAIN_LOCAL_BYTES || function.has_local_memory.load(Ordering::Relaxed) {
             return Ok(());
         }
@@ -334,7 +346,10 @@ struct Options {
 impl Options {
     fn new(image: &[u8], effort: Effort) -> Options {
         let mut log = vec![0u8; LOG_BYTES];
+        // Only the option `-g` puts source lines into the text. For text without them, ptxas is not asked for line
+        // information.
         let has_lines = image.windows(6).any(|text| text == b"\t.loc\t");
+        // The address stays valid when the vector moves into `options`, because the bytes are on the heap.
         let (names, values) = (vec![JIT_ERROR_LOG_BUFFER], vec![log.as_mut_ptr().cast()]);
         let mut options = Options { log, names, values };
         options.set(JIT_ERROR_LOG_BUFFER_SIZE_BYTES, LOG_BYTES);
@@ -346,6 +361,7 @@ impl Options {
     /// Sets an option that is a number.
     fn set(&mut self, name: i32, value: usize) {
         self.names.push(name);
+        // The driver takes an option that is a number in the bits of the pointer itself.
         self.values.push(std::ptr::without_provenance_mut(value));
     }
 
@@ -419,6 +435,7 @@ fn load(current: &Current<'_>, to: &LoadFor<'_>, ptx: &CString, effort: Effort) 
     let Some(cache) = to.cache else {
         return compile(to.gpu, |current| load_cubin(current, &link(current, ptx, effort)?));
     };
+    // An entry that does not load counts as missing: the translation below replaces it.
     let key = key_of(to, ptx.as_bytes(), effort);
     if let Some(cubin) = cache.get(&key)
         && let Ok(module) = load_cubin(current, &cubin)
@@ -427,6 +444,8 @@ fn load(current: &Current<'_>, to: &LoadFor<'_>, ptx: &CString, effort: Effort) 
     }
     let cubin = compile(to.gpu, |current| {
         let cubin = link(current, ptx, effort)?;
+        // The compiler's thread puts it into the cache: the end of the process waits for this thread, so that a short
+        // program, too, leaves the code for its next run.
         cache.put(&key, &cubin);
         Ok(cubin)
     })?;

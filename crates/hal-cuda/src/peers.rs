@@ -44,6 +44,8 @@ fn link(a: &Arc<Gpu>, b: &Arc<Gpu>, staging: &Staging) {
     if linked.contains(&second.device) {
         return;
     }
+    // Before the attempt: a link that does not work is not tried again. The lock keeps other copies from using it until
+    // it is known to work.
     linked.push(second.device);
     let pairs = [(first, second), (second, first)];
     if !pairs.iter().all(|(gpu, peer)| can_access(gpu, peer)) {
@@ -51,6 +53,7 @@ fn link(a: &Arc<Gpu>, b: &Arc<Gpu>, staging: &Staging) {
     }
     let admitted =
         pairs.iter().all(|(owner, guest)| set_access(owner, guest.device, MEM_ACCESS_FLAGS_PROT_READWRITE).is_ok());
+    // The pair is undone as a whole, since one pool that grants access alone is what drivers fail with.
     if !admitted || !pairs.iter().all(|(to, from)| arrives(to, from, staging).unwrap_or(false)) {
         for (owner, guest) in pairs {
             // If this fails, there is no link, and so no access to revoke.
@@ -80,6 +83,7 @@ fn set_access(owner: &Gpu, guest: RawDevice, flags: i32) -> Result<(), HalError>
 /// Whether the bytes of a copy arrive.
 fn arrives(to: &Arc<Gpu>, from: &Arc<Gpu>, staging: &Staging) -> Result<bool, HalError> {
     let [copied, overwritten] = PATTERNS;
+    // The target has another byte first, or old bytes could pass for the copied ones.
     let (source, target) = (filled(from, copied)?, filled(to, overwritten)?);
     transfer((to, target.address()), (from, source.address()), PROBE_BYTES as u64)?;
     let mut found = vec![overwritten; PROBE_BYTES];

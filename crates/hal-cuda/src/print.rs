@@ -36,6 +36,7 @@ impl Printing {
             None => {
                 let block = DeviceBlock::allocate(&self.gpu, PRINT_RECORDS + u64::from(MAX_PRINT_BYTES))?;
                 block.fill(current, stream, PRINT_CAPACITY, 4, &MAX_PRINT_BYTES.to_le_bytes())?;
+                // Fresh memory may hold old records. Later launches find what `deliver` has cleared.
                 clear(current, stream, &block, MAX_PRINT_BYTES)?;
                 block
             }
@@ -49,6 +50,7 @@ impl Printing {
         let mut used = [0; 4];
         self.staging.read(&self.gpu, block.address() + PRINT_USED, &mut used)?;
         let asked = u32::from_le_bytes(used);
+        // Work-items add to the count before they know whether their record fits, so that it may exceed the capacity.
         let used = asked.min(MAX_PRINT_BYTES);
         let mut bytes = vec![0; used as usize];
         self.staging.read(&self.gpu, block.address() + PRINT_RECORDS, &mut bytes)?;
@@ -58,6 +60,7 @@ impl Printing {
             clear(current, stream.raw, &block, used)?;
             current.synchronize(stream.raw)?;
         }
+        // On an error above, the block is freed instead, since its content is not known.
         self.free.lock().push(block);
         if asked > MAX_PRINT_BYTES {
             report_overflow(asked);

@@ -62,6 +62,7 @@ pub fn fill(gpu: &Gpu, to: Rect, pattern: &[u8]) -> Result<(), HalError> {
     let current = gpu.enter()?;
     let stream = current.stream()?;
     let begun = (|| {
+        // The stream keeps the copies in order: each one finds the rows filled that it reads.
         memory::fill(&current, stream.raw, to.start, width as usize, pattern)?;
         let rows = |first: u64, rows: u64| Rect { region: [width, rows, 1], ..to.at(to.start + first * to.row_pitch) };
         let mut done = 1;

@@ -74,6 +74,7 @@ impl Stream {
             if last.queue != queue || last.times.is_some() || last.print.is_some() {
                 return false;
             }
+            // Deferring calls no driver, so that it may happen under the lock of the list. Submitting may not.
             let Some(number) = defer() else { return false };
             last.append(number, kernel);
             true
@@ -169,6 +170,7 @@ impl Running {
     /// Adds a launch, which completes with this one.
     fn append(&mut self, number: u64, kernel: &Arc<str>) {
         match self.numbers.last_mut() {
+            // Mostly the queue is alone on its stream, and one range of numbers is enough for all its launches.
             Some(last) if *last.end() + 1 == number => *last = *last.start()..=number,
             _ => self.numbers.push(number..=number),
         }
@@ -179,12 +181,14 @@ impl Running {
 
     /// Learns whether the kernel is quick.
     fn learn(&self) {
+        // The time includes the wait for earlier launches: a kernel does not become quick while the GPU is busy.
         let (begin, items, quick) = &self.quick;
         let (known, time) = (quick.load(Ordering::Relaxed), begin.elapsed());
         // The time of several launches with one completion says little about each of them.
         let is_alone = self.numbers.first().is_some_and(|first| *first.start() == self.last());
         if *items > known && time < QUICK_LAUNCH_TIME && is_alone {
             quick.store(*items, Ordering::Relaxed);
+        // Between the two thresholds nothing changes, so that one late notification does not end the deferring.
         } else if known > 0 && time > SLOW_LAUNCH_TIME {
             quick.store(0, Ordering::Relaxed);
         }
@@ -216,6 +220,7 @@ impl Drop for Running {
     /// Waits if the kernel still writes its output, and submits a deferred launch, because the kernel may be dropped
     /// after this.
     fn drop(&mut self) {
+        // The buffer is freed with this value, so that the kernel must have ended before.
         if self.print.is_some() {
             let _ = self.wait();
         }
@@ -235,6 +240,7 @@ impl Pending for Running {
     }
 
     fn on_end(self: Box<Self>, finish: Box<dyn Finish>) {
+        // A clone, because the launch with its own reference moves into the list.
         let stream = self.stream.clone();
         completions::notify_end(&stream, Ending { launch: *self, finish });
     }

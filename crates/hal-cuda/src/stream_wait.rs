@@ -61,6 +61,8 @@ impl Word {
 
     /// Releases the streams that wait for numbers up to this one.
     fn release(&self, number: u32) {
+        // The difference is compared, and not the numbers, which wrap. A number never goes back: the watchdog may
+        // release one that the owner has passed meanwhile.
         let later = |value: u32| (number.wrapping_sub(value) as i32 > 0).then_some(number);
         if let Some(value) = self.value() {
             // An error means that the word has reached this number already.
@@ -94,8 +96,11 @@ impl StreamWait {
     /// Lets the stream wait until the result is dropped. `None` if the driver has no stream waits, or no watchdog can
     /// be started.
     pub fn hold(&self, current: &Current<'_>, stream: RawStream) -> Option<Held<'_>> {
+        // `Held` keeps this lock until the wait is released: two threads that submit timed launches to one stream take
+        // turns, so that one number is awaited at a time.
         let mut last = self.last.lock();
         let next = last.wrapping_add(1);
+        // Without a watchdog nothing would end a wait for which the driver itself waits.
         if !State::start(&self.watched) {
             return None;
         }
@@ -106,6 +111,7 @@ impl StreamWait {
             unsafe { (current.table().stream_wait_value)(stream, self.block.address(), next, STREAM_WAIT_VALUE_GEQ) };
         *last = next;
         if current.check("cuStreamWaitValue32", code).is_err() {
+            // The word gets the number although no stream waits for it, so that the watchdog sees no wait.
             self.word.release(next);
             return None;
         }
@@ -115,6 +121,7 @@ impl StreamWait {
 
 impl Drop for StreamWait {
     fn drop(&mut self) {
+        // This runs before the block is freed, since fields are dropped after this function.
         self.watched.withdraw(&self.word);
     }
 }
@@ -152,6 +159,8 @@ impl State {
     /// Starts the thread, unless it runs. Returns false if it cannot be started.
     fn start(this: &Arc<State>) -> bool {
         let mut looks = this.looks.lock();
+        // Under the lock under which the thread decides to end: it either sees the 0 and goes on, or `runs` is false
+        // here.
         looks.idle = 0;
         if !looks.runs {
             let state = this.clone();
@@ -183,6 +192,7 @@ fn watch(state: &State) {
     loop {
         looks = state.ended.wait_for(looks, WATCHDOG_INTERVAL).0;
         for (word, number) in before.drain(..) {
+            // A number that was awaited at the previous look and still is has been awaited for a whole interval.
             if let Some(word) = word.upgrade().filter(|word| word.awaited() == Some(number)) {
                 word.release(number);
             }
@@ -194,6 +204,7 @@ fn watch(state: &State) {
             }
         }
         looks.idle = if before.is_empty() { looks.idle + 1 } else { 0 };
+        // `runs` changes under the lock, so that the next wait of a stream starts a new thread.
         if looks.ends || looks.idle >= MAX_IDLE_LOOKS {
             looks.runs = false;
             return;

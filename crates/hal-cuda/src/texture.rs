@@ -52,6 +52,7 @@ impl CudaTexture {
     /// loads.
     pub fn new(gpu: &Arc<Gpu>, memory: &dyn Memory, rows: &TextureRows) -> Option<CudaTexture> {
         let address = memory.device_address() + rows.start;
+        // The driver refuses rows outside of these limits; larger texels are slower than loads.
         let can_be = address.is_multiple_of(BASE_ALIGN_BYTES)
             && rows.row_pitch.is_multiple_of(ROW_ALIGN_BYTES)
             && rows.width <= MAX_WIDTH

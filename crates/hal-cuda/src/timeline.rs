@@ -35,6 +35,7 @@ impl CudaStream {
     /// A timeline on a new stream. The value is allocated now, because a later allocation may wait for launches.
     pub fn new(gpu: &Arc<Gpu>) -> Result<CudaStream, HalError> {
         let stream = OwnedStream::new(gpu)?;
+        // Without this memory, `value` stays 0 and `write` fails, so that the timeline works by events alone.
         let value = HostBlock::allocate(gpu, size_of::<u64>()).ok();
         Ok(CudaStream { gpu: gpu.clone(), stream, value })
     }
@@ -130,11 +131,13 @@ impl Entered<'_> {
         let Some(block) = &self.stream.value else { return false };
         let awaited = graphs.awaited(function.number());
         awaited.count = awaited.count.saturating_add(1);
+        // Launches before the graph run by themselves, which a function must do before a graph may have it.
         if awaited.count < AWAITED_LAUNCHES_BEFORE_GRAPH {
             return false;
         }
         let launch = launch();
         let (gpu, current) = (&self.stream.gpu, self.current);
+        // The block outlives the graph's launches: dropping the timeline waits for the value that was written last.
         let make = || Graph::new(gpu, current, &launch.grid(), 1, Some(block.address()));
         let graph = awaited.graph.get_or_insert_with(make);
         graph.as_mut().is_some_and(|graph| graph.launch(current, self.stream.raw(), &[launch], value))
@@ -173,6 +176,7 @@ impl Submission<CudaStream> for Entered<'_> {
     }
 
     fn can_batch(&self, graphs: &Graphs, launches: &[Call]) -> bool {
+        // A batch with the first launch of a function goes to the stream launch by launch.
         launches.iter().all(|launch| graphs.launched.has(&launch.function))
     }
 

@@ -96,6 +96,7 @@ impl Staging {
             return unsafe { self.transfer(gpu, host, from, size) };
         }
         let current = gpu.enter()?;
+        // Without a block, because pinned memory is short, the read goes directly.
         let free = self.small.lock().pop();
         let mut block = free.or_else(|| HostBlock::allocate(&self.gpu, MAX_SMALL_READ_BYTES).ok());
         let pinned = block.as_mut().map(HostBlock::bytes_mut);
@@ -119,6 +120,8 @@ impl Staging {
         }
         let current = gpu.enter()?;
         let host_address = host.address() as Address;
+        // Pinned memory of the host, such as a mapped buffer, is fetched by the GPU at the full speed of the bus as it
+        // is.
         if size <= MAX_DIRECT_BYTES || memory_type(&current, host_address) == Some(MEMORYTYPE_HOST) {
             // SAFETY: both sides have `size` bytes, as this function's caller promises.
             return unsafe { direct(&current, host, device, size) };
@@ -126,6 +129,8 @@ impl Staging {
         let threads = threads().min(size / BYTES_PER_THREAD).max(1);
         // Four chunks for each thread, so that copying and fetching overlap early.
         let chunk = (size / threads / 4).next_multiple_of(4096).clamp(MIN_CHUNK_BYTES, PINNED_BLOCK_BYTES);
+        // Chunks are taken by a counter and not divided beforehand: a thread that starts late, or that shares its core,
+        // then takes fewer.
         let next = AtomicUsize::new(0);
         let work = || -> Result<(), HalError> {
             let current = gpu.enter()?;
@@ -140,6 +145,7 @@ impl Staging {
                 // SAFETY: this thread alone has this chunk, which lies within the range, and the block.
                 if let Err(error) = unsafe { staged(&current, host.at(at), device + at as Address, bytes, pinned) } {
                     // The other threads find no chunk left, and end too.
+                    // Half of the largest number, since each other thread still adds 1: the counter must not wrap to 0.
                     next.store(usize::MAX / 2, Ordering::Relaxed);
                     break Err(error);
                 }
@@ -154,6 +160,8 @@ impl Staging {
             let mut result = work();
             for helper in helpers {
                 let panicked = |_| Err(HalError::Device("a thread of a transfer panicked".into()));
+                // Each helper is joined even after an error: the slice of the caller is in use until the last one has
+                // ended.
                 result = result.and(helper.join().unwrap_or_else(panicked));
             }
             result
@@ -170,6 +178,8 @@ impl Staging {
             if blocks.allocated < MAX_PINNED_BLOCKS {
                 break;
             }
+            // A thread holds at most one block, and waits only for its own copy while it does, so that a block comes
+            // back.
             blocks = self.returned.wait(blocks);
         }
         // Counted before the allocation, which is made without the lock.
@@ -177,6 +187,7 @@ impl Staging {
         drop(blocks);
         let allocated = HostBlock::allocate(&self.gpu, PINNED_BLOCK_BYTES);
         if allocated.is_err() {
+            // The thread that is woken tries to allocate itself, and goes on without a block if that fails, too.
             self.blocks.lock().allocated -= 1;
             self.returned.notify_one();
         }
@@ -208,6 +219,7 @@ fn memory_type(current: &Current<'_>, address: Address) -> Option<u32> {
     let code = unsafe {
         (current.table().pointer_get_attribute)((&raw mut kind).cast(), POINTER_ATTRIBUTE_MEMORY_TYPE, address)
     };
+    // Ordinary memory, which the driver does not know, is an error of the call.
     (code == 0 && kind != 0).then_some(kind)
 }
 
@@ -297,6 +309,7 @@ pub fn text(gpu: &Gpu, address: Address) -> Option<Vec<u8>> {
                     return Some(text);
                 }
             }
+            // Smaller steps reach the last bytes of an allocation that does not end at a multiple of the chunk.
             Err(_) if chunk > 1 && !crate::error::is_lost() => chunk /= 4,
             Err(_) => break,
         }
