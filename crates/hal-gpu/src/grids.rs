@@ -56,6 +56,7 @@ struct Span {
 
 /// The spans of a dimension.
 fn spans(global: u64, local: u64, limit: u64) -> impl Iterator<Item = Span> + Clone {
+    // All groups of a grid have one size, so that the smaller group at the edge is a span of its own.
     let (whole, rest) = (global / local, global % local);
     let full = (0..whole.div_ceil(limit)).map(move |i| {
         let first_group = i * limit;
@@ -67,6 +68,7 @@ fn spans(global: u64, local: u64, limit: u64) -> impl Iterator<Item = Span> + Cl
 /// The grid of a range that needs only one.
 #[inline]
 pub fn single(range: &NdRange, limits: [u64; 3]) -> Option<Grid> {
+    // A range that is smaller than a group is one group of the range's size.
     let local: [u64; 3] = std::array::from_fn(|d| range.local[d].min(range.global[d]).max(1));
     let groups: [u64; 3] = std::array::from_fn(|d| range.global[d] / local[d]);
     let is_one = |d: usize| groups[d] * local[d] == range.global[d] && (1..=limits[d]).contains(&groups[d]);
@@ -81,6 +83,7 @@ pub fn single(range: &NdRange, limits: [u64; 3]) -> Option<Grid> {
 /// The grids of a range; `None` if there are too many to submit. No size of the range is 0.
 pub fn grids(range: &NdRange, limits: [u64; 3]) -> Option<impl Iterator<Item = Grid> + use<>> {
     let local = range.local.map(|size| size.max(1));
+    // Counted before the first grid is made: a launch is refused as a whole, not after a million grids.
     let count = (0..3).try_fold(1u64, |count, d| {
         let (whole, rest) = (range.global[d] / local[d], range.global[d] % local[d]);
         count.checked_mul(whole.div_ceil(limits[d]) + u64::from(rest > 0))
@@ -119,6 +122,7 @@ pub fn coarsened_items(range: &NdRange, factor: u64, least: u64) -> Option<(NdRa
     let row = 1 << threads.trailing_zeros().min(COARSE_GROUP_THREADS.trailing_zeros());
     let row = if row < MIN_COARSE_ROW_THREADS { COARSE_GROUP_THREADS.min(threads.next_power_of_two()) } else { row };
     let row = row.min(threads);
+    // The columns divide the range, so that there is no further row of smaller groups.
     let column = 1 << y.trailing_zeros().min((COARSE_GROUP_THREADS / row).max(1).ilog2());
     let coarsened = NdRange {
         offset: [first / factor, range.offset[1], range.offset[2]],
@@ -130,6 +134,7 @@ pub fn coarsened_items(range: &NdRange, factor: u64, least: u64) -> Option<(NdRa
     let remainder = (rest > 0).then(|| NdRange {
         offset: [first + threads * factor, range.offset[1], range.offset[2]],
         global: [rest, y, z],
+        // Less than `factor` work-items are left of each row, so that a group takes them from several rows.
         local: [rest, y.min(MIN_COARSE_ROW_THREADS), 1],
         ..*range
     });
@@ -141,6 +146,7 @@ pub fn coarsened_items(range: &NdRange, factor: u64, least: u64) -> Option<(NdRa
 /// fill one coarsened group.
 pub fn coarsened_groups(range: &NdRange, dim: usize, factor: u64) -> Option<(NdRange, Option<(NdRange, u64)>)> {
     let local = range.local[dim].max(1);
+    // Only whole groups are fused. A smaller group at the edge is left to the ordinary kernel.
     let coarsened = range.global[dim] / local / factor;
     let first = coarsened * factor;
     let (mut groups, mut rest) = (*range, *range);
@@ -174,6 +180,7 @@ pub fn least_groups(threads: u64, size: GpuSize) -> u64 {
 /// The range in groups of at most `most` threads, whose warps have this shape, for a GPU of this size. `None` if the
 /// range should stay as it is, or if such groups would not divide it.
 pub fn shaped(range: &NdRange, shape: WarpShape, most: u64, size: GpuSize) -> Option<NdRange> {
+    // Shapes with rows of their own set the group's width. The others may change the size of groups only.
     let Some(row) = shape.row(size.warp) else {
         return match shape {
             WarpShape::Divisible => divided(range, size),
@@ -184,6 +191,7 @@ pub fn shaped(range: &NdRange, shape: WarpShape, most: u64, size: GpuSize) -> Op
         };
     };
     let [x, y, _] = range.global;
+    // The largest power of two that divides the height and for which there are threads.
     let column = (1 << y.trailing_zeros().min(SHAPED_GROUP_THREADS.ilog2())).min(SHAPED_GROUP_THREADS.min(most) / row);
     (x.is_multiple_of(row) && row * column >= size.warp).then_some(NdRange { local: [row, column, 1], ..*range })
 }
@@ -213,6 +221,7 @@ fn in_rows(range: &NdRange, most: u64, warp: u64) -> Option<NdRange> {
     if !is_small || items / SHAPED_GROUP_THREADS < MIN_GROUPS_TO_REGROUP {
         return None;
     }
+    // Groups that divide the range leave no smaller ones at its edge, which would be grids of their own.
     let part = |size: u64, most: u64| (1..=most).rev().find(|&part| size.is_multiple_of(part)).unwrap_or(1);
     // A group of four short rows has fewer neighbouring work-items around it than one of a long row.
     [most / 4, most].into_iter().find_map(|longest| {

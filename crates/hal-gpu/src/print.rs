@@ -26,6 +26,7 @@ pub fn records(mut bytes: &[u8]) -> impl Iterator<Item = Record<'_>> {
         let format = word(RECORD_FORMAT).filter(|&format| format != u32::from_le_bytes([UNWRITTEN; 4]))?;
         let size = word(RECORD_SIZE)? as usize;
         let item = u64::from_le_bytes(*bytes.get(RECORD_ITEM as usize..)?.first_chunk()?);
+        // The size comes from memory that the kernel may have overwritten, so that it may be anything.
         let args = bytes.get(RECORD_ARGS as usize..)?.get(..size)?;
         let length = (RECORD_ARGS as usize + size).next_multiple_of(8);
         bytes = bytes.get(length..).unwrap_or_default();

@@ -17,6 +17,7 @@ pub fn chunks(whole: Rect) -> impl Iterator<Item = Rect> {
 
 /// If both boxes have slices of one row, these slices as the rows of one slice.
 pub fn rows_first(to: Rect, from: Rect) -> (Rect, Rect) {
+    // A slice is one call of the driver. Slices of one row each would be as many calls as rows.
     let turned = |rect: Rect| match rect.region {
         [width, 1, depth] => Rect { row_pitch: rect.slice_pitch, region: [width, depth, 1], ..rect },
         _ => rect,

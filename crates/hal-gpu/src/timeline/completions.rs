@@ -81,6 +81,7 @@ impl<L> Work<L> {
     /// Whether the stream's thread sleeps although it has something to do. The caller then wakes it.
     #[must_use]
     fn wakes(&mut self) -> bool {
+        // Taking the flag leaves the wake-up to one thread, however many add launches before the sleeper runs.
         !self.launches.is_empty() && !self.is_served && std::mem::take(&mut self.is_asleep)
     }
 }
@@ -108,6 +109,7 @@ impl<L: Notify> Completions<L> {
     /// Takes the first launches, up to the one with this number. With `waits`, it takes at least the first one.
     fn take(work: &mut Work<L>, ended: u64, waits: bool) -> Vec<L> {
         let has_ended = |launch: &&L| launch.last() <= ended;
+        // A stream runs its launches in order, so that behind one that has not ended there is hardly one that has.
         let count = work.launches.iter().take(MAX_NOTIFIED_LAUNCHES).take_while(has_ended).count();
         let count = if waits { count.max(1) } else { count };
         work.launches.drain(..count.min(work.launches.len())).collect()
@@ -130,11 +132,14 @@ pub fn notify_end<O: StreamOwner>(owner: &Arc<O>, launch: O::Launch) {
     let mut work = completions.work.lock();
     completions.is_timed.store(launch.is_timed(), Ordering::Release);
     work.launches.push_back(launch);
+    // While a thread serves the list, `queued` stays 0, so that spinning threads do not take the lock in vain.
+    // `give_back` sets it.
     if !work.is_served {
         completions.queued.store(work.launches.len(), Ordering::Release);
     }
     if !work.has_thread {
         let thread = owner.clone();
+        // The thread begins by looking for launches, so that it finds this one.
         work.has_thread = spawn(O::THREAD, move || serve(&*thread));
         if !work.has_thread {
             // No other thread would notify, so this one does.
@@ -165,6 +170,7 @@ pub fn notify_some<O: StreamOwner>(owner: &O, waits: bool, done: &dyn Fn() -> bo
     if taken.is_empty() {
         return false;
     }
+    // The launches are notified without the lock: a callback may launch, which adds to the list.
     work.is_served = true;
     completions.queued.store(0, Ordering::Release);
     drop(work);
@@ -185,12 +191,14 @@ pub fn notify_some<O: StreamOwner>(owner: &O, waits: bool, done: &dyn Fn() -> bo
 pub fn wait<O: StreamOwner>(owner: &O, done: &dyn Fn() -> bool) -> bool {
     let completions = owner.completions();
     owner.timeline().begin_to_wait();
+    // From here on the stream's thread leaves the list to this one.
     completions.waiters.fetch_add(1, Ordering::AcqRel);
     let begin = Instant::now();
     let is_done = loop {
         if done() {
             break true;
         }
+        // `queued` is 0 as long as another thread serves the list. That thread may be notifying the awaited launch.
         if completions.queued.load(Ordering::Acquire) == 0 || !notify_some(owner, true, done) {
             if begin.elapsed() >= SPIN_TIME {
                 break false;
@@ -220,7 +228,10 @@ pub(super) fn serve<O: StreamOwner>(owner: &O) {
         if !is_quiet {
             owner.poll_completions();
         }
+        // As soon as a thread waits, the list is given back: that thread notifies for itself and need not be woken.
         notify_some(owner, is_quiet, &is_helped);
+        // After launches that follow each other, the next one is awaited for longer before the thread waits in the
+        // driver.
         quiet = if !is_quiet || timeline.submitted() > before { NEXT_LAUNCH_TIME } else { WAITER_HEAD_START };
     }
 }
@@ -249,6 +260,7 @@ fn is_wanted<O: StreamOwner>(owner: &O, naps: bool) -> bool {
             pause();
         }
         let now = timeline.submitted();
+        // A new launch begins the interval again: the thread stays awake while launches come.
         if now != last {
             (last, begin) = (now, Instant::now());
         }
@@ -262,6 +274,7 @@ fn is_wanted<O: StreamOwner>(owner: &O, naps: bool) -> bool {
         let (awake, is_late) = completions.changed.wait_for(work, THREAD_IDLE_TIME);
         work = awake;
         work.is_asleep = false;
+        // Under the lock under which `notify_end` looks, so that the next launch starts a new thread.
         if is_late && work.launches.is_empty() {
             work.has_thread = false;
             return false;
@@ -285,6 +298,8 @@ fn wait_for_launches<O: StreamOwner>(owner: &O, quiet: Duration) -> Option<bool>
         if number != last {
             (last, since) = (number, now);
         }
+        // No launch followed: waiting in the driver delays nobody. A timed launch is waited for at once, because its
+        // end is to be noticed at once.
         if now - since >= quiet || completions.is_timed.load(Ordering::Acquire) {
             return Some(true);
         }

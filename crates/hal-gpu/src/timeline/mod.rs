@@ -31,9 +31,9 @@
 //! * An *event* costs little to record. It is recorded after a launch when another launch follows, so that the first
 //!   one can be waited for alone. A launch that is waited for at once has no event.
 //! * An event that a thread can block on interrupts the host. It is recorded only for a thread that has to block. The
-//! * An event that a thread can block on interrupts the host. It is recorded only for a thread that has to block. The
 //!   event after a timed launch is of that kind, but it is polled all the time, because the end that an application
 //!   sees is the moment at which it is noticed.
+//!
 //! # Parts
 //!
 //! [`Timeline`] has the order of launches and the signals. [`completions`] has the launches whose completion is to be

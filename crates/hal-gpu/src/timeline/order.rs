@@ -114,7 +114,10 @@ impl<S: GpuStream> Timeline<S> {
                 break number;
             }
         };
+        // If this or `put` fails, no launch has the number. The caller gets the error, so that nobody waits for it, and
+        // the signal of a later launch passes the number.
         self.close(stream, &mut order)?;
+        // Read before `place` forgets who waited for the launch before.
         let was_awaited = order.was_awaited(self.ended());
         order.place(number);
         if was_awaited && put_with_value(&mut order.state, number) {
@@ -124,6 +127,8 @@ impl<S: GpuStream> Timeline<S> {
         let (result, event) = put(&mut order.state)?;
         match event {
             Some(event) => order.events.push_back((number, event)),
+            // The thread that waited for the launch before will probably wait for this one: the value is then on the
+            // stream already.
             None if was_awaited => self.write(stream, &mut order),
             None => {}
         }
@@ -140,6 +145,7 @@ impl<S: GpuStream> Timeline<S> {
 
     /// Defers a launch, if launches come faster than the GPU or the driver takes them. Returns its number.
     pub fn defer(&self, launch: impl FnOnce() -> S::Launch) -> Option<u64> {
+        // Before `launch` is called, which copies the arguments: most launches are not deferred.
         let now = self.pace.defer_at(self.submitted().saturating_sub(self.ended()))?;
         let number = self.append(launch())?;
         self.pace.note(now);
@@ -188,6 +194,8 @@ impl<S: GpuStream> Timeline<S> {
         }
         let mut first = None;
         self.failures.lock().retain(|number, error| {
+            // All errors of these launches are removed, and the first one is reported: they have one completion
+            // together.
             let is_one = numbers.iter().any(|numbers| numbers.contains(number));
             if is_one {
                 first.get_or_insert_with(|| error.clone());
@@ -206,6 +214,7 @@ impl<S: GpuStream> Timeline<S> {
 
     /// Submits the deferred launches; the caller holds the lock of the order.
     pub(super) fn flush(&self, stream: &impl Submission<S>, order: &mut Order<S>) {
+        // Only the thread that holds the order takes deferred launches, so that batches cannot overtake each other.
         let mut free = None;
         while self.deferred() > 0 {
             let (mut batch, first) = {
@@ -213,10 +222,12 @@ impl<S: GpuStream> Timeline<S> {
                 deferred.recycle(free.take());
                 // The deferred launches have the last numbers.
                 let first = self.submitted() + 1 - deferred.count() as u64;
+                // The batch goes to the stream without the lock of `deferred`: other threads defer launches meanwhile.
                 let batch = deferred.pop();
                 self.deferred_count.store(deferred.count(), Ordering::Release);
                 (batch, first)
             };
+            // A batch that fails as a whole has submitted nothing, so that its launches can still go one by one.
             if !self.put_batch(stream, order, first, &batch) {
                 self.put_each(stream, order, first, &batch);
             }
@@ -241,12 +252,14 @@ impl<S: GpuStream> Timeline<S> {
 
     /// Submits launches by one call. Returns false if that is not possible.
     fn put_batch(&self, stream: &impl Submission<S>, order: &mut Order<S>, first: u64, batch: &[S::Launch]) -> bool {
+        // The back end's call submits exactly so many. A batch that is not full goes launch by launch.
         let may_be_put = batch.len() == S::BATCH && stream.can_batch(&order.state, batch);
         if !may_be_put || self.close(stream, order).is_err() {
             return false;
         }
         let is_put = stream.put_batch(&mut order.state, batch);
         if is_put {
+            // The launches in between never get an event of their own: `event_of` finds the one after the batch.
             order.place(first + S::BATCH as u64 - 1);
         }
         is_put
@@ -254,6 +267,7 @@ impl<S: GpuStream> Timeline<S> {
 
     /// Records an event after the last launch, before another one follows.
     fn close(&self, stream: &impl Submission<S>, order: &mut Order<S>) -> Result<(), HalError> {
+        // Threads that wait query events too, but perhaps no thread waits.
         if order.events.len() >= MAX_EVENTS {
             self.poll(stream, order);
         }
@@ -261,6 +275,7 @@ impl<S: GpuStream> Timeline<S> {
         while order.events.front().is_some_and(|&(number, _)| number <= ended) {
             order.events.pop_front();
         }
+        // A launch that is known to have ended needs no event.
         if order.placed > ended { self.record(stream, order) } else { Ok(()) }
     }
 
@@ -271,6 +286,8 @@ impl<S: GpuStream> Timeline<S> {
 
     /// The number of the last launch that is known to have ended.
     pub fn ended(&self) -> u64 {
+        // Either signal may be ahead: the value is not written after each launch, and events are queried only now and
+        // then.
         self.signalled.load(Ordering::Acquire).max(self.stream.value())
     }
 
@@ -297,6 +314,8 @@ impl<S: GpuStream> Timeline<S> {
                 self.write(stream, &mut order);
             }
             order.is_awaited = true;
+            // The value cannot be written (the back end has no memory for it), and no launch followed, so that there is
+            // no event.
             if order.written < number && order.event_of(number).is_none() {
                 self.record(stream, &mut order)?;
             }
@@ -315,6 +334,7 @@ impl<S: GpuStream> Timeline<S> {
                 queried = Some(now);
                 if stream.has_come(event)? {
                     self.signal(number);
+                    // Later events may have been reached, too: their launches are then notified without a query each.
                     self.poll_completions(stream);
                     return Ok(());
                 }
@@ -338,6 +358,7 @@ impl<S: GpuStream> Timeline<S> {
                 // The launch is the last one on the stream, so that the end of the stream is its end.
                 _ => Arc::new(stream.record(true)?),
             };
+            // Other threads submit launches while this one sleeps: the GPU may wait for one of them.
             drop(order);
             if stream.can_sleep_on(&event) {
                 stream.sleep_on(&event)?;
@@ -345,6 +366,8 @@ impl<S: GpuStream> Timeline<S> {
             } else if stream.has_come(&event)? {
                 self.signal(number);
             } else {
+                // Others may have followed this launch, so that the end of the stream is too late, and its own event
+                // cannot be slept on.
                 sleep((begin.elapsed() / 16).clamp(*WAIT_NAP.start(), *WAIT_NAP.end()));
             }
         }
@@ -374,6 +397,7 @@ impl<S: GpuStream> Timeline<S> {
 
     /// Queries events, in larger and larger steps, until one has not been reached.
     fn poll(&self, stream: &impl Submission<S>, order: &mut Order<S>) {
+        // An event is reached only after those before it, so that one query answers for all of these.
         let (mut known, mut step) = (0, 1);
         while let Some((number, event)) = order.events.get(known + step - 1)
             && stream.has_come(event).unwrap_or(false)
@@ -389,6 +413,7 @@ impl<S: GpuStream> Timeline<S> {
 impl<S: GpuStream> Drop for Timeline<S> {
     /// Waits, because the GPU still writes the value.
     fn drop(&mut self) {
+        // The value is in memory that is freed with the stream.
         let last = self.order.get_mut().written;
         if !self.has_ended(last) {
             self.stream.drain();

@@ -51,6 +51,7 @@ impl Pace {
     /// The time, if a launch that comes now should be deferred. `under_way` launches have not ended.
     #[inline]
     pub fn defer_at(&self, under_way: u64) -> Option<u64> {
+        // The counters decide most calls without the clock.
         let is_behind = under_way >= DEFER_FROM_LAUNCHES;
         if !is_behind && self.followed.load(Ordering::Relaxed) < DEFER_FROM_LAUNCHES {
             return None;
