@@ -118,6 +118,7 @@ impl Arena {
     /// At least `size` bytes with no particular contents, aligned to [`LARGE_ALIGN`], good until the next call.
     pub fn get(&mut self, size: u64) -> Option<*mut u8> {
         if self.block.as_ref().is_none_or(|b| b.size() < size) {
+            // The old block goes first, so that both are never held together.
             self.block = None;
             self.block = Some(Block::uninit(size.next_multiple_of(LARGE_ALIGN as u64))?);
         }

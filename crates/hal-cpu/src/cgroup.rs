@@ -30,6 +30,7 @@ fn cores_by(read: &dyn Fn(&str) -> Option<String>) -> Option<usize> {
 
 /// The quota of a line of `/proc/self/cgroup`: `ID:CONTROLLERS:GROUP`.
 fn cores_of(line: &str, mounts: &str, read: &dyn Fn(&str) -> Option<String>) -> Option<usize> {
+    // At most three fields: the name of a group may have colons of its own.
     let mut fields = line.splitn(3, ':').skip(1);
     let (controllers, group) = (fields.next()?, fields.next()?);
     let version2 = controllers.is_empty();

@@ -69,6 +69,8 @@ impl Code {
     /// The function of a kernel for these groups.
     pub fn of(kernel: &CpuKernel, range: &NdRange, local: u64) -> Result<Code, HalError> {
         let cpu = &kernel.cpu;
+        // A row that is no multiple of the vector's lanes runs with a vector that is not full, whose lanes have
+        // scratch, too.
         let mut rounded = range.local;
         rounded[0] = rounded[0].checked_next_multiple_of(u64::from(cpu.lanes.max(1))).unwrap_or(rounded[0]);
         let items = product(rounded);

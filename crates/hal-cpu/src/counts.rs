@@ -33,6 +33,7 @@ impl CountsFile {
             separator = ", ";
         }
         line.push_str("}}\n");
+        // One write for the whole line: other processes may append to the file, too.
         let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes());
     }
 }

@@ -32,6 +32,8 @@ impl CpuDevice {
     /// started before the first launch.
     pub fn new(threads: usize, cpu: Option<&str>) -> CpuDevice {
         let allowed = std::thread::available_parallelism().map_or(1, usize::from);
+        // The quota may allow fewer cores than the mask: with a thread more, the system stops threads in the middle of
+        // a chunk.
         let cores = allowed.min(cgroup::cores().unwrap_or(usize::MAX));
         let threads = match threads {
             0 => cores,
@@ -103,6 +105,7 @@ impl Device for CpuDevice {
             return Err(HalError::BadCode("it runs a work-item, and a CPU runs work-groups".into()));
         };
         let mut dim_order = cpu.dim_order;
+        // The artifact may come from a damaged cache, and an order such as 0, 0, 1 would lose a dimension of the range.
         dim_order.sort_unstable();
         if dim_order != [0, 1, 2] {
             return Err(HalError::BadCode(format!("{:?} is no order of dimensions", cpu.dim_order)));

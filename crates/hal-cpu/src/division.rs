@@ -32,6 +32,7 @@ impl Division {
         let unit = unit.max(1);
         let units = (count - first).div_ceil(unit);
         let most = (batch / unit).max(1);
+        // Chunks of one size need no parts: their numbers follow from the unit alone.
         let parts = if most == 1 { 1 } else { threads.min(units).max(1) };
         Division { first, count, unit, most, parts }
     }
@@ -54,6 +55,8 @@ impl Division {
         } else {
             let each = self.chunks() / self.parts;
             let (part, at) = (chunk / each, chunk % each);
+            // Parts differ by one unit at most. All have as many chunks as the longest, so that the last chunk of a
+            // shorter one may be smaller or empty.
             let start = |part: u64| part * self.units() / self.parts;
             let (begin, end) = (start(part), start(part + 1));
             ((begin + self.cut(at)).min(end), (begin + self.cut(at + 1)).min(end))

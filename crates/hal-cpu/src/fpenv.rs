@@ -17,6 +17,8 @@ pub struct Guard {
 pub fn enter(denorms_are_zero: bool) -> Guard {
     let want = if denorms_are_zero { DEFAULT | FLUSH } else { DEFAULT };
     let saved = get();
+    // Flags of past exceptions do not matter. Writing the register costs more than reading it, and mostly nothing
+    // differs.
     let changed = saved & !STICKY != want;
     if changed {
         set(want);

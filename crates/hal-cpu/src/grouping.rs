@@ -49,6 +49,7 @@ pub fn regroup(mut range: NdRange, threads: u64, lanes: u16, item_time: u64, tie
     let share = (items / parts).max(group) / rows;
     let is_long = |width: u64| item_time.saturating_mul(width * rows) > picos(TUNING.merged_time);
     let mut half = local;
+    // First case: few long groups. Halves stay multiples of the vectors.
     while half.is_multiple_of(2 * u64::from(lanes.max(1))) && is_long(half) && items / (half * rows).max(1) < parts {
         half /= 2;
     }
@@ -56,12 +57,16 @@ pub fn regroup(mut range: NdRange, threads: u64, lanes: u16, item_time: u64, tie
         range.local[0] = half;
         return range;
     }
+    // Second case: the program's groups fill the vectors. Several become one, as long as it stays short. Without a
+    // measured time nothing is merged, since one group may be long already.
     if local >= TUNING.full_row && local.is_multiple_of(TUNING.full_row) {
         let quick = picos(TUNING.merged_time).checked_div(item_time).unwrap_or(0);
         let merged = (TUNING.merged_items.min(quick) / group).min(share / local);
         range.local[0] = local * merged.max(1);
         return range;
     }
+    // Third case: narrow groups, such as those of one work-item. They are widened to fill vectors, but leave enough
+    // groups for all threads.
     let long = picos(TUNING.max_chunk_time).checked_div(item_time.saturating_mul(rows)).unwrap_or(u64::MAX);
     let most = share.min(long).max(1).next_multiple_of(u64::from(lanes.max(1)));
     let wished = if global <= TUNING.whole_row && !tiers_up {

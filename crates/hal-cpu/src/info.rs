@@ -92,6 +92,7 @@ pub fn detect(threads: usize, target: Target) -> DeviceInfo {
     let arm = number("CPU implementer").map(|maker| arm_processor(maker, number("CPU part").unwrap_or(0)));
     let (vendor, arm_name) = arm.unzip();
     let vendor = field("vendor_id").or_else(|| vendor.map(str::to_owned)).unwrap_or_else(|| "unknown".into());
+    // On Arm, the file has numbers instead of names.
     let name = field("model name").or(arm_name).unwrap_or_else(|| "CPU".into());
     // The processor, and not how many of its cores this process may use.
     let [family, model, stepping] = ["cpu family", "model", "stepping"].map(|key| field(key).unwrap_or_default());

@@ -112,6 +112,7 @@ fn run_aligned(device: &Resources, kernel: &CpuKernel, launch: &Launch<'_>) -> R
     let count = product(groups);
     let count = count.ok_or_else(|| HalError::Device("a range of more than 2^64 groups".into()))?;
     let code = Code::of(kernel, &range, launch.local_size)?;
+    // What no thread can provide is refused before the first group writes anything.
     if artifact.private_size > TUNING.worker_private {
         return Err(HalError::OutOfMemory(artifact.private_size));
     }
@@ -120,6 +121,8 @@ fn run_aligned(device: &Resources, kernel: &CpuKernel, launch: &Launch<'_>) -> R
     }
     // The caller's stack is the application's: kernels with large private arrays run on a worker's.
     let join = artifact.private_size <= TUNING.caller_private;
+    // Non-temporal stores pass the caches. They pay only for output that the caches could not keep for the next launch
+    // anyway.
     let written = product(range.global).map_or(u64::MAX, |items| items.saturating_mul(u64::from(cpu.write_only_bytes)));
     let nontemporal = cpu.write_only_bytes > 0 && written >= device.info.cache_size;
     let state = PrintState { image: &kernel.image, optimised: OnceLock::new(), sink: launch.print };
@@ -127,6 +130,8 @@ fn run_aligned(device: &Resources, kernel: &CpuKernel, launch: &Launch<'_>) -> R
     let mut running = Running {
         code,
         tier_up: launch.tier_up.map(|up| {
+            // The stack is chosen now, by the private memory of the baseline code. Code that comes later must fit on
+            // it.
             let private = if join { TUNING.caller_private } else { TUNING.worker_private };
             NextTier::new(up, kernel, private, launch.local_size, &state)
         }),
@@ -190,6 +195,7 @@ fn run_aligned(device: &Resources, kernel: &CpuKernel, launch: &Launch<'_>) -> R
         running.division = Division::new(running.first, count, unit, code.batch, threads);
         let expected = if group_time.is_zero() { Duration::MAX } else { times(group_time, left) };
         let busy = device.pool().run(&running, running.division.chunks(), join, launch.queue, expected);
+        // If the launch was not listed, `begin` has measured it.
         if listed {
             note(busy, left);
         }
@@ -239,6 +245,7 @@ impl Running<'_> {
             }
             return Duration::ZERO;
         }
+        // The batches double, so that the clock is read a few times only, and short groups are not measured one by one.
         let is_next_tier = |r: &Running<'_>| r.tier_up.as_ref().is_some_and(NextTier::is_in_use);
         let (mut start, mut from, mut batch, mut next_tier) = (Instant::now(), 0, 1, is_next_tier(self));
         loop {
@@ -286,6 +293,8 @@ impl Running<'_> {
             let next = self.tier_up.as_ref();
             let next_code = next.and_then(|n| n.code_or_wait(&self.range, self.count, self.threads - 1));
             let code = next_code.unwrap_or(self.code);
+            // Cleared local memory is good for one group. A launch that may go on with other code looks for it after
+            // each call.
             let most = match self.zero_local {
                 true => 1,
                 false if self.tier_up.is_some() => code.batch,
@@ -315,6 +324,7 @@ impl Running<'_> {
             }
             at += row;
         }
+        // After the chunk and not after each group, so that all its groups use the same block.
         memory.local.trim();
         memory.scratch.trim();
     }

@@ -1,9 +1,9 @@
 //! Maps and links a relocatable ELF object for this family of machines in this process.
 //!
 //! All sections that need memory go into one mapping, grouped by permission, so that relative references reach. Memory
-//! is written first, then made executable or read-only: no page is ever both writable and executable. Only three
-//! external symbols are allowed (`memcpy`, `memmove`, `memset`), each through a stub next to the code. Anything unknown
-//! in the object is an error: the bytes may come from a damaged cache.
+//! is written first, then made executable or read-only: no page is ever both writable and executable. Only four
+//! external symbols are allowed (`memcpy`, `memmove`, `memset`, `fma`), each through a stub next to the code. Anything
+//! unknown in the object is an error: the bytes may come from a damaged cache.
 
 use crate::relocate::{Machine, Patch, STUB, bad, publish};
 use cloom_hal::{HalError, Memory};
@@ -72,6 +72,8 @@ impl Image {
         if header.e_machine(LittleEndian) != Machine::HOST.elf() || header.e_type(LittleEndian) != elf::ET_REL {
             return Err(bad("not a relocatable object for this machine"));
         }
+        // In this order: offsets of everything, bytes, references between them, protection. Nothing is written after
+        // `protect`.
         let layout = Layout::of(&file)?;
         let mut image = Image::map(layout.size, layout.data.clone())?;
         image.fill(&file, &layout)?;
@@ -84,6 +86,7 @@ impl Image {
             .find(|s| s.name() == Ok(entry) && s.is_definition())
             .ok_or_else(|| bad(format!("no function {entry}")))?;
         let at = layout.symbol(&symbol)?;
+        // The object may come from a damaged cache: an entry in the data must not be called.
         if at >= layout.code_end {
             return Err(bad(format!("{entry} is not code")));
         }
@@ -135,6 +138,7 @@ impl Image {
 
     fn constant_text(&self, address: u64) -> Option<Vec<u8>> {
         let at = usize::try_from(address).ok()?.checked_sub(self.base as usize)?;
+        // A `%s` may print any pointer. Only data of this image is read here on behalf of the kernel.
         if !self.data.contains(&at) {
             return None;
         }
@@ -179,6 +183,7 @@ impl Image {
     fn fill(&self, file: &Elf<'_>, layout: &Layout) -> Result<(), HalError> {
         for section in file.sections() {
             let Some(&at) = layout.sections.get(&section.index()) else { continue };
+            // A fresh mapping is zero already.
             if section.kind() == SectionKind::UninitializedData {
                 continue;
             }
@@ -205,12 +210,15 @@ impl Image {
                 let symbol = file.symbol_by_index(symbol).map_err(|e| bad(e.to_string()))?;
                 let RelocationFlags::Elf { r_type } = reloc.flags() else { return Err(bad("a foreign relocation")) };
                 let mut target = layout.symbol(&symbol)?;
+                // The instruction loads the address from a slot. The slot is written as often as it is used, each time
+                // with the same address.
                 if Machine::HOST.reads_slot(r_type) {
                     let slot = *layout.slots.get(&target).ok_or_else(|| bad("no slot for an address"))?;
                     self.write(slot, &(base + target as u64).to_le_bytes())?;
                     target = slot;
                 }
                 let value = (base + target as u64).wrapping_add_signed(reloc.addend());
+                // `word` and `write` check that the field lies in the mapping. The offset comes from the object.
                 match Machine::HOST.patch(r_type, self.word(place)?, base + place as u64, value)? {
                     Patch::Word(word) => self.write(place, &word.to_le_bytes())?,
                     Patch::Long(long) => self.write(place, &long.to_le_bytes())?,
@@ -269,6 +277,7 @@ impl Counters {
         let blocks = table.lines().map(str::parse).collect::<Result<Vec<Counts>, ()>>();
         let blocks = blocks.map_err(|()| bad("a table of operations that cannot be read"))?;
         let at = layout.symbol(&symbol)?;
+        // Checked once here, so that `take_counts` may trust offset and number.
         let is_writable = at >= layout.code_end && at.is_multiple_of(8) && at + 8 * blocks.len() <= layout.data_end;
         if !is_writable {
             return Err(bad("the counters are not in writable memory"));
@@ -301,6 +310,7 @@ impl Layout {
             size: 0,
         };
         let mut end = 0usize;
+        // Code and constants get another protection than data, so that each group begins on a page of its own.
         for group in [Group::Code, Group::Data, Group::Constant] {
             for section in file.sections() {
                 if group_of(&section) != Some(group) {
@@ -308,6 +318,7 @@ impl Layout {
                 }
                 let align = usize::try_from(section.align().max(1)).unwrap_or(usize::MAX);
                 let size = usize::try_from(section.size()).unwrap_or(usize::MAX);
+                // The limits keep the sums below from overflowing, and every reference within the reach of 32 bits.
                 if !align.is_power_of_two() || align > PAGE || size > 1 << 30 {
                     return Err(bad("a section of impossible size or alignment"));
                 }
@@ -320,6 +331,8 @@ impl Layout {
             }
             match group {
                 Group::Code => {
+                    // The C library may be further away than a call reaches, so that each function gets a jump beside
+                    // the code.
                     for symbol in file.symbols().filter(ObjectSymbol::is_undefined) {
                         let name = symbol.name().map_err(|e| bad(e.to_string()))?;
                         if !name.is_empty() {
@@ -374,6 +387,7 @@ impl Layout {
                 let offset = usize::try_from(symbol.address()).map_err(|_| bad("a symbol out of range"))?;
                 start
                     .checked_add(offset)
+                    // The size is 0 while the layout is made. A symbol may stand at the very end of its section.
                     .filter(|&at| self.size == 0 || at <= self.size)
                     .ok_or_else(|| bad("a symbol out of range"))
             }

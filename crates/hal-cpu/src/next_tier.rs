@@ -91,6 +91,8 @@ impl<'a> NextTier<'a> {
             return Some(code);
         }
         let done = self.groups.load(Ordering::Relaxed);
+        // Without a group that has ended there is no estimate. A cell that is full by now has code that cannot go on
+        // with this launch.
         if done == 0 || self.code.get().is_some() {
             return None;
         }
@@ -102,7 +104,10 @@ impl<'a> NextTier<'a> {
         });
         let (now, is_owner) = (Instant::now(), thread::current().id() == self.owner);
         let limit = wait_for_tier(is_owner, rest, self.begin.elapsed(), self.up.remaining())?;
+        // One deadline for all threads and all waits: a compiler that takes longer than it estimated delays the launch
+        // once.
         let deadline = *self.deadline.get_or_init(|| now.checked_add(limit).unwrap_or(now));
+        // The owner has nothing else to do, so that it compiles itself what no other thread has begun.
         if is_owner {
             self.up.take_over();
         }
@@ -115,6 +120,7 @@ impl<'a> NextTier<'a> {
         *self.code.get_or_init(|| {
             let next = cpu_kernel(&*found)?;
             let (a, b) = (&*self.current.artifact, &*next.artifact);
+            // The launch's groups, argument block and order of dimensions were made for the current code.
             let same = (self.current.cpu.regroupable, self.current.cpu.dim_order)
                 == (next.cpu.regroupable, next.cpu.dim_order)
                 && (a.arg_block, a.local_size) == (b.arg_block, b.local_size)

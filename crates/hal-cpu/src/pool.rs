@@ -129,6 +129,7 @@ impl Pool {
     /// thread, `expected`; `Duration::MAX` if it is not known. If a chunk panics, this function does, when all others
     /// have ended.
     pub fn run(&self, work: &dyn Work, chunks: u64, join: bool, queue: u64, expected: Duration) -> Duration {
+        // Nothing to share, or nobody to share it with: the job needs no list and no counters.
         if !self.alive() || (chunks == 1 && join) {
             let begin = Instant::now();
             (0..chunks).for_each(|c| work.run(c));
@@ -141,22 +142,30 @@ impl Pool {
         let shared = &*self.shared;
         let burst_is_long = {
             let mut burst = self.burst.lock();
+            // Threads that wait for a queue leave this core before they spin, see `assist`.
             (burst.owner, burst.core) = (job.owner.id(), job.core);
             burst.is_long()
         };
+        // Listed before it is offered: a worker that enters its mailbox too late for an offer finds the job in the
+        // list.
         shared.list(&job);
+        // More threads than chunks would find nothing. If the owner joins, it is one of the threads.
         let most = chunks.min(self.threads as u64) as usize - usize::from(join);
+        // A short job ends before a sleeping thread comes. If the owner only waits, somebody has to come.
         let mut spinning_only = join && expected < TUNING.long_job;
         let each = if spinning_only { TUNING.work_per_spinning } else { TUNING.work_per_woken };
         let wanted = threads_for(expected, each).max(1).min(most);
         // A job that its owner does not join needs a worker, when it may come.
         let wake = if join { wake_for(expected) } else { Wake::Everybody };
         let mut offered = shared.offer(&job, wanted, if spinning_only { Wake::Nobody } else { wake });
+        // Each job is too short to wake a thread for, but the jobs of a burst together are not.
         if offered == 0 && spinning_only && burst_is_long {
             offered = shared.offer(&job, wanted, Wake::Punctual);
         }
         if join && job.join() {
             shared.run(&job, |done, begin| {
+                // The job was expected to be short: what its first chunks have taken decides now. Once is enough, since
+                // `spinning_only` ends here.
                 if spinning_only && let Some(rest) = worth_waking(begin.elapsed(), done, || job.unclaimed()) {
                     let wanted = threads_for(rest, TUNING.work_per_woken).min(most).saturating_sub(offered);
                     offered += shared.offer(&job, wanted, wake_for(rest));
@@ -168,6 +177,7 @@ impl Pool {
         shared.wait(&job);
         shared.unlist(&job);
         let busy = job.busy();
+        // After the job: no lock is held while chunks run.
         self.burst.lock().ended(busy, is_shared);
         assert!(!job.failed(), "a part of a launch failed");
         busy
@@ -192,6 +202,7 @@ impl Pool {
                 let burst = self.burst.lock();
                 (burst.owner, burst.core)
             };
+            // A thread that launches and waits in turn is the owner itself, and has no reason to leave its core.
             if owner != thread::current().id() {
                 self.shared.stay_off(core);
             }
@@ -202,6 +213,7 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
+        // Before the workers are unparked: a worker that wakes up looks at the flag.
         self.shared.stop();
         if self.process != std::process::id() {
             // The threads do not exist here, and joining would wait for ever.

@@ -18,6 +18,7 @@ pub struct PrintState<'a> {
 impl PrintState<'_> {
     /// The constant text at an address, which lies in the code of one of the kernel's tiers.
     fn text(&self, address: u64) -> Option<Vec<u8>> {
+        // The launch may have changed to code of the higher tier, whose constants lie in an image of their own.
         let optimised = || cpu_kernel(&**self.optimised.get()?)?.image.text(address);
         self.image.text(address).or_else(optimised)
     }

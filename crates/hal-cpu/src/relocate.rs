@@ -84,11 +84,13 @@ impl Machine {
                 elf::R_AARCH64_ABS64 => Patch::Long(value),
                 elf::R_AARCH64_PREL64 => Patch::Long(relative),
                 elf::R_AARCH64_PREL32 => Patch::Word(signed(relative, 32)?),
+                // The distance is counted in instructions of four bytes, in the lowest 26 bits.
                 elf::R_AARCH64_CALL26 | elf::R_AARCH64_JUMP26 => {
                     Patch::Word(old & !0x3ff_ffff | signed(aligned(relative, 2)?, 26)?)
                 }
                 elf::R_AARCH64_ADR_PREL_LO21 => Patch::Word(with_address(old, signed(relative, 21)?)),
                 elf::R_AARCH64_ADR_PREL_PG_HI21 | elf::R_AARCH64_ADR_GOT_PAGE => {
+                    // The instruction adds pages of 4 KiB to its own page, whatever the system's pages are.
                     let pages = (value & !0xfff).wrapping_sub(place & !0xfff) as i64 >> 12;
                     Patch::Word(with_address(old, signed(pages as u64, 21)?))
                 }

@@ -38,6 +38,7 @@ impl Resources {
         let room = self.scratch_of_thread().saturating_sub(cpu.scratch_fixed);
         let items = room.checked_div(cpu.scratch_per_item).unwrap_or(u64::MAX);
         let lanes = u64::from(cpu.lanes.max(1));
+        // Fewer work-items than lanes would be rounded to none.
         if items < lanes { items } else { items / lanes * lanes }
     }
 }

@@ -57,6 +57,7 @@ fn split_by(cores: &[u32], domain: Domain, known: &mut Known, read: &dyn Fn(&str
     };
     let mut sets: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for &core in cores {
+        // That a core has no such cache is remembered, too, so that its files are not read again.
         let Some(first) = *known.entry((domain, core)).or_insert_with(|| first(core)) else { return Vec::new() };
         sets.entry(first).or_default().push(core);
     }

@@ -129,6 +129,7 @@ impl Contention {
     /// Reads both clocks. Returns what happened since they were last read.
     fn read(&self, now: u64, cpu: u64) -> Read {
         let (was, used) = (self.read.0.swap(now, Ordering::Relaxed), self.read.1.swap(cpu, Ordering::Relaxed));
+        // Taken in any case: a wait from before this reading must not count later.
         let waited = WAITED.take();
         if was == 0 || cpu == 0 {
             return Read::default();

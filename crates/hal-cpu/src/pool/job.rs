@@ -110,8 +110,10 @@ impl Job {
     pub fn run(&self, mut between: impl FnMut(u64, Instant)) -> bool {
         let (begin, mut run, mut closed) = (Instant::now(), 0, false);
         let ranges = self.ranges.len();
+        // If there are more cores than ranges, some cores share one and meet at its counter.
         let own = usize::try_from(cores::here()).unwrap_or(0) % ranges;
         for range in (0..ranges).map(|k| (own + k) % ranges) {
+            // Without this test each thread would touch every counter at the end, only to fail there.
             if self.progress.exhausted.load(Ordering::Relaxed) == ranges {
                 break;
             }
@@ -133,7 +135,10 @@ impl Job {
             }
         }
         if run > 0 {
+            // Before `done`: the owner reads the sum as soon as all chunks have ended.
             self.progress.busy.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
+            // Once for all chunks of this thread, so that threads do not meet here after each chunk. The release makes
+            // what the chunks wrote visible to the owner.
             if self.progress.done.fetch_add(run, Ordering::AcqRel) + run == self.chunks {
                 self.owner.unpark();
             }
@@ -151,6 +156,7 @@ impl Job {
     /// Claims a chunk of a range, at its front or at its back.
     fn claim(&self, range: usize, at_back: bool) -> Claim {
         let (first, len) = self.range(range);
+        // One counter for both ends makes a claim one atomic operation: front and back cannot pass each other.
         let claims = self.ranges[range].claims.fetch_add(if at_back { 1 << HALF } else { 1 }, Ordering::Relaxed);
         let (front, back) = (claims & LOWER, claims >> HALF);
         if front + back >= len {
@@ -166,6 +172,7 @@ impl Job {
     pub fn unclaimed(&self) -> u64 {
         let unclaimed = |range: usize| {
             let claims = self.ranges[range].claims.load(Ordering::Relaxed);
+            // Claims that failed are in the counter too, so that it may exceed the length.
             self.range(range).1.saturating_sub((claims & LOWER) + (claims >> HALF))
         };
         (0..self.ranges.len()).map(unclaimed).sum()

@@ -127,6 +127,7 @@ impl Mailbox {
         self.core.store(cores::here(), Ordering::Relaxed);
         self.queue.store(queue, Ordering::Relaxed);
         let _content = self.content.lock();
+        // Last: whoever sees the mode then sees thread, core and queue of this stay.
         self.mode.store(Mode::Spinning as u8, Ordering::SeqCst);
     }
 
@@ -147,6 +148,7 @@ impl Mailbox {
     pub fn sleep(&self, called: impl Fn() -> bool) {
         {
             let mut content = self.content.lock();
+            // An offer came after the last look at `filled`. Its owner saw a spinning thread, and would not unpark.
             if content.job.is_some() {
                 return;
             }

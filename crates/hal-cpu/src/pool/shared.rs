@@ -88,6 +88,7 @@ impl Shared {
 
     /// Removes a job from the list, when it has ended.
     pub fn unlist(&self, job: &Arc<Job>) {
+        // A thread that was woken meanwhile could not come: its delay is no sign of other processes.
         if job.joined() >= self.core_count {
             self.all_cores.store(self.clock.now(), Ordering::Relaxed);
         }
@@ -127,6 +128,8 @@ impl Shared {
                         {
                             continue;
                         }
+                        // Before the wake-up: afterwards the system has queued the thread already, perhaps behind the
+                        // owner.
                         self.keep_off(mailbox, job.core);
                     }
                     offered += usize::from(mailbox.offer(job, mode));
@@ -146,6 +149,8 @@ impl Shared {
     /// The owner waits for the end of its job.
     pub fn wait(&self, job: &Job) {
         if !job.is_finished() && !spin(self.spin_time(), || job.is_finished()) {
+            // The unpark of the last chunk is not lost if it comes before `park`, which then returns at once. It may
+            // also return without reason, therefore the loop.
             while !job.is_finished() {
                 park();
             }
@@ -163,6 +168,8 @@ impl Shared {
                 mailbox.sleep(stop);
                 mailbox.contention.slept(|woken| self.had_all_cores(woken));
             }
+            // The offered job comes first: its owner counts on this thread. The listed one is then left to others, or
+            // found again.
             if let Some(job) = mailbox.leave().or(listed) {
                 self.stay_off(job.core);
                 if job.join() {
@@ -181,6 +188,8 @@ impl Shared {
     /// Spins for at most `time`, until `done` holds or there is a job of this queue to run chunks of; runs them until
     /// none is left to claim. Returns whether either happened.
     pub fn assist(&self, queue: u64, done: &dyn Fn() -> bool, time: Duration) -> bool {
+        // In the mailbox before the list is searched, as a worker: an owner that lists its job later will see this
+        // thread.
         let mailbox = self.add_waiter(queue);
         let listed = self.find_open(|j| j.queue == queue);
         let came = listed.is_some() || spin(time.min(self.spin_time()), || mailbox.filled() || done());
