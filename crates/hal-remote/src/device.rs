@@ -37,6 +37,7 @@ struct Helpers {
 impl Helpers {
     /// A helper that is not lost.
     fn get(&self) -> Result<Arc<Helper>, HalError> {
+        // Held while a helper starts, so that several threads that find the old one lost start one new helper.
         let mut current = self.current.lock();
         match &*current {
             Some(helper) if !helper.is_lost() => Ok(helper.clone()),
@@ -47,6 +48,7 @@ impl Helpers {
     /// Makes what needs nothing that is there already. If the helper turns out to be lost, the next one does it.
     fn make<T>(&self, make: impl Fn(Arc<Helper>) -> Result<T, HalError>) -> Result<T, HalError> {
         let helper = self.get()?;
+        // Repeated only because it needs nothing of the lost helper. A launch does, so that it fails instead.
         match make(helper.clone()) {
             Err(_) if helper.is_lost() => make(self.get()?),
             made => made,
@@ -100,6 +102,8 @@ impl Device for RemoteDevice {
             return Err(HalError::BadCode("another device's kernel".into()));
         };
         let helper = self.helpers.get()?;
+        // Kernels are loaded anew in a new helper. Memory is not: its content is lost, and its address may be another
+        // memory's.
         let number = kernel.number_in(&helper)?;
         kernel.check(&helper, launch)?;
         let request = Request::Submit(Submit {
@@ -112,6 +116,8 @@ impl Device for RemoteDevice {
             queue: launch.queue,
             timed: launch.timed,
         });
+        // Before the launch is submitted: if no thread can be started, no launch is left without one that waits for its
+        // end.
         let ends = self.ends(launch.queue)?;
         match helper.call(&request, &[], &mut [])? {
             Reply::Launch(number) => {

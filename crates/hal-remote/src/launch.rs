@@ -47,6 +47,7 @@ impl RemoteKernel {
 
     /// Its number in this helper.
     pub fn number_in(&self, helper: &Arc<Helper>) -> Result<u64, HalError> {
+        // Held during the load, so that threads that launch at the same time load the kernel once.
         let mut loaded = self.loaded.lock();
         if !Arc::ptr_eq(&loaded.helper, helper) {
             let (number, _) = load(helper, self.device, &self.artifact, self.variables.as_deref())?;
@@ -63,6 +64,7 @@ impl RemoteKernel {
             }
             let word = launch.args.get(arg.offset as usize..).and_then(|bytes| bytes.first_chunk());
             let address = word.map_or(0, |word| u64::from_le_bytes(*word));
+            // 0 is a buffer argument without a buffer, which a kernel may test for.
             if address != 0 && !helper.knows(address) {
                 return Err(gone());
             }
@@ -116,6 +118,8 @@ pub struct RemoteLaunch {
 
 impl RemoteLaunch {
     fn end(&self, sink: &dyn PrintSink) -> Result<Option<Duration>, HalError> {
+        // The helper answers when the launch has ended. Until then, this thread's connection is occupied; others have
+        // their own.
         match self.helper.call(&Request::Wait { launch: self.number }, &[], &mut [])? {
             Reply::Ended(time, printed) => {
                 for Printed { format, item, args } in printed {
@@ -142,6 +146,7 @@ impl Pending for RemoteLaunch {
 
     fn on_end(self: Box<Self>, finish: Box<dyn Finish>) {
         let ends = self.ends.clone();
+        // The thread is gone. The end is then notified here, since somebody waits for it.
         if let Err(unsent) = ends.0.send((self, finish)) {
             let (launch, finish) = unsent.0;
             conclude(finish, |sink| launch.end(sink));

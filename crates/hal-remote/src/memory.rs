@@ -51,6 +51,7 @@ fn row(start: u64, size: u64) -> Rect {
 
 /// The parts of a box that fit into a message: rows of it, or of a row that is too long, pieces.
 fn parts(rect: &Rect) -> impl Iterator<Item = Rect> + use<> {
+    // A row that is longer than a message comes alone, so that its pieces are in the order of the bytes.
     rect.parts(MAX_BYTES).flat_map(|rows| {
         let [width, height, _] = rows.region;
         let piece = move |x: u64| Rect { start: rows.start + x, region: [MAX_BYTES.min(width - x), height, 1], ..rows };
@@ -80,6 +81,7 @@ impl Memory for RemoteMemory {
     }
 
     fn copy_from(&self, offset: u64, source: &dyn Memory, source_offset: u64, size: u64) -> Result<(), HalError> {
+        // The helper copies within a GPU. Between two GPUs, or from a lost helper, bytes come here and go back.
         if self.sibling(source).is_some() {
             return self.copy_rect(&row(offset, size), source, &row(source_offset, size));
         }

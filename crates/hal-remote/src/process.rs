@@ -78,6 +78,7 @@ impl Helper {
         };
         let folder = Folder::new().map_err(fails(Path::new("a temporary folder")))?;
         let socket = folder.socket();
+        // The application itself listens and hands the socket over, so that it can connect before the helper runs.
         let listener = UnixListener::bind(&socket).map_err(fails(&socket))?;
         // The first connection lasts as long as the helper is wanted.
         let first = UnixStream::connect(&socket).map_err(fails(&socket))?;
@@ -108,6 +109,7 @@ impl Helper {
 
     /// Asks for something, with bytes that go there and bytes that come back.
     pub fn call(&self, request: &Request, bytes: &[u8], into: &mut [u8]) -> Result<Reply, HalError> {
+        // No message to a process that has ended: each call says why it was lost.
         if let Some(why) = self.lost.get() {
             return Err(loss(why));
         }
@@ -117,6 +119,7 @@ impl Helper {
             Ok(Reply::Failed(Fault::Device(why))) => Err(HalError::Device(why)),
             Ok(Reply::Failed(Fault::Lost(why))) => Err(self.lose(why)),
             Ok(reply) => Ok(reply),
+            // A connection that fails in the middle of a message cannot be used again, and mostly the helper has ended.
             Err(error) => Err(self.lose(format!("the process that owns the GPU ended: {error}"))),
         }
     }
@@ -127,6 +130,7 @@ impl Helper {
     }
 
     fn exchange(&self, request: &Request, bytes: &[u8], into: &mut [u8]) -> io::Result<Reply> {
+        // The lock is not held during the exchange, which may last as long as a kernel.
         let idle = self.idle.lock().pop();
         let mut connection = match idle {
             Some(connection) => connection,
@@ -134,12 +138,14 @@ impl Helper {
         };
         wire::send(&mut connection, request, bytes)?;
         let (reply, size) = wire::receive(&mut connection)?;
+        // The bytes of a failed answer are not sent.
         if !matches!(reply, Reply::Failed(_)) {
             if size != into.len() {
                 return Err(io::Error::other("an answer of another size"));
             }
             connection.read_exact(into)?;
         }
+        // Only after a whole exchange: a connection with bytes left in it would answer the next request with them.
         self.idle.lock().push(connection);
         Ok(reply)
     }
@@ -153,6 +159,7 @@ impl Helper {
     }
 
     fn end(&self) {
+        // Without connections, the helper ends by itself, unless one of its threads waits for a kernel.
         self.idle.lock().clear();
         let mut child = self.child.lock();
         // A kernel that does not end keeps it from ending by itself.
@@ -164,6 +171,7 @@ impl Helper {
 
     /// Its memories become those of a lost helper.
     fn bury(&self) {
+        // Both locks at once: memory is in one of the lists at any time, so that `free` and `has_memory` find it.
         self.buried.lock().append(&mut self.memories.lock());
     }
 
@@ -176,6 +184,7 @@ impl Helper {
             return false;
         }
         self.memories.lock().insert(address, size);
+        // Another thread may have found the helper lost, and buried its memory, before this one was added.
         if self.is_lost() {
             self.bury();
         }

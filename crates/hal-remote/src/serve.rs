@@ -28,6 +28,7 @@ pub fn serve<D: Served>(listener: &UnixListener, devices: Vec<D>) -> io::Error {
             Ok((connection, _)) => connection,
             Err(e) => return e,
         };
+        // Before the thread starts, so that the end of another connection does not end the process meanwhile.
         connections.fetch_add(1, Ordering::Relaxed);
         let (server, connections, address) = (server.clone(), connections.clone(), address.clone());
         let serve = move || {
@@ -35,6 +36,7 @@ pub fn serve<D: Served>(listener: &UnixListener, devices: Vec<D>) -> io::Error {
             while server.answer_one(&mut connection).is_ok() {}
             if connections.fetch_sub(1, Ordering::Relaxed) == 1 {
                 clear(&address);
+                // Kernels that still run do not keep the process.
                 std::process::exit(0);
             }
         };
@@ -97,6 +99,7 @@ impl<D: Served> Server<D> {
             }
             Request::Copy { memory, to, source, from } => {
                 let (memory, source, to, from) = (self.memory(memory)?, self.memory(source)?, rect(to), rect(from));
+                // Copies of a single row may overlap, which `copy_from` allows and `copy_rect` does not.
                 if to.region[1] * to.region[2] == 1 {
                     memory.copy_from(to.start, &*source, from.start, to.region[0])?;
                 } else {
@@ -117,6 +120,7 @@ impl<D: Served> Server<D> {
             }
             Request::Submit(submit) => self.submit(&submit)?,
             Request::Wait { launch } => {
+                // The lock ends with this statement: the wait below may take as long as the kernel.
                 let Some(Object::Launch(end)) = self.objects.lock().remove(&launch) else {
                     return Err(unknown(launch));
                 };
@@ -134,6 +138,8 @@ impl<D: Served> Server<D> {
     }
 
     fn submit(&self, submit: &Submit) -> Result<Reply, HalError> {
+        // Cloned, so that the launch is submitted without the lock, even if the application forgets the kernel
+        // meanwhile.
         let kernel = match self.objects.lock().get(&submit.kernel) {
             Some(Object::Kernel(kernel)) => kernel.clone(),
             _ => return Err(unknown(submit.kernel)),
@@ -182,6 +188,7 @@ fn unknown(number: u64) -> HalError {
 }
 
 fn failed<D: Served>(error: HalError) -> Reply {
+    // After a fault of the device, each error is a consequence of it. The application then starts another helper.
     Reply::Failed(D::why_lost().map_or_else(|| error.into(), Fault::Lost))
 }
 

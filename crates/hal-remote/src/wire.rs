@@ -134,6 +134,7 @@ pub fn send(to: &mut impl Write, message: &impl Serialize, bytes: &[u8]) -> io::
     let message = postcard::to_stdvec(message).map_err(io::Error::other)?;
     let lengths = [message.len() as u64, bytes.len() as u64];
     let mut frame = lengths.map(u64::to_le_bytes).concat();
+    // Lengths and message in one write: they are mostly small. The bytes may be megabytes and are not copied.
     frame.extend(message);
     to.write_all(&frame)?;
     to.write_all(bytes)
@@ -144,6 +145,7 @@ pub fn receive<M: DeserializeOwned>(from: &mut impl Read) -> io::Result<(M, usiz
     let mut lengths = [[0; 8]; 2];
     from.read_exact(lengths.as_flattened_mut())?;
     let [message, bytes] = lengths.map(u64::from_le_bytes);
+    // Checked before memory is allocated for them.
     if message > MAX_MESSAGE_BYTES as u64 || bytes > MAX_BYTES {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "no message of Cloom"));
     }
