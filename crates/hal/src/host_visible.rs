@@ -28,6 +28,8 @@ impl<Owner> HostVisible<Owner> {
     /// The address of a range, after checking that it lies inside.
     fn range(&self, offset: u64, size: u64) -> *mut u8 {
         assert_in_range(offset, size, self.size);
+        // The address is all that is known of the memory, which may be the application's: there is no pointer to derive
+        // this from.
         ptr::with_exposed_provenance_mut(self.address + offset as usize)
     }
 }

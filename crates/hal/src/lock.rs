@@ -83,6 +83,8 @@ impl Condvar {
 
     /// Wakes one waiter.
     pub fn notify_one(&self) {
+        // What is waited for was changed under the lock. A thread that saw it unchanged has counted itself under that
+        // lock before, so that a relaxed read finds the count.
         if self.waiters.load(Ordering::Relaxed) > 0 {
             self.inner.notify_one();
         }

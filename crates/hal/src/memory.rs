@@ -78,6 +78,7 @@ pub fn copy_through_host(
     source_offset: u64,
     size: u64,
 ) -> Result<(), HalError> {
+    // One buffer for all parts: the transfers are blocking, so that it is free again after each write.
     let mut staging = vec![0; size.min(STAGING) as usize];
     let mut done = 0;
     while done < size {

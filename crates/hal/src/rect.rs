@@ -51,6 +51,7 @@ impl Rect {
     /// bytes.
     pub fn parts(&self, most: u64) -> impl Iterator<Item = Rect> + use<> {
         let Rect { start, row_pitch, slice_pitch, region: [width, height, depth] } = *self;
+        // A row that is longer than `most` stays whole: it is for the caller to divide.
         let rows = (most / width.max(1)).clamp(1, height.max(1));
         (0..depth).flat_map(move |z| {
             (0..height).step_by(rows as usize).map(move |y| Rect {
@@ -70,6 +71,7 @@ impl Rect {
         if has_packed_rows(&a) && has_packed_rows(&b) {
             for r in [&mut a, &mut b] {
                 r.region = [r.region[0] * r.region[1], r.region[2], 1];
+                // The slices are the rows now, so that the distance of slices is that of rows.
                 (r.row_pitch, r.slice_pitch) = (r.slice_pitch, r.slice_pitch);
             }
             if has_packed_rows(&a) && has_packed_rows(&b) {

@@ -21,10 +21,12 @@ pub fn initialised(
 
 /// Gives memory that was made so its initial content again.
 pub fn initialise(memory: &dyn Memory, init: &[(u64, Vec<u8>)], addresses: &[(u64, i64)]) -> Result<(), HalError> {
+    // The memory may hold anything: `Device::allocate` promises no zeros.
     memory.fill(0, memory.size(), &[0; 16])?;
     for (offset, bytes) in init {
         memory.write(*offset, bytes)?;
     }
+    // After the bytes, so that no initial value overwrites an address.
     for &(offset, target) in addresses {
         memory.write(offset, &memory.device_address().wrapping_add_signed(target).to_le_bytes())?;
     }
