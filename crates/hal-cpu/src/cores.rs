@@ -69,6 +69,8 @@ impl Cores {
     /// Lets a thread of this process run on all of them but one. It may fail: then the thread runs where it did.
     pub fn keep_off(&self, thread: i32, core: i32) {
         let Ok(core) = usize::try_from(core) else { return };
+        // All cores of the pool but one, and not the thread's last mask but one: a core that the thread was kept off
+        // before is allowed again.
         let mut set = self.0;
         if core < 8 * size_of_val(&set) {
             // SAFETY: the bit lies in the set.

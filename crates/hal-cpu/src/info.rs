@@ -154,6 +154,7 @@ fn cache_size() -> Option<u64> {
         };
         Some(digits.parse::<u64>().ok()? * scale)
     });
+    // The last level is the largest.
     sizes.max()
 }
 

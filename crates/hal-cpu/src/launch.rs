@@ -176,6 +176,8 @@ fn run_aligned(device: &Resources, kernel: &CpuKernel, launch: &Launch<'_>) -> R
     let time = times(known, count);
     // What is counted runs on one thread if it can: threads that share counters wait for each other.
     let alone = threads == 1 || device.counts.is_some();
+    // Shared at once: a launch that is known to be long. The others begin on the calling thread, if it may run groups,
+    // and most of them end there.
     let listed = !alone
         && count > 1
         && !(join && running.keeps_alone())
@@ -302,6 +304,7 @@ impl Running<'_> {
             };
             let row = row.min(to - at).min(most);
             let batch = code.batch.min(row);
+            // Code relies on the alignment of its blocks, also for the later groups of a batch.
             let strides = [self.local, code.scratch].map(|size| size.next_multiple_of(u64::from(abi::BLOCK_ALIGN)));
             let local = memory.local.get(strides[0] * batch + 2 * abi::LOCAL_MARGIN);
             let (Some(local), Some(scratch)) = (local, memory.scratch.get(strides[1] * batch)) else {
@@ -317,6 +320,7 @@ impl Running<'_> {
             match next.filter(|_| next_code.is_none()) {
                 None => self.row(&code, id, row, (local, scratch), strides),
                 Some(next) => {
+                    // Only baseline code is timed, for the decision whether to wait for the compiler.
                     let begin = Instant::now();
                     self.row(&code, id, row, (local, scratch), strides);
                     next.ran(row, begin.elapsed());

@@ -99,6 +99,8 @@ impl Image {
     pub fn take_counts(&self) -> Option<Counts> {
         let Counters { at, blocks } = self.counters.as_ref()?;
         let mut sum = Counts::default();
+        // Launches of the kernel that run at the same time share the counters. Taking and clearing them in one
+        // operation reports each count once, for one of the launches.
         for (i, block) in blocks.iter().enumerate() {
             // SAFETY: `Counters::of` found that so many aligned counters lie in the writable part of the mapping, which
             // only atomic operations touch.
@@ -125,6 +127,7 @@ impl Image {
         let mut at = address.checked_sub(memory.device_address()).filter(|&at| at < memory.size())?;
         let mut text = Vec::new();
         loop {
+            // In chunks, since the variables may be large and the text is mostly short.
             let mut chunk = vec![0; (memory.size() - at).min(256) as usize];
             memory.read(at, &mut chunk).ok()?;
             let end = chunk.iter().position(|&b| b == 0);

@@ -81,6 +81,7 @@ struct Burst {
 impl Burst {
     /// Whether the jobs before now were enough work for one thread to wake others for the next.
     fn is_long(&mut self) -> bool {
+        // After such a pause the workers sleep: the next job begins a new burst.
         if self.end.elapsed() > TUNING.spin_time {
             self.alone = Duration::ZERO;
         }
@@ -98,6 +99,7 @@ impl Pool {
     /// A pool in which `threads` threads work on a job, its owner included. There is always one worker, for jobs that
     /// need its stack. The process may use `cores` cores; if the pool is `bound` to some, its workers run there alone.
     pub fn new(threads: usize, cores: usize, bound: Option<Cores>, clock: Clock) -> Pool {
+        // Without `bound`, the cores only say where a worker may be moved to when it is kept off one.
         let is_bound = bound.is_some();
         let shared = Arc::new(Shared::new(threads.max(2) - 1, bound.or_else(Cores::allowed), cores, clock));
         let burst = Burst { owner: thread::current().id(), core: -1, end: Instant::now(), alone: Duration::ZERO };
@@ -153,7 +155,10 @@ impl Pool {
         let most = chunks.min(self.threads as u64) as usize - usize::from(join);
         // A short job ends before a sleeping thread comes. If the owner only waits, somebody has to come.
         let mut spinning_only = join && expected < TUNING.long_job;
+        // A thread that spins costs the owner a store. A thread that sleeps costs a call of the system, so that it must
+        // have more to do.
         let each = if spinning_only { TUNING.work_per_spinning } else { TUNING.work_per_woken };
+        // At least one: the estimate is that of the last launch, and may be too short.
         let wanted = threads_for(expected, each).max(1).min(most);
         // A job that its owner does not join needs a worker, when it may come.
         let wake = if join { wake_for(expected) } else { Wake::Everybody };

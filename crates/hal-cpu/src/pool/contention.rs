@@ -104,6 +104,7 @@ impl Contention {
     }
 
     fn came_at(&self, now: u64, excused: impl FnOnce(u64) -> bool) {
+        // 0 if the thread came by itself: a parked thread may wake up without reason, and is not judged then.
         let woken = self.woken.swap(0, Ordering::Relaxed);
         if woken != 0 {
             self.judge(&self.was_late, is_late(woken, now) && !excused(woken), now);
@@ -167,6 +168,7 @@ impl Contention {
 
     fn is_contended_at(&self, now: u64, excused: impl FnOnce(u64) -> bool) -> bool {
         let woken = self.woken.load(Ordering::Relaxed);
+        // A thread that was woken and has still not come is late already, although nobody has judged it.
         now < self.until.load(Ordering::Relaxed) || woken != 0 && is_late(woken, now) && !excused(woken)
     }
 
