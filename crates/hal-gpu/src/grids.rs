@@ -71,6 +71,7 @@ pub fn single(range: &NdRange, limits: [u64; 3]) -> Option<Grid> {
     // A range that is smaller than a group is one group of the range's size.
     let local: [u64; 3] = std::array::from_fn(|d| range.local[d].min(range.global[d]).max(1));
     let groups: [u64; 3] = std::array::from_fn(|d| range.global[d] / local[d]);
+    // The groups divide the range, and one grid may have so many.
     let is_one = |d: usize| groups[d] * local[d] == range.global[d] && (1..=limits[d]).contains(&groups[d]);
     (0..3).all(is_one).then(|| Grid {
         first_group: [0; 3],
@@ -202,6 +203,7 @@ pub fn shaped(range: &NdRange, shape: WarpShape, most: u64, size: GpuSize) -> Op
 fn divided(range: &NdRange, size: GpuSize) -> Option<NdRange> {
     let mut divided = *range;
     while group_count(&divided) < size.units {
+        // Half a group must be whole warps, or each half has a warp that is not full.
         let halves = divided.local.iter().product::<u64>() / 2;
         // The slowest dimension is divided: the work-items of a warp are neighbours in the faster ones.
         let Some(slowest) = (0..3).rev().find(|&d| divided.local[d] > 1) else { break };

@@ -251,6 +251,7 @@ fn is_wanted<O: StreamOwner>(owner: &O, naps: bool) -> bool {
     let (mut last, mut begin) = (timeline.submitted(), Instant::now());
     while begin.elapsed() < SPIN_TIME {
         submit_deferred(owner);
+        // A load and no lock, because launching threads take the lock for each launch.
         if completions.queued.load(Ordering::Acquire) > 0 {
             return true;
         }
@@ -286,6 +287,7 @@ fn is_wanted<O: StreamOwner>(owner: &O, naps: bool) -> bool {
 /// another thread waits for launches, or none are left.
 fn wait_for_launches<O: StreamOwner>(owner: &O, quiet: Duration) -> Option<bool> {
     let (completions, timeline) = (owner.completions(), owner.timeline());
+    // Launches that end while this thread waits are notified at once: the number is compared below.
     let ended = timeline.ended();
     let begin = Instant::now();
     let (mut last, mut since) = (timeline.submitted(), begin);

@@ -181,6 +181,7 @@ impl<S: GpuStream> Timeline<S> {
     /// Submits the deferred launches, unless another thread holds the lock of the stream, which would have to wake this
     /// one. For a thread that tries again later.
     pub fn try_submit_deferred(&self, stream: &impl Submission<S>) {
+        // The holder submits the deferred launches itself, or the caller tries again.
         if let Some(mut order) = self.order.try_lock() {
             self.flush(stream, &mut order);
         }
@@ -189,6 +190,7 @@ impl<S: GpuStream> Timeline<S> {
     /// The error of the first of these launches that the driver refused. The launches have ended. Each error is
     /// returned once.
     pub fn take_failure(&self, numbers: &[RangeInclusive<u64>]) -> Option<HalError> {
+        // Hardly any process has a failure, and each notified launch asks: no lock is taken.
         if !self.has_failed.load(Ordering::Acquire) {
             return None;
         }
@@ -392,6 +394,7 @@ impl<S: GpuStream> Timeline<S> {
 
     /// Notes that an event after this launch was reached.
     fn signal(&self, number: u64) {
+        // Threads may signal in any order, and the number only grows.
         self.signalled.fetch_max(number, Ordering::Release);
     }
 
