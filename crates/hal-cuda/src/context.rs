@@ -80,6 +80,7 @@ impl Gpu {
         // SAFETY: it writes a handle.
         let code = unsafe { (self.driver.table.ctx_get_current)(&mut before) };
         current.check("cuCtxGetCurrent", code)?;
+        // Most threads use one GPU, and find its context current from their last call.
         if before != context {
             // SAFETY: the context is retained as long as `self` lives.
             current.check("cuCtxSetCurrent", unsafe { (self.driver.table.ctx_set_current)(context) })?;

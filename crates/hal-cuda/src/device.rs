@@ -189,6 +189,8 @@ impl Device for CudaDevice {
                 _ => Expected::NewCode,
             });
         });
+        // With code in the cache the JIT compiler may not be needed at all, and starting it takes a core for some
+        // milliseconds.
         if expected == Some(Expected::NewCode) {
             self.expect_code();
         }

@@ -119,6 +119,7 @@ pub fn describe(driver: &Driver, ordinal: i32, device: RawDevice) -> Result<Desc
 
 /// The target for a GPU: its own compute capability, or the latest one that code is made for.
 fn target(capability: u32) -> Result<Target, String> {
+    // The driver translates PTX for GPUs that are later than the PTX's target.
     Target::gpu(&format!("sm_{}", capability.min(MAX_CAPABILITY))).map_err(|e| e.to_string())
 }
 

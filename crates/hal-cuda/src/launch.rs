@@ -126,6 +126,7 @@ pub fn submit(
         let running = Running { gpu, stream, queue, numbers: smallvec![number..=number], times, kernels, print, quick };
         Ok(Completion::Pending(Box::new(running)))
     };
+    // Deferring calls no driver: the stream's thread submits the launch, mostly with others as one graph.
     if may_wait
         && rest.is_none()
         && let Some(number) = defer(stream, launch, descriptor, first)
@@ -192,6 +193,7 @@ fn put<'a>(
 /// `submit` reports.
 pub fn append(gpu: &Arc<Gpu>, stream: &Stream, launch: &Launch<'_>) -> bool {
     let Ok(current) = gpu.enter() else { return false };
+    // Only launches that may be deferred, and that are one grid, are appended: `submit` takes all others.
     let Ok(Checked { kernel, first, rest: None, may_wait: true, .. }) = checked(gpu, &current, launch) else {
         return false;
     };

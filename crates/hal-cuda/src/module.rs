@@ -147,6 +147,7 @@ impl Module {
         // SAFETY: the module is loaded, the name ends in a zero, and it writes a handle.
         let code = unsafe { (current.table().module_get_function)(&mut raw, self.raw, name.as_ptr()) };
         current.check("cuModuleGetFunction", code).map_err(|_| bad(&format!("no function {entry}")))?;
+        // It depends on the registers that the function needs.
         let most = u64::from(attribute_of(current, raw, FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?);
         Ok(Function { handle: Handle::new(raw, self), most, has_local_memory: AtomicBool::new(false) })
     }

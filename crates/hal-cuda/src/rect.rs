@@ -23,6 +23,7 @@ pub fn read(gpu: &Arc<Gpu>, staging: &Staging, from: Rect, to: &mut [u8]) -> Res
     for chunk in chunks(from) {
         let (bytes, others) = rest.split_at_mut(chunk.bytes() as usize);
         let block = DeviceBlock::allocate(gpu, chunk.bytes())?;
+        // Each step is waited for, so that the block may be freed at the end of the loop's body.
         copy(gpu, packed(block.address(), chunk.region), chunk)?;
         staging.read(gpu, block.address(), bytes)?;
         rest = others;

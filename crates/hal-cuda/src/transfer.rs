@@ -102,6 +102,7 @@ impl Staging {
         let pinned = block.as_mut().map(HostBlock::bytes_mut);
         // SAFETY: the slice is borrowed for the whole transfer, and the block is this thread's and large enough.
         let result = unsafe { staged(&current, host, from, size, pinned) };
+        // Also after an error: the copy has been waited for, so that nothing writes to the block any more.
         self.small.lock().extend(block);
         result
     }
@@ -134,6 +135,7 @@ impl Staging {
         let next = AtomicUsize::new(0);
         let work = || -> Result<(), HalError> {
             let current = gpu.enter()?;
+            // Each thread keeps one block for all its chunks, and waits here while other transfers have all blocks.
             let mut block = self.take()?;
             let result = loop {
                 let at = next.fetch_add(1, Ordering::Relaxed).saturating_mul(chunk);
