@@ -138,6 +138,8 @@ impl Drop for Gpu {
             // SAFETY: all blocks of it hold the GPU, so that none is left.
             self.release("cuMemPoolDestroy", |table| unsafe { (table.pool_destroy)(pool) });
         }
+        // The end of the process waits for this call, as for those in `release`.
+        let Ok(_end_waits) = Call::begin() else { return };
         // SAFETY: it was retained once, and everything in it that is ours has been given back.
         unsafe { (self.driver.table.primary_release)(self.device) };
     }

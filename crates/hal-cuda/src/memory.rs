@@ -307,11 +307,14 @@ fn copy_on_device(gpu: &Arc<Gpu>, to: Address, from: Address, size: u64) -> Resu
     let bounce = DeviceBlock::allocate(gpu, size.min(BOUNCE_BYTES))?;
     // As `memmove` does: towards higher addresses the last chunk goes first, so that no chunk overwrites bytes that are
     // still to be read. The stream keeps the copies in order, so that one buffer serves all chunks.
-    for (at, chunk) in chunks(size, BOUNCE_BYTES, to > from) {
+    let copied = chunks(size, BOUNCE_BYTES, to > from).try_for_each(|(at, chunk)| {
         copy(&current, stream.raw, bounce.address, from + at, chunk)?;
-        copy(&current, stream.raw, to + at, bounce.address, chunk)?;
-    }
-    Ok(current.synchronize(stream.raw)?)
+        copy(&current, stream.raw, to + at, bounce.address, chunk)
+    });
+    // Also after an error: the copies before it may still use the buffer.
+    let waited = current.synchronize(stream.raw);
+    copied?;
+    Ok(waited?)
 }
 
 /// Offset and size of the chunks of a range, in order or from its end.
