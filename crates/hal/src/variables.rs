@@ -13,7 +13,7 @@ pub fn initialised(
     init: &[(u64, Vec<u8>)],
     addresses: &[(u64, i64)],
 ) -> Result<Arc<dyn Memory>, HalError> {
-    // Patterns are of 4 bytes at least on some devices.
+    // A whole number of the patterns of 16 bytes that `initialise` fills it with.
     let memory = device.allocate(size.next_multiple_of(16))?;
     initialise(&*memory, init, addresses)?;
     Ok(memory)
