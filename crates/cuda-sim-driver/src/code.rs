@@ -47,8 +47,47 @@ struct Function {
     launched: AtomicBool,
 }
 
-/// A linker's output: the PTX, which ends in a zero.
-struct Linker(Mutex<Vec<u8>>);
+/// A linker.
+struct Linker {
+    /// Its output: the PTX, which ends in a zero.
+    code: Mutex<Vec<u8>>,
+    log: ErrorLog,
+}
+
+/// Where the caller wants messages; null and no room if nowhere.
+struct ErrorLog {
+    buffer: *mut u8,
+    bytes: usize,
+}
+
+impl ErrorLog {
+    /// The log that options name.
+    ///
+    /// # Safety
+    /// `names` and `values` have `count` elements each.
+    unsafe fn new(count: c_uint, names: *const c_int, values: *const *mut c_void) -> ErrorLog {
+        // SAFETY: `names` and `values` have `count` elements each, as this function's caller promises.
+        let found = |name: c_int| unsafe { option(name, count, names, values) };
+        match (found(JIT_ERROR_LOG_BUFFER), found(JIT_ERROR_LOG_BUFFER_SIZE_BYTES)) {
+            (Some(buffer), Some(bytes)) => ErrorLog { buffer: buffer.cast(), bytes: bytes.addr() },
+            _ => ErrorLog { buffer: std::ptr::null_mut(), bytes: 0 },
+        }
+    }
+
+    /// Writes a message, cut off where the log ends.
+    ///
+    /// # Safety
+    /// The log has the size that the options say.
+    unsafe fn write(&self, message: &str) {
+        let Some(room) = self.bytes.checked_sub(1) else { return };
+        let message = &message.as_bytes()[..message.len().min(room)];
+        // SAFETY: the log has room for the message and a zero, as this function's caller promises.
+        unsafe {
+            self.buffer.copy_from_nonoverlapping(message.as_ptr(), message.len());
+            self.buffer.add(message.len()).write(0);
+        }
+    }
+}
 
 /// The value of an option.
 ///
@@ -67,26 +106,6 @@ fn most_threads(registers: Option<*mut c_void>) -> c_int {
         None => number("CUDA_SIM_THREADS"),
     };
     most.unwrap_or(MAX_THREADS).clamp(1, MAX_THREADS)
-}
-
-/// Writes a message into the error log that options name.
-///
-/// # Safety
-/// `names` and `values` have `count` elements each, and the log has the size that they say.
-unsafe fn report(message: &str, count: c_uint, names: *const c_int, values: *const *mut c_void) {
-    // SAFETY: `names` and `values` have `count` elements each, as this function's caller promises.
-    let found = |name: c_int| unsafe { option(name, count, names, values) };
-    if let (Some(log), Some(size)) = (found(JIT_ERROR_LOG_BUFFER), found(JIT_ERROR_LOG_BUFFER_SIZE_BYTES))
-        && let Some(room) = size.addr().checked_sub(1)
-    {
-        let bytes = &message.as_bytes()[..message.len().min(room)];
-        // SAFETY: the log has room for so many bytes and a zero.
-        unsafe {
-            let log = log.cast::<u8>();
-            log.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
-            log.add(bytes.len()).write(0);
-        }
-    }
 }
 
 /// The text of an image, checked.
@@ -124,7 +143,7 @@ driver! {
             Err(error) => {
                 // SAFETY: `names` and `values` have `count` elements each, and the log has the size that they say, as
                 // CUDA asks.
-                unsafe { report(&error, count, names, values) };
+                unsafe { ErrorLog::new(count, names, values).write(&error) };
                 ERROR_INVALID_PTX
             }
         })
@@ -206,8 +225,10 @@ driver! {
         if let (true, Some(level)) = (traces(), unsafe { option(JIT_OPTIMIZATION_LEVEL, count, names, values) }) {
             eprintln!("simulated GPU: compiles at level {}", level.addr());
         }
+        // SAFETY: `names` and `values` have `count` elements each, as CUDA asks of the caller.
+        let log = unsafe { ErrorLog::new(count, names, values) };
         // SAFETY: `linker` is null or valid for writing, as CUDA asks of the caller.
-        fallible(|| unsafe { put(linker, handle(Linker(Mutex::default()))) })
+        fallible(|| unsafe { put(linker, handle(Linker { code: Mutex::default(), log })) })
     }
 
     /// Takes PTX.
@@ -225,10 +246,15 @@ driver! {
         let Some(linker) = (unsafe { object::<Linker>(linker) }) else { return ERROR_INVALID_HANDLE };
         compiler::translate();
         // SAFETY: `data` is a text that ends in a zero, as CUDA asks of the caller.
-        match (unsafe { parse(data) }, linker.0.lock()) {
+        match (unsafe { parse(data) }, linker.code.lock()) {
             (Ok((_, text)), Ok(mut code)) => {
                 *code = text;
                 SUCCESS
+            }
+            (Err(error), _) => {
+                // SAFETY: the log that the linker was made with stays valid until it is destroyed, as CUDA asks.
+                unsafe { linker.log.write(&error) };
+                ERROR_INVALID_PTX
             }
             _ => ERROR_INVALID_PTX,
         }
@@ -238,7 +264,7 @@ driver! {
     fn cuLinkComplete(linker: *mut c_void, code: *mut *mut c_void, size: *mut usize) {
         // SAFETY: `linker` is null or a linker's handle, and no object of a handle is freed.
         let linker = unsafe { object::<Linker>(linker) };
-        let Some(Ok(mut text)) = linker.map(|linker| linker.0.lock()) else { return ERROR_INVALID_HANDLE };
+        let Some(Ok(mut text)) = linker.map(|linker| linker.code.lock()) else { return ERROR_INVALID_HANDLE };
         // SAFETY: `code` and `size` are null or valid for writing. The text stays where it is, as nothing is linked
         // twice.
         unsafe { put(code, text.as_mut_ptr().cast()) | put(size, text.len()) }
