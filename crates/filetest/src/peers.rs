@@ -13,7 +13,7 @@ use crate::generate::Generated;
 use crate::ladder::{Ladder, Verdict};
 use cloom_gallery::cl::Built;
 use cloom_gallery::{Arg, Buffer, Session};
-use cloom_ir::Module;
+use cloom_ir::{Module, Space};
 
 pub use cloom_gallery::cl::POCL;
 
@@ -90,6 +90,13 @@ fn forgive(want: &Outcome, got: &mut Outcome, buffer: usize) {
     }
 }
 
+/// Bytes of local memory that a group of kernel `k` has: its variables and its arguments. Alignment is not counted.
+fn local_memory(module: &Module, args: &[CaseArg]) -> u64 {
+    let variables = module.globals.values().filter(|g| g.space == Space::Local).map(|g| g.size);
+    let arguments = args.iter().map(|arg| if let CaseArg::Local(size) = arg { *size } else { 0 });
+    variables.chain(arguments).fold(0, u64::saturating_add)
+}
+
 /// What a platform leaves after a range; `None` if it cannot be asked.
 fn run(session: &Session, built: &Built, args: &[CaseArg], range: &NdRange) -> Result<Option<Outcome>, String> {
     let kernel = built.kernel("k").map_err(|e| e.to_string())?;
@@ -161,8 +168,8 @@ pub fn compare(ladder: &Ladder, session: &Session, program: &Generated, source: 
     };
     let what = differs(session, &built, &module, &program, &wanted);
     Ok(match what {
-        Ok(true) => Comparison::Same,
-        Ok(false) => Comparison::NotAsked("its structure is larger than arguments can be here"),
+        Ok(None) => Comparison::Same,
+        Ok(Some(why)) => Comparison::NotAsked(why),
         Err(what) => {
             let known = |e: &&Excuse| session.found.platform == e.platform && source.contains(e.construct);
             match EXCUSES.iter().find(known) {
@@ -173,16 +180,22 @@ pub fn compare(ladder: &Ladder, session: &Session, program: &Generated, source: 
     })
 }
 
-/// Whether the platform could be asked and agrees; the error says how it differs.
+/// `None` if the platform agrees, or why it cannot be asked; the error says how it differs.
 fn differs(
     session: &Session,
     built: &Built,
     module: &Module,
     program: &Generated,
     wanted: &[Outcome],
-) -> Result<bool, String> {
+) -> Result<Option<&'static str>, String> {
     for (range, want) in program.ranges.iter().zip(wanted) {
-        let Some(mut got) = run(session, built, &program.arguments(module, range), range)? else { return Ok(false) };
+        let args = program.arguments(module, range);
+        if local_memory(module, &args) > session.found.local_memory {
+            return Ok(Some("it needs more local memory than the device has"));
+        }
+        let Some(mut got) = run(session, built, &args, range)? else {
+            return Ok(Some("its structure is larger than arguments can be here"));
+        };
         if let Some(buffer) = program.inexact_buffer() {
             forgive(want, &mut got, buffer);
         }
@@ -190,7 +203,7 @@ fn differs(
             return Err(format!("{d} (the reference first; global {:?}, local {:?})", range.global, range.local));
         }
     }
-    Ok(true)
+    Ok(None)
 }
 
 #[cfg(test)]
