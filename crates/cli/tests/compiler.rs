@@ -155,6 +155,26 @@ fn show_has_every_stage_of_one_kernel() {
 }
 
 #[test]
+fn remarks_name_private_arrays_also_those_of_inlined_functions() {
+    let b = Bench::new();
+    let source = "float pick(constant float *from, int n, int i) {
+    float taps[8];
+    for (int j = 0; j < n; j++) taps[j & 7] = from[j];
+    return taps[i & 7];
+}
+kernel void k(constant float *from, global float *p, int n) {
+    float own[16];
+    for (int j = 0; j < n; j++) own[p[j] > 0 ? j & 15 : 0] = p[j];
+    p[get_global_id(0)] = own[n & 15] + pick(from, n, (int)get_global_id(0));
+}";
+    b.file("arrays.cl", source);
+    let json = b.cloom("show arrays.cl --json --stage remarks").expect(0).json();
+    let remarks = json["remarks"].as_array().unwrap();
+    let named = |name: &str| remarks.iter().any(|r| r["array"] == name);
+    assert!(["own", "taps", "from", "p"].into_iter().all(named), "{remarks:?}");
+}
+
+#[test]
 fn show_can_be_limited_to_stages_and_to_times() {
     let b = Bench::new();
     let spmd = b.cloom("show kernels.cl -k saxpy --stage spmd").expect(0).out;

@@ -74,7 +74,7 @@ impl Program {
                 for inst in old {
                     func.blocks[block].insts.push(inst);
                     let data = &func.insts[inst];
-                    if let (Op::Alloca { size, align }, Some(p)) = (data.op.clone(), data.result)
+                    if let (&Op::Alloca { size, align, .. }, Some(p)) = (&data.op, data.result)
                         && size > 0
                     {
                         let op = Op::MemSet { size, byte: 0, align };

@@ -11,6 +11,7 @@ use crate::inst::{
 use crate::module::Span;
 use crate::types::{Scalar, Space, Type};
 use smallvec::smallvec;
+use std::sync::Arc;
 
 /// Appends to a block of a function.
 #[derive(Debug)]
@@ -157,7 +158,12 @@ impl<'f> Builder<'f> {
 
     /// Private memory; the builder must be in the entry block.
     pub fn alloca(&mut self, size: u64, align: u32) -> Value {
-        self.value(Op::Alloca { size, align }, smallvec![], Type::ptr(Space::Private), Flags::empty())
+        self.named_alloca(size, align, None)
+    }
+
+    /// Private memory of a variable; the builder must be in the entry block.
+    pub fn named_alloca(&mut self, size: u64, align: u32, name: Option<Arc<String>>) -> Value {
+        self.value(Op::Alloca { size, align, name }, smallvec![], Type::ptr(Space::Private), Flags::empty())
     }
 
     /// `p + bytes`.

@@ -12,6 +12,7 @@ use crate::flags::Flags;
 use crate::module::Span;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// The operands of an instruction.
 pub type Args = SmallVec<[Value; 4]>;
@@ -67,6 +68,9 @@ pub enum Op {
         size: u64,
         /// Alignment in bytes, a power of two.
         align: u32,
+        /// The name of the variable in the source, for people. It is one word, because a name as a slice would make
+        /// every instruction larger.
+        name: Option<Arc<String>>,
     },
     /// The address `a + b`: `a` a pointer, `b` an `i64` of bytes (or vectors of these).
     PtrAdd,

@@ -29,7 +29,7 @@
 //! `;` starts a comment. Values and blocks are numbered anew in the order in which they are printed, so that a module
 //! prints the same before and after dead entries of its arenas are dropped. A span follows `!` as file:line:column. If
 //! the code comes from an inlined call, `@` and the number of the call follow, from 1. Calls are listed at the begin of
-//! the body as `inlined @callee !0:12:5`.
+//! the body as `inlined @callee !0:12:5`. The name of a variable follows its memory: `alloca 64 align 4 "tile"`.
 
 use crate::entity::{Block, Entity, Inst, Value};
 use crate::flags::Flags;
@@ -384,7 +384,12 @@ fn print_inst(f: &mut impl Write, module: &Module, func: &Function, names: &Name
         Op::Shuffle(_) => f.write_str("shuffle")?,
         Op::Splat => f.write_str("splat")?,
         Op::Build => f.write_str("build")?,
-        Op::Alloca { size, align } => write!(f, "alloca {size} align {align}")?,
+        Op::Alloca { size, align, name } => {
+            write!(f, "alloca {size} align {align}")?;
+            if let Some(name) = name {
+                write!(f, " {}", quoted(name.as_bytes()))?;
+            }
+        }
         Op::PtrAdd => f.write_str("ptradd")?,
         Op::Load { .. } => f.write_str("load")?,
         Op::Store { .. } => f.write_str("store")?,

@@ -348,7 +348,7 @@ fn check_private(size: u64) -> Result<(), Error> {
 /// Bytes of a function's private variables.
 fn private_size(module: &Module, f: FuncRef) -> u64 {
     let bytes = |op: &Op| match *op {
-        Op::Alloca { size, align } => size.next_multiple_of(u64::from(align)),
+        Op::Alloca { size, align, .. } => size.next_multiple_of(u64::from(align)),
         _ => 0,
     };
     module.funcs[f].insts_in_layout().map(|(_, data)| bytes(&data.op)).sum()

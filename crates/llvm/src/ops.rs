@@ -58,7 +58,7 @@ impl FunctionCx<'_, '_> {
                 }
                 Op::Splat => self.splat(ty, arg(0)),
                 Op::Build => self.build(ty, &data.args.iter().map(|&a| self.value(a)).collect::<Vec<_>>()),
-                Op::Alloca { size, align } => self.alloca(*size, *align),
+                Op::Alloca { size, align, .. } => self.alloca(*size, *align),
                 Op::PtrAdd => self.ptr_add(ty, data),
                 Op::Load { align } => self.load(data, ty, *align),
                 Op::Store { align } => self.store(data, *align),

@@ -110,7 +110,7 @@ fn disqualify(v: Value, arrays: &mut [Array], origins: &Origins) {
 fn look_at(func: &Function, i: Inst, access: Access, arrays: &mut Vec<Array>, origins: &mut Origins) {
     let data = &func.insts[i];
     match (&data.op, data.result) {
-        (&Op::Alloca { size, align }, Some(r)) => {
+        (&Op::Alloca { size, align, .. }, Some(r)) => {
             origins[r.index()] = Some((Origin::Array(arrays.len()), Some(0)));
             arrays.push(Array {
                 alloca: i,

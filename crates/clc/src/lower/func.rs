@@ -10,6 +10,7 @@ use crate::sema::types::Ty;
 use crate::source::Span;
 use cloom_ir::{BinOp, Block, Builder, CastOp, Entity, Flags, Function, Op, Scalar, Space, Term, Type, UnOp, Value};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// The function being lowered.
 pub(super) struct Fn<'l, 'a> {
@@ -72,11 +73,12 @@ pub(super) fn lower_function<'a>(lw: &mut Lowering<'a>, id: FuncId, body: &'a Bo
         let ty = var.ty.ty;
         let size = f.lw.types.size(ty).max(1);
         let align = var.align.max(1) as u32;
+        let name = var.name.map(|name| Arc::new(f.lw.session.names.text(name).to_owned()));
         let address = match given[i] {
             // The caller's copy is this function's own.
             Some(p) if f.lw.is_record(ty) && !is_kernel => p,
             Some(p) => {
-                let room = f.b().alloca(size, align);
+                let room = f.b().named_alloca(size, align, name);
                 if f.lw.is_record(ty) {
                     f.b().mem_copy(room, p, size, align);
                 } else {
@@ -84,7 +86,7 @@ pub(super) fn lower_function<'a>(lw: &mut Lowering<'a>, id: FuncId, body: &'a Bo
                 }
                 room
             }
-            None => f.b().alloca(size, align),
+            None => f.b().named_alloca(size, align, name),
         };
         f.locals.push(address);
         f.aligns.push(align);

@@ -9,6 +9,7 @@ use crate::function::Function;
 use crate::inst::{Args, BinOp, CastOp, DeviceCall, Edge, FloatCc, IntCc, Op, Order, Query, RmwOp, Scope, Term, UnOp};
 use crate::module::{CallSite, Span};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// What the numbers in the text stand for, and where each was first used.
 #[derive(Default)]
@@ -259,7 +260,12 @@ impl Body<'_, '_> {
             "shuffle" => Op::Shuffle(Box::default()),
             "splat" => Op::Splat,
             "build" => Op::Build,
-            "alloca" => Op::Alloca { size: self.p.int()?, align: self.p.field("align")? },
+            "alloca" => {
+                let (size, align) = (self.p.int()?, self.p.field("align")?);
+                let is_named = matches!(self.p.peek(), Token::Str(_));
+                let name = if is_named { Some(Arc::new(self.p.string()?)) } else { None };
+                Op::Alloca { size, align, name }
+            }
             "ptradd" => Op::PtrAdd,
             "load" => Op::Load { align: 1 },
             "store" => Op::Store { align: 1 },

@@ -221,7 +221,7 @@ impl Check<'_, '_> {
     /// What goes to memory: address, value, alignment, size, mask.
     fn memory(&mut self, op: &Op, a: &[Type], r: Type) {
         match *op {
-            Op::Alloca { size, align } => {
+            Op::Alloca { size, align, .. } => {
                 self.need(r == Type::ptr(Space::Private), Rule::AddressOf);
                 self.block(size, align);
             }

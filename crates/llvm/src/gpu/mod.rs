@@ -167,7 +167,7 @@ impl FunctionCx<'_, '_> {
                 Space::Local => self.local_variable(g),
                 _ => return Ok(None),
             },
-            Op::Alloca { size, align } => {
+            Op::Alloca { size, align, .. } => {
                 // LLVM makes the slot in the generic space. With this alignment, accesses to neighbours become one
                 // access.
                 let align = if size >= FRAME_ALIGN.into() { align.max(FRAME_ALIGN) } else { align };

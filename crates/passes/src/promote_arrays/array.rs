@@ -23,7 +23,7 @@ pub(super) struct Array {
 pub(super) fn indexed(func: &Function) -> Vec<Array> {
     let (cfg, uses) = (Cfg::new(func), Uses::new(func));
     let entry = func.blocks[func.entry()].insts.iter().filter_map(|&i| match func.insts[i].op {
-        Op::Alloca { size, align } => Some((func.insts[i].result?, size, align)),
+        Op::Alloca { size, align, .. } => Some((func.insts[i].result?, size, align)),
         _ => None,
     });
     let arrays = entry.filter_map(|(slot, size, align)| {

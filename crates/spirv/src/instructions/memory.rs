@@ -8,6 +8,7 @@ use crate::reader::{Id, Inst};
 use crate::types::{Kind, Ty};
 use cloom_ir::{BinOp, Flags, Global, GlobalLinkage, Space, Type, Value};
 use spirv::{Decoration, MemoryAccess, Op, StorageClass};
+use std::sync::Arc;
 
 /// An initial value of more parts than this is copied from constant memory.
 const STORED: usize = 16;
@@ -85,10 +86,15 @@ impl Fn<'_, '_, '_> {
 
     /// Private memory.
     pub fn room(&mut self, size: u64, align: u32) -> Result<Value> {
+        self.named_room(size, align, None)
+    }
+
+    /// Private memory of a variable.
+    fn named_room(&mut self, size: u64, align: u32, name: Option<Arc<String>>) -> Result<Value> {
         self.private += size;
         ensure!(self.private <= limits::PRIVATE, "the function has more than {} bytes of variables", limits::PRIVATE);
         let block = std::mem::replace(&mut self.block, self.entry);
-        let room = self.b().alloca(size.max(1), align.max(1));
+        let room = self.b().named_alloca(size.max(1), align.max(1), name);
         self.block = block;
         Ok(room)
     }
@@ -111,7 +117,8 @@ impl Fn<'_, '_, '_> {
             ensure!(wanted.is_power_of_two() && wanted <= MAX_ALIGN, "{wanted} is no alignment");
             align = align.max(wanted);
         }
-        let room = self.room(size, align)?;
+        let name = self.cx.module.name(id).map(|name| Arc::new(name.to_owned()));
+        let room = self.named_room(size, align, name)?;
         if let Some(&init) = inst.words.get(3) {
             ensure!(self.cx.consts.contains_key(&init), "its initial value %{init} is no constant");
             let found = self.cx.consts[&init].ty;

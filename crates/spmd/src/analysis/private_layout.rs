@@ -305,9 +305,9 @@ fn unit_of(ty: Type) -> u32 {
 /// The stride in bytes from one lane's copy to the next one's, as applied to the address of the array.
 pub fn stride(func: &Function, arrays: &Arrays, alloca: Inst) -> i64 {
     let data = &func.insts[alloca];
-    match (data.op.clone(), data.result.and_then(|r| arrays.unit(r))) {
+    match (&data.op, data.result.and_then(|r| arrays.unit(r))) {
         (_, Some(unit)) => i64::from(unit),
-        (Op::Alloca { size, align }, None) => object_stride(size, align),
+        (&Op::Alloca { size, align, .. }, None) => object_stride(size, align),
         _ => 0,
     }
 }

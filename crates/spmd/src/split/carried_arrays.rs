@@ -97,7 +97,7 @@ pub fn run(func: &mut Function, barriers: &[Barrier]) -> Carried {
 impl Candidate {
     /// The array, if all its uses are accesses of one size to elements, copies and fills.
     fn of(func: &Function, array: Value) -> Option<Candidate> {
-        let Some(&Op::Alloca { size, align }) = func.def_op(array) else { return None };
+        let Some(&Op::Alloca { size, align, .. }) = func.def_op(array) else { return None };
         let mut is_address = vec![false; func.values.len()];
         is_address[array.index()] = true;
         let mut addresses = vec![array];

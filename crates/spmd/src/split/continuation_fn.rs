@@ -216,7 +216,8 @@ impl Cloner<'_> {
         if let Some(n) = self.kernel.param_values().iter().position(|&p| p == v) {
             return self.param(Param::Kernel(n as u32), ty);
         }
-        if let Some(&Op::Alloca { size, align }) = self.kernel.def_op(v) {
+        if let Some(Op::Alloca { size, align, name }) = self.kernel.def_op(v) {
+            let (size, align, name) = (*size, *align, name.clone());
             let entry = self.entry;
             if self.frame.slots[v.index()].is_some() {
                 let p = self.param(Param::Array(v), Type::ptr(Space::Context));
@@ -224,7 +225,7 @@ impl Cloner<'_> {
                 self.values.insert(v, p);
                 return p;
             }
-            let p = self.at(entry).alloca(size, align);
+            let p = self.at(entry).named_alloca(size, align, name);
             self.arrays.insert(v, p);
             return p;
         }

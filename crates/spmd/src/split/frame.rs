@@ -85,7 +85,7 @@ pub fn lay_out(func: &Function, graph: &ContinuationGraph, divergence: &Divergen
         });
     }
     for &v in &graph.kept_arrays {
-        if let Some(&Op::Alloca { size, align }) = func.def_op(v) {
+        if let Some(&Op::Alloca { size, align, .. }) = func.def_op(v) {
             let bytes = crate::analysis::private_layout::object_stride(size, align) as u64;
             slots[v.index()] = Some(Slot::Item(item.allocate(bytes, u64::from(align))));
         }

@@ -779,7 +779,7 @@ pub fn shape_of(p: Param, kernel: &Function, frame: &Frame, dim: usize) -> Shape
             Shape::strided(object_stride(u64::from(ty.bytes()), slot_align(ty)))
         }
         Param::Array(v) => match (kernel.def_op(v), frame.slots[v.index()]) {
-            (Some(&Op::Alloca { size, align }), Some(_)) => Shape::strided(object_stride(size, align)),
+            (Some(&Op::Alloca { size, align, .. }), Some(_)) => Shape::strided(object_stride(size, align)),
             _ => Shape::Uniform,
         },
         Param::NextContinuation => Shape::strided(4),

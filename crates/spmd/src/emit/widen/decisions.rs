@@ -216,8 +216,9 @@ fn array(item: &VectorInput, names: &Names<'_>, p: Value) -> Option<String> {
             _ => None,
         },
         ValueDef::Param(..) => None,
-        ValueDef::Inst(i) => match func.insts[i].op {
-            Op::GlobalAddr(g) => variable(g),
+        ValueDef::Inst(i) => match &func.insts[i].op {
+            &Op::GlobalAddr(g) => variable(g),
+            Op::Alloca { name, .. } => name.as_ref().map(|name| name.as_str().into()),
             _ => None,
         },
     }

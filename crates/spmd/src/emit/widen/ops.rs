@@ -15,7 +15,7 @@ impl Widener<'_> {
     pub(super) fn inst(&mut self, inst: Inst) -> Result<(), Stop> {
         let data = &self.item.func.insts[inst];
         match &data.op {
-            Op::Alloca { size, align } => return self.private_array(inst, *size, *align),
+            Op::Alloca { size, align, .. } => return self.private_array(inst, *size, *align),
             Op::PtrAdd if data.result.is_some_and(|r| self.is_by_unit(r)) => return self.unit_address(inst),
             Op::Load { .. } => return self.load(inst),
             Op::Store { .. } => return self.store(inst),
