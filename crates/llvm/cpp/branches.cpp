@@ -52,6 +52,7 @@ unsigned TrueBackEdges::run(Function &function, FunctionAnalysisManager &analyse
     if (!branch || branch->isUnconditional() || branch->getSuccessor(1) != loop->getHeader())
       continue;
     auto *compare = dyn_cast<CmpInst>(branch->getCondition());
+    // Another user would see the inverted answer.
     if (compare && compare->hasOneUse()) {
       compare->setPredicate(compare->getInversePredicate());
       branch->swapSuccessors();
@@ -87,5 +88,6 @@ unsigned SingleEntryCycles::run(Function &function, FunctionAnalysisManager &ana
       keepSingle(block);
       ++changes;
     }
+  // The graph was changed in any case, which the analyses have to learn.
   return std::max(changes, 1u);
 }

@@ -42,6 +42,7 @@ extern "C" LLVMMemoryBufferRef cloom_llvm_emit(LLVMModuleRef moduleRef, LLVMTarg
   auto *info = new MachineModuleInfoWrapperPass(&machine);
   TargetPassConfig *config = machine.createPassConfig(passes);
   config->setDisableVerify(true);
+  // The pass colours slots so that spills with disjoint live ranges share one.
   if (module.getInstructionCount() <= FEW_INSTRUCTIONS)
     config->disablePass(&StackSlotColoringID);
   if (any_of(module, [](const Function &function) { return function.size() > MANY_BLOCKS; }))

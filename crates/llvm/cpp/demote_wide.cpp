@@ -64,6 +64,7 @@ void demotePhi(PHINode &phi) {
   AllocaInst *slot = slotOf(*phi.getFunction(), phi.getType());
   SmallPtrSet<BasicBlock *, 32> filled;
   for (unsigned i = 0; i < phi.getNumIncomingValues(); i++)
+    // A `switch` with several edges to the block gives all of them one value, which is stored once.
     if (BasicBlock *from = phi.getIncomingBlock(i); filled.insert(from).second)
       IRBuilder<>(from->getTerminator()).CreateStore(phi.getIncomingValue(i), slot);
   BasicBlock *block = phi.getParent();
@@ -93,6 +94,7 @@ void demoteValue(Value &value, Function &function) {
   auto *inst = dyn_cast<Instruction>(&value);
   BasicBlock *home = inst ? inst->getParent() : &function.getEntryBlock();
   DenseMap<BasicBlock *, LoadInst *> loads;
+  // Setting a use takes it off the list that is walked.
   for (Use &use : make_early_inc_range(value.uses())) {
     BasicBlock *block = blockOf(use);
     if (block == home)
@@ -102,6 +104,8 @@ void demoteValue(Value &value, Function &function) {
       load = IRBuilder<>(block, block->getFirstInsertionPt()).CreateLoad(value.getType(), slot);
     use.set(load);
   }
+  // Behind the definition: of a phi after all phis, of an argument after the slot, which stands at the top of the
+  // entry.
   BasicBlock::iterator behind = home->getFirstInsertionPt();
   if (!inst)
     behind = std::next(slot->getIterator());
@@ -122,6 +126,7 @@ unsigned DemoteWide::run(Function &function, FunctionAnalysisManager &) {
         phis.push_back(&phi);
   for (PHINode *phi : phis)
     demotePhi(*phi);
+  // Only now: the phis that are left are the only reason to split an edge.
   unsigned split = splitEdges(function);
   SmallVector<Value *> values;
   for (Argument &argument : function.args())

@@ -59,6 +59,7 @@ bool isPartOfLoad(const Instruction &instruction, const Guarded &guarded) {
 // `joined`: phis of loaded values after the joins of other guarded blocks. They are available as late as loads.
 std::optional<Guarded> guardedLoads(BasicBlock &block, const SmallPtrSetImpl<Instruction *> &joined) {
   BasicBlock *join = block.getSingleSuccessor();
+  // A join with one predecessor is the rest of the same block: nothing is guarded.
   if (!join || join == &block || join->getSinglePredecessor() || block.size() > MAX_INSTRUCTIONS)
     return std::nullopt;
   Guarded found{&block, join, branchAround(block, join), {}, {}, {}};
@@ -66,9 +67,11 @@ std::optional<Guarded> guardedLoads(BasicBlock &block, const SmallPtrSetImpl<Ins
     if (instruction.isTerminator())
       break;
     bool isJoined = joined.contains(&instruction);
+    // An instruction without uses is there for its effects, such as a store.
     if ((isa<PHINode>(instruction) && !isJoined) || instruction.use_empty())
       return std::nullopt;
     auto *load = dyn_cast<LoadInst>(&instruction);
+    // Loads stay behind the condition. All others will run on both ways, so that they must be harmless there.
     if (load ? !load->isSimple() : !isJoined && !isSafeToSpeculativelyExecute(&instruction))
       return std::nullopt;
     bool waits = any_of(instruction.operands(), [&](Value *operand) {
@@ -106,6 +109,7 @@ public:
       SmallVector<Constant *, 4> operands;
       for (Value *operand : instruction->operands())
         operands.push_back((*this)[operand]);
+      // An operand that is no constant when the loads are zero: neither is the result.
       if (is_contained(operands, nullptr))
         continue;
       zeros[instruction] =
@@ -142,6 +146,7 @@ bool isZeroElsewhere(PHINode &phi, const BasicBlock *block, const ZeroLoads &zer
 bool flatten(Guarded &guarded, SmallPtrSetImpl<Instruction *> &joined) {
   auto &[block, join, branch, before, loads, behind] = guarded;
   const ZeroLoads zeros(guarded);
+  // The select below knows two ways: through the block, and past it.
   if (branch && !join->hasNPredecessors(2))
     join = SplitBlockPredecessors(join, {branch->getParent(), block}, ".guarded");
   SmallPtrSet<PHINode *, 8> zero, other;
@@ -150,11 +155,13 @@ bool flatten(Guarded &guarded, SmallPtrSetImpl<Instruction *> &joined) {
     if (inside && behind.contains(inside))
       (isZeroElsewhere(phi, block, zeros) ? zero : other).insert(&phi);
   }
+  // Without the branch around the block there is no condition to select by.
   if (!branch && !other.empty())
     return false;
   if (branch)
     for (Instruction *instruction : before)
       instruction->moveBefore(branch);
+  // Taken before the new phis are made, which stand above it.
   auto place = join->getFirstInsertionPt();
   for (Instruction *instruction : behind)
     instruction->moveBefore(*join, place);
@@ -166,6 +173,7 @@ bool flatten(Guarded &guarded, SmallPtrSetImpl<Instruction *> &joined) {
     joined.insert(phi);
     load->replaceUsesWithIf(phi, [&](Use &use) { return behind.contains(dyn_cast<Instruction>(use.getUser())); });
     for (BasicBlock *from : predecessors(join))
+      // With zero in place of the loads, the moved instructions compute what `ZeroLoads` has foreseen.
       phi->addIncoming(from == block ? static_cast<Value *>(load) : Constant::getNullValue(load->getType()), from);
   }
   IRBuilder<> selects(join, place);
@@ -195,6 +203,7 @@ unsigned FlattenGuards::run(Function &function, FunctionAnalysisManager &) {
   for (size_t at = 0; at < open.size(); ++at)
     if (auto guarded = guardedLoads(*open[at], joined); guarded && flatten(*guarded, joined)) {
       ++changes;
+      // The join may be guarded by an outer condition: its phis then count as loads.
       open.push_back(guarded->join);
     }
   return changes;

@@ -52,6 +52,7 @@ class SpaceAA : public AAResultBase {
 public:
   AliasResult alias(const MemoryLocation &a, const MemoryLocation &b, AAQueryInfo &, const Instruction *) {
     unsigned x = a.Ptr->getType()->getPointerAddressSpace(), y = b.Ptr->getType()->getPointerAddressSpace();
+    // A generic pointer (0) may point into any space.
     return x && y && x != y ? AliasResult::NoAlias : AliasResult::MayAlias;
   }
   bool invalidate(Function &, const PreservedAnalyses &, FunctionAnalysisManager::Invalidator &) { return false; }
@@ -125,6 +126,7 @@ public:
     record.nanoseconds += std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
     record.runs += 1;
     record.changes += changes;
+    // A pass that changed nothing has kept everything: dominators and loops need not be computed again.
     return changes && !Pass::KEEPS_ANALYSES ? PreservedAnalyses::none() : PreservedAnalyses::all();
   }
 };
@@ -167,11 +169,15 @@ void addGpu(FunctionPassManager &passes, PassRecord *records) {
   passes.addPass(SimplifyCFGPass(SimplifyCFGOptions()));
   passes.addPass(instCombine());
   passes.addPass(SimplifyCFGPass(SimplifyCFGOptions()));
+  // Rotated loops have a block before them that runs only if the loop does: loads can move there. Unrolling expects
+  // this form, too.
   passes.addPass(createFunctionToLoopPassAdaptor(LoopRotatePass()));
   passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
+  // The unroller reads the marks; other passes in between could drop them.
   addOwn<UnrollInnermost>(passes, records);
   passes.addPass(LoopUnrollPass(LoopUnrollOptions(/*OptLevel=*/3)));
   addOwn<LimitUnrolling>(passes, records);
+  // In the copies of an unrolled iteration, indices of private arrays are constants: the arrays become registers.
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(instCombine());
@@ -180,6 +186,7 @@ void addGpu(FunctionPassManager &passes, PassRecord *records) {
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(DSEPass());
   passes.addPass(instCombine());
+  // From here on `instcombine` must not run again: it would undo these (see their files).
   addOwn<FlattenGuards>(passes, records);
   addOwn<TrueBackEdges>(passes, records);
   addOwn<PreserveIncrements>(passes, records);

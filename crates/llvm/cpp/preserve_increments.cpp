@@ -61,6 +61,7 @@ unsigned preserveIncrements(Loop &loop, ScalarEvolution &evolution) {
   unsigned changes = 0;
   for (auto [phi, step] : pointers) {
     auto *next = dyn_cast<Instruction>(phi->getIncomingValueForBlock(latch));
+    // Only a counter with the pointer's own step makes the pointer redundant: an array of bytes and `j++`.
     if (!next || !is_contained(counts, step) || !isAccessedConditionally(*phi, *loop.getHeader()))
       continue;
     // Assembly without instructions. LLVM assumes nothing about its result. Pointers to local memory have 32 bits.

@@ -1,5 +1,5 @@
 // Marks loops of a GPU's kernel for LLVM's unroller, which runs next, and for ptxas. In comes a function after loop
-// rotation; UnrollInnermost marks loops, and LimitUnrolling removes the marks from the remainder loops.
+// rotation; UnrollInnermost marks loops, and LimitUnrolling makes ptxas unroll the marked ones, not their remainders.
 //
 // These passes are on LLVM IR because they direct LLVM's unroller, and compare the cost that it computes with its
 // limits and those of ptxas. Unrolling that Cloom does itself is in crates/passes.
@@ -48,15 +48,19 @@ bool mark(Loop &loop, ScalarEvolution &evolution, const TargetTransformInfo &tar
       ++size;
       loads |= isa<LoadInst>(instruction);
       auto *call = dyn_cast<CallBase>(&instruction);
+      // Loops with barriers are unrolled before, on Cloom's IR.
       if (call && call->isConvergent())
         return false;
     }
   auto unroll = [&](unsigned times) { addStringMetadataToLoop(&loop, "llvm.loop.unroll.count", times); };
+  // A search, such as `while (i < n && a[i] != x)`.
   if (!loop.getExitingBlock()) {
     if (size <= MAX_SEARCH_INSTRUCTIONS)
       unroll(std::min(MAX_SEARCH_COUNT, MAX_UNROLLED_SEARCH_INSTRUCTIONS / size));
     return size <= MAX_SEARCH_INSTRUCTIONS;
   }
+  // LLVM decides by itself about a constant trip count. Without any count, also at run time, there can be no remainder
+  // loop.
   if (!loads || evolution.getSmallConstantTripCount(&loop) ||
       isa<SCEVCouldNotCompute>(evolution.getBackedgeTakenCount(&loop)))
     return false;
@@ -91,6 +95,8 @@ unsigned LimitUnrolling::run(Function &function, FunctionAnalysisManager &analys
   unsigned changes = 0;
   for (Loop *loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder())
     if (BasicBlock *latch = loop->getLoopLatch())
+      // LLVM keeps what it has unrolled from being unrolled again, by a mark that NVPTX passes on to ptxas. The
+      // unrolled loop loses it; the remainder loop, which is as short as the original one, keeps it.
       if (findStringMetadataForLoop(loop, TWICE) && costOf(*loop, target) > 2 * MAX_TWICE_COST) {
         latch->getTerminator()->setMetadata(LLVMContext::MD_loop, nullptr);
         ++changes;
