@@ -114,6 +114,8 @@ impl FunctionCx<'_, '_> {
             LLVMBuildBr(b, join);
             LLVMPositionBuilderAtEnd(b, join);
             let result = LLVMBuildPhi(b, self.cx.ty(ty), c"".as_ptr());
+            // The load is the operation where memory stays as it is. Where it would change, another thread may have
+            // been in between: the result is what the instruction found.
             LLVMAddIncoming(result, [seen, old].as_mut_ptr(), [from, change].as_mut_ptr(), 2);
             result
         }
@@ -131,6 +133,7 @@ impl FunctionCx<'_, '_> {
         // SAFETY: `int` has as many bits as `float`, and both phis have one incoming value for each predecessor. Each
         // new block ends with a branch, or the builder stays in it.
         unsafe {
+            // As integers: LLVM's compare-and-exchange takes no floats, and a comparison of NaN would never be equal.
             let seen = LLVMBuildBitCast(b, self.atomic_load(data, ty, Order::Relaxed), int, c"".as_ptr());
             let block = |name| self.new_block(name);
             let (from, again, end) = (LLVMGetInsertBlock(b), block(c"update"), block(c"update.end"));
@@ -180,6 +183,7 @@ impl FunctionCx<'_, '_> {
         // or the builder stays in it.
         unsafe {
             let least = self.cx.constant(ty, u64::from(LEAST_EXACT_SUMMAND.to_bits()));
+            // Unordered: of NaN, the instruction makes NaN as well.
             let is_exact = LLVMBuildFCmp(b, LLVMRealPredicate::LLVMRealUGE, size, least, c"".as_ptr());
             let block = |name| self.new_block(name);
             let (direct, small, end) = (block(c"sum"), block(c"sum.small"), block(c"sum.end"));
@@ -189,6 +193,7 @@ impl FunctionCx<'_, '_> {
             LLVMBuildBr(b, end);
             LLVMPositionBuilderAtEnd(b, small);
             let exchanged = self.float_rmw(data, Order::Relaxed, |old| self.arithmetic(BinOp::Fadd, old, x));
+            // `float_rmw` leaves the builder in its last block.
             let exchange = LLVMGetInsertBlock(b);
             LLVMBuildBr(b, end);
             LLVMPositionBuilderAtEnd(b, end);

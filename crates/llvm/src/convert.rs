@@ -45,6 +45,8 @@ impl FunctionCx<'_, '_> {
             };
             let above = LLVMBuildFCmp(b, Real::LLVMRealOGT, x, number(low), NO_NAME);
             let x = LLVMBuildSelect(b, above, x, number(low), NO_NAME);
+            // `convert_int_sat(float)`: 2^31 - 1 is no float. Rounded to one it would be 2^31, which the conversion
+            // does not take, so that the largest integer is selected after it.
             let digits = if float == Scalar::F32 { 24 } else { 53 };
             if bits <= digits {
                 // The largest number is a float too.

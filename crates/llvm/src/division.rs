@@ -17,6 +17,8 @@ impl FunctionCx<'_, '_> {
         let vectors = ty.is_vector() && self.cx.gpu.is_none();
         let signed = matches!(op, BinOp::Sdiv | BinOp::Srem);
         let minus_one = ty.scalar.mask();
+        // Division by 0, and of the smallest number by -1, traps on x86 and is undefined in LLVM. A known divisor other
+        // than these needs no select.
         let safe = known.is_some_and(|bits| bits != 0 && !(signed && bits == minus_one));
         // SAFETY: `x` and `y` are integers of the type `ty`, which the verifier checked.
         unsafe {
@@ -31,9 +33,12 @@ impl FunctionCx<'_, '_> {
                 }
                 LLVMBuildSelect(b, odd, self.cx.constant(ty, 1), y, NO_NAME)
             };
+            // LLVM multiplies by the reciprocal itself, but not in vectors of 64 bits, for lack of an instruction for
+            // the high half of the product.
             if let Some(divisor) = known.filter(|_| safe && vectors && ty.scalar == Scalar::I64) {
                 return self.known_quotient(op, ty, x, divisor);
             }
+            // Lanes of 64 bits do not fit into a double: LLVM divides them one by one.
             let by_floats = vectors && known.is_none() && ty.scalar.bits() <= 32;
             let quotient = || match by_floats {
                 true => self.float_quotient(signed, ty, x, divisor),
@@ -52,6 +57,8 @@ impl FunctionCx<'_, '_> {
                     if safe {
                         return quotient;
                     }
+                    // Unsigned divisions have returned above. The divisor -1 was replaced by 1. (A remainder needs no
+                    // such select: by 1 it is 0, as by -1.)
                     LLVMBuildSelect(b, equals(minus_one), LLVMBuildNeg(b, x, NO_NAME), quotient, NO_NAME)
                 }
             }
@@ -96,6 +103,7 @@ impl FunctionCx<'_, '_> {
         let number = |bits: u64| self.cx.constant(ty, bits);
         // SAFETY: `x` and all constants are 64-bit integers with as many lanes.
         unsafe {
+            // `(x ^ sign) - sign` negates where `sign` is -1, and leaves the number where it is 0.
             let sign = LLVMBuildAShr(b, x, number(63), NO_NAME);
             let magnitude = match signed {
                 true => LLVMBuildSub(b, LLVMBuildXor(b, x, sign, NO_NAME), sign, NO_NAME),
@@ -106,6 +114,8 @@ impl FunctionCx<'_, '_> {
                 false => {
                     let (factor, shift) = reciprocal(by);
                     let high = self.mul_hi_of_halves(ty, magnitude, number(factor));
+                    // The whole factor has 65 bits, so that `high + magnitude` may wrap; half of the difference plus
+                    // `high` does not.
                     let rest = LLVMBuildLShr(b, LLVMBuildSub(b, magnitude, high, NO_NAME), number(1), NO_NAME);
                     LLVMBuildLShr(b, LLVMBuildAdd(b, rest, high, NO_NAME), number(shift.into()), NO_NAME)
                 }
@@ -113,6 +123,7 @@ impl FunctionCx<'_, '_> {
             if matches!(op, BinOp::Urem | BinOp::Srem) {
                 let product = LLVMBuildMul(b, quotient, number(by), NO_NAME);
                 let rest = LLVMBuildSub(b, magnitude, product, NO_NAME);
+                // A remainder has the sign of the dividend, whatever the divisor's sign is.
                 return match signed {
                     true => LLVMBuildSub(b, LLVMBuildXor(b, rest, sign, NO_NAME), sign, NO_NAME),
                     false => rest,

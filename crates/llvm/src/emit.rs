@@ -42,6 +42,7 @@ pub fn module(
     };
     for &f in reachable {
         let is_root = roots.contains(&f);
+        // Everything is declared before anything is translated: calls name functions in any order.
         match is_root && cx.gpu.is_some() {
             true => cx.declare_kernel(f),
             false => cx.declare(f, is_root),
@@ -51,6 +52,7 @@ pub fn module(
     for &f in reachable {
         FunctionCx::new(&mut cx, context, f, roots.contains(&f)).run()?;
     }
+    // Which globals there are is known only after all functions were translated.
     cx.initialise_globals()?;
     Ok(cx.gpu.map_or(0, |gpu| gpu.local_size))
 }
@@ -289,6 +291,8 @@ impl Cx<'_> {
             if self.gpu.is_some() {
                 self.mark_convergent(value);
                 if self.denorms_are_zero {
+                    // The instructions of a GPU that flush denormals (`.ftz`) exist for floats, not for doubles. The mode of
+                    // a CPU is for both.
                     let mode = self.text_attribute("denormal-fp-math-f32", "preserve-sign,preserve-sign");
                     LLVMAddAttributeAtIndex(value, whole, mode);
                 }
@@ -320,6 +324,7 @@ impl Cx<'_> {
         }
         // SAFETY: the types belong to the live context, and the calls copy the list of types and the name.
         unsafe {
+            // A packed struct has its parts at their offsets in the source, whatever their alignment is.
             let mut types: Vec<_> = self.pieces(g).into_iter().map(|p| self.piece_type(&p)).collect();
             let ty = LLVMStructTypeInContext(self.context, types.as_mut_ptr(), types.len() as u32, 1);
             let space = if self.gpu.is_some() { gpu::GLOBAL } else { 0 };
@@ -331,6 +336,7 @@ impl Cx<'_> {
             LLVMSetAlignment(value, data.align);
             self.pending.push(g);
             let pointer = self.ty(Type::ptr(Space::Constant));
+            // On a GPU, kernels have generic pointers to constant memory (see `gpu`): each use would be such a cast.
             let value = if space == 0 { value } else { LLVMConstAddrSpaceCast(value, pointer) };
             self.globals.insert(g, value);
             Ok(value)
@@ -347,6 +353,7 @@ impl Cx<'_> {
                 // A symbol that the loader finds, but that code need not look up in a table.
                 LLVMSetVisibility(value, LLVMVisibility::LLVMHiddenVisibility);
                 LLVMSetInitializer(value, LLVMConstNull(ty));
+                // The loader stores the address. Without this, LLVM would take the null for what the variable holds.
                 LLVMSetExternallyInitialized(value, 1);
                 LLVMSetAlignment(value, 8);
                 value
@@ -431,6 +438,7 @@ impl Cx<'_> {
             unsafe {
                 let value = LLVMConstStructInContext(self.context, parts.as_mut_ptr(), parts.len() as u32, 1);
                 let global = match self.globals[&g] {
+                    // The map has what code uses: on a GPU the cast to a generic pointer, whose operand is the global.
                     cast if LLVMIsAGlobalVariable(cast).is_null() => LLVMGetOperand(cast, 0),
                     global => global,
                 };
@@ -499,6 +507,8 @@ impl<'a, 'm> FunctionCx<'a, 'm> {
         for (&p, value) in func.param_values().iter().zip(params) {
             self.values[p.index()] = value;
         }
+        // All phis are made first: an edge adds to the phis of its target, which may come before or after its source.
+        // (The entry's parameters are those of the function.)
         for &b in &cfg.rpo()[1..] {
             self.position(self.blocks[&b]);
             for &p in &func.blocks[b].params {
@@ -506,6 +516,7 @@ impl<'a, 'm> FunctionCx<'a, 'm> {
                 self.values[p.index()] = unsafe { LLVMBuildPhi(self.builder.0, self.cx.ty(func.ty(p)), c"".as_ptr()) };
             }
         }
+        // In reverse postorder, dominators come first: each operand has its translation when it is used.
         for &b in cfg.rpo() {
             self.position(self.blocks[&b]);
             for &inst in &func.blocks[b].insts {
@@ -541,11 +552,13 @@ impl<'a, 'm> FunctionCx<'a, 'm> {
             let here = LLVMGetInsertBlock(b);
             match term {
                 Term::Jump(e) => {
+                    // `edge` may leave the builder in a block of its own.
                     let to = self.edge(e, here, false);
                     self.position(here);
                     LLVMBuildBr(b, to);
                 }
                 Term::Branch { cond, then, els } => {
+                    // A phi has one value for each predecessor: `br c, bb1(x), bb1(y)` needs two predecessors.
                     let same = then.block == els.block;
                     let (t, e) = (self.edge(then, here, same), self.edge(els, here, same));
                     self.position(here);
@@ -591,6 +604,7 @@ impl<'a, 'm> FunctionCx<'a, 'm> {
     /// same two ends, the edge is split: it goes through a block of its own.
     fn edge(&mut self, e: &Edge, from: LLVMBasicBlockRef, own_block: bool) -> LLVMBasicBlockRef {
         let to = self.blocks[&e.block];
+        // Without phis in the target, equal edges need no blocks of their own.
         if e.args.is_empty() {
             return to;
         }

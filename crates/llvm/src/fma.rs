@@ -62,6 +62,7 @@ impl FunctionCx<'_, '_> {
                     let callee = LLVMAddFunction(self.cx.llvm, c_string(&format!("fma.{ty}")).as_ptr(), of);
                     LLVMSetLinkage(callee, LLVMLinkage::LLVMInternalLinkage);
                     self.cx.describe(callee);
+                    // `new_block` appends to `self.llvm`: the blocks of the slow path belong to the new function.
                     let caller = std::mem::replace(&mut self.llvm, callee);
                     let block = LLVMAppendBasicBlockInContext(self.cx.context, callee, c"start".as_ptr());
                     LLVMPositionBuilderAtEnd(b, block);
@@ -144,7 +145,10 @@ impl FunctionCx<'_, '_> {
             let [x, y, z] = args.map(|a| self.magnitude(ty, a));
             let larger = |x, y| self.intrinsic("llvm.umax", &[self.cx.ty(int)], &[x, y]);
             let n = |bits| self.cx.constant(int, bits);
+            // `split` multiplies by 2^27 + 1: below 2^990 that stays finite.
             let too_large = LLVMBuildICmp(b, Int::LLVMIntUGE, larger(larger(x, y), z), n(power(990)), NO_NAME);
+            // One comparison for both ends: below 2^-850 the difference wraps to a large number. The end of 2^1020 also
+            // finds products of factors below 2^990 that are too large.
             let above = LLVMBuildSub(b, larger(self.magnitude(ty, product), z), n(power(-850)), NO_NAME);
             let outside = LLVMBuildICmp(b, Int::LLVMIntUGE, above, n(power(1020) - power(-850)), NO_NAME);
             LLVMBuildOr(b, too_large, outside, NO_NAME)
@@ -158,6 +162,7 @@ impl FunctionCx<'_, '_> {
         // SAFETY: all values are doubles of the type `ty`.
         unsafe {
             let (add, sub) = (|x, y| LLVMBuildFAdd(b, x, y, NO_NAME), |x, y| LLVMBuildFSub(b, x, y, NO_NAME));
+            // 2^27 + 1.
             let factor = self.cx.constant(ty, 134_217_729f64.to_bits());
             // Halves of 26 bits.
             let split = |x| {
@@ -166,6 +171,8 @@ impl FunctionCx<'_, '_> {
                 (high, sub(x, high))
             };
             let ((x1, x0), (y1, y0)) = (split(x), split(y));
+            // Each step is exact in this order, from the largest part to the smallest: `rest` is the rounding error of
+            // `product`.
             let rest = sub(self.product(x1, y1), product);
             let rest = add(add(rest, self.product(x1, y0)), self.product(x0, y1));
             let rest = add(rest, self.product(x0, y0));
@@ -253,6 +260,8 @@ impl FunctionCx<'_, '_> {
             let one = self.cx.constant(int, 1);
             let bits = LLVMBuildBitCast(b, x, self.cx.ty(int), NO_NAME);
             let low = LLVMBuildAnd(b, bits, one, NO_NAME);
+            // The bits of a float are ordered like its magnitude: one more or less is the neighbour, whatever the sign
+            // is.
             let even = LLVMBuildICmp(b, Int::LLVMIntEQ, low, LLVMConstNull(self.cx.ty(int)), NO_NAME);
             let (more, less) = (LLVMBuildAdd(b, bits, one, NO_NAME), LLVMBuildSub(b, bits, one, NO_NAME));
             let moved = LLVMBuildSelect(b, too_large, less, more, NO_NAME);

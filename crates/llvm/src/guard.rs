@@ -102,6 +102,7 @@ extern "C" fn out_of_memory(_: *mut c_void, _: *const c_char, _: bool) {
 /// global data is made.
 pub fn give_up_for(reason: &CStr) {
     let generates = REPORT.with_borrow(Option::is_some);
+    // Set before the report, which wakes the thread that holds `First`: who waits for it must find this.
     if generates && PREPARES.get() {
         users().torn = true;
     }
@@ -116,6 +117,7 @@ unsafe extern "C" {
 
 extern "C" fn give_up(reason: *const c_char) {
     let sender = REPORT.with_borrow_mut(Option::take);
+    // On a thread that generates no code nobody waits for a report. LLVM ends the process when its handler returns.
     let Some(sender) = sender else { return };
     // SAFETY: LLVM passes a zero-terminated string.
     let reason = unsafe { CStr::from_ptr(reason) }.to_string_lossy().into_owned();
@@ -230,6 +232,7 @@ pub fn before_fork(limit: Duration) {
         return;
     }
     let mut users = users();
+    // Before the wait, which releases the lock: nobody begins meanwhile.
     users.forks += 1;
     let waited = NONE_LEFT.wait_timeout_while(users, limit, |u| u.count > 0);
     let users = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -247,6 +250,7 @@ pub fn after_fork() {
 /// theirs alone; only global data may be half made.
 pub fn after_fork_in_child() {
     let Ok(Some((mut users, _idle))) = HELD.try_with(RefCell::take) else { return };
+    // If all global data existed before, a thread that the child lacks worked on nothing but its own.
     let settled = users.first == FirstUse::Over && USES.load(Ordering::Relaxed) >= TABLES_MADE;
     users.torn |= users.count > 0 && !settled;
     (users.count, users.forks) = (0, 0);
@@ -256,6 +260,7 @@ pub fn after_fork_in_child() {
 /// code generation does not begin without it.
 fn has_room() -> bool {
     let mut room = Vec::<u8>::new();
+    // Without the black box, the optimiser may remove an allocation that nobody uses.
     room.try_reserve_exact(ROOM).is_ok() && std::hint::black_box(room).is_empty()
 }
 

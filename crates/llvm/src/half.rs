@@ -80,11 +80,15 @@ impl FunctionCx<'_, '_> {
             let sign = LLVMBuildShl(b, LLVMBuildAnd(b, wide, n(0x8000), NO_NAME), n(16), NO_NAME);
             let magnitude = LLVMBuildAnd(b, wide, n(0x7fff), NO_NAME);
             let shifted = LLVMBuildShl(b, magnitude, n(13), NO_NAME);
+            // The exponents are biased by 15 and 127. The largest exponent, 31, becomes 255: infinities and NaN stay.
             let normal = LLVMBuildAdd(b, shifted, n(112 << 23), NO_NAME);
             let special = LLVMBuildAdd(b, shifted, n(224 << 23), NO_NAME);
             let nan = LLVMBuildICmp(b, Int::LLVMIntUGT, magnitude, n(0x7c00), NO_NAME);
+            // A signalling NaN becomes a quiet one, as the instruction of processors makes it.
             let quiet = LLVMBuildSelect(b, nan, n(0x40_0000), n(0), NO_NAME);
             let special = LLVMBuildOr(b, special, quiet, NO_NAME);
+            // A denormal half is a multiple of 2^-24. As a float it is normal, so that this is right where denormals
+            // are flushed.
             let steps = LLVMBuildSIToFP(b, magnitude, float, NO_NAME);
             let unit = self.cx.constant(from.with_scalar(Scalar::F32), u64::from(2f32.powi(-24).to_bits()));
             let small = LLVMBuildBitCast(b, LLVMBuildFMul(b, steps, unit, NO_NAME), self.cx.ty(int), NO_NAME);
@@ -114,10 +118,12 @@ impl FunctionCx<'_, '_> {
             let sign = and(shr(bits, 16), 0x8000);
             let magnitude = and(bits, 0x7fff_ffff);
             let above = |limit| LLVMBuildICmp(b, Int::LLVMIntUGT, magnitude, n(limit), NO_NAME);
+            // A NaN keeps the upper bits of its payload and is quiet: never all zeros, which would be infinity.
             let nan = LLVMBuildOr(b, and(shr(magnitude, 13), 0x1ff), n(0x7e00), NO_NAME);
             // Round to nearest even: add half a unit in the last place less one, and one more if the last bit is odd;
             // the carry is the rounding.
             let tie = add(and(shr(magnitude, 13), 1), n(0xfff));
+            // 112 less in the exponent, the difference of the biases.
             let rebased = LLVMBuildSub(b, magnitude, n(0x3800_0000), NO_NAME);
             let normal = shr(add(rebased, tie), 13);
             // The unit in the last place of the float 0.5 is that of denormal halves: the addition rounds.
@@ -125,6 +131,8 @@ impl FunctionCx<'_, '_> {
             let half = self.cx.constant(from, u64::from(0.5f32.to_bits()));
             let sum = LLVMBuildBitCast(b, LLVMBuildFAdd(b, positive, half, NO_NAME), self.cx.ty(int), NO_NAME);
             let small = LLVMBuildSub(b, sum, n(u64::from(0.5f32.to_bits())), NO_NAME);
+            // From 2^-14 on, halves are normal. Floats above 0x477f_efff, which is just below 65520, round to infinity.
+            // The bits of NaN are above all of them, so that NaN is selected last.
             let result = LLVMBuildSelect(b, above(0x387f_ffff), normal, small, NO_NAME);
             let result = LLVMBuildSelect(b, above(0x477f_efff), n(0x7c00), result, NO_NAME);
             let result = LLVMBuildSelect(b, above(0x7f80_0000), nan, result, NO_NAME);

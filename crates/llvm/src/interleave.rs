@@ -32,6 +32,8 @@ impl FunctionCx<'_, '_> {
         if let Some(v) = self.component_of_three(from, v, mask, per) {
             return Some(v);
         }
+        // The tree halves vectors down to registers, and integers stand for the lanes: masks, pointers and lengths that
+        // are no powers of two stay with LLVM.
         if bits == 1 || from.is_ptr() || !lanes.is_power_of_two() || !mask.len().is_power_of_two() {
             return None;
         }
@@ -43,6 +45,7 @@ impl FunctionCx<'_, '_> {
         let picks = |c: u32, n: u32| mask.iter().zip(0..).all(|(&m, i)| u32::from(m) == c + i * n);
         if n > 1 {
             let c = u32::from(mask[0]);
+            // The result has a lane of each `n`: those at `c`, `c + n`, `c + 2 n` …, or it is no component.
             if n > MAX_COMPONENTS || c >= n || !picks(c, n) {
                 return None;
             }
@@ -84,6 +87,7 @@ impl FunctionCx<'_, '_> {
                 1 => block(k, 0),
                 _ => self.pick(block(k, 0), block(k, 1), 0..8),
             });
+            // With the blocks x0 y0 z0 x1, y1 z1 x2 y2 and z2 x3 y3 z3, `xy` is x2 y2 x3 y3, and `yz` is y0 z0 y1 z1.
             let xy = self.within(per, m1, m2, [2, 3, 5, 6]);
             let yz = self.within(per, m0, m1, [1, 2, 4, 5]);
             match c {
@@ -154,6 +158,7 @@ impl FunctionCx<'_, '_> {
     /// there.
     fn origin(&self, v: Value, first: u32, count: u32) -> (Value, u32) {
         let (mut v, mut first) = (v, first as u16);
+        // A bound for long chains of shuffles: this is asked for each block of each shuffle.
         for _ in 0..MAX_COMPONENTS {
             let Some(data) = self.func.def_inst(v).map(|i| &self.func.insts[i]) else { break };
             let Op::Shuffle(mask) = &data.op else { break };
@@ -161,6 +166,7 @@ impl FunctionCx<'_, '_> {
             let run = &mask[usize::from(first)..][..count as usize];
             let lanes = self.func.ty(data.args[0]).lanes;
             let in_order = run.iter().zip(start..).all(|(&m, i)| m == i);
+            // The run must lie within one of the two operands.
             if !in_order || start < lanes && u32::from(start) + count > lanes.into() {
                 break;
             }
@@ -207,6 +213,8 @@ impl FunctionCx<'_, '_> {
             && let Some(items) = self.items_of_four(source)
         {
             let squares = items.chunks(16).map(|items| {
+                // The short vectors are not in one register yet, so that they are put where the transposes want them:
+                // every fourth one in a register. Then the lanes come out in order.
                 let q = std::array::from_fn(|j| self.whole((0..4).map(|i| items[4 * i + j]).collect(), 4));
                 self.transposed(per, q)[c as usize]
             });

@@ -145,6 +145,8 @@ impl FunctionCx<'_, '_> {
             return self.offset(p, self.offset_for(ty, data.args[1]));
         }
         let by = self.value(data.args[1]);
+        // Splats are made as late as possible: LLVM adds the scalars in scalar registers, and finds the base and the
+        // index of a gather.
         match (self.uniform_base(data, MAX_SUMS), self.uniform(data.args[1])) {
             (Some((base, None)), _) => self.splat(ty, base),
             (Some((base, Some(index))), _) => self.offset_index(base, index),
@@ -168,6 +170,7 @@ impl FunctionCx<'_, '_> {
         match (self.uniform(by), index) {
             (Some(by), index) => Some((self.offset(base, by), index)),
             (None, None) => Some((base, Some(self.index(by)))),
+            // Two parts that vary from lane to lane do not fit into one index.
             (None, Some(_)) => None,
         }
     }
@@ -191,6 +194,7 @@ impl FunctionCx<'_, '_> {
         // SAFETY: `base` is a pointer, and the index is an integer. An index out of bounds is allowed, since the GEP is
         // not `inbounds`: the product wraps, as the multiplication that it stands for.
         unsafe {
+            // Elements of `size` bytes make the multiplication a part of the address, as the addressing mode has it.
             let unit = LLVMIntTypeInContext(self.cx.context, 8 * index.size);
             LLVMBuildGEP2(self.builder.0, unit, base, number.as_mut_ptr(), 1, NO_NAME)
         }
@@ -207,6 +211,8 @@ impl FunctionCx<'_, '_> {
             (Address::Consecutive(p), Some(mask)) if self.has_masked_row(access, AccessKind::Load) => {
                 self.intrinsic_load("llvm.masked.load", p, access, mask)
             }
+            // `load_row` reads lanes that are off, which a volatile load must not. A vector larger than a page is never
+            // within one.
             (Address::Consecutive(p), Some(mask)) if !access.volatile && ty.bytes() <= PAGE => {
                 self.load_row(access, p, mask)
             }
@@ -265,6 +271,8 @@ impl FunctionCx<'_, '_> {
         };
         let space = self.func.ty(data.args[0]).space();
         let store = matches!(data.op, Op::MaskedStore { .. });
+        // `load_one_by_one` has no groups: it builds the vector from single lanes. Volatile lanes are accesses of their
+        // own.
         let group = if store && !volatile { self.group(data.args[2]) } else { 1 };
         Some(Access { address, ty, mask, align, volatile, space, group })
     }
@@ -272,6 +280,8 @@ impl FunctionCx<'_, '_> {
     /// How many adjacent lanes of a mask are known to be equal.
     fn group(&self, mask: Value) -> u16 {
         let shuffle = self.func.def_inst(mask).map(|i| &self.func.insts[i].op);
+        // The mask of a `float4` store repeats each work-item's lane four times: `shuffle m, [0, 0, 0, 0, 1, 1, 1, 1,
+        // …]`.
         let Some(Op::Shuffle(lanes)) = shuffle else { return 1 };
         let alike = |n: usize| lanes.len().is_multiple_of(n) && lanes.chunks(n).all(|c| c.iter().all(|&l| l == c[0]));
         [16u16, 8, 4, 2].into_iter().find(|&n| usize::from(n) < lanes.len() && alike(n.into())).unwrap_or(1)
@@ -279,6 +289,7 @@ impl FunctionCx<'_, '_> {
 
     /// Whether the target has fast masked loads or stores of consecutive lanes.
     fn has_masked_row(&self, access: Access, kind: AccessKind) -> bool {
+        // LLVM's masked operations cannot be volatile.
         !access.volatile
             && match self.cx.target.features().masked_access {
                 MaskedAccess::None => false,
@@ -340,6 +351,7 @@ impl FunctionCx<'_, '_> {
                     let Some(mask) = mask else { return firsts.map(at).collect() };
                     firsts
                         .map(|i| {
+                            // The first lane of a group stands for all of them.
                             let on = LLVMBuildExtractElement(b, mask, number(i), NO_NAME);
                             LLVMBuildSelect(b, on, at(i), safe, NO_NAME)
                         })
@@ -365,7 +377,7 @@ impl FunctionCx<'_, '_> {
         let bytes = u64::from(ty.bytes());
         let mask_ty = ty.with_scalar(Scalar::I1);
         let size = u64::from(ty.scalar.bytes());
-        // Of different sizes, so that LLVM does not merge them.
+        // Of different sizes: `slot` has one slot for each size, and both are in use at once.
         let (row, flags) = (self.slot(bytes.max(lanes + 1)), self.slot(lanes));
         let n = |x: u64| self.cx.constant(Type::I64, x);
         let (i8, i64) = (self.cx.ty(Type::I8), self.cx.ty(Type::I64));
@@ -377,6 +389,7 @@ impl FunctionCx<'_, '_> {
             let address = LLVMBuildPtrToInt(b, p, i64, NO_NAME);
             let within = LLVMBuildAnd(b, address, n(u64::from(PAGE) - 1), NO_NAME);
             let fits = LLVMBuildICmp(b, LLVMIntPredicate::LLVMIntULE, within, n(u64::from(PAGE) - bytes), NO_NAME);
+            // If no lane is on, nothing says that the address is one of this process at all.
             let can = LLVMBuildAnd(b, fits, self.any(mask_ty, mask), NO_NAME);
             LLVMBuildCondBr(b, can, whole, slow);
 
@@ -388,6 +401,8 @@ impl FunctionCx<'_, '_> {
             LLVMBuildBr(b, join);
 
             LLVMPositionBuilderAtEnd(b, slow);
+            // The loop takes lane after lane by its number. In memory each lane has an address; LLVM would have to
+            // spill the mask in each iteration.
             let wide = LLVMBuildZExt(b, mask, self.cx.ty(ty.with_scalar(Scalar::I8)), NO_NAME);
             LLVMSetAlignment(LLVMBuildStore(b, wide, flags), 1);
             LLVMBuildBr(b, next);
@@ -439,6 +454,7 @@ impl FunctionCx<'_, '_> {
             let p = LLVMBuildSelect(b, any, p, aside, NO_NAME);
             let old = LLVMBuildLoad2(b, ty, p, NO_NAME);
             LLVMSetAlignment(old, align);
+            // Lanes that were never written are poison. They are stored again, so that a later load must not spread it.
             let row = LLVMBuildSelect(b, mask, x, LLVMBuildFreeze(b, old, NO_NAME), NO_NAME);
             let store = LLVMBuildStore(b, row, p);
             LLVMSetAlignment(store, align);
@@ -512,6 +528,7 @@ impl FunctionCx<'_, '_> {
                 LLVMPositionBuilderAtEnd(b, join);
                 return store;
             }
+            // As in `load_row`, the loop finds a lane by its address.
             LLVMSetAlignment(LLVMBuildStore(b, x, values), 1);
             let next = block(c"some.lane");
             let any = LLVMBuildICmp(b, LLVMIntPredicate::LLVMIntNE, bits, LLVMConstNull(word), NO_NAME);
@@ -519,6 +536,7 @@ impl FunctionCx<'_, '_> {
 
             LLVMPositionBuilderAtEnd(b, next);
             let left = LLVMBuildPhi(b, word, NO_NAME);
+            // The loop runs while a bit is set: LLVM need not define the count for zero.
             let never_none = LLVMConstInt(LLVMInt1TypeInContext(self.cx.context), 1, 0);
             let first = self.intrinsic("llvm.cttz", &[word], &[left, never_none]);
             let i64 = self.cx.ty(Type::I64);
@@ -532,6 +550,7 @@ impl FunctionCx<'_, '_> {
             LLVMSetAlignment(value, size as u32);
             let store = LLVMBuildStore(b, value, self.offset(p, by));
             LLVMSetAlignment(store, self.lane_align(access));
+            // `left & (left - 1)` clears the lowest bit that is set.
             let less = LLVMBuildAdd(b, left, LLVMConstAllOnes(word), NO_NAME);
             let mut rest = LLVMBuildAnd(b, left, less, NO_NAME);
             let more = LLVMBuildICmp(b, LLVMIntPredicate::LLVMIntNE, rest, LLVMConstNull(word), NO_NAME);

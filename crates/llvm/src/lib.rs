@@ -242,6 +242,7 @@ fn generate(
     if options.texts {
         stages.push(("llvm", llvm.text()));
     }
+    // LLVM's passes end the process, or worse, on a module that is not valid.
     llvm.verify()?;
     stage("llvm ir");
     let mut own = OwnPasses::new(passes);
@@ -255,6 +256,7 @@ fn generate(
     if changes > 0 && own.is_spoiled(if is_gpu { LEGALISE_GPU } else { LEGALISE_MASKS }) {
         optimise::spoil(&llvm);
     }
+    // LLVM's own passes are trusted; those of Cloom are checked when they changed something.
     if changes > 0 {
         llvm.verify()?;
     }
@@ -269,6 +271,7 @@ fn generate(
         stages.push(("asm", text));
         stage("llvm texts");
     }
+    // The frames of the copy above do not count.
     context.take_frames();
     let counts = options.count && options.target.architecture() == Architecture::X86_64;
     let is_text = counts || is_gpu;
@@ -284,6 +287,7 @@ fn generate(
         object = count::assemble(&text, &machine, &context)?;
         frames += count::STACK * reachable.len() as u64;
     }
+    // Only a machine whose code generation succeeded is used again.
     machine.keep();
     drop(llvm);
     drop(context);

@@ -92,6 +92,7 @@ impl<'m> Lines<'m> {
             );
             LLVMSetSubprogram(llvm, scope);
             self.scopes.insert((llvm, first.file.max(1)), scope);
+            // Number 0 is no file: there `locate` finds the function's own scope.
             self.scopes.insert((llvm, 0), scope);
         }
     }

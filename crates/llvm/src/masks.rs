@@ -47,6 +47,7 @@ pub fn widen(module: &LlvmModule<'_>, features: &Features) -> usize {
     unsafe {
         let mut func = LLVMGetFirstFunction(module.raw);
         while !func.is_null() {
+            // Intrinsics are declarations, which have no block.
             if LLVMCountBasicBlocks(func) > 0 {
                 let context = LLVMGetModuleContext(module.raw);
                 let builder = LLVMCreateBuilderInContext(context);
@@ -163,6 +164,8 @@ impl Masks {
                 while !inst.is_null() {
                     if mask_lanes(inst).is_some() {
                         use LLVMOpcode::*;
+                        // Everything else that defines a mask is a source: comparisons and truncations, but also loads,
+                        // calls and casts. A source keeps its narrow form; only combinations are made anew.
                         let of_masks = matches!(
                             opcode(inst),
                             Some(LLVMAnd | LLVMOr | LLVMXor | LLVMPHI | LLVMSelect)
@@ -189,6 +192,9 @@ impl Masks {
         // SAFETY: the steps run in the order in which each finds the wide forms that it needs; all values belong to the
         // live module.
         unsafe {
+            // The empty wide phis come before all combinations: each cycle of masks goes through a phi, so that
+            // `combine` then finds all operands. Their incoming values come after the combinations, which they may
+            // name.
             self.choose_widths();
             self.make_phis();
             for v in self.logic.clone() {
@@ -196,8 +202,10 @@ impl Masks {
             }
             self.fill_phis();
             self.replace_uses();
+            // Only now is it known which narrow forms exist: `replace_uses` makes them.
             self.tests(register);
             for &v in &self.logic {
+                // Old masks use each other, in cycles through phis: no order of erasing would find each without uses.
                 LLVMReplaceAllUsesWith(v, LLVMGetPoison(LLVMTypeOf(v)));
             }
             for &v in &self.logic {
@@ -252,6 +260,7 @@ impl Masks {
                 for (other, bits) in near {
                     if let Some(&j) = self.number.get(&other) {
                         let (a, b) = (self.root(i), self.root(j));
+                        // Votes are counted at the root of a set. Those of `a` stay behind, and are not read again.
                         if a != b {
                             self.parent[a] = b;
                             for k in 0..4 {
@@ -265,6 +274,7 @@ impl Masks {
                 }
             }
             for i in 0..self.logic.len() {
+                // From now on `parent` is the root itself, so that `width` needs no exclusive access.
                 self.parent[i] = self.root(i);
             }
         }
@@ -275,6 +285,8 @@ impl Masks {
         if let Some(&i) = self.number.get(&v) {
             let votes = self.votes[self.parent[i]];
             let most = votes.iter().max().copied().unwrap_or(0);
+            // If two widths have as many votes, the wider one wins. Masks whose neighbours have none of the widths get
+            // 32 bits.
             return match votes.iter().rposition(|&n| n == most) {
                 Some(k) if most > 0 => WIDTHS[k],
                 _ => 32,
@@ -325,6 +337,8 @@ impl Masks {
         unsafe {
             let bits = self.width(v);
             let w = self.wide(v, bits);
+            // One comparison serves all uses in the block: instruction selection sees one block at a time, and folds
+            // the test of the sign into each of them. It stands as early as possible, so that it dominates all uses.
             let here = !LLVMIsAInstruction(w).is_null()
                 && LLVMGetInstructionParent(w) == block
                 && opcode(w) != Some(LLVMOpcode::LLVMPHI);
@@ -415,6 +429,7 @@ impl Masks {
                 .map(|&a| mask_lanes(a).is_some().then(|| self.wide(a, bits)))
                 .map(|w| w.unwrap_or(std::ptr::null_mut()))
                 .collect();
+            // A select takes truth values as its condition: one, or the signs of a mask that is a combination itself.
             let cond = match op {
                 Some(LLVMSelect) if self.number.contains_key(&args[0]) => self.narrow(args[0], block),
                 _ => args[0],
@@ -440,6 +455,7 @@ impl Masks {
                     let lanes = LLVMConstVector(lanes.as_mut_ptr(), lanes.len() as u32);
                     LLVMBuildShuffleVector(b, wide[0], wide[1], lanes, NO_NAME)
                 }
+                // `logic` has no other operation left: the wide forms of phis exist before.
                 _ => LLVMBuildXor(b, wide[0], wide[1], NO_NAME),
             }
         }
@@ -460,6 +476,8 @@ impl Masks {
                 Some(LLVMSExt | LLVMZExt) => {
                     let w = self.wide(v, bits);
                     LLVMPositionBuilderBefore(b, user);
+                    // All lanes are 0 or -1, so that a sign extension or a truncation keeps them so. The zero extension
+                    // of a mask has 0 and 1: that is the negation.
                     let same = match to {
                         _ if to == bits => w,
                         _ if to > bits => LLVMBuildSExt(b, w, ty, NO_NAME),
@@ -470,6 +488,7 @@ impl Masks {
                 Some(LLVMSelect) if LLVMGetOperand(user, 0) == v && to == bits => {
                     let (x, y) = (LLVMGetOperand(user, 1), LLVMGetOperand(user, 2));
                     let (x_off, y_off) = (LLVMIsNull(x) != 0, LLVMIsNull(y) != 0);
+                    // A bit cast from pointers to integers does not exist, and without a zero there is no bitwise and.
                     if x_off == y_off
                         || mask_lanes(v).is_none()
                         || LLVMGetTypeKind(LLVMGetElementType(ty)) == LLVMTypeKind::LLVMPointerTypeKind
@@ -497,6 +516,7 @@ impl Masks {
         // SAFETY: all values in the lists are instructions of the live module, and their users are collected before any
         // is replaced.
         unsafe {
+            // Wide forms are extensions of the masks themselves: they keep their operand.
             let made: HashSet<LLVMValueRef> = self.wide.values().copied().collect();
             let all: Vec<_> = self.logic.iter().chain(&self.sources).copied().collect();
             for v in all {
@@ -504,6 +524,8 @@ impl Masks {
                 let home = LLVMGetInstructionParent(v);
                 for user in users(v) {
                     let block = LLVMGetInstructionParent(user);
+                    // Combinations are erased later. In the block of a comparison, instruction selection has its result
+                    // as a wide vector already.
                     if self.number.contains_key(&user) || made.contains(&user) || !combined && block == home {
                         continue;
                     }
@@ -532,9 +554,12 @@ impl Masks {
                 let v = back.get(&mask).copied().unwrap_or(mask);
                 let (lanes, bits) = (LLVMGetVectorSize(LLVMTypeOf(mask)), self.width(v));
                 let part = register / bits;
+                // One register is tested by one instruction anyway.
                 if lanes <= part || lanes % part != 0 {
                     continue;
                 }
+                // `any` and `all` of the IR are a bit cast to an integer and a comparison of this with 0 or -1
+                // (`lanes.rs`).
                 for cast in users(mask) {
                     if opcode(cast) != Some(LLVMOpcode::LLVMBitCast) {
                         continue;
@@ -570,6 +595,8 @@ impl Masks {
                 let mut numbers: Vec<_> = (first..first + part).map(|i| LLVMConstInt(i32, u64::from(i), 0)).collect();
                 let numbers = LLVMConstVector(numbers.as_mut_ptr(), part);
                 let piece = LLVMBuildShuffleVector(b, w, LLVMGetPoison(LLVMTypeOf(w)), numbers, NO_NAME);
+                // A lane is on in some register if the or of all registers has its sign; it is on in all if their and
+                // has it.
                 whole = match (whole.is_null(), zero) {
                     (true, _) => piece,
                     (false, true) => LLVMBuildOr(b, whole, piece, NO_NAME),

@@ -91,6 +91,7 @@ impl FunctionCx<'_, '_> {
     /// while instructions that take any address are as fast. Non-temporal stores have no such instructions.
     fn relied_on(&self, data: &InstData, ty: Type, align: u32) -> u32 {
         let is_ours = matches!(self.func.ty(data.args[0]).space(), Some(Space::Private | Space::Context));
+        // The compiler itself makes private memory and descriptors, so that their alignment holds.
         let any = self.cx.gpu.is_none() && ty.is_vector() && !is_ours && !data.flags.contains(Flags::NONTEMPORAL);
         if any { align.min(ty.scalar.bytes()) } else { align }
     }
@@ -179,6 +180,8 @@ impl FunctionCx<'_, '_> {
         // from.
         unsafe {
             let here = LLVMGetInsertBlock(self.builder.0);
+            // In the entry block, an `alloca` is a fixed slot of the frame. Elsewhere it would take new stack each time
+            // that it runs, as in a loop.
             match LLVMGetFirstInstruction(self.entry) {
                 first if first.is_null() => LLVMPositionBuilderAtEnd(self.builder.0, self.entry),
                 first => LLVMPositionBuilderBefore(self.builder.0, first),

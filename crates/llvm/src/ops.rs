@@ -13,6 +13,7 @@ impl FunctionCx<'_, '_> {
     /// Translates an instruction at the builder's position. Returns its value (undefined if it has no result).
     pub fn inst(&mut self, data: &InstData) -> Result<LLVMValueRef, Error> {
         let ty = data.result.map_or(Type::I1, |r| self.func.ty(r));
+        // A GPU has its own form of some operations, also of ones that are translated below for CPUs.
         if let Some(value) = self.gpu_inst(data, ty)? {
             self.permit(value, data.flags);
             return Ok(value);
@@ -38,6 +39,8 @@ impl FunctionCx<'_, '_> {
                 Op::Extract => {
                     let from = self.func.ty(data.args[0]);
                     let lane = self.lane(data.args[1], from.lanes);
+                    // `x[i]` of a vector with a computed `i`: the index counts modulo the number of lanes, where LLVM's
+                    // result would be poison.
                     let (form, vector) = self.addressable(from, arg(0));
                     self.lane_form(form.lane(), ty, self.extract_lane(from, vector, lane))
                 }
@@ -94,6 +97,8 @@ impl FunctionCx<'_, '_> {
                         args.push(self.gpu_variables());
                     }
                     let call = LLVMBuildCall2(b, ty, callee, args.as_mut_ptr(), args.len() as u32, NO_NAME);
+                    // LLVM takes a call whose convention differs from its callee's for undefined, and deletes what
+                    // leads to it.
                     LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(callee));
                     call
                 }
@@ -119,6 +124,7 @@ impl FunctionCx<'_, '_> {
         unsafe {
             if bits != 0
                 && !value.is_null()
+                // The builder folds operations on constants: the value may be one.
                 && !LLVMIsAInstruction(value).is_null()
                 && LLVMCanValueUseFastMathFlags(value) != 0
             {
@@ -195,6 +201,7 @@ impl FunctionCx<'_, '_> {
                 BinOp::Or => LLVMBuildOr(b, x, y, NO_NAME),
                 BinOp::Xor => LLVMBuildXor(b, x, y, NO_NAME),
                 BinOp::Shl | BinOp::Lshr | BinOp::Ashr => {
+                    // The IR takes the amount modulo the width; LLVM's result would be poison from the width on.
                     let mask = self.cx.constant(ty, u64::from(ty.scalar.bits() - 1));
                     let amount = LLVMBuildAnd(b, y, mask, NO_NAME);
                     match op {
@@ -300,8 +307,11 @@ impl FunctionCx<'_, '_> {
         // SAFETY: `x` and `y` are floats of the type `ty`, and `int` has as many bits in as many lanes.
         unsafe {
             let better = if smaller { LLVMRealPredicate::LLVMRealOLT } else { LLVMRealPredicate::LLVMRealOGT };
+            // If `x` is NaN, both comparisons below are false and the result is `y`; the last select has the NaN in
+            // `y`.
             let first = LLVMBuildSelect(b, LLVMBuildFCmp(b, better, xc, yc, NO_NAME), x, y, NO_NAME);
             let (xb, yb) = (LLVMBuildBitCast(b, x, int, NO_NAME), LLVMBuildBitCast(b, y, int, NO_NAME));
+            // Equal floats have equal bits, except for -0 and +0. Of their bits, the or is -0 and the and is +0.
             let both = if smaller { LLVMBuildOr(b, xb, yb, NO_NAME) } else { LLVMBuildAnd(b, xb, yb, NO_NAME) };
             let both = LLVMBuildBitCast(b, both, self.cx.ty(ty), NO_NAME);
             let equal = LLVMBuildFCmp(b, LLVMRealPredicate::LLVMRealOEQ, xc, yc, NO_NAME);

@@ -126,6 +126,7 @@ impl Machine {
     /// The machine for a target: a kept one if there is one.
     pub fn take(target: &Target, effort: Effort) -> Result<Self, Error> {
         let mut idle = lock_idle();
+        // The level of code generation is fixed when a machine is made, so that one of another effort does not do.
         let found = idle.iter().position(|m| m.target == *target && m.effort == effort);
         match found {
             Some(i) => Ok(idle.swap_remove(i)),
@@ -161,6 +162,7 @@ impl Machine {
             Effort::Quick | Effort::Plain => LLVMCodeGenOptLevel::LLVMCodeGenLevelLess,
             Effort::None => LLVMCodeGenOptLevel::LLVMCodeGenLevelNone,
         };
+        // The name of a CPU implies its features.
         let features = if gpu_target::has(target) { gpu_target::FEATURES } else { c"" };
         // SAFETY: the target was found; strings live through the call.
         let raw = unsafe {

@@ -99,6 +99,7 @@ pub fn count(line: &str, fused: bool, counts: &mut Counts) {
     }
     let mut add = |class, bytes, n| counts.add(Op::new(class, bytes), n);
     add(Class::Issue, 8, 1);
+    // An exchange with memory is atomic without the prefix.
     if inst.prefix == "lock" || inst.name.starts_with("xchg") && inst.memory().is_some() {
         return add(Class::Atomic, 8, 1);
     }
@@ -180,6 +181,7 @@ fn vector(inst: &Inst<'_>, bytes: u8, add: &mut impl FnMut(Class, u8, u64)) {
     }
     let one_lane = name.ends_with("ss") || name.ends_with("sd");
     if let Some(memory) = inst.memory() {
+        // A load of one lane, or of one number that is repeated, moves at most 8 bytes, however wide the register is.
         let narrow = one_lane
             || memory.contains("{1to")
             || starts(name, &["movd", "movq", "movh", "movl", "insertps", "extractps", "pinsr", "pextr"]);
@@ -260,6 +262,7 @@ fn vector_class(inst: &Inst<'_>, name: &str) -> Option<Class> {
         () if from_memory && starts(name, &["broadcast", "pbroadcast", "movddup"]) => None,
         () if inst.to_memory() && starts(name, &["extractf", "extracti", "movh", "movl"]) => None,
         () if starts(name, SHUFFLES) => Some(Class::Shuffle),
+        // Before the general `p` for integers below.
         () if starts(name, PRODUCTS) => Some(Class::Multiply),
         () if starts(name, &["div", "sqrt"]) => match name.ends_with('d') {
             true => Some(Class::DivideDouble),

@@ -48,6 +48,8 @@ pub fn instrument(assembly: &str) -> String {
         } else if is_label {
             begins = true;
         } else if !text.is_empty() && in_code {
+            // `lea` does not change the flags, so that the red zone (128 bytes below the stack pointer, which the code
+            // may use) is stepped over before they are pushed. `inc` changes them.
             if begins {
                 let _ = writeln!(
                     out,

@@ -11,7 +11,9 @@ use llvm_sys::prelude::*;
 /// The scope as PTX has it.
 fn scope_name(scope: Scope) -> Option<&'static str> {
     match scope {
+        // A work-item sees its own accesses in program order without a fence.
         Scope::Item => None,
+        // PTX has no scope that is narrower than the block.
         Scope::SubGroup | Scope::Group => Some("cta"),
         Scope::Device => Some("gpu"),
         Scope::All => Some("sys"),
@@ -27,6 +29,7 @@ impl FunctionCx<'_, '_> {
         let name = match order {
             Order::Relaxed => return std::ptr::null_mut(),
             Order::SeqCst => "sc",
+            // PTX 7.8 (see `gpu_target`) has no fence for one direction alone.
             _ => "acq_rel",
         };
         self.fence_of(name, scope);

@@ -46,6 +46,7 @@ impl Cx<'_> {
         // parameter.
         unsafe {
             let generic = LLVMPointerTypeInContext(self.context, 0);
+            // The launch descriptor is the first parameter, passed as bytes (`add_bytes` below).
             let mut types = vec![generic];
             types.extend(params.iter().zip(&func.params).map(|(param, &ty)| match passed(param, ty) {
                 Passed::Value => self.ty(ty),
@@ -72,6 +73,7 @@ impl Cx<'_> {
                 }
             }
             self.functions.insert(f, (ty, value));
+            // ptxas may then give a thread as many registers as a group of this size leaves it.
             if let Some(size) = func.kernel.as_deref().and_then(|meta| meta.reqd_group_size) {
                 for (name, n) in ["maxntidx", "maxntidy", "maxntidz"].into_iter().zip(size) {
                     self.annotate(value, name, n);
@@ -118,6 +120,8 @@ impl Cx<'_> {
         Some(*gpu.block.get_or_insert_with(|| {
             // SAFETY: module and context are live, and the call copies the name.
             unsafe {
+                // Without a length and external, it is PTX's dynamic shared memory. The offsets in it are those of
+                // `Gpu::locals`, and the values of local pointer arguments.
                 let ty = LLVMArrayType2(LLVMInt8TypeInContext(context), 0);
                 let block = LLVMAddGlobalInAddressSpace(llvm, ty, c_string(LOCAL_BLOCK).as_ptr(), SHARED);
                 LLVMSetLinkage(block, LLVMLinkage::LLVMExternalLinkage);
@@ -230,6 +234,7 @@ impl FunctionCx<'_, '_> {
     }
 
     fn local_id(&self, dim: u8) -> LLVMValueRef {
+        // The limits of CUDA for blocks and grids. LLVM concludes from them that sums and products of ids do not wrap.
         self.register("tid", dim, if dim == 2 { 64 } else { 1024 })
     }
 
@@ -281,6 +286,7 @@ impl FunctionCx<'_, '_> {
     pub fn truncated_id(&self, id: Value) -> Option<u8> {
         let Op::Query { what: Query::GlobalId, dim } = self.func.insts[self.func.def_inst(id)?].op else { return None };
         let mut blocks = self.func.layout.iter().map(|&b| &self.func.blocks[b]);
+        // Any other use needs all 64 bits: the id is then computed anyway, and the lower half costs nothing.
         let is_whole = blocks.any(|block| {
             let mut is_used = false;
             block.term.for_each_use(|v| is_used |= v == id);
@@ -352,6 +358,7 @@ impl FunctionCx<'_, '_> {
         // SAFETY: `p` is a pointer, and `to` is a type of pointers with as many lanes.
         unsafe {
             let cast = self.to_space(p, to);
+            // Conversions between spaces with pointers of 64 bits keep the number, and so null.
             let is_short = [from, to].map(|ty| self.is_short_pointer(ty));
             if is_short[0] == is_short[1] {
                 return cast;

@@ -31,6 +31,8 @@ impl FunctionCx<'_, '_> {
             let mut left: Vec<_> = lanes.collect();
             let mut bit = 1;
             while left.len() > 1 {
+                // Each bit of the index halves the list: neighbours differ in this bit. That is one comparison for each
+                // bit, where comparing with each index would be one for each lane.
                 let test = LLVMBuildAnd(b, lane, number(bit), NO_NAME);
                 let is_odd = LLVMBuildICmp(b, LLVMIntNE, test, number(0), NO_NAME);
                 let choose = |pair: &[LLVMValueRef]| match *pair {

@@ -161,6 +161,7 @@ fn load_halves(builder: LLVMBuilderRef, inst: LLVMValueRef) {
         let value = LLVMBuildShuffleVector(builder, halves[0], halves[1], mask, NO_NAME);
         LLVMReplaceAllUsesWith(inst, value);
         LLVMInstructionEraseFromParent(inst);
+        // The walk has passed the new loads already.
         halves.into_iter().filter_map(|half| Some((half, words_of_bytes(half)?))).for_each(|(half, words)| {
             access_words(builder, half, words);
         });
@@ -183,6 +184,7 @@ fn access_words(builder: LLVMBuilderRef, inst: LLVMValueRef, words: u32) {
         LLVMSetAlignment(access, LLVMGetAlignment(inst));
         LLVMSetVolatile(access, LLVMGetVolatile(inst));
         if is_load {
+            // Without the freeze, LLVM would combine load and bit cast to a load of bytes again.
             let value = LLVMBuildFreeze(builder, access, NO_NAME);
             LLVMReplaceAllUsesWith(inst, LLVMBuildBitCast(builder, value, LLVMTypeOf(inst), NO_NAME));
         }

@@ -64,6 +64,7 @@ pub fn finish(text: &str, own: &mut OwnPasses<'_>) -> Result<String, Error> {
     let mut passed = || {
         let mut draft = Draft::parse(text)?;
         own.try_step(TEXT_PEEPHOLE, || cloom_ptx::peephole::optimise(&mut draft))?;
+        // The work-arounds come last, so that they also see what the peephole makes.
         own.try_step(TEXT_ERRATA, || cloom_ptx::errata::rewrite(&mut draft))?;
         Ok(draft.print())
     };
@@ -110,6 +111,7 @@ impl Gpu {
             local_size.get_or_insert(size);
         }
         loop {
+            // A function that calls one with variables has to pass the address on: repeated until no caller is added.
             let calls_one = |f: &FuncRef| module.funcs[*f].callees().iter().any(|c| with_variables.contains(c));
             let more: Vec<_> =
                 reachable.iter().copied().filter(|f| !with_variables.contains(f) && calls_one(f)).collect();

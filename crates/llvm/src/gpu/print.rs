@@ -44,6 +44,7 @@ impl FunctionCx<'_, '_> {
                 LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic,
                 0,
             );
+            // With 64 bits, the end of the record does not wrap.
             let wide = |v| LLVMBuildZExt(b, v, self.cx.ty(Type::I64), NO_NAME);
             let begin = wide(begin);
             let fits = LLVMBuildICmp(
@@ -53,6 +54,8 @@ impl FunctionCx<'_, '_> {
                 wide(capacity),
                 NO_NAME,
             );
+            // A record that does not fit has raised the count nevertheless: the launcher sees by it that something is
+            // missing, and later calls see a full buffer.
             LLVMBuildCondBr(b, fits, write, end);
             LLVMPositionBuilderAtEnd(b, write);
             let place = self.offset(at(buffer, gpu::PRINT_RECORDS), begin);

@@ -51,6 +51,7 @@ impl FunctionCx<'_, '_> {
             match data.op {
                 Op::Const(bits) if (bits as i32).unsigned_abs() >= FAR => return true,
                 Op::GlobalAddr(g) if self.cx.module.globals[g].space == Space::Constant => return true,
+                // The number may come from a table of constants, to which the address leads.
                 Op::Load { .. } => left.push(data.args[0]),
                 ref op if op.is_pure() => left.extend(&data.args),
                 _ => {}

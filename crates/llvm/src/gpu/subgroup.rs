@@ -44,6 +44,8 @@ impl FunctionCx<'_, '_> {
         let size = self.query(Query::SubgroupSize, 0);
         // SAFETY: `size` is an integer of 64 bits, and all others have 32 bits.
         let mask = unsafe {
+            // A mask of `size` ones. The last sub-group of a group may be shorter; lanes that do not exist must not be
+            // waited for.
             let size = LLVMBuildTrunc(self.builder.0, size, self.cx.ty(Type::I32), NO_NAME);
             let missing = LLVMBuildSub(self.builder.0, self.n32(WARP), size, NO_NAME);
             LLVMBuildLShr(self.builder.0, self.n32(u64::from(u32::MAX)), missing, NO_NAME)
@@ -119,6 +121,8 @@ impl FunctionCx<'_, '_> {
         lane: LLVMValueRef,
         missing: u64,
     ) -> LLVMValueRef {
+        // All lanes of the mask shuffle, also those that select `missing` afterwards: a lane that branched around the
+        // shuffle would be waited for.
         let moved = self.shuffle_value(Shuffle::Index, mask, ty, v, lane);
         // SAFETY: `moved` and `missing` have the type `ty`, and the condition is one truth value.
         unsafe {
@@ -215,6 +219,8 @@ impl FunctionCx<'_, '_> {
             let lane = |i| unsafe { LLVMBuildAdd(cx.builder.0, first, cx.n32(i), NO_NAME) };
             let mut values: Vec<_> = (0..cluster).map(|i| cx.value_of_lane(mask, ty, v, lane(i), identity)).collect();
             while values.len() > 1 {
+                // The halves are combined as the butterfly does with its largest step first, so that sums of floats
+                // have the same bits.
                 let (low, high) = values.split_at(values.len() / 2);
                 values = low.iter().zip(high).map(|(&x, &y)| cx.combine(op, ty, x, y)).collect();
             }
@@ -233,6 +239,7 @@ impl FunctionCx<'_, '_> {
             let lane = cx.lane_id();
             // Whether there is a lane `step` below, and its value.
             let below = |v, step: u64| {
+                // Lanes that have no lane `step` below get their own value back; the callers select by the truth value.
                 let moved = cx.shuffle_value(Shuffle::Up, mask, ty, v, cx.n32(step));
                 // SAFETY: both operands are integers of 32 bits.
                 (unsafe { LLVMBuildICmp(b, Int::LLVMIntUGE, lane, cx.n32(step), NO_NAME) }, moved)
@@ -261,6 +268,7 @@ impl FunctionCx<'_, '_> {
             }
             let mut step = 1;
             while step < values.len() {
+                // From the top, so that `values[i - step]` is still that of the step before.
                 for i in (step..values.len()).rev() {
                     values[i] = cx.combine(op, ty, values[i - step], values[i]);
                 }
@@ -271,6 +279,7 @@ impl FunctionCx<'_, '_> {
                 // SAFETY: both operands are integers of 32 bits.
                 unsafe { LLVMBuildICmp(b, Int::LLVMIntEQ, lane, cx.n32(i as u64), NO_NAME) }
             };
+            // Every lane has all 32 results, and selects its own: that needs no memory.
             let mut own = values[0];
             for (i, &value) in values.iter().enumerate().skip(1) {
                 // SAFETY: all values have the type `ty`, and the condition is one truth value.
