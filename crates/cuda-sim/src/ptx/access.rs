@@ -40,6 +40,8 @@ impl Thread {
             Space::Shared => tail(&common.shared, offset, SHARED_START),
             Space::Local => tail(&self.local, offset, LOCAL_START),
             Space::Const => tail(cx.constants, offset, CONST_START),
+            // The entry's frame is the first one, so that a generic address of its parameters is right in called
+            // functions, too.
             Space::Param if space == Space::Generic => tail(&self.params, offset, 0),
             Space::Param => self.params.get(self.param_base..).and_then(|params| tail(params, offset, 0)),
         };
@@ -145,6 +147,7 @@ impl Thread {
         let size = op.ty.size();
         let bytes = self.bytes_mut(cx, common, line, op.space, address, size)?;
         let old = from_bytes(bytes);
+        // The flushing of sums depends on where a generic address leads.
         let new = match real_place(op.space, address).0 {
             Space::Global => atomic::apply_global(op.op, op.ty, old, b, c),
             _ => atomic::apply(op.op, op.ty, old, b, c),

@@ -59,6 +59,7 @@ fn scalar(op: FloatOp, form: &FloatForm, args: [u64; 3]) -> u64 {
         FloatOp::TestSubnormal => return u64::from(magnitude != 0 && magnitude & format.infinity() == 0),
         _ => {}
     }
+    // Rust's operators round to nearest only. 16-bit formats have no operators.
     let raw = match (format, form.round) {
         (F32, Round::Nearest) => native_single(op, args),
         (F64, Round::Nearest) => native_double(op, args),
@@ -148,6 +149,7 @@ fn extreme(op: FloatOp, format: Format, a: u64, b: u64) -> u64 {
         (false, false) => {}
     }
     let key = |bits: u64| {
+        // Negative numbers are ordered by descending bits. The 1 puts -0 below +0.
         let magnitude = i128::from(bits & !format.sign());
         if bits & format.sign() != 0 { -magnitude - 1 } else { magnitude }
     };
@@ -162,6 +164,7 @@ fn finish(bits: u64, form: &FloatForm, args: &[u64]) -> u64 {
         if form.saturate {
             return 0;
         }
+        // The bits of NaN differ between processors and GPUs: here the GPU's are put in.
         let passed = args.iter().copied().find(|bits| format.is_nan(*bits));
         return match passed {
             Some(nan) if format == F64 => nan | 1 << 51,
@@ -188,6 +191,7 @@ pub(super) fn limit(bits: u64, format: Format, saturate: bool, relu: bool) -> u6
 pub(super) fn compare(how: &Compare, a: u64, b: u64) -> bool {
     let ty = how.ty;
     let order = match Format::of(ty) {
+        // Widening is exact: the order of the doubles is that of the values.
         Some(format) => {
             let value = |bits: u64| {
                 let bits = bits & format.mask();

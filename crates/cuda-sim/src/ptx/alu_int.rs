@@ -78,11 +78,13 @@ fn scalar(op: IntOp, ty: Type, args: [u64; 4]) -> u64 {
                 0
             }
         }
+        // `a` is extended to 64 bits, so that a shift by the width of the type leaves nothing but zeros or signs.
         IntOp::Shr => match (amount(raw_b).min(ty.bits), signed) {
             (shift, true) => ((a as i64) >> shift.min(63)) as u64,
             (64, false) => 0,
             (shift, false) => a >> shift,
         },
+        // The second operand is the upper word. To the left, the upper word of the shifted pair is the result.
         IntOp::ShfLeft => join(b, a) << (raw_c & 31) >> 32,
         IntOp::ShfRight => join(b, a) >> (raw_c & 31),
         IntOp::ShfLeftClamp => join(b, a) << amount(raw_c).min(32) >> 32,
@@ -163,6 +165,7 @@ fn clamp(value: i128, ty: Type) -> u64 {
 /// `bfe`: the field, extended by its highest bit if signed; beyond the value it consists of that bit too.
 fn extract(value: u64, position: u32, length: u32, ty: Type) -> u64 {
     let value = value & ones(ty.bits);
+    // A field that reaches beyond the value has the value's highest bit as its sign.
     let last = position.saturating_add(length).saturating_sub(1).min(ty.bits - 1);
     let sign = ty.is_signed() && length != 0 && value >> last & 1 == 1;
     let have = length.min(ty.bits.saturating_sub(position));
@@ -221,6 +224,8 @@ pub(super) fn carry(op: &Carry, args: [u64; 3], flag: bool) -> (u64, bool) {
         None => (args[0] & mask, args[1] & mask),
     };
     let flag_in = u128::from(op.carry_in && flag);
+    // With 128 bits, the carry of 64-bit operands is a bit of the sum, and that of the flag is not lost: b + 1 may have
+    // 65 bits.
     let (wide_a, wide_b) = (u128::from(a), u128::from(b) + flag_in);
     let (result, out) = if op.subtract {
         (wide_a.wrapping_sub(wide_b), wide_a < wide_b)

@@ -67,6 +67,8 @@ impl Block {
                 thread.run(cx, &mut self.common, SLICE)?;
                 interrupted |= thread.state == State::Ready;
             }
+            // Before any reconvergence point: threads that a collective lets go on may still reach that point with the
+            // others.
             let complete = release_collectives(cx, &self.common, threads);
             if interrupted {
                 // The thread may poll a value that a thread at a reconvergence point will write.
@@ -93,6 +95,7 @@ impl Block {
         for id in 0..self.common.arrived.len() as u32 {
             let waits = |thread: &Thread| matches!(thread.state, State::Barrier(own, _) if own == id);
             let Some(first) = self.threads.iter().find(|thread| waits(thread)) else { continue };
+            // PTX wants the same count of all threads at a barrier, so that the first one's stands for all.
             let State::Barrier(_, count) = first.state else { continue };
             let complete = match count {
                 None => self.threads.iter().all(|thread| thread.state == State::Ended || waits(thread)),
@@ -157,6 +160,7 @@ fn release_collectives(cx: &Context<'_>, common: &Common, threads: &mut [Thread]
         let (function, at) = (threads[lane].function, threads[lane].at);
         let mut members = 0_u32;
         let complete = threads.iter().enumerate().filter(|(other, _)| mask >> other & 1 == 1).all(|(other, thread)| {
+            // The same mask at another instruction is another collective: its threads are not here yet.
             let here = (thread.state, thread.function, thread.at) == (State::Warp(mask), function, at);
             members |= u32::from(here) << other;
             here || thread.state == State::Ended
@@ -164,6 +168,7 @@ fn release_collectives(cx: &Context<'_>, common: &Common, threads: &mut [Thread]
         if !complete {
             continue;
         }
+        // Threads that have ended count as arrived, but are not members: they have no values.
         if let Some(Op::Warp { op, .. }) = threads[lane].inst(cx.code).map(|inst| &inst.op) {
             warp::perform(op, cx, common, threads, members);
         }
@@ -192,6 +197,7 @@ fn is_later(cx: &Context<'_>, a: &Thread, b: &Thread) -> bool {
         Some(frame) => (frame.function, frame.at),
         None => (thread.function, thread.at),
     };
+    // From the outermost call inwards: the first place at which the two differ decides.
     for depth in 0..=a.callers.len().min(b.callers.len()) {
         let ((function, here), (other, there)) = (place(a, depth), place(b, depth));
         if function != other {
@@ -213,14 +219,19 @@ fn release_group(cx: &Context<'_>, threads: &mut [Thread]) -> bool {
             leaders.push(lane);
         }
     }
+    // A group waits while another one will still come to its point, as the threads of a loop that have left it wait for
+    // those that iterate.
     let first = |lane: &usize| {
         let thread = &threads[*lane];
         thread.patience >= PATIENCE || !leaders.iter().any(|other| is_later(cx, thread, &threads[*other]))
     };
+    // Among groups that need not wait: the one that has waited too long, then the outermost call, then the first one in
+    // the text. The order is fixed, so that launches are deterministic.
     let key = |lane: &usize| {
         let thread = &threads[*lane];
         (thread.patience < PATIENCE, thread.callers.len(), thread.at)
     };
+    // In a cycle of groups that wait for each other, none is first: one of them has to go on.
     let chosen = leaders.iter().copied().filter(first).min_by_key(key).or_else(|| leaders.first().copied());
     let Some(chosen) = chosen else { return false };
     let group: Vec<usize> = (0..threads.len())

@@ -80,12 +80,14 @@ pub(super) fn insert_meeting_points(code: Vec<Inst>) -> (Vec<Inst>, Flow) {
     let mut meet = vec![false; code.len()];
     for (at, inst) in code.iter().enumerate() {
         let (leave, stay) = leaves(inst);
+        // An unconditional branch sends all threads to one place, so that they stay together.
         if leave && (stay || matches!(inst.op, Op::BranchIndexed { .. })) {
             let join = flow.after.get(flow.block[at] as usize).and_then(|block| flow.start.get(*block as usize));
             if let Some(&join) = join {
                 meet[join as usize] = true;
             }
         }
+        // The threads of a call may return at different times.
         if let (Op::Call(_), Some(meet)) = (&inst.op, meet.get_mut(at + 1)) {
             *meet = true;
         }
@@ -93,6 +95,7 @@ pub(super) fn insert_meeting_points(code: Vec<Inst>) -> (Vec<Inst>, Flow) {
     let mut position = Vec::with_capacity(code.len());
     let mut out = Vec::with_capacity(code.len() + code.len() / 4);
     for (inst, meet) in code.into_iter().zip(meet) {
+        // The new position of a join is that of its reconvergence point: branches to the join stop there, too.
         position.push(out.len() as u32);
         if meet {
             out.push(Inst { line: inst.line, guard: None, op: Op::Converge });

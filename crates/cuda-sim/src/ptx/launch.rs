@@ -75,6 +75,7 @@ impl Module {
         for variable in &self.code.variables {
             addresses.push(memory.add_block(variable.bytes.clone(), variable.align));
         }
+        // All variables have addresses before the first relocation: an initialiser may name a later variable.
         for (variable, address) in self.code.variables.iter().zip(&addresses) {
             relocate(variable, &addresses, memory.bytes_mut(*address));
         }
@@ -130,6 +131,7 @@ pub fn launch(
     };
     let area = param_area(function, params)?;
     let threads = check_grid(function, grid)?;
+    // Dynamic shared memory follows the static variables, at the address that `Src::DynamicShared` computes.
     let start = align_up(SHARED_START + code.shared_size, code.dynamic_align) - SHARED_START;
     let shared = (start + u64::from(grid.dynamic_shared)) as usize;
     let mut cx = Context {
@@ -145,6 +147,8 @@ pub fn launch(
     let mut next = 0;
     let mut resident: VecDeque<Block> = VecDeque::new();
     loop {
+        // A new block begins before an interrupted one goes on, as long as there is room: the interrupted one may wait
+        // for it.
         let full = resident.len() >= RESIDENT || next >= x * y * z;
         let mut block = if full {
             match resident.pop_front() {

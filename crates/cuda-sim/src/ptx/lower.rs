@@ -70,6 +70,8 @@ pub(super) fn lower(items: &[Item<'_>]) -> Result<Code> {
             module.define(function, body)?;
         }
     }
+    // One `activemask` anywhere is enough: it may be in a function that another one calls between its branch and its
+    // join.
     let converge = |inst: &op::Inst| matches!(inst.op, Op::ActiveMask(_));
     if module.code.functions.iter().any(|function| function.code.iter().any(converge)) {
         for function in &mut module.code.functions {
@@ -122,6 +124,7 @@ impl<'t> Lowering<'t> {
                 Ok(Symbol::Const(at))
             }
             StateSpace::Shared if variable.count().is_none() => {
+                // All arrays without a size begin at one address, which has the largest alignment.
                 self.code.dynamic_align = self.code.dynamic_align.max(u64::from(align));
                 Ok(Symbol::DynamicShared)
             }
@@ -164,6 +167,7 @@ impl<'t> Lowering<'t> {
             let numbers = function.bounds.iter().find(|(found, _)| *found == name).map(|(_, numbers)| numbers);
             numbers.map(|numbers| [axis(numbers, 0), axis(numbers, 1), axis(numbers, 2)])
         };
+        // A declaration may also follow the definition, which then counts.
         if self.code.functions[index].defined {
             return match function.body {
                 Some(_) => error(function.line, format!("{} is defined twice", function.name)),
@@ -251,6 +255,7 @@ impl<'t> Lowering<'t> {
             }
         }
         let index = index as usize;
+        // Taken out of the module, because the scopes borrow the names that are beside it.
         let mut lowered = std::mem::take(&mut self.code.functions[index]);
         let result = lower_body(&self.names, &mut lowered, function, body, statics);
         self.code.functions[index] = lowered;

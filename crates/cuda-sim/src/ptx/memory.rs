@@ -130,6 +130,7 @@ impl Memory {
     fn find(&self, address: u64) -> Option<&Block> {
         let index = self.blocks.partition_point(|block| block.address <= address);
         let block = self.blocks.get(index.checked_sub(1)?)?;
+        // The end of a block counts as in it, with no bytes: so an empty block has an address, too.
         (address - block.address <= block.bytes.len() as u64).then_some(block)
     }
 }

@@ -42,7 +42,7 @@
 //!
 //! # Behaviour that PTX leaves open
 //!
-//! - Registers and local and shared memory begin as zero.
+//! - The bytes of registers and of local and shared memory begin as 0xCD: no code may rely on zeros.
 //! - An integer division by zero gives all ones, its remainder the dividend.
 //! - `shfl` from a lane that does not take part gives 0xDEADBEEF.
 //! - Approximate functions give the exact value, rounded once.

@@ -10,7 +10,8 @@ use super::thread::{Common, Context, Thread};
 
 /// The two neighbours of a coordinate, and the weight of the second.
 fn neighbours(x: f32, size: u64) -> ([u64; 2], f32) {
-    // NaN is 0.
+    // Elements have their values at their centres, so that 0.5 is the first one itself. The clamp keeps the product
+    // small, and the cast takes NaN to 0.
     let fixed = ((f64::from(x.clamp(-1e9, 1e9)) - 0.5) * 256.0).round() as i64;
     let (first, weight) = (fixed >> 8, (fixed & 0xFF) as f32 / 256.0);
     ([first, first + 1].map(|i| i.clamp(0, size as i64 - 1) as u64), weight)

@@ -114,6 +114,7 @@ pub(super) fn unpack(bits: u64, format: Format) -> Number {
     let negative = bits & format.sign() != 0;
     let fraction = bits & ((1 << format.mantissa) - 1);
     let field = (bits & format.infinity()) >> format.mantissa;
+    // The exponent of the last bit of a subnormal number. Numbers with the field 1 have the same.
     let scale = 1 - format.bias() - format.mantissa as i32;
     if bits & format.infinity() == format.infinity() {
         return if fraction == 0 { Number::Infinite(negative) } else { Number::Nan };
@@ -128,6 +129,8 @@ fn round_shift(mantissa: u128, shift: i32, negative: bool, round: Round) -> u128
     if shift <= 0 {
         return mantissa << -shift;
     }
+    // `half` is what is lost, compared with half a unit of the kept part; `None` if nothing is lost. From 128 on, `1 <<
+    // shift` does not exist.
     let (kept, half) = match shift {
         1..=127 => {
             let lost = mantissa & ((1 << shift) - 1);
@@ -153,6 +156,7 @@ pub(super) fn pack(value: Finite, format: Format, round: Round) -> u64 {
     if value.mantissa == 0 {
         return sign;
     }
+    // A direction that points away from infinity ends at the largest finite number, which is one less in bits.
     let overflow = match round {
         Round::Nearest | Round::Away => format.infinity(),
         Round::Zero => format.infinity() - 1,
@@ -160,10 +164,13 @@ pub(super) fn pack(value: Finite, format: Format, round: Round) -> u64 {
         Round::Up => format.infinity() - u64::from(value.negative),
     };
     let top = value.exponent + 127 - value.mantissa.leading_zeros() as i32;
+    // Without this, the shift to the left in `round_shift` might lose bits.
     if top > format.bias() {
         return sign | overflow;
     }
     let least = 1 - format.bias();
+    // Subnormal numbers have the quantum of the least normal ones, and so fewer bits: they are rounded once, like all
+    // others.
     let quantum = top.max(least) - format.mantissa as i32;
     let kept = round_shift(value.mantissa, quantum - value.exponent, value.negative, round) as u64;
     // A carry out of the mantissa moves to the next exponent by itself; the hidden bit adds one to the field.
@@ -276,6 +283,8 @@ pub(super) fn divide(a: Number, b: Number) -> Number {
             (_, 0) => Number::Infinite(negative),
             (0, _) => Number::Finite(Finite { negative, mantissa: 0, exponent: 0 }),
             _ => {
+                // With the dividend's leading bit at the top, the quotient has at least 75 bits: more than any format,
+                // and the lowest one can hold the remainder.
                 let shift = a.mantissa.leading_zeros();
                 let wide = a.mantissa << shift;
                 let quotient = (wide / b.mantissa) | u128::from(wide % b.mantissa != 0);
@@ -320,6 +329,7 @@ pub(super) fn to_integer(value: Number, round: Round, least: i128, most: i128) -
         Number::Infinite(negative) => Some(if negative { least } else { most }),
         Number::Finite(value) => {
             let whole = round_integral(value, round);
+            // The shift below would reach the sign bit. No integer type has that many bits.
             let huge = whole.mantissa != 0 && whole.exponent > whole.mantissa.leading_zeros() as i32 - 2;
             if huge {
                 return Some(if value.negative { least } else { most });

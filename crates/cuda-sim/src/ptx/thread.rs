@@ -177,6 +177,7 @@ impl Thread {
             Special::LaneMaskLe => below | 1 << lane,
             Special::LaneMaskGt => !(below | 1 << lane) & 0xFFFF_FFFF,
             Special::LaneMaskGe => !below & 0xFFFF_FFFF,
+            // Instructions of all threads, not time: a launch gives the same results each time.
             Special::Clock | Special::Time => spent,
             Special::ClockHi | Special::TimeHi => spent >> 32,
             Special::DynamicSharedSize => u64::from(cx.grid.dynamic_shared),
@@ -230,6 +231,7 @@ impl Thread {
             Op::Pack { dst, parts, bits } => {
                 let mask = u64::MAX >> (64 - bits);
                 let value = parts.iter().rev().fold(0, |value, part| {
+                    // A shift by 64 is an overflow in Rust.
                     let raised = if *bits < 64 { value << bits } else { 0 };
                     raised | self.read(cx, common, *part) & mask
                 });
@@ -295,6 +297,7 @@ impl Thread {
                     let what = format!("barrier {id}");
                     return Err(Fault::Undefined { place: self.place(inst.line, common), what });
                 };
+                // A thread that only announces itself goes on, so that the barrier has to remember it.
                 if barrier.arrive {
                     *arrived += 1;
                 } else {
@@ -356,6 +359,7 @@ impl Thread {
             self.state = State::Ended;
             return;
         };
+        // The results are copied while the callee's parameter area, which is cut off below, is still there.
         let function = code.functions.get(self.function as usize);
         let call = code.functions.get(frame.function as usize).and_then(|caller| caller.code.get(frame.at as usize));
         if let (Some(function), Some(Inst { op: Op::Call(call), .. })) = (function, call) {
@@ -394,6 +398,8 @@ impl Thread {
         if !function.defined {
             return unsupported(format!("the function {} has no body", function.name));
         }
+        // An indirect call may lead to any function. With other sizes, the copies would reach beyond the area of one of
+        // the two.
         let fits = |own: &[super::op::Slot], theirs: &[super::op::Slot]| {
             own.len() == theirs.len() && own.iter().zip(theirs).all(|(own, their)| own.size == their.size)
         };
@@ -411,6 +417,8 @@ impl Thread {
             local: self.local_base,
             params: self.param_base,
         });
+        // The callee's area is appended: the copy below goes from one part of the vector to another, and the entry's
+        // area stays at the begin, where generic addresses expect it.
         let params = self.params.len();
         self.params.resize(params + function.param_size as usize, 0);
         for (from, to) in call.params.iter().zip(&function.params) {

@@ -17,6 +17,8 @@ pub(super) fn perform(op: &WarpOp, cx: &Context<'_>, common: &Common, threads: &
     match op {
         WarpOp::Sync => {}
         WarpOp::Shuffle { how, dst, valid, a, b, c } => {
+            // All lanes are read before one is written: a lane's result may overwrite the value that another lane takes
+            // from it.
             let values: Vec<u64> = threads.iter().map(|thread| thread.read(cx, common, *a)).collect();
             for &lane in &lanes {
                 let (b, c) = (threads[lane].read(cx, common, *b), threads[lane].read(cx, common, *c));
@@ -89,6 +91,7 @@ fn combine(op: AtomicOp, ty: super::op::Type, x: u64, y: u64) -> u64 {
 
 /// The lane from which `shfl` takes a value, and whether it lies in the segment; else it is the own lane.
 fn source_lane(how: Shuffle, lane: i64, b: u64, c: u64) -> (i64, bool) {
+    // The lower bits of `c` bound the lane, the bits from 8 on say which bits of a lane number select its segment.
     let (b, clamp, segment) = ((b & 31) as i64, (c & 31) as i64, (c >> 8 & 31) as i64);
     let most = lane & segment | clamp & !segment;
     let least = lane & segment;

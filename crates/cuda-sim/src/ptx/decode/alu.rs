@@ -25,6 +25,7 @@ impl Decoder<'_, '_, '_> {
             return self.dot_product(name);
         }
         let ty = self.ty()?;
+        // These move or combine bits, and need no arithmetic of floats.
         if ty.is_float() && !matches!(name, "selp" | "and" | "or" | "xor" | "not") {
             return self.float(name, ty);
         }
@@ -44,6 +45,7 @@ impl Decoder<'_, '_, '_> {
         let wide = Type { bits: ty.bits * 2, ..ty };
         let mut src = [NOTHING; 4];
         for (index, src) in src.iter_mut().enumerate().take(args) {
+            // Amounts of shifts and positions of bits have 32 bits, whatever the type is.
             let own = match (op, index) {
                 (IntOp::Shl | IntOp::Shr, 1) | (IntOp::Bfe, 1 | 2) | (IntOp::Bfi, 2 | 3) => narrow,
                 (IntOp::MadWide, 2) => wide,
@@ -222,6 +224,7 @@ impl Decoder<'_, '_, '_> {
             "copysign" => (FloatOp::CopySign, 2),
             _ => return self.unknown(),
         };
+        // The result is the exact one, which each of these modifiers allows.
         self.ignore(&["approx", "full"]);
         let form = FloatForm {
             format,
@@ -297,6 +300,7 @@ impl Decoder<'_, '_, '_> {
         if only_float && !ty.is_float() || ty.lanes == 2 && (result.is_some() || !ty.is_float()) {
             return self.unknown();
         }
+        // `set` writes all ones for an integer and 1.0 for a float.
         let truth = match result {
             None => 1,
             Some(ty) if ty.lanes == 2 => return self.unknown(),

@@ -40,6 +40,7 @@ impl<'t> Decoder<'_, '_, 't> {
             "exit" => self.expect_args(0, 0).map(|()| Op::Exit),
             "trap" => self.expect_args(0, 0).map(|()| Op::Trap),
             "nanosleep" | "pmevent" => {
+                // Hints: whatever modifiers they have, nothing happens.
                 self.parts.clear();
                 Ok(Op::Nop)
             }
@@ -79,6 +80,7 @@ impl<'t> Decoder<'_, '_, 't> {
         let Some(Arg::Name(name)) = rest.next() else { return self.error("a call without a function") };
         let callee = match self.scopes.find(name) {
             Some(Symbol::Function(index)) => Callee::Function(index),
+            // An indirect call: addresses of functions have 64 bits.
             Some(Symbol::Register(Register { bits: 64, .. })) => {
                 let ty = Type { bits: 64, ..Type::B32 };
                 Callee::Address(self.src_of(&Arg::Name(name), ty, false)?)

@@ -142,6 +142,7 @@ impl<'t> Decoder<'_, '_, 't> {
         let op = self.one_of(REDUCTIONS).or_else(|| self.one_of(EXCHANGES));
         let ty = self.ty()?;
         let Some(op) = op else { return self.unknown() };
+        // The types that PTX has for each operation: an instruction that ptxas would refuse must not pass here.
         let possible = match op {
             AtomicOp::Add => ty.is_float() || ty.bits >= 32,
             AtomicOp::CompareSwap => ty.bits >= 16 && !ty.is_float(),

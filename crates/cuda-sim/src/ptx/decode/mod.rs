@@ -195,6 +195,7 @@ impl<'d, 't> Decoder<'d, '_, 't> {
                     Ok(Src::Reg(slot))
                 }
                 Some(symbol) => self.symbol(name, &symbol, 0),
+                // Only now: a register that is declared with the name of a special register hides it.
                 None => match Special::parse(name) {
                     Some(special) if ty != Type::PRED => Ok(Src::Special(special)),
                     _ => self.error(format!("unknown name {name}")),
