@@ -217,6 +217,7 @@ impl<'a, 't> DefUse<'a, 't> {
                 }
             }
         }
+        // A branch may name a label that follows it. Until here, its targets are numbers of uses.
         let labels = scopes.resolve_labels()?;
         for target in code.iter_mut().flat_map(|operation| &mut operation.targets) {
             if let Some(position) = labels.get(*target as usize) {
@@ -233,6 +234,7 @@ impl<'a, 't> DefUse<'a, 't> {
 
     /// Whether this name means the same register in the whole function: no block declares a register of the name.
     pub fn is_plain(&self, name: &str) -> bool {
+        // A range `%r<4>` is in the set by its prefix `%r`. Any name that begins so may be one of its registers.
         let prefixes = (1..=name.len()).filter_map(|end| name.get(..end));
         !prefixes.into_iter().any(|prefix| self.inner.contains(prefix))
     }
@@ -243,6 +245,7 @@ impl<'a, 't> DefUse<'a, 't> {
             let operation = &self.code[at];
             let end = matches!(operation.name, "ret" | "exit" | "trap");
             let leaves = end || matches!(operation.name, "bra" | "brx");
+            // A branch or an end with a predicate may let control pass.
             Exits { targets: &operation.targets, next: !leaves || operation.inst.guard.is_some(), end }
         })
     }

@@ -114,6 +114,8 @@ impl<'t> Draft<'t> {
             let mut last = None;
             for (statement, origin) in statements {
                 if let Some(Origin { span, .. }) = origin {
+                    // Statements of one replacement follow each other. The first one takes the place of the
+                    // instruction.
                     if last == Some(span.start) {
                         out.push('\n');
                     } else {
@@ -154,6 +156,8 @@ impl<'t> Body<'t> {
         for (at, (statement, origin)) in body.drain(..).zip(self.replaced.drain(..)).enumerate() {
             match (replacements.next_if(|replacement| replacement.at == at), &statement) {
                 (Some(replacement), Statement::Inst(inst)) => {
+                    // A replacement of a replacement keeps the position of the instruction in the text: made
+                    // instructions have none.
                     let Origin { span, depth } = origin.unwrap_or(Origin { span: inst.span, depth: 0 });
                     let origin = Origin { span, depth: depth + 1 };
                     replaced.extend(std::iter::repeat_n(Some(origin), replacement.statements.len()));
@@ -188,6 +192,7 @@ impl<'a, 't> Builder<'a, 't> {
 
     /// A new register. It has this name, unless the instruction or another new register has it.
     pub fn register(&mut self, ty: Type, name: &'static str) -> Arg<'t> {
+        // A register of the new block hides a register with its name, which the instruction may need.
         let guard = self.inst.guard.map(|(name, _)| name);
         let is_free = |name: &&str| {
             guard != Some(*name)
@@ -209,6 +214,7 @@ impl<'a, 't> Builder<'a, 't> {
 
     /// The statements; `None` if no free name was left for a register.
     pub fn finish(mut self) -> Option<Vec<Statement<'t>>> {
+        // `@%p1 setp.eq.s32 %p1, …` in several instructions: the first ones must not change what the last one reads.
         if let Some((guard, _)) = self.inst.guard
             && self.code.len() > 1
             && self.inst.args.first().is_some_and(|result| result.mentions(guard))

@@ -59,6 +59,7 @@ impl Graph {
             }
             block.push(start.len() as u32 - 1);
         }
+        // The position after the last instruction has no block: it is the end.
         let block_at = |at: usize| block.get(at).copied().unwrap_or(END);
         let successors = (0..start.len()).map(|index| {
             let end = start.get(index + 1).map_or(count, |next| *next as usize);
@@ -82,6 +83,8 @@ impl Graph {
         let dominates = Dominance::new(start.len(), successors);
         // A graph is reducible if every edge back to the path of a depth-first search leads to a dominator.
         let (mut seen, mut on_path) = (vec![false; start.len()], vec![false; start.len()]);
+        // From the entry, so that only blocks are visited that it reaches: `holds` knows no others. The stack is
+        // explicit because a chain of blocks may be as long as the text.
         let mut stack: Vec<(u32, usize)> = start.first().map(|_| (0, 0)).into_iter().collect();
         while let Some((block, child)) = stack.pop() {
             let at = block as usize;
@@ -125,6 +128,7 @@ impl Dominance {
         }
         let mut children = vec![Vec::new(); count];
         for (block, before) in post_dominators(&predecessors).into_iter().enumerate() {
+            // The entry, and blocks that it does not reach, have no dominator.
             if before != END {
                 children[before as usize].push(block as u32);
             }
@@ -181,6 +185,8 @@ impl Dominators {
         let (mut order, mut number, mut parent) = (Vec::new(), vec![NONE; count + 1], Vec::new());
         let mut stack = vec![(count, 0)];
         while let Some((block, from)) = stack.pop() {
+            // A block is on the stack once for each edge. The edge that is popped first is the one of the depth-first
+            // search.
             if number[block] != NONE {
                 continue;
             }
@@ -198,6 +204,7 @@ impl Dominators {
     fn least(&mut self, node: usize) -> usize {
         let mut path = Vec::new();
         let mut at = node;
+        // By iteration, as recursion would overflow the stack on long chains.
         while self.ancestor[at] != NONE && self.ancestor[self.ancestor[at]] != NONE {
             path.push(at);
             at = self.ancestor[at];
@@ -219,6 +226,7 @@ impl Dominators {
         let mut dominator = vec![0; count];
         let mut waiting = vec![Vec::new(); count];
         for node in (1..count).rev() {
+            // The graph is reversed: the successors of a block are the predecessors of its node.
             for &next in &successors[self.order[node]] {
                 let next = self.number[index(next, successors.len())];
                 if next != NONE {
@@ -226,6 +234,7 @@ impl Dominators {
                     self.semi[node] = self.semi[node].min(self.semi[least]);
                 }
             }
+            // A node waits in the list of its semi-dominator until the path from there down to the node is linked.
             waiting[self.semi[node]].push(node);
             let parent = self.parent[node];
             self.ancestor[node] = parent;
@@ -235,6 +244,7 @@ impl Dominators {
             }
         }
         for node in 1..count {
+            // Then it is the dominator of a node with a lower number, which is final by now.
             if dominator[node] != self.semi[node] {
                 dominator[node] = dominator[dominator[node]];
             }

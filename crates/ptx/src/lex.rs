@@ -82,6 +82,7 @@ fn parse_number(text: &str) -> Option<Literal> {
         let body = text.get(from..)?.trim_end_matches('U');
         u64::from_str_radix(body, radix).ok().map(Literal::Int)
     };
+    // The forms with hexadecimal digits come first: they may contain an `e`, which is no exponent there.
     let lower = text.to_ascii_lowercase();
     if let Some(hex) = lower.strip_prefix("0x") {
         u64::from_str_radix(hex.trim_end_matches('u'), 16).ok().map(Literal::Int)
@@ -140,6 +141,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, ParseError> {
                 let Some(end) = rest[1..].iter().position(|letter| *letter == b'"') else {
                     return error("a string does not end");
                 };
+                // A token has the line at which it begins.
                 push(Kind::Text(&text[start + 1..=start + end]), end + 2);
                 line += newlines(&rest[..=end]);
                 end + 2

@@ -336,6 +336,7 @@ impl<'t> Parser<'t> {
         }
         if let Kind::Number(number) = self.peek() {
             self.at += 1;
+            // `0xFF00(x)` is a byte of the address of `x`: LLVM writes packed structures with addresses byte by byte.
             if let (Literal::Int(mask), true) = (number, self.take('(')) {
                 let (name, generic, offset) = self.address_value()?;
                 self.expect(')')?;

@@ -151,10 +151,12 @@ impl<'t> Parser<'t> {
                     Kind::Word(word) => Base::Name(word),
                     Kind::Number(Literal::Int(value)) => Base::Number(value),
                     _ => {
+                        // Back to the token, which the message names.
                         self.at -= 1;
                         return self.expected("an address");
                     }
                 };
+                // `[texture, {x, y}]`
                 if let Base::Name(texture) = base
                     && self.take(',')
                 {

@@ -69,6 +69,7 @@ pub fn optimise(draft: &mut Draft<'_>) -> Result<usize, ParseError> {
                     _ => extrema.clear(),
                 }
             }
+            // Before `see`: the instruction reads its operands before it sets its result.
             let other = match operation.name {
                 "cvta" => frame.cast(operation),
                 "bfe" => as_shift(operation),
@@ -127,6 +128,7 @@ impl<'t> Frame<'t> {
                 }
             });
         }
+        // With one definition each, both hold the frame's address wherever they are used.
         if is_constant && (of_generic, of_local) == (1, 1) {
             frame.addresses = Some((generic, Arg::Name(name)));
         }
@@ -177,12 +179,14 @@ impl<'a, 't> Extrema<'a, 't> {
     /// The extremum that a comparison reads first, if neither it nor what it was computed from has been set since.
     fn compared_by(&self, comparison: &Operation<'_, 't>) -> Option<&'a Operation<'a, 't>> {
         let extremum = *self.found.get(&comparison.register(1)?.slot)?;
+        // `None`, for a register that the block has not set, is less than any statement.
         let is_set_later = |register: Register| self.set_at.get(&register.slot) > Some(&extremum.statement);
         let is_stale = (0..3).filter_map(|index| extremum.register(index)).any(is_set_later);
         (!is_stale).then_some(extremum)
     }
 
     fn see(&mut self, operation: &'a Operation<'a, 't>) {
+        // Definitions before the first extremum are no matter: most blocks have none at all.
         if self.found.is_empty() && !matches!(operation.name, "max" | "min") {
             return;
         }
@@ -234,10 +238,13 @@ fn compared_apart<'t>(extremum: &Operation<'_, 't>, comparison: &Operation<'_, '
     };
     let extreme_register = extremum.register(0)?;
     let reads_it = |operation: &Operation<'_, '_>, index| operation.register(index) == Some(extreme_register);
+    // After `max %rd1, %rd1, %rd2`, the old operand is gone.
     let is_overwritten = reads_it(extremum, 1) || reads_it(extremum, 2) || reads_it(comparison, 2);
     if !reads_it(comparison, 1) || is_overwritten {
         return None;
     }
+    // The larger number is below a limit if both are, and above it if one is. For the smaller number it is the other
+    // way round.
     let both = if is_less == is_maximum { "and" } else { "or" };
     let mut new = Builder::new(comparison.inst);
     let first = new.register(Type::PRED, "%first");

@@ -156,6 +156,7 @@ impl<'m, 't, S: Clone + From<Register>> Scopes<'m, 't, S> {
 
     /// The number of a label that is used here.
     pub fn use_label(&mut self, name: &'t str, line: u32) -> u32 {
+        // One number for all uses of a name in a scope. In another scope the name may mean another label.
         let (uses, next) = (&mut self.uses, self.use_numbers.len() as u32);
         *self.use_numbers.entry((self.current, name)).or_insert_with(|| {
             uses.push((self.current, name, line));

@@ -33,6 +33,7 @@ fn is_varying(operation: &Operation<'_, '_>, varying: &RegisterSet) -> bool {
         "ld" | "ldu" if operation.inst.has("local") => return true,
         _ => {}
     }
+    // The predicate of the instruction does not count: that would be control dependence.
     operation.reads().iter().any(|operand| depends(operand, varying))
 }
 

@@ -107,6 +107,7 @@ fn clamped(of: &DefUse<'_, '_>) -> RegisterSet {
                 is_clamped(1) && conversion(operation.inst).is_some_and(is_integer)
             }
             "max" => {
+                // A register may hold zero without this analysis seeing it, since ptxas propagates constants.
                 let may_be_zero = |index| is_zero(index) || operation.register(index).is_some();
                 may_be_zero(1)
                     && may_be_zero(2)
@@ -164,12 +165,14 @@ fn selects<'a, 't>(of: &DefUse<'a, 't>, merged: &RegisterSet) -> Selects<'a, 't>
     for operation in &of.code {
         let select = match operation.name {
             "selp" => select_of(operation),
+            // Moves are frequent, and most functions have no select of constants.
             "mov" | "cvt" if selects.is_empty() => None,
             "mov" => copied(operation).and_then(Operand::register).and_then(|from| selects.get(&from.slot).copied()),
             "cvt" => cut(operation, &selects),
             _ => None,
         };
         if let (Some(select), Some(register)) = (select, operation.register(0))
+            // With a second definition, the register need not hold the select where it is converted.
             && !merged.has(register.slot)
         {
             selects.insert(register.slot, select);

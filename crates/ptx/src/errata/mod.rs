@@ -96,6 +96,8 @@ pub fn rewrite(draft: &mut Draft<'_>) -> Result<usize, ParseError> {
         let mut replacements = Vec::new();
         for (at, operation) in facts.of.code.iter().enumerate() {
             let mut rows = ERRATA.iter().filter_map(|erratum| Some((erratum, erratum.rewrite?)));
+            // The first row that matches rewrites the instruction. If another one matches as well, it finds the
+            // replacement in the next round.
             let Some((erratum, rewrite)) = rows.find(|(erratum, _)| erratum.is_at(&facts, at)) else { continue };
             let Some(statements) = rewrite(&facts, at) else {
                 let (what, id, inst) = (erratum.what, erratum.id, operation.inst);

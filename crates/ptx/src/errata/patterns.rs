@@ -130,6 +130,7 @@ pub(super) fn is_uniform_divided(facts: &Facts<'_, '_>, at: usize) -> bool {
     let operation = &facts.of.code[at];
     let is_word = |ty: Type| ty.bits == 32;
     let has_halves = matches!(operation.operands.first(), Some(Operand::Group(halves)) if halves.len() == 2);
+    // Safe is only a register that depends on the thread and that one instruction sets (see the reason in the table).
     let may_be_same = |slot: u32| facts.merged().has(slot) || !facts.varying().has(slot);
     has_halves
         && operation.inst.types().next().is_some_and(is_word)

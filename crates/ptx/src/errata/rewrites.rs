@@ -67,6 +67,7 @@ fn extremum_of_pairs<'t>(inst: &Inst<'t>, ty: Type) -> Statements<'t> {
             new.inst(format!("mov.{sign}32"), [upper.clone(), Arg::int(extended(lane, value >> 16))]);
             continue;
         }
+        // Moved to the top and back, the lower half is extended as the type says.
         new.inst("shl.b32", [lower.clone(), operand.clone(), sixteen()]);
         new.inst(format!("shr.{sign}32"), [lower.clone(), lower.clone(), sixteen()]);
         new.inst(format!("shr.{sign}32"), [upper.clone(), operand.clone(), sixteen()]);
@@ -75,6 +76,7 @@ fn extremum_of_pairs<'t>(inst: &Inst<'t>, ty: Type) -> Statements<'t> {
         new.inst(format!("{name}.{sign}32"), [first.clone(), first.clone(), second.clone()]);
     }
     let ([lower, _], [upper, _]) = (lower, upper);
+    // The lower two bytes of each: `mov.b32 %r, {lower, upper}` would need 16-bit registers.
     new.inst("prmt.b32", [to.clone(), lower, upper, Arg::int(0x5410)]);
     new.finish()
 }
@@ -276,6 +278,7 @@ pub(super) fn equality<'t>(facts: &Facts<'_, 't>, at: usize) -> Statements<'t> {
         new.inst("not.pred", [to.clone(), to.clone()]);
         return new.finish();
     }
+    // The results are written last: the other predicate, which is read in between, may be one of them.
     let (differ, equal) = (new.register(Type::PRED, "%differ"), new.register(Type::PRED, "%equal"));
     new.inst(differs, [differ.clone(), a.clone(), b.clone()]);
     new.inst("not.pred", [equal.clone(), differ.clone()]);
@@ -365,6 +368,7 @@ pub(super) fn halves<'t>(facts: &Facts<'_, 't>, at: usize) -> Statements<'t> {
     let mut new = Builder::new(operation.inst);
     let shifted = new.register(Type::B32, "%upper");
     let mut from = from.clone();
+    // Shifts and conversions of integers take no register of a floating-point type.
     if facts.of.floats.has(operation.register(1)?.slot) {
         let bits = new.register(Type::B32, "%bits");
         new.inst("mov.b32", [bits.clone(), from]);
