@@ -46,6 +46,7 @@ impl Thread {
             Space::Param => self.params.get(self.param_base..).and_then(|params| tail(params, offset, 0)),
         };
         match all.and_then(|all| all.get(..size as usize)) {
+            // Before the bounds: an access that is misaligned and out of bounds is reported as misaligned.
             _ if offset % u64::from(size.max(1)) != 0 => {
                 let place = self.place(line, common);
                 Err(Fault::Misaligned { place, space: space.name(), address, size })
@@ -80,6 +81,7 @@ impl Thread {
             Space::Param if space == Space::Param => {
                 self.params.get_mut(self.param_base..).and_then(|params| tail_mut(params, offset, 0))
             }
+            // Constants, and parameters by a generic address, are read only.
             Space::Param | Space::Const => None,
         };
         match all.and_then(|all| all.get_mut(..size as usize)) {

@@ -181,6 +181,7 @@ pub(super) fn limit(bits: u64, format: Format, saturate: bool, relu: bool) -> u6
     if format.is_nan(bits) {
         return if saturate { 0 } else { bits };
     }
+    // -0 becomes +0, too.
     if (saturate || relu) && negative {
         return 0;
     }

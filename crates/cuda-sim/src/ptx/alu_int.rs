@@ -13,6 +13,7 @@ pub(super) fn apply(op: IntOp, ty: Type, args: [u64; 4]) -> u64 {
     if ty.lanes == 1 {
         return scalar(op, ty, args);
     }
+    // The type of a lane cuts off what lies above it.
     let lane = |shift: u32| scalar(op, ty.lane(), args.map(|value| value >> shift)) & 0xFFFF;
     lane(0) | lane(16) << 16
 }
@@ -27,6 +28,7 @@ fn scalar(op: IntOp, ty: Type, args: [u64; 4]) -> u64 {
         IntOp::Sub => a.wrapping_sub(b),
         IntOp::MulLo | IntOp::MulWide => a.wrapping_mul(b),
         IntOp::MulHi => multiply_high(a, b, ty),
+        // The third operand as it is: in the wide form it has twice the width, otherwise the destination cuts the sum.
         IntOp::MadLo | IntOp::MadWide => a.wrapping_mul(b).wrapping_add(raw_c),
         IntOp::MadHi => multiply_high(a, b, ty).wrapping_add(raw_c),
         IntOp::Mul24Lo => product24(a, b, signed) as u64,
@@ -41,6 +43,7 @@ fn scalar(op: IntOp, ty: Type, args: [u64; 4]) -> u64 {
         }
         IntOp::Div => match (b, signed) {
             (0, _) => u64::MAX,
+            // The least number by -1 is the least number again.
             (_, true) => (a as i64).wrapping_div(b as i64) as u64,
             (_, false) => a / b,
         },
@@ -97,6 +100,7 @@ fn scalar(op: IntOp, ty: Type, args: [u64; 4]) -> u64 {
             b & !mask | moved & mask
         }
         IntOp::Brev => a.reverse_bits() >> (64 - ty.bits),
+        // The operand was extended by zeros to 64 bits.
         IntOp::Clz => u64::from(a.leading_zeros() - (64 - ty.bits)),
         IntOp::Popc => u64::from(a.count_ones()),
         IntOp::Bfind => find(a, signed).map_or(u64::from(u32::MAX), u64::from),
@@ -195,6 +199,7 @@ fn permute(a: u64, b: u64, selector: impl Fn(u32) -> u32) -> u64 {
 }
 
 fn lookup(a: u64, b: u64, c: u64, table: u64) -> u64 {
+    // Bit `4 a + 2 b + c` of the table is the result for these three bits.
     (0..8).filter(|row| table >> row & 1 == 1).fold(0, |result, row| {
         let pick = |value: u64, bit: u64| if row & bit != 0 { value } else { !value };
         result | pick(a, 4) & pick(b, 2) & pick(c, 1)

@@ -37,6 +37,7 @@ impl Block {
             }
             progress |= self.release_barriers(cx);
             if !progress {
+                // A thread waits only for threads of its own block: if none of them moved, none ever will.
                 let waiting: Vec<Waiting> = self
                     .threads
                     .iter()
@@ -147,6 +148,7 @@ impl Block {
             thread.resume();
         }
         if let Some(arrived) = self.common.arrived.get_mut(id as usize) {
+            // The barrier can be used again at once.
             *arrived = 0;
         }
     }
@@ -240,6 +242,7 @@ fn release_group(cx: &Context<'_>, threads: &mut [Thread]) -> bool {
     let mask = group.iter().fold(0_u64, |mask, lane| mask | 1 << lane);
     for (lane, thread) in threads.iter_mut().enumerate().filter(|(_, thread)| may_meet(thread)) {
         if mask >> lane & 1 == 0 {
+            // Even a group that would have to wait is let go in the end: another thread may poll what it will write.
             thread.patience = thread.patience.saturating_add(1);
             continue;
         }

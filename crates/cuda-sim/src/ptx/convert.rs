@@ -24,6 +24,7 @@ pub(super) fn apply(how: &Convert, value: u64) -> u64 {
             let (least, most) = range(how.to);
             match soft::to_integer(soft::unpack(bits, format), how.round, least, most) {
                 Some(integer) => integer as u64,
+                // Hence code generation tests doubles for NaN itself.
                 None if format == F64 || how.to.bits == 64 => how.to.extend(1 << (how.to.bits - 1)),
                 None => 0,
             }
@@ -63,6 +64,7 @@ fn integer_to_integer(how: &Convert, value: u64) -> u64 {
 fn float_to_float(how: &Convert, value: u64) -> u64 {
     let (Some(from), Some(to)) = (Format::of(how.from), Format::of(how.to)) else { return value };
     let bits = value & from.mask();
+    // `.ftz` is about single precision only, on either side.
     let bits = if how.flush && from == F32 { from.flush(bits) } else { bits };
     if from.is_nan(bits) && to == F64 && !how.saturate {
         // Widening keeps sign and payload and makes the NaN quiet.

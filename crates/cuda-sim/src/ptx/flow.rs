@@ -60,6 +60,7 @@ impl Flow {
         let (Some(&goal), Some(&first)) = (self.block.get(at as usize), self.block.get(from as usize)) else {
             return false;
         };
+        // Within a block, control goes from each instruction to all that follow.
         if goal == first {
             return at > from;
         }

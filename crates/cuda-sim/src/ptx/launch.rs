@@ -105,6 +105,7 @@ fn relocate(data: &Data, addresses: &[u64], bytes: &mut [u8]) {
             Target::Variable(index) => addresses.get(*index as usize).copied().unwrap_or(0),
             Target::Fixed(address) => *address,
         };
+        // `0xFF00(x)` is the second byte of the address. A mask of zero would shift by 64.
         let value = (base.wrapping_add_signed(*offset) & mask) >> mask.trailing_zeros().min(63);
         if let Some(place) = bytes.get_mut(*at..at + size) {
             place.copy_from_slice(&value.to_le_bytes()[..*size]);
@@ -169,6 +170,7 @@ pub fn launch(
             }
         };
         if !block.run(&mut cx, QUANTUM)? {
+            // At the end of the queue, so that the blocks take turns.
             resident.push_back(block);
         }
     }

@@ -93,6 +93,7 @@ struct Lowering<'t> {
 fn place(area: &mut u32, size: u64, align: u32, line: Line) -> Result<u32> {
     let at = align_up(u64::from(*area), u64::from(align));
     match u32::try_from(at + size) {
+        // Offsets have 32 bits, and the start of the space or of a frame is added to them.
         Ok(end) if end < 1 << 28 => {
             *area = end;
             Ok(at as u32)
@@ -329,6 +330,7 @@ fn lower_body<'t>(
                 scopes.declare(variable.name, symbol, line.0)?;
             }
             Statement::Targets(name, targets) => {
+                // A table has no line in the tree: errors name the instruction before it.
                 let labels = targets.iter().map(|target| scopes.use_label(target, last)).collect();
                 scopes.declare(name, Symbol::Targets(labels), last)?;
             }
@@ -363,6 +365,7 @@ fn lower_body<'t>(
     }
     lowered.code = code;
     lowered.registers = scopes.slots();
+    // The area of a called function begins where this one ends, and has to be aligned.
     lowered.param_size = align_up(u64::from(lowered.param_size), 16) as u32;
     lowered.local_size = align_up(u64::from(lowered.local_size), 16) as u32;
     debug_assert_eq!(LOCAL_START % 256, 0);

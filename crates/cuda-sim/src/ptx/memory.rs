@@ -116,6 +116,7 @@ impl Memory {
 
     fn allocate_aligned(&mut self, bytes: Vec<u8>, align: u64) -> u64 {
         let address = align_up(self.next, align.max(BLOCK_ALIGN));
+        // Addresses only grow: one that was freed stays invalid, and its use is found.
         self.next = align_up(address + bytes.len() as u64 + GAP, BLOCK_ALIGN);
         self.blocks.push(Block { address, bytes });
         address

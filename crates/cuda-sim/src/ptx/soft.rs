@@ -68,6 +68,7 @@ impl Format {
     pub(super) fn nan(self) -> u64 {
         match self.bits() {
             64 => 0xFFF8_0000_0000_0000,
+            // All ones but the sign.
             bits => (1 << (bits - 1)) - 1,
         }
     }
@@ -218,6 +219,8 @@ fn add_finite(a: Finite, b: Finite, round: Round) -> Finite {
     }
     let (a, b) = (normalise(a), normalise(b));
     let (a, b) = if a.exponent >= b.exponent { (a, b) } else { (b, a) };
+    // The lower 19 bits are zero (see `normalise`), so that bits are lost only of far smaller numbers. Then nothing
+    // cancels, and the sticky bit stays below the place of rounding.
     let small = jam(b.mantissa, a.exponent - b.exponent);
     if a.negative == b.negative {
         return Finite { mantissa: a.mantissa + small, ..a };

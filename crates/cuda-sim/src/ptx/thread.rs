@@ -138,6 +138,8 @@ impl Thread {
     /// Writes a register.
     pub(super) fn write(&mut self, dst: Dst, value: u64) {
         if let Some(register) = self.registers.get_mut(self.base + dst.slot as usize) {
+            // Results may have bits above the width of the register, which a later 64-bit read of the slot must not
+            // see.
             *register = value & dst.mask;
         }
     }
@@ -196,6 +198,7 @@ impl Thread {
     /// Runs until the thread ends or waits, or for some number of instructions.
     pub(super) fn run(&mut self, cx: &mut Context<'_>, common: &mut Common, slice: u64) -> Result<(), Fault> {
         let code = cx.code;
+        // The last slice ends with the budget. Only a thread that would go on then has spent it.
         let slice = slice.min(cx.left);
         let start = cx.left;
         while self.state == State::Ready {
@@ -209,6 +212,7 @@ impl Thread {
                 continue;
             };
             match inst.guard {
+                // An instruction whose predicate is false counts as executed, but has no effect: not even a wait.
                 Some(guard) if !self.test(cx, common, guard) => self.at += 1,
                 _ => self.step(cx, common, inst)?,
             }
@@ -305,6 +309,7 @@ impl Thread {
                     return Ok(());
                 }
             }
+            // The thread stays here. `release_collectives` performs the operation when all of the mask have come.
             Op::Warp { mask, .. } => {
                 let mask = self.read(cx, common, *mask) as u32;
                 if mask >> (self.number % 32) & 1 == 0 {
@@ -329,6 +334,8 @@ impl Thread {
 
     fn set_predicate(&mut self, cx: &Context<'_>, common: &Common, set: &SetPredicate) {
         let (a, b) = (self.read(cx, common, set.a), self.read(cx, common, set.b));
+        // A packed type compares two halves, each with a result of its own. Otherwise the second result is the
+        // opposite.
         let compare = |shift: u32| {
             let lane = super::op::Compare { ty: set.compare.ty.lane(), ..set.compare };
             alu_float::compare(&lane, a >> shift, b >> shift)
@@ -346,6 +353,7 @@ impl Thread {
                 }
             }
         };
+        // The predicate is combined with the opposite as well, and not the opposite taken of the combination.
         let (first, second) = (combine(first), combine(second));
         self.write(set.dst, if first { set.truth } else { 0 });
         if let Some(dst) = set.second {

@@ -202,6 +202,7 @@ impl Decoder<'_, '_, '_> {
 
     fn float(&mut self, name: &str, ty: Type) -> Result<Op> {
         let Some(format) = Format::of(ty) else { return self.unknown() };
+        // For other opcodes, the modifier stays and is an error.
         let nan = matches!(name, "min" | "max") && self.flag("NaN");
         let (op, count) = match name {
             "add" => (FloatOp::Add, 2),
@@ -284,6 +285,8 @@ impl Decoder<'_, '_, '_> {
         let Some(how) = how else { return self.unknown() };
         let combine = self.one_of(&[("and", Combine::And), ("or", Combine::Or), ("xor", Combine::Xor)]);
         let flush = self.flag("ftz");
+        // `set.eq.u32.f32`: the first type is that of the result. `setp` writes predicates, and has the type of the
+        // operands alone.
         let result = if name == "set" { Some(self.ty()?) } else { None };
         let ty = self.ty()?;
         let only_float = matches!(
@@ -341,6 +344,7 @@ impl Decoder<'_, '_, '_> {
         }
         let part = |count: usize| Type { bits: ty.bits / count.max(1) as u32, ..ty };
         match (self.arg(0)?, self.arg(1)?) {
+            // `mov.b32 {%h1, %h2}, %r1` divides a register, and `mov.b32 %r1, {%h1, %h2}` joins two.
             (Arg::Vector(parts), _) if matches!(parts.len(), 2 | 4) && ty.bits >= 16 => {
                 let part = part(parts.len());
                 let list: Result<Box<[_]>> = parts.iter().map(|arg| self.dst_of(arg, part, false)).collect();

@@ -70,6 +70,7 @@ impl<'t> Decoder<'_, '_, 't> {
     fn call(&mut self) -> Result<Op> {
         self.flag("uni");
         let mut rest = self.inst.args.iter().peekable();
+        // `call (r), f, (a, b), prototype`: a list before the function has the results.
         let returns = match rest.peek() {
             Some(Arg::List(args)) => {
                 rest.next();

@@ -137,6 +137,7 @@ impl<'t> Decoder<'_, '_, 't> {
 
     fn atomic(&mut self, result: bool) -> Result<Op> {
         self.access_modifiers();
+        // Sums of halves never flush here. `apply_global` flushes those of floats, as the hardware does.
         self.flag("noftz");
         let space = self.one_of(SPACES).unwrap_or(Space::Generic);
         let op = self.one_of(REDUCTIONS).or_else(|| self.one_of(EXCHANGES));
