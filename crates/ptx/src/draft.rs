@@ -58,6 +58,7 @@ impl<'t> Draft<'t> {
                 let replaced = vec![None; function.body.as_ref()?.len()];
                 Some(Body { function, replaced })
             }
+            // No pass changes these: `print` takes them from the text.
             Item::Directive(_) | Item::Variable(_) => None,
         });
         Ok(Draft { text, functions: functions.collect() })
@@ -78,6 +79,7 @@ impl<'t> Draft<'t> {
                 if replacements.is_empty() {
                     break;
                 }
+                // Rewrites whose output has the other's fault would go on for ever.
                 if let Some(replacement) = replacements.iter().find(|replacement| body.depth(replacement.at) > depth) {
                     let what = format!("the replacement of an instruction is replaced more than {depth} times");
                     return Err(ParseError { line: body.line(replacement.at).0, what });

@@ -266,6 +266,7 @@ impl<'t> Parser<'t> {
         let Some(space) = StateSpace::parse(word) else { return self.error(format!("unknown state space {word}")) };
         let (mut explicit_align, mut pointee, mut ty, mut lanes) = (None, None, None, 1);
         let mut attributes = Vec::new();
+        // All that stands before the name begins with a dot.
         let name = loop {
             attributes.extend(self.attributes()?);
             match self.word()? {

@@ -135,6 +135,7 @@ impl<'m, 't, S: Clone + From<Register>> Scopes<'m, 't, S> {
     pub fn find(&self, name: &str) -> Option<S> {
         let mut at = Some(self.current);
         while let Some(scope) = at.and_then(|index| self.scopes.get(index)) {
+            // Both kinds of declarations of a block come before those of the blocks around it.
             if let Some(symbol) = scope.names.get(name) {
                 return Some(symbol.clone());
             }

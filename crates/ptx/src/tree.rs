@@ -83,6 +83,7 @@ impl Linkage {
 
     /// The linkage that a directive gives.
     pub fn parse(word: &str) -> Option<Linkage> {
+        // Without a directive, a name is internal: the empty name of that linkage stands for nothing in the text.
         Linkage::ALL.into_iter().find(|linkage| linkage.name() == word && !word.is_empty())
     }
 
@@ -160,6 +161,7 @@ impl<'t> Init<'t> {
         let (mut out, mut open) = (Vec::new(), vec![self]);
         while let Some(init) = open.pop() {
             match init {
+                // The last one on the stack is taken first.
                 Init::List(list) => open.extend(list.iter().rev()),
                 element => out.push(element),
             }
@@ -209,6 +211,7 @@ impl Variable<'_> {
     pub fn count(&self) -> Option<u64> {
         let product = |all: u64, length: &Option<u64>| length.map(|length| all.saturating_mul(length));
         self.dimensions.iter().try_fold(u64::from(self.lanes), product).or_else(|| {
+            // `.b8 a[] = {1, 2}` has as many elements as values.
             let given = self.init.as_ref().map_or(0, |init| init.elements().len());
             (given > 0).then_some(given as u64)
         })

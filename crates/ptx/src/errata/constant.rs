@@ -73,6 +73,7 @@ fn literal<'t>(number: f64, ty: Type, is_rounded_up: bool) -> Option<Arg<'t>> {
 fn half(number: f64, class: Class, is_rounded_up: bool) -> Option<u16> {
     let is_brain = class == Class::Brain;
     let sign = u16::from(number.is_sign_negative()) << 15;
+    // The least denormal number of the format: 2^-24 for halves.
     let least = if is_brain { f64::from(f32::from_bits(1 << 16)) } else { f64::from(1.0_f32 / (1 << 24) as f32) };
     let size = number.abs();
     Some(match size {
@@ -83,6 +84,7 @@ fn half(number: f64, class: Class, is_rounded_up: bool) -> Option<u16> {
         _ if is_brain && f64::from(f32::from_bits((number as f32).to_bits() & 0xFFFF_0000)) == number => {
             ((number as f32).to_bits() >> 16) as u16
         }
+        // Less than half of the least number rounds to zero, or in one direction to the least number.
         _ if size < least / 2.0 => sign | u16::from(is_rounded_up && number > 0.0),
         _ => return None,
     })

@@ -102,6 +102,7 @@ fn clamped(of: &DefUse<'_, '_>) -> RegisterSet {
         let ty = || operation.inst.types().next();
         let is_one = match operation.name {
             "mov" => is_clamped(1),
+            // Conversions to and from floats change the bits, and with them what is known.
             "cvt" => {
                 let is_integer = |(to, from): (Type, Type)| !from.is_float() && !to.is_float();
                 is_clamped(1) && conversion(operation.inst).is_some_and(is_integer)
@@ -200,6 +201,7 @@ fn select_of<'a, 't>(operation: &Operation<'a, 't>) -> Option<Select<'a, 't>> {
 /// The bits of a constant of a type. Decimal numbers are only floats and doubles.
 fn bits(literal: Literal, ty: Type) -> Option<u64> {
     let number = match literal {
+        // Negative numbers have 64 bits in the tree.
         Literal::Int(value) => return Some(value & u64::MAX >> (64 - ty.bits.clamp(1, 64))),
         Literal::Single(bits) if ty.bits == 32 => return Some(bits.into()),
         Literal::Double(bits) if ty.bits == 64 => return Some(bits),
