@@ -500,6 +500,7 @@ impl FunctionCx<'_, '_> {
     ) -> LLVMValueRef {
         let (ty, lanes) = (access.ty, u64::from(access.ty.lanes));
         let size = u64::from(ty.scalar.bytes());
+        // Only the loop reads the values from memory.
         let values = if seldom { self.slot(u64::from(ty.bytes())) } else { std::ptr::null_mut() };
         let b = self.builder.0;
         let n = |x: u64| self.cx.constant(Type::I64, x);

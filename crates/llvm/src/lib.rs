@@ -150,6 +150,7 @@ pub fn compile_kernels(
     let private_size = reachable.iter().fold(0u64, |sum, &f| sum.saturating_add(private_size(module, f)));
     check_private(private_size)?;
     let since = Instant::now();
+    // Each attempt has a thread and a context of its own: what LLVM gave up on is left as it is.
     let attempt = |options: &Options| {
         guard::run(|| {
             let start = since.elapsed();
@@ -223,6 +224,7 @@ fn generate(
         OptLevel::Less => most_effort().min(Effort::Quick),
         OptLevel::None => Effort::None,
     };
+    // See `Effort::Plain`: LLVM's unoptimised instruction selection does not end on some vectors.
     if effort == Effort::None && functions().any(|f| f.values.values().any(|v| v.ty.is_vector())) {
         effort = Effort::of_vectors(most(loops));
     }
@@ -274,6 +276,7 @@ fn generate(
     // The frames of the copy above do not count.
     context.take_frames();
     let counts = options.count && options.target.architecture() == Architecture::X86_64;
+    // PTX is a text, and counters are added to assembly.
     let is_text = counts || is_gpu;
     let output = if is_text { target::Output::Assembly } else { target::Output::Object };
     let mut object = machine.emit(&llvm, output)?;
@@ -313,6 +316,7 @@ pub(crate) fn reachable(module: &Module, roots: &[FuncRef]) -> Vec<FuncRef> {
     let mut i = 0;
     while i < list.len() {
         for callee in module.funcs[list[i]].callees() {
+            // A list, not a set: it is short, and functions are emitted in its order, which must be the same each time.
             if !list.contains(&callee) {
                 list.push(callee);
             }
