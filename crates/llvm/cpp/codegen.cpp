@@ -57,6 +57,7 @@ extern "C" LLVMMemoryBufferRef cloom_llvm_emit(LLVMModuleRef moduleRef, LLVMTarg
   auto kind = isAssembly ? CodeGenFileType::AssemblyFile : CodeGenFileType::ObjectFile;
   if (machine.addAsmPrinter(passes, stream, nullptr, kind, info->getMMI().getContext()))
     return nullptr;
+  // Frees the machine code of each function when it is printed, so that memory is that of the largest function only.
   passes.add(createFreeMachineFunctionPass());
   passes.run(module);
   return LLVMCreateMemoryBufferWithMemoryRangeCopy(bytes.data(), bytes.size(), "code");

@@ -39,6 +39,7 @@ int64_t stepOf(PHINode &phi, const Loop &loop, ScalarEvolution &evolution) {
 bool isAccessedConditionally(const Value &pointer, const BasicBlock &header) {
   return any_of(pointer.users(), [&](const User *user) {
     auto *access = cast<Instruction>(user);
+    // `p[1]` beside `p[0]`: the same pointer with a constant in the addressing mode.
     if (auto *place = dyn_cast<GetElementPtrInst>(access))
       return place->hasAllConstantIndices() && isAccessedConditionally(*place, header);
     return getLoadStorePointerOperand(access) == &pointer && access->getParent() != &header;

@@ -107,6 +107,7 @@ const MAX_SPAN: u64 = 10;
 fn has_scattered_switch(func: &Function) -> bool {
     let is_scattered = |term: &Term| {
         let Term::Switch { value, cases, .. } = term else { return false };
+        // LLVM sorts cases as signed numbers, and so the span of its table is that of signed ones.
         let signed = |bits: u64| {
             let shift = 64 - func.ty(*value).scalar.bits();
             ((bits << shift) as i64) >> shift
@@ -291,8 +292,8 @@ impl Cx<'_> {
             if self.gpu.is_some() {
                 self.mark_convergent(value);
                 if self.denorms_are_zero {
-                    // The instructions of a GPU that flush denormals (`.ftz`) exist for floats, not for doubles. The mode of
-                    // a CPU is for both.
+                    // The instructions of a GPU that flush denormals (`.ftz`) exist for floats, not for doubles. The
+                    // mode of a CPU is for both.
                     let mode = self.text_attribute("denormal-fp-math-f32", "preserve-sign,preserve-sign");
                     LLVMAddAttributeAtIndex(value, whole, mode);
                 }
@@ -552,13 +553,13 @@ impl<'a, 'm> FunctionCx<'a, 'm> {
             let here = LLVMGetInsertBlock(b);
             match term {
                 Term::Jump(e) => {
-                    // `edge` may leave the builder in a block of its own.
                     let to = self.edge(e, here, false);
                     self.position(here);
                     LLVMBuildBr(b, to);
                 }
                 Term::Branch { cond, then, els } => {
-                    // A phi has one value for each predecessor: `br c, bb1(x), bb1(y)` needs two predecessors.
+                    // A phi has one value for each predecessor: `br c, bb1(x), bb1(y)` needs two predecessors. `edge`
+                    // leaves the builder in the block that it makes.
                     let same = then.block == els.block;
                     let (t, e) = (self.edge(then, here, same), self.edge(els, here, same));
                     self.position(here);

@@ -31,6 +31,7 @@ impl FunctionCx<'_, '_> {
     /// The processor's estimate, in registers as wide as the vector, up to the widest.
     fn estimate(&self, root: bool, ty: Type, x: LLVMValueRef) -> LLVMValueRef {
         let widest = (self.cx.target.features().vector_bits / 32) as u16;
+        // The smallest register has four floats; a shorter vector fills a part of one.
         let piece = ty.lanes.next_power_of_two().clamp(4, widest);
         let of_piece = Type::vector(Scalar::F32, piece);
         let lanes = ty.lanes;

@@ -84,6 +84,7 @@ extern "C" fn keep(info: LLVMDiagnosticInfoRef, reports: *mut c_void) {
     let Ok(mut reports) = reports.lock() else { return };
     match (severity, message.split_once(FRAME)) {
         (LLVMDiagnosticSeverity::LLVMDSError, _) => reports.errors.push(message),
+        // The reports of frames are warnings, which LLVM gives for each function.
         (_, Some((_, rest))) => {
             let bytes = rest.split(')').next().and_then(|n| n.parse::<u64>().ok()).unwrap_or(0);
             reports.frames = reports.frames.saturating_add(bytes);

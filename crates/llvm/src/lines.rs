@@ -66,6 +66,7 @@ impl<'m> Lines<'m> {
 
     /// Says that a function has lines: those of its file, from its first one on.
     pub fn define(&mut self, func: &Function, llvm: LLVMValueRef) {
+        // Instructions that passes made have no line.
         let first = func.insts_in_layout().map(|(_, data)| data.span).find(|span| span.line > 0).unwrap_or(Span::NONE);
         let file = self.file(first.file.max(1));
         let name = c_string(&func.name);

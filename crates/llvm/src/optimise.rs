@@ -51,6 +51,7 @@ impl Effort {
     /// loops, which come from 400 barriers.
     pub fn of(blocks: usize, loops: usize, insts: usize) -> Effort {
         match () {
+            // First: many loops count even in a function of few blocks and instructions.
             () if loops > MANY_LOOPS => Effort::None,
             () if blocks <= 1_000 && insts <= 40_000 => Effort::Full,
             () if blocks <= 8_000 && insts <= 150_000 => Effort::Quick,

@@ -106,6 +106,7 @@ impl<'a> OwnPasses<'a> {
             nanoseconds: 0,
         });
         run(&mut records);
+        // A pass that is off, or that this effort does not include, has not run: it is not in the statistics.
         for (&id, record) in PASSES.iter().zip(&records).filter(|(_, record)| record.runs > 0) {
             let time = Duration::from_nanos(record.nanoseconds);
             self.statistics.record(id, record.runs, record.changes as usize, time);

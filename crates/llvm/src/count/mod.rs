@@ -37,6 +37,7 @@ pub fn instrument(assembly: &str) -> String {
     let mut blocks: Vec<Counts> = Vec::new();
     let (mut in_code, mut begins, mut fused) = (false, true, false);
     for line in assembly.lines() {
+        // LLVM's comments follow a `#`: `# %bb1`, `# 16-byte Spill`.
         let text = line.split('#').next().unwrap_or_default().trim();
         let is_label = text.ends_with(':');
         if let Some(directive) = text.strip_prefix('.').filter(|_| !is_label) {

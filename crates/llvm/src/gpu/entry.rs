@@ -253,6 +253,8 @@ impl FunctionCx<'_, '_> {
         match what {
             Query::WorkDim => self.descriptor(gpu::WORK_DIM, Type::I32),
             Query::GlobalId => {
+                // A launch may be several grids: whole groups, those at the edges, and parts of what exceeds the limits
+                // of a grid.
                 let in_grid = add(mul(self.grid_id(dim), self.local_size(dim)), self.local_id(dim));
                 add(field(gpu::FIRST_ID), in_grid)
             }
@@ -267,6 +269,7 @@ impl FunctionCx<'_, '_> {
             Query::SubgroupId => self.warps(self.linear_id()),
             Query::MaxSubgroupSize => self.cx.constant(Type::I64, WARP),
             Query::SubgroupSize => {
+                // The last warp of a group has what is left of the group.
                 let first = mul(self.warps(self.linear_id()), self.cx.constant(Type::I64, WARP));
                 // SAFETY: both operands are integers of 64 bits.
                 let rest = unsafe { LLVMBuildSub(self.builder.0, self.group_size(), first, NO_NAME) };

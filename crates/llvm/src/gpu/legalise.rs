@@ -152,6 +152,7 @@ fn load_halves(builder: LLVMBuilderRef, inst: LLVMValueRef) {
             let mut offset = LLVMConstInt(int(64), at, 0);
             let address = LLVMBuildGEP2(builder, int(8), LLVMGetOperand(inst, 0), &mut offset, 1, NO_NAME);
             let half = LLVMBuildLoad2(builder, ty, address, NO_NAME);
+            // The second half lies 8 bytes further, so that it has no more than this alignment.
             LLVMSetAlignment(half, LLVMGetAlignment(inst).min(8));
             LLVMSetVolatile(half, LLVMGetVolatile(inst));
             half

@@ -108,6 +108,8 @@ impl Gpu {
                     size = size.max(at.saturating_add(global.size));
                 }
             }
+            // Only the first kernel's size is reported: a second one is its coarsened version, whose size is in
+            // `Coarsening`.
             local_size.get_or_insert(size);
         }
         loop {
@@ -198,6 +200,7 @@ impl FunctionCx<'_, '_> {
             // LLVM 19 loads 16 bytes at once, whatever their alignment is.
             Op::Load { align } if ty == Type::vector(Scalar::I8, 16) && align < 16 => self.load_halves(data, ty, align),
             Op::Load { align } if self.is_short_pointer(ty) => {
+                // In memory, the pointer takes the 64 bits that the IR gives it.
                 let load = self.load(data, Type::I64, align);
                 // SAFETY: `load` is an integer of 64 bits, and `ty` is a type of pointers.
                 unsafe { LLVMBuildIntToPtr(self.builder.0, load, self.cx.ty(ty), NO_NAME) }
