@@ -27,6 +27,7 @@ impl Channel {
             Channel::Snorm(size) => {
                 let shift = 64 - 8 * size;
                 let most = (1u64 << (8 * size - 1)) - 1;
+                // The least number is beyond -1: -128 / 127.
                 (((bits << shift) as i64 >> shift) as f32 / most as f32).max(-1.0)
             }
             Channel::Float(4) => f32::from_bits(bits as u32),

@@ -216,6 +216,8 @@ impl<'d, 't> Decoder<'d, '_, 't> {
             _ => bits,
         };
         match literal {
+            // LLVM prints the bits of floats as `0f…` and `0d…`. An integer here would be taken for a number or for
+            // bits.
             Literal::Int(value) if matches!(Format::of(ty), Some(F32 | F64)) => {
                 self.error(format!("the integer {value} stands for a float"))
             }
