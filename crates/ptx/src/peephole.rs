@@ -148,6 +148,7 @@ impl<'t> Frame<'t> {
     fn see(&mut self, operation: &Operation<'_, '_>) {
         let Some((generic, _)) = self.addresses else { return };
         operation.for_each_write(|register| {
+            // First what is no longer true: `add.u64 %rd4, %SP, 16` replaces the fact about `%rd4`.
             self.variables.remove(&register.slot);
         });
         if operation.name == "add"
