@@ -41,7 +41,6 @@ pub(super) fn apply(op: AtomicOp, ty: Type, old: u64, b: u64, c: u64) -> u64 {
         AtomicOp::Xor => integer(IntOp::Xor),
         AtomicOp::Exchange => b,
         AtomicOp::CompareSwap => {
-            // A register may be wider than the type, as for 16 bits.
             if ty.extend(old) == ty.extend(b) {
                 c
             } else {
