@@ -114,7 +114,7 @@ pub(super) fn negated_word(operation: &Operation<'_, '_>) -> Option<usize> {
     match operation.name {
         "neg" => Some(1),
         "sub" if is(1, 0) => Some(2),
-        // Only the low half of a product by -1 is a negation, and of a sum only one with zero.
+        // Only the low half of a product by -1 is a negation, and `mad` computes one only if it adds zero.
         "mul" | "mad" if operation.name == "mad" && !is(3, 0) || !operation.inst.has("lo") => None,
         "mul" | "mad" if is(2, -1) => Some(1),
         "mul" | "mad" if is(1, -1) => Some(2),
