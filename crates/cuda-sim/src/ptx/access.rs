@@ -145,6 +145,7 @@ impl Thread {
         op: &Atomic,
     ) -> Result<(), Fault> {
         let address = self.address(cx, common, op.space, op.address);
+        // Read before the bytes are borrowed: local memory is a part of this thread.
         let (b, c) = (self.read(cx, common, op.b), self.read(cx, common, op.c));
         let size = op.ty.size();
         let bytes = self.bytes_mut(cx, common, line, op.space, address, size)?;

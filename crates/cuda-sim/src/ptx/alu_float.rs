@@ -177,6 +177,7 @@ fn finish(bits: u64, form: &FloatForm, args: &[u64]) -> u64 {
 /// `.sat` clamps to 0..1, `.relu` to at least 0.
 pub(super) fn limit(bits: u64, format: Format, saturate: bool, relu: bool) -> u64 {
     let negative = bits & format.sign() != 0;
+    // Positive floats are ordered like their bits, so that the smaller bits are the smaller number below.
     let one = soft::pack_number(soft::from_integer(1), format, Round::Nearest);
     if format.is_nan(bits) {
         return if saturate { 0 } else { bits };

@@ -35,9 +35,11 @@ fn scalar(op: IntOp, ty: Type, args: [u64; 4]) -> u64 {
         IntOp::Mul24Hi => (product24(a, b, signed) >> 16) as u64,
         IntOp::Mad24Lo => (product24(a, b, signed) as u64).wrapping_add(raw_c),
         IntOp::Mad24Hi => ((product24(a, b, signed) >> 16) as u64).wrapping_add(raw_c),
+        // `.sat` exists for signed numbers only.
         IntOp::AddSat => clamp(i128::from(a as i64) + i128::from(b as i64), ty),
         IntOp::SubSat => clamp(i128::from(a as i64) - i128::from(b as i64), ty),
         IntOp::MadHiSat => {
+            // The sum of two numbers of 32 bits is exact in 128, and is clamped once.
             let high = ty.extend(multiply_high(a, b, ty)) as i64;
             clamp(i128::from(high) + i128::from(ty.extend(raw_c) as i64), ty)
         }
@@ -103,6 +105,7 @@ fn scalar(op: IntOp, ty: Type, args: [u64; 4]) -> u64 {
         // The operand was extended by zeros to 64 bits.
         IntOp::Clz => u64::from(a.leading_zeros() - (64 - ty.bits)),
         IntOp::Popc => u64::from(a.count_ones()),
+        // Without such a bit, the answer is -1.
         IntOp::Bfind => find(a, signed).map_or(u64::from(u32::MAX), u64::from),
         IntOp::BfindShift => find(a, signed).map_or(u64::from(u32::MAX), |bit| u64::from(ty.bits - 1 - bit)),
         IntOp::Bmsk => ones((b & 31) as u32) << (a & 31),

@@ -35,6 +35,7 @@ impl Block {
             for warp in 0..warps {
                 progress |= self.run_warp(cx, warp * WARP)?;
             }
+            // After all warps, so that each thread has come as far as it can without the barrier.
             progress |= self.release_barriers(cx);
             if !progress {
                 // A thread waits only for threads of its own block: if none of them moved, none ever will.

@@ -200,6 +200,7 @@ fn param_area(function: &Function, params: &[Vec<u8>]) -> Result<Vec<u8>, Fault>
 
 /// The number of threads of a block, if the grid is possible.
 fn check_grid(function: &Function, grid: &Grid) -> Result<u32, Fault> {
+    // A product that is too large for 64 bits is more than the limit below, too.
     let threads = grid.threads.iter().fold(1_u64, |product, size| product.saturating_mul(u64::from(*size)));
     let groups = grid.groups.iter().try_fold(1_u64, |product, size| product.checked_mul(u64::from(*size)));
     let wrong = |what: String| Err(Fault::WrongLaunch(what));

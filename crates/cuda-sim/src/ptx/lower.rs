@@ -322,6 +322,7 @@ fn lower_body<'t>(
                         Symbol::Local(place(&mut lowered.local_size, size, align, line)?)
                     }
                     StateSpace::Local => return error(line, "local variables cannot have initialisers"),
+                    // They were declared in the order of the body, which is walked in the same order here.
                     _ => match statics.next() {
                         Some(symbol) => symbol,
                         None => return error(line, format!("{} has no place", variable.name)),

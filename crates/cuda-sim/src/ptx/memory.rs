@@ -46,6 +46,7 @@ pub(super) fn resolve(address: u64) -> (Space, u64) {
         (Space::Const, CONST_WINDOW),
         (Space::Param, PARAM_WINDOW),
     ] {
+        // Below the window, the difference wraps to a large number.
         if address.wrapping_sub(window) < WINDOW_SIZE {
             return (space, address - window);
         }

@@ -141,6 +141,7 @@ fn round_shift(mantissa: u128, shift: i32, negative: bool, round: Round) -> u128
         _ => (0, (mantissa != 0).then_some(Ordering::Less)),
     };
     let Some(half) = half else { return kept };
+    // Only what lies between two neighbours comes here: exact values have returned.
     let up = match round {
         Round::Nearest => half == Ordering::Greater || (half == Ordering::Equal && kept & 1 == 1),
         Round::Away => half != Ordering::Less,

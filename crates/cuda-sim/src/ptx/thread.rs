@@ -95,6 +95,7 @@ impl Thread {
     /// A thread at the start of an entry.
     pub(super) fn new(number: u32, tid: [u32; 3], entry: u32, function: &Function, params: &[u8]) -> Thread {
         let mut area = params.to_vec();
+        // Behind the parameters is room for those of calls.
         area.resize(function.param_size as usize, 0);
         Thread {
             state: State::Ready,

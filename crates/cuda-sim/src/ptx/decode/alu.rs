@@ -32,6 +32,7 @@ impl Decoder<'_, '_, '_> {
         let (op, args) = self.integer_op(name, ty)?;
         let logic = matches!(op, IntOp::And | IntOp::Or | IntOp::Xor | IntOp::Not);
         let only_word = matches!(name, "shf" | "prmt" | "lop3" | "bmsk" | "mul24" | "mad24");
+        // Logic also combines predicates, of one bit. Bit fields and counts of bits have at least 32.
         let least = match name {
             _ if only_word || matches!(name, "bfe" | "bfi" | "brev" | "clz" | "popc" | "bfind") => 32,
             _ if logic => 1,
@@ -73,6 +74,7 @@ impl Decoder<'_, '_, '_> {
             "min" => (IntOp::Min, 2),
             "max" => (IntOp::Max, 2),
             "neg" if packed => (IntOp::Neg, 1),
+            // PTX has none of the operations below for two integers in one register.
             _ if packed => return self.unknown(),
             "mul" => match self.one_of(&[("lo", IntOp::MulLo), ("hi", IntOp::MulHi), ("wide", IntOp::MulWide)]) {
                 Some(IntOp::MulWide) if ty.bits > 32 => return self.unknown(),
@@ -184,6 +186,7 @@ impl Decoder<'_, '_, '_> {
             "madc" => (false, true, true),
             _ => return self.unknown(),
         };
+        // The outer `None` is a product without its half, which is an error; `Some(None)` is no product.
         let multiply = if multiply { self.one_of(&[("lo", false), ("hi", true)]).map(Some) } else { Some(None) };
         let Some(multiply) = multiply else { return self.unknown() };
         let ty = self.ty()?;
@@ -289,6 +292,7 @@ impl Decoder<'_, '_, '_> {
         // operands alone.
         let result = if name == "set" { Some(self.ty()?) } else { None };
         let ty = self.ty()?;
+        // These ask for NaN, which integers do not have.
         let only_float = matches!(
             how,
             Comparison::Equ

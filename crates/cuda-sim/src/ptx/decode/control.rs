@@ -22,6 +22,7 @@ impl<'t> Decoder<'_, '_, 't> {
             "brx" => {
                 self.flag("uni");
                 self.expect_args(2, 2)?;
+                // The table stands before the branch, as LLVM writes it, so that its name is known here.
                 let Arg::Name(table) = *self.arg(1)? else { return self.error("the table is not a label") };
                 match (self.flag("idx"), self.scopes.find(table)) {
                     (true, Some(Symbol::Targets(targets))) => {
@@ -115,6 +116,7 @@ impl<'t> Decoder<'_, '_, 't> {
             self.expect_args(1, 1)?;
             return Ok(Op::Warp { op: Box::new(WarpOp::Sync), mask: self.src(0, Type::B32)? });
         }
+        // `.aligned` promises that all threads of a warp come together: waiting for each thread serves both forms.
         self.ignore(&["cta", "aligned"]);
         if self.flag("sync") {
             self.expect_args(1, 2)?;
