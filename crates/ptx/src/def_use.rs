@@ -91,6 +91,7 @@ impl<'t> Operation<'_, 't> {
             && match self.name {
                 "st" | "red" | "bra" | "brx" | "ret" | "exit" | "trap" | "fence" | "membar" | "prefetch"
                 | "prefetchu" | "nanosleep" | "pmevent" => false,
+                // Only the form with a reduction writes a register; others have the number of the barrier first.
                 "bar" | "barrier" => self.inst.has("red"),
                 // A call has its results in a list before the function.
                 "call" => matches!(self.inst.args.first(), Some(Arg::List(_))),
@@ -295,6 +296,7 @@ fn operand<'t>(arg: &Arg<'t>, find: &dyn Fn(&str) -> Option<Register>) -> Operan
 pub fn merged(of: &DefUse<'_, '_>) -> RegisterSet {
     let (mut set, mut merged) = (RegisterSet::new(of), RegisterSet::new(of));
     for operation in &of.code {
+        // ptxas propagates copies: what holds for a register holds for its copy.
         let is_copy = operation.name == "mov" && operation.operands.get(1).is_some_and(|a| merged.has_operand(a));
         operation.for_each_write(|register| {
             if !set.insert(register) || is_copy {

@@ -95,6 +95,7 @@ impl Graph {
                     if next == END {
                         continue;
                     }
+                    // An edge back to a block that control can avoid on its way here: the cycle has another entry.
                     if on_path[next as usize] && !dominates.holds(next, block) {
                         return Some(start[next as usize]);
                     }

@@ -61,6 +61,7 @@ fn is_word_part(letter: u8) -> bool {
 fn word_length(text: &[u8]) -> usize {
     let plain = |text: &[u8]| text.iter().position(|letter| !is_word_part(*letter)).unwrap_or(text.len());
     let mut length = plain(text);
+    // A single colon ends a label; two of them belong to names such as `shared::cta`.
     while let Some(rest) = text[length..].strip_prefix(b"::") {
         if !rest.first().is_some_and(u8::is_ascii_alphabetic) {
             break;
@@ -79,6 +80,7 @@ fn parse_number(text: &str) -> Option<Literal> {
         return text.parse().ok().map(Literal::Int);
     }
     let digits = |from: usize, radix: u32| {
+        // `42U` is an unsigned 42.
         let body = text.get(from..)?.trim_end_matches('U');
         u64::from_str_radix(body, radix).ok().map(Literal::Int)
     };

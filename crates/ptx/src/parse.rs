@@ -167,6 +167,7 @@ impl<'t> Parser<'t> {
     }
 
     fn item(&mut self) -> Result<Option<Item<'t>>> {
+        // A semicolon by itself is an empty statement.
         if self.take(';') {
             return Ok(None);
         }

@@ -91,6 +91,7 @@ impl<'t> Parser<'t> {
             guard = Some((self.word()?, negated));
         }
         let word = self.word()?;
+        // A label has no predicate.
         if guard.is_none() && self.take(':') {
             return self.labelled(line, word, out);
         }

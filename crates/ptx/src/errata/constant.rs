@@ -47,6 +47,7 @@ fn number(bits: u64, ty: Type) -> Option<f64> {
         (Class::Float, 64) => f64::from_bits(bits),
         (Class::Float, 32) => f32::from_bits(bits as u32).into(),
         (Class::Brain, 16) => f32::from_bits((bits as u32) << 16).into(),
+        // The only halves that a pattern looks for.
         (Class::Float, 16) => match bits {
             0 => 0.0,
             1 => f64::from(1.0_f32 / (1 << 24) as f32),
@@ -59,6 +60,8 @@ fn number(bits: u64, ty: Type) -> Option<f64> {
 /// A number as a constant of a type. For an integer type it is an integer.
 fn literal<'t>(number: f64, ty: Type, is_rounded_up: bool) -> Option<Arg<'t>> {
     let literal = match (ty.class, ty.bits) {
+        // The constants are small, so that no type clamps them, except that an unsigned one takes -1 to 0, as the cast
+        // does.
         (Class::Signed, _) => Literal::Int(number as i64 as u64),
         (Class::Unsigned, _) => Literal::Int(number as u64),
         (Class::Float, 64) => Literal::Double(number.to_bits()),

@@ -41,6 +41,7 @@ pub(super) fn extremum<'t>(facts: &Facts<'_, 't>, at: usize) -> Statements<'t> {
             None => new.inst(format!("cvt.{sign}32.{sign}16"), [wide.clone(), operand.clone()]),
         }
     }
+    // Constants are moved to a register first, so that one form of the instruction serves all.
     let [first, second] = wide;
     new.inst(format!("{name}.{sign}32"), [first.clone(), first.clone(), second]);
     new.inst("cvt.u16.u32", [to.clone(), first]);
@@ -209,6 +210,7 @@ pub(super) fn extraction<'t>(facts: &Facts<'_, 't>, at: usize) -> Statements<'t>
     // The instruction takes the low byte of both operands.
     let first = first & 0xFF;
     let mut new = Builder::new(operation.inst);
+    // The field reaches the sign bit.
     if first + count >= 32 {
         new.inst("shr.s32", [to.clone(), a.clone(), Arg::int(first.min(31))]);
         return new.finish();
