@@ -80,6 +80,7 @@ pub fn printf_layout(types: impl IntoIterator<Item = crate::Type>) -> (Vec<u32>,
     let offsets = types
         .into_iter()
         .map(|ty| {
+            // Every argument is at a multiple of 8, so that the hook finds it by the types alone.
             let at = end;
             end = (end + ty.bytes()).next_multiple_of(8);
             at

@@ -43,6 +43,7 @@ impl<'f> Builder<'f> {
     }
 
     fn value(&mut self, op: Op, args: Args, ty: Type, flags: Flags) -> Value {
+        // The instruction that is pushed next gets this index.
         let v = self.func.values.push(ValueData { ty, def: ValueDef::Inst(Inst::new(self.func.insts.len())) });
         let inst = self.func.insts.push(InstData { op, args, result: Some(v), flags, span: self.span });
         self.func.blocks[self.block].insts.push(inst);

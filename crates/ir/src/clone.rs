@@ -104,6 +104,8 @@ impl CloneMap {
     /// A block that the map has already is copied to the end of its counterpart, and a parameter that the map has is
     /// replaced and not copied: the caller must then adapt the edges.
     pub fn clone_blocks(&mut self, func: &mut Function, blocks: &[Block]) -> Vec<Block> {
+        // Taken before anything is written, because the copies go to the same arenas, and perhaps to the end of a block
+        // that is copied.
         let originals: Vec<Original> = blocks.iter().map(|&b| Original::of(func, b)).collect();
         self.write(func, originals)
     }
@@ -116,6 +118,7 @@ impl CloneMap {
     }
 
     fn write(&mut self, func: &mut Function, originals: Vec<Original>) -> Vec<Block> {
+        // All blocks and parameters before any code: an edge may lead to any block of the copy.
         let copies: Vec<Block> = originals.iter().map(|o| self.head(func, o)).collect();
         // All definitions first: in block order, a use may come before its definition.
         let mut terms = Vec::with_capacity(copies.len());

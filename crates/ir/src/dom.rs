@@ -30,6 +30,7 @@ fn immediate(order: &[usize], preds: &[Vec<usize>]) -> Vec<usize> {
         for &b in &order[1..] {
             let mut new = usize::MAX;
             for &p in &preds[b] {
+                // Not visited yet, as the latch of a loop in the first round, or not reached from the root.
                 if idom[p] == usize::MAX {
                     continue;
                 }
@@ -37,6 +38,8 @@ fn immediate(order: &[usize], preds: &[Vec<usize>]) -> Vec<usize> {
                     new = p;
                     continue;
                 }
+                // The nearest common dominator: the one with the larger number moves up, since a dominator has a
+                // smaller one.
                 let (mut x, mut y) = (new, p);
                 while x != y {
                     while number[x] > number[y] {
@@ -107,6 +110,8 @@ impl DomTree {
         }
         let order = reverse_postorder(n, &succs);
         let mut idom = immediate(&order, &preds);
+        // The entry of the end itself. A block whose immediate post-dominator is the end keeps `n`, by which
+        // `from_immediate` knows a root.
         idom.pop();
         let order: Vec<usize> = order.into_iter().filter(|&b| b != n).collect();
         Self::from_immediate(n, &order, &idom)
@@ -126,6 +131,7 @@ impl DomTree {
                 _ => roots.push(b),
             }
         }
+        // Times begin at 1, so that zeros mean a block that is not in the tree.
         let mut interval = vec![(0, 0); n];
         let mut clock = 0;
         for root in roots {

@@ -105,6 +105,7 @@ impl Op {
             | Op::Ballot
             | Op::GlobalAddr(_)
             | Op::Sample
+            // Constant memory, which its callee may read, does not change while a kernel runs.
             | Op::PureCall(_)
             // Ids and sizes do not change during a work-item's execution.
             | Op::Query { .. } => OpClass::Value,
@@ -131,6 +132,8 @@ impl Op {
     pub fn effects(&self) -> Effects {
         match self.class() {
             OpClass::Value => Effects::empty(),
+            // Not pure, so that two allocations of one size are not merged; without other effects, so that an unused
+            // one goes.
             OpClass::Alloca => Effects::FRESH,
             OpClass::Load => Effects::READS,
             OpClass::Store | OpClass::MemSet => Effects::WRITES,

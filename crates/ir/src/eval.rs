@@ -35,6 +35,7 @@ fn half_to_f64(h: u16) -> f64 {
     let (sign, exponent, fraction) = (u64::from(h >> 15) << 63, i64::from(h >> 10 & 31), u64::from(h & 0x3ff));
     let magnitude = match exponent {
         0 => fraction as f64 * 2f64.powi(-24),
+        // Infinity, or a NaN, which becomes quiet by the highest bit of its fraction.
         31 => f64::from_bits(0x7ff0_0000_0000_0000 | fraction << 42 | u64::from(fraction != 0) << 51),
         e => f64::from_bits(((e - 15 + 1023) as u64) << 52 | fraction << 42),
     };
@@ -49,10 +50,12 @@ fn f64_to_half(x: f64) -> u16 {
         return sign | 0x7e00 | (bits >> 42 & 0x1ff) as u16;
     }
     let magnitude = x.abs();
+    // Half a unit above the largest half, 65504. The tie goes to the even neighbour, 65536, which no half holds.
     if magnitude >= 65520.0 {
         return sign | 0x7c00;
     }
-    // Adding a power of two whose unit in the last place is that of the half rounds in hardware.
+    // The division by a power of two is exact, so that the number is rounded once, to units in the last place of the
+    // half. Below 2⁻¹⁴ the unit stays that of denormals.
     let exponent = ((magnitude.to_bits() >> 52) as i32 - 1023).max(-14);
     let unit = 2f64.powi(exponent - 10);
     let steps = (magnitude / unit).round_ties_even() as u32;
@@ -104,6 +107,7 @@ pub fn binary(op: BinOp, ty: Scalar, a: u64, b: u64) -> u64 {
         BinOp::Mul => a.wrapping_mul(b),
         BinOp::Udiv => a / b.max(1),
         BinOp::Urem => a % b.max(1),
+        // `INT_MIN / -1` of a narrower type does not overflow 64 bits: the mask at the end wraps it.
         BinOp::Sdiv => sa.wrapping_div(if sb == 0 { 1 } else { sb }) as u64,
         BinOp::Srem => sa.wrapping_rem(if sb == 0 { 1 } else { sb }) as u64,
         BinOp::And => a & b,
@@ -189,7 +193,10 @@ pub fn fma(ty: Scalar, a: u64, b: u64, c: u64) -> u64 {
             let (p, z) = (to_f64(ty, a) * to_f64(ty, b), to_f64(ty, c));
             let s = p + z;
             let t = s - p;
+            // Knuth's two-sum: `s + error` is exactly `p + z`.
             let error = (p - (s - t)) + (z - t);
+            // An inexact sum with an even last bit is replaced by its odd neighbour on the other side of the exact sum.
+            // So no sum that was inexact seems to be a tie of halves.
             let odd = s.is_finite() && error != 0.0 && s.to_bits() & 1 == 0;
             let s = match (odd, (error > 0.0) == (s > 0.0)) {
                 (false, _) => s,
@@ -259,6 +266,7 @@ pub fn cast(op: CastOp, from: Scalar, to: Scalar, a: u64) -> u64 {
             // `as` saturates to i64 and takes NaN to 0; narrower types clamp that.
             (to_f64(from, a) as i64).clamp(min, max) as u64
         }
+        // `as` takes negative numbers to 0.
         CastOp::FtoU => (to_f64(from, a) as u64).min(to.mask()),
         CastOp::StoF => match to {
             Scalar::F32 => u64::from((signed(from, a) as f32).to_bits()),

@@ -52,6 +52,8 @@ impl Flags {
 
     /// Those of an operation that stands for two.
     pub fn of_both(self, other: Flags) -> Flags {
+        // A promise of one of the two only does not hold for the other. `speculated` limits a promise, so that one of
+        // them is enough for it.
         self & other | (self | other) & Flags::SPECULATED
     }
 

@@ -52,9 +52,13 @@ fn within(func: &Function, v: Value, depth: u32) -> Option<Bounds> {
             let Bounds { least, most } = of(0);
             Bounds { least: least.max(-most).max(0.0), most: most.max(-least) }
         }
+        // An infinite operand is left out: its root is infinity, and the upper bound says nothing of infinity. The root
+        // of a negative number is NaN.
         Op::Unary(UnOp::Sqrt) => Bounds { least: 0.0, most: up(of(0).most.min(largest).max(0.0).sqrt()) },
+        // `u64::MAX` rounds up to this.
         Op::Cast(CastOp::UtoF) => Bounds { least: 0.0, most: 2f64.powi(64) },
         Op::Binary(BinOp::Fmul) if is_square() => Bounds { least: 0.0, ..Bounds::NONE },
+        // `x * x` is not negative, so that the sum is not less than what is added, and rounding keeps that.
         Op::Fma if is_square() => Bounds { least: of(2).least, ..Bounds::NONE },
         Op::Binary(BinOp::Fadd) => {
             let (a, b) = (of(0), of(1));
@@ -67,6 +71,7 @@ fn within(func: &Function, v: Value, depth: u32) -> Option<Bounds> {
 
 /// A bound that stays one however it was rounded, also as a `float`. Of what is less than zero none is kept.
 fn up(most: f64) -> f64 {
+    // The factor is eight units in the last place of a `float`. It would lower a negative bound.
     if most >= 0.0 { most * (1.0 + 1.0 / f64::from(1 << 20)) } else { f64::INFINITY }
 }
 
@@ -76,6 +81,8 @@ pub fn is_lost_if_small(func: &Function, v: Value) -> bool {
     let is_lost = |data: &crate::InstData| {
         data.op == Op::Binary(BinOp::Fadd) && {
             let other = if data.args[0] == v { data.args[1] } else { data.args[0] };
+            // The neighbours of a `float` of at least 2^-36 are at least 2^-60 away, and less than half of that is
+            // rounded away.
             other != v && bounds(func, other).least >= 2f64.powi(-36)
         }
     };

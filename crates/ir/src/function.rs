@@ -165,6 +165,7 @@ impl KernelMeta {
             .iter()
             .map(|p| {
                 let at = end.next_multiple_of(p.align.max(1));
+                // No overflow: V12 limits the block to 1 MiB.
                 end = at + p.size;
                 at
             })

@@ -122,6 +122,8 @@ impl<'a> Importer<'a> {
             Some(old) if source.linkage != Linkage::Internal => {
                 if self.into.funcs[old].linkage == Linkage::Internal && !self.into.funcs[old].is_declaration() {
                     let name = self.fresh(&source.name);
+                    // Calls name functions by index, so that they still mean the renamed one. `add` then gives the old
+                    // name to the new function.
                     self.names.insert(name.clone(), old);
                     self.into.funcs[old].name = name;
                     self.add(f, source.name.clone())
@@ -159,6 +161,7 @@ impl<'a> Importer<'a> {
             return Err(ImportError::Signature(source.name.clone()));
         }
         match (source.is_declaration(), here.is_declaration()) {
+            // The body brings its linkage and metadata along: see `run`.
             (false, true) => self.bodies.push(f),
             (false, false) if here.linkage == Linkage::LinkOnce && source.linkage == Linkage::External => {
                 self.bodies.push(f);
@@ -179,6 +182,8 @@ impl<'a> Importer<'a> {
     fn translate(&mut self, source: &Function) -> Result<Function, ImportError> {
         let mut func = source.clone();
         for call in &mut func.inlined {
+            // `span` drops the whole position if the target has no room for the file. The chain of calls must survive
+            // that.
             call.span = Span { inlined: call.span.inlined, ..self.span(call.span) };
         }
         let mut live = vec![false; func.insts.len()];
@@ -220,6 +225,7 @@ impl<'a> Importer<'a> {
                 into.files.push(name.clone());
                 into.files.len() - 1
             });
+            // A position in a file beyond the 65536th is dropped: it would name another file.
             u16::try_from(index).ok()
         });
         file.map_or(Span::NONE, |file| Span { file, ..span })
@@ -243,9 +249,12 @@ impl<'a> Importer<'a> {
                 continue;
             }
             let index = self.place_global(g, &mut copied)?;
+            // The index is known before the relocations are followed, because two globals may hold each other's
+            // address.
             self.globals.insert(g, index);
             list.extend(self.from.globals[g].relocs.iter().map(|r| r.target));
         }
+        // Only now each target has its place.
         for index in copied {
             let globals = &self.globals;
             for r in &mut self.into.globals[index].relocs {
@@ -264,7 +273,8 @@ impl<'a> Importer<'a> {
         };
         let here = &self.into.globals[old];
         if source.linkage == GlobalLinkage::Internal {
-            // The same table of the same library.
+            // The same table of the same library. A variable has a state of its own, so this is for constants only.
+            // Relocations name targets by index, which in the other module is another global.
             if source.space == Space::Constant && source.relocs.is_empty() && *here == *source {
                 return Ok(old);
             }
@@ -290,6 +300,8 @@ impl<'a> Importer<'a> {
             }
             (GlobalLinkage::External, _) | (GlobalLinkage::LinkOnce, GlobalLinkage::Import) => {
                 let align = source.align.max(here.align);
+                // In the place of the old one, so that code and relocations that name it stay as they are. Accesses of
+                // either module may rely on its own alignment.
                 self.into.globals[old] = Global { align, ..source.clone() };
                 copied.push(old);
             }

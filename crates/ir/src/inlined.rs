@@ -80,6 +80,8 @@ impl<'a> InlinedSpans<'a> {
             missing.push(at);
             next = self.callee.inlined[at].outer(next);
         }
+        // `next` is the innermost call of the chain that the caller has already. If it is 0, the chain ends in the
+        // callee itself, which was inlined for `self.call`.
         let mut number = match usize::from(next).checked_sub(1).and_then(|at| self.numbers.get(at)) {
             Some(&number) => number,
             None if self.number > 0 => self.number,
@@ -88,6 +90,7 @@ impl<'a> InlinedSpans<'a> {
                 self.number
             }
         };
+        // From the outermost on: a call in the table must name one before it (V59).
         for at in missing.into_iter().rev() {
             // A call whose own caller is missing would seem to be in the kernel.
             if number == 0 {

@@ -30,6 +30,7 @@ pub struct Loop {
 impl Loop {
     /// The one block outside of the loop that goes to its header, by one edge.
     pub fn predecessor(&self, cfg: &Cfg) -> Option<Block> {
+        // A block with two edges to the header, as of a `switch`, is listed twice, and so it is none.
         let mut outside = cfg.preds(self.header).iter().copied().filter(|p| !self.latches.contains(p));
         let first = outside.next()?;
         outside.next().is_none().then_some(first)
@@ -76,6 +77,7 @@ impl Loops {
 
     fn add(&mut self, func: &Function, cfg: &Cfg, header: Block, latches: Vec<Block>) {
         let mut inside = vec![false; func.blocks.len()];
+        // The search goes backwards from the latches, and stops at the header, which is marked already.
         inside[header.index()] = true;
         let mut blocks = vec![header];
         let mut stack = latches.clone();
@@ -91,6 +93,7 @@ impl Loops {
             let out = func.blocks[b].term.edges();
             exits.extend(out.iter().filter(|e| !inside[e.block.index()]).map(|e| (b, e.block)));
         }
+        // Outer loops were added before, so that the innermost loop so far is the one around.
         let parent = self.innermost[header.index()];
         let depth = parent.map_or(0, |p| self.loops[p].depth) + 1;
         for &b in &blocks {

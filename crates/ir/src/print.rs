@@ -431,6 +431,7 @@ fn print_inst(f: &mut impl Write, module: &Module, func: &Function, names: &Name
         Op::Printf(s) => write!(f, "printf {s}")?,
         Op::DeviceCall(what) => write!(f, "device_call {}", what.name())?,
     }
+    // Flags stand before the operands, and lists and alignments after them, where the parser expects them.
     for (flag, name) in Flags::NAMES {
         if inst.flags.contains(flag) {
             write!(f, " {name}")?;

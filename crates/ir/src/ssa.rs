@@ -100,6 +100,8 @@ impl Ssa {
             if let Some(&v) = self.current_def.get(&(at, var)) {
                 break v;
             }
+            // Each block on the way gets the value in the end. A read that comes around a loop so finds the parameter
+            // of the header, and ends; a later read needs no search.
             visited.push(at);
             if !self.sealed.contains(&at) {
                 let p = func.add_block_param(at, self.ty(var));
@@ -117,6 +119,8 @@ impl Ssa {
                 _ => {
                     let p = func.add_block_param(at, self.ty(var));
                     self.add_placeholder_args(func, at, p);
+                    // The arguments come later, from the list: a search here would recurse, as deep as the joins are
+                    // many.
                     work.push((at, var, p));
                     break p;
                 }

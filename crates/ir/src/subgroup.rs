@@ -91,6 +91,7 @@ pub fn scan(op: BinOp, ty: Scalar, values: &mut [u64], exclusive: bool) {
     }
     let mut step = 1;
     while step < values.len() {
+        // From the end, so that `values[i - step]` is still that of the step before.
         for i in (step..values.len()).rev() {
             values[i] = eval::binary(op, ty, values[i - step], values[i]);
         }

@@ -46,6 +46,7 @@ impl Space {
 
     /// Whether an access here and one there may touch the same bytes.
     pub fn may_alias(self, other: Space) -> bool {
+        // The generic address space does not contain constant memory, nor the launcher's.
         let named = |space: Space| matches!(space, Space::Private | Space::Global | Space::Local);
         self == other || self == Space::Generic && named(other) || other == Space::Generic && named(self)
     }

@@ -45,6 +45,7 @@ impl HeaderTest {
     ) -> Option<HeaderTest> {
         let Term::Branch { cond, then, els } = &func.blocks[header].term else { return None };
         let stays = is_in_loop(then.block);
+        // Both edges stay in the loop, or both leave it: the test decides nothing.
         if stays == is_in_loop(els.block) {
             return None;
         }
@@ -57,6 +58,7 @@ impl HeaderTest {
             _ => None,
         };
         let (a, b) = (compare.args[0], compare.args[1]);
+        // `n > i` is read as `i < n`.
         let (counter, bound, cc) = if param(a).is_some() { (a, b, cc) } else { (b, a, cc.swapped()) };
         let index = param(counter)?;
         is_outside(bound).then_some(HeaderTest { header, stay, exit, counter, index, cc, bound })
@@ -131,6 +133,8 @@ impl Affine<'_> {
 
     /// The loop as a counted one, if its header is the only exit and it has one latch.
     pub fn counted(&self, l: usize) -> Option<Counted> {
+        // With a second exit the loop may end before the test fails. The single latch is for passes that rewrite the
+        // loop: all latches of a recurrence have the same step.
         let data = &self.loops.loops[l];
         let (&[latch], test) = (&data.latches[..], self.header_test(l)?) else { return None };
         if !data.exits.iter().all(|&(from, _)| from == data.header) {
@@ -157,10 +161,14 @@ impl Affine<'_> {
         if self.bits(a) == 64 && !self.is_exact_wide(l, cc, a, b) {
             return None;
         }
+        // The distance from `a` to `b` shrinks in each iteration: one subtraction serves a counter that rises to a
+        // fixed bound, and a bound that falls to a fixed number.
         let distance = self.form_at(b, ext, l)?.minus(&self.form_at(a, ext, l)?);
         let (mut distance, by) = self.split(l, &distance)?;
         let step = by.as_const().filter(|&s| s < 0)?.unsigned_abs();
         if closed {
+            // `a <= b` is `a < b + 1`. Extended numbers have at most 32 bits, so that the sum does not wrap in 64; at
+            // 64 bits `is_exact_wide` has looked for room.
             distance = distance.plus(&Form::constant(distance.bits(), 1));
         }
         Some(TripCount { distance, step })

@@ -99,10 +99,12 @@ impl Form {
 
     /// A power of two, `most` at most, that the number is a multiple of; `of` says so of a symbol.
     pub fn power_of_two(&self, most: u64, of: impl Fn(Symbol) -> u64) -> u64 {
+        // The minimum keeps the shift below 64; the factor of a monomial is never 0.
         let of_factor = |factor: i64| 1 << factor.trailing_zeros().min(most.trailing_zeros());
         let products = self.terms().map(|(monomial, factor)| {
             monomial.iter().fold(of_factor(factor), |product: u64, &symbol| product.saturating_mul(of(symbol)))
         });
+        // A product that saturated is no power of two, but `most` is less than it.
         products.fold(most, u64::min)
     }
 
@@ -131,6 +133,7 @@ impl Form {
                 _ => terms.push((m, wrap(c, bits))),
             }
         }
+        // A monomial that cancelled must go: equal forms are equal lists.
         terms.retain(|t| t.1 != 0);
         Form { bits, terms }
     }
@@ -166,6 +169,8 @@ impl Form {
 
     /// The low bits. Symbols that `width` says are as wide count with their low bits, however they were extended.
     pub(super) fn truncated(&self, bits: u32, width: impl Fn(Value) -> u32) -> Form {
+        // Of a value that is as wide as the result, `sext v` and `zext v` have the same low bits: both become one
+        // symbol, and their monomials add up. A narrower value keeps its reading, which decides the bits above it.
         let own = |s: &Symbol| match *s {
             Symbol::Value(v, _) if width(v) >= bits => Symbol::Value(v, Ext::Own),
             Symbol::Start(v, _) if width(v) >= bits => Symbol::Start(v, Ext::Own),
@@ -173,6 +178,7 @@ impl Form {
         };
         let list = self.terms.iter().map(|(m, c)| {
             let mut m: Monomial = m.iter().map(own).collect();
+            // The new symbols may sort in another order.
             m.sort();
             (m, *c)
         });
@@ -190,6 +196,8 @@ impl Form {
         for (m, c) in &self.terms {
             let mut product = Form::constant(self.bits, *c);
             for &s in m {
+                // The size is looked at after each factor, so that the work is bounded: the product of two small forms
+                // has 256 monomials at most, that of four would have 65536.
                 product = product.times(&with(s).unwrap_or(Form::symbol(self.bits, s)));
                 if !product.is_small() {
                     return None;
@@ -210,6 +218,7 @@ impl Form {
         let mut found: Vec<(Symbol, Form)> = Vec::new();
         let mut rest = Vec::new();
         for (m, c) in &self.terms {
+            // Two are enough to know: `lid * lid` and `lid * row` both have no linear coefficient.
             let mut own = m.iter().copied().filter(|&s| chosen(s));
             match (own.next(), own.next()) {
                 (None, _) => rest.push((m.clone(), *c)),
@@ -252,6 +261,8 @@ impl Form {
                 if ty.is_ptr() {
                     v = b.cast(CastOp::PtrToInt, v, Type::I64);
                 } else if ty != Type::I64 {
+                    // A symbol that is read as `Own` is at least as wide as the form: what stands above its bits does
+                    // not matter.
                     let is_signed = matches!(s, Symbol::Value(_, Ext::Signed) | Symbol::Start(_, Ext::Signed));
                     let op = if is_signed { CastOp::Sext } else { CastOp::Zext };
                     v = b.cast(op, v, Type::I64);

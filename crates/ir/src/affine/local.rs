@@ -46,6 +46,7 @@ impl Affine<'_> {
                     self.locals.borrow_mut().insert(key, self.opaque(key));
                 }
                 Step::Needs(other) => {
+                    // `key` stays below `other` on the stack, and is tried again when `other` has a form.
                     stack.push(other);
                     continue;
                 }
@@ -92,6 +93,7 @@ impl Affine<'_> {
             return Step::Done(self.opaque(key));
         }
         if let Some(known) = (self.facts.known)(v) {
+            // One form serves all readings: the caller vouches that they are the same number.
             return Step::Done(known.truncated(self.form_bits(key), |v| self.bits(v)));
         }
         match func.values[v].def {
@@ -121,6 +123,8 @@ impl Affine<'_> {
     fn param(&self, key: Key, b: Block, k: usize) -> Step {
         let preds = self.cfg.preds(b);
         let before = |p: &Block| self.cfg.rpo_index(*p) < self.cfg.rpo_index(b);
+        // An edge from a block that is not earlier in reverse postorder closes a cycle: the argument may depend on the
+        // parameter.
         if preds.is_empty() || !preds.iter().all(before) {
             return Step::Done(self.opaque(key));
         }
@@ -148,6 +152,7 @@ impl Affine<'_> {
             }
             Op::Query { what, dim } if bits == 64 => Step::Done(Form::symbol(bits, Symbol::Query(*what, *dim))),
             Op::GlobalAddr(g) => Step::Done(Form::symbol(bits, Symbol::Global(*g))),
+            // Both operands have 64 bits, where the only reading is `Own`: no promise is needed.
             Op::PtrAdd => self.both(data, ext, Form::plus),
             Op::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul)) if self.is_exact(v, ext, data) => match op {
                 BinOp::Add => self.both(data, ext, Form::plus),
@@ -208,6 +213,8 @@ impl Affine<'_> {
             Ext::Signed => Flags::NSW,
             Ext::Unsigned => Flags::NUW,
         };
+        // `nsw` of `if (c) y = x + 1;` holds where `c` does. After the addition was moved above the branch, it may wrap
+        // in work-items that do not use it.
         let is_valid = !self.facts.is_executed || !data.flags.contains(Flags::SPECULATED);
         data.flags.contains(promise) && is_valid || (self.facts.no_wrap)(v, ext) || self.fits(v, ext, data)
     }
@@ -221,6 +228,7 @@ impl Affine<'_> {
             BinOp::Add => a + b,
             BinOp::Sub => a - b,
             BinOp::Mul => a * b,
+            // A shift. No range contains this number, so that only its flag makes a shift exact.
             _ => i128::MAX,
         });
         let bits = self.bits(v);
@@ -268,6 +276,8 @@ impl Affine<'_> {
             let data = func.def_inst(at).map(|i| &func.insts[i]);
             match data.map(|data| (&data.op, data.args.first())) {
                 Some((Op::Cast(op @ (CastOp::Trunc | CastOp::Sext | CastOp::Zext)), Some(&x))) => {
+                    // The conversions are applied after the loop, from the innermost one on: no recursion for a long
+                    // chain.
                     casts.push((*op, at));
                     at = x;
                 }
@@ -279,8 +289,10 @@ impl Affine<'_> {
             let scalar = |v: Value| func.ty(v).scalar;
             let (low, high) = scalar(to).signed_range();
             range = match op {
+                // The low bits of numbers beyond the narrower type may be any.
                 CastOp::Trunc => range.filter(|r| low <= r.0 && r.1 <= high),
                 CastOp::Sext => range.or_else(|| Some(scalar(at).signed_range())),
+                // What is extended has 32 bits at most, so that its mask is a positive number.
                 _ => range.filter(|r| r.0 >= 0).or_else(|| Some((0, scalar(at).mask() as i64))),
             };
             at = to;
@@ -298,6 +310,7 @@ impl Affine<'_> {
         };
         match op {
             Op::Const(c) => Some(eval::signed(scalar, *c)).map(|c| (c, c)),
+            // A mask with the sign bit clear clears the sign of the result, whatever the other operand is.
             Op::Binary(BinOp::And) => args.iter().filter_map(|&a| positive(a)).min().map(|c| (0, c)),
             Op::Binary(BinOp::Urem) => positive(args[1]).filter(|&c| c > 0).map(|c| (0, c - 1)),
             Op::Binary(BinOp::Lshr) => {
@@ -306,6 +319,7 @@ impl Affine<'_> {
             }
             Op::Binary(op @ (BinOp::Smin | BinOp::Smax)) if clamps > 0 => {
                 let all = scalar.signed_range();
+                // Both operands are searched: the limit bounds the work to 2^MAX_CLAMPS searches.
                 let of = |&a: &Value| self.range_within(a, clamps - 1).unwrap_or(all);
                 let ((a, b), (c, d)) = (of(&args[0]), of(&args[1]));
                 let range = if *op == BinOp::Smin { (a.min(c), b.min(d)) } else { (a.max(c), b.max(d)) };

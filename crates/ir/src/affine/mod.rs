@@ -162,6 +162,7 @@ impl<'a> Affine<'a> {
     pub fn form(&self, v: Value, ext: Ext) -> Form {
         let local = self.local(v, ext);
         match self.home[v.index()] {
+            // With the recurrences put in, the form may have more monomials than a form may have.
             Some(at) => self.resolve(&local, at).unwrap_or_else(|| self.opaque((v, ext))),
             None => local,
         }
@@ -175,6 +176,8 @@ impl<'a> Affine<'a> {
     /// The form of a value of a loop, or from before it, in terms of iteration numbers.
     fn form_at(&self, v: Value, ext: Ext, l: usize) -> Option<Form> {
         let home = self.home[v.index()]?;
+        // A value from a loop before this one would, at its own block, be in terms of the iterations of that loop. At
+        // the header only the recurrences of the loops around are put in.
         let at = if self.is_in(home, l) { home } else { self.loops.loops[l].header };
         self.resolve(&self.local(v, ext), at)
     }
@@ -206,6 +209,7 @@ impl<'a> Affine<'a> {
     /// as a signed, and as an unsigned number.
     pub fn recurrence_of(&self, l: usize, param: Value) -> Option<Recurrence> {
         let (start, step) = self.split(l, self.headers.get(&(param, Ext::Own))?)?;
+        // A parameter of 64 bits has the reading `Own` only, so that both answers are no.
         let holds = |ext| self.headers.contains_key(&(param, ext));
         Some(Recurrence { start, step, nsw: holds(Ext::Signed), nuw: holds(Ext::Unsigned) })
     }

@@ -28,6 +28,7 @@ impl Affine<'_> {
     fn find_in_header(&mut self, l: usize) -> bool {
         let header = self.loops.loops[l].header;
         let before = self.headers.len();
+        // `Own` is first: `bounded` takes the step of the other two readings from it.
         for ext in [Ext::Own, Ext::Signed, Ext::Unsigned] {
             for (k, &p) in self.func.blocks[header].params.iter().enumerate() {
                 let key = (p, ext);
@@ -56,6 +57,8 @@ impl Affine<'_> {
         for &pred in self.cfg.preds(header).iter().filter(|&&b| self.is_in(b, l)) {
             let edges = self.func.blocks[pred].term.edges();
             for arg in edges.iter().filter(|e| e.block == header).filter_map(|e| e.args.get(k).copied()) {
+                // If the argument is not `p` plus something (`2 * p`), `p` is left in the difference, and `p` is not
+                // invariant.
                 let by = self.local(arg, key.1).minus(&self.opaque(key));
                 // Other parameters of the header may stay as they are.
                 let by = self.in_rounds(&by, l)?;
@@ -75,6 +78,8 @@ impl Affine<'_> {
             for e in self.func.blocks[pred].term.edges().iter().filter(|e| e.block == header) {
                 let first = self.in_rounds(&self.local(*e.args.get(k)?, key.1), l)?;
                 if *start.get_or_insert_with(|| first.clone()) != first {
+                    // The loop is entered with several values. The step is still known: the start alone becomes a
+                    // symbol.
                     return Some(Form::symbol(self.form_bits(key), Symbol::Start(key.0, key.1)));
                 }
             }
@@ -103,6 +108,8 @@ impl Affine<'_> {
     /// Whether the loop continues only while one more step fits the counter's type.
     fn has_room(&self, l: usize, p: Value, ext: Ext, step: i64) -> bool {
         let Some(test) = self.header_test(l).filter(|t| t.counter == p && step > 0) else { return false };
+        // The counter is at most `most` where the test lets it pass, and each iteration adds the step once after that.
+        // So it never exceeds `most + step`, which must be a number of its type.
         let half = (self.func.ty(p).scalar.mask() >> 1) as i64;
         let (signed, all) = match ext {
             Ext::Signed => (true, i128::from(half)),
@@ -118,6 +125,7 @@ impl Affine<'_> {
 
     fn highest(&self, v: Value, signed: bool, all: i128) -> i128 {
         match self.range(v) {
+            // The range is one of signed numbers: a negative bound is among the largest as an unsigned number.
             Some((low, high)) if signed || low >= 0 => i128::from(high).min(all),
             _ => all,
         }
@@ -145,6 +153,7 @@ impl Affine<'_> {
             return None;
         }
         let wide = self.bits(v) == 64 || ext != Ext::Own;
+        // Of a parameter of 64 bits only the reading `Own` is kept, whatever the symbol says.
         let form = self.headers.get(&(v, if self.bits(v) == 64 { Ext::Own } else { ext }))?;
         let full = if wide { 64 } else { self.bits(v) };
         Some(if bits < full { form.truncated(bits, |v| self.bits(v)) } else { form.clone() })

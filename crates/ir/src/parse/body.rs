@@ -32,6 +32,7 @@ pub fn parse(p: &mut Parser<'_>, func: &mut Function) -> Result<()> {
         body.block()?;
     }
     if body.func.layout.is_empty() {
+        // Back to the closing brace, where the error is.
         body.p.at -= 1;
         return body.p.error("a body has one block at least");
     }
@@ -129,6 +130,7 @@ impl Body<'_, '_> {
         let line = self.p.small()?;
         self.p.punct(b':')?;
         let col = self.p.small()?;
+        // `@2` is lexed as a name.
         let inlined = match self.p.peek() {
             Token::Name(number) => {
                 // A call of the list above; in the list, one before.
@@ -198,6 +200,7 @@ impl Body<'_, '_> {
 
     fn inst(&mut self, block: Block) -> Result<()> {
         let mut result = None;
+        // Only a result is followed by a colon: a block cannot begin before the terminator of the last one.
         if *self.p.peek2() == Token::Punct(b':') {
             let (number, offset) = self.value_number()?;
             self.p.punct(b':')?;
@@ -220,6 +223,7 @@ impl Body<'_, '_> {
                 args.push(self.value()?);
             }
         }
+        // The alignments that `op` set are placeholders: they follow the operands.
         let op = self.suffix(op)?;
         let span = self.span()?;
         let inst = self.func.make_inst(op, args, result.map(|r| r.2), flags, span);
@@ -380,6 +384,8 @@ impl Body<'_, '_> {
         if let Some(offset) = missing {
             return p.error_at(offset, "no block has this number");
         }
+        // Operands and targets of edges are numbers of the text so far. Results and parameters are not: they got
+        // entities when they were read.
         func.map_uses(|v| names.values[&(v.index() as u32)]);
         for i in 0..func.layout.len() {
             let b = func.layout[i];

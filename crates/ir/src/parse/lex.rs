@@ -86,6 +86,7 @@ pub fn tokens(text: &str, from: usize) -> Result<Vec<Placed>, ParseError> {
 fn number(text: &str, at: &mut usize) -> Result<u64, ParseError> {
     let start = *at;
     let bytes = text.as_bytes();
+    // Letters too, so that `12ab` is an error, and not a number before a word.
     *at += bytes[start..].iter().take_while(|b| b.is_ascii_alphanumeric()).count();
     let digits = &text[start..*at];
     let value = match digits.strip_prefix("0x") {

@@ -252,6 +252,7 @@ impl<'t> Parser<'t> {
             self.punct(b'<')?;
             let space = self.space()?;
             self.punct(b'>')?;
+            // The lanes of `ptr<global>x4` are a word of their own; those of `i32x4` are in the word of the type.
             let lanes = match self.peek_word().and_then(|w| w.strip_prefix('x')).map(str::parse) {
                 Some(Ok(lanes)) => {
                     self.at += 1;

@@ -190,10 +190,12 @@ fn dominance(r: &mut Report<'_>) {
         }
         for (i, &inst) in f.blocks[b].insts.iter().enumerate() {
             if let Some(v) = f.insts[inst].result {
+                // After the parameters, which have 0. An operand of instruction i must have a number below i + 1.
                 defs[v.index()] = Some((b, i + 1));
             }
         }
     }
+    // Unreachable blocks are left out: nothing dominates them, and passes leave such blocks behind.
     for &b in cfg.rpo() {
         let reaches = |v: Value, at: usize| match defs[v.index()] {
             Some((def, i)) if def == b => i < at,

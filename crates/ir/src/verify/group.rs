@@ -36,6 +36,7 @@ pub fn verify_work_group(module: &Module, func: FuncRef, lanes: u16) -> Vec<Veri
     let mut errors = Vec::new();
     let Some(func) = module.funcs.get(func) else { return errors };
     verify_function(module, func, &mut errors);
+    // The search for origins indexes arenas, so that it needs a valid function.
     if !errors.is_empty() {
         return errors;
     }
@@ -79,6 +80,7 @@ fn functions_of_items(module: &Module, func: &Function) -> FxHashSet<FuncRef> {
     }
     let mut found = FxHashSet::default();
     loop {
+        // A caller may come before its callee in the set, so the calls are followed until nothing is new.
         let before = found.len();
         for &f in &reached {
             let Some(func) = module.funcs.get(f) else { continue };
@@ -133,6 +135,7 @@ fn accesses(r: &mut Report<'_>, i: Inst, data: &InstData, origins: &Origins) {
         let end = match number {
             LAUNCH => abi::LAUNCH_SIZE,
             GROUP => abi::GROUP_SIZE,
+            // The argument block, local memory and scratch have sizes that only the kernel knows.
             _ => continue,
         };
         // An offset that is not constant indexes by dimension, which is not bounded here.
@@ -157,6 +160,7 @@ impl Origin {
         match (self, other) {
             (Origin::Unknown, o) | (o, Origin::Unknown) => o,
             (Origin::Param { number: a, offset: x }, Origin::Param { number: b, offset: y }) if a == b => {
+                // A loop that moves through scratch has one parameter and several offsets.
                 Origin::Param { number: a, offset: x.filter(|_| x == y) }
             }
             _ => Origin::Other,

@@ -107,6 +107,8 @@ impl Check<'_, '_> {
 
     fn op(&mut self, op: &Op) {
         let a = self.args.clone();
+        // The arity is right, so that only stores and their like have no result here, whose rules do not look at `r`,
+        // and calls, whose rule looks at `self.result`.
         let r = self.result.unwrap_or(Type::I1);
         match op {
             Op::Const(bits) => self.need(*bits <= r.scalar.mask(), Rule::ConstBits),
@@ -259,6 +261,7 @@ impl Check<'_, '_> {
                 };
                 self.atomic(a[0], r, combines && a[1] == r);
             }
+            // Integers only, because the comparison is bitwise: of floats, `-0 == 0` would have to hold.
             Op::AtomicCmpXchg { .. } => self.atomic(a[0], r, a[1] == r && a[2] == r && r.is_int()),
             Op::AtomicLoad { .. } => self.atomic(a[0], r, true),
             Op::AtomicStore { .. } => self.atomic(a[0], a[1], true),
@@ -350,6 +353,7 @@ fn converts(op: CastOp, from: Type, to: Type) -> bool {
         CastOp::Space => lanes && f.is_ptr() && t.is_ptr(),
         CastOp::SpaceOf => lanes && f == Scalar::Ptr(Space::Generic) && t == Scalar::I64,
         CastOp::Bitcast => {
+            // An `i1` has no bits in memory, so that `i1x8` is not the `i8` of its bits: `ballot` makes that.
             let bits = |x: Type| x.scalar.bits() * u32::from(x.lanes);
             !f.is_ptr() && !t.is_ptr() && bits(from) == bits(to) && (f != Scalar::I1) == (t != Scalar::I1)
         }

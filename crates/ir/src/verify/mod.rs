@@ -207,10 +207,13 @@ impl<'a> Report<'a> {
 
     /// Reports that an entity breaks a rule, once; `found` is added to the words of the rule.
     fn fail(&mut self, rule: Rule, entity: AnyEntity, found: String) {
+        // Rules of one entity are checked one after the other, so that the search ends at the first error of another
+        // entity: the time stays linear.
         let known = self.errors[self.before..].iter().rev().take_while(|e| e.entity == entity).any(|e| e.rule == rule);
         if known {
             return;
         }
+        // The numbers of values take time in the size of the function, which a function without errors is spared.
         let texts = self.texts.get_or_init(|| PartTexts::new(self.module, self.func));
         let context = match entity {
             AnyEntity::Function | AnyEntity::Global(_) => texts.signature(),
