@@ -120,6 +120,8 @@ fn split(file: &str, mut module: Module) -> Vec<(String, Module)> {
     while let Some(&f) = wanted.get(next) {
         for callee in module.funcs[f].callees() {
             if !module.funcs[callee].is_declaration() && !wanted.contains(&callee) {
+                // An internal function of the file may be called by several pieces: each gets it from a piece of its
+                // own.
                 wanted.push(callee);
             }
         }
@@ -129,6 +131,7 @@ fn split(file: &str, mut module: Module) -> Vec<(String, Module)> {
         f.name = format!("{file}.{}", f.name);
         f.linkage = Linkage::Builtin;
     }
+    // The bodies are taken out after the renaming, so that they have the new names and linkage.
     let bodies: Vec<(FuncRef, Function)> = wanted.iter().map(|&r| (r, module.funcs[r].clone())).collect();
     // One body at a time is put into a module of declarations, from which it imports what it uses.
     for f in module.funcs.values_mut() {

@@ -48,6 +48,7 @@ impl Key {
     /// A hash of the inputs and of the compiler's fingerprint.
     fn new(request: &[u8], suffix: &str) -> Key {
         let mut hasher = blake3::Hasher::new();
+        // The length before each part keeps `ab` + `c` and `a` + `bc` apart.
         for part in [env!("CLOOM_FINGERPRINT").as_bytes(), env!("CARGO_PKG_VERSION").as_bytes(), request] {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part);
@@ -126,6 +127,7 @@ impl Cache {
         let bytes = self.folder.read(key.name()).ok()?;
         match decode(key.name(), &bytes) {
             Ok(value) => {
+                // Eviction removes the least recently used entries, by the time of the last change of a file.
                 self.folder.touch(key.name());
                 Some(value)
             }

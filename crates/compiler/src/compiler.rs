@@ -66,6 +66,7 @@ impl Compiler {
         let shared = Shared {
             lanes: config.lanes,
             remarks: config.remarks,
+            // Only optimised code counts its operations.
             baseline_tier: config.baseline_tier && !config.count,
             count: config.count,
             passes: PassOptions::without(config.disabled),
@@ -77,6 +78,7 @@ impl Compiler {
             before_code: OnceLock::new(),
         };
         Arc::new(Self {
+            // A set-user-ID process may read files that its user may not, and diagnostics quote what is included.
             confine_includes: config.confine_includes || cloom_caps::secure::is_privileged(),
             backends: extensions.backends,
             shared: Arc::new(shared),
@@ -109,15 +111,18 @@ impl Compiler {
     /// Compiles by a front end, and links. For a large program, LLVM is initialised meanwhile.
     fn build_by(&self, front: &dyn Fn() -> Compilation, size: usize, target: BuildTarget<'_>) -> Compilation {
         let compiled = match self.backend(target.target) {
+            // For a smaller source the front end is done before LLVM could be initialised.
             Ok(backend) if size > SMALL_PROGRAM_SIZE => {
                 let mut compiled = None;
                 backend.prepare_meanwhile(&mut || compiled = Some(front()));
+                // A registered backend may not keep its promise to do the work.
                 compiled.unwrap_or_else(front)
             }
             _ => front(),
         };
         match compiled.result {
             Ok(program) => {
+                // Linking one program finds undefined symbols and gives the variables their places.
                 let linked = link(vec![program], ImageKind::Executable, None);
                 Compilation { result: linked.result, log: compiled.log + &linked.log, ..compiled }
             }
@@ -224,6 +229,7 @@ impl Compiler {
 
     /// The backend for a target: one that was registered, or a built-in one.
     fn backend(&self, target: &Target) -> Result<Arc<dyn Backend>, CompileError> {
+        // Registered backends come first, so that one can take the place of a built-in one.
         match self.backends.iter().find(|b| b.target() == target) {
             Some(backend) => Ok(backend.clone()),
             None => {
@@ -236,6 +242,9 @@ impl Compiler {
     /// Before a `fork`: lets the threads that compile ahead end after their current kernel, and waits for that, at most
     /// this long. [`Compiler::after_fork`] continues with the work that they have not begun.
     pub fn before_fork(&self, limit: Duration) {
+        // LLVM is last: it lets no code generation begin from then on, so that a thread of the queue that was about to
+        // begin could not end. The index of names is made here because a child cannot wait for a thread that was making
+        // it.
         self.shared.queue.pause(limit);
         cloom_builtins::table::make_index();
         cloom_llvm::before_fork(limit);

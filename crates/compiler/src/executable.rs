@@ -151,10 +151,13 @@ impl Executable {
         }
         let key = self.canonical(i, SpecializationKey::baseline());
         let make = || {
+            // Optimised code on disk is read faster than any code is made. The cell then says that there is no baseline
+            // code, and callers ask for the optimised code.
             if self.take_kept(i, Variant::Vector.into()).is_some() {
                 return Err(CompileError::NoBaseline);
             }
             if !request.backend.capabilities().tier_up {
+                // A launch on this backend cannot switch to other code, so that none is requested for it.
                 return request.compile(&key).map(Arc::new);
             }
             let begin = Instant::now();
@@ -184,6 +187,7 @@ impl Executable {
     pub fn tier_up_remaining(&self, name: &str) -> Duration {
         let Some(tier_up) = self.tier_up(name) else { return Duration::ZERO };
         let so_far = tier_up.begin.elapsed();
+        // Once the estimate is exceeded, a quarter of the time so far: zero would mean that the code exists.
         (tier_up.baseline * TIER_UP_RATIO).saturating_sub(so_far).max(so_far / 4)
     }
 
@@ -211,6 +215,7 @@ impl Executable {
         let Some(i) = self.index(name) else { return };
         let (key, (lock, made)) = (key.into(), &self.made);
         let mut guard = lock.lock();
+        // An error in the cell ends the wait, too: that code will never be made.
         made.wait_while_for(&mut guard, |()| self.try_get(i, key.clone()).is_none(), limit);
     }
 
@@ -271,6 +276,8 @@ impl Executable {
 
     /// The cell of a key, which may be empty.
     fn cell(&self, i: usize, key: SpecializationKey) -> Cell {
+        // The lock is held for the entry only. The cell is filled outside of it, so that other pieces of code can be
+        // made meanwhile.
         self.kernels[i].cells.lock().entry(self.canonical(i, key)).or_default().clone()
     }
 
@@ -278,6 +285,8 @@ impl Executable {
         let request = self.request(i)?;
         let key = request.canonical(key);
         let built = self.cell(i, key.clone()).get_or_init(|| request.compile(&key).map(Arc::new)).clone();
+        // A waiting thread tests the cell under this lock. To take the lock between filling the cell and notifying
+        // makes sure that the thread has seen the code or waits already, and so misses no notification.
         drop(self.made.0.lock());
         self.made.1.notify_all();
         built
@@ -308,6 +317,7 @@ impl Executable {
     /// several kernels it is not known which will be launched, and code for another one would be wasted.
     pub(crate) fn prepare_only(self: &Arc<Self>) -> bool {
         let is_only = self.kernels.len() == 1 && !self.is_open(&self.kernels[0].name);
+        // To make the baseline code queues the optimised code, too.
         if is_only && self.baseline(0).is_none() {
             self.prepare(0, Variant::Vector.into());
         }

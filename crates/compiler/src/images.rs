@@ -52,11 +52,14 @@ pub fn specialise(
         return Ok(());
     }
     inline_accesses(module, kernel, machine, manager)?;
+    // After inlining, the image of an access may be behind a variable or a parameter of a block. These passes make it
+    // the kernel's own parameter again, which is what `parameter` finds.
     for pass in [SIMPLIFY_CFG, MEM2REG, REDUNDANT_PARAMS] {
         manager.in_module(module, kernel, pass);
     }
     manager.step(SPECIALISE_IMAGES, || {
         replace_samplers(&mut module.funcs[kernel], states);
+        // The formats come first: `replace_accesses` goes by the constants that they leave as arguments.
         let changes = replace_formats(module, kernel, states, options.rough_filters)
             + replace_samples(module, kernel)
             + replace_accesses(module, kernel);
@@ -80,6 +83,7 @@ fn inline_accesses(
         if names.is_empty() {
             break;
         }
+        // A body that is added may declare further functions, so this is repeated until none is missing.
         for name in names {
             library::link_function(module, &name, machine)?;
         }
@@ -89,6 +93,8 @@ fn inline_accesses(
     for &f in &order {
         let func = &module.funcs[f];
         let callees = func.callees();
+        // A function of the program that passes an image on is inlined, too. Callees come first in this order, so that
+        // their answers are known.
         must[f.index()] = takes_image(&func.name) || callees.iter().any(|callee| must[callee.index()]);
     }
     for f in order {
@@ -116,6 +122,7 @@ fn read_descriptors_once(func: &mut Function, states: &ArgStates) {
     };
     let mut reads = Vec::new();
     for (inst, data) in func.insts_in_layout() {
+        // The loads stay where they are, without users; the passes that follow remove them.
         if let (Op::Load { align }, Some(result)) = (&data.op, data.result)
             && let Some((image, offset)) = field(data.args[0]).filter(|f| is_image(f.0))
         {
@@ -123,6 +130,7 @@ fn read_descriptors_once(func: &mut Function, states: &ArgStates) {
         }
     }
     let mut renamed = HashMap::new();
+    // One load for each field and type, however often the source reads the field.
     let mut known = HashMap::new();
     let mut first = Vec::new();
     let span = cloom_ir::Span::NONE;
@@ -163,6 +171,7 @@ fn replace_samplers(func: &mut Function, states: &ArgStates) {
     for &(i, state) in states {
         let (ArgState::Sampler(bits), Some(&param)) = (state, func.param_values().get(i as usize)) else { continue };
         let entry = func.entry();
+        // At the front of the entry block, where it dominates all uses of the parameter.
         let constant = func.make_inst(
             Op::Const(bits.into()),
             Default::default(),
@@ -247,6 +256,7 @@ fn replace_accesses(module: &mut Module, kernel: FuncRef) -> usize {
         let callee = special_function(module, general, &name);
         let data = &mut module.funcs[kernel].insts[inst];
         data.op = Op::Call(callee);
+        // Order and type: the function for one format does not take them.
         data.args.drain(1..3);
         changes += 1;
     }
@@ -258,6 +268,8 @@ fn special_function(module: &mut Module, general: FuncRef, name: &str) -> FuncRe
     let general = &module.funcs[general];
     let mut params = general.params.clone();
     params.drain(1..3);
+    // The types as the library's source declares them, since `mangle` makes the name of them: the address of the
+    // element, and for stores the colour.
     let mut types = vec![Ty::Ptr(Space::Global, Elem::U8, 1)];
     if params.len() > 1 {
         let elem = match name {
@@ -268,6 +280,7 @@ fn special_function(module: &mut Module, general: FuncRef, name: &str) -> FuncRe
         types.push(Ty::Value(elem, 4));
     }
     let name = mangle(name, &types);
+    // Two accesses of one format share the declaration: names of functions differ (V2).
     if let Some(known) = module.find(&name) {
         return known;
     }

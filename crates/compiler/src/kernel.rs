@@ -73,6 +73,8 @@ impl Request<'_> {
         let cache = self.shared.cache.as_ref().filter(|_| is_kept)?;
         let hooks: Vec<&str> = self.shared.hooks.iter().map(|h| h.name()).collect();
         let disabled = self.shared.passes.disabled.to_string();
+        // The kernel's IR before the library is linked: the library is in the fingerprint of the compiler, which is a
+        // part of every key.
         let parts = (self.backend.target(), self.name, key, self.options(), disabled, hooks, extracted);
         Some((cache, Key::of_kernel(&parts)?))
     }
@@ -87,6 +89,7 @@ impl Request<'_> {
 
     /// The kernel's code, if the disk cache has it.
     pub fn cached(&self, key: &SpecializationKey) -> Option<Built> {
+        // Without a cache there is nothing to find, and the kernel need not be extracted.
         self.shared.cache.as_ref()?;
         self.stored(&self.entry(&extract(self.program, self.name).ok()?, key)?)
     }
@@ -96,6 +99,7 @@ impl Request<'_> {
         let mut log = StageLog::new(false);
         let module = extract(self.program, self.name)?;
         log.time("extract");
+        // The key is made of the module before `generate` changes it.
         let entry = self.entry(&module, key);
         if let Some(built) = entry.as_ref().and_then(|e| self.stored(e)) {
             return Ok(built);
@@ -147,6 +151,7 @@ impl Request<'_> {
         let machine = *self.backend.target().machine();
         let manager = PassManager::new(&self.shared.passes);
         if let Some(kernel) = module.find(self.name) {
+            // Before the library is linked: the library's functions for images are still calls by name.
             images::specialise(&mut module, kernel, &key.states, &machine, &self.options(), &manager)?;
         }
         library::link(&mut module, &machine)?;
@@ -174,6 +179,7 @@ fn extract(program: &Program, name: &str) -> Result<Module, CompileError> {
 /// interpreter.
 pub fn linked(program: &Program, name: &str) -> Result<Module, CompileError> {
     let mut module = extract(program, name)?;
+    // The portable version of each function: the interpreter has no special units.
     library::link(&mut module, Target::generic().machine())?;
     Ok(module)
 }

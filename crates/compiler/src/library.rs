@@ -34,6 +34,7 @@ pub fn link(module: &mut Module, machine: &Machine) -> Result<(), CompileError> 
         if wanted.is_empty() {
             return Ok(());
         }
+        // Each body may call further functions, so this is repeated until none is missing.
         for name in wanted {
             module.import_declared(&piece(&name, machine)?)?;
         }

@@ -52,6 +52,7 @@ pub fn link(mut inputs: Vec<Arc<Program>>, kind: ImageKind, options: Option<&Bui
             }
             return failed(log);
         }
+        // Only an executable has all its variables: in an object they have no places yet.
         program.module.place_variables();
     }
     Compilation { result: Ok(Arc::new(program)), log: String::new(), diagnostics: Vec::new(), times: Vec::new() }

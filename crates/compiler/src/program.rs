@@ -110,7 +110,8 @@ impl Program {
         let sets = [OptionSet::Build, OptionSet::Compile, OptionSet::Link];
         let options = sets.into_iter().find_map(|set| options::parse(&image.options, set).ok());
         let (options, ..) = options.ok_or_else(|| LoadError::Invalid("its options are not understood".into()))?;
-        // The binary's source positions are not trusted.
+        // The places of variables that the text gives are not trusted: they may overlap, or be so far apart that no
+        // memory has room for them.
         let mut module = module;
         module.place_variables();
         Ok(Self { module, kind: image.kind, options, options_text: image.options })

@@ -40,6 +40,8 @@ struct Task {
 
 impl Task {
     fn is<T>(&self, executable: *const T, kernel: usize, key: &SpecializationKey) -> bool {
+        // The address identifies an executable also when that was dropped: the weak reference keeps the memory from
+        // being used for another one.
         self.kernel == kernel && self.key == *key && std::ptr::addr_eq(self.executable.as_ptr(), executable)
     }
 }
@@ -99,6 +101,7 @@ impl Queue {
         if self.limit == 0 {
             return false;
         }
+        // Before the lock, because it reads a file.
         let is_busy = self.cores > 0 && !load::has_free_core(self.cores);
         let rests_until = is_busy.then(|| Instant::now() + REST);
         let mut work = self.work.lock();
@@ -107,6 +110,7 @@ impl Queue {
         let task = Task { executable, kernel, key, rests_until };
         match waits {
             Some(at) if first => {
+                // The task is made anew, because its rest begins now.
                 work.remove(at);
                 work.push_front(task);
             }
@@ -136,6 +140,7 @@ impl Queue {
             if builder.spawn(move || queue.run()).is_err() {
                 break;
             }
+            // After the thread began, but under the lock: the thread takes the lock before it can count itself out.
             self.threads.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -155,6 +160,8 @@ impl Queue {
         loop {
             let is_paused = self.pauses.load(Ordering::Relaxed) > 0;
             if is_paused || work.is_empty() {
+                // The thread counts itself out under the lock under which it saw no work. So work that comes later
+                // finds the lower count and starts a thread.
                 if self.threads.fetch_sub(1, Ordering::Relaxed) == 1 {
                     self.idle.notify_all();
                 }
@@ -164,6 +171,7 @@ impl Queue {
             if let Some(at) = work.iter().position(|task| task.rests_until.is_none_or(|until| until <= now)) {
                 return work.remove(at);
             }
+            // All work rests. New work and a pause end the wait early.
             if let Some(first) = work.iter().filter_map(|task| task.rests_until).min() {
                 self.changed.wait_until(&mut work, first);
             }
@@ -190,6 +198,7 @@ impl Queue {
     /// After a `fork`, in the child: compiles again when there is work. Returns false if a thread was compiling: the
     /// child does not have that thread, so its kernel will never be ready.
     pub fn resume_in_child(&self) -> bool {
+        // The child has the forking thread only, so that no other fork is under way.
         self.pauses.store(0, Ordering::Relaxed);
         self.threads.load(Ordering::Relaxed) == 0
     }

@@ -40,6 +40,7 @@ fn fixed_by_subgroups(
 ) -> Option<u16> {
     let can_tell = || key.variant != Variant::Scalar && cloom_ir::subgroup::uses(func);
     match options.subgroup_size {
+        // Baseline code has no sub-groups: `compile` refuses kernels that use them.
         _ if key.tier != Tier::Optimised => None,
         Some(SubgroupSize::Required(size)) => Some(size),
         Some(SubgroupSize::Expected(size)) => can_tell().then_some(size),
@@ -91,14 +92,18 @@ impl Backend for CpuBackend {
                 return Err(CompileError::NoBaseline);
             }
         }
+        // After the scalar passes: whether the kernel uses sub-groups is known once calls are inlined.
         let fixed = fixed_by_subgroups(&module.funcs[kernel], key, &options, self.target.features());
         let vectors = vector_options(fixed, key, &options);
         let required = options.subgroup_size.and_then(SubgroupSize::required);
         let required = required.filter(|_| cloom_ir::subgroup::uses(&module.funcs[kernel]));
+        // Code for ids of any size runs one work-item at a time, and so has sub-groups of one.
         if required.is_some() && key.variant == Variant::Scalar {
             return Err(CompileError::SubgroupsOfManyItems);
         }
         let group = cloom_spmd::work_group_function(&mut module, kernel, vectors, &self.target, passes)?;
+        // A kernel beyond a limit of the vectoriser runs one work-item at a time, and its sub-groups then lack the size
+        // that the source requires.
         if let Some(size) = required.filter(|&size| size != group.launch.lanes) {
             return Err(CompileError::SubgroupSize(size));
         }

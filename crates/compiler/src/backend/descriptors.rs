@@ -34,6 +34,7 @@ pub fn pass_by_value(module: &mut Module, kernel: FuncRef) -> usize {
 
 /// Whether an address is used for loads at constant offsets only.
 fn reads_fields_only(func: &Function, address: Value) -> bool {
+    // A field's address may be loaded from only; the descriptor's own may also be moved to a field.
     let is_address = |v: Value, op: &Op, k: usize| match op {
         Op::Load { .. } => true,
         Op::PtrAdd => k == 0 && v == address,
@@ -53,6 +54,7 @@ fn reads_fields_only(func: &Function, address: Value) -> bool {
     let insts = func.insts_in_layout().all(|(_, data)| {
         data.args.iter().enumerate().all(|(k, v)| !addresses.contains(v) || is_address(*v, &data.op, k))
     });
+    // An address that goes to another block as an argument has a name there that this search does not know.
     let terms = func.layout.iter().all(|&b| {
         let mut leaves = false;
         func.blocks[b].term.for_each_use(|v| leaves |= addresses.contains(&v));

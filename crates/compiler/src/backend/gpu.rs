@@ -77,6 +77,7 @@ impl Backend for GpuBackend {
         let machine = self.target.machine();
         let warp_size = machine.simd_group();
         let required = input.options.subgroup_size.and_then(SubgroupSize::required);
+        // A sub-group is a warp, whose size the machine fixes.
         if let Some(size) = required.filter(|&size| Some(size.into()) != warp_size) {
             return Err(CompileError::SubgroupSize(size));
         }
@@ -86,6 +87,8 @@ impl Backend for GpuBackend {
         let KernelInput { mut module, kernel, key, options, .. } = input;
         let manager = PassManager::new(&passes);
         manager.with_module(&mut module, kernel, DESCRIPTORS_BY_VALUE, descriptors::pass_by_value);
+        // The level is LLVM's. The effort is that of the driver, which translates LLVM's output once more before the
+        // first launch.
         let level = match key.tier {
             _ if !options.optimise => OptLevel::None,
             Tier::Baseline => OptLevel::Less,
@@ -98,6 +101,8 @@ impl Backend for GpuBackend {
             OptLevel::Less => Effort::Less,
             OptLevel::Default | OptLevel::None => Effort::Full,
         };
+        // Only optimised code gets a shape of warps and a second kernel: to look for them takes longer than the
+        // baseline tier may.
         let (warp, of_warp) = match level {
             OptLevel::Default => cloom_spmd::warp_shape(&module, kernel, machine, &manager),
             OptLevel::Less | OptLevel::None => (WarpShape::AsGrouped, None),
@@ -120,6 +125,7 @@ impl Backend for GpuBackend {
             lines: options.lines,
             count: false,
         };
+        // Both kernels are compiled as one object, the ordinary one first.
         let kernels: Vec<_> = std::iter::once(kernel).chain(coarse.map(|coarse| coarse.func)).collect();
         if level == OptLevel::Default {
             for &kernel in &kernels {

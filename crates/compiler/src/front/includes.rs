@@ -97,6 +97,7 @@ impl<'a> Resolver<'a> {
 impl IncludeResolver for Resolver<'_> {
     fn resolve(&mut self, request: IncludeRequest<'_>) -> Option<IncludedFile> {
         let file = self.find(&request);
+        // Also where nothing was found: a file that is put there later must invalidate the kept IR.
         self.found.push(Include::new(&request, file.as_ref()));
         file
     }

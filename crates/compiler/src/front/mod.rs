@@ -80,6 +80,7 @@ pub fn compile(
         Some(module) => (Some(module), Log::default(), vec![Timing::new("cache", since.elapsed())]),
         None => {
             let (module, (log, found), times) = run(source, &build, &mut resolver, &target);
+            // Warnings are not in the entry: a source that has any goes through the front end each time.
             if let (Some(module), Some(kept), true) = (&module, &kept, log.is_empty()) {
                 kept.put(&resolver, module);
             }
@@ -152,6 +153,7 @@ pub fn compile_il(
             let module =
                 cloom_spirv::compile(cloom_spirv::Input { binary, constants, options: &build, target: &front });
             if let (Ok(module), Some(kept)) = (&module, &kept) {
+                // SPIR-V includes nothing, so that the entry lists no files.
                 kept.put(nothing, module);
             }
             ("spirv", module)
