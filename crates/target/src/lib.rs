@@ -199,6 +199,7 @@ impl FromStr for Target {
         let unknown = |known: String| TargetError::Cpu { name: name.to_owned(), known };
         let tuning = |suffix: &str| TargetError::Tuning { cpu: plain.to_owned(), tuning: suffix.to_owned() };
         match architecture {
+            // A known family refuses what it does not know: code for such a processor would be a guess.
             Architecture::Other => match FAMILIES.iter().find(|family| family.triple == triple) {
                 Some(family) => match ((family.find)(plain), suffix) {
                     (None, _) => Err(unknown(family.known.to_owned())),
@@ -207,8 +208,10 @@ impl FromStr for Target {
                         Ok(Target { features, machine, ..Target::other(name.to_owned()) })
                     }
                 },
+                // `stub:+simd64` describes a machine, but names no processor.
                 None if plain.is_empty() => Err(TargetError::Form(name.to_owned())),
                 None => {
+                    // An unknown triple is that of a registered backend: its machine is what the name describes.
                     let wrong = |word: &str| TargetError::Description { name: name.to_owned(), word: word.to_owned() };
                     let machine =
                         suffix.map_or(Ok(Machine::GENERIC), |words| Machine::described(words).map_err(wrong))?;
@@ -216,6 +219,8 @@ impl FromStr for Target {
                 }
             },
             Architecture::X86_64 | Architecture::AArch64 => {
+                // Only LLVM's name is taken here, so that a target has one name; `cpu::named` takes those that people
+                // give.
                 let Some(level) = cpu::of(architecture).find(|l| l.cpu == plain) else {
                     let known: Vec<_> = cpu::of(architecture).map(|l| l.cpu).collect();
                     return Err(unknown(known.join(" or ")));
@@ -250,6 +255,7 @@ impl PartialEq for Target {
 
 impl Eq for Target {}
 
+// Of the same field as equality, so that equal targets have equal hashes.
 impl std::hash::Hash for Target {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         self.name.hash(state);

@@ -100,6 +100,7 @@ impl Machine {
     pub(crate) fn described(description: &str) -> Result<Machine, &str> {
         let mut machine = Machine::GENERIC;
         for word in description.split(',') {
+            // A word that changes nothing is unknown, has a wrong number, or is there twice: no word means a default.
             let before = machine;
             match word {
                 "work-item" => machine.code_unit = CodeUnit::WorkItem,
@@ -126,6 +127,7 @@ impl Machine {
 fn number(word: &str, property: &str, most: u32) -> Option<u32> {
     let digits = word.strip_prefix(property)?;
     let number: u32 = digits.parse().ok()?;
+    // Only the usual text of the number (not `simd08` or `simd+8`), because targets are compared by name.
     (number.is_power_of_two() && number <= most && number.to_string() == digits).then_some(number)
 }
 

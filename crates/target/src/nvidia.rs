@@ -19,6 +19,7 @@ pub(crate) const FAMILY: Family = Family {
 
 /// What a thread has.
 const FEATURES: Features = Features {
+    // A thread has scalar registers of 32 bits. The vectors of a GPU are its warps, which are no affair of one thread.
     vector_bits: 32,
     vector_registers: 255,
     fma: true,

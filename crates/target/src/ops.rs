@@ -141,6 +141,7 @@ impl FromStr for Op {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Op, ()> {
+        // No name of a class has a digit, so that the first one begins the width.
         let digits = text.find(|c: char| c.is_ascii_digit()).ok_or(())?;
         let (name, bytes) = text.split_at(digits);
         let class = Class::ALL.into_iter().find(|c| c.name() == name).ok_or(())?;
@@ -156,6 +157,7 @@ impl Counts {
     /// Adds so many of an operation.
     pub fn add(&mut self, op: Op, n: u64) {
         let count = self.0.entry(op).or_default();
+        // Counts are multiplied by how often a block runs, which may be any number of a long launch.
         *count = count.saturating_add(n);
     }
 
