@@ -30,6 +30,7 @@ pub enum DecodeError {
 pub fn checksum(name: &str, body: &[u8]) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     if !name.is_empty() {
+        // The length keeps name and body apart: a name `ab` before `c` is not a name `a` before `bc`.
         hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());
     }
     hasher.update(body).finalize()
@@ -52,12 +53,14 @@ pub fn encode<T: Serialize>(kind: u8, name: &str, value: &T) -> Vec<u8> {
 pub fn decode<T: DeserializeOwned>(kind: u8, name: &str, bytes: &[u8]) -> Result<T, DecodeError> {
     let rest = bytes.strip_prefix(&MAGIC).ok_or_else(|| DecodeError::Foreign(foreign(bytes)))?;
     let [k, version, rest @ ..] = rest else { return Err(DecodeError::Damaged) };
+    // The version is checked before the kind: another version may give the kinds other letters.
     if *version != VERSION {
         return Err(DecodeError::Version(*version));
     }
     if *k != kind {
         return Err(DecodeError::Kind);
     }
+    // The checksum finds damage, not malice: whoever may write the file can make one.
     let (sum, body) = rest.split_at_checked(blake3::OUT_LEN).ok_or(DecodeError::Damaged)?;
     if checksum(name, body).as_bytes().as_slice() != sum {
         return Err(DecodeError::Damaged);
@@ -79,6 +82,7 @@ fn foreign(bytes: &[u8]) -> &'static str {
         Some((_, what)) => what,
         None if bytes.is_empty() => "it is empty",
         None if MAGIC.starts_with(bytes) => "it is cut short",
+        // Texts have no zero bytes; most binary files have one soon.
         None if !bytes.iter().take(256).any(|&b| b == 0) => "it is a text; clCreateProgramWithSource takes sources",
         None => "it does not begin like one",
     }

@@ -62,9 +62,11 @@ impl Folder {
     /// Opens a folder, and makes it for this user alone, with those that it is in, if it does not exist. A file that is
     /// being written has a name that ends in `unfinished`.
     pub fn make(path: &Path, unfinished: &'static str) -> Result<Folder, FolderError> {
+        // A relative path would be another folder after each change of the working folder.
         if !path.is_absolute() {
             return Err(FolderError::Relative);
         }
+        // Folders that exist already keep their modes; `open` checks the last one.
         DirBuilder::new().recursive(true).mode(0o700).create(path)?;
         Self::open(path, unfinished)
     }
@@ -74,6 +76,7 @@ impl Folder {
         if !path.is_absolute() {
             return Err(FolderError::Relative);
         }
+        // A link to a folder is followed here: what counts is who owns the folder that it leads to.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let descriptor = fs::open(path, flags, Mode::empty()).map_err(io::Error::from)?;
         let about = fs::fstat(&descriptor).map_err(io::Error::from)?;
@@ -84,6 +87,7 @@ impl Folder {
     /// The descriptor, if it still is that of a private folder.
     fn descriptor(&self) -> io::Result<&OwnedFd> {
         let about = fs::fstat(&self.descriptor)?;
+        // Before each use: the mode may have been changed since, and the descriptor may be another file's by now.
         if identity(&about) != self.identity || check_owner(&about).is_err() {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
@@ -96,6 +100,7 @@ impl Folder {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = File::from(fs::openat(self.descriptor()?, name, flags, Mode::empty())?);
         let about = fs::fstat(&file)?;
+        // Asked of the open file and not of the name, which may lead to another file a moment later.
         if !is_file(&about) || check_owner(&about).is_err() || size(&about) > MAX_FILE {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
@@ -137,6 +142,8 @@ impl Folder {
         check_size(bytes.len() as u64)?;
         let folder = self.descriptor()?;
         let (mut file, unfinished) = self.new_file(folder)?;
+        // Nothing is flushed to the disk, which would take longer than writing: a file that a loss of power cuts short
+        // is refused on reading.
         let written = file.write_all(bytes).and_then(|()| Ok(fs::renameat(folder, &unfinished, folder, name)?));
         if written.is_err() {
             let _ = fs::unlinkat(folder, &unfinished, AtFlags::empty());
@@ -156,12 +163,15 @@ impl Folder {
 
     /// A new file, and its name.
     fn new_file(&self, folder: &OwnedFd) -> io::Result<(File, String)> {
+        // `EXCL`: a file that somebody put under this name is never written to.
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut tries = 0;
         loop {
             let name = format!("{:016x}{}", RandomState::new().hash_one(tries), self.unfinished);
             match fs::openat(folder, &name, flags, Mode::RUSR | Mode::WUSR) {
                 Ok(file) => return Ok((file.into(), name)),
+                // The names are random, so that a second attempt nearly always succeeds; the limit makes sure that the
+                // loop ends.
                 Err(Errno::EXIST) if tries < 8 => tries += 1,
                 Err(error) => return Err(error.into()),
             }
@@ -175,6 +185,7 @@ impl Folder {
         let flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let mut file = File::from(fs::openat(self.descriptor()?, name, flags, Mode::RUSR | Mode::WUSR)?);
         let about = fs::fstat(&file)?;
+        // A second name may be in a folder of another application, whose file would grow.
         if !is_file(&about) || check_owner(&about).is_err() || about.st_nlink != 1 || size(&about) >= max {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
@@ -207,6 +218,7 @@ impl Folder {
         if total <= max {
             return Ok(());
         }
+        // The name decides between files of one time, and not the order in which the folder lists them.
         files.sort_by(|a, b| (a.modified, &a.name).cmp(&(b.modified, &b.name)));
         for file in &files {
             if total <= keep {
@@ -225,6 +237,7 @@ impl Folder {
         let mut files = Vec::new();
         for entry in Dir::read_from(folder)?.flatten() {
             let Some(name) = wanted(entry.file_name(), &is_wanted) else { continue };
+            // Another process may have removed it since it was listed.
             let Ok(about) = fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
             if is_file(&about) {
                 files.push(Listed { modified: modified(&about), size: size(&about), name: name.to_owned() });
@@ -258,6 +271,7 @@ fn check_owner(about: &Stat) -> Result<(), FolderError> {
     if about.st_uid != geteuid().as_raw() {
         return Err(FolderError::Owner);
     }
+    // Reading is allowed to others: code is no secret.
     if about.st_mode & 0o022 != 0 {
         return Err(FolderError::Writable);
     }

@@ -98,6 +98,7 @@ impl KernelArtifact {
             subgroup_size,
             denorms_are_zero,
             printf_formats: module.strings.values().cloned().collect(),
+            // Callees that are not inlined count, too.
             enqueues: module.funcs.values().any(calls_launcher),
             launch,
         })
