@@ -341,6 +341,8 @@ fn decode(func: &Function, collective: &[bool], in_step: bool) -> Decoded {
         }
     }
     d.out.params = func.param_values().iter().map(|&v| (d.reg(v), u32::from(func.ty(v).lanes))).collect();
+    // Where work-items of a sub-group wait for each other, the one at the lowest position runs first: so blocks must
+    // stand in topological order. Other functions are spared the search for loops.
     let (blocks, waits) = if in_step { order(func, collective) } else { (func.layout.clone(), FxHashMap::default()) };
     let mut ends = FxHashMap::default();
     for b in blocks {
@@ -356,6 +358,7 @@ fn decode(func: &Function, collective: &[bool], in_step: bool) -> Decoded {
     for (&(latch, header), &(last, depth)) in &waits {
         let at = ends[&last];
         let to_header = |to: &mut To| {
+            // Targets are block numbers still.
             if to.pc as usize == header.index() {
                 to.wait = Some((at, depth));
             }
@@ -430,6 +433,7 @@ fn order(func: &Function, collective: &[bool]) -> (Vec<Block>, Waits) {
         }
     }
     let unreachable: Vec<Block> = func.layout.iter().copied().filter(|&b| !cfg.is_reachable(b)).collect();
+    // They are decoded, too, because each block of the layout needs a position.
     blocks.extend(unreachable);
     (blocks, waits)
 }
@@ -455,6 +459,7 @@ impl Decoder<'_> {
         let ty = self.func.ty(v);
         let op = self.func.def_inst(v).map(|i| &self.func.insts[i].op);
         self.out.registers.extend((0..u64::from(ty.lanes)).map(|lane| match op {
+            // A constant costs nothing when the function runs, only when its frame is made.
             Some(Op::Const(bits)) => *bits,
             Some(Op::Iota) => lane & ty.scalar.mask(),
             _ => 0,
@@ -488,7 +493,8 @@ impl Decoder<'_> {
             Op::Fence { scope: Scope::SubGroup, .. } => {
                 Code::Subgroup { what: Collective::Fence, ty: Scalar::I1, d, a, b }
             }
-            // Constants are in the initial frame.
+            // Constants are in the initial frame. Work-items take turns and see each other's accesses at once, so that
+            // a fence has nothing to do.
             Op::Const(_) | Op::Iota | Op::Fence { .. } | Op::Prefetch => return,
             Op::Unary(op) => Code::Un { op: *op, l: l(0), d, a },
             Op::Binary(op) if rn == 1 => Code::Bin { op: *op, ty: l(0).ty, d, a, b },
@@ -496,6 +502,7 @@ impl Decoder<'_> {
             Op::Fma => Code::Fma { l: l(0), d, a, b, c },
             Op::Icmp(cc) => Code::Icmp { cc: *cc, l: l(0), d, a, b },
             Op::Fcmp(cc) => Code::Fcmp { cc: *cc, l: l(0), d, a, b },
+            // Truth values have no bytes: a bitcast of a mask is to the same type, lane by lane.
             Op::Cast(CastOp::Bitcast) if result_ty != Scalar::I1 => {
                 Code::Bitcast { from: l(0), to: Lanes { ty: result_ty, n: rn }, d, a }
             }
@@ -568,6 +575,8 @@ impl Decoder<'_> {
                 }
             }
         }
+        // The copies of an edge happen at once. In `jump bb1(v3, v2)` to `bb1(v2, v3)` they exchange two values, so
+        // that all sources must be read before the first is written.
         let mut written: Vec<Reg> = moves.iter().map(|m| m.0).collect();
         written.sort_unstable();
         let overlap = moves.iter().any(|m| written.binary_search(&m.1).is_ok());
@@ -583,6 +592,7 @@ impl Decoder<'_> {
             }
             Term::Switch { value, cases, default } => {
                 let mut list: Vec<(u64, To)> = cases.iter().map(|(bits, e)| (*bits, self.to(e))).collect();
+                // The case is found by binary search.
                 list.sort_by_key(|c| c.0);
                 Code::Switch { value: self.reg(*value), cases: list.into(), default: self.to(default) }
             }

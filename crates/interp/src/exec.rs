@@ -195,6 +195,7 @@ impl Item {
             if func.code.is_empty() {
                 return Err(FaultKind::NoBody(program.module.funcs[frame.func].name.clone()));
             }
+            // The registers of the running frame are a slice, so that an instruction adds no base to their numbers.
             let mut run = Running {
                 r: &mut self.registers[frame.base..],
                 item: self.ids.as_ref().map_or([0; 3], |p| p.global_id),
@@ -227,8 +228,11 @@ impl Item {
                 }
                 Event::Return(a, n) => {
                     let (base, result, segments) = (frame.base, frame.result, frame.segments);
+                    // What the function allocated dies with it: a pointer to a variable that escaped is found out when
+                    // it is used.
                     self.segments.drain(segments..).for_each(|s| shared.memory.free(s));
                     self.frames.pop();
+                    // Before the registers of the callee are cut off.
                     if let (Some(caller), true) = (self.frames.last(), result != Reg::MAX) {
                         let a = base + a as usize;
                         self.registers.copy_within(a..a + n as usize, caller.base + result as usize);
@@ -316,6 +320,7 @@ impl<O: Observer> Running<'_, '_, O> {
 
     /// The clock: a tick for each instruction of the launch, the last ones of which have not been charged yet.
     fn ticks(&self, uncharged: usize) -> u64 {
+        // The complement grows as the budget shrinks, whatever the budget was.
         (!*self.shared.fuel).wrapping_add(uncharged as u64)
     }
 
@@ -432,6 +437,8 @@ impl<O: Observer> Running<'_, '_, O> {
             };
             self.spend((*pc - begin) as u64 + 1)?;
             self.go(pc, to);
+            // After the copies of the edge and with `pc` at the header: when the wait is over, the work-item goes on
+            // there.
             if let (Some((at, depth)), true) = (to.wait, ids.is_some()) {
                 return Ok(Event::Round(at, depth));
             }
@@ -485,6 +492,7 @@ impl<O: Observer> Running<'_, '_, O> {
 
     /// The address of a lane of a masked access: `a` has one address for all lanes, or `apart` one for each.
     fn lane_address(&self, l: Lanes, align: u32, apart: bool, a: Reg, lane: u32) -> Result<u64, FaultKind> {
+        // The alignment of a consecutive access is that of its first lane, also if that is off.
         let (first, offset) = if apart { (self.get(a + lane), 0) } else { (self.get(a), lane * l.ty.bytes()) };
         Self::check_align(first, align)?;
         Ok(first.wrapping_add(u64::from(offset)))
@@ -540,6 +548,7 @@ impl<O: Observer> Running<'_, '_, O> {
                 let (to, from) = (self.get(a), self.get(b));
                 Self::check_align(to, align)?;
                 Self::check_align(from, align)?;
+                // One instruction may copy gigabytes: the budget counts sixteen bytes as one instruction.
                 self.spend(size / 16)?;
                 let load = self.access(AccessKind::Load, from, size);
                 let store = self.access(AccessKind::Store, to, size);
@@ -560,6 +569,7 @@ impl<O: Observer> Running<'_, '_, O> {
                     self.shared.observer.access(&access);
                 }
             }
+            // Atomic because no other work-item has a turn between the two accesses.
             Code::Rmw { op, ty, d, a, b } => {
                 let (address, x) = (self.get(a), self.get(b));
                 Self::check_align(address, ty.bytes())?;

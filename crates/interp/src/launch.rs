@@ -100,6 +100,7 @@ impl<'p> Machine<'p> {
             bytes[..g.init.len()].copy_from_slice(&g.init);
             globals.push(address);
         }
+        // Now each global has its address. Constants are protected after their bytes are written.
         for (g, &address) in program.module.globals.values().zip(&globals) {
             for r in &g.relocs {
                 let target = globals[r.target.index()].wrapping_add_signed(r.addend);
@@ -134,6 +135,8 @@ impl<'p> Machine<'p> {
     ) -> Result<(), Fault> {
         let func = &self.program.module.funcs[kernel];
         let meta = check(func, range, args)?;
+        // A work-item gets its arguments in registers, local addresses among them; of the block it sees structures
+        // only.
         let block = self.argument_block(meta, args, |_| 0)?;
         let (offsets, _) = meta.layout();
         let mut fuel = self.options.fuel;
@@ -167,6 +170,8 @@ impl<'p> Machine<'p> {
         let room = |size: u64| size.max(self.options.local_memory_size);
         for (g, address) in self.program.module.globals.values().zip(&mut self.globals) {
             if g.space == Space::Local {
+                // New for each group, and freed at its end: an address that a group leaves in a buffer is invalid in
+                // the next one.
                 *address = self.memory.allocate(room(g.size))?;
                 locals.push(*address);
             }
@@ -254,6 +259,8 @@ impl<'p> Machine<'p> {
                 put(&mut descriptor, abi::GROUP_SCRATCH_STRIDE, scratch_stride);
                 let descriptor = self.memory.allocate_with(&descriptor)?;
                 self.memory.protect(descriptor);
+                // Without the margin that `abi::LOCAL_MARGIN` demands of devices: a masked access here touches only the
+                // lanes that are on.
                 let local = self.memory.allocate(local_stride * (count - 1) + local_size)?;
                 let scratch = self.memory.allocate(scratch_stride * (count - 1) + scratch_size)?;
                 item.start(program, layout.func, &[launch, block.address, descriptor, local, scratch], None);
@@ -267,6 +274,7 @@ impl<'p> Machine<'p> {
                 let result = item.run(&mut shared);
                 item.release(&mut self.memory);
                 [descriptor, local, scratch].into_iter().for_each(|s| self.memory.free(s));
+                // Only after the memory of the group is freed.
                 result?;
             }
             Ok(())
@@ -335,6 +343,7 @@ fn check<'f>(func: &'f Function, range: &NdRange, args: &[Arg]) -> Result<&'f Ke
     if items.is_none_or(|n| n > MAX_ITEMS) {
         return Err(FaultKind::BadLaunch("too many work-items in a group"));
     }
+    // Global ids are sums of these, and are computed without checks.
     let ends = range.offset.iter().zip(&range.global).all(|(&o, &g)| o.checked_add(g).is_some() && g < 1 << 60);
     if !ends {
         return Err(FaultKind::BadLaunch("global ids that do not fit"));
@@ -383,14 +392,19 @@ fn take_turns<O: Observer>(
     loop {
         if order_seed != 0 {
             for i in (1..count).rev() {
+                // Fisher and Yates' shuffle, with Knuth's linear congruential generator, whose high bits are the random
+                // ones.
                 seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
                 order.swap(i, (seed >> 33) as usize % (i + 1));
             }
         }
+        // One round: each work-item runs to a barrier or to its end.
         let mut barrier = None;
         let (mut diverged, mut ended) = (false, false);
         let (mut ready, mut waiting) = (VecDeque::from(order.clone()), Vec::new());
         while let Some(i) = next_of(&mut ready, &mut waiting, items, shared.program) {
+            // A work-item starts at its first turn, with the buffers of one that has ended: a kernel without barriers
+            // needs those of one work-item only.
             let mut item = match items[i].take() {
                 Some(item) => item,
                 None if first => {
@@ -429,6 +443,7 @@ fn take_turns<O: Observer>(
             }
         }
         first = false;
+        // Nobody waits: all have ended.
         let Some((func, pc)) = barrier else { return Ok(()) };
         let span = shared.program.funcs[func.index()].spans[pc];
         if diverged || (ended && strict) {

@@ -28,6 +28,8 @@ pub struct Memory {
 }
 
 const SLOT_BITS: u32 = 20;
+// An address has 20 bits for the slot and 10 for the generation. So an address into a freed segment seems to be valid
+// again after its slot was used 1024 times more.
 const GENERATIONS: u32 = 1 << (Space::TAG_SHIFT - 32 - SLOT_BITS);
 
 fn split(address: u64) -> (u32, u32, u64) {
@@ -46,6 +48,7 @@ impl Memory {
     pub fn allocate(&mut self, size: u64) -> Result<u64, FaultKind> {
         // A cost for each segment itself, so that the number of empty ones is limited.
         let cost = size.saturating_add(64);
+        // An offset has 32 bits.
         if size > u64::from(u32::MAX) || self.used.saturating_add(cost) > self.limit {
             return Err(FaultKind::Memory);
         }
@@ -100,6 +103,8 @@ impl Memory {
         let (slot, generation, offset) = split(address);
         match self.segments.get(slot as usize) {
             Some(s) if s.live && s.generation == generation => {
+                // The sum does not overflow: an offset has 32 bits, and the verifier limits sizes to 4 GiB (V41) and
+                // vectors to 1024 lanes (V9).
                 if offset + size > s.data.len() as u64 {
                     let base = address - offset;
                     return Err(FaultKind::OutOfBounds { offset, size, object: s.data.len() as u64, base });
@@ -140,6 +145,7 @@ impl Memory {
         let (slot, at) = self.find(from, size)?;
         let s = &self.segments[slot];
         let end = at + size as usize;
+        // A copy of the bytes, because both may be in one segment.
         let bytes = s.data[at..end].to_vec();
         let written = if s.written.is_empty() { Vec::new() } else { s.written[at..end].to_vec() };
         let all = written.iter().all(|&w| w);

@@ -30,6 +30,7 @@ pub fn of(local_id: [u64; 3], size: [u64; 3], enqueued: [u64; 3], lanes: u16) ->
 /// In each sub-group, executes the operation of the work-items that wait at the earliest position. Returns these
 /// work-items, which are ready again.
 pub fn act(waiting: &mut Vec<usize>, items: &mut [Option<Item>], program: &Program) -> Vec<usize> {
+    // In the order of sub-groups, so that a run is repeatable.
     let mut groups: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for &i in waiting.iter() {
         if let Some(ids) = items[i].as_ref().and_then(|item| item.ids.as_ref()) {
@@ -43,6 +44,7 @@ pub fn act(waiting: &mut Vec<usize>, items: &mut [Option<Item>], program: &Progr
             let Some(position) = items[i].as_ref().map(Item::position) else { continue };
             match &mut earliest {
                 Some((first, here)) if *first == position => here.push(i),
+                // Positions are lists, the outermost call first, and are compared element by element.
                 Some((first, _)) if *first < position => {}
                 _ => earliest = Some((position, vec![i])),
             }
@@ -62,6 +64,8 @@ pub fn act(waiting: &mut Vec<usize>, items: &mut [Option<Item>], program: &Progr
 
 /// Executes the operation that these work-items of one sub-group wait at.
 fn run_collective(members: &mut [Item], program: &Program) {
+    // All members wait at one position, and so all at a back edge or none. `|` has no short circuit: each member must
+    // be released.
     if members.iter_mut().fold(false, |any, m| m.next_iteration() | any) {
         return;
     }
