@@ -93,6 +93,7 @@ impl Context<'_, '_> {
         let _ = writeln!(source, "{ret} {name}({list}) {body}");
         ensure!(source.len() <= limits::WRAPPERS, "too many different uses of built-in functions");
         let mut func = Function::new(name, types, out);
+        // External until it has its body: `import_declared` looks for functions that other modules see.
         func.linkage = Linkage::External;
         let func = self.ir.funcs.push(func);
         self.wrappers.known.insert(key, func);
@@ -120,6 +121,8 @@ impl Context<'_, '_> {
         let options = BuildOptions {
             std: Some(ClStd::Cl3_0),
             no_warnings: true,
+            // Macros and folders of the program must not change the text of these functions. Its permissions for
+            // floating-point arithmetic hold in them as well.
             macros: Vec::new(),
             include_dirs: Vec::new(),
             warnings_are_errors: false,

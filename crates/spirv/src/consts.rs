@@ -148,6 +148,8 @@ impl Context<'_, '_> {
         let Some(op) = Op::from_u32(inst.word(2)?) else { bail!("its operation is not known") };
         let words: Vec<u32> = [inst.word(0)?, id].into_iter().chain(inst.rest(3).iter().copied()).collect();
         let of = Inst { op, at: inst.at, words: &words };
+        // Constants come before functions, so that the scratch function can use the constants that are known so far,
+        // and nothing else.
         let mut scratch = Fn::new(self, Function::new("", Vec::new(), None), false);
         scratch.inst(&of)?;
         let parts = scratch.value_of(id)?.parts.clone();
@@ -257,6 +259,7 @@ fn evaluate(scratch: &Fn<'_, '_, '_>) -> Result<FxHashMap<Value, Known>> {
 
 fn compute(op: &IrOp, ty: Type, types: &[Type], args: &[&Known]) -> Option<Known> {
     let scalar = types.first().map_or(Scalar::I8, |ty| ty.scalar);
+    // Addresses are known up to the place of their variable, so that only moving and casting them gives a constant.
     if let [Known::Address(g, offset, space), rest @ ..] = args {
         return Some(match (op, rest) {
             (IrOp::PtrAdd, [Known::Bits(by)]) => Known::Address(*g, offset.wrapping_add(by[0] as i64), *space),
@@ -273,6 +276,7 @@ fn compute(op: &IrOp, ty: Type, types: &[Type], args: &[&Known]) -> Option<Known
         })
         .collect::<Option<_>>()?;
     let each = |f: &dyn std::ops::Fn(&[u64]) -> u64| {
+        // A select may have one condition for all lanes.
         let lane = |i: usize| f(&lanes.iter().map(|l| l[i.min(l.len() - 1)]).collect::<Vec<_>>());
         Known::Bits((0..usize::from(ty.lanes)).map(lane).collect())
     };

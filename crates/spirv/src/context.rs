@@ -153,6 +153,7 @@ impl<'a, 'w> Context<'a, 'w> {
             Op::Line | Op::NoLine => Ok(()),
             Op::TypeForwardPointer => Ok(()),
             Op::Variable => self.variable(inst),
+            // All names of types begin with `Type`. The commonest ones are tested without making a text of the name.
             _ if matches!(inst.op, Op::TypeVoid | Op::TypeBool | Op::TypeInt | Op::TypeFloat | Op::TypeVector)
                 || format!("{:?}", inst.op).starts_with("Type") =>
             {
@@ -201,6 +202,7 @@ impl<'a, 'w> Context<'a, 'w> {
                 Kind::Struct(inst.rest(1).iter().map(member).collect::<Result<_>>()?)
             }
             Op::TypeOpaque => Kind::Opaque,
+            // The pointee is not looked up: it may be declared later (`OpTypeForwardPointer`).
             Op::TypePointer => Kind::Pointer(space(inst.word(1)?)?, inst.word(2)?),
             Op::TypeFunction => {
                 let ret = self.types.get(inst.word(1)?)?;
@@ -248,6 +250,7 @@ impl<'a, 'w> Context<'a, 'w> {
 
     fn fresh(&mut self, taken: &mut FxHashSet<String>, like: &str) -> Result<String> {
         let mut name = like.to_owned();
+        // Not from 1 on, so that many equal names do not take attempts in the square of their number.
         let mut n = taken.len();
         while !taken.insert(name.clone()) {
             self.charge(1)?;

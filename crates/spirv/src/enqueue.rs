@@ -90,6 +90,7 @@ impl Context<'_, '_> {
         if let Some(&known) = self.children.known.get(&key) {
             return Ok(known);
         }
+        // Each size and alignment makes another kernel, and both are constants of the module that may be any.
         ensure!(self.children.known.len() < limits::KERNELS, "more than {} kernels are enqueued", limits::KERNELS);
         ensure!(size <= limits::CAPTURED, "{size} bytes are captured; the most are {}", limits::CAPTURED);
         let fits = align.is_power_of_two() && align <= u64::from(BLOCK_ALIGN);
@@ -117,12 +118,14 @@ impl Context<'_, '_> {
         let mut params = vec![Type::ptr(Space::Local); locals.len()];
         params.extend((size > 0).then_some(Type::ptr(Space::Constant)));
         let mut func = Function::new(name, params, None);
+        // External, so that linking keeps it although no function calls it.
         (func.linkage, func.kernel) = (Linkage::External, Some(Box::new(meta)));
         let contract = self.contracts(invoke);
         let mut this = Fn::new(self, func, contract);
         let params: Vec<Value> =
             this.func.params.clone().into_iter().map(|ty| this.func.add_block_param(this.entry, ty)).collect();
         let (local, bytes) = params.split_at(locals.len());
+        // The function may write to what was captured, and the block of arguments is only read: it gets a copy.
         let room = this.room(size, align as u32)?;
         if let Some(&from) = bytes.first() {
             this.b().mem_copy(room, from, size, align as u32);
@@ -318,6 +321,8 @@ impl Fn<'_, '_, '_> {
         let args = match bytes {
             0 => null,
             _ => {
+                // In the layout of the hidden kernel's arguments, so that the launcher takes these bytes as they are.
+                // The places of pointers to local memory stay empty for it.
                 let room = self.room(child.size.into(), BLOCK_ALIGN)?;
                 let place = self.b().ptr_offset(room, child.offset.into());
                 self.b().mem_copy(place, captured, bytes, align);
@@ -368,11 +373,13 @@ impl Fn<'_, '_, '_> {
         if let Kind::Pointer(..) = self.cx.types[val.ty].kind {
             let (_, of) = self.cx.types.pointee(val.ty)?;
             self.cx.check_range(of)?;
+            // A copy, because the flag below is written into it.
             self.b().mem_copy(room, val.parts[0], abi::RANGE_SIZE, 8);
         } else {
             self.cx.check_range(val.ty)?;
             self.store_parts(&val, room, None, Flags::empty())?;
         }
+        // No local size is given by zeros.
         let mut any = self.b().iconst(Type::I64, 0);
         for d in 0..3 {
             let place = self.b().ptr_offset(room, abi::RANGE_LOCAL + 8 * d);

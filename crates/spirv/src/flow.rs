@@ -34,6 +34,8 @@ impl Context<'_, '_> {
         let mut plain = Vec::new();
         for (index, f) in module.functions.iter().enumerate() {
             let mut declare = || -> Result<()> {
+                // A function that is an entry point and is called, too, is lowered twice: a kernel gets its arguments
+                // in another way.
                 if entries.contains(&f.id) && !called.contains(&f.id) {
                     return Ok(());
                 }
@@ -46,10 +48,13 @@ impl Context<'_, '_> {
         }
         let by_id: FxHashMap<Id, usize> = module.functions.iter().enumerate().map(|(i, f)| (f.id, i)).collect();
         let mut done = Vec::new();
+        // Kernels come after the functions: `inner` looks the function up that a kernel calls.
         for (index, entry) in module.entries.iter().enumerate() {
             let Some(f) = by_id.get(&entry.function).map(|&i| &module.functions[i]) else {
                 bail!("the kernel `{}` is no function of the module", entry.name)
             };
+            // A block's entry point is no kernel for the host. What it tells about the block is kept for the hidden
+            // kernel.
             if self.is_hidden(f).map_err(|e| e.at(&f.head))? {
                 self.hide(f, entry, index).map_err(|e| e.at(&f.head))?;
                 continue;
@@ -57,6 +62,7 @@ impl Context<'_, '_> {
             let func = self.declare_kernel(f, entry).map_err(|e| e.at(&f.head))?;
             done.push((f, self.ir.funcs.push(func)));
         }
+        // Bodies come after all declarations, because a call may be to a later function.
         for (index, func) in plain {
             self.body(&module.functions[index], func)?;
         }
@@ -137,6 +143,7 @@ fn lower(cx: &mut Context<'_, '_>, f: &Func<'_>, func: Function) -> Result<Funct
     let order = reach(&blocks, first)?;
     // Operands of phis by edge.
     let mut phis: FxHashMap<(Id, Id), Vec<Id>> = FxHashMap::default();
+    // First all blocks with their parameters: an edge may lead to a block that comes later.
     for label in &order {
         let Some(source) = blocks.get_mut(label) else { continue };
         let block = this.func.add_block();
@@ -157,6 +164,8 @@ fn lower(cx: &mut Context<'_, '_>, f: &Func<'_>, func: Function) -> Result<Funct
         }
     }
     let Some(first) = blocks[&first].block else { bail!("a function has no first block") };
+    // Then the code. In this order each definition comes before its uses. The operands of phis are uses at the end of
+    // the block before, where `edge` looks them up.
     for label in &order {
         let source = &blocks[label];
         let Some(block) = source.block else { continue };
@@ -167,6 +176,7 @@ fn lower(cx: &mut Context<'_, '_>, f: &Func<'_>, func: Function) -> Result<Funct
         }
         this.terminate(*label, &source.term, &blocks, &phis).map_err(|e| e.at(&source.term))?;
     }
+    // Only now, because constants and private memory were added to the entry block all along.
     this.block = this.entry;
     this.b().jump(first, &[]);
     Ok(this.func)
@@ -240,6 +250,8 @@ fn reach(blocks: &FxHashMap<Id, Source<'_, '_>>, first: Id) -> Result<Vec<Id>> {
         let are_labels = |t: &Vec<Id>| t.iter().all(|l| blocks.contains_key(l));
         let narrow = targets(term, false).ok().filter(are_labels);
         let found = match (narrow, term.op) {
+            // If both readings name labels only, the blocks of both are kept. The type of the value, which decides, is
+            // known when the code is lowered; a block too many does no harm.
             (Some(found), Op::Switch) => {
                 let wide = targets(term, true).ok().filter(are_labels);
                 found.into_iter().chain(wide.unwrap_or_default()).collect()
@@ -407,6 +419,7 @@ impl Fn<'_, '_, '_> {
                 let default = self.edge(label, term.word(1)?, blocks, phis)?;
                 let mut cases = Vec::new();
                 for case in term.rest(2).chunks_exact(step) {
+                    // A literal has the lower word first.
                     let high = if wide { u64::from(case[1]) << 32 } else { 0 };
                     let bits = (u64::from(case[0]) | high) & scalar.mask();
                     cases.push((bits, self.edge(label, case[step - 1], blocks, phis)?));
@@ -450,6 +463,7 @@ impl Fn<'_, '_, '_> {
     ) -> Result<Edge> {
         let Some(block) = blocks.get(&to).and_then(|s| s.block) else { bail!("there is no block %{to}") };
         let mut args = Vec::new();
+        // In the order of the phis, as the block has its parameters. Two edges from one block take the same values.
         for &operand in phis.get(&(from, to)).into_iter().flatten() {
             let Val { parts, .. } = self.value_of(operand)?;
             self.cx.charge(parts.len() + 1)?;

@@ -94,6 +94,7 @@ impl<'c, 'a, 'w> Fn<'c, 'a, 'w> {
             }
         };
         ensure!(known, "the instruction is not supported");
+        // Counted after each instruction: one of the source may become thousands.
         let made = self.func.insts.len();
         self.cx.charge_insts(made - self.counted)?;
         self.counted = made;
@@ -106,6 +107,7 @@ impl<'c, 'a, 'w> Fn<'c, 'a, 'w> {
             return Ok(known.clone());
         }
         let val = if let Some(constant) = self.cx.consts.get(&id).cloned() {
+            // In the entry block it dominates all uses, so that one copy in a function is enough: `values` keeps it.
             let block = std::mem::replace(&mut self.block, self.entry);
             let mut parts = Vec::new();
             self.constant(&constant, &mut parts)?;
@@ -145,6 +147,7 @@ impl<'c, 'a, 'w> Fn<'c, 'a, 'w> {
 
     fn leaf(&mut self, ty: Type, leaf: &Leaf) -> Result<Value> {
         match leaf {
+            // A constant of a vector type has one number for all lanes.
             Leaf::Bits(lanes) if lanes.iter().all(|&l| l == lanes[0]) => Ok(self.b().iconst(ty, lanes[0])),
             Leaf::Bits(lanes) => {
                 let lanes: Vec<Value> = lanes.iter().map(|&l| self.b().iconst(ty.lane(), l)).collect();
@@ -177,6 +180,8 @@ impl<'c, 'a, 'w> Fn<'c, 'a, 'w> {
             let found = self.func.ty(part);
             ensure!(wanted.ty == found, "the result is of type {found}, not of {}", wanted.ty);
         }
+        // Ids are unique in a module. A second definition would make uses before it mean another value than uses after
+        // it.
         let is_new = !self.cx.consts.contains_key(&id) && !self.cx.types.contains(id);
         let old = self.values.insert(id, Val { ty, parts: parts.into() });
         ensure!(is_new && old.is_none(), "the id %{id} is defined twice");

@@ -47,6 +47,7 @@ impl<'a, 'w> Context<'a, 'w> {
     /// The function of the source, where a translator has put another one before it as the kernel: it has the kernel's
     /// name, and the names of the parameters.
     pub fn inner(&self, f: &Func<'_>, name: &str) -> Result<Option<&'a Func<'w>>> {
+        // The first call is enough: such a kernel does nothing else.
         let callee = f.body.iter().find(|i| i.op == Op::FunctionCall).and_then(|i| self.funcs.get(i.words.get(2)?));
         let module = self.module;
         let Some(inner) = callee.map(|c| &module.functions[c.index]) else { return Ok(None) };
@@ -75,6 +76,7 @@ impl<'a, 'w> Context<'a, 'w> {
                     meta.group_size_hint = Some(sizes()?);
                 }
                 Some(ExecutionMode::VecTypeHint) => meta.vec_type_hint = Some(vec_type_hint(number(0)?)?),
+                // See `Context::contracts`.
                 Some(ExecutionMode::ContractionOff) => {}
                 Some(ExecutionMode::SubgroupSize) => {
                     let wanted = number(0)?;

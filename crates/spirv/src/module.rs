@@ -82,6 +82,7 @@ impl<'w> Module<'w> {
                     }
                     (Op::FunctionEnd, Some(_)) => this.functions.extend(function.take()),
                     (Op::FunctionParameter, Some(f)) if f.body.is_empty() => f.params.push(inst),
+                    // Lines between the head of a function and its first block say nothing about its code.
                     (Op::Line | Op::NoLine, Some(f)) if f.body.is_empty() => {}
                     (op, Some(f)) => {
                         ensure!(op == Op::Label || !f.body.is_empty(), "a function begins with a label");
@@ -155,6 +156,7 @@ impl<'w> Module<'w> {
             }
             Op::Decorate | Op::DecorateId | Op::DecorateString => {
                 let list = self.decorations.entry(inst.word(0)?).or_default();
+                // Each question about an id goes through its list, so that the list must be short.
                 ensure!(list.len() < DECORATIONS, "more than {DECORATIONS} decorations of one id");
                 list.push((inst.word(1)?, inst.rest(2)));
             }

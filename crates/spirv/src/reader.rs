@@ -55,8 +55,10 @@ impl Words {
         let mut at = 5;
         std::iter::from_fn(move || {
             (at < self.words.len()).then(|| {
+                // At the end until the instruction has turned out to be sound: after an error there is no next one.
                 let begin = std::mem::replace(&mut at, self.words.len());
                 let (code, count) = (self.words[begin] & 0xffff, (self.words[begin] >> 16) as usize);
+                // A count of 0 would make the next instruction this one again.
                 let Some(words) = self.words.get(begin + 1..begin + count.max(1)).filter(|_| count > 0) else {
                     bail!("the instruction at word {begin} is longer than the module");
                 };

@@ -138,6 +138,7 @@ impl Types {
             Kind::Array(element, count) => {
                 let element = &self[*element];
                 data.depth = element.depth + 1;
+                // Saturating: `parts` refuses what is too large when a value of the type is used.
                 let times = |n: u32| u32::try_from(u64::from(n).saturating_mul(*count)).unwrap_or(u32::MAX);
                 data.parts = times(element.parts);
                 data.nodes = times(element.nodes).saturating_add(1);
@@ -164,6 +165,7 @@ impl Types {
                 (end.checked_next_multiple_of(align).unwrap_or(u64::MAX), align)
             }
         };
+        // Recursion over a type is bounded by this.
         ensure!(data.depth <= limits::TYPE_DEPTH, "types are nested more than {} times", limits::TYPE_DEPTH);
         ensure!(data.size <= limits::OBJECT, "a type has more than {} bytes", limits::OBJECT);
         self.list.push(data);
@@ -237,6 +239,7 @@ impl Types {
             return Ok(known.clone());
         }
         let Data { parts, nodes, .. } = self[ty];
+        // An array of empty structures has no parts, but `collect` visits each element.
         ensure!(parts <= limits::PARTS && nodes <= 4 * limits::PARTS, "a value has more than {} parts", limits::PARTS);
         let mut parts = Vec::new();
         self.collect(ty, 0, &mut parts)?;

@@ -112,6 +112,7 @@ impl Context<'_, '_> {
             place: None,
         };
         if linkage != GlobalLinkage::Import {
+            // An empty structure has an address, too, which is no other variable's.
             global.size = size.max(1);
         }
         let index = self.ir.globals.push(global);
@@ -140,6 +141,7 @@ impl Context<'_, '_> {
         let (mut bytes, mut relocs) = (vec![0; size as usize], Vec::new());
         self.write(init, 0, &mut bytes, &mut relocs)?;
         relocs.sort_by_key(|r| r.offset);
+        // Zeros at the end need not be written down, but an address needs its eight bytes (V7).
         let addresses = relocs.last().map_or(0, |r| r.offset as usize + 8);
         let used = bytes.iter().rposition(|&b| b != 0).map_or(0, |i| i + 1);
         bytes.truncate(used.max(addresses));
@@ -190,6 +192,7 @@ impl Fn<'_, '_, '_> {
     /// The number of the work-item among all of the launch or of its group.
     pub fn linear(&mut self, id: Query, offset: Option<Query>, size: Query) -> Value {
         let mut all = self.b().iconst(Type::I64, 0);
+        // (z * height + y) * width + x, from the outermost dimension on.
         for d in (0..3).rev() {
             let mut at = self.b().query(id, d);
             if let Some(offset) = offset {

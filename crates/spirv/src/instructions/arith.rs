@@ -153,6 +153,8 @@ impl Fn<'_, '_, '_> {
             && self.cx.module.decoration(id, Decoration::NoContraction).is_none();
         if contract && matches!(op, BinOp::Fadd | BinOp::Fsub) {
             let minus = |this: &mut Self, v: Value| this.push_fast(IrOp::Unary(UnOp::Fneg), &[v], ty, id);
+            // The product stays for its other users; without any, a pass removes it. `x * y - b` is `fma(x, y, -b)`,
+            // and `a - x * y` is `fma(-x, y, a)`.
             if let Some(&(x, y)) = self.products.get(&a) {
                 let b = if op == BinOp::Fsub { minus(self, b)? } else { b };
                 return self.push_fast(IrOp::Fma, &[x, y, b], ty, id);
@@ -184,6 +186,7 @@ impl Fn<'_, '_, '_> {
         let r = self.b().binary(BinOp::Srem, a, b);
         let zero = self.b().iconst(ty, 0);
         let some = self.b().icmp(IntCc::Ne, r, zero);
+        // Negative if the signs differ.
         let signs = self.b().binary(BinOp::Xor, r, b);
         let differ = self.b().icmp(IntCc::Slt, signs, zero);
         let both = self.b().binary(BinOp::And, some, differ);
@@ -197,6 +200,7 @@ impl Fn<'_, '_, '_> {
         self.alike(a, b)?;
         let (ty, id) = (self.ty(a), inst.result()?.1);
         ensure!(ty.is_vector(), "it takes vectors");
+        // OpenCL C has no `dot` of more components.
         if ty.lanes <= 4 {
             return self.call_numbers("dot", Sign::Signed, &[a, b], ty.lane());
         }
@@ -243,6 +247,7 @@ impl Fn<'_, '_, '_> {
         let (low, high) = match inst.op {
             Op::IAddCarry => {
                 let sum = self.b().binary(BinOp::Add, a, b);
+                // A sum that wrapped is less than either operand.
                 let carry = self.b().icmp(IntCc::Ult, sum, a);
                 (sum, self.b().cast(CastOp::Zext, carry, of))
             }

@@ -66,6 +66,7 @@ impl Fn<'_, '_, '_> {
                 Ok(true)
             }
             Op::AtomicCompareExchange | Op::AtomicCompareExchangeWeak => {
+                // The order on failure is left out: the IR derives it from the order on success.
                 let [p, scope, equal, _, new, expected] = inst.operands()?;
                 let (p, scope, order) = (self.object(p)?, self.scope(scope)?, self.order(equal)?);
                 let (new, expected) = (self.int(new)?, self.int(expected)?);

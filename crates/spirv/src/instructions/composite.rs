@@ -111,6 +111,7 @@ impl Fn<'_, '_, '_> {
             let picks: Vec<u16> = picks.iter().map(|&p| p as u16).collect();
             self.b().shuffle(a, b, &picks)
         } else {
+            // The IR's shuffle takes two vectors of one type.
             let lane = |this: &mut Self, p: u32| match p.checked_sub(u32::from(left.lanes)) {
                 None => this.b().extract_lane(a, p as u16),
                 Some(p) => this.b().extract_lane(b, p as u16),

@@ -25,6 +25,7 @@ impl Fn<'_, '_, '_> {
         let words = inst.rest(4);
         match op {
             Std::printf => return self.printf(inst),
+            // It changes no result.
             Std::prefetch => return Ok(true),
             Std::vloadn | Std::vload_half | Std::vload_halfn | Std::vloada_halfn => return self.vload(inst, op),
             Std::vstoren
@@ -48,6 +49,7 @@ impl Fn<'_, '_, '_> {
 
     /// A function of numbers, by the name of its instruction: `s_max`, `u_max`, `fmax_common`, `sin`.
     fn function(&mut self, op: Std, args: &[Value], ty: Type) -> Result<Value> {
+        // The names of the variants are those of the instructions in the specification's grammar.
         let text = format!("{op:?}");
         let (name, sign) = match text.split_once('_') {
             Some(("s", name)) => (name, Sign::Signed),

@@ -110,6 +110,7 @@ impl Fn<'_, '_, '_> {
             return Ok(self.b().extract_lane(v, 0));
         }
         let mut lanes: Vec<Value> = (0..needs).map(|lane| self.b().extract_lane(v, lane)).collect();
+        // The fourth coordinate is not looked at, so that any number will do.
         lanes.resize(usize::from(wanted), lanes[0]);
         Ok(self.b().build(&lanes))
     }

@@ -199,6 +199,7 @@ impl Fn<'_, '_, '_> {
         let mut offset = 0u64;
         for (i, &index) in inst.rest(3).iter().enumerate() {
             let value = self.scalar_int(index)?;
+            // Constant indices add up to one offset; each other one costs a multiplication and an addition.
             let known = self.func.const_bits(value).map(|n| cloom_ir::eval::signed(self.ty(value).scalar, n));
             let (to, size) = match &self.cx.types[of].kind {
                 _ if i == 0 && element => (of, self.cx.types[of].size),
@@ -244,6 +245,7 @@ impl Fn<'_, '_, '_> {
 
 /// The alignment that is sure at an offset from an aligned address.
 fn align_at(align: u32, offset: u64) -> u32 {
+    // At an offset of 12 no more than four is sure, whatever the address is aligned to.
     if offset == 0 { align } else { align.min(1 << offset.trailing_zeros().min(12)) }
 }
 
