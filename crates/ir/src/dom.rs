@@ -25,6 +25,7 @@ fn immediate(order: &[usize], preds: &[Vec<usize>]) -> Vec<usize> {
     let Some(&root) = order.first() else { return idom };
     idom[root] = root;
     let mut changed = true;
+    // In reverse postorder, one round is enough for a reducible graph; the next finds nothing to change.
     while changed {
         changed = false;
         for &b in &order[1..] {

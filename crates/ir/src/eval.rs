@@ -72,6 +72,7 @@ pub fn unary(op: UnOp, ty: Scalar, a: u64) -> u64 {
         UnOp::Ctz => u64::from(a.trailing_zeros().min(width)),
         UnOp::Popcount => u64::from(a.count_ones()),
         UnOp::BitReverse => a.reverse_bits() >> (64 - width),
+        // On the bits, as arithmetic may change a NaN.
         UnOp::Fneg => a ^ 1 << (width - 1),
         UnOp::Fabs => a & ty.mask() >> 1,
         UnOp::Sqrt => match ty {

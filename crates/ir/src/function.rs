@@ -324,6 +324,7 @@ impl Function {
 
     /// The number of instructions in the layout.
     pub fn size(&self) -> usize {
+        // One more for each terminator.
         self.layout.iter().map(|&b| self.blocks[b].insts.len() + 1).sum()
     }
 

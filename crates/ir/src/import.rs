@@ -38,6 +38,7 @@ impl Module {
         globals: impl IntoIterator<Item = GlobalRef>,
     ) -> Result<(), ImportError> {
         let mut importer = Importer::new(self, from);
+        // A global that no function of its module uses may be what another module imports.
         for g in globals {
             importer.global(g)?;
         }
@@ -180,6 +181,8 @@ impl<'a> Importer<'a> {
     }
 
     fn translate(&mut self, source: &Function) -> Result<Function, ImportError> {
+        // The arenas are copied whole, so that values and instructions keep their numbers, and only entities of the
+        // module are translated.
         let mut func = source.clone();
         for call in &mut func.inlined {
             // `span` drops the whole position if the target has no room for the file. The chain of calls must survive

@@ -140,6 +140,8 @@ fn irreducible_edges(func: &Function, cfg: &Cfg, dom: &DomTree) -> Vec<(Block, B
         }
         if let Some(e) = func.blocks[b].term.edge(*next) {
             *next += 1;
+            // A back edge leads to a header that dominates the latch. If the target does not dominate the source, the
+            // cycle has another entry.
             if on_path[e.block.index()] {
                 if !dom.dominates(e.block, b) {
                     found.push((b, e.block));

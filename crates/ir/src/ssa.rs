@@ -52,6 +52,8 @@ impl Ssa {
         self.preds.insert(block, preds);
         self.sealed.insert(block);
         let incomplete = self.incomplete.remove(&block).unwrap_or_default();
+        // All placeholders before any argument is looked for: `fill_args` writes arguments by the number of the
+        // parameter.
         for &(_, p) in &incomplete {
             self.add_placeholder_args(func, block, p);
         }

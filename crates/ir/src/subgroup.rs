@@ -72,6 +72,7 @@ pub fn identity(op: BinOp, ty: Scalar) -> Option<u64> {
 pub fn reduce(op: BinOp, ty: Scalar, values: &mut [u64], cluster: u16) {
     for part in values.chunks_mut(usize::from(cluster)) {
         let mut n = part.len();
+        // Halves are added, as vector code does it: lane i takes lane i + n.
         while n > 1 {
             n /= 2;
             for i in 0..n {
@@ -86,6 +87,7 @@ pub fn reduce(op: BinOp, ty: Scalar, values: &mut [u64], cluster: u16) {
 /// A scan: each element gets the combination of those up to it, without its own if `exclusive`.
 pub fn scan(op: BinOp, ty: Scalar, values: &mut [u64], exclusive: bool) {
     if exclusive {
+        // Each takes the value before it, and the first the identity; the inclusive scan of that is the exclusive one.
         values.rotate_right(1);
         values[0] = identity(op, ty).unwrap_or(0);
     }

@@ -72,6 +72,8 @@ fn members(globals: &Arena<GlobalRef, Global>) -> Vec<bool> {
     let is_defined = |g: &Global| g.space == Space::Global && g.linkage != GlobalLinkage::Import;
     let mut list: Vec<GlobalRef> = globals.iter().filter(|(_, g)| is_defined(g)).map(|(r, _)| r).collect();
     while let Some(g) = list.pop() {
+        // In both directions: what a member points to needs one address, and what points to a member has content that
+        // depends on the block's address.
         if !std::mem::replace(&mut is_member[g.index()], true) {
             list.extend(globals[g].relocs.iter().map(|r| r.target));
             list.extend(&users[g.index()]);

@@ -155,6 +155,7 @@ impl Affine<'_> {
     /// constant step, the other be loop-invariant, and both be exact in the comparison's signedness.
     pub fn trip_count_while(&self, l: usize, cc: IntCc, a: Value, b: Value) -> Option<TripCount> {
         let Some((ext, closed)) = upper(cc) else {
+            // `a > b` counts like `b < a`. Equality has no upper bound either way round, so that this ends.
             return upper(cc.swapped()).and_then(|_| self.trip_count_while(l, cc.swapped(), b, a));
         };
         // A form of 64 bits does not say whether it wraps.
@@ -184,6 +185,7 @@ impl Affine<'_> {
         let start = self.first(l, a).and_then(|f| f.as_const());
         let step = self.const_slope(l, a).filter(|&s| s > 0);
         let (Some(step), Some((low, high)), true) = (step, self.range(b), is_tested) else { return false };
+        // The counter is at most `most` when the test lets it pass, and must not wrap in the step after that.
         let most = if matches!(cc, IntCc::Slt | IntCc::Ult) { high.checked_sub(1) } else { Some(high) };
         let room = most.and_then(|most| most.checked_add(step)).is_some();
         low >= 0 && room && start.is_some_and(|s| s >= 0)

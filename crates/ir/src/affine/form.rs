@@ -94,6 +94,7 @@ impl Form {
 
     /// The constant part.
     pub fn constant_part(&self) -> i64 {
+        // The empty monomial sorts before all others.
         self.terms.first().filter(|(m, _)| m.is_empty()).map_or(0, |(_, c)| *c)
     }
 
@@ -151,6 +152,7 @@ impl Form {
 
     /// A multiple.
     pub fn scaled(&self, by: i64) -> Form {
+        // Collected anew, because a coefficient may vanish: `2^31·x` times 2 is 0 in 32 bits.
         Form::collect(self.bits, self.terms.iter().map(|(m, c)| (m.clone(), c.wrapping_mul(by))).collect())
     }
 
@@ -159,6 +161,7 @@ impl Form {
         let mut list = Vec::with_capacity(self.terms.len() * other.terms.len());
         for (a, x) in &self.terms {
             for (b, y) in &other.terms {
+                // Sorted, so that `a·b` and `b·a` are one monomial.
                 let mut m: Monomial = a.iter().chain(b).copied().collect();
                 m.sort();
                 list.push((m, x.wrapping_mul(*y)));

@@ -186,6 +186,8 @@ impl Affine<'_> {
             return Step::Done(self.opaque(key));
         }
         let bits = self.form_bits(key);
+        // The operand's form has 64 bits. Of an extension to fewer bits, as from `i8` to `i32`, only the low ones
+        // count.
         self.one((x, from), |f| if bits == 64 { f.clone() } else { f.truncated(bits, |v| self.bits(v)) })
     }
 
@@ -224,6 +226,8 @@ impl Affine<'_> {
         let of = |k: usize| self.range(data.args[k]).map(|(low, high)| (i128::from(low), i128::from(high)));
         let (Some(x), Some(y)) = (of(0), of(1)) else { return false };
         let Op::Binary(op) = data.op else { return false };
+        // Over two ranges, a sum, a difference and a product have their extremes at ends of both. Numbers of 64 bits
+        // cannot overflow 128 in one operation.
         let corners = [(x.0, y.0), (x.0, y.1), (x.1, y.0), (x.1, y.1)].map(|(a, b)| match op {
             BinOp::Add => a + b,
             BinOp::Sub => a - b,
@@ -270,6 +274,7 @@ impl Affine<'_> {
         let mut casts = Vec::new();
         let mut at = v;
         let mut range = loop {
+            // The caller's word comes first: it may know more than the operation shows.
             if let Some(range) = (self.facts.range)(at) {
                 break Some(range);
             }
@@ -312,6 +317,7 @@ impl Affine<'_> {
             Op::Const(c) => Some(eval::signed(scalar, *c)).map(|c| (c, c)),
             // A mask with the sign bit clear clears the sign of the result, whatever the other operand is.
             Op::Binary(BinOp::And) => args.iter().filter_map(|&a| positive(a)).min().map(|c| (0, c)),
+            // The dividend counts as unsigned: a negative one has a remainder below the divisor, too.
             Op::Binary(BinOp::Urem) => positive(args[1]).filter(|&c| c > 0).map(|c| (0, c - 1)),
             Op::Binary(BinOp::Lshr) => {
                 let by = func.const_bits(args[1])? % u64::from(scalar.bits());

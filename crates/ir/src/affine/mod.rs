@@ -147,6 +147,7 @@ impl<'a> Affine<'a> {
     /// Finds the recurrences of all loops; forms of other values are computed on demand.
     pub fn new(func: &'a Function, cfg: &'a Cfg, loops: &'a Loops, facts: Facts<'a>) -> Affine<'a> {
         let mut home = vec![None; func.values.len()];
+        // Entries of the arena that are in no block keep `None`: nothing is concluded about them.
         for &b in &func.layout {
             func.blocks[b].params.iter().for_each(|p| home[p.index()] = Some(b));
             let results = func.blocks[b].insts.iter().filter_map(|&i| func.insts[i].result);
@@ -154,6 +155,7 @@ impl<'a> Affine<'a> {
         }
         let (locals, headers) = (RefCell::default(), FxHashMap::default());
         let mut affine = Affine { func, cfg, loops, facts, home, locals, headers };
+        // At once, because forms of all values are resolved by the recurrences.
         affine.find_recurrences();
         affine
     }
@@ -202,6 +204,7 @@ impl<'a> Affine<'a> {
     pub fn next(&self, l: usize, v: Value) -> Option<Form> {
         let form = self.form_at(v, Ext::Own, l)?;
         let (_, step) = self.split(l, &form)?;
+        // `start + step·(k + 1)` is the form in iteration k plus the step.
         Some(form.plus(&step))
     }
 

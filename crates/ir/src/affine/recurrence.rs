@@ -62,6 +62,7 @@ impl Affine<'_> {
                 let by = self.local(arg, key.1).minus(&self.opaque(key));
                 // Other parameters of the header may stay as they are.
                 let by = self.in_rounds(&by, l)?;
+                // Several latches, as after a `continue`, must add the same step.
                 if !self.is_invariant_form(l, &by) || *step.get_or_insert_with(|| by.clone()) != by {
                     return None;
                 }

@@ -126,6 +126,7 @@ struct Parser<'t> {
 
 impl<'t> Parser<'t> {
     fn peek(&self) -> &Token {
+        // The last token is the end of the text, and remains the next one.
         &self.tokens[self.at.min(self.tokens.len() - 1)].0
     }
 
@@ -465,6 +466,7 @@ impl<'t> Parser<'t> {
     fn resolve(&mut self) -> Result<()> {
         let funcs = self.funcs.resolved().or_else(|offset| self.error_at(offset, "no function has this name"))?;
         let globals = self.globals.resolved().or_else(|offset| self.error_at(offset, "no global has this name"))?;
+        // Only now, because a string may be written after the function that prints it.
         if let Some(&(_, offset)) = self.strings.iter().find(|s| s.0 >= self.module.strings.len()) {
             return self.error_at(offset, "no string has this number");
         }

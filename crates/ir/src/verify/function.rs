@@ -160,6 +160,7 @@ fn terminator(r: &mut Report<'_>, b: Block, placed: &[bool]) {
             }
             let mut bits: Vec<u64> = cases.iter().map(|c| c.0).collect();
             bits.sort_unstable();
+            // Sorted, so that the last one is the largest and equal ones are neighbours.
             let fit = bits.last().is_none_or(|&most| most <= ty.scalar.mask());
             r.require(fit && bits.windows(2).all(|w| w[0] != w[1]), Rule::SwitchCases, at);
         }
