@@ -82,6 +82,7 @@ impl Context<'_, '_> {
             (_, "void") => format!("{{ {text}; }}"),
             _ => format!("{{ return {text}; }}"),
         };
+        // Types and text are all that decides about the function: equal ones share it.
         let key = format!("{ret} ({list}) {body}");
         self.charge(key.len() / 16)?;
         if let Some(&known) = self.wrappers.known.get(&key) {

@@ -61,6 +61,7 @@ impl Context<'_, '_> {
             }
             Op::Constant | Op::SpecConstant => {
                 let Kind::Number(scalar) = self.types[ty].kind else { bail!("its type is not that of a number") };
+                // A narrow constant has one word, whose upper bits may be its sign: the mask below takes them away.
                 let mut n = u64::from(inst.word(2)?);
                 if scalar.bits() == 64 {
                     n |= u64::from(inst.word(3)?) << 32;
@@ -109,6 +110,7 @@ impl Context<'_, '_> {
             let found = self.consts[id].ty;
             ensure!(self.same(wanted, found)?, "component {i} has another type than the composite says");
         }
+        // Other composites share their components: nested arrays written out would take the product of their sizes.
         if !matches!(self.types[ty].kind, Kind::Vector(..)) {
             return Ok(Content::Composite(ids.into()));
         }
@@ -138,6 +140,7 @@ impl Context<'_, '_> {
                 }
                 same
             }
+            // What a pointer points to makes no difference to its value.
             (Kind::Pointer(a, _), Kind::Pointer(b, _)) => a == b,
             _ => false,
         })
@@ -146,6 +149,7 @@ impl Context<'_, '_> {
     /// An operation on constants.
     fn operation(&mut self, inst: &Inst<'_>, ty: Ty, id: Id) -> Result<()> {
         let Some(op) = Op::from_u32(inst.word(2)?) else { bail!("its operation is not known") };
+        // The operation's own operands follow its number, and come where the instruction in a function has them.
         let words: Vec<u32> = [inst.word(0)?, id].into_iter().chain(inst.rest(3).iter().copied()).collect();
         let of = Inst { op, at: inst.at, words: &words };
         // Constants come before functions, so that the scratch function can use the constants that are known so far,

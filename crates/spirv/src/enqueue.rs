@@ -113,6 +113,7 @@ impl Context<'_, '_> {
         ensure!(u64::from(total) <= most, "a function that is enqueued takes {total} bytes; the most are {most}");
         let name = self.module.name_or_number(invoke);
         let module = self.module_number();
+        // The number is made of the name, so that the name must differ from those of all modules that are linked.
         let name = self.fresh_func_name(&format!("{name}.{module:016x}.block"))?;
         let number = abi::block_number(&name);
         let mut params = vec![Type::ptr(Space::Local); locals.len()];
@@ -130,6 +131,7 @@ impl Context<'_, '_> {
         if let Some(&from) = bytes.first() {
             this.b().mem_copy(room, from, size, align as u32);
         }
+        // The function may take a generic pointer.
         let mut args = vec![this.in_space(room, space)];
         args.extend(local);
         this.b().call(callee.func, &args, None);
@@ -137,6 +139,7 @@ impl Context<'_, '_> {
         let func = this.func;
         self.charge_insts(func.insts.len())?;
         self.ir.funcs.push(func);
+        // The structure is the last parameter, if there is one.
         let offset = offsets.last().copied().filter(|_| size > 0).unwrap_or(0);
         let child = Child { number, locals: locals.len(), space, offset, size: total };
         self.children.known.insert(key, child);

@@ -198,6 +198,7 @@ fn cut<'f, 'w>(f: &'f Func<'w>) -> Result<(FxHashMap<Id, Source<'f, 'w>>, Id)> {
     while at < f.body.len() {
         let head = &f.body[at];
         let mut one = || -> Result<usize> {
+            // Lines may stand between blocks.
             if matches!(head.op, Op::Line | Op::NoLine | Op::Nop) {
                 return Ok(at + 1);
             }
@@ -205,6 +206,7 @@ fn cut<'f, 'w>(f: &'f Func<'w>) -> Result<(FxHashMap<Id, Source<'f, 'w>>, Id)> {
             let label = head.word(0)?;
             let rest = &f.body[at + 1..];
             let Some(n) = rest.iter().position(|i| ends_block(i.op)) else { bail!("the block has no end") };
+            // A label before the terminator begins another block, so that this one has none.
             let begins = rest[..n].iter().any(|i| i.op == Op::Label);
             ensure!(!begins, "the block has no end");
             let source = Source { insts: &rest[..n], term: rest[n], block: None };
@@ -267,6 +269,7 @@ fn reach(blocks: &FxHashMap<Id, Source<'_, '_>>, first: Id) -> Result<Vec<Id>> {
     let next = |label: Id| next(label).map_err(|e| e.at(&blocks[&label].term));
     let mut seen = FxHashSet::from_iter([first]);
     let mut order = Vec::new();
+    // A list of what is to be done in place of recursion: chains of blocks are as long as kernels.
     let mut work = vec![(first, next(first)?)];
     while let Some((label, left)) = work.last_mut() {
         match left.pop() {
@@ -288,6 +291,7 @@ impl Fn<'_, '_, '_> {
         let (ret, types) = self.cx.signature(f)?;
         let params: Vec<Value> =
             self.func.params.clone().into_iter().map(|ty| self.func.add_block_param(self.entry, ty)).collect();
+        // The block of arguments gives a kernel its parameters in other forms: see `kernel_params`.
         if self.func.kernel.is_some() {
             return self.kernel_params(f, &types, &params);
         }
@@ -363,6 +367,7 @@ impl Fn<'_, '_, '_> {
             _ => (false, self.cx.types.parts(ret)?),
         };
         let mut args = Vec::new();
+        // A function of the IR has one result: a structure is returned through memory of the caller.
         let room = if is_void || parts.len() == 1 { None } else { Some(self.room_for(ret)?) };
         args.extend(room);
         for (param, &arg) in target.params.iter().zip(inst.rest(3)) {
@@ -376,6 +381,7 @@ impl Fn<'_, '_, '_> {
                 args.push(copy);
                 continue;
             }
+            // A structure is passed as its parts, one parameter each.
             for &part in val.parts.iter() {
                 args.push(self.memory_form(part));
             }
@@ -421,6 +427,8 @@ impl Fn<'_, '_, '_> {
                 for case in term.rest(2).chunks_exact(step) {
                     // A literal has the lower word first.
                     let high = if wide { u64::from(case[1]) << 32 } else { 0 };
+                    // A literal of a narrow type may be sign-extended to a word, and the IR wants its own bits only
+                    // (V19).
                     let bits = (u64::from(case[0]) | high) & scalar.mask();
                     cases.push((bits, self.edge(label, case[step - 1], blocks, phis)?));
                 }

@@ -31,6 +31,8 @@ impl<'a, 'w> Context<'a, 'w> {
             if let Some(name) = names.get(i) {
                 param.type_name = (*name).to_owned();
             }
+            // Translators name the parameters of the function of the source, and not those of the kernel that they put
+            // before it.
             if let (true, Some(inner)) = (param.name.is_empty(), inner) {
                 let name = self.module.name(inner.params[i].word(1)?);
                 param.name = name.unwrap_or_default().to_owned();
@@ -131,6 +133,7 @@ impl<'a, 'w> Context<'a, 'w> {
                     }
                     _ => bail!("a kernel takes a pointer to memory that the host cannot pass"),
                 };
+                // A pointer to constant memory is a pointer to `const`.
                 out.is_const |= space == Space::Constant;
                 Type::ptr(space)
             }

@@ -39,6 +39,7 @@ pub fn spec_constants(binary: &[u8]) -> std::result::Result<Vec<SpecConstant>, E
         };
         one(&inst).map_err(|e| e.at(&inst))?;
     }
+    // A constant without a number cannot be given by the host.
     let of = |&(ty, id): &(Id, Id)| Some(SpecConstant { number: *numbers.get(&id)?, size: *sizes.get(&ty)? });
     Ok(found.iter().filter_map(of).collect())
 }

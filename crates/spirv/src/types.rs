@@ -243,6 +243,7 @@ impl Types {
         ensure!(parts <= limits::PARTS && nodes <= 4 * limits::PARTS, "a value has more than {} parts", limits::PARTS);
         let mut parts = Vec::new();
         self.collect(ty, 0, &mut parts)?;
+        // Kept, because each value of the type asks for the list.
         let parts: Rc<[Part]> = parts.into();
         self.parts.insert(ty, parts.clone());
         Ok(parts)

@@ -137,6 +137,7 @@ impl Context<'_, '_> {
     /// Gives a global its initial bytes.
     pub fn initialise(&mut self, global: cloom_ir::GlobalRef, init: Id, size: u64) -> Result<()> {
         self.init_bytes += size;
+        // Before the bytes are allocated: a small module may have many variables with one large initial value.
         ensure!(self.init_bytes <= limits::INIT_BYTES, "more than {} bytes of initial values", limits::INIT_BYTES);
         let (mut bytes, mut relocs) = (vec![0; size as usize], Vec::new());
         self.write(init, 0, &mut bytes, &mut relocs)?;
@@ -158,6 +159,7 @@ impl Fn<'_, '_, '_> {
         let (_, of) = self.cx.types.pointee(ty)?;
         let (value, align) = (self.cx.types.value(of)?, self.cx.types[of].align as u32);
         let size = self.cx.types[of].size;
+        // In the entry block: the first use may be in a branch, and others elsewhere.
         let block = std::mem::replace(&mut self.block, self.entry);
         let room = self.b().alloca(size, align);
         let number = match what {

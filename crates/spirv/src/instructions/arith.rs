@@ -148,6 +148,7 @@ impl Fn<'_, '_, '_> {
     /// A sum takes a product into one operation that rounds once, where that is allowed and quicker.
     fn float_binary(&mut self, op: BinOp, a: Value, b: Value, id: u32) -> Result<Value> {
         let ty = self.ty(a);
+        // One fused operation on halves takes longer than two.
         let contract = self.contract
             && ty.scalar != Scalar::F16
             && self.cx.module.decoration(id, Decoration::NoContraction).is_none();

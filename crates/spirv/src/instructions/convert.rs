@@ -21,6 +21,7 @@ impl Fn<'_, '_, '_> {
                 ensure!(to.is_int(), "the result is no integer");
                 let signed = inst.op == Op::SConvert;
                 let saturates = self.cx.module.decoration(inst.result()?.1, Decoration::SaturatedConversion).is_some();
+                // A wider type holds every number of the narrower one.
                 if saturates && to.scalar.bits() < self.ty(a).scalar.bits() {
                     let sign = if signed { Sign::Signed } else { Sign::Unsigned };
                     self.saturated(a, sign, to, sign)?
@@ -148,6 +149,7 @@ impl Fn<'_, '_, '_> {
         ensure!(to.is_float() && to.lanes == from.lanes, "the result is not as many floats");
         let (wider, narrower) = (to.scalar.bits() > from.scalar.bits(), to.scalar.bits() < from.scalar.bits());
         match self.rounding(inst)? {
+            // Exact, whatever the way to round.
             _ if wider => Ok(self.b().cast(CastOp::Fext, a, to)),
             _ if !narrower => Ok(a),
             None | Some("_rte") => Ok(self.b().cast(CastOp::Ftrunc, a, to)),

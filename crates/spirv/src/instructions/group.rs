@@ -171,6 +171,7 @@ impl Fn<'_, '_, '_> {
     fn cluster(&mut self, id: Id) -> Result<u64> {
         let size = self.cx.integer(id)?;
         ensure!(size.is_power_of_two(), "the size {size} of a cluster is no power of two");
+        // More than any sub-group has.
         Ok(size.min(1 << 16))
     }
 

@@ -130,6 +130,7 @@ impl Fn<'_, '_, '_> {
         let list = if parts.len() == 2 { "a, b, c" } else { "a, b" };
         let (text, colour) = match (to.is_float(), sign) {
             (true, _) => (format!("read_imagef({list})"), Scalar::F32),
+            // Unsigned, so that both kinds of reads have one type.
             (false, Some(Sign::Signed)) => (format!("as_uint4(read_imagei({list}))"), Scalar::I32),
             (false, Some(Sign::Unsigned)) => (format!("read_imageui({list})"), Scalar::I32),
             (false, None) => {

@@ -54,6 +54,7 @@ impl Fn<'_, '_, '_> {
                     None => {
                         let size = self.resized(size, Type::I64, false);
                         let params = [byte_pointer(self, to, "")?, byte_pointer(self, from, "const ")?, "ulong".into()];
+                        // A size that only the launch knows: the IR copies constant sizes.
                         let text = "{ for (ulong i = 0; i < c; i++) a[i] = b[i]; }";
                         self.run_c(&params, &[to, from, size], text)?;
                         Ok(true)
@@ -94,6 +95,7 @@ impl Fn<'_, '_, '_> {
         self.private += size;
         ensure!(self.private <= limits::PRIVATE, "the function has more than {} bytes of variables", limits::PRIVATE);
         let block = std::mem::replace(&mut self.block, self.entry);
+        // Of one byte at least, so that no two variables have one address; in the entry block, where V16 wants it.
         let room = self.b().named_alloca(size.max(1), align.max(1), name);
         self.block = block;
         Ok(room)
