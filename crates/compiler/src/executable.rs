@@ -145,6 +145,7 @@ impl Executable {
 
     fn baseline(self: &Arc<Self>, i: usize) -> Option<Arc<KernelArtifact>> {
         let request = self.request(i).ok()?;
+        // What is cheap is asked first; `make` below reads the disk cache.
         if self.try_get(i, Variant::Vector.into()).is_some() || !self.shared.may_tier_up(&self.program, request.backend)
         {
             return None;
@@ -163,7 +164,8 @@ impl Executable {
             let begin = Instant::now();
             let hurry = || self.shared.queue.hurry(self, i, self.canonical(i, Variant::Vector.into()));
             // Threads use the backend for the first time one at a time. The baseline code must not wait until the
-            // optimised code is made.
+            // optimised code is made. (The Mandelbrot set on a simulated GPU, first result: 12 ms in this order, 12 or
+            // 21 without.)
             let hurried = request.backend.is_prepared().then(hurry);
             let baseline = request.compile(&key).map(Arc::new);
             let rests = hurried.unwrap_or_else(hurry);
@@ -301,6 +303,7 @@ impl Executable {
     /// Takes a kernel's code from the disk cache, if it is there.
     fn take_kept(&self, i: usize, key: SpecializationKey) -> Option<Arc<Built>> {
         let key = self.canonical(i, key);
+        // Not by `get_or_init` of the cell, which would need an answer also if there is nothing on disk.
         let built = Arc::new(self.request(i).ok()?.cached(&key)?);
         // Another thread may have filled it meanwhile.
         let _ = self.cell(i, key).set(Ok(built.clone()));
@@ -316,6 +319,7 @@ impl Executable {
     /// If the program has only one kernel, makes its code, first that of the baseline tier, and returns true. With
     /// several kernels it is not known which will be launched, and code for another one would be wasted.
     pub(crate) fn prepare_only(self: &Arc<Self>) -> bool {
+        // Code for images waits for their formats, which a launch gives.
         let is_only = self.kernels.len() == 1 && !self.is_open(&self.kernels[0].name);
         // To make the baseline code queues the optimised code, too.
         if is_only && self.baseline(0).is_none() {

@@ -28,6 +28,7 @@ fn own(func: &Function) -> u64 {
         Op::Alloca { size, .. } => size,
         _ => 0,
     });
+    // A vector of three elements may be kept as one of four.
     let values = func.values.values().map(|v| u64::from(v.ty.bytes()).next_power_of_two());
     variables.chain(values).fold(0, u64::saturating_add)
 }

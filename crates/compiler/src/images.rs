@@ -88,6 +88,7 @@ fn inline_accesses(
             library::link_function(module, &name, machine)?;
         }
     }
+    // The accesses themselves remain calls: `replace_accesses` looks for them in the kernel.
     let order = inline::bottom_up(module, kernel);
     let mut must = vec![false; module.funcs.len()];
     for &f in &order {
@@ -217,6 +218,8 @@ fn replace_formats(module: &mut Module, kernel: FuncRef, states: &ArgStates, rou
 /// Whether a texture unit is precise enough for a linear filter. It is for channels of 8 bits: its weights have 8 bits
 /// too, and so round no more than the channels do.
 fn may_be_sampled(channel_type: u32, rough: bool) -> bool {
+    // (Optical flow on floats: weights of 8 bits move the motion that is found by 1e-3 pixels; exact filters are off by
+    // 1e-6.)
     rough || matches!(channel_type, channel::SNORM_INT8 | channel::UNORM_INT8)
 }
 

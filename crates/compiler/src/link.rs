@@ -60,6 +60,7 @@ pub fn link(mut inputs: Vec<Arc<Program>>, kind: ImageKind, options: Option<&Bui
 
 /// Undefined symbols: functions that are called and constants that are used.
 fn undefined(module: &Module) -> Vec<String> {
+    // A declaration that nobody calls, as from a header, need not be defined.
     let called: std::collections::HashSet<_> = module.funcs.values().flat_map(cloom_ir::Function::callees).collect();
     let funcs = module
         .funcs

@@ -93,6 +93,7 @@ impl KernelInput<'_> {
         let manager = PassManager::new(self.passes);
         cloom_passes::run_with(&mut self.module, kernel, &manager, |pass, module| {
             log.time(pass);
+            // These passes changed another function, and the text is the kernel's.
             if pass != CALLEES {
                 log.text(pass, || module.function_text(&module.funcs[kernel]));
             }
