@@ -286,7 +286,8 @@ impl<'c, 'a, 'w> Fn<'c, 'a, 'w> {
     /// With the permissions of a floating-point operation.
     pub fn push_fast(&mut self, op: cloom_ir::Op, args: &[Value], ty: Type, id: Id) -> Result<Value> {
         let is_slow = matches!(op, cloom_ir::Op::Binary(BinOp::Fdiv) | cloom_ir::Op::Unary(UnOp::Sqrt));
-        // The flag is for quotients and roots of `f32` only (V49).
+        // As the front end of OpenCL C does, so that both languages give the same bits. The flag is for quotients and
+        // roots of `f32` only (V49).
         let fpmath = self.cx.fpmath && is_slow && ty.scalar == Scalar::F32;
         let flags = self.fast(id) | if fpmath { Flags::FPMATH } else { Flags::empty() };
         match self.b().push(op, args.iter().copied().collect(), Some(ty), flags) {
