@@ -192,6 +192,7 @@ impl Item {
             let calls = self.frames.len();
             let Some(frame) = self.frames.last_mut() else { break };
             let func: &Decoded = &program.funcs[frame.func.index()];
+            // A definition has an instruction for each terminator at least.
             if func.code.is_empty() {
                 return Err(FaultKind::NoBody(program.module.funcs[frame.func].name.clone()));
             }
@@ -414,6 +415,8 @@ impl<O: Observer> Running<'_, '_, O> {
                     Code::Subgroup { .. } => {
                         ids.ok_or(FaultKind::NotInItem)?;
                         self.spend((*pc - begin) as u64 + 1)?;
+                        // `pc` stays at the instruction until `go_on`: others of the sub-group see by it which
+                        // operation this one waits for.
                         return Ok(Event::Subgroup);
                     }
                     Code::Call { func, args, d } => return Ok(Event::Call(*func, args, *d)),
@@ -429,6 +432,8 @@ impl<O: Observer> Running<'_, '_, O> {
                     }
                     Code::Unreachable => return Err(FaultKind::Unreachable),
                     memory => {
+                        // Looked up for accesses only, which tell it to the observer. A fault takes its position from
+                        // the frame's `pc`.
                         self.span = func.spans[*pc];
                         self.memory(memory)?;
                     }

@@ -215,6 +215,7 @@ impl<'p> Machine<'p> {
     ) -> Result<(), Fault> {
         let program = self.program;
         let meta = check(&program.module.funcs[layout.kernel], range, args)?;
+        // The function has the dimensions in an order of its own, in which it is given all sizes and ids.
         let range = &range.in_order(layout.launch.dim_order);
         if program.module.funcs[layout.func].params.len() != 5 {
             return Err(FaultKind::BadLaunch("not a work-group function").into());
@@ -236,6 +237,7 @@ impl<'p> Machine<'p> {
         let launch = self.memory.allocate_with(&launch)?;
         self.memory.protect(launch);
         let [x, y, z] = range.local;
+        // The lanes of a last, partial vector have room, too.
         let items = x.next_multiple_of(u64::from(layout.launch.lanes.max(1))) * y * z;
         let scratch_size = layout.launch.scratch_fixed + layout.launch.scratch_per_item * items;
         let mut fuel = self.options.fuel;
@@ -245,6 +247,7 @@ impl<'p> Machine<'p> {
             while let Some(group) = left.next() {
                 let size = group_size(range, group);
                 let mut count = 1;
+                // Groups of a batch are neighbours of dimension 0 and of one size, as `abi::GROUP_COUNT` demands.
                 let beside = |next: &[u64; 3]| next[1..] == group[1..] && group_size(range, *next) == size;
                 while layout.launch.grid_stride_bytes > 0 && count < TOGETHER && left.next_if(beside).is_some() {
                     count += 1;
