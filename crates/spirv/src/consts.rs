@@ -52,6 +52,7 @@ impl Context<'_, '_> {
         let ty = self.types.get(type_id)?;
         let spec = self.spec_value(id)?;
         let value = match inst.op {
+            // What is undefined is zero, as in functions.
             Op::ConstantNull | Op::Undef => Content::Null,
             Op::ConstantTrue | Op::ConstantFalse | Op::SpecConstantTrue | Op::SpecConstantFalse => {
                 ensure!(self.types[ty].kind == Kind::Bool, "its type is not that of a truth value");
@@ -191,6 +192,7 @@ impl Context<'_, '_> {
         self.charge(1)?;
         let Some(Constant { ty, value }) = self.consts.get(&id).cloned() else { bail!("%{id} is no constant") };
         match value {
+            // The bytes are zeros already.
             Content::Null => {}
             Content::Composite(ids) => {
                 for (i, &part) in ids.iter().enumerate() {
@@ -262,6 +264,7 @@ fn evaluate(scratch: &Fn<'_, '_, '_>) -> Result<FxHashMap<Value, Known>> {
 }
 
 fn compute(op: &IrOp, ty: Type, types: &[Type], args: &[&Known]) -> Option<Known> {
+    // The type that an operation computes in is its operand's: that of a comparison's result is `i1`.
     let scalar = types.first().map_or(Scalar::I8, |ty| ty.scalar);
     // Addresses are known up to the place of their variable, so that only moving and casting them gives a constant.
     if let [Known::Address(g, offset, space), rest @ ..] = args {

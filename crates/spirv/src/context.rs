@@ -102,6 +102,7 @@ impl<'a, 'w> Context<'a, 'w> {
             self.declaration(inst).map_err(|e| e.at(inst))?;
         }
         self.functions()?;
+        // Last, when all uses of built-in functions are known: they are compiled together.
         self.compile_wrappers()?;
         Ok(self.ir)
     }
@@ -192,6 +193,7 @@ impl<'a, 'w> Context<'a, 'w> {
                 let element = self.types.get(inst.word(1)?)?;
                 let count = self.integer(inst.word(2)?)?;
                 let data = &self.types[element];
+                // A structure without members has no bytes, and yet there may be an array of it.
                 let sized = data.size > 0 || matches!(data.kind, Kind::Struct(_) | Kind::Array(..));
                 ensure!(sized, "there are no arrays of this type");
                 Kind::Array(element, count)
@@ -269,6 +271,7 @@ fn rounds_twice(module: &Module<'_>) -> FxHashSet<Id> {
     };
     let mut list: Vec<Id> = module.entries.iter().filter(is_off).map(|e| e.function).collect();
     let mut found = FxHashSet::default();
+    // Most modules have no such kernel, and need no map of their functions.
     if list.is_empty() {
         return found;
     }

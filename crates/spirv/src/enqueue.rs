@@ -186,6 +186,7 @@ impl Context<'_, '_> {
     /// Refuses what is no `ndrange_t`: a structure of an `i32` and three arrays of three `i64`.
     fn check_range(&mut self, ty: Ty) -> Result<()> {
         let is_struct = matches!(self.types[ty].kind, Kind::Struct(_));
+        // The number of parts is looked at before the list of them is made.
         if is_struct && self.types[ty].parts as usize == RANGE_PARTS && self.types[ty].size == abi::RANGE_SIZE {
             let parts = self.types.parts(ty)?;
             let wanted = |i: usize| if i == 0 { Type::I32 } else { Type::I64 };

@@ -73,7 +73,9 @@ impl<'c, 'a, 'w> Fn<'c, 'a, 'w> {
                 self.span = Span::NONE;
                 true
             }
+            // Structure and lifetimes are found in the graph again, where a pass needs them.
             Op::Nop | Op::SelectionMerge | Op::LoopMerge | Op::LifetimeStart | Op::LifetimeStop => true,
+            // Nothing is concluded from the assumption, but its operand must be a truth value.
             Op::AssumeTrueKHR => {
                 self.truth_of(inst.word(0)?)?;
                 true

@@ -28,6 +28,7 @@ impl<'a, 'w> Context<'a, 'w> {
         for (i, (param, &ty)) in f.params.iter().zip(&types).enumerate() {
             let id = param.word(1)?;
             let (ir, mut param) = self.kernel_param(id, ty)?;
+            // The name that the source wrote, such as `uint`: the type in SPIR-V has no sign.
             if let Some(name) = names.get(i) {
                 param.type_name = (*name).to_owned();
             }
@@ -63,6 +64,7 @@ impl<'a, 'w> Context<'a, 'w> {
         let mut meta = KernelMeta { partial_groups, ..KernelMeta::default() };
         for &(mode, words, ids) in &entry.modes {
             let number = |i: usize| match words.get(i) {
+                // The operands of a mode with ids are constants, which may be specialised.
                 Some(&id) if ids => Ok(u32::try_from(self.integer(id)?).unwrap_or(u32::MAX)),
                 Some(&n) => Ok(n),
                 None => bail!("an execution mode has too few operands"),

@@ -117,6 +117,7 @@ impl<'w> Module<'w> {
     fn outside(&mut self, inst: &Inst<'w>) -> Result<()> {
         match inst.op {
             Op::Nop | Op::Source | Op::SourceContinued | Op::SourceExtension | Op::ModuleProcessed => {}
+            // Members lie as OpenCL C places them (see `types`), whatever decorations say of offsets.
             Op::MemberName | Op::MemberDecorate | Op::GroupMemberDecorate | Op::DecorationGroup => {}
             // Who may alias whom is found out again.
             Op::MemberDecorateString

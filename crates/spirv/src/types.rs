@@ -199,6 +199,7 @@ impl Types {
         *self.private.entry(to).or_insert_with(|| {
             let id = self.names[to.0 as usize];
             let kind = Kind::Pointer(Space::Private, id);
+            // Without an entry in `ids`: no id of the module names it.
             self.list.push(Data { kind, size: 8, align: 8, parts: 1, nodes: 1, depth: 0 });
             self.names.push(id);
             Ty(self.list.len() as u32 - 1)

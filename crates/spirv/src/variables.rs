@@ -88,6 +88,7 @@ impl Context<'_, '_> {
             ensure!(wanted.is_power_of_two() && wanted <= 4096, "{wanted} is no alignment");
             align = align.max(u64::from(wanted));
         }
+        // Local memory is always internal (V56).
         let (linkage, name) = match linkage {
             Some((name, LinkageType::Import)) => (GlobalLinkage::Import, name),
             Some((name, LinkageType::LinkOnceODR)) if space != Space::Local => (GlobalLinkage::LinkOnce, name),

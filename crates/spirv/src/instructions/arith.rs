@@ -66,6 +66,7 @@ impl Fn<'_, '_, '_> {
             Op::Not => self.int_unary(inst, UnOp::Not)?,
             Op::BitReverse => self.int_unary(inst, UnOp::BitReverse)?,
             Op::BitCount => {
+                // The count may have another width than what is counted.
                 let n = self.int_unary(inst, UnOp::Popcount)?;
                 let to = self.result_type(inst)?;
                 self.resized(n, to, false)
@@ -121,6 +122,7 @@ impl Fn<'_, '_, '_> {
     fn wraps(&self, inst: &Inst<'_>) -> Result<Flags> {
         let (_, id) = inst.result()?;
         let mut flags = Flags::empty();
+        // Of the operations that come here, only these may have the flags (V49).
         if !matches!(inst.op, Op::IAdd | Op::ISub | Op::IMul | Op::SNegate) {
             return Ok(flags);
         }

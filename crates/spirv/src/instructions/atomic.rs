@@ -92,6 +92,7 @@ impl Fn<'_, '_, '_> {
             }
             Op::MemoryBarrier => {
                 let (scope, order) = (self.scope(inst.word(0)?)?, self.order(inst.word(1)?)?);
+                // A relaxed one orders nothing.
                 if order != Order::Relaxed {
                     // A fence of a sub-group is its barrier.
                     self.b().fence(order, scope.max(Scope::Group));
@@ -113,6 +114,7 @@ impl Fn<'_, '_, '_> {
                         if memory > Scope::SubGroup && order != Order::Relaxed {
                             self.b().fence(order, memory);
                         }
+                        // This fence is the barrier itself: see `Op::Fence` of the IR.
                         self.b().fence(Order::AcqRel, Scope::SubGroup);
                     }
                     _ => bail!("a barrier is of a work-group or of a sub-group"),

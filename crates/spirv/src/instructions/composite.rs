@@ -22,6 +22,7 @@ impl Fn<'_, '_, '_> {
                 let (ty, id) = inst.result()?;
                 let ty = self.cx.types.get(ty)?;
                 let parts = self.cx.types.parts(ty)?;
+                // Zeros, because the IR has no undefined values.
                 let parts = parts.iter().map(|p| self.b().iconst(p.ty, 0)).collect();
                 self.define(id, ty, parts)
             }
@@ -69,6 +70,7 @@ impl Fn<'_, '_, '_> {
                 let mut parts = of.parts.to_vec();
                 match at.lane {
                     Some(lane) => parts[at.part] = self.b().insert_lane(parts[at.part], lane, x.parts[0]),
+                    // The parts of a nested composite stand side by side, so that it is replaced as a whole.
                     None => parts[at.part..at.part + x.parts.len()].copy_from_slice(&x.parts),
                 }
                 let ty = self.cx.types.get(ty)?;

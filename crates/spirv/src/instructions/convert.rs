@@ -42,6 +42,7 @@ impl Fn<'_, '_, '_> {
             Op::ConvertPtrToU => {
                 let p = self.pointer(inst.word(2)?)?;
                 let to = self.number(inst)?;
+                // An address has 64 bits; the result may have fewer.
                 let n = self.b().cast(CastOp::PtrToInt, p, Type::I64);
                 self.resized(n, to, false)
             }
@@ -65,6 +66,8 @@ impl Fn<'_, '_, '_> {
                 let p = self.generic(inst)?;
                 let Some(space) = self.result_type(inst)?.space() else { bail!("the result is no pointer") };
                 ensure!(castable(space) && space != Space::Generic, "it is not to one memory");
+                // By the tag, which says where the pointer came from: a null pointer results if that was another
+                // memory.
                 let (is_there, null) = (self.is_in(p, space), self.b().iconst(Type::ptr(space), 0));
                 let there = self.in_space(p, space);
                 self.b().select(is_there, there, null)

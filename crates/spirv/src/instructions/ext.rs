@@ -54,6 +54,7 @@ impl Fn<'_, '_, '_> {
         let (name, sign) = match text.split_once('_') {
             Some(("s", name)) => (name, Sign::Signed),
             Some(("u", name)) => (name, Sign::Unsigned),
+            // Functions of floats, or of integers whose sign makes no difference.
             _ => (text.as_str(), Sign::Signed),
         };
         let name = match op {
@@ -71,12 +72,15 @@ impl Fn<'_, '_, '_> {
                 (Std::frexp | Std::remquo | Std::lgamma_r, Some(space)) => c_pointer(space, &c_type(int, sign)),
                 (Std::fract | Std::modf | Std::sincos, Some(space)) => c_pointer(space, &c_type(ty, sign)),
                 (_, Some(_)) => bail!("`{name}` does not take a pointer"),
+                // Unsigned in OpenCL C, although the instruction's name does not say it: the code of a NaN, the low
+                // half of a wider number, the mask of a shuffle.
                 (Std::nan, _) => c_type(own, Sign::Unsigned),
                 (Std::s_upsample, _) if i == 1 => c_type(own, Sign::Unsigned),
                 (Std::shuffle | Std::shuffle2, _) if i + 1 == args.len() => c_type(own, Sign::Unsigned),
                 _ => c_type(own, sign),
             });
         }
+        // The magnitude of the least number is no signed number.
         let unsigned = matches!(op, Std::s_abs | Std::s_abs_diff);
         let ret = c_type(ty, if unsigned { Sign::Unsigned } else { sign });
         let names: Vec<String> = (0..args.len()).map(param_name).collect();

@@ -9,6 +9,7 @@ use spirv::{GroupOperation, Op};
 
 /// How a reduction or a scan combines: the end of the function's name, and the sign of integers.
 fn combination(op: Op) -> Option<(&'static str, Sign)> {
+    // The sign makes no difference to floats, nor to sums and bits.
     use Sign::{Signed, Unsigned};
     Some(match op {
         Op::GroupIAdd | Op::GroupFAdd | Op::GroupNonUniformIAdd | Op::GroupNonUniformFAdd => ("add", Signed),
@@ -82,6 +83,7 @@ impl Fn<'_, '_, '_> {
                 let [scope, value] = inst.operands()?;
                 self.subgroup_scope(scope)?;
                 let value = self.one(value)?;
+                // The functions of OpenCL C take no truth values.
                 let value = if self.ty(value).scalar == Scalar::I1 { self.truth_as_int(value) } else { value };
                 let params = [c_type(self.ty(value), Sign::Signed)];
                 let v = self.call_c("int", &params, &[value], "sub_group_non_uniform_all_equal(a)", Type::I32)?;
@@ -99,6 +101,7 @@ impl Fn<'_, '_, '_> {
                 let [scope, value, delta] = inst.operands()?;
                 self.subgroup_scope(scope)?;
                 let delta = self.uint(delta)?;
+                // Without the optional size of a cluster, the whole sub-group rotates.
                 let name = match inst.words.get(5) {
                     None => "sub_group_rotate(a, b)".to_owned(),
                     Some(&size) => format!("sub_group_clustered_rotate(a, b, {})", self.cluster(size)?),
@@ -134,6 +137,7 @@ impl Fn<'_, '_, '_> {
             _ => return Ok(false),
         };
         self.subgroup_scope(inst.word(2)?)?;
+        // There the kind of the operation comes before the ballot.
         let counts = inst.op == Op::GroupNonUniformBallotBitCount;
         let mask = self.int(inst.word(if counts { 4 } else { 3 })?)?;
         ensure!(self.ty(mask) == uint4, "a ballot is a vector of four integers");
@@ -187,6 +191,7 @@ impl Fn<'_, '_, '_> {
     fn each(&mut self, v: Value, mut f: impl FnMut(&mut Self, Value) -> Result<Value>) -> Result<Value> {
         let ty = self.ty(v);
         let is_truth = ty.scalar == Scalar::I1;
+        // SPIR-V combines vectors, too, and OpenCL C scalars only.
         let wide = if is_truth { self.truth_as_int(v) } else { v };
         let out = match ty.lanes {
             1 => f(self, wide)?,
@@ -222,6 +227,7 @@ impl Fn<'_, '_, '_> {
 
     fn combine(&mut self, inst: &Inst<'_>, word: &str, sign: Sign) -> Result<bool> {
         let [scope, operation, value] = inst.operands()?;
+        // The name tells whether only a part of the work-items may execute it.
         let uniform = format!("{:?}", inst.op).strip_prefix("GroupNonUniform").is_none();
         let head = match uniform {
             true => match self.group_scope(scope)? {
@@ -307,6 +313,7 @@ impl Fn<'_, '_, '_> {
             "ulong".into(),
             "event_t".into(),
         ];
+        // SPIR-V has one instruction for two functions: a stride of 1 is the plain copy.
         let one = self.func.const_bits(stride) == Some(1);
         let text = match one {
             true => "async_work_group_copy(a, b, c, e)",

@@ -138,6 +138,8 @@ impl Fn<'_, '_, '_> {
                 (text, Scalar::I32)
             }
         };
+        // A function of OpenCL C gives one number for a depth image, and a colour for others. The instruction may want
+        // either.
         let ty = Type::vector(colour, if image.is_depth { 1 } else { 4 });
         let v = self.call_c(&c_type(ty, Sign::Unsigned), &params, &args, &text, ty)?;
         let v = match (ty.lanes, to.lanes) {
@@ -160,6 +162,7 @@ impl Fn<'_, '_, '_> {
         ensure!(matches!(ty.scalar, Scalar::F32 | Scalar::I32), "colours are of 32 bits");
         ensure!(matches!(ty.lanes, 1 | 4), "a colour has four components");
         match (image.is_depth, ty.lanes) {
+            // The function for a depth image takes one number.
             (true, 4) => colour = self.b().extract_lane(colour, 0),
             (false, 1) => colour = self.b().splat(colour, 4),
             _ => {}

@@ -19,7 +19,9 @@ impl Fn<'_, '_, '_> {
             Op::SubgroupBlockReadINTEL | Op::SubgroupImageBlockReadINTEL => {
                 let ty = self.result_type(inst)?;
                 let (mut params, args, names) = self.intel_block(inst, 2)?;
+                // Blocks are bits: the functions take unsigned integers, and floats are cast.
                 let (name, of) = block_function("read", ty)?;
+                // An image has two parameters, whose types are complete.
                 if let [pointer] = &mut params[..] {
                     *pointer = pointer.replace("void", &format!("const {}", c_type(of.lane(), Sign::Unsigned)));
                 }

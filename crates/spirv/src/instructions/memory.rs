@@ -74,6 +74,7 @@ impl Fn<'_, '_, '_> {
                 let (a, b) = (self.pointer(a)?, self.pointer(b)?);
                 self.alike(a, b)?;
                 let [a, b] = [a, b].map(|p| self.b().cast(cloom_ir::CastOp::PtrToInt, p, Type::I64));
+                // The difference is counted in elements.
                 let bytes = self.b().binary(BinOp::Sub, a, b);
                 let size = self.b().iconst(Type::I64, size);
                 let n = self.b().binary(BinOp::Sdiv, bytes, size);
