@@ -330,6 +330,7 @@ fn decode(func: &Function, collective: &[bool], in_step: bool) -> Decoded {
     }
     let mut d =
         Decoder { func, regs: vec![0; func.values.len()], out: Decoded::default(), starts: vec![0; func.blocks.len()] };
+    // Registers of all values first: an instruction may use a value of a block that comes later in the layout.
     for &b in &func.layout {
         for &p in &func.blocks[b].params {
             d.allocate(p);
@@ -345,6 +346,7 @@ fn decode(func: &Function, collective: &[bool], in_step: bool) -> Decoded {
     // stand in topological order. Other functions are spared the search for loops.
     let (blocks, waits) = if in_step { order(func, collective) } else { (func.layout.clone(), FxHashMap::default()) };
     let mut ends = FxHashMap::default();
+    // Then the instructions, with the numbers of blocks as targets: the positions of later blocks are not known yet.
     for b in blocks {
         d.starts[b.index()] = d.out.code.len() as u32;
         for &i in &func.blocks[b].insts {
@@ -426,6 +428,7 @@ fn order(func: &Function, collective: &[bool]) -> (Vec<Block>, Waits) {
     let mut waits = Waits::default();
     for l in &loops.loops {
         let is_collective_call = |op: &Op| is_collective(op) || matches!(op, Op::Call(f) if collective[f.index()]);
+        // Other loops need no wait: their work-items meet at the next operation of the sub-group.
         if insts(func, &l.blocks).any(is_collective_call)
             && let Some(&last) = l.blocks.iter().max_by_key(|&b| key(b))
         {
@@ -497,6 +500,7 @@ impl Decoder<'_> {
             // a fence has nothing to do.
             Op::Const(_) | Op::Iota | Op::Fence { .. } | Op::Prefetch => return,
             Op::Unary(op) => Code::Un { op: *op, l: l(0), d, a },
+            // Most operations are of scalars, which the interpreter's loop need not count.
             Op::Binary(op) if rn == 1 => Code::Bin { op: *op, ty: l(0).ty, d, a, b },
             Op::Binary(op) => Code::BinV { op: *op, l: l(0), d, a, b },
             Op::Fma => Code::Fma { l: l(0), d, a, b, c },

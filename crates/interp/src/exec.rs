@@ -218,6 +218,8 @@ impl Item {
                 Event::Call(callee, args, d) => {
                     frame.pc += 1;
                     let (from, base) = (frame.base, self.registers.len());
+                    // The callee's frame lies behind the caller's. The arguments are copied within one list of
+                    // registers.
                     let decoded = &program.funcs[callee.index()];
                     self.registers.extend_from_slice(&decoded.registers);
                     for (&(a, n), &(p, _)) in args.iter().zip(&decoded.params) {
@@ -455,6 +457,7 @@ impl<O: Observer> Running<'_, '_, O> {
             return self.map(to.n, d, |r, i| eval::cast(CastOp::Bitcast, from.ty, to.ty, r[(a + i) as usize]));
         }
         let size = from.ty.bytes() as usize;
+        // As in memory: lane 0 has the lowest bytes.
         let mut bytes = Vec::with_capacity(size * from.n as usize);
         for i in 0..from.n {
             bytes.extend_from_slice(&self.get(a + i).to_le_bytes()[..size]);

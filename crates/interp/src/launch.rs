@@ -355,6 +355,8 @@ fn check<'f>(func: &'f Function, range: &NdRange, args: &[Arg]) -> Result<&'f Ke
         return Err(FaultKind::BadLaunch("a wrong number of arguments"));
     }
     for ((arg, p), ty) in args.iter().zip(&meta.params).zip(&func.params) {
+        // The verifier has checked that kinds and types of parameters agree (V11); here the arguments are compared with
+        // them.
         let good = match (arg, p.kind) {
             (Arg::Bytes(b), ParamKind::Value | ParamKind::Sampler) => {
                 b.len() == p.size as usize && p.size >= ty.bytes() && !ty.is_ptr()
@@ -431,12 +433,15 @@ fn take_turns<O: Observer>(
                     pool.push(item);
                 }
                 Ok(Stop::Barrier(func, pc)) => {
+                    // Barriers are told apart by function and instruction. Two calls of one function that waits are one
+                    // barrier.
                     diverged |= barrier.is_some_and(|b| b != (func, pc));
                     barrier = Some((func, pc));
                     items[i] = Some(item);
                 }
                 Ok(Stop::Subgroup) => {
                     items[i] = Some(item);
+                    // Its operation is executed when all others wait, too, or have ended.
                     waiting.push(i);
                 }
                 Err(fault) => {

@@ -53,6 +53,7 @@ impl Memory {
             return Err(FaultKind::Memory);
         }
         let slot = match self.free.pop() {
+            // The slot that was freed last is used first, and its bytes are allocated already.
             Some(slot) => slot,
             None if self.segments.len() < 1 << SLOT_BITS => {
                 self.segments.push(Segment::default());
