@@ -143,6 +143,7 @@ impl CloneMap {
     }
 
     fn append(&mut self, func: &mut Function, mut data: InstData, ty: Option<Type>, to: Block) -> Inst {
+        // The result is the original's value; the copy gets one of its own.
         let result = data.result.take();
         let inst = func.insts.push(data);
         if let (Some(old), Some(ty)) = (result, ty) {
@@ -156,6 +157,7 @@ impl CloneMap {
 
     fn rename_args(&self, func: &mut Function, inst: Inst) {
         for a in &mut func.insts[inst].args {
+            // A value from outside of what is copied stays the same.
             *a = self.values.get(a).copied().unwrap_or(*a);
         }
     }

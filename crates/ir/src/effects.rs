@@ -142,6 +142,7 @@ impl Op {
             OpClass::AtomicLoad => Effects::READS | Effects::ATOMIC | Effects::ORDERS,
             OpClass::AtomicStore => Effects::WRITES | Effects::ATOMIC | Effects::ORDERS,
             OpClass::AtomicUpdate => Effects::READS | Effects::WRITES | Effects::ATOMIC | Effects::ORDERS,
+            // A clock measures what stands between two of them, so that accesses stay on their side.
             OpClass::Fence | OpClass::Clock => Effects::ORDERS,
             OpClass::Subgroup => Effects::SUBGROUP,
             // The launcher may do anything with what the operands point to.

@@ -23,6 +23,7 @@ macro_rules! entities {
 
         impl Entity for $name {
             fn new(index: usize) -> Self {
+                // The largest number means `none` in tables of entities.
                 debug_assert!(index < u32::MAX as usize);
                 Self(index as u32)
             }

@@ -270,6 +270,7 @@ impl Function {
     pub fn is_defined_in(&self, v: Value, blocks: &[Block]) -> bool {
         match self.values[v].def {
             ValueDef::Param(b, _) => blocks.contains(&b),
+            // An instruction does not know its block: this looks through all of them, for questions about few values.
             ValueDef::Inst(i) => blocks.iter().any(|&b| self.blocks[b].insts.contains(&i)),
         }
     }

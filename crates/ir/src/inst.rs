@@ -692,6 +692,7 @@ impl Term {
             (Term::Jump(e), 0) => Some(e),
             (Term::Branch { then, .. }, 0) => Some(then),
             (Term::Branch { els, .. }, 1) => Some(els),
+            // The default comes after the cases, as in `edges`.
             (Term::Switch { cases, default, .. }, _) => match i.checked_sub(cases.len()) {
                 None => Some(&cases[i].1),
                 Some(0) => Some(default),

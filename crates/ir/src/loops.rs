@@ -65,6 +65,7 @@ impl Loops {
         for &header in cfg.rpo() {
             let mut latches: Vec<Block> =
                 cfg.preds(header).iter().copied().filter(|&p| dom.dominates(header, p)).collect();
+            // A latch with two edges to the header is listed twice among the predecessors.
             latches.sort();
             latches.dedup();
             if !latches.is_empty() {

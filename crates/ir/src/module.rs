@@ -28,6 +28,7 @@ struct EncodedSpan(u32, u32, u16);
 
 impl From<Span> for EncodedSpan {
     fn from(span: Span) -> EncodedSpan {
+        // Numbers are encoded with as many bytes as they need: above the file, an absent call costs nothing.
         EncodedSpan(u32::from(span.file) | u32::from(span.inlined) << 16, span.line, span.col)
     }
 }

@@ -193,6 +193,7 @@ impl Names {
             next += 1;
         };
         for (i, &b) in func.layout.iter().enumerate() {
+            // The verifier prints functions whose indices are out of range.
             let Some(block) = func.blocks.get(b) else { continue };
             names.blocks[b.index()] = i as u32;
             for &p in &block.params {
@@ -271,6 +272,7 @@ fn print_function(f: &mut impl Write, module: &Module, func: &Function) -> fmt::
         return writeln!(f);
     }
     writeln!(f, " {{")?;
+    // Before the blocks, because the parser checks the numbers of calls in positions.
     for call in &func.inlined {
         write!(f, "  inlined {}", name_text(&call.function))?;
         print_span(f, call.span)?;

@@ -23,6 +23,7 @@ pub struct Layout {
 
 /// The memory of a pipe for packets of so many bytes, at most so many. There is a power of two of slots.
 pub fn layout(packet_size: u32, max_packets: u32) -> Layout {
+    // A power of two, so that the low bits of a packet's number are its slot, also when the numbers wrap.
     let slots = u64::from(max_packets).next_power_of_two();
     let data = (FIXED + slots * MARKS).next_multiple_of(ALIGN);
     let words = [u64::from(packet_size), u64::from(max_packets), slots - 1, data];

@@ -52,6 +52,7 @@ impl Body<'_, '_> {
             return self.p.error("expected a block, like bb0");
         };
         self.p.at += 1;
+        // Blocks get their entities in the order of the text, which is the layout.
         let block = self.func.add_block();
         if self.names.blocks.insert(number, block).is_some() {
             return self.p.error_at(offset, "a second block of this number");
@@ -210,6 +211,7 @@ impl Body<'_, '_> {
         }
         let op = self.op()?;
         let mut flags = Flags::empty();
+        // No operation, value or immediate is named like a flag.
         while let Some((flag, _)) = Flags::NAMES.iter().find(|(_, name)| self.p.peek_word() == Some(*name)) {
             self.p.at += 1;
             flags |= *flag;

@@ -415,6 +415,7 @@ impl<'t> Parser<'t> {
         ];
         let mut meta = KernelMeta::default();
         self.punct(b'{')?;
+        // Optional words come in the order in which `print` writes them, here and below.
         while self.eat_word("param") {
             let (name, type_name) = (self.string()?, self.string()?);
             let word = self.word()?;

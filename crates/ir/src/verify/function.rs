@@ -22,6 +22,7 @@ pub fn verify_function(module: &Module, func: &Function, errors: &mut Vec<Verify
     if func.is_declaration() || report.errors[report.before..].iter().any(|e| e.rule == Rule::Range) {
         return;
     }
+    // The rules from here on follow indices, which are in range now.
     structure(&mut report);
     inlined(&mut report);
     // Dominance means nothing in a function whose blocks are wrong.
@@ -54,6 +55,8 @@ fn signature(r: &mut Report<'_>) {
 fn param_fits(p: &KernelParam, ty: Type) -> bool {
     let pointer = |space: Space| ty == Type::ptr(space);
     match p.kind {
+        // A vector of three elements has the size of four for the host, so that more bytes may be given than are
+        // loaded.
         ParamKind::Value => !ty.is_ptr() && ty.scalar != Scalar::I1 && u64::from(p.size) >= bytes(ty),
         ParamKind::Struct => pointer(Space::Constant),
         ParamKind::Global | ParamKind::Pipe => pointer(Space::Global) && p.size == 8,

@@ -135,6 +135,7 @@ impl Check<'_, '_> {
                 self.need(a[0].is_vector() && r == a[0] && is_index(a[1]) && a[2] == r.lane(), Rule::Lane);
             }
             Op::Shuffle(mask) => {
+                // The length is looked at before it is cut to the 16 bits of a number of lanes.
                 let fits = mask.len() <= usize::from(Type::MAX_LANES)
                     && mask.iter().all(|&m| u32::from(m) < 2 * u32::from(a[0].lanes));
                 self.need(fits && a[0] == a[1] && r == Type::vector(a[0].scalar, mask.len() as u16), Rule::Shuffle);

@@ -100,6 +100,7 @@ fn recursion(module: &Module) -> Option<FuncRef> {
     }
     let callees: Vec<Vec<FuncRef>> = module.funcs.values().map(callees).collect();
     let mut state = vec![State::New; callees.len()];
+    // From each function, because a cycle may be reached from no other.
     for root in module.funcs.keys() {
         if state[root.index()] != State::New {
             continue;
