@@ -73,6 +73,7 @@ pub fn folder_from_env() -> Option<PathBuf> {
     if env::CACHE.is_off() {
         return None;
     }
+    // `CLOOM_CACHE_DIR` names the folder itself; the other two name where the caches of all programs are.
     let caches = || env::HOME.path().map(|home| home.join(".cache"));
     env::CACHE_DIR.path().or_else(|| env::XDG_CACHE_HOME.path().or_else(caches).map(|caches| caches.join("cloom")))
 }

@@ -36,6 +36,7 @@ impl Config {
     /// The configuration from the environment.
     pub fn from_env() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        // No vector has more lanes than a ballot has bits.
         let lanes = cloom_caps::env::LANES.get().and_then(|l| l.parse().ok()).map(|l: u16| l.clamp(1, 64));
         let remarks = cloom_caps::env::REMARKS.is_on();
         let background_threads = (cores / 2).clamp(1, 8);

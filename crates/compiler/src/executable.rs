@@ -127,6 +127,7 @@ impl Executable {
     /// threads.
     pub fn prefetch_kernel(self: &Arc<Self>, name: &str, key: impl Into<SpecializationKey>) -> bool {
         if let Some(i) = self.index(name) {
+            // The canonical key, so that two keys for the same code are one piece of work.
             self.shared.queue.push(self, i, self.canonical(i, key.into()));
         }
         self.shared.queue.is_active()
@@ -207,6 +208,7 @@ impl Executable {
     pub fn take_over(&self, name: &str, key: impl Into<SpecializationKey>) {
         let Some(i) = self.index(name) else { return };
         let key = self.canonical(i, key.into());
+        // If another thread has begun, nothing is left to do but to wait for its code.
         if self.shared.queue.take(self, i, &key) {
             self.prepare(i, key);
         }

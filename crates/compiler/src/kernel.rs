@@ -146,6 +146,7 @@ impl Request<'_> {
 
     fn generate(&self, mut module: Module, key: &SpecializationKey, mut log: StageLog) -> Result<Built, CompileError> {
         if let Some(call) = self.shared.before_code.get() {
+            // The runtime starts the driver's compiler here, which gets ready while this code is made.
             call(self.backend.target());
         }
         let machine = *self.backend.target().machine();
@@ -161,6 +162,7 @@ impl Request<'_> {
         let Generated { artifact, decisions, internal_error, .. } = generated;
         manager.add(&generated.statistics);
         let statistics = manager.statistics();
+        // Code from the cache does not come here: a bug is counted where it happened.
         internal_error.iter().for_each(|bug| self.shared.note_internal_error(self.name, bug));
         Ok(Built { artifact: Arc::new(artifact), decisions, statistics, stages, times, cached: false })
     }

@@ -16,6 +16,7 @@ pub fn link(mut inputs: Vec<Arc<Program>>, kind: ImageKind, options: Option<&Bui
         // One program with its own options, the common case: nothing to do.
         true => Arc::unwrap_or_clone(first),
         false => {
+            // In its place again: of several `linkonce` definitions the first one in order is kept.
             inputs.push(first);
             let first = &inputs[0];
             let mut module = Module::new();

@@ -77,6 +77,7 @@ impl Program {
                     if let (&Op::Alloca { size, align, .. }, Some(p)) = (&data.op, data.result)
                         && size > 0
                     {
+                        // Directly behind the allocation, where no use can come before it.
                         let op = Op::MemSet { size, byte: 0, align };
                         let zeros = func.make_inst(op, [p].into_iter().collect(), None, Flags::empty(), data.span);
                         func.blocks[block].insts.push(zeros);

@@ -185,6 +185,7 @@ impl Queue {
         self.pauses.fetch_add(1, Ordering::Relaxed);
         self.changed.notify_all();
         let is_busy = |_: &mut _| self.threads.load(Ordering::Relaxed) > 0;
+        // The lock is given back during the wait, so that threads can take it to count themselves out.
         self.idle.wait_while_for(&mut work, is_busy, limit);
     }
 

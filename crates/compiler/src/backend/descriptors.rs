@@ -20,6 +20,7 @@ pub fn pass_by_value(module: &mut Module, kernel: FuncRef) -> usize {
     let mut changes = 0;
     let images = meta.params.iter().filter(|param| param.kind == ParamKind::Image).count();
     let (_, block) = meta.layout();
+    // As if all images were passed by value: which of them can be is found out below.
     if block as usize + images * image::SIZE <= MAX_ARG_BLOCK_BYTES {
         for (param, value) in meta.params.iter_mut().zip(func.param_values().to_vec()) {
             if param.kind == ParamKind::Image && reads_fields_only(func, value) {
