@@ -53,6 +53,7 @@ impl Features {
     };
     const AVX2: Features = Features {
         vector_bits: 256,
+        // AVX2 has gathers, too, but no scatters: `gather_scatter` stands for both.
         masked_access: MaskedAccess::WordLoads,
         fma: true,
         half_conversion: true,
