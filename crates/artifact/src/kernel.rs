@@ -131,6 +131,7 @@ fn arguments(meta: &KernelMeta) -> (Vec<KernelArg>, u32) {
     let (offsets, size) = meta.layout();
     let args = meta.params.iter().zip(offsets).map(|(p, offset)| {
         let kind = match p.kind {
+            // Each is an address to the launcher.
             ParamKind::Global | ParamKind::Constant | ParamKind::Pipe => KernelArgKind::Buffer,
             ParamKind::Local => KernelArgKind::Local,
             ParamKind::Value | ParamKind::Struct | ParamKind::Queue => KernelArgKind::Bytes,
