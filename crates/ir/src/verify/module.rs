@@ -116,8 +116,6 @@ fn recursion(module: &Module) -> Option<FuncRef> {
                         state[callee.index()] = State::OnPath;
                         stack.push((callee, 0));
                     }
-                    // A callee that is done without a cycle is not searched again, so that the time is linear in the
-                    // calls.
                     Some(State::OnPath) => return Some(callee),
                     _ => {}
                 }
