@@ -117,6 +117,8 @@ fn recursion(module: &Module) -> Option<FuncRef> {
                         stack.push((callee, 0));
                     }
                     Some(State::OnPath) => return Some(callee),
+                    // A callee that is done without a cycle is not searched again, so that the time is linear in the
+                    // calls.
                     _ => {}
                 }
             } else {
