@@ -153,8 +153,8 @@ impl Context<'_, '_> {
         // The operation's own operands follow its number, and come where the instruction in a function has them.
         let words: Vec<u32> = [inst.word(0)?, id].into_iter().chain(inst.rest(3).iter().copied()).collect();
         let of = Inst { op, at: inst.at, words: &words };
-        // Constants come before functions, so that the scratch function can use the constants that are known so far,
-        // and nothing else.
+        // The function is empty but for this operation. Its operands are constants that are known already, as these
+        // stand in order.
         let mut scratch = Fn::new(self, Function::new("", Vec::new(), None), false);
         scratch.inst(&of)?;
         let parts = scratch.value_of(id)?.parts.clone();

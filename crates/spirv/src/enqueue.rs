@@ -383,7 +383,7 @@ impl Fn<'_, '_, '_> {
             self.cx.check_range(val.ty)?;
             self.store_parts(&val, room, None, Flags::empty())?;
         }
-        // No local size is given by zeros.
+        // Three zeros mean that no local size is given.
         let mut any = self.b().iconst(Type::I64, 0);
         for d in 0..3 {
             let place = self.b().ptr_offset(room, abi::RANGE_LOCAL + 8 * d);

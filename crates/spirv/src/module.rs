@@ -178,7 +178,7 @@ impl<'w> Module<'w> {
         let mut names = FxHashSet::default();
         let twice = self.entries.iter().find(|e| !names.insert(e.name.clone()));
         ensure!(twice.is_none(), "two kernels are called `{}`", twice.map_or("", |e| e.name.as_str()));
-        // By function first, so that many kernels and many modes take no time in their product.
+        // Modes are gathered by function, so that many kernels with many modes do not take time in the product of both.
         let mut by_function: FxHashMap<Id, Vec<Mode<'w>>> = FxHashMap::default();
         for (inst, ids) in modes {
             let mut one = || -> Result<()> {
@@ -221,7 +221,7 @@ impl<'w> Module<'w> {
     /// The name by which other modules know a function or variable, and how it is linked.
     pub fn linkage(&self, id: Id) -> Result<Option<(String, LinkageType)>> {
         let Some(words) = self.decoration(id, Decoration::LinkageAttributes) else { return Ok(None) };
-        // An instruction made for its reader of strings only.
+        // Only to read the string, which is a method of instructions.
         let inst = Inst { op: Op::Decorate, at: 0, words };
         let (name, next) = inst.string(0)?;
         match LinkageType::from_u32(inst.word(next)?) {

@@ -25,7 +25,7 @@ impl Fn<'_, '_, '_> {
         let words = inst.rest(4);
         match op {
             Std::printf => return self.printf(inst),
-            // It changes no result.
+            // A prefetch changes no result.
             Std::prefetch => return Ok(true),
             Std::vloadn | Std::vload_half | Std::vload_halfn | Std::vloada_halfn => return self.vload(inst, op),
             Std::vstoren

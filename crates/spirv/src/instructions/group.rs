@@ -137,7 +137,7 @@ impl Fn<'_, '_, '_> {
             _ => return Ok(false),
         };
         self.subgroup_scope(inst.word(2)?)?;
-        // There the kind of the operation comes before the ballot.
+        // In a count of bits, the kind of the operation comes before the ballot.
         let counts = inst.op == Op::GroupNonUniformBallotBitCount;
         let mask = self.int(inst.word(if counts { 4 } else { 3 })?)?;
         ensure!(self.ty(mask) == uint4, "a ballot is a vector of four integers");
