@@ -500,7 +500,7 @@ impl Decoder<'_> {
             // a fence has nothing to do.
             Op::Const(_) | Op::Iota | Op::Fence { .. } | Op::Prefetch => return,
             Op::Unary(op) => Code::Un { op: *op, l: l(0), d, a },
-            // Most operations are of scalars, which the interpreter's loop need not count.
+            // Most operations are of scalars: their instruction has no loop over lanes.
             Op::Binary(op) if rn == 1 => Code::Bin { op: *op, ty: l(0).ty, d, a, b },
             Op::Binary(op) => Code::BinV { op: *op, l: l(0), d, a, b },
             Op::Fma => Code::Fma { l: l(0), d, a, b, c },

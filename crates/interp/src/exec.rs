@@ -231,8 +231,8 @@ impl Item {
                 }
                 Event::Return(a, n) => {
                     let (base, result, segments) = (frame.base, frame.result, frame.segments);
-                    // What the function allocated dies with it: a pointer to a variable that escaped is found out when
-                    // it is used.
+                    // What the function allocated dies with it: an access through a pointer that escaped is then a
+                    // fault.
                     self.segments.drain(segments..).for_each(|s| shared.memory.free(s));
                     self.frames.pop();
                     // Before the registers of the callee are cut off.
