@@ -236,6 +236,7 @@ fn sampler(inst: &Inst<'_>) -> Result<u32> {
     let [addressing, normalised, filter] = inst.operands()?;
     ensure!(SamplerAddressingMode::from_u32(addressing).is_some(), "the addressing mode {addressing} is not known");
     ensure!(filter <= 1, "the filter mode {filter} is not known");
+    // As `cloom_ir::abi::image::sampler` packs them.
     Ok(addressing << 1 | normalised & 1 | (filter + 1) << 4)
 }
 

@@ -170,6 +170,7 @@ impl<'a, 'w> Context<'a, 'w> {
         let kind = match inst.op {
             Op::TypeVoid => Kind::Void,
             Op::TypeBool => Kind::Bool,
+            // The sign is not looked at: operations have one.
             Op::TypeInt => match inst.word(1)? {
                 bits @ (8 | 16 | 32 | 64) => Kind::Number(Scalar::int(bits).unwrap_or(Scalar::I32)),
                 bits => bail!("integers of {bits} bits are not supported"),
@@ -200,6 +201,7 @@ impl<'a, 'w> Context<'a, 'w> {
             }
             Op::TypeStruct => {
                 packed = self.module.decoration(id, Decoration::CPacked).is_some();
+                // `Types::add` places the members.
                 let member = |&id: &Id| Ok((self.types.get(id)?, 0, 0));
                 Kind::Struct(inst.rest(1).iter().map(member).collect::<Result<_>>()?)
             }
@@ -308,6 +310,7 @@ pub(crate) fn space(class: u32) -> Result<Space> {
 fn image(inst: &Inst<'_>) -> Result<Image> {
     let Some(&[dim, depth, arrayed, samples]) = inst.rest(2).first_chunk() else { bail!("it has too few operands") };
     ensure!(samples == 0, "multi-sampled images are not supported");
+    // The access is the last operand, and may be missing.
     let access = match inst.words.get(8).map(|&word| AccessQualifier::from_u32(word)) {
         None | Some(Some(AccessQualifier::ReadOnly)) => 1,
         Some(Some(AccessQualifier::WriteOnly)) => 2,

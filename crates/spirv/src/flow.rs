@@ -128,6 +128,7 @@ impl Context<'_, '_> {
     }
 
     fn body(&mut self, f: &Func<'_>, r: FuncRef) -> Result<()> {
+        // A copy of the declaration, since lowering the body changes the whole context.
         let func = self.ir.funcs[r].clone();
         let done = lower(self, f, func)?;
         self.ir.funcs[r] = done;
@@ -155,6 +156,7 @@ fn lower(cx: &mut Context<'_, '_>, f: &Func<'_>, func: Function) -> Result<Funct
                 let parts = this.cx.types.parts(ty)?;
                 this.cx.charge(parts.len())?;
                 let parts = parts.iter().map(|p| this.func.add_block_param(block, p.ty)).collect();
+                // Pairs of a value and the block that it comes from.
                 for pair in phi.rest(2).chunks_exact(2) {
                     phis.entry((pair[1], *label)).or_default().push(pair[0]);
                 }

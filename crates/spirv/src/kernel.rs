@@ -201,6 +201,8 @@ impl Fn<'_, '_, '_> {
             let id = param.word(1)?;
             let parts = match self.cx.types[ty].kind {
                 Kind::Struct(_) | Kind::Array(..) => self.load_parts(ty, value, None, Flags::empty())?,
+                // The function may write to a parameter that is passed by value, and the block of arguments is only
+                // read.
                 Kind::Pointer(Space::Private, _) => {
                     let (_, of) = self.cx.types.pointee(ty)?;
                     let (size, align) = self.sized(of)?;

@@ -86,6 +86,7 @@ impl Context<'_, '_> {
         let init = inst.words.get(3).copied();
         if let Some(&[wanted, ..]) = self.module.decoration(id, Decoration::Alignment) {
             ensure!(wanted.is_power_of_two() && wanted <= 4096, "{wanted} is no alignment");
+            // No less than the type's own: accesses that state no alignment rely on that.
             align = align.max(u64::from(wanted));
         }
         // Local memory is always internal (V56).

@@ -118,6 +118,7 @@ impl Fn<'_, '_, '_> {
         let (size, mut align) = self.sized(of)?;
         if let Some(&[wanted, ..]) = self.cx.module.decoration(id, Decoration::Alignment) {
             ensure!(wanted.is_power_of_two() && wanted <= MAX_ALIGN, "{wanted} is no alignment");
+            // No less than the type's own: accesses that state no alignment rely on that.
             align = align.max(wanted);
         }
         let name = self.cx.module.name(id).map(|name| Arc::new(name.to_owned()));

@@ -89,6 +89,7 @@ fn is_string(format: &[u8], n: usize) -> bool {
                 .extend(bytes.by_ref().find(|b| b.is_ascii_alphabetic() && !b"hlvzt".contains(b) || **b == b'%'));
         }
     }
+    // `%%` takes no argument.
     conversions.retain(|&b| b != b'%');
     conversions.get(n) == Some(&b's')
 }
@@ -100,6 +101,8 @@ fn literal(bytes: &[u8]) -> String {
         if b.is_ascii_alphanumeric() || b" %.,:+-()=#*_/<>;!".contains(&b) {
             text.push(char::from(b));
         } else {
+            // In octal, because such an escape ends after three digits; a hexadecimal one would take digits that follow
+            // it.
             let _ = write!(text, "\\{b:03o}");
         }
     }
