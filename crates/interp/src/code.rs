@@ -514,6 +514,7 @@ impl Decoder<'_> {
             Op::Select => Code::Select { n: rn, cond_lanes: l(0).n > 1, d, a, b, c },
             Op::Extract => Code::Extract { n: l(0).n, d, a, b },
             Op::Insert => Code::Insert { n: l(0).n, d, a, b, c },
+            // One instruction serves all operations that only move lanes.
             Op::Shuffle(mask) => {
                 let n = l(0).n;
                 let from = |&m: &u16| if u32::from(m) < n { a + u32::from(m) } else { b + u32::from(m) - n };

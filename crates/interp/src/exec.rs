@@ -138,6 +138,7 @@ impl Item {
         // A caller's position is its call, not the instruction after it.
         let calls = self.frames.iter().take(top).map(|f| f.pc - 1);
         let (at, depth) = match (self.latch, self.frames.last()) {
+            // At one position, the smaller number is that of the inner loop.
             (Some((at, depth)), _) => (at as usize, usize::MAX - depth as usize),
             (None, f) => (f.map_or(0, |f| f.pc), 0),
         };

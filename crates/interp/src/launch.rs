@@ -91,6 +91,7 @@ impl<'p> Machine<'p> {
         let mut globals = Vec::new();
         for g in program.module.globals.values() {
             if g.space == Space::Local {
+                // Each group has memory of its own, which `scalar_group` makes.
                 globals.push(0);
                 continue;
             }
