@@ -37,6 +37,7 @@ fn half_to_f64(h: u16) -> f64 {
         0 => fraction as f64 * 2f64.powi(-24),
         // Infinity, or a NaN, which becomes quiet by the highest bit of its fraction.
         31 => f64::from_bits(0x7ff0_0000_0000_0000 | fraction << 42 | u64::from(fraction != 0) << 51),
+        // Exponents are biased by 15 and by 1023; fractions have 10 and 52 bits.
         e => f64::from_bits(((e - 15 + 1023) as u64) << 52 | fraction << 42),
     };
     f64::from_bits(magnitude.to_bits() | sign)

@@ -49,6 +49,7 @@ fn within(func: &Function, v: Value, depth: u32) -> Option<Bounds> {
     let is_square = || data.args[0] == data.args[1];
     Some(match data.op {
         Op::Unary(UnOp::Fabs) => {
+            // Numbers from -3 to -1 have magnitudes from 1 to 3.
             let Bounds { least, most } = of(0);
             Bounds { least: least.max(-most).max(0.0), most: most.max(-least) }
         }
