@@ -142,8 +142,7 @@ impl Folder {
         check_size(bytes.len() as u64)?;
         let folder = self.descriptor()?;
         let (mut file, unfinished) = self.new_file(folder)?;
-        // Nothing is flushed to the disk, which would take longer than writing: a file that a loss of power cuts short
-        // is refused on reading.
+        // Nothing is flushed to the disk: a file that a loss of power cuts short fails its checksum.
         let written = file.write_all(bytes).and_then(|()| Ok(fs::renameat(folder, &unfinished, folder, name)?));
         if written.is_err() {
             let _ = fs::unlinkat(folder, &unfinished, AtFlags::empty());
