@@ -30,10 +30,12 @@ impl Widener<'_> {
         let unused = data.result.is_none_or(|r| !item.used[cloom_ir::Entity::index(r)]);
         if let VecValue::Uniform(p) = p {
             match x {
+                // A product with the number of lanes that are on does it, and gives each lane its old value.
                 VecValue::Uniform(x) if matches!(op, RmwOp::Add | RmwOp::Sub) => {
                     self.decide_operation(inst, Form::Combined, Reason::SameAddress);
                     return self.uniform_add(inst, op, p, x);
                 }
+                // A reduction loses the old values of the lanes in between: only if nobody uses them.
                 _ if unused && let Some((reduce_op, identity)) = reduction(op, item.func.ty(data.args[1]).scalar) => {
                     self.decide_operation(inst, Form::Combined, Reason::SameAddress);
                     let total = self.reduce_lanes(&x, reduce_op, identity);
@@ -44,6 +46,7 @@ impl Widener<'_> {
                 _ => {}
             }
         }
+        // Without `update`, other groups may access the address at the same time.
         let update = non_atomic(op).filter(|_| self.is_group_private(data.args[0]));
         let Some(update) = update else { return self.serial(inst) };
         // A vector of addresses would have to be taken apart: compute them lane by lane.
@@ -65,6 +68,7 @@ impl Widener<'_> {
                 self.decide_operation(inst, Form::CombinedWhereEqual, Reason::FewAddresses);
                 let addresses_repeat = self.repeats(&a, PERIOD)?;
                 let fast = |w: &mut Self| w.add_repeated(update, &a, by);
+                // Lane by lane is right for all addresses; only what is tested may be combined.
                 self.if_else_effect(addresses_repeat, fast, |w| w.rmw_lanes(update, &a, &x, None))
             }
             _ => {
@@ -87,6 +91,7 @@ impl Widener<'_> {
         match self.where_strided(a)? {
             Some((cond, strided)) => {
                 let types: Vec<Type> = ty.iter().map(|&ty| self.wide_type(ty)).collect();
+                // The other side is rare: a loop, to keep the code short.
                 self.if_else(cond, &types, |w| rmw_each(w, &strided, true), |w| rmw_each(w, a, false))
             }
             None => rmw_each(self, a, true),
@@ -99,6 +104,7 @@ impl Widener<'_> {
         let repetitions = u64::from(self.lanes / PERIOD);
         let repetitions = self.b().iconst(ty, repetitions);
         let x = self.b().binary(BinOp::Mul, repetitions, x);
+        // Lanes 0 to 3 have the addresses of all. Two of them may be equal: one after the other, each update counts.
         for lane in 0..PERIOD {
             let lane = self.b().iconst(Type::I64, u64::from(lane));
             let p = self.address_of(a, lane)?;
@@ -149,6 +155,7 @@ impl Widener<'_> {
             Some(bits) => b.unary(UnOp::Popcount, bits),
             None => b.iconst(Type::I64, u64::from(n)),
         };
+        // Modulo the width, like the additions one by one.
         let active_lanes = if ty == Type::I64 { active_lanes } else { b.cast(CastOp::Trunc, active_lanes, ty) };
         let total = b.binary(BinOp::Mul, active_lanes, x);
         let old = self.single_rmw(inst, p, total)?;
@@ -160,6 +167,7 @@ impl Widener<'_> {
                 let all = b.splat(bits, n);
                 let (one, lane) = (b.iconst(wide, 1), b.iota(Scalar::I64, n));
                 let lane_bit = b.binary(BinOp::Shl, one, lane);
+                // The bits below the lane's own: the lanes that come before it.
                 let lower = b.binary(BinOp::Sub, lane_bit, one);
                 let earlier_lanes = b.binary(BinOp::And, all, lower);
                 let count = b.unary(UnOp::Popcount, earlier_lanes);
@@ -179,6 +187,7 @@ impl Widener<'_> {
         let ty = self.func.ty(all);
         if let Some(mask) = self.masks.current {
             let mut b = self.b();
+            // A lane that is off must not change the result (V5).
             let none = b.iconst(ty, identity);
             all = b.select(mask, all, none);
         }
@@ -206,6 +215,7 @@ impl Widener<'_> {
 fn reduction(op: RmwOp, scalar: Scalar) -> Option<(BinOp, u64)> {
     let (ones, sign) = (scalar.mask(), (scalar.mask() >> 1) + 1);
     Some(match op {
+        // The sum of all lanes is then subtracted once.
         RmwOp::Add | RmwOp::Sub => (BinOp::Add, 0),
         RmwOp::And => (BinOp::And, ones),
         RmwOp::Or => (BinOp::Or, 0),

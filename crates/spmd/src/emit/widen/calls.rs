@@ -31,6 +31,7 @@ impl Widener<'_> {
         let mut operands: Vec<Value> = Vec::new();
         for &a in &data.args {
             let lanes = self.lane(a)?;
+            // A loop runs until its last lane is done: garbage in a lane that is off must not make it the last.
             operands.push(if variant.loops { self.zero_where_off(lanes) } else { lanes });
         }
         let ty = Type::vector(result.scalar, result.lanes * variant.lanes);
@@ -45,6 +46,7 @@ impl Widener<'_> {
 
     /// One component of the results of the calls for all lanes.
     fn joined(&mut self, calls: &[Value], component: u16, components: u16, variant: Variant) -> Value {
+        // A variant returns the components of a pair one after the other, in one vector.
         let first = component * variant.lanes;
         let mut pieces = Lanes::from_slice(calls);
         if components > 1 {
@@ -65,6 +67,7 @@ impl Widener<'_> {
         if have == variant.lanes {
             return v;
         }
+        // A copy of a lane that is needed takes no path of its own through the callee.
         let lanes: Vec<u16> = (first..first + variant.lanes).map(|l| l.min(have - 1)).collect();
         self.b().shuffle(v, v, &lanes)
     }

@@ -44,6 +44,8 @@ impl VectorInput {
     /// Whether all lanes of a block's immediate dominator reach it (in the same iteration of a loop).
     pub(super) fn has_all_lanes(&self, b: Block) -> bool {
         let Some(d) = self.dom.idom(b) else { return true };
+        // `while (c) { if (x) A; B; }`: past the header only the lanes that stay are on, and B has all of them, though
+        // it does not post-dominate the header. So the first block inside takes the header's place.
         let anchor = match self.loop_of.get(&d) {
             Some(&l) if self.forms[l] == Some(Form::TopTested) && self.masked.is_masked(d) => self.stay_target(l),
             _ => d,
@@ -66,7 +68,9 @@ impl Widener<'_> {
         let start = self.cur;
         let mut result = None;
         let mut started = rustc_hash::FxHashSet::default();
+        // In reverse postorder a dominator comes before what it dominates, so every operand is emitted before its use.
         for &b in item.cfg.rpo() {
+            // The other masked blocks are emitted with the entry of their region, by `children`.
             let is_entry = b == item.func.entry()
                 || !item.masked.is_masked(b)
                 || item.masked.begins_region(&item.cfg, &item.dom, b);
@@ -75,6 +79,7 @@ impl Widener<'_> {
             }
             self.cur = if b == item.func.entry() { start } else { self.region_block(b) };
             started.insert(b);
+            // All lanes that the code starts with run an unmasked block together.
             self.masks.current = self.masks.entry;
             if item.masked.is_masked(b) {
                 self.subtree(b, self.masks.entry)?;
@@ -95,6 +100,8 @@ impl Widener<'_> {
                 _ => self.uniform_term(b)?,
             }
         }
+        // Only now are all predecessors known: a back edge is emitted after the header that it leads to. Sorted, as the
+        // order of sealing is the order in which block parameters are made.
         let mut open: Vec<Block> = self.emitted.blocks.values().copied().collect();
         open.sort();
         for b in open {
@@ -103,6 +110,7 @@ impl Widener<'_> {
             preds.dedup();
             self.ssa.seal(self.func, b, preds);
         }
+        // A block that was left out would be lost code, not a compile error.
         let all = item.cfg.rpo().iter().all(|b| self.emitted.done.contains(b));
         if !all || self.emitted.blocks.keys().any(|b| !started.contains(b)) {
             return Err(bug("a block was not emitted"));
@@ -150,6 +158,7 @@ impl Widener<'_> {
                 self.set(p, wide);
             }
         }
+        // The dominator of a join runs before each edge to it, once in an iteration: the place to clear it (M4).
         for &c in item.dom.children(b) {
             self.clear_join(c);
         }
@@ -214,9 +223,12 @@ impl Widener<'_> {
         if let Some(l) = self.loops.last()
             && to == l.header
         {
+            // A back edge needs no blend: lanes that have left the loop get values that nobody reads.
             return self.write_params(e, None, false);
         }
         let joins = item.shapes.joins[to.index()];
+        // Where no divergent paths join, all lanes that are on take the same edge. A block with such an edge has a
+        // guard (the last rule of `weights`), so that an edge which is not taken does not overwrite the parameters.
         self.write_params(e, if joins { mask } else { None }, joins)?;
         if !item.masked.is_masked(to) {
             return Ok(());
@@ -224,6 +236,8 @@ impl Widener<'_> {
         if self.has_mask_var(to) {
             let var = self.mask_var(to);
             let m = self.mask_value(mask);
+            // The mask of a uniform branch's edge is that of the branch on both sides. In a variable, which counts for
+            // lanes of other edges too, the side that is not taken must add no lane.
             let m = match only_if {
                 Some(c) => {
                     let n = self.lanes;
@@ -235,6 +249,7 @@ impl Widener<'_> {
             let old = self.ssa.read(self.func, self.cur, var);
             let new = self.b().binary(BinOp::Or, old, m);
             self.ssa.write(self.cur, var, new);
+        // Otherwise the block has all lanes of its dominator, whose mask `children` uses.
         } else if self.item.forward_preds(to).len() == 1 {
             self.masks.of_edges.insert(to, (mask, only_if));
         }
@@ -254,6 +269,8 @@ impl Widener<'_> {
         match &item.func.blocks[b].term {
             Term::Jump(e) => self.masked_edge(e, mask, None),
             Term::Branch { cond, then, els } => {
+                // All lanes take the same side. The masks stay as they are, and the scalar condition guards each side:
+                // it costs less than a vector comparison, and skips the side that is not taken.
                 if item.shapes.is_uniform(*cond) {
                     let c = self.base(*cond)?;
                     let n = self.not(c);
@@ -264,6 +281,8 @@ impl Widener<'_> {
                     let c = self.lane(*cond)?;
                     let n = self.not(c);
                     let (on, off) = (self.and(mask, c), self.and(mask, n));
+                    // With a folded tail, `all_on` tests the scalar `entry_full` and the comparison `c`, and needs no
+                    // vector mask.
                     if mask == self.masks.entry && self.masks.entry_full.is_some() {
                         self.masks.parts_of_entry.extend([(on, c), (off, n)]);
                     }
@@ -340,6 +359,8 @@ impl Widener<'_> {
             }
             _ => self.masks.current,
         };
+        // A dominator of the block after a loop lies in the loop, but `divergent_loop` emits that block itself, behind
+        // the loop. So children in the same loop remain, and the headers of loops directly inside it.
         let mut children: Vec<Block> = item.dom.children(b).to_vec();
         children.retain(|&c| {
             let inner = item.loops.innermost(c);
@@ -347,6 +368,7 @@ impl Widener<'_> {
                 inner == own_loop || item.loop_of.get(&c).is_some_and(|&l| item.loops.loops[l].parent == own_loop);
             item.masked.is_masked(c) && in_loop && c != b
         });
+        // The sources of all edges to a join come before it, so that its mask is complete when it is read.
         children.sort_by_key(|&c| item.cfg.rpo_index(c));
         for c in children {
             if self.item.has_all_lanes(c) {
@@ -366,11 +388,14 @@ impl Widener<'_> {
                 self.skipped_or_mask_versions(own_mask, |w, mask| w.subtree(c, mask))?;
                 continue;
             }
+            // A test and a branch that is perhaps mispredicted cost more than to compute what nobody uses.
             if only_if.is_none() && !needs_guard && cost < MIN_GUARDED_COST {
                 self.subtree(c, own_mask)?;
                 continue;
             }
             let test = match (only_if, own_mask) {
+                // The scalar condition is enough: a child that needs a lane that is on makes its parent need one
+                // (`weights` passes this up), so the parent has a guard of its own.
                 (Some(c), _) => c,
                 (None, Some(m)) => self.b().any(m),
                 (None, None) => {

@@ -27,6 +27,8 @@ impl Widener<'_> {
         let (header, latch, (from, exit)) = (data.header, data.latches[0], data.exits[0]);
         let diverges = item.shapes.diverges(from);
         self.decide_loop(from, header, diverges);
+        // The blends at the exit read the old value. It must come from before this loop, not from an earlier iteration
+        // of an outer one, which would make the outer loop carry it.
         for &p in &item.func.blocks[exit].params {
             self.clear(p);
         }
@@ -40,6 +42,7 @@ impl Widener<'_> {
             // After the all-on iterations, some lanes are active but rarely all: only a mixed version.
             self.versions.is_mixed |= self.all_on_iterations(l, header, latch, exit)?;
         }
+        // `all_on_iterations` may have moved the end of the code: the loop begins where that ended.
         let (before, head, after) = (self.cur, self.new_block(), self.new_block());
         self.b().jump(head, &[]);
         self.cur = head;
@@ -60,11 +63,13 @@ impl Widener<'_> {
         }
         self.versions.is_mixed = was_mixed;
         let after_preds = self.loops.pop().map(|l| l.after_preds).unwrap_or_default();
+        // `Ssa::seal` wants one entry for each block that edges come from.
         ends.sort();
         ends.dedup();
         self.ssa.seal(self.func, head, ends);
         self.ssa.seal(self.func, after, after_preds);
         self.cur = after;
+        // Lanes that left early have waited here: past the loop, all lanes that entered it are on.
         self.masks.current = mask;
         if item.masked.is_masked(exit) { self.subtree(exit, mask) } else { Ok(()) }
     }
@@ -88,6 +93,8 @@ impl Widener<'_> {
                 // If all lanes stay, the body runs without a mask.
                 (Some(mask), Some(inner)) if self.takes_mask_versions(header) => {
                     return self.mask_versions(mask, |w, mask| {
+                        // Replaces the entry that `leave_header` made: the version without a mask must not find that
+                        // mask.
                         w.masks.of_edges.insert(inner, (mask, None));
                         w.children(header)?;
                         w.b().jump(head, &[]);
@@ -102,10 +109,13 @@ impl Widener<'_> {
             return Ok(());
         }
         self.linearised_term(header)?;
+        // The terminator of a loop of one block is the latch's, and was emitted as such.
         if self.loops.last().is_some_and(|l| l.latch != header) {
             self.children(header)?;
         }
         let end = self.cur;
+        // The latch, emitted somewhere in `children`, has left the condition in `continues`. It is taken out, so that a
+        // second version of the iteration that emits no latch is found.
         let open_loop = self.loops.last_mut().and_then(|l| {
             l.after_preds.push(end);
             Some((l.continues.take()?, l.after))
@@ -134,6 +144,7 @@ impl Widener<'_> {
     ) -> Result<(Option<Value>, Option<Value>, Value), Stop> {
         let mask = self.masks.current;
         if !diverges {
+            // One scalar decides for all lanes; the mask does not change in the loop.
             let lane_cond = self.base(cond)?;
             let continues = if stays { lane_cond } else { self.not(lane_cond) };
             return Ok((mask, mask, continues));
@@ -177,6 +188,7 @@ impl Widener<'_> {
         };
         let (cond, stays, back, leave_edge) = self.stay_or_leave(b, exit)?;
         let (stay, leave, continues) = self.stay_masks(cond, stays, diverges)?;
+        // Blended in each iteration: a lane keeps the values of the iteration in which it left.
         self.write_params(&leave_edge, if diverges { leave } else { None }, false)?;
         self.write_params(&back, None, false)?;
         if let (Some(var), Some(stay)) = (live, stay) {

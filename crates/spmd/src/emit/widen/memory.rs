@@ -52,6 +52,7 @@ impl Widener<'_> {
         let bytes = bytes.ok_or(Stop::Limit(NotVectorised::PrivateArrays))?;
         // A unit of all lanes is a vector, which is not to straddle lines of the cache.
         let vector = unit.map_or(1, |unit| (u64::from(unit) * u64::from(self.lanes)).next_power_of_two().min(LINE));
+        // In the entry block: in a loop, each iteration would take more of the stack.
         let entry = self.func.entry();
         let mut b = cloom_ir::Builder::new(self.func, entry);
         let p = b.alloca(bytes, align.max(vector as u32));
@@ -112,6 +113,8 @@ impl Widener<'_> {
         while at != place.array {
             let inst = item.func.def_inst(at).ok_or(bug("an address in an array is no instruction"))?;
             let data = &item.func.insts[inst];
+            // `mixed` excludes block parameters and selects, so that the chain down to the array is made of `ptradd`
+            // alone.
             offsets.push(data.args[1]);
             at = data.args[0];
         }
@@ -125,6 +128,7 @@ impl Widener<'_> {
             sum = Some(sum.map_or(offset, |sum| self.b().binary(BinOp::Add, sum, offset)));
         }
         let Some(offset) = sum else { return Err(bug("an address in an array has no offset")) };
+        // A unit is a power of two: offset `x` becomes `(x & !low) * lanes + (x & low)`.
         let low = u64::from(place.unit - 1);
         let lanes = u64::from(self.lanes);
         let ty = self.func.ty(offset);
@@ -145,6 +149,7 @@ impl Widener<'_> {
         let data = &self.item.func.insts[inst];
         let (Op::Load { align }, Some(r)) = (&data.op, data.result) else { return Ok(()) };
         let (ty, align) = (self.item.func.ty(r), self.lane_align(data.args[0], *align));
+        // Not the shape of the address: a uniform address may be volatile, and each lane then loads for itself.
         if self.item.shapes.of(r) == Shape::Uniform {
             self.decide(inst, AccessForm::Scalar, false);
             if let Some(v) = self.clone_scalar(inst)? {
@@ -173,6 +178,8 @@ impl Widener<'_> {
                     self.decide(inst, load_form(ty, by), false);
                     self.load_strided(ty, base, by, align, data.flags)
                 }
+                // The join passes the interleaved vector on. So the shuffles come after it, where `interleaved_of`
+                // finds that the components come from one vector.
                 (true, Some(cond)) if ty.is_vector() => {
                     self.decide(inst, AccessForm::Vector, true);
                     let p = data.args[0];
@@ -274,6 +281,7 @@ impl Widener<'_> {
 
     fn load_strided(&mut self, ty: Type, base: Value, by: i64, align: u32, flags: Flags) -> Lanes {
         let (size, n, w) = (i64::from(ty.scalar.bytes()), ty.lanes, self.lanes);
+        // Lane 0 is at the highest address: the vector begins at the last lane's, and its mask is reversed as well.
         if n == 1 && by == -size {
             let back = self.b().iconst(Type::I64, (by * i64::from(w - 1)) as u64);
             let first = self.b().ptr_add(base, back);
@@ -298,6 +306,7 @@ impl Widener<'_> {
     /// lane's element.
     fn load_covering(&mut self, scalar: Scalar, base: Value, step: u16, align: u32, flags: Flags) -> Value {
         let w = self.lanes;
+        // A vector that began later would read beyond the last lane's element, where the page may end.
         let last = (w - 1) * step + 1 - w;
         let mut starts: Vec<u16> = (0..step).map(|k| (k * w).min(last)).collect();
         starts.dedup();
@@ -306,10 +315,13 @@ impl Widener<'_> {
             .map(|&start| {
                 let offset = u32::from(start) * scalar.bytes();
                 let p = self.b().ptr_offset(base, u64::from(offset));
+                // At this offset, no more alignment is known than the largest power of two that divides it. (The
+                // `min(12)` is for offset 0, which every power divides.)
                 self.b().load(Type::vector(scalar, w), p, align.min(1 << offset.trailing_zeros().min(12)), flags)
             })
             .collect();
         let lane = |element: u16| {
+            // The last vector may overlap the one before; an element that is in both is taken from the last.
             let vector = starts.iter().rposition(|&start| start <= element).unwrap_or(0);
             vector as u16 * w + element - starts[vector]
         };
@@ -473,6 +485,7 @@ impl Widener<'_> {
         let unit = unit(ty);
         let ptrs = self.lane(p)?;
         let (wide, mask) = (self.wide_type(unit), self.mask_value(self.masks.current));
+        // One gather for each component: a gather has one number for each lane.
         if unit.is_vector() {
             return Ok((0..ty.lanes)
                 .map(|c| {
@@ -501,6 +514,7 @@ impl Widener<'_> {
         let offset = u64::from(ty.scalar.bytes()) * u64::from(c);
         let lanes = Type::vector(Scalar::I64, self.lanes);
         let by = self.b().iconst(lanes, offset);
+        // `offset` is not 0 here, and a component is aligned to it at most.
         let low = 1u32 << offset.trailing_zeros().min(12);
         (self.b().ptr_add(ptrs, by), align.min(low))
     }
@@ -529,10 +543,13 @@ impl Widener<'_> {
                 let dense = by == size * n || (n == 1 && by == -size);
                 let nontemporal =
                     if self.item.write_only.contains(&inst) { Flags::NONTEMPORAL } else { Flags::empty() };
+                // Loads at this stride are then not covered by vectors (`is_vector_load`), which would wait for these
+                // stores.
                 if !dense && !self.memory.scalar_store_strides.contains(&by) {
                     self.memory.scalar_store_strides.push(by);
                 }
                 let gapped = self.is_gapped(inst, ty, by);
+                // The forms without an entry here are decided where they are written, in `store_varying`.
                 let form = match (dense, cond) {
                     (true, _) if by < 0 => Some(AccessForm::Reversed),
                     (true, _) => Some(AccessForm::Vector),
@@ -573,7 +590,9 @@ impl Widener<'_> {
 
     /// Lanes that store to one address: the last active lane wins.
     fn store_last(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Stop> {
+        // As if work-items ran in ascending order, as they do in scalar code.
         let value = match self.exact(x)? {
+            // All lanes bring the same value: it does not matter which of them is the last.
             VecValue::Uniform(v) => v,
             wide => {
                 let lanes = self.materialise(&wide);
@@ -594,6 +613,7 @@ impl Widener<'_> {
 
     fn store_strided(&mut self, x: Value, base: Value, by: i64, align: u32, flags: Flags) -> Result<(), Stop> {
         let components = self.lanes(x)?;
+        // Only scalars are stored in descending order, so that there is one component below.
         if by >= 0 {
             return self.store_row(&components, base, align, flags);
         }
@@ -646,6 +666,7 @@ impl Widener<'_> {
     /// Stores a vector, non-temporally if that is allowed at run time and it fills whole cache lines.
     fn store_nontemporal(&mut self, p: Value, x: Value, align: u32, flags: Flags) -> Result<(), Stop> {
         let bytes = self.func.ty(x).bytes();
+        // A part of a line that bypasses the caches would have to be merged with the rest of the line in memory.
         let fits = bytes.is_power_of_two() && u64::from(bytes) >= LINE;
         let Some(nontemporal) = self.memory.nontemporal.filter(|_| fits) else {
             self.b().store(p, x, align, flags);
@@ -653,6 +674,7 @@ impl Widener<'_> {
         };
         let aligned = LINE as u32;
         let mut b = self.b();
+        // The source promises the alignment of an element, not that of a line, which `NONTEMPORAL` needs.
         let at = b.cast(CastOp::PtrToInt, p, Type::I64);
         let (rest, zero) = (b.iconst(Type::I64, u64::from(aligned - 1)), b.iconst(Type::I64, 0));
         let rest = b.binary(BinOp::And, at, rest);
@@ -704,6 +726,7 @@ impl Widener<'_> {
         if unit(ty) == ty {
             return Ok(interleaved);
         }
+        // One integer for each lane, so that one scatter stores a whole short vector (`uchar4` as `uint`).
         let numbers = self.wide_type(unit(ty));
         Ok(self.b().cast(CastOp::Bitcast, interleaved, numbers))
     }

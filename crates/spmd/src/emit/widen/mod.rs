@@ -149,7 +149,9 @@ pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<
         store_gaps: StoreGaps::find(item, lanes),
         recorder: Recorder::new(names),
     };
+    // No variable comes in from outside: all of them are first written in this code.
     w.ssa.seal(w.func, start, Vec::new());
+    // Parameters of the entry are no variables, as no edge leads to the entry.
     for (&p, wide) in item.func.param_values().iter().zip(params) {
         w.values[p.index()] = Some(wide);
     }
@@ -315,6 +317,8 @@ impl Widener<'_> {
         if let VecValue::Varying(l) = wide {
             return Ok(l);
         }
+        // By block, as a vector that was made on one side of a branch does not dominate the other side. Copies in
+        // several blocks are left to common subexpression elimination.
         if let Some(l) = self.materialised.get(&(v, self.cur)) {
             return Ok(l.clone());
         }
@@ -350,6 +354,7 @@ impl Widener<'_> {
                 continue;
             }
             let inst = item.func.def_inst(x).ok_or(bug("a value with a checked stride is no instruction"))?;
+            // Operands first: an instruction stays on the stack until the lanes of all its checked operands are there.
             let mut ready = true;
             for &a in &item.func.insts[inst].args {
                 let checked = matches!(self.get(a)?, VecValue::Strided { cond: Some(_), .. });
@@ -366,6 +371,8 @@ impl Widener<'_> {
             }
             if ready {
                 for a in &item.func.insts[inst].args {
+                    // `lanewise` asks for operands with `lanes`, which looks here. The operand may have been computed
+                    // in another block.
                     if let Some(lanes) = computed.get(a) {
                         self.materialised.insert((*a, self.cur), lanes.clone());
                     }
@@ -398,6 +405,7 @@ impl Widener<'_> {
             }
             VecValue::Strided { base, by, .. } => {
                 let ty = self.func.ty(base);
+                // `iota` and products are of integers; offsets of addresses have 64 bits.
                 let scalar = if ty.is_ptr() { Scalar::I64 } else { ty.scalar };
                 let mut b = self.b();
                 let bases = b.splat(base, n);
@@ -429,6 +437,7 @@ impl Widener<'_> {
     fn not(&mut self, mask: Value) -> Value {
         let ty = self.func.ty(mask);
         let ones = self.b().iconst(ty, 1);
+        // `iconst` gives each lane of a mask the bit 1: all ones.
         let not = self.b().binary_flags(BinOp::Xor, mask, ones, Flags::empty());
         if let Some(order) = self.masks.strided_compares.get(&mask) {
             self.masks.strided_compares.insert(not, order.negated());

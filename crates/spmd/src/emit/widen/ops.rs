@@ -20,6 +20,7 @@ impl Widener<'_> {
             Op::Load { .. } => return self.load(inst),
             Op::Store { .. } => return self.store(inst),
             Op::Prefetch => return self.prefetch(data.args[0]),
+            // One fence for all lanes: one thread runs them, and their accesses come in the order of the program.
             Op::Fence { .. } => {
                 self.clone_scalar(inst)?;
                 return Ok(());
@@ -40,6 +41,7 @@ impl Widener<'_> {
             _ => {}
         }
         let Some(result) = data.result else { return Ok(()) };
+        // A value that no path reaches is emitted like a uniform one: something must stand for it.
         let wide = match self.item.shapes.of(result) {
             Shape::Uniform | Shape::Unknown => match self.clone_scalar(inst)? {
                 Some(v) => VecValue::Uniform(v),
@@ -48,6 +50,7 @@ impl Widener<'_> {
             Shape::Strided { by, .. } => self.strided(inst, by)?,
             Shape::Varying => {
                 let lanes = self.lanewise(inst)?;
+                // Remembered by its vector, as `all_on` is asked about masks.
                 let compare = if self.manager.is_on(passes::SCALAR_MASK) { self.strided_compare(inst)? } else { None };
                 self.masks.strided_compares.extend(compare.map(|compare| (lanes[0], compare)));
                 VecValue::Varying(lanes)
@@ -70,6 +73,8 @@ impl Widener<'_> {
     /// Emits the instruction on lane 0 of its operands.
     pub(super) fn clone_scalar(&mut self, inst: Inst) -> Result<Option<Value>, Stop> {
         let data = &self.item.func.insts[inst];
+        // What such a condition guards pays only if all lanes are on (a long strip of row loads, say): false is the
+        // better answer under a mask.
         if data.flags.contains(Flags::ASSUME_FALSE_OK) && self.masks.current.is_some() {
             return Ok(Some(self.b().iconst(Type::I1, 0)));
         }
@@ -82,6 +87,7 @@ impl Widener<'_> {
         let func = &self.item.func;
         let data = &func.insts[inst];
         let mut cond = None;
+        // The stride of a result holds where those of all operands do.
         for &a in &data.args {
             if let VecValue::Strided { cond: Some(c), .. } = self.get(a)? {
                 cond = Some(self.and(cond, c));
@@ -102,15 +108,21 @@ impl Widener<'_> {
                 let base = self.b().cast(op, narrow, result);
                 return Ok(VecValue::Strided { base, by, cond });
             }
+            // Here the stride rests on a promise or a bound, not on a check. A promise says nothing of lane 0 where it
+            // is off.
             let base = self.wide_base(from, op, result, MAX_EXTEND_DEPTH)?;
             return Ok(VecValue::Strided { base, by, cond });
         }
+        // A division whose operands are all uniform or of a checked stride 0 is done on lane 0 alone, like any
+        // operation.
         let has_strided_operand =
             data.args.iter().any(|&a| matches!(self.item.shapes.of(a), Shape::Strided { by, .. } if by != 0));
         match data.op {
             Op::Binary(BinOp::Udiv | BinOp::Sdiv | BinOp::Lshr | BinOp::Ashr) if has_strided_operand => {
                 self.quotient(inst, cond)
             }
+            // With a stride of 0, minimum and remainder of lane 0 are those of all lanes where the operands' checks
+            // hold.
             Op::Binary(op @ (BinOp::Smin | BinOp::Smax | BinOp::Umin | BinOp::Umax)) if by != 0 => {
                 self.clamped(op, [data.args[0], data.args[1]], by, cond)
             }
@@ -144,6 +156,7 @@ impl Widener<'_> {
             {
                 let a = self.wide_base(data.args[0], op, to, depth - 1)?;
                 let b = self.wide_base(data.args[1], op, to, depth - 1)?;
+                // Without a flag: the wide sum is right for the lanes that are on, and for lane 0 nothing is promised.
                 return Ok(self.b().binary(bin, a, b));
             }
             // A uniform select. (If-conversion may have moved operands to where more lanes are active.)
@@ -203,6 +216,7 @@ impl Widener<'_> {
     /// Lane 0 of an extended value, computed back from the first active lane, which has not wrapped.
     fn wide_base_from_first_on(&mut self, base: Value, by: i64, mask: Value, op: CastOp, to: Type) -> Value {
         let bits = self.b().ballot(mask);
+        // If no lane is on, this is garbage that no access uses: each has the mask.
         let first = self.b().unary(UnOp::Ctz, bits);
         let by = self.b().iconst(Type::I64, by as u64);
         let distance = self.b().binary(BinOp::Mul, first, by);
@@ -239,6 +253,7 @@ impl Widener<'_> {
         } else {
             base
         };
+        // The last lane is at `base + span`, at most the largest number; or at `base - span`, at least 0.
         let (limit, cc) = if by >= 0 { (last, IntCc::Ule) } else { (span, IntCc::Uge) };
         let limit = self.b().iconst(ty, limit);
         self.b().icmp(cc, shifted, limit)
@@ -252,6 +267,7 @@ impl Widener<'_> {
         match &data.op {
             &Op::PureCall(callee) => self.pure_call(inst, callee),
             Op::Cast(CastOp::Bitcast) if from.lanes != result.lanes => {
+                // A bitcast reinterprets what is in memory, where the components of one lane are side by side.
                 let components = self.lanes(data.args[0])?;
                 let interleaved = self.interleave(&components);
                 let ty = Type::vector(result.scalar, result.lanes * self.lanes);
@@ -266,17 +282,20 @@ impl Widener<'_> {
                 let mut components = self.lanes(data.args[0])?;
                 let new = self.lane(data.args[2])?;
                 let n = components.len() as u64;
+                // Here an index is taken modulo the number of components, as everywhere in the IR.
                 if let Some(k) = self.item.func.const_bits(data.args[1]) {
                     components[(k % n) as usize] = new;
                     return Ok(components);
                 }
                 let index = self.index_in(data.args[1], n)?;
+                // Each lane may write to another component: all are candidates.
                 for (k, component) in components.iter_mut().enumerate() {
                     let is_selected = self.is_index(index, k as u64);
                     *component = self.b().select(is_selected, new, *component);
                 }
                 Ok(components)
             }
+            // Components are vectors of their own: to move them is to rename them, and emits nothing.
             Op::Shuffle(mask) => {
                 let mut components = self.lanes(data.args[0])?;
                 components.extend(self.lanes(data.args[1])?);
@@ -290,6 +309,7 @@ impl Widener<'_> {
             Op::Binary(op @ (BinOp::Udiv | BinOp::Urem | BinOp::Sdiv | BinOp::Srem)) if !result.is_vector() => {
                 let (x, d) = (data.args[0], data.args[1]);
                 match self.get(d)? {
+                    // LLVM turns a division by a constant into a multiplication.
                     VecValue::Uniform(divisor) if self.item.func.const_bits(d).is_none() => {
                         self.divide(*op, x, divisor)
                     }
@@ -304,12 +324,14 @@ impl Widener<'_> {
                 // A uniform scalar condition selects whole vectors.
                 let mut operands = Vec::new();
                 for &a in &data.args {
+                    // The first operand only: the condition, for which `operands` is still empty.
                     let uniform_cond = data.op == Op::Select
                         && operands.is_empty()
                         && self.item.shapes.is_uniform(a)
                         && !self.item.func.ty(a).is_vector();
                     operands.push(if uniform_cond { smallvec![self.base(a)?] } else { self.lanes(a)? });
                 }
+                // The promises are for lanes that are on, and the vector has the others too.
                 let (op, flags) = (data.op.clone(), data.flags - (Flags::NSW | Flags::NUW));
                 let count = usize::from(result.lanes);
                 (0..count)
@@ -331,6 +353,7 @@ impl Widener<'_> {
         let (n, ty, wide) = (self.lanes, self.func.ty(divisor), self.func.ty(x));
         let mut b = self.b();
         let (zero, one) = (b.iconst(ty, 0), b.iconst(ty, 1));
+        // `d & (d - 1)` clears the lowest set bit.
         let divisor_minus_one = b.binary(BinOp::Sub, divisor, one);
         let other_bits = b.binary(BinOp::And, divisor, divisor_minus_one);
         let has_one_bit = b.icmp(IntCc::Eq, other_bits, zero);
@@ -349,6 +372,7 @@ impl Widener<'_> {
                 let sign = b.binary(BinOp::Ashr, x, bits);
                 b.binary(BinOp::And, sign, low)
             });
+            // `-7 / 4`: the bias is 3, and `(-7 + 3) >> 2` is -1; without it the shift would give -2.
             let biased = bias.map_or(x, |bias| b.binary(BinOp::Add, x, bias));
             Ok(smallvec![match op {
                 BinOp::Udiv => b.binary(BinOp::Lshr, x, amount),
@@ -381,6 +405,7 @@ impl Widener<'_> {
             if left.len() == 1 {
                 break;
             }
+            // The index is below `n`, so that no bit above the last one is set, and a comparison tests that bit.
             let is_last = left.len() == 2;
             let is_set = self.is_bit_set(index, bit, is_last);
             left = left
@@ -411,6 +436,7 @@ impl Widener<'_> {
     fn index_in(&mut self, index: Value, n: u64) -> Result<Value, Stop> {
         let index = if self.item.shapes.is_uniform(index) { self.base(index)? } else { self.lane(index)? };
         let ty = self.func.ty(index);
+        // The modulus does not fit in the type (2 in an `i1`), so that every index is below it.
         if n > ty.scalar.mask() {
             return Ok(index);
         }
@@ -434,6 +460,7 @@ impl Widener<'_> {
         }
         let (n, w) = (components.len() as u16, self.lanes);
         let interleaved = self.concat(components);
+        // Element `l * n + c` of the result is lane `l` of component `c`.
         let mask: Vec<u16> = (0..w).flat_map(|l| (0..n).map(move |c| c * w + l)).collect();
         self.b().shuffle(interleaved, interleaved, &mask)
     }
@@ -450,6 +477,7 @@ impl Widener<'_> {
                 let (wa, wb) = (width(self.func, a), width(self.func, b));
                 let (a, b) = (self.pad(a, wa.max(wb)), self.pad(b, wa.max(wb)));
                 let wide = wa.max(wb);
+                // The padding is never selected, so that it may be anything.
                 let mask: Vec<u16> =
                     if pair.len() == 2 { (0..wa).chain(wide..wide + wb).collect() } else { (0..wa).collect() };
                 next.push(self.b().shuffle(a, b, &mask));
@@ -486,6 +514,8 @@ impl Widener<'_> {
     pub(super) fn last_lane(&mut self, mask: Value) -> Value {
         let bits = self.b().ballot(mask);
         let zeros = self.b().unary(UnOp::Clz, bits);
+        // A ballot has 64 bits whatever the number of lanes, and a lane is on: a store at a uniform address has a
+        // guard.
         let top = self.b().iconst(Type::I64, 63);
         self.b().binary(BinOp::Sub, top, zeros)
     }

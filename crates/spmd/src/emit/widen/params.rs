@@ -26,6 +26,8 @@ impl Widener<'_> {
                 let wide = self.wide_type(ty);
                 (0..ty.lanes).map(|_| self.ssa.var(wide)).collect()
             }
+            // The lanes are a variable too: where the check fails, they cannot be computed again from operands, since
+            // which argument came in is known to the edges alone.
             Shape::Strided { checked: true, .. } => {
                 let wide = self.wide_type(ty);
                 SmallVec::from_slice(&[self.ssa.var(ty), self.ssa.var(Type::I1), self.ssa.var(wide)])
@@ -61,12 +63,15 @@ impl Widener<'_> {
         // Reads all before assigning any: a back edge may permute them.
         let mut values = Vec::new();
         for (&p, &a) in item.func.blocks[e.block].params.iter().zip(&e.args) {
+            // The parameter keeps what it has, which is as good as any other value, and costs no blend.
             if item.unspecified.contains(&a) {
                 continue;
             }
             let vars = self.param_vars(p);
             match item.shapes.of(p) {
                 Shape::Varying => {
+                    // `clear_join` has removed the parameter from `assigned`. Until the first edge no lane has a value
+                    // here that must be kept, so that the first write may cover all lanes.
                     let mut mask = if joins && self.joins.assigned.insert(p) { None } else { blend };
                     let mut lanes = self.lanes(a)?;
                     if self.joins.interleaved.contains(&p) {
@@ -88,6 +93,8 @@ impl Widener<'_> {
                     values.push((vars[0], self.base(a)?));
                     if checked {
                         let cond = match self.get(a)? {
+                            // The shape of a join is checked if one argument's is: an argument with a stride that
+                            // always holds brings true.
                             VecValue::Strided { cond: Some(c), .. } => c,
                             _ => self.b().iconst(Type::I1, 1),
                         };

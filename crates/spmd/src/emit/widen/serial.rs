@@ -68,6 +68,7 @@ impl Widener<'_> {
     pub(super) fn serial_lanes(&mut self, inst: Inst) -> Result<Lanes, Stop> {
         let item = self.item;
         let data = &item.func.insts[inst];
+        // In the loop a lane is `base + lane * by`, without its check: so a checked stride becomes lanes here.
         let operands: Vec<VecValue> = data.args.iter().map(|&a| self.exact(a)).collect::<Result<_, _>>()?;
         let ty = data.result.map(|r| item.func.ty(r));
         let used = data.result.filter(|&r| item.used[r.index()]);
@@ -111,6 +112,7 @@ impl Widener<'_> {
     /// A lane of a vector, by its number. In a loop over lanes, it is read from the vector's slot.
     pub(super) fn extract_at(&mut self, v: Value, lane: Value) -> Value {
         let Some(lane_loop) = &self.lane_slots.open else { return self.b().extract(v, lane) };
+        // A slot is filled in front of the loop. A vector that the loop itself computes does not exist there.
         if lane != lane_loop.lane || !is_storable(self.func.ty(v)) || self.func.is_defined_in(v, &[self.cur]) {
             return self.b().extract(v, lane);
         }
@@ -147,6 +149,7 @@ impl Widener<'_> {
         }
         let key = (bytes, *nth);
         let entry = self.func.entry();
+        // In the entry block: in a loop, each iteration would take more of the stack.
         let slot = Builder::new(self.func, entry).alloca(u64::from(bytes), bytes.next_power_of_two().min(MAX_ALIGN));
         // It must precede its uses, and the entry may be the current block.
         self.func.move_last_to_front(entry);
@@ -161,6 +164,7 @@ impl Widener<'_> {
         unrolled: bool,
         mut code: impl FnMut(&mut Self, Value) -> Result<Option<Value>, Stop>,
     ) -> Result<Lanes, Stop> {
+        // Callers ask for unrolled code only without a mask: it has no test for each lane.
         if !unrolled || self.lanes > MAX_UNROLLED {
             return self.lane_loop(result, code);
         }
@@ -191,11 +195,13 @@ impl Widener<'_> {
         let bits = self.b().ballot(mask);
         let zero = self.b().iconst(Type::I64, 0);
         let any = self.b().icmp(IntCc::Ne, bits, zero);
+        // Slots of an earlier loop are free: its vectors were all read in it.
         self.lane_slots.taken.clear();
         // Lanes that are off get zeros.
         let component = result.map(|ty| self.wide_type(ty));
         let zeros: Lanes =
             result.into_iter().flat_map(|ty| (0..ty.lanes).map(move |_| ty)).map(|ty| self.zeros(ty)).collect();
+        // Results that have no slot (bits of masks) are carried around the loop as vectors.
         let in_memory = component.is_some_and(is_storable);
         let slots: Lanes =
             if in_memory { zeros.iter().map(|&z| self.lane_slot(self.func.ty(z))).collect() } else { smallvec![] };
@@ -205,6 +211,7 @@ impl Widener<'_> {
         }
         let start: Lanes = if in_memory { smallvec![] } else { zeros };
         let (from, head, after) = (self.cur, self.new_block(), self.new_block());
+        // The lanes still to run, as bits. Clearing the lowest one after each is all that the loop's control costs.
         let remaining = self.func.add_block_param(head, Type::I64);
         let param = |w: &mut Self, block: Block, v: Value| w.func.add_block_param(block, w.func.ty(v));
         let mut carried: Lanes = start.iter().map(|&v| param(self, head, v)).collect();
@@ -215,6 +222,7 @@ impl Widener<'_> {
         // No variable changes in the loop: reads look through it.
         self.cur = head;
         let lane = self.b().unary(UnOp::Ctz, remaining);
+        // From here to `take` below, `extract_at` reads this lane from slots.
         self.lane_slots.open = Some(LaneLoop { lane, stored: Vec::new() });
         let value = code(self, lane)?;
         if let (true, Some(value)) = (in_memory, value) {
@@ -231,13 +239,17 @@ impl Widener<'_> {
         let other_lanes = self.b().binary(BinOp::And, remaining, minus_one);
         let more = self.b().icmp(IntCc::Ne, other_lanes, zero);
         let next: SmallVec<[Value; 4]> = std::iter::once(other_lanes).chain(carried.iter().copied()).collect();
+        // `remaining & (remaining - 1)` is zero after the last lane.
         let term = Term::Branch { cond: more, then: Edge::new(head, next), els: Edge::new(after, carried) };
         self.b().term(term);
         self.cur = from;
+        // Which vectors need a slot is known only now. Instructions that are appended to `from` still precede its
+        // branch.
         for (v, slot) in self.lane_slots.open.take().map(|l| l.stored).unwrap_or_default() {
             let align = self.func.ty(v).scalar.bytes();
             self.b().store(slot, v, align, Flags::empty());
         }
+        // The back edge and the edge out of the loop are left out, as they bring no other values of variables.
         self.ssa.seal(self.func, head, vec![from]);
         self.ssa.seal(self.func, after, vec![from]);
         self.cur = after;
