@@ -22,10 +22,12 @@ pub fn lower_to_single(func: &mut Function) -> usize {
             };
             count += 1;
             match data.op {
+                // The only lane has number 0: the ballot is its bit.
                 Op::SubgroupBallot => {
                     func.insts[i].op = Op::Cast(CastOp::Zext);
                     remaining.push(i);
                 }
+                // No work-item comes before.
                 Op::SubgroupScan { op, exclusive: true } => {
                     let bits = subgroup::identity(op, func.ty(r).scalar).unwrap_or(0);
                     func.insts[i].op = Op::Const(bits);
@@ -42,6 +44,7 @@ pub fn lower_to_single(func: &mut Function) -> usize {
     }
     if !replaced_by.is_empty() {
         let origin = |mut v: Value| {
+            // A chain: the operand may itself be the result of such an operation.
             while let Some(&next) = replaced_by.get(&v) {
                 v = next;
             }

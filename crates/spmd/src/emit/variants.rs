@@ -71,6 +71,7 @@ impl Variants {
         lanes: u16,
         manager: &PassManager<'_>,
     ) -> Result<(), Stop> {
+        // An earlier attempt may have had other lanes; what it made stays in `made`.
         self.current.clear();
         if !manager.is_on(passes::VECTOR_VARIANTS) {
             return Ok(());
@@ -82,7 +83,9 @@ impl Variants {
             _ => None,
         });
         let called: FxHashSet<FuncRef> = callees.collect();
+        // Callees first: a variant calls the variants of its callees.
         for f in order.into_iter().filter(|f| called.contains(f)) {
+            // A kernel of few lanes needs no longer variant. (One lane would be no vector.)
             let lanes = lanes.next_power_of_two().min(most_lanes(&module.funcs[f], vectors)).max(2);
             if let Some(&variant) = self.made.get(&(f, lanes)) {
                 self.current.insert(f, variant);
@@ -124,8 +127,10 @@ impl Variants {
         // The components of a pair one after the other.
         let wide_ret = Type::vector(ret.scalar, ret.lanes * lanes);
         let mut func = scalar.new_for_code_of(format!("{}.x{lanes}", scalar.name), types.clone(), Some(wide_ret));
+        // A slow path that is not inlined into scalar code is not inlined into vector code either.
         (func.linkage, func.noinline) = (Linkage::Builtin, scalar.noinline);
         let start = func.add_block();
+        // Each lane has operands of its own.
         let params = types.iter().map(|&ty| VecValue::Varying(smallvec![func.add_block_param(start, ty)])).collect();
         let code = VectorCode {
             item: &item,
@@ -143,6 +148,7 @@ impl Variants {
         let result = match (result, ret.lanes) {
             (VecValue::Varying(l), 1) => l[0],
             (VecValue::Varying(l), 2) => b.shuffle(l[0], l[1], &(0..2 * lanes).collect::<Vec<_>>()),
+            // A function that ignores its parameters.
             (VecValue::Uniform(v), 1) => b.splat(v, lanes),
             _ => return Err(bug("a variant returns neither a scalar nor a varying pair")),
         };

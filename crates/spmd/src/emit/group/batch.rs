@@ -42,6 +42,8 @@ impl Emitter<'_> {
         let begin = |e: &mut Self, groups: &GroupLoop| {
             e.group_entry = groups.body;
             e.group_number = Some(groups.number);
+            // Cached values belong to another block or to another group. They are computed again at the start of each
+            // iteration.
             e.group_values.clear();
             let mut b = e.at(groups.body);
             let [l, s] = [(local, local_stride), (scratch, scratch_stride)].map(|(p, stride)| {
@@ -51,9 +53,11 @@ impl Emitter<'_> {
             (e.local, e.scratch) = (l, s);
         };
         let (batched, separate): (Vec<usize>, Vec<usize>) = (0..parts.len()).partition(|&n| graph.batched[n]);
+        // Created first, as the batched continuations jump to it.
         let rest = (!separate.is_empty()).then(|| self.group_loop(count));
         for &index in &batched {
             let groups = self.group_loop(count);
+            // The number of the first group, and an exit number that is replaced in the first iteration.
             let none = self.at(targets.pre[index]).iconst(Type::I64, 0);
             let nowhere = self.at(targets.pre[index]).iconst(Type::I32, DONE);
             self.at(targets.pre[index]).jump(groups.head, &[none, nowhere]);
@@ -72,6 +76,7 @@ impl Emitter<'_> {
             let mut cases = Vec::new();
             for &e in exits {
                 let Exit::Barrier(n) = e else { continue };
+                // `carried` tells the loop over the rest which continuation each group begins with.
                 let target = match &rest {
                     Some(rest) if !graph.batched[n] => {
                         let first_group = self.func.add_block();
@@ -88,12 +93,15 @@ impl Emitter<'_> {
             self.at(groups.done).term(Term::Switch { value, cases, default: Edge::new(targets.end, []) });
         }
         let Some(rest) = rest else { return Ok(targets.pre[0]) };
+        // From here on, values of the group are computed in the loop over the rest.
         begin(self, &rest);
         let end = self.func.add_block();
         let starts = separate.iter().map(|&n| (exit_number(Exit::Barrier(n)), Edge::new(targets.pre[n], []))).collect();
         self.at(rest.body).term(Term::Switch { value: rest.carried, cases: starts, default: Edge::new(end, []) });
+        // Each group starts at the same continuation, so the number is carried on unchanged.
         self.at(end).jump(rest.latch, &[rest.carried]);
         self.at(rest.done).jump(targets.end, &[]);
+        // In this loop, a work-group that returns goes to the end of its iteration, not to the end of the function.
         let targets = Targets { pre: targets.pre.clone(), end };
         for index in separate {
             let (done, counted) = self.continuation(index, &parts[index], targets.pre[index])?;

@@ -73,6 +73,7 @@ impl Emitter<'_> {
     ) -> Result<LoopBounds, Stop> {
         let sizes = self.sizes;
         let mut loops = LoopBounds { ends: sizes, row: None, plane: None };
+        // The bounds are those of one work-item, whatever its form.
         let func = match &part.body {
             Body::Scalar(func) => func,
             Body::Vector(item) => &item.func,
@@ -83,14 +84,18 @@ impl Emitter<'_> {
         let mut expressions = GroupExpressions::new(func, &part.params, uniform, pre);
         for (d, bounds) in bounded.iter().enumerate() {
             let Some(bounds) = bounds else { continue };
+            // The first vector always runs: it stores the values of the group, and computes the next continuation.
             let mut end = self.at(pre).iconst(Type::I64, 1);
             for bound in bounds {
                 let below = self.first_idle_id(&mut expressions, bound, d)?;
                 end = self.at(pre).binary(BinOp::Umax, end, below);
             }
+            // A limit may be above the size of the group, such as an `n` of many groups.
             loops.ends[d] = self.at(pre).binary(BinOp::Umin, end, sizes[d]);
         }
         let [inner, middle, _] = self.width.order;
+        // Slots of the frame are numbered by vectors of the whole group; so numbers must not depend on the bounds,
+        // which differ from continuation to continuation.
         if bounded[inner].is_some() {
             loops.row = Some(self.iterations(pre, sizes[inner], step(inner)));
         }
@@ -128,23 +133,29 @@ impl Emitter<'_> {
         let limit = self.rematerialise(expressions, *limit)?;
         let mut b = self.at(pre);
         let (zero, one) = (b.iconst(Type::I64, 0), b.iconst(Type::I64, 1));
+        // The limit is compared as the source compares the sum with it.
         let (extend, least) = if *signed { (CastOp::Sext, BinOp::Smin) } else { (CastOp::Zext, BinOp::Umin) };
         let limit = if b.ty(limit) == Type::I64 { limit } else { b.cast(extend, limit, Type::I64) };
         // Above all sums that do not wrap and all ids, with room for what is added below.
         let high = b.iconst(Type::I64, MAX_LIMIT);
         let mut end = b.binary(least, limit, high);
+        // `sum - less < limit` is `sum < limit + less`, and `sum <= limit` is `sum < limit + 1`. The limit is at most
+        // `MAX_LIMIT` here, so that nothing wraps.
         let more = u64::from(*less) + u64::from(*closed);
         if more > 0 {
             let more = b.iconst(Type::I64, more);
             end = b.binary(BinOp::Add, end, more);
         }
+        // A negative limit leaves no work-item; as an unsigned number it would leave all.
         if *signed {
             end = b.binary(BinOp::Smax, end, zero);
         }
         let is_one = |d: usize| factors[d].as_ref().is_some_and(|by| by.as_const() == Some(1));
+        // `id < limit`, the most frequent form: the sum is the id itself, and needs no test for wraps.
         if rest.as_const() == Some(0) && (0..3).all(|d| factors[d].is_none() || d == dim && is_one(d)) {
             return Ok(end);
         }
+        // `largest` is the sum for the last work-item of the whole group, `own` the factor of the id of this dimension.
         let rest = self.magnitude(expressions, rest)?;
         let (mut largest, mut own) = (rest, one);
         for (d, factor) in factors.iter().enumerate() {
@@ -163,9 +174,13 @@ impl Emitter<'_> {
         let size = self.sizes[dim];
         let mut b = self.at(pre);
         let wrap = b.iconst(Type::I64, i32::MAX as u64);
+        // If it does not fit, the loop runs over the whole dimension.
         let mut fits = b.icmp(IntCc::Ule, largest, wrap);
+        // The other ids are left out of the sum, as they may be 0: that is where the most ids of this dimension are
+        // active.
         let mut count = b.binary(BinOp::UsubSat, end, rest);
         if !is_one(dim) {
+            // With a factor of 0, known at run time only, the condition is the same for all ids.
             let some = b.icmp(IntCc::Ne, own, zero);
             fits = b.binary(BinOp::And, fits, some);
             let less = b.binary(BinOp::Sub, own, one);
@@ -192,6 +207,7 @@ impl Emitter<'_> {
                 product = Some(match product {
                     None => saturated(&mut b, v, bits),
                     Some((p, bits_p)) => {
+                        // Both factors have at most 32 bits, so that their product is exact in 64.
                         let (v, bits) = saturated(&mut b, v, bits);
                         let p = b.binary(BinOp::Mul, p, v);
                         saturated(&mut b, p, bits_p + bits)
@@ -203,6 +219,7 @@ impl Emitter<'_> {
                 None => b.iconst(Type::I64, c.unsigned_abs().min(SATURATED)),
                 Some((p, _)) if c == 1 => p,
                 Some((p, bits)) => {
+                    // A saturated factor makes the product saturated too, unless the other one is 0.
                     let by = c.unsigned_abs().min(SATURATED);
                     let factor = b.iconst(Type::I64, by);
                     let p = b.binary(BinOp::Mul, p, factor);
@@ -221,6 +238,7 @@ impl Emitter<'_> {
         }
         let func = expressions.func;
         let new = match func.values[v].def {
+            // Only parameters of the entry come here: `Shared` admits no others.
             ValueDef::Param(_, k) => match expressions.params[k as usize] {
                 Param::Uniform(u) => *expressions.uniform.get(&u).ok_or(bug("a value of the group is missing"))?,
                 p => self.group_value(p)?,

@@ -75,6 +75,7 @@ impl<'a> Widener<'a> {
             _ => false,
         };
         let is_pointer = |s: Symbol| matches!(s, Symbol::Value(v, _) if item.func.ty(v).is_ptr());
+        // First what varies, then the pointer among what does not: one of each, with a constant factor.
         let Some((parts, rest)) = affine.form(p, Ext::Own).coefficients(varies) else { return Ok(None) };
         let Some((pointers, offset)) = rest.coefficients(is_pointer) else { return Ok(None) };
         let (&[(Symbol::Value(v, ext), ref factor)], &[(Symbol::Value(pointer, _), ref once)]) =
@@ -82,6 +83,7 @@ impl<'a> Widener<'a> {
         else {
             return Ok(None);
         };
+        // A varying pointer would be extracted whole from its vector: there is no base to split off.
         let (Some(factor), Some(1), false) = (factor.as_const(), once.as_const(), item.func.ty(v).is_ptr()) else {
             return Ok(None);
         };
@@ -93,6 +95,7 @@ impl<'a> Widener<'a> {
             _ => None,
         };
         let Some((_, base)) = uniform(Symbol::Value(pointer, Ext::Own)) else { return Ok(None) };
+        // A strided symbol has no scalar that serves all lanes, so only uniform ones are allowed in the base.
         let Some(known) = offset.symbols().map(uniform).collect::<Option<FxHashMap<_, _>>>() else { return Ok(None) };
         // The constant is added last: accesses that differ in it alone have the rest in common.
         let last = offset.constant_part();
@@ -103,6 +106,7 @@ impl<'a> Widener<'a> {
         let base = offset.map_or(base, |by| b.ptr_add(base, by));
         let base = if last == 0 { base } else { b.ptr_offset(base, last as u64) };
         let index = match reader {
+            // A lane's byte is read again by one scalar load, instead of extracted from a vector.
             Some(inst) if self.is_of_narrow_loads(v, inst, MAX_HEIGHT) => Index::Narrow(v, inst),
             _ => Index::Lanes(self.lane(v)?),
         };
@@ -162,6 +166,7 @@ impl<'a> Widener<'a> {
             if let Source::Narrow(narrow) = source
                 && let VecValue::Strided { cond: Some(cond), .. } =
                     self.get(self.item.func.insts[narrow.load].args[0])?
+                // Bytes of one word have one check.
                 && all != Some(cond)
             {
                 all = Some(all.map_or(cond, |x| self.b().binary(BinOp::And, x, cond)));
@@ -180,6 +185,7 @@ impl<'a> Widener<'a> {
                     let Some(r) = self.item.func.insts[load].result else { continue };
                     let bytes = self.item.func.ty(r).scalar.bytes();
                     let (parts, those) = (self.lanes(r)?, offset / bytes..(offset + size).div_ceil(bytes));
+                    // The components of the load that the bytes lie in.
                     vectors.extend(those.filter_map(|k| parts.get(k as usize).copied()));
                 }
                 Source::Other(v) if matches!(self.get(v)?, VecValue::Uniform(_)) => {}
@@ -189,6 +195,7 @@ impl<'a> Widener<'a> {
         if let Index::Lanes(index) = a.index {
             vectors.push(index);
         }
+        // The first `every` lanes, repeated: equal to the vector only if that repeats.
         let lanes: Vec<u16> = (0..self.lanes).map(|l| l % every).collect();
         let mut all = None;
         for v in vectors {
@@ -242,6 +249,7 @@ impl<'a> Widener<'a> {
         let item = self.item;
         if let Some(narrow) = self.narrow_load(v, at) {
             let p = item.func.insts[narrow.load].args[0];
+            // `strided` is set only on the side of a branch where the check holds.
             let p = if strided { self.get(p)? } else { self.exact(p)? };
             let p = self.lane_at(&p, lane);
             let (align, flags) = narrow.access(&item.func);

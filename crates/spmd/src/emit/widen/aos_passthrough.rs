@@ -36,6 +36,7 @@ type Interleaved = SmallVec<[(Lanes, Value); 8]>;
 
 /// Whether an operation is lane-wise, and of numbers.
 fn is_lanewise(op: &Op) -> bool {
+    // A vector of addresses has lanes of 64 bits that differ in memory space: it is not interleaved.
     let of_pointers = matches!(op, Op::Cast(CastOp::PtrToInt | CastOp::IntToPtr | CastOp::Space));
     op.is_lane_wise() && !of_pointers
 }
@@ -62,6 +63,7 @@ pub(super) fn params(item: &VectorInput) -> FxHashSet<Value> {
     }
     for e in func.layout.iter().flat_map(|&b| func.blocks[b].term.edges()) {
         for (p, &a) in func.blocks[e.block].params.iter().zip(&e.args) {
+            // An unspecified argument is never written, and so puts no condition on the parameter.
             if let Some(args) = assigned.get_mut(p).filter(|_| !item.unspecified.contains(&a)) {
                 args.push(a);
             }
@@ -75,6 +77,8 @@ pub(super) fn params(item: &VectorInput) -> FxHashSet<Value> {
         Some(all)
     };
     loop {
+        // Parameters of two loops may feed each other. Optimistic: all are candidates, until one depends on what is
+        // none.
         let remains_candidate =
             |p: &Value| sources(p, &candidates).is_some() && !has_component_uses(item, *p, &candidates);
         let remaining: FxHashSet<Value> = candidates.iter().copied().filter(remains_candidate).collect();
@@ -85,6 +89,8 @@ pub(super) fn params(item: &VectorInput) -> FxHashSet<Value> {
     }
     let mut loaded: FxHashSet<Value> = FxHashSet::default();
     loop {
+        // The other way round, from nothing: a parameter that begins with a constant and is fed by itself alone saves
+        // no shuffle, and must not be kept by a circle of such parameters.
         let is_loaded = |p: &Value| {
             sources(p, &candidates).is_some_and(|s| s.memory || s.params.iter().any(|q| loaded.contains(q)))
         };
@@ -106,6 +112,7 @@ fn add_sources(
 ) -> Option<()> {
     let func = &item.func;
     if item.shapes.of(v) == Shape::Uniform {
+        // A uniform vector is repeated by one shuffle.
         return func.ty(v).is_vector().then_some(());
     }
     if candidates.contains(&v) {
@@ -115,9 +122,11 @@ fn add_sources(
     let data = &func.insts[func.def_inst(v)?];
     match data.op {
         Op::Load { .. } if is_dense(item, data.args[0], func.ty(v)) && !data.flags.contains(Flags::VOLATILE) => {
+            // Its components come from a vector that is in the order of memory already.
             all.memory = true;
             Some(())
         }
+        // A scalar operand, such as the condition of a `select`, would have to be repeated for each component.
         ref op if is_lanewise(op) && data.args.iter().all(|&a| func.ty(a).lanes == func.ty(v).lanes) => {
             data.args.iter().try_for_each(|&a| add_sources(item, a, candidates, depth.checked_sub(1)?, all))
         }
@@ -137,6 +146,7 @@ fn has_component_uses(item: &VectorInput, p: Value, candidates: &FxHashSet<Value
     let stays_interleaved = |i: Inst| {
         let data = &func.insts[i];
         match data.op {
+            // Any other store takes the lanes apart again.
             Op::Store { .. } => data.args[0] != p && is_dense(item, data.args[0], func.ty(p)),
             ref op => {
                 is_lanewise(op)
@@ -154,6 +164,7 @@ fn has_component_uses(item: &VectorInput, p: Value, candidates: &FxHashSet<Value
             e.args.iter().zip(params).filter(|&(&a, _)| a == p).map(|(_, q)| candidates.contains(q)).collect::<Vec<_>>()
         });
         let uses = block.insts.iter().filter(|&&i| func.insts[i].args.contains(&p));
+        // After a loop, components are deinterleaved once; in it, they would be in each iteration.
         item.loops.innermost(b).is_some()
             && (uses.copied().any(|i| !stays_interleaved(i)) || passed_on.any(|is_candidate| !is_candidate))
     })
@@ -166,7 +177,9 @@ impl Widener<'_> {
             return None;
         }
         let mut plan = Vec::new();
+        // First the plan, without emitting anything: the search may fail at its last leaf.
         let from_memory = self.plan_interleaved(components, MAX_DUPLICATED_OPS, &mut plan)?;
+        // Splats and uniform vectors alone: interleaving the result takes one shuffle, and repeats no operation.
         if !from_memory {
             return None;
         }
@@ -182,6 +195,7 @@ impl Widener<'_> {
     /// Lists the expressions to emit, operands first. Returns whether some leaf is a deinterleaved vector; `None` if
     /// it cannot be done.
     fn plan_interleaved(&self, components: &[Value], depth: usize, plan: &mut Vec<Lanes>) -> Option<bool> {
+        // A common operand is computed once.
         if plan.iter().any(|done| done[..] == *components) {
             return Some(false);
         }
@@ -192,6 +206,7 @@ impl Widener<'_> {
             for operand in &operands {
                 from_memory |= self.plan_interleaved(operand, depth.checked_sub(1)?, plan)?;
             }
+            // Counts expressions, so that trees with many common parts end soon, too.
             if plan.len() == MAX_DUPLICATED_OPS {
                 return None;
             }
@@ -208,6 +223,7 @@ impl Widener<'_> {
         }
         let (n, ty) = (components.len() as u16, self.func.ty(components[0]));
         if let Some(uniform) = self.components_of_uniform(components) {
+            // `xyzw` for each lane.
             let order: Vec<u16> = (0..self.lanes).flat_map(|_| 0..n).collect();
             return self.b().shuffle(uniform, uniform, &order);
         }
@@ -239,6 +255,7 @@ impl Widener<'_> {
         for (c, &component) in (0..n).zip(components) {
             let data = &self.func.insts[self.func.def_inst(component)?];
             let Op::Shuffle(lanes) = &data.op else { return None };
+            // The shuffle that `deinterleave` emits for component `c`: lanes `c`, `c + n`, `c + 2n` and so on.
             let in_order = lanes.iter().zip(0..).all(|(&lane, l)| lane == l * n + c);
             let all = self.func.ty(data.args[0]).lanes == n * self.lanes && lanes.len() == usize::from(self.lanes);
             if !in_order || !all || *interleaved.get_or_insert(data.args[0]) != data.args[0] {
@@ -287,6 +304,8 @@ impl Widener<'_> {
         let same_lanes = |a: Value| self.func.ty(a).lanes == to.lanes;
         let same = insts.iter().zip(components).all(|(&i, &component)| {
             let data = &self.func.insts[i];
+            // With other flags (`nnan` of one component, say) the one operation would promise what is not promised for
+            // all.
             data.op == first.op && data.flags == first.flags && self.func.ty(component) == to
         });
         if !is_lanewise(&first.op) || !same || !first.args.iter().all(|&a| same_lanes(a) && !self.func.ty(a).is_ptr()) {

@@ -34,6 +34,7 @@ impl Widener<'_> {
             (false, false) => IntCc::Ule,
         };
         let compare = StridedCompare { cc: unclamped, base, by, bound };
+        // `min(max(x, 0), n)`: where the inner check holds, no lane wraps, and the outer one need not test it again.
         let test = self.holds_for_all(compare, !self.is_clamped(x, signed));
         let cond = Some(self.and(cond, test));
         Ok(VecValue::Strided { base, by, cond })
@@ -55,6 +56,7 @@ impl Widener<'_> {
     pub(super) fn remainder(&mut self, inst: Inst, by: i64, cond: Option<Value>) -> Result<VecValue, Stop> {
         let data = &self.item.func.insts[inst];
         let n = self.base(data.args[1])?;
+        // Lane 0's remainder, which `have_same_quotient` compares with the divisor.
         let base = self.clone_scalar(inst)?.ok_or(bug("an instruction has no result"))?;
         let division = match data.op {
             Op::Binary(BinOp::And) => Division::LowBits,
@@ -84,6 +86,8 @@ impl Widener<'_> {
             }
             _ => {
                 let amount = item.func.const_bits(d).ok_or(bug("a shift by a value that is not constant"))?;
+                // A right shift rounds down, also if the value is negative: the low bits are the remainder in both
+                // cases.
                 let low = self.b().iconst(ty, (1u64 << amount) - 1);
                 (self.b().binary(BinOp::And, from, low), low, Division::LowBits)
             }
@@ -107,6 +111,7 @@ impl Widener<'_> {
         let from = self.base(x)?;
         let ty = self.func.ty(remainder);
         let span = by.unsigned_abs().saturating_mul(u64::from(self.lanes - 1));
+        // No check could hold, and sums below might wrap.
         if span > ty.scalar.mask() >> 1 {
             return Ok(self.b().iconst(ty.with_scalar(Scalar::I1), 0));
         }
@@ -124,6 +129,7 @@ impl Widener<'_> {
         }
         let mut b = self.b();
         let distance = b.iconst(ty, span);
+        // Lanes go down from lane 0's remainder, and reach `remainder - span` at the last one.
         let test = if by < 0 {
             b.icmp(IntCc::Uge, remainder, distance)
         } else if division == Division::LowBits {
@@ -133,6 +139,7 @@ impl Widener<'_> {
             let test = b.icmp(IntCc::Ule, last, n);
             b.binary(BinOp::And, fits, test)
         } else {
+            // With a divisor of at most the distance, `n - distance` would wrap. (It may be zero: then this is false.)
             let wide = b.icmp(IntCc::Ugt, n, distance);
             let limit = b.binary(BinOp::Sub, n, distance);
             let test = b.icmp(IntCc::Ult, remainder, limit);

@@ -66,8 +66,10 @@ impl Widener<'_> {
         self.record_inst(inst, operation, Form::Access(form), checked, |names| {
             let p = data.args[0];
             match item.shapes.of(p) {
+                // Before the shapes: a volatile access is lane by lane at any address.
                 _ if data.flags.contains(Flags::VOLATILE) && form == AccessForm::LaneByLane => Reason::Volatile,
                 Shape::Uniform | Shape::Unknown => Reason::SameAddress,
+                // A stride of 0 is only kept if it is checked (`Shape::strided`): the result of a division, mostly.
                 Shape::Strided { by: 0, .. } => Reason::SameQuotient,
                 Shape::Strided { checked, .. } if form == AccessForm::Vector => match checked {
                     false => Reason::UnitStride,
@@ -131,6 +133,7 @@ impl Widener<'_> {
         let item = self.item;
         let form = if diverges { Form::Divergent } else { Form::Uniform };
         let after = item.func.blocks[b].term.edges().into_iter().map(|e| e.block);
+        // What the loop's exit dominates counts in the weight of its header, though it runs after the loop.
         let after = after.filter(|&e| item.loops.innermost(e) != item.loops.innermost(header));
         let after: u32 = after.filter(|&e| item.dom.idom(e) == Some(b)).map(|e| item.weight[e.index()].cost).sum();
         let cost = item.weight[header.index()].cost.saturating_sub(after);
@@ -188,6 +191,7 @@ impl Widener<'_> {
     fn record(&mut self, subject: Subject, form: Form, span: Span, make: impl FnOnce(&Names<'_>) -> Decision) {
         let masked = self.masks.current.is_some();
         let Recorder { names, decisions, numbers } = &mut self.recorder;
+        // Before `make`, which searches for causes: without a reader this must cost nothing.
         let Some(names) = names.as_ref().filter(|_| span != Span::NONE) else { return };
         let Some(&number) = numbers.get(&subject) else {
             numbers.insert(subject, decisions.len());
@@ -270,6 +274,7 @@ fn origin_param(item: &VectorInput, inst: Inst) -> Option<u32> {
             }
             ValueDef::Inst(i) => func.insts[i].args.to_vec(),
         };
+        // Linear, but the list has at most `MAX_VISITED` values and their operands.
         work.extend(operands.into_iter().filter(|v| !work.contains(v)).collect::<Vec<_>>());
     }
     None

@@ -40,6 +40,7 @@ impl VectorInput {
         if !manager.is_on(passes::FOLD_TAIL) || !manager.is_on(passes::ALL_ON) {
             return false;
         }
+        // The weight of all regions with two versions, which share one budget.
         let mut versions = 0u32;
         let outside = self
             .cfg
@@ -48,23 +49,28 @@ impl VectorInput {
             .copied()
             .filter(|&b| !self.masked.is_masked(b) || self.masked.begins_region(&self.cfg, &self.dom, b));
         let folds = outside.into_iter().all(|b| self.is_cheap_under_mask(b, &mut versions));
+        // Without such a region nothing is gained. Above the budget, some region would have a version with a mask
+        // alone.
         folds && versions > 0 && versions <= BUDGET
     }
 
     /// Whether a block and all that it dominates can run under the mask that the code starts with at no cost, apart
     /// from regions with two versions, whose weight is added to `versions`.
     fn is_cheap_under_mask(&self, b: Block, versions: &mut u32) -> bool {
+        // A masked loop tests its mask of live lanes in each iteration.
         if self.masked.is_masked(b) && self.loop_of.contains_key(&b) {
             return false;
         }
         let unmasked = self.func.blocks[b].insts.iter().all(|&i| {
             let data = &self.func.insts[i];
             let uniform_load = matches!(data.op, Op::Load { .. }) && self.shapes.is_uniform(data.args[0]);
+            // An access with a mask is slower, and a long strip of row loads would never run (`clone_scalar`).
             (data.op.is_pure() || uniform_load) && !data.flags.contains(Flags::ASSUME_FALSE_OK)
         });
         let linearised = self.masked.is_masked(b) || self.masked.is_linear(b);
         unmasked
             && self.dom.children(b).iter().filter(|&&c| linearised && self.masked.is_masked(c)).all(|&c| {
+                // Such a child has the mask of its dominator, which nothing tests.
                 let uniform_edge = matches!(&self.forward_preds(c)[..], &[p] if self.has_uniform_term(p));
                 if self.has_all_lanes(c) || uniform_edge {
                     return self.is_cheap_under_mask(c, versions);
@@ -98,6 +104,8 @@ impl Widener<'_> {
     /// Whether a block and all that it dominates get two versions. If so, takes their weight from the budget.
     pub(super) fn takes_mask_versions(&mut self, b: Block) -> bool {
         let Weight { cost, profitable, .. } = self.item.weight[b.index()];
+        // A mixed version has none of its own, as it is cold: two versions in each of n nested regions would be 2^n
+        // copies.
         let takes =
             profitable && !self.versions.is_mixed && cost <= self.versions.budget && self.manager.is_on(passes::ALL_ON);
         if takes {
@@ -118,6 +126,7 @@ impl Widener<'_> {
         self.b().branch(all, all_on, mixed);
         self.seal_with_pred(all_on, from);
         self.seal_with_pred(mixed, from);
+        // Each version has its own first edge to a join, which writes without a blend.
         let assigned_params = self.joins.assigned.clone();
         self.cur = all_on;
         code(self, None)?;

@@ -45,6 +45,7 @@ impl VectorInput {
         let data = &self.func.insts[inst];
         let is_strided = |&a: &Value| matches!(self.shapes.of(a), Shape::Strided { checked: false, .. });
         let ordered = matches!(data.op, Op::Icmp(cc) if !matches!(cc, IntCc::Eq | IntCc::Ne));
+        // Of an equality, the first and the last lane tell nothing of those between them.
         ordered
             && data.args.iter().any(is_strided)
             && data.args.iter().any(|&a| self.shapes.is_uniform(a))
@@ -61,6 +62,7 @@ impl Widener<'_> {
         if ty.is_vector() || !ty.is_int() || ty.scalar == Scalar::I1 || matches!(cc, IntCc::Eq | IntCc::Ne) {
             return Ok(None);
         }
+        // With a checked stride (`cond`), lanes may have other values than base and stride say.
         Ok(match (self.get(data.args[0])?, self.get(data.args[1])?) {
             (VecValue::Strided { base, by, cond: None }, VecValue::Uniform(bound)) => {
                 Some(StridedCompare { cc, base, by, bound })
@@ -75,6 +77,7 @@ impl Widener<'_> {
     /// Whether all lanes of a mask are on. May be false although they are, if a lane wraps.
     pub(super) fn all_on(&mut self, mask: Value) -> Value {
         let part = self.masks.parts_of_entry.get(&mask).copied();
+        // Both parts of the conjunction must be on: those of the vector's end and those of the comparison.
         let full = self.masks.entry_full.filter(|_| part.is_some());
         match self.masks.strided_compares.get(&part.unwrap_or(mask)).copied() {
             Some(compare) => {
@@ -91,6 +94,8 @@ impl Widener<'_> {
         let StridedCompare { cc, base, by, bound } = compare;
         let signed = matches!(cc, IntCc::Slt | IntCc::Sle | IntCc::Sgt | IntCc::Sge);
         let lower = matches!(cc, IntCc::Sgt | IntCc::Sge | IntCc::Ugt | IntCc::Uge);
+        // `base + l * by > bound` for a growing sum, say: if lane 0 is above the bound, so are all, unless a lane
+        // wraps.
         if lower == (by > 0) {
             // Lane 0 is nearest to the bound.
             let fits = wraps.then(|| self.no_wrap_from(base, by, signed));
@@ -103,11 +108,14 @@ impl Widener<'_> {
         let mask = ty.scalar.mask();
         let span = by.unsigned_abs().saturating_mul(u64::from(self.lanes - 1));
         let (lowest, highest) = if signed { ((mask >> 1) + 1, mask >> 1) } else { (0, mask) };
+        // The lanes of a narrow type, such as `char`, may span more than its range.
         if span > mask >> 1 {
             return self.b().iconst(ty.with_scalar(Scalar::I1), 0);
         }
         let mut b = self.b();
         let distance = b.iconst(ty, span);
+        // `base > bound + span` instead of `base - span > bound`: the bound is known not to wrap by one comparison,
+        // which does not depend on the lanes and is the same in each iteration of a loop.
         let (fits, moved_bound) = if lower {
             let most = b.iconst(ty, highest - span);
             let (within, op) = (if signed { IntCc::Sle } else { IntCc::Ule }, BinOp::Add);
@@ -147,6 +155,7 @@ impl Widener<'_> {
         }) else {
             return Ok(false);
         };
+        // Last, as it takes weight from the budget.
         if !self.takes_mask_versions(header) {
             return Ok(false);
         }
@@ -154,7 +163,10 @@ impl Widener<'_> {
         let (before, head) = (self.cur, self.new_block());
         self.b().jump(head, &[]);
         self.cur = head;
+        // This code and the loop after it write the same parameters, and both find them cleared.
         let assigned_params = self.joins.assigned.clone();
+        // As a loop that lanes do not leave at different times, so that edges to the header are back edges without a
+        // mask.
         self.loops.push(OpenLoop {
             header,
             latch,
@@ -168,17 +180,21 @@ impl Widener<'_> {
         });
         self.block(header)?;
         let compare = self.strided_compare(compare)?.ok_or(bug("a comparison is no longer strided"))?;
+        // False in the iteration in which a lane leaves, and perhaps earlier if a lane is near a wrap. The loop behind
+        // this one is right for all iterations, whenever it takes over.
         let all = self.holds_for_all(if stays { compare } else { compare.negated() }, true);
         let (from, body, rest) = (self.cur, self.new_block(), self.new_block());
         self.b().branch(all, body, rest);
         self.seal_with_pred(body, from);
         self.cur = body;
+        // The edge that leaves is not emitted: no lane takes it here.
         self.masked_edge(&stay_edge, None, None)?;
         self.masks.of_edges.insert(stay_edge.block, (None, None));
         self.children(header)?;
         let end = self.cur;
         self.b().jump(head, &[]);
         self.loops.pop();
+        // `rest` sees the variables as they are at the header. The loop begins with that iteration once more.
         self.ssa.seal(self.func, head, vec![before, end]);
         self.seal_with_pred(rest, from);
         self.cur = rest;

@@ -75,9 +75,11 @@ impl StoreGaps {
         for store in &stores {
             let span = store.by * i64::from(lanes);
             let mut around = Neighbours::default();
+            // At another stride the distance of two lanes is not that of two vectors, and is not compared.
             for load in loads.iter().filter(|load| load.by == store.by) {
                 let distance = affine.form(load.p, Ext::Own).minus(&affine.form(store.p, Ext::Own));
                 let near = near(&distance, span);
+                // Reverse postorder is the order of the emitted code, up to back edges, for which `is_read_in_next` is.
                 around.is_cached |= near.is_some() && load.at < store.at;
                 around.read_soon |= near.is_some() && load.at > store.at;
                 around.read_soon |= is_read_in_next(item, &affine, store, load, span);
@@ -91,6 +93,7 @@ impl StoreGaps {
 
 /// The loads and stores whose lanes have gaps of a few elements.
 fn accesses(item: &VectorInput) -> impl Iterator<Item = Access> {
+    // Each access with its place in the order of emission.
     let blocks = item.cfg.rpo().iter().enumerate();
     let insts =
         blocks.flat_map(|(n, &b)| item.func.blocks[b].insts.iter().enumerate().map(move |(k, &i)| (b, (n, k), i)));
@@ -115,6 +118,7 @@ fn has_gaps(ty: Type, by: i64) -> bool {
 /// The distance of two vectors, in the first iterations of loops, if they overlap.
 fn near(distance: &Form, span: i64) -> Option<i64> {
     let is_iteration = |s: Symbol| matches!(s, Symbol::Iteration(_));
+    // In which iteration a load and a store are is left out: where one follows the other, they are in the same one.
     let (_, distance) = distance.coefficients(is_iteration)?;
     distance.as_const().filter(|d| d.abs() < span)
 }
@@ -154,17 +158,24 @@ impl Widener<'_> {
         let ty = self.item.func.ty(x);
         let (n, w, step) = (ty.lanes, self.lanes, (by / i64::from(ty.scalar.bytes())) as u16);
         let around = self.store_gaps.stores.get(&inst).copied().unwrap_or_default();
+        // Local and private memory of a group is in the first-level cache anyway.
         if !around.is_cached && !self.is_group_private(p) {
             self.prefetch_lines(base, by);
         }
         let components = self.lanes(x)?;
         let interleaved = self.interleave(&components);
         let (written, gap) = (self.b().iconst(Type::I1, 1), self.b().iconst(Type::I1, 0));
+        // A constant mask, as a shuffle of two constants, which LLVM folds.
         let either = self.b().build(&[written, gap]);
+        // Where the next vector reads right behind the last lane's elements, no masked store reaches there, even with
+        // lanes that are off: the load would wait for it.
         let end = if around.reads_below { (w - 1) * step + n } else { w * step };
         for k in 0..step {
+            // The last store begins earlier if it would pass `end`. What it has in common with the one before is off
+            // (`e >= k * w`).
             let start = (k * w).min(end - w);
             let elements = || start..start + w;
+            // Element `e` belongs to lane `e / step`. In a gap, any component will do, as it is not written.
             let order: Vec<u16> = elements().map(|e| e / step * n + (e % step).min(n - 1)).collect();
             let row = self.b().shuffle(interleaved, interleaved, &order);
             let is_written = |e: u16| e >= k * w && e % step < n;

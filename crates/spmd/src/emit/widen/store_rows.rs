@@ -68,6 +68,7 @@ impl StoreRows {
             let mut fields: Vec<Field> = Vec::new();
             for &store in &item.func.blocks[b].insts {
                 let Some((by, ty)) = field(item, store) else {
+                    // A load or another store between them would see that the first stores come late.
                     if !item.func.insts[store].op.is_pure() {
                         fields.clear();
                     }
@@ -77,17 +78,20 @@ impl StoreRows {
                     affine.get_or_insert_with(|| (item.affine(Facts::default()), item.affine(assumed)));
                 let p = item.func.insts[store].args[0];
                 let (address, unwrapped) = (exact.form(p, Ext::Own), unwrapped.form(p, Ext::Own));
+                // A store at another stride or of another type ends the row: it may overlap a store that would come later.
                 if fields.last().is_some_and(|f| (f.by, f.ty) != (by, ty)) {
                     fields.clear();
                 }
                 fields.push(Field { store, address, unwrapped, by, ty });
                 let count = (by / i64::from(ty.bytes())) as usize;
+                // Only the last `count` stores can be a row: the older ones are stored on their own, in their place.
                 if fields.len() > count {
                     fields.remove(0);
                 }
                 if fields.len() == count
                     && let Some(row) = Row::find(&fields)
                 {
+                    // The combined store is written in place of the last, where all values are known.
                     found.earlier.extend(row.in_order.iter().copied().filter(|&s| s != store));
                     found.rows.insert(store, row);
                     fields.clear();
@@ -121,6 +125,7 @@ fn field(item: &VectorInput, store: Inst) -> Option<(i64, Type)> {
 impl Row {
     /// The row of these fields, if they are contiguous.
     fn find(fields: &[Field]) -> Option<Row> {
+        // Without assumptions first, as no test is needed then.
         let certain = by_address(fields, |f| &f.address);
         let is_certain = certain.is_some();
         let by_address = certain.or_else(|| by_address(fields, |f| &f.unwrapped))?;
@@ -149,10 +154,13 @@ impl Widener<'_> {
         let mut bases: SmallVec<[(Value, Option<Value>); 4]> = SmallVec::new();
         for &store in &row.by_address {
             match self.get(func.insts[store].args[0])? {
+                // Under a mask, a checked stride has no use: lane 0, from which the check is computed, may be off.
                 VecValue::Strided { base, cond, .. } if cond.is_none() || self.masks.current.is_none() => {
                     bases.push((base, cond));
                 }
                 _ => {
+                    // The earlier stores were skipped, and are written now: still in order, and nothing has looked in
+                    // between.
                     row.in_order.iter().try_for_each(|&store| self.store_alone(store))?;
                     return Ok(true);
                 }
@@ -164,10 +172,13 @@ impl Widener<'_> {
             Op::Store { align } => Some(align),
             _ => None,
         });
+        // At most that of the first field, where the one store begins.
         let align = align.min().unwrap_or(1);
+        // A flag holds for the one store if it holds for each of its parts.
         let flags = stores.fold(Flags::all(), |flags, data| flags & data.flags);
         let is_write_only = row.by_address.iter().all(|store| self.item.write_only.contains(store));
         let flags = flags | if is_write_only { Flags::NONTEMPORAL } else { Flags::empty() };
+        // `by_address` is sorted, so that the row begins at lane 0 of the first field.
         let first = bases[0].0;
         let holds = self.is_row(&row, &bases);
         row.in_order.iter().for_each(|&store| self.decide(store, AccessForm::Record, holds.is_some()));

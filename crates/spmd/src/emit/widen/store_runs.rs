@@ -34,10 +34,12 @@ impl Widener<'_> {
                 if stores == MAX_STORES {
                     break;
                 }
+            // A run begins with a store; what is pure may be computed before all of its stores.
             } else if stores == 0 || !self.item.func.insts[i].op.is_pure() {
                 break;
             }
         }
+        // `end` is behind the last store: operations after it are not part of the run.
         if stores * usize::from(self.lanes) >= MIN_STORES { end } else { 0 }
     }
 
@@ -54,6 +56,7 @@ impl Widener<'_> {
             && ty.bytes() <= MAX_BYTES
             && item.func.ty(p).space() == Some(Space::Private)
             && item.shapes.arrays.unit(p).is_none()
+            // At the stride of one element, a vector store does it.
             && matches!(item.shapes.of(p), Shape::Strided { by, checked: false } if by != i64::from(ty.bytes()))
     }
 
@@ -62,6 +65,7 @@ impl Widener<'_> {
         let item = self.item;
         let (stores, others): (Vec<Inst>, Vec<Inst>) =
             insts.iter().partition(|&&i| matches!(item.func.insts[i].op, Op::Store { .. }));
+        // In the order of the program, so operands come before their uses.
         for i in others {
             self.span = item.func.insts[i].span;
             self.inst(i)?;
@@ -77,6 +81,7 @@ impl Widener<'_> {
                     buffered += 1;
                     let ty = self.func.ty(lanes[0]);
                     self.b().store(row, lanes[0], ty.scalar.bytes(), Flags::empty());
+                    // From here on, `Varying` holds the address of the row instead of lanes.
                     VecValue::Varying(smallvec::smallvec![row])
                 }
                 other => other,
@@ -84,6 +89,7 @@ impl Widener<'_> {
             self.decide(i, AccessForm::LaneByLane, false);
             emitted.push((to, value, i));
         }
+        // The order of each lane's stores is kept; lanes have objects of their own, so their order does not matter.
         self.each_lane(None, false, |w, lane| {
             for (to, value, i) in &emitted {
                 let data = &item.func.insts[*i];
@@ -117,6 +123,7 @@ impl Widener<'_> {
             Some(buffer) => buffer,
             None => {
                 let entry = self.func.entry();
+                // One buffer for all runs of the function: each fills its rows before its loop reads them.
                 let buffer = cloom_ir::Builder::new(self.func, entry).alloca(bytes * MAX_STORES as u64, MAX_BYTES * 8);
                 // It must precede its uses, and the entry may be the current block.
                 self.func.move_last_to_front(entry);

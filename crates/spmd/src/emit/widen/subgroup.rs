@@ -21,6 +21,7 @@ impl Widener<'_> {
         let wide = match data.op {
             Op::SubgroupBallot => {
                 let yes = self.lane(data.args[0])?;
+                // A lane that is off has no bit in a ballot, whatever its value.
                 let yes = self.and(self.masks.current, yes);
                 VecValue::Uniform(self.b().ballot(yes))
             }
@@ -30,6 +31,7 @@ impl Widener<'_> {
             _ => return Err(bug("not an operation on sub-groups")),
         };
         let wide = match wide {
+            // The analysis may not have known that all lanes get the same, and users expect the form that it found.
             VecValue::Uniform(_) if !item.shapes.is_uniform(r) => VecValue::Varying(self.materialise(&wide)),
             wide => wide,
         };
@@ -47,6 +49,7 @@ impl Widener<'_> {
     }
 
     fn exchange(&mut self, value: Value, lane_index: Value) -> Result<VecValue, Stop> {
+        // A lane that is off gives 0 (`Op::SubgroupShuffle`).
         let lanes = self.active_or(value, 0)?;
         if self.item.shapes.is_uniform(lane_index) {
             let lane_index = self.base(lane_index)?;
@@ -54,6 +57,7 @@ impl Widener<'_> {
         }
         let lane_index = self.lane(lane_index)?;
         let count = u64::from(self.lanes);
+        // `sub_group_shuffle_xor(x, 1)`: with the lane's number as a constant, this is one shuffle and no memory.
         if let Some(constants) = self.constant_lanes(lane_index, MAX_EVAL_DEPTH) {
             let picks: Vec<u16> = constants.iter().map(|&n| (n % count) as u16).collect();
             return Ok(VecValue::Varying(smallvec![self.b().shuffle(lanes, lanes, &picks)]));
@@ -85,6 +89,7 @@ impl Widener<'_> {
         b.store(buffer, lanes, align, Flags::empty());
         let lane_index = b.cast(CastOp::Zext, lane_index, wide);
         let (last, step) = (b.iconst(wide, count - 1), b.iconst(wide, size));
+        // The number of lanes is a power of two in kernels with sub-groups, so that this is the modulus.
         let lane_index = b.binary(BinOp::And, lane_index, last);
         let offset = b.binary(BinOp::Mul, lane_index, step);
         let base = b.splat(buffer, ty.lanes);
@@ -119,6 +124,8 @@ impl Widener<'_> {
         let identity = subgroup::identity(op, self.item.func.ty(value).scalar);
         let mut all = self.active_or(value, identity.ok_or(bug("a sub-group operation has no identity"))?)?;
         let mut n = self.lanes;
+        // All lanes of a cluster get its result: a butterfly. The partners of lane `l` are `l ^ step`, inside the
+        // cluster.
         if cluster < n {
             let mut step = cluster / 2;
             while step > 0 {
@@ -129,6 +136,7 @@ impl Widener<'_> {
             }
             return Ok(VecValue::Varying(smallvec![all]));
         }
+        // One result for all lanes: halves instead, each step on a vector of half the length.
         while n > 1 {
             n /= 2;
             let (low, high): (Vec<u16>, Vec<u16>) = ((0..n).collect(), (n..2 * n).collect());
@@ -145,11 +153,13 @@ impl Widener<'_> {
     fn scan(&mut self, op: BinOp, exclusive: bool, value: Value) -> Result<VecValue, Stop> {
         let identity = subgroup::identity(op, self.item.func.ty(value).scalar);
         let identity = identity.ok_or(bug("a sub-group operation has no identity"))?;
+        // Lanes that are off count as the identity, and so change no sum of the lanes after them.
         let mut sums = self.active_or(value, identity)?;
         let (ty, n) = (self.func.ty(sums), self.lanes);
         let identity_lanes = self.b().iconst(ty, identity);
         // Shifts lanes up by `step`; the first `step` lanes get the identity.
         let shift_up = |w: &mut Self, v: Value, step: u16| {
+            // Lane `n` of the pair is lane 0 of the second vector: the identity.
             let picks: Vec<u16> = (0..n).map(|l| l.checked_sub(step).unwrap_or(n)).collect();
             w.b().shuffle(v, identity_lanes, &picks)
         };
