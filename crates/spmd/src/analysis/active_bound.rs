@@ -87,9 +87,11 @@ pub fn find(func: &Function, params: &[Param]) -> ActiveBounds {
     let dom = DomTree::new(func, &cfg);
     let shared = RefCell::new(Shared::new(func, params));
     let range = |v: Value| match param(func, params, v)? {
+        // So that forms go through extensions of ids, which are not negative in either reading.
         Param::LocalId(_) | Param::Subgroup(_) => Some((0, MAX_LOCAL_SIZE as i64)),
         _ => None,
     };
+    // What the group knows is one symbol, however it is computed: it is compared as a whole.
     let is_symbol = |v: Value| !matches!(func.def_op(v), Some(Op::Const(_))) && shared.borrow_mut().has(v);
     let facts = Facts { range: &range, is_symbol: &is_symbol, ..Facts::default() };
     let (loops, affine) = (OnceCell::new(), OnceCell::new());
@@ -106,6 +108,7 @@ pub fn find(func: &Function, params: &[Param]) -> ActiveBounds {
     let mut known: FxHashMap<Block, [Option<Bound>; 3]> = FxHashMap::default();
     for &b in cfg.rpo() {
         let mut found: [Option<Bound>; 3] = Default::default();
+        // With another way in, the condition need not hold in the block.
         if let [p] = *cfg.preds(b)
             && let Term::Branch { cond, then, els } = &func.blocks[p].term
             && then.block != els.block
@@ -113,8 +116,10 @@ pub fn find(func: &Function, params: &[Param]) -> ActiveBounds {
             search.condition(*cond, then.block == b, &mut found);
         }
         if let Some(before) = dom.idom(b).and_then(|d| known.get(&d)) {
+            // The nearest condition counts: a closer one is usually the tighter one, and both hold.
             found.iter_mut().zip(before).for_each(|(new, old)| *new = new.take().or_else(|| old.clone()));
         }
+        // The bound of a dimension must hold for all effects; so one block with an effect and without a bound ends it.
         if func.blocks[b].insts.iter().any(|&i| search.has_effect(&func.insts[i])) {
             for (all, new) in bounds.iter_mut().zip(&found) {
                 match (all.as_mut(), new) {
@@ -124,6 +129,7 @@ pub fn find(func: &Function, params: &[Param]) -> ActiveBounds {
                 }
             }
         }
+        // Most functions store in a block without conditions, and end here soon.
         if bounds.iter().all(Option::is_none) {
             break;
         }
@@ -165,6 +171,7 @@ impl<'a> Shared<'a> {
             return known;
         }
         let func = self.func;
+        // Memoised without the depth: a value that is too high from one user is taken to be so from all.
         let height = match func.values[v].def {
             ValueDef::Param(b, k) => (b == func.entry() && self.params[k as usize].is_shared()).then_some(0),
             ValueDef::Inst(i) => {
@@ -205,7 +212,9 @@ impl Search<'_, '_> {
     fn has_effect(&self, data: &InstData) -> bool {
         match data.op {
             Op::Load { .. } => data.flags.contains(Flags::VOLATILE),
+            // All work-items store the same value to a slot of the group, and the first vector always runs.
             Op::Store { .. } => !matches!(self.param(data.args[0]), Some(Param::GroupSlot(_))),
+            // A fence orders accesses of its own work-item, and one without effects has none to order.
             Op::Fence { .. } => false,
             ref op => op.has_effect() && !op.is_subgroup(),
         }
@@ -229,6 +238,7 @@ impl Search<'_, '_> {
                 Op::Icmp(cc) => {
                     let cc = if holds { cc } else { cc.negated() };
                     self.comparison(cc, data.args[0], data.args[1], found);
+                    // The id may be on either side.
                     self.comparison(cc.swapped(), data.args[1], data.args[0], found);
                     continue;
                 }
@@ -248,11 +258,13 @@ impl Search<'_, '_> {
             IntCc::Sle => (true, true),
             _ => return,
         };
+        // In narrower types, ids wrap before the largest `int`, which the test for wraps compares with.
         let may_bound = self.has_ids && self.func.ty(limit).scalar.bits() >= 32;
         if !may_bound || self.is_shared(id) || !self.is_shared(limit) {
             return;
         }
         let form = self.form(id);
+        // `if (get_sub_group_id() == 0)`.
         if cc == IntCc::Eq && self.func.const_bits(limit) == Some(0) && self.is_vector_number(&form) {
             found.iter_mut().filter(|f| f.is_none()).for_each(|f| *f = Some(Bound::First));
             return;
@@ -307,6 +319,7 @@ impl Search<'_, '_> {
             }
             *slot = Some(factor);
         }
+        // A negative constant goes to the other side of the comparison, so that the rest has no negative term.
         let less = u32::try_from(rest.constant_part().min(0).unsigned_abs()).ok().filter(|&c| c <= i32::MAX as u32)?;
         let rest = rest.plus(&Form::constant(rest.bits(), i64::from(less)));
         is_usable(&rest).then_some(Sum { factors, rest, less })

@@ -45,6 +45,7 @@ impl Bounds {
         let full = |ty: Type| if ty.is_int() { ty.scalar.mask() } else { u64::MAX };
         let mut b =
             Bounds { max: func.values.values().map(|v| full(v.ty)).collect(), zeros: vec![0; func.values.len()] };
+        // Values that no instruction of the loop below defines, such as loop counters, keep the bound of their type.
         for (&p, &max) in func.param_values().iter().zip(params) {
             b.max[p.index()] = max.min(full(func.ty(p)));
         }
@@ -70,12 +71,15 @@ impl Bounds {
         // A sum or a product is exact only if its bound fits.
         let fit = |x: Option<u64>| x.filter(|&x| x <= all).unwrap_or(all);
         let constant = |k: usize| func.const_bits(args[k]);
+        // `sdiv` of two numbers that are never negative is `udiv`: the cases below need no signs.
         if let Some(op) = self.unsigned(func, op, args) {
             return self.transfer(func, &Op::Binary(op), args, scalar);
         }
         match op {
+            // Each low bit of zero is zero, in any width.
             Op::Const(bits) => (*bits, if *bits == 0 { 64 } else { bits.trailing_zeros() }),
             Op::Binary(BinOp::Add) => (fit(max(0).checked_add(max(1))), zeros(0).min(zeros(1))),
+            // A difference may wrap to any number.
             Op::Binary(BinOp::Sub) => (all, zeros(0).min(zeros(1))),
             Op::Binary(BinOp::Mul) => (fit(max(0).checked_mul(max(1))), zeros(0).saturating_add(zeros(1))),
             Op::Binary(BinOp::Shl) => match constant(1) {
@@ -90,6 +94,7 @@ impl Bounds {
             },
             Op::Binary(BinOp::And) => (max(0).min(max(1)), zeros(0).max(zeros(1))),
             Op::Binary(BinOp::Or | BinOp::Xor) => {
+                // No bit above the highest one of both bounds can be set.
                 let bits = max(0) | max(1);
                 (if bits == 0 { 0 } else { u64::MAX >> bits.leading_zeros() }, zeros(0).min(zeros(1)))
             }
@@ -139,10 +144,13 @@ impl Bounds {
     /// of a uniform one. What is not reached yet is taken to keep it: a counter is asked for before its next value.
     pub fn lanes_do_not_wrap(&self, func: &Function, v: Value, signed: bool, stride: &dyn Fn(Value) -> Stride) -> bool {
         let promise = if signed { Flags::NSW } else { Flags::NUW };
+        // Through sums, selects and parameters back to where values come from; the list is also the set of those
+        // visited.
         let mut seen = vec![v];
         let mut at = 0;
         while let Some(&x) = seen.get(at) {
             at += 1;
+            // Long chains are given up: to be wrong here would be worse than a run-time check.
             if seen.len() > 64 {
                 return false;
             }
@@ -152,12 +160,16 @@ impl Bounds {
                 continue;
             }
             let next: Vec<Value> = match func.values[x].def {
+                // A parameter of the function with no bound below the sign bit may wrap between two lanes.
                 ValueDef::Param(b, _) if b == func.entry() => return false,
+                // A block parameter does not wrap if no argument does.
                 ValueDef::Param(b, k) => incoming(func, b, k as usize),
                 ValueDef::Inst(i) => {
                     let data = &func.insts[i];
                     match &data.op {
                         Op::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul)) if data.flags.contains(promise) => {
+                            // `mul nsw i, 0x10000` of two lanes: each product fits, but their distance must be the
+                            // stride as well, not the stride modulo the width.
                             if data.args.iter().all(|&a| stride(a) != Stride::Unknown)
                                 && distance(func, *op, &data.args, signed, stride) != by.known().map(i128::from)
                             {

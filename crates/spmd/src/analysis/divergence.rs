@@ -118,6 +118,7 @@ fn between(func: &Function, varying: &[Value], sources: &Sources, agree: &dyn Fn
     for &v in varying {
         a.mark(v, Cause::Param);
     }
+    // A value is marked once, and each use looked at once.
     while let Some(v) = a.work.pop() {
         a.propagate(v);
     }
@@ -141,12 +142,14 @@ fn users(func: &Function, cfg: &Cfg) -> Vec<Vec<User>> {
         for &i in &func.blocks[b].insts {
             let data = &func.insts[i];
             for (k, &a) in data.args.iter().enumerate() {
+                // Still a use, for `used_outside`: what is exchanged outside of a loop may differ there.
                 let result = data.result.filter(|_| !is_exchanged(&data.op, k));
                 users[a.index()].push(result.map_or(User::Effect(b), User::Result));
             }
         }
         let term = &func.blocks[b].term;
         for e in term.edges() {
+            // An edge argument is listed twice, with its parameter and (by `for_each_use`) with the terminator.
             let params = &func.blocks[e.block].params;
             params.iter().zip(&e.args).for_each(|(&p, a)| users[a.index()].push(User::Param(p)));
         }
@@ -187,6 +190,7 @@ fn is_source(func: &Function, inst: Inst, sources: &Sources) -> bool {
         // Each work-item executes a volatile load on its own, also one of a uniform address.
         Op::Load { .. } if data.flags.contains(Flags::VOLATILE) => true,
         Op::Load { .. } => loads && func.ty(data.args[0]).space() != Some(Space::Constant),
+        // Each work-item has an array of its own, at another address.
         Op::Alloca { .. } => true,
         Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } | Op::AtomicLoad { .. } | Op::Call(_) | Op::DeviceCall(_) => {
             true
@@ -219,6 +223,7 @@ impl Analysis<'_> {
 
     fn propagate(&mut self, v: Value) {
         let Some(cause) = self.result.cause(v) else { return };
+        // Taken, as no value is propagated twice.
         for user in std::mem::take(&mut self.users[v.index()]) {
             match user {
                 User::Result(r) => self.mark(r, cause),
@@ -226,6 +231,7 @@ impl Analysis<'_> {
                 User::Param(p) => self.mark(p, cause),
                 User::Term(b) => {
                     let term = &self.func.blocks[b].term;
+                    // An argument of an edge makes its parameter vary, not the branch.
                     if matches!(term, Term::Branch { .. } | Term::Switch { .. }) && term.operand() == Some(v) {
                         self.diverge(b);
                     }
@@ -236,6 +242,7 @@ impl Analysis<'_> {
 
     /// The branch at the end of `b` is divergent: values that depend on the edge taken vary.
     fn diverge(&mut self, b: Block) {
+        // Where lanes agree, the branch is still one on a varying value, but all lanes take the same edge.
         if std::mem::replace(&mut self.result.branch[b.index()], true) || (self.agree)(b) {
             return;
         }
@@ -243,6 +250,7 @@ impl Analysis<'_> {
         let meet = self.post.idom(b);
         let (region, inside) = self.post.influence_region(func, b);
         let cause = Cause::Branch(b);
+        // With the block where all paths meet, whose parameters depend on the path most of all.
         for &x in region.iter().chain(&meet) {
             // A parameter stays uniform if all edges from the region bring the same argument, or only one edge does.
             // Edges from outside of the region do not count: from before a loop that contains the branch, for
@@ -270,6 +278,7 @@ impl Analysis<'_> {
                 let params = func.blocks[x].params.iter().copied();
                 let results = func.blocks[x].insts.iter().filter_map(|&i| func.insts[i].result);
                 for v in params.chain(results) {
+                    // Also of values that are not used outside yet: `split::remat` asks before it adds such a use.
                     self.result.is_temporally_divergent[v.index()] = true;
                     if self.used_outside(v, &inside) {
                         self.mark(v, cause);

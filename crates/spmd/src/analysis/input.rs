@@ -119,6 +119,7 @@ impl VectorInput {
     /// Analyses a function in canonical form, before any of its loops is rewritten.
     pub fn new(func: Function, unspecified: Unspecified, around: &FunctionContext<'_>) -> Result<VectorInput, Stop> {
         let mut input = VectorInput::analyse(func, unspecified, around, AccessPattern::default())?;
+        // Only a kernel with ids of dimension 1 could have its vectors along that dimension.
         if around.params.iter().any(|p| matches!(p, Param::LocalId(1) | Param::GlobalId(1))) {
             let bounds = Bounds::new(&input.func, &around.bounds);
             let dim1 = shape::analyse(&input.func, &around.shapes_dim1, &bounds, &input.unspecified);
@@ -130,6 +131,7 @@ impl VectorInput {
 
     /// Analyses what a transformation returned.
     pub fn rewritten(&self, rewrite: Rewrite, around: &FunctionContext<'_>) -> Result<VectorInput, Stop> {
+        // The pattern is that of the original loops: a rewrite changes the accesses, not how lanes cross the matrix.
         VectorInput::analyse(rewrite.func, rewrite.unspecified, around, self.pattern)
     }
 
@@ -145,6 +147,7 @@ impl VectorInput {
         let loops = Loops::new(&func, &cfg, &dom);
         let bounds = Bounds::new(&func, &around.bounds);
         let shapes = shape::analyse(&func, &around.shapes, &bounds, &unspecified);
+        // The order of the analyses is that of their needs: bounds, shapes, masked blocks, forms, weights.
         let masked = masked::find(&func, &cfg, &dom, &post, &|b| shapes.diverges(b));
         let forms: Vec<_> = loops.loops.iter().map(|l| loop_form::form(&func, &cfg, l)).collect();
         let loop_of = loops.loops.iter().enumerate().map(|(i, l)| (l.header, i)).collect();
@@ -161,6 +164,7 @@ impl VectorInput {
                 return Err(bug("two edges of a masked branch lead to one block"));
             }
         }
+        // Results that nobody uses need no vectors: an atomic operation, say, whose old value is dropped.
         let mut used = vec![false; func.values.len()];
         for &b in &func.layout {
             let args = func.blocks[b].insts.iter().flat_map(|&i| &func.insts[i].args);
@@ -229,6 +233,7 @@ impl VectorInput {
                 _ => return None,
             };
             let size = i64::from(self.func.ty(value).bytes());
+            // Accesses to private and local memory stay in the first-level cache at any distance.
             let far = self.is_far(data.args[0]);
             let outside = !matches!(self.func.ty(data.args[0]).space(), Some(Space::Local | Space::Private));
             let dim1 = matches!(dim1.of(data.args[0]), Shape::Strided { by, .. } if by.abs() == size);

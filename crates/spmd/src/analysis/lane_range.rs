@@ -26,6 +26,7 @@ pub fn of(item: &VectorInput, v: Value, lanes: u32) -> Option<u64> {
 fn range(item: &VectorInput, v: Value, last_lane: u64, depth: u32) -> Option<u64> {
     match item.shapes.of(v) {
         Shape::Unknown | Shape::Uniform => return Some(0),
+        // The first and the last lane are farthest apart.
         Shape::Strided { by, .. } => return by.unsigned_abs().checked_mul(last_lane),
         Shape::Varying if depth == 0 => return None,
         Shape::Varying => {}
@@ -42,7 +43,9 @@ fn range(item: &VectorInput, v: Value, last_lane: u64, depth: u32) -> Option<u64
         Op::Binary(BinOp::Urem | BinOp::Srem) => Some(constant()?.unsigned_abs()),
         // Low bits kept, or low bits cleared.
         Op::Binary(BinOp::And) => match constant()? {
+            // `x & 15` is below 16 whatever `x` is.
             mask if mask >= 0 => Some(of(0).unwrap_or(u64::MAX).min(mask.unsigned_abs())),
+            // `x & ~15` rounds each lane down by up to 15.
             mask => of(0)?.checked_add((!mask).unsigned_abs()),
         },
         Op::Cast(CastOp::Zext | CastOp::Sext | CastOp::Trunc) => of(0),

@@ -59,6 +59,7 @@ pub fn waits_alone(item: &VectorInput, lanes: u32) -> bool {
         let iteration = iteration(item, l);
         iteration.latency * lanes >= 2 * iteration.work
     };
+    // All of them: one loop that scalar code does as well would lose.
     !loops.is_empty() && loops.iter().all(|l| computes_only(l) && waits(l))
 }
 
@@ -97,6 +98,8 @@ fn exits_spread(item: &VectorInput, l: &Loop) -> bool {
 /// doubling, if `plenty` (there are 32 registers). (Mandelbrot on AVX-512: 11.4 ms with two registers, 9.3 with
 /// four.)
 pub fn registers(item: &VectorInput, least: u32, most: u32, plenty: bool) -> u32 {
+    // Any loop, not only the deepest ones: an outer loop whose lanes leave at different times keeps all of them busy,
+    // too.
     let spread = item.loops.loops.iter().any(|l| exits_spread(item, l));
     let most = match (spread, plenty) {
         (true, true) => most.min(2 * least),
@@ -112,6 +115,7 @@ pub fn registers(item: &VectorInput, least: u32, most: u32, plenty: bool) -> u32
         }
         registers
     });
+    // The loop that gains least decides.
     useful.min().unwrap_or(least)
 }
 
@@ -122,17 +126,20 @@ pub fn iteration(item: &VectorInput, l: &Loop) -> Iteration {
     // The time at which a value is ready after the start of the iteration, for values that depend on loop-carried
     // ones.
     let mut ready: FxHashMap<Value, u32> = FxHashMap::default();
+    // A path begins at what the previous iteration carried over.
     ready.extend(func.blocks[l.header].params.iter().filter(|&&p| varying(p)).map(|&p| (p, 0)));
     let mut iteration = Iteration::default();
     for &b in &l.blocks {
         for &i in &func.blocks[b].insts {
             let data = &func.insts[i];
             let Some(r) = data.result.filter(|&r| varying(r)) else {
+                // Scalars go to other ports than vectors, and are left out; a store has no result, but is work.
                 iteration.work += 2 * u32::from(matches!(data.op, Op::Store { .. }));
                 continue;
             };
             let (latency, work) = cost(item, &data.op, data.args.first().copied(), r);
             iteration.work += work;
+            // What depends on no carried value may be computed ahead.
             if let Some(start) = data.args.iter().filter_map(|a| ready.get(a)).max() {
                 ready.insert(r, start + latency);
             }

@@ -21,6 +21,7 @@ pub enum Form {
 /// The form of a loop, if it is canonical.
 pub fn form(func: &Function, cfg: &Cfg, l: &Loop) -> Option<Form> {
     let ([latch], [(from, exit)]) = (&l.latches[..], &l.exits[..]) else { return None };
+    // The parameters of the exit block must be those of the loop alone: lanes write them as they leave.
     if cfg.preds(*exit).len() != 1 || !matches!(func.blocks[*from].term, Term::Branch { .. }) {
         return None;
     }

@@ -39,6 +39,7 @@ pub fn find(func: &Function, cfg: &Cfg, dom: &DomTree, post: &DomTree, diverges:
     let mut work: Vec<Block> = cfg.rpo().iter().copied().filter(|&b| diverges(b)).collect();
     loop {
         while let Some(b) = work.pop() {
+            // Each block once: this ends, as blocks only become linear.
             if std::mem::replace(&mut m.linear[b.index()], true) {
                 continue;
             }

@@ -55,8 +55,10 @@ fn largest(item: &VectorInput) -> Pressure {
     for &b in item.cfg.rpo() {
         let mut live = liveness.out(func, b);
         match item.loops.innermost(b) {
+            // Values that an innermost loop does not use are spilled around it, and take no register in it.
             Some(l) => live.0.iter_mut().zip(&used_in[l].0).for_each(|(word, used_in)| *word &= used_in),
             None if used_in.is_empty() => {}
+            // With loops in the function, only those count.
             None => continue,
         }
         let mut live_size = Pressure::default();
@@ -147,6 +149,7 @@ impl<'a> Live<'a> {
         loop {
             let mut changed = false;
             for &b in item.cfg.rpo().iter().rev() {
+                // Backward through the block: a result is not live before its definition, an operand is before its use.
                 let mut set = live.out(func, b);
                 for &i in func.blocks[b].insts.iter().rev() {
                     let data = &func.insts[i];
@@ -187,6 +190,7 @@ impl<'a> Live<'a> {
     /// a whole word.)
     fn weigh(&self, func: &Function, v: Value) -> u32 {
         let ty = func.ty(v);
+        // Constants are folded into instructions or loaded from memory.
         let constant = matches!(func.values[v].def, ValueDef::Inst(_)) && func.const_bits(v).is_some();
         if self.item.shapes.of(v) != Shape::Varying || ty.scalar == Scalar::I1 || constant {
             return 0;

@@ -77,6 +77,8 @@ struct Uses {
 impl Uses {
     /// The unit, if all uses are accesses to units.
     fn unit(&self) -> Option<u32> {
+        // Copies and accesses with less alignment may cross units. Where units have parts, the address must be derived
+        // by `ptradd` alone (see above).
         let fits = !self.by_lane && self.copied.is_none() && self.aligned.is_none() && !(self.merged && self.mixed);
         self.size.map(|_| self.largest).filter(|_| fits)
     }
@@ -90,12 +92,15 @@ impl Uses {
             // It is only copied.
             return self.copied.map(|align| align.min(MAX_COPIED));
         }
+        // The unit is what is accessed in one piece most: by loops at an index, or, as merged addresses allow no parts,
+        // the smallest number.
         let unit = match self.mixed || self.aligned.is_some() {
             false => self.largest,
             true if self.merged => self.smallest.unwrap_or(self.number),
             true if self.indexed > 0 => self.indexed,
             true => self.number,
         };
+        // An access with less alignment than the unit would cross units.
         let unit = unit.min(self.aligned.unwrap_or(unit));
         (self.number <= MAX_PARTS * unit).then_some(unit)
     }
@@ -123,6 +128,7 @@ impl Arrays {
         };
         let mut uses = vec![Uses::default(); func.values.len()];
         for (_, data) in func.insts_in_layout() {
+            // Each operand, as `memcopy` may have two addresses into arrays.
             for root in data.args.iter().filter_map(|&a| root_of(a)) {
                 uses[root.array.index()].add(func, data, root, &root_of);
             }
@@ -134,9 +140,11 @@ impl Arrays {
                     let Some(root) = root_of(arg) else { continue };
                     let uses = &mut uses[root.array.index()];
                     uses.merged = true;
+                    // The parameter may be an address into something else, too: its accesses could not be told apart.
                     uses.by_lane |= root_of(param).is_none();
                 }
             }
+            // A returned address, or one that is branched on, leaves what is followed here.
             if let Some(root) = term.operand().and_then(root_of) {
                 uses[root.array.index()].by_lane = true;
             }
@@ -165,14 +173,17 @@ impl Uses {
     fn add(&mut self, func: &Function, data: &InstData, root: Root, root_of: &dyn Fn(Value) -> Option<Root>) {
         let is_same = |v: Value| root_of(v).is_some_and(|other| other.array == root.array);
         let access = match data.op {
+            // Volatile accesses are done by each lane on its own, on the address that the source computes.
             _ if data.flags.contains(Flags::VOLATILE) => None,
             Op::PtrAdd => return,
+            // The layout keeps the order of offsets inside one array, and only there.
             Op::Icmp(_) if data.args.iter().all(|&a| is_same(a)) => return,
             Op::Select if data.result.is_some_and(is_same) => {
                 self.merged = true;
                 return;
             }
             Op::Load { align } => data.result.map(|r| (func.ty(r), align)),
+            // A store of the address itself lets it escape.
             Op::Store { align } if root_of(data.args[1]).is_none() => Some((func.ty(data.args[1]), align)),
             Op::MemSet { align, .. } | Op::MemCopy { align, .. } => {
                 self.copied = Some(self.copied.map_or(align, |least| least.min(align)));
@@ -191,6 +202,7 @@ impl Uses {
         let number = ty.scalar.bytes();
         self.number = self.number.max(number);
         self.smallest = Some(self.smallest.map_or(number, |least| least.min(number)));
+        // Constant offsets are often those of fields that are accessed once, and indices those of loops.
         if root.indexed {
             self.indexed = self.indexed.max(number);
         }
@@ -250,6 +262,7 @@ fn origins(func: &Function, unspecified: &Unspecified) -> Vec<Origin> {
         let Some(r) = data.result.filter(|&r| func.ty(r).is_ptr() && !func.ty(r).is_vector()) else { continue };
         origin[r.index()] = match data.op {
             Op::Alloca { .. } => Origin::Array(Root { array: r, indexed: false }),
+            // Optimistic: it is an address into the array of its operand, until something else flows in.
             Op::PtrAdd | Op::Select => Origin::Unknown,
             _ => Origin::Other,
         };
@@ -258,6 +271,7 @@ fn origins(func: &Function, unspecified: &Unspecified) -> Vec<Origin> {
     if !any {
         return Vec::new();
     }
+    // Pointers that come in from outside stay `Other`.
     for &b in func.layout.iter().filter(|&&b| b != func.entry()) {
         for &p in func.blocks[b].params.iter().filter(|&&p| func.ty(p).is_ptr() && !func.ty(p).is_vector()) {
             origin[p.index()] = Origin::Unknown;
@@ -277,6 +291,7 @@ fn origins(func: &Function, unspecified: &Unspecified) -> Vec<Origin> {
                 let new = match data.op {
                     Op::PtrAdd if func.const_bits(data.args[1]).is_some() => of(0),
                     Op::PtrAdd => of(0).indexed(),
+                    // One of two constant offsets is not constant.
                     Op::Select => of(1).join(of(2)).indexed(),
                     _ => continue,
                 };

@@ -57,6 +57,7 @@ impl Range {
 
     /// The next larger one of a few ranges, so that the fixed point is reached soon.
     fn widened(self, all: Range) -> Range {
+        // The steps are the ends of 8 and 16 bits, as `transform::narrow` asks for 16.
         let low = [0, -0x80, -0x8000].into_iter().find(|&x| x <= self.low).unwrap_or(all.low);
         let high = [0xff, 0x7fff, 0xffff].into_iter().find(|&x| self.high <= x).unwrap_or(all.high);
         Range::new(low.max(all.low), high.min(all.high))
@@ -65,6 +66,7 @@ impl Range {
     /// The range of a monotone `op`, from the four corners; `None` if one of them wraps.
     fn corners(self, other: Range, op: fn(i64, i64) -> Option<i64>) -> Option<Range> {
         let corner = |a: i64, b: i64| op(a, b).map(|x| Range::new(x, x));
+        // The product of two negative ends may be the maximum.
         let (a, b) = (corner(self.low, other.low)?, corner(self.low, other.high)?);
         let (c, d) = (corner(self.high, other.low)?, corner(self.high, other.high)?);
         Some(a.join(b).join(c).join(d))
@@ -83,6 +85,7 @@ impl Ranges {
         let mut growths = vec![0u8; func.values.len()];
         for (&p, &max) in func.param_values().iter().zip(params) {
             let all = Range::all(func.ty(p));
+            // A bound in the upper half of the type says nothing about the signed number.
             let bound = i64::try_from(max).ok().filter(|&max| max <= all.high);
             r.of[p.index()] = Some(bound.map_or(all, |max| Range::new(0, max)));
         }
@@ -116,13 +119,16 @@ impl Ranges {
     /// Joins a new range into that of a value. Returns whether that changes it.
     fn update(&mut self, func: &Function, v: Value, new: Option<Range>, growths: &mut [u8]) -> bool {
         let all = Range::all(func.ty(v));
+        // Operands that are not reached yet give no range: the next round does.
         let (old, Some(new)) = (self.of[v.index()], new) else { return false };
+        // Ranges only grow, so that the loop ends.
         let mut new = if new.is_in(all) { old.map_or(new, |old| old.join(new)) } else { all };
         if old == Some(new) {
             return false;
         }
         let count = &mut growths[v.index()];
         *count = count.saturating_add(1);
+        // A counter would grow by one in each round.
         if *count > GROWTHS_BEFORE_WIDENING {
             new = new.widened(all);
         }
@@ -154,6 +160,7 @@ impl Ranges {
             Op::Cast(CastOp::Zext) => {
                 let from = func.ty(data.args[0]).scalar;
                 let x = arg(0)?;
+                // A negative number becomes a large one.
                 if x.is_non_negative() { x } else { Range::new(0, from.mask() as i64) }
             }
             Op::Cast(CastOp::Sext) => arg(0)?,
@@ -189,11 +196,13 @@ impl Ranges {
             BinOp::Add => exact(x.corners(y, i64::checked_add)),
             BinOp::Sub => {
                 let plain = x.corners(y, i64::checked_sub);
+                // `a - b` without a wrap, as a difference of unsigned numbers, is not negative.
                 let above = non_negative
                     && (data.flags.contains(Flags::NUW) || self.at_most(func, data.args[1], data.args[0], DEPTH));
                 exact(plain.map(|r| if above { Range::new(r.low.max(0), r.high) } else { r }))
             }
             BinOp::Mul => exact(x.corners(y, i64::checked_mul)),
+            // The factor must be positive as an `i64`, or the corners would be swapped.
             BinOp::Shl => match amount.map(|k| 1i64.checked_shl(k).filter(|&f| f > 0)) {
                 Some(Some(f)) => exact(x.corners(Range::new(f, f), i64::checked_mul)),
                 _ => all,
@@ -211,6 +220,7 @@ impl Ranges {
                 _ => all,
             },
             BinOp::And if non_negative => Range::new(0, x.high.min(y.high)),
+            // One operand without a sign bit clears that of the other.
             BinOp::And if x.is_non_negative() => Range::new(0, x.high),
             BinOp::And if y.is_non_negative() => Range::new(0, y.high),
             BinOp::Or | BinOp::Xor if non_negative => Range::new(0, fill_bits_below(x.high | y.high)),

@@ -34,6 +34,7 @@ pub fn stride(item: &VectorInput) -> Option<u64> {
     let accesses = || insts().filter_map(|data| Some((data, distance(item, data)?)));
     let stores = || accesses().filter(|(data, _)| matches!(data.op, Op::Store { .. }));
     let fields = |p: Value, by: u64| stores().filter(|s| s.1 == by && base(func, s.0.args[0]) == base(func, p)).count();
+    // One field is one pass over the lines.
     let (_, by) = stores().find(|(data, by)| fields(data.args[0], *by) > 1)?;
     let is_varying = |data: &&InstData| data.result.is_some_and(|r| item.shapes.of(r) == Shape::Varying);
     let operations = insts().filter(is_varying).filter(|data| !matches!(data.op, Op::Load { .. })).count();

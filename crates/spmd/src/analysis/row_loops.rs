@@ -125,6 +125,7 @@ pub(crate) struct Strip {
 impl<'a> RowLoop<'a> {
     fn find(item: &'a VectorInput, affine: &Affine<'_>, c: &Candidate, register: u32) -> Option<RowLoop<'a>> {
         let counted = affine.counted(c.number)?;
+        // A counter that ends at one number passes it unless it goes up by one.
         let most = if counted.test.cc == IntCc::Ne { 1 } else { MAX_STEP };
         let step = counted.step.as_const().filter(|step| (1..=most).contains(step))?.unsigned_abs();
         let func = &item.func;
@@ -148,6 +149,7 @@ impl<'a> RowLoop<'a> {
         // Lanes that leave in different iterations seldom all have many to come.
         let longest = if self.diverges { SHORT_STRIP } else { u16::MAX };
         let blocks = [self.counted.test.header, self.counted.latch];
+        // Code grows by a copy of both blocks for each iteration of a strip.
         let insts = blocks.iter().flat_map(|&b| &func.blocks[b].insts);
         let copied = insts.filter(|&&i| !matches!(func.insts[i].op, Op::Const(_))).count();
         let mut strips: Vec<Strip> = Vec::new();
@@ -179,6 +181,7 @@ impl<'a> RowLoop<'a> {
         let data = &func.insts[i];
         let Some(ty) = data.result.map(|r| func.ty(r)) else { return false };
         let is_apart = match self.item.shapes.of(data.args[0]) {
+            // Pieces that overlap, as of a filter's window, would be loaded several times over.
             Shape::Strided { by, .. } => by.unsigned_abs() > u64::from(iterations) * u64::from(ty.bytes()),
             _ => true,
         };

@@ -54,6 +54,7 @@ impl Shape {
     fn join(self, other: Shape) -> Shape {
         match (self, other) {
             (Shape::Unknown, x) | (x, Shape::Unknown) => x,
+            // A uniform value joined with a strided one is varying: no one stride describes both.
             (a, b) if a == b => a,
             (Shape::Strided { by, checked }, Shape::Strided { by: other, checked: other_checked }) if by == other => {
                 Shape::Strided { by, checked: checked | other_checked }
@@ -134,6 +135,7 @@ pub fn analyse(func: &Function, params: &[Shape], bounds: &Bounds, unspecified: 
             cause: vec![None; func.values.len()],
             divergent: vec![false; func.blocks.len()],
             joins: vec![false; func.blocks.len()],
+            // Before shapes, as the stride of an array depends on its layout, and the layout on uses alone.
             arrays: Arrays::find(func, unspecified),
         },
         changed: false,
@@ -142,6 +144,7 @@ pub fn analyse(func: &Function, params: &[Shape], bounds: &Bounds, unspecified: 
         a.set(p, s, Some(Cause::Param(i as u32)));
     }
     loop {
+        // Each sweep only lowers shapes, in a lattice of a few steps, so that this ends.
         a.changed = false;
         a.sweep();
         if !a.changed {
@@ -169,10 +172,12 @@ impl Analysis<'_> {
 
     fn set(&mut self, v: Value, shape: Shape, cause: Option<Cause>) {
         let old = self.shape(v);
+        // Never back up, even if an operand's shape now says so: else the sweeps might not end.
         let new = old.join(shape);
         if new != old {
             self.result.shape[v.index()] = new;
             self.changed = true;
+            // The first cause is kept: those that come later are its consequences.
             if new == Shape::Varying && self.result.cause[v.index()].is_none() {
                 self.result.cause[v.index()] = cause;
             }
@@ -189,6 +194,7 @@ impl Analysis<'_> {
                 }
             }
             let term = &func.blocks[b].term;
+            // Also a strided condition: lane 0's value does not decide for the others.
             let varies = |v: &Value| matches!(self.shape(*v), Shape::Strided { .. } | Shape::Varying);
             let is_branch = matches!(term, Term::Branch { .. } | Term::Switch { .. });
             if is_branch && term.operand().as_ref().is_some_and(varies) && !self.result.divergent[b.index()] {
@@ -217,11 +223,13 @@ impl Analysis<'_> {
         let mut label: rustc_hash::FxHashMap<Block, Block> = Default::default();
         let mut heap = std::collections::BinaryHeap::new();
         let mut joins = Vec::new();
+        // The branch itself has no label, also if its own loop leads back to it; each edge of it starts one.
         let mut first = true;
         let mut at = b;
         loop {
             let own_label = if first { None } else { label.get(&at).copied() };
             first = false;
+            // Past the post-dominator, all lanes are together again: labels end there.
             if own_label.is_none() || (Some(at) != meet && at != b) {
                 for e in func.blocks[at].term.edges() {
                     let t = e.block;
@@ -239,6 +247,7 @@ impl Analysis<'_> {
                             label.insert(t, l);
                             heap.push(std::cmp::Reverse((index(t), t)));
                         }
+                        // Two paths meet here. From here on they are one path, with the join's label.
                         Some(&old) if old != l || (own_label.is_none()) => {
                             label.insert(t, t);
                             joins.push(t);
@@ -248,6 +257,8 @@ impl Analysis<'_> {
                 }
             }
             match heap.pop() {
+                // In reverse postorder a block is visited after all its forward predecessors, so that its label is
+                // final.
                 Some(std::cmp::Reverse((_, next))) => at = next,
                 None => break,
             }
@@ -280,6 +291,7 @@ impl Analysis<'_> {
         let mut only = None;
         let edges = self.cfg.incoming(self.func, b).filter(|(p, _)| on_path(*p));
         let mut args = edges.map(|(_, e)| e.args[k]).filter(|a| !self.unspecified.contains(a));
+        // The same value on all paths: which of them a lane took does not matter.
         args.all(|a| *only.get_or_insert(a) == a)
     }
 
@@ -294,6 +306,7 @@ impl Analysis<'_> {
             Op::Alloca { .. } => {
                 return (Shape::strided(private_layout::stride(func, &self.result.arrays, inst)), None);
             }
+            // One lane's value for all, if all ask for the same lane. The operand that is exchanged may vary.
             Op::SubgroupShuffle => {
                 return match shape(1) {
                     same @ (Shape::Unknown | Shape::Uniform) => (same, None),
@@ -321,9 +334,11 @@ impl Analysis<'_> {
             }
             _ => {}
         }
+        // Optimistic: an operand from a back edge is taken to fit, and the next sweep corrects it.
         if data.args.iter().any(|&a| self.shape(a) == Shape::Unknown) {
             return (Shape::Unknown, None);
         }
+        // A pure operation on the same operands; loads, calls and atomic operations are handled above.
         if data.args.iter().all(|&a| self.shape(a) == Shape::Uniform) {
             return (Shape::Uniform, None);
         }
@@ -356,9 +371,12 @@ impl Analysis<'_> {
         let func = self.func;
         let data = &func.insts[inst];
         let result = func.ty(data.result?);
+        // Floats have no strides: `x + l * by` is rounded in each lane. Short vectors would need a stride for each
+        // component.
         if result.is_vector() || !(result.is_int() || result.is_ptr()) {
             return None;
         }
+        // The stride of an operand, and whether it is checked.
         let of = |k: usize| match self.shape(data.args[k]) {
             Shape::Uniform => Some((0, false)),
             Shape::Strided { by, checked } => Some((by, checked)),
@@ -389,6 +407,8 @@ impl Analysis<'_> {
             // Operands that are uniform where checks hold give such a result.
             Op::Binary(_) if of(0)?.0 == 0 && of(1)?.0 == 0 && result.scalar != Scalar::I1 => strided_by(0, true),
             Op::Binary(BinOp::Mul) => {
+                // A uniform factor that is not constant gives a stride that is known at run time only, which no shape
+                // expresses.
                 let (k, (by, checked)) = match (constant(0), constant(1)) {
                     (_, Some(c)) => (c, of(0)?),
                     (Some(c), _) => (c, of(1)?),
@@ -404,9 +424,11 @@ impl Analysis<'_> {
             Op::Binary(BinOp::Or) => {
                 // An `or` with bits that are zero in the other operand is an addition.
                 let (c, (by, checked)) = (constant(1)?, of(0)?);
+                // Low bits that are zero in lane 0 and in the stride are zero in all lanes: `(4 * i) | 3`.
                 let low = self.bounds.low_zeros(data.args[0]).min(by.trailing_zeros());
                 if (c as u64) < 1u64 << low.min(63) { strided_by(by, checked) } else { None }
             }
+            // Strides are modulo the width, so that a truncation keeps them.
             Op::Cast(CastOp::Trunc) if result.scalar != Scalar::I1 => {
                 let (by, checked) = of(0)?;
                 strided_by(by, checked)
@@ -424,6 +446,7 @@ impl Analysis<'_> {
                     Shape::Strided { by, .. } => Stride::By(by),
                     Shape::Varying => Stride::None,
                 };
+                // An unknown operand counts as safe: the next sweep asks again.
                 let safe = self.bounds.lanes_do_not_wrap(func, data.args[0], signed, &stride);
                 if safe {
                     strided_by(by, checked)
@@ -441,6 +464,7 @@ impl Analysis<'_> {
             },
             Op::Binary(BinOp::Lshr | BinOp::Ashr) => {
                 let (by, bits) = (of(0)?.0, constant(1)? as u64);
+                // As for a quotient: a shift by few bits is a division by a small number.
                 let is_wide_enough =
                     is_small_stride(by) && bits < u64::from(result.scalar.bits()) && 1 << bits.min(62) >= MIN_DIVISOR;
                 if is_wide_enough { strided_by(0, true) } else { None }
@@ -455,6 +479,7 @@ impl Analysis<'_> {
                 (by, 0) if is_small_stride(by) => strided_by(by, true),
                 _ => None,
             },
+            // A mask of low bits is a remainder by a power of two. Other masks, `x & ~15`, have no stride.
             Op::Binary(BinOp::And) => {
                 let (by, low) = (of(0)?.0, constant(1)? as u64);
                 if is_small_stride(by) && (low & result.scalar.mask()).wrapping_add(1).is_power_of_two() {
@@ -465,6 +490,7 @@ impl Analysis<'_> {
             }
             Op::Select if self.shape(data.args[0]) == Shape::Uniform => {
                 let ((a, x), (b, y)) = (of(1)?, of(2)?);
+                // All lanes take the same side, and both have the same stride.
                 if a == b { strided_by(a, x | y) } else { None }
             }
             _ => None,

@@ -53,6 +53,7 @@ pub fn written(item: &VectorInput) -> Option<u32> {
         let (mut buffers, mut elements) = (Vec::new(), None);
         for data in accesses {
             let p = data.args[0];
+            // An access that moves by a line or more in each iteration leaves no line open.
             let Some(by) = slope(l, p).filter(|by| (1..FAR.unsigned_abs()).contains(&by.unsigned_abs())) else {
                 continue;
             };

@@ -32,6 +32,7 @@ pub fn is_step(item: &VectorInput) -> bool {
             && func.ty(data.args[0]).space() == Some(Space::Local)
     };
     item.cfg.rpo().iter().any(|&b| {
+        // The update is guarded by one condition.
         let [from] = *item.cfg.preds(b) else { return false };
         let Term::Branch { cond, .. } = &func.blocks[from].term else { return false };
         item.masked.is_masked(b) && func.blocks[b].insts.iter().any(is_update) && bounds_multiple(item, *cond)
@@ -41,6 +42,7 @@ pub fn is_step(item: &VectorInput) -> bool {
 /// Whether a condition compares a multiple of an id, with a factor that is not constant, with what is uniform.
 fn bounds_multiple(item: &VectorInput, cond: Value) -> bool {
     let Some(data) = item.func.def_inst(cond).map(|i| &item.func.insts[i]) else { return false };
+    // An equality bounds no set of first work-items.
     if !matches!(data.op, Op::Icmp(cc) if !matches!(cc, IntCc::Eq | IntCc::Ne)) {
         return false;
     }
@@ -50,6 +52,7 @@ fn bounds_multiple(item: &VectorInput, cond: Value) -> bool {
 
 fn is_multiple(item: &VectorInput, v: Value, depth: u32) -> bool {
     let Some(data) = item.func.def_inst(v).map(|i| &item.func.insts[i]).filter(|_| depth > 0) else { return false };
+    // A factor that is constant gives a stride. Those here are only known at run time.
     if item.shapes.of(v) != Shape::Varying {
         return false;
     }

@@ -60,7 +60,10 @@ pub(crate) fn weights(
     loop_of: &FxHashMap<Block, usize>,
 ) -> Vec<Weight> {
     let mut weight = vec![Weight::default(); func.blocks.len()];
+    // Backward, so that what a block dominates has its weight before the block.
     for &b in cfg.rpo().iter().rev() {
+        // A loop with a uniform trip count would run although no lane enters it, and perhaps not end: `if (c) do …
+        // while (++i != n)`.
         let (mut cost, mut needs_guard, mut profitable) = (1u32, loop_of.contains_key(&b), false);
         for &i in &func.blocks[b].insts {
             let data = &func.insts[i];
@@ -69,6 +72,7 @@ pub(crate) fn weights(
             cost += op_cost(&data.op, strided);
             match class(&data.op) {
                 OpClass::Access => {
+                    // An access at a uniform address is one scalar access, which no mask can turn off.
                     needs_guard |= uniform(0);
                     profitable |= !uniform(0);
                 }

@@ -45,17 +45,21 @@ impl WriteOnly {
             }
         };
         for (_, data) in kernel.insts_in_layout() {
+            // Another group may then read what this one has written, in an order that non-temporal stores do not keep.
             if synchronises_groups(kernel, &data.op, data.args.first().copied()) {
                 buffers.fill(false);
             }
             // Any use but as the address of a store may be a read.
             let stored = matches!(data.op, Op::Store { .. }) && !data.flags.contains(Flags::VOLATILE);
+            // The first operand: the address of a store, or that of a sum, whose own uses are looked at.
             let write_only_args = usize::from(stored || data.op == Op::PtrAdd);
             data.args.iter().skip(write_only_args).for_each(|&p| read(&mut buffers, p));
         }
         for &b in &kernel.layout {
+            // An address that is passed on to a block parameter is not followed.
             kernel.blocks[b].term.for_each_use(|p| read(&mut buffers, p));
         }
+        // In the kernel, each parameter is an argument; in a continuation it may be something else.
         let params: Vec<Param> = (0..buffers.len() as u32).map(Param::Kernel).collect();
         let mut found = WriteOnly { buffers, bytes: 0 };
         let cfg = Cfg::new(kernel);
@@ -77,6 +81,7 @@ impl WriteOnly {
             let param = buffer(func, p).and_then(|k| params.get(k));
             matches!(param, Some(&Param::Kernel(n)) if self.buffers.get(n as usize) == Some(&true))
         };
+        // In a loop, a work-item may write the same line again, and a line in memory is slower than one in the cache.
         let blocks = func.layout.iter().filter(|&&b| loops.innermost(b).is_none());
         let insts = blocks.flat_map(|&b| &func.blocks[b].insts).copied();
         insts

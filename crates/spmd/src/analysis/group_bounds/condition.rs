@@ -23,6 +23,7 @@ impl GroupBounds<'_> {
     pub fn emit(&self, bounds: &[Bound]) -> Condition {
         let mut all = bounds.to_vec();
         all.extend(&self.obligations);
+        // The condition chooses between two versions, so it belongs to the function of neither.
         let mut func = Function::new(format!("{}.no_wrap", self.func.name), Vec::new(), None);
         let entry = func.add_block();
         let mut writer = Writer {
@@ -102,6 +103,8 @@ impl Writer<'_> {
             ValueDef::Inst(i) => {
                 let data = &from.insts[i];
                 let args = data.args.iter().map(|&a| self.value(a)).collect();
+                // Without flags: promises hold where the source computes the value, and the group computes it in any
+                // case.
                 let new = self.b().push(data.op.clone(), args, Some(from.ty(v)), Flags::empty());
                 new.unwrap_or(v)
             }
@@ -127,6 +130,7 @@ impl Writer<'_> {
                 let one = b.iconst(Type::I64, 1);
                 b.binary(BinOp::Sub, size, one)
             }
+            // With `LocalSize`, not the enqueued one: the last group of a dimension may be smaller.
             Expr::LastGlobal(d) => {
                 let [group, size, own, offset] =
                     [Query::GroupId, Query::EnqueuedLocalSize, Query::LocalSize, Query::GlobalOffset]
@@ -151,6 +155,7 @@ impl Writer<'_> {
                 let x = self.bound(x);
                 let mut b = self.b();
                 let one = b.iconst(Type::I64, 1);
+                // Nothing is below zero: a bound of 0 stays 0.
                 b.binary(BinOp::UsubSat, x, one)
             }
             Expr::Given(x, _) | Expr::NotBelow(x, _) => self.bound(x),

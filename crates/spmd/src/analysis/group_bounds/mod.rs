@@ -132,6 +132,7 @@ impl<'a> GroupBounds<'a> {
         let shared = Shared::new(func, params);
         let mut home = vec![None; func.values.len()];
         for &b in &func.layout {
+            // Operands of an instruction are bounded by the facts that hold in its block.
             let results = func.blocks[b].insts.iter().filter_map(|&i| func.insts[i].result);
             results.for_each(|r| home[r.index()] = Some(b));
         }
@@ -172,6 +173,7 @@ impl<'a> GroupBounds<'a> {
     /// How many checks these bounds need.
     pub fn count_checks(&self, bounds: &[Bound]) -> usize {
         let mut all = bounds.to_vec();
+        // Bounds were taken for granted by induction; without their checks, the others prove nothing.
         all.extend(&self.obligations);
         self.checks(&all).len()
     }
@@ -183,12 +185,14 @@ impl<'a> GroupBounds<'a> {
         let mut found = Vec::new();
         while let Some(b) = stack.pop() {
             let Entry { expr, limit, .. } = self.entries[b.0 as usize];
+            // The other bounds are exact by constants, if their operands hold.
             if limit.is_some() || matches!(expr, Expr::NotBelow(..)) {
                 found.push(b);
             }
             let (x, y) = operands(expr);
             stack.extend([x, y].into_iter().flatten().filter(|&p| seen.insert(p)));
         }
+        // By number, so that the code does not depend on the order of a hash set.
         found.sort_by_key(|b| b.0);
         found
     }
@@ -200,12 +204,16 @@ impl<'a> GroupBounds<'a> {
             Expr::Const(c) => Some(c),
             _ => None,
         };
+        // `x + 0xffffffff` is `x - 1`, and a product with a hash's factor is meant to wrap: a check would fail for
+        // every group.
         if let Expr::Add(x, y) | Expr::Mul(x, y) = expr {
             let large = if matches!(expr, Expr::Mul(..)) { MAX_FACTOR } else { MAX_SIGNED };
             if [x, y].into_iter().filter_map(is_const).any(|c| c > large) {
                 return None;
             }
         }
+        // The largest number that the expression may have, by constants alone. (Operands are at most `MAX_BOUND`, so
+        // that sums do not overflow 64 bits.)
         let all = match expr {
             Expr::Const(c) => c,
             Expr::Value(v) => self.constant.max(v),
@@ -224,14 +232,17 @@ impl<'a> GroupBounds<'a> {
             Expr::Max(x, y) => is_const(x).zip(is_const(y)).map(|(x, y)| x.max(y)),
             Expr::Shr(x, by) => is_const(x).map(|x| x >> by),
             Expr::Below(x) => is_const(x).map(|x| x.saturating_sub(1)),
+            // A constant that is below what may be subtracted: the check might never hold.
             Expr::NotBelow(x, y) if is_const(x).is_some_and(|x| most(y) > x && is_const(y).is_some()) => return None,
             Expr::NotBelow(x, y) if is_const(y) == Some(0) => return Some(x),
             _ => None,
         };
         let expr = folded.map_or(expr, Expr::Const);
+        // The bound never holds: no check, no promise.
         if matches!(expr, Expr::Const(c) if c > MAX_BOUND) {
             return None;
         }
+        // The smallest number that the expression may have: if that is above the limit, the check never holds.
         let least = |b: Bound| self.entries[b.0 as usize].least;
         let least = match expr {
             Expr::Const(c) => c,
@@ -243,11 +254,13 @@ impl<'a> GroupBounds<'a> {
             Expr::Below(x) => least(x).saturating_sub(1),
             Expr::Given(x, _) | Expr::NotBelow(x, _) => least(x),
         };
+        // A check is needed only where constants do not keep the expression within 32 bits.
         let limit = (all > MAX_BOUND).then_some(MAX_BOUND);
         (least <= MAX_BOUND).then(|| self.number(expr, least, all.min(MAX_BOUND), limit))
     }
 
     fn number(&mut self, expr: Expr, least: u64, most: u64, limit: Option<u64>) -> Bound {
+        // Equal expressions have one number, so that they are computed and checked once.
         let entries = &mut self.entries;
         *self.numbers.entry((expr, limit)).or_insert_with(|| {
             entries.push(Entry { expr, least, most, limit });
@@ -278,6 +291,8 @@ impl<'a> GroupBounds<'a> {
         if is_const || depth == 0 {
             return own;
         }
+        // The innermost condition first: facts are collected in reverse postorder, and a dominator comes before what it
+        // dominates.
         for fact in facts.into_iter().rev().filter(|fact| self.dom.dominates(fact.block, at)) {
             if let Some(bound) = self.by_fact(v, own, fact, depth) {
                 return Some(bound);
@@ -295,13 +310,16 @@ impl<'a> GroupBounds<'a> {
                 return None;
             }
             let end = self.of_definition(fact.other, depth - 1)?;
+            // One end for each counter: the induction is over one number.
             if self.assumed_below.entry(v).or_insert((end, fact.block)).0 != end {
                 return None;
             }
             return self.add(Expr::Below(end));
         }
+        // Where the branch is, not where the fact is used: what bounds `other` there holds at the comparison.
         let other = self.of(fact.other, fact.before, depth - 1)?;
         let bound = match fact.cc {
+            // `Below` gives 0 for 0: no number without a sign is below that.
             IntCc::Ult | IntCc::Slt => self.add(Expr::Below(other))?,
             _ => other,
         };
@@ -313,6 +331,8 @@ impl<'a> GroupBounds<'a> {
             self.assumed_signed.insert(v);
             return Some(bound);
         }
+        // `v < n` with a sign also holds for a negative `v`, which is a large number without one. So it must have a
+        // bound of its own, of 31 bits.
         let own = own?;
         let sign = self.sign(v);
         let own = self.limited(own, sign)?;
@@ -332,8 +352,10 @@ impl<'a> GroupBounds<'a> {
         if depth == 0 || self.fuel == 0 || self.open.contains(&v) || !self.func.ty(v).is_int() {
             return None;
         }
+        // Chains of definitions may branch at each step: the depth alone does not bound the time.
         self.fuel -= 1;
         let found = match self.func.values[v].def {
+            // A value that the group computes is its own bound, and the best one.
             _ if self.is_shared(v) => match self.func.const_bits(v) {
                 Some(c) => self.add(Expr::Const(c)),
                 None => self.add(Expr::Value(v)),
@@ -347,6 +369,7 @@ impl<'a> GroupBounds<'a> {
             ValueDef::Inst(i) => self.of_inst(i, v, depth),
         };
         let constant = self.constant.max(v);
+        // The interval analysis knows of operations that have no case here.
         let found = found.or_else(|| if constant < MAX_BOUND { self.add(Expr::Const(constant)) } else { None });
         self.known.insert(v, found);
         self.log.push(v);
@@ -355,7 +378,10 @@ impl<'a> GroupBounds<'a> {
 
     /// The bound of a block's parameter: of all its arguments, and by induction if it is a loop's.
     fn of_param(&mut self, v: Value, b: Block, k: usize, depth: u32) -> Option<Bound> {
+        // Remembers what was found before, so that all that follows can be taken back.
         let (mark, obliged) = (self.log.len(), self.obligations.len());
+        // While it is open, its own bound is unknown: `of_definition` returns nothing for it, and facts about it alone
+        // count.
         self.open.insert(v);
         let found = self.of_arguments(v, b, k, depth);
         self.open.remove(&v);
@@ -371,17 +397,21 @@ impl<'a> GroupBounds<'a> {
             }
             Some(bound)
         });
+        // The induction rests on this bound, also where nobody asks for it again.
         if signed || end.is_some() {
             self.obligations.extend(found);
         }
         // What was found while the parameter was open is wrong if an assumption was, and else may be better.
         for x in self.log.split_off(mark) {
             match (found, self.known.get(&x)) {
+                // A bound that was found is right now that the induction is. A value without one may have lacked only
+                // this parameter's.
                 (Some(_), Some(Some(_))) => self.log.push(x),
                 _ => drop(self.known.remove(&x)),
             }
         }
         if found.is_none() {
+            // Checks for inner assumptions, which are dropped with the bounds that needed them.
             self.obligations.truncate(obliged);
         }
         found
@@ -390,6 +420,7 @@ impl<'a> GroupBounds<'a> {
     /// The bound of what a parameter gets from outside of its loop, and from everywhere.
     fn of_arguments(&mut self, v: Value, b: Block, k: usize, depth: u32) -> Option<(Bound, Bound)> {
         let func = self.func;
+        // The neutral element of the maximum.
         let zero = self.add(Expr::Const(0))?;
         let (mut start, mut all, mut back) = (zero, zero, Vec::new());
         // From outside first, as that fails soon.
@@ -399,6 +430,7 @@ impl<'a> GroupBounds<'a> {
         for p in preds {
             let is_back = self.dom.dominates(b, p);
             for arg in func.blocks[p].term.edges().iter().filter(|e| e.block == b).map(|e| e.args[k]) {
+                // A path through the loop that leaves the value as it is.
                 if arg == v {
                     continue;
                 }
@@ -420,6 +452,7 @@ impl<'a> GroupBounds<'a> {
     fn of_inst(&mut self, i: Inst, v: Value, depth: u32) -> Option<Bound> {
         let func = self.func;
         let data = &func.insts[i];
+        // A value of a block that is not in the layout has no home.
         let at = self.home[v.index()]?;
         if func.ty(v).is_vector() {
             return None;
@@ -446,6 +479,7 @@ impl<'a> GroupBounds<'a> {
                 self.add(Expr::NotBelow(x, y))
             }
             Op::Binary(BinOp::Shl) => {
+                // Longer shifts are those of hashes, as factors above `MAX_FACTOR` are.
                 let by = constant(1).filter(|&by| by < 24)?;
                 let (x, by) = (self.of(data.args[0], at, depth - 1)?, self.add(Expr::Const(1 << by))?);
                 self.add(Expr::Mul(x, by))
@@ -455,6 +489,7 @@ impl<'a> GroupBounds<'a> {
                 let x = self.of(data.args[0], at, depth - 1)?;
                 self.add(Expr::Shr(x, by as u32))
             }
+            // Division by zero divides by one (`ranges`), so that a quotient is never above the dividend.
             Op::Binary(BinOp::Udiv) => self.of(data.args[0], at, depth - 1),
             // A remainder by zero is zero.
             Op::Binary(BinOp::Urem) => match self.of(data.args[1], at, depth - 1) {
@@ -462,6 +497,7 @@ impl<'a> GroupBounds<'a> {
                 None => self.of(data.args[0], at, depth - 1),
             },
             Op::Binary(BinOp::And | BinOp::Umin) => {
+                // Either operand is a bound. The second first: in canonical form that is where constants are.
                 let y = self.of(data.args[1], at, depth - 1);
                 y.or_else(|| self.of(data.args[0], at, depth - 1))
             }
@@ -492,12 +528,14 @@ impl<'a> GroupBounds<'a> {
     fn find_facts(&mut self) {
         let func = self.func;
         for &b in self.cfg.rpo() {
+            // With two ways in, the condition need not hold.
             let &[before] = self.cfg.preds(b) else { continue };
             let Term::Branch { cond, then, els } = &func.blocks[before].term else { continue };
             if then.block == els.block {
                 continue;
             }
             let mut stack = vec![(*cond, then.block == b)];
+            // A condition may be a graph with shared parts, which would be visited once for each path.
             let mut left = 8;
             while let Some((cond, holds)) = stack.pop()
                 && left > 0
@@ -505,6 +543,7 @@ impl<'a> GroupBounds<'a> {
                 left -= 1;
                 let Some(data) = func.def_inst(cond).map(|i| &func.insts[i]) else { continue };
                 match data.op {
+                    // `a && b` holds: both do. Where it does not hold, one of them is unknown.
                     Op::Binary(BinOp::And) if holds => stack.extend(data.args.iter().map(|&a| (a, true))),
                     Op::Binary(BinOp::Or) if !holds => stack.extend(data.args.iter().map(|&a| (a, false))),
                     Op::Unary(UnOp::Not) => stack.push((data.args[0], !holds)),
@@ -530,6 +569,7 @@ impl<'a> GroupBounds<'a> {
             && cc != IntCc::Ne
         {
             let cc = match (op, cc) {
+                // A zero-extended number has no sign bit, so that the comparison reads it without a sign either way.
                 (CastOp::Zext, IntCc::Slt) => IntCc::Ult,
                 (CastOp::Zext, IntCc::Sle) => IntCc::Ule,
                 (CastOp::Sext, IntCc::Ult) => IntCc::Slt,
