@@ -61,6 +61,7 @@ pub fn run(func: &mut Function, barriers: &[Barrier]) -> Carried {
     if barriers.is_empty() {
         return carried;
     }
+    // Those of the entry block, which dominates all barriers.
     let arrays: Vec<Value> = func
         .insts_in(&[func.entry()])
         .filter_map(|(_, data)| data.result.filter(|_| matches!(data.op, Op::Alloca { .. })))
@@ -70,6 +71,7 @@ pub fn run(func: &mut Function, barriers: &[Barrier]) -> Carried {
         return carried;
     }
     let roots: Vec<Value> = candidates.iter().map(|c| c.array).collect();
+    // An address that is computed again behind the barrier does not live across it.
     let cheap = rematerialisable(func, &cfg, &roots);
     let starts: Vec<Block> = barriers.iter().map(|b| b.after).collect();
     let (block_of, is_hot) = (cfg.blocks_of_insts(func), in_loops_without_barriers(func, &cfg, &barriers));
@@ -85,6 +87,7 @@ pub fn run(func: &mut Function, barriers: &[Barrier]) -> Carried {
             continue;
         }
         let live = uses.live(func, &cfg, &barriers);
+        // Without a barrier to be live at, nothing is copied, and the array is a continuation's own for nothing.
         if live.is_empty() || c.is_worth(&is_hot, &uses) {
             live.iter().for_each(|b| c.carry(func, b));
             carried.arrays.push(c.array);
@@ -124,10 +127,12 @@ impl Candidate {
                 _ if data.flags.contains(Flags::VOLATILE) => return None,
                 Op::PtrAdd | Op::MemCopy { .. } | Op::MemSet { .. } => continue,
                 Op::Load { align } => (func.ty(data.result?), align),
+                // A stored address could be used behind the barrier, where the array is another one.
                 Op::Store { align } if !uses(1) => (func.ty(data.args[1]), align),
                 _ => return None,
             };
             let first = *element.get_or_insert(ty);
+            // The elements are copied as whole values of one size: an access across two of them would need both.
             let is_whole = ty.bytes().is_power_of_two() && alignment >= ty.bytes() && !ty.is_ptr();
             if !is_whole || first.bytes() != ty.bytes() {
                 return None;
@@ -153,6 +158,7 @@ impl Candidate {
                     uses.all.push((p, b));
                     match data.op {
                         Op::Load { .. } => uses.reads.push(b),
+                        // The second operand is where a copy reads.
                         Op::MemCopy { .. } if k == 1 => uses.reads.push(b),
                         Op::PtrAdd => {}
                         _ => uses.writes.push(b),
@@ -174,6 +180,7 @@ impl Candidate {
     /// Loads the elements in front of a barrier, and stores them behind it.
     fn carry(&self, func: &mut Function, barrier: &Barrier) {
         let bytes = self.element.bytes();
+        // The stores go before all else behind the barrier, the loads to the end of the block before it.
         let behind = std::mem::take(&mut func.blocks[barrier.after].insts);
         for k in 0..self.elements {
             let mut b = Builder { span: barrier.span, ..Builder::new(func, barrier.before) };
@@ -199,12 +206,14 @@ impl Uses {
     /// Whether an address, defined in block `def`, is used behind a barrier that follows its definition.
     fn address_crosses(&self, func: &Function, cfg: &Cfg, (p, def): (Value, Block), starts: &[Block]) -> bool {
         let used = self.all.iter().filter(|(v, b)| *v == p && *b != def).map(|&(_, b)| b).collect();
+        // Backward from the uses, not beyond the definition: what is before it belongs to an earlier address.
         let reached = flood(func, used, |b| if b == def { Vec::new() } else { cfg.preds(b).to_vec() });
         starts.iter().any(|b| reached[b.index()])
     }
 
     /// The barriers in front of which it may have been written, and behind which it may be read.
     fn live(&self, func: &Function, cfg: &Cfg, barriers: &[Barrier]) -> Vec<Barrier> {
+        // Backward from reads, forward from writes: where both meet, there is something to carry.
         let read = flood(func, self.reads.clone(), |b| cfg.preds(b).to_vec());
         let written =
             flood(func, self.writes.clone(), |b| func.blocks[b].term.edges().iter().map(|e| e.block).collect());

@@ -105,6 +105,7 @@ impl Cloner<'_> {
 
     fn region(&mut self, c: &Continuation) {
         let kernel = self.kernel;
+        // Blocks are made in this order: the test for divergent dispatch, then loads of live values, then the code.
         let mut start = self.entry;
         // With divergent dispatch, a work-item that waits at another barrier, or has returned, skips this
         // continuation.
@@ -118,9 +119,11 @@ impl Cloner<'_> {
             let is_own = b.icmp(IntCc::Eq, next, own_id_value);
             b.branch(is_own, body, skip);
             b.switch_to(skip);
+            // The number that it waits for counts in the group's minimum, as if this work-item had just run.
             b.ret(Some(next));
             start = body;
         }
+        // All blocks and parameters first: an edge or a use may come before its target is cloned.
         let mut defined = FxHashSet::default();
         for &block in &c.blocks {
             let new = self.func.add_block();
@@ -134,6 +137,7 @@ impl Cloner<'_> {
             }
             defined.extend(kernel.blocks[block].insts.iter().filter_map(|&i| kernel.insts[i].result));
         }
+        // Before the code, which may store to the same slots at its end.
         self.load_live_ins(c, start, &defined);
         for &block in &c.blocks {
             let new = self.blocks[&block];
@@ -156,7 +160,9 @@ impl Cloner<'_> {
         for &v in &c.live_in {
             let ty = self.kernel.ty(v);
             let old = match self.frame.slots[v.index()] {
+                // The group has loaded it before the loops over vectors: the first work-item may store the next value.
                 Some(Slot::Group(_)) => self.param(Param::Uniform(v), ty),
+                // An array's slot is its contents: `resolve` uses the address.
                 Some(Slot::Item(_)) if !self.graph.kept_arrays.contains(&v) => {
                     let p = self.param(Param::ItemSlot(v), Type::ptr(Space::Context));
                     load_value(&mut self.at(start), p, ty)
@@ -164,12 +170,15 @@ impl Cloner<'_> {
                 None if self.graph.remat_from_group[v.index()] => self.rematerialise(start, v),
                 _ => continue,
             };
+            // Only the value from before is used here: it needs no variable.
             if !defined.contains(&v) {
                 self.values.insert(v, old);
                 continue;
             }
             let memory = memory_type(ty);
             let entry = self.entry;
+            // `x` from before the barrier, or from the next iteration of the loop around it: which one, the path
+            // decides.
             let variable = self.at(entry).alloca(u64::from(memory.bytes()), slot_align(ty));
             self.variables.insert(v, variable);
             store_value(&mut self.at(start), variable, old, ty);
@@ -207,6 +216,7 @@ impl Cloner<'_> {
     /// The clone of a value for a use at the end of `block`.
     fn resolve(&mut self, block: Block, v: Value) -> Value {
         let ty = self.kernel.ty(v);
+        // Before `values`: where there is a variable, the clone alone may be of another path.
         if let Some(&variable) = self.variables.get(&v) {
             return load_value(&mut self.at(block), variable, ty);
         }
@@ -239,6 +249,7 @@ impl Cloner<'_> {
     fn clone_inst(&mut self, block: Block, inst: Inst) {
         let data = &self.kernel.insts[inst];
         if let Some(r) = data.result {
+            // An array is made on first use, in the entry or in the frame (`resolve`).
             if matches!(data.op, Op::Alloca { .. }) {
                 return;
             }
@@ -257,6 +268,7 @@ impl Cloner<'_> {
         let data = &self.kernel.insts[inst];
         let ty = data.result.map(|r| self.kernel.ty(r));
         let replaced = match (&data.op, ty) {
+            // What the answer is, the group or the vector knows; so continuations have no queries.
             (&Op::Query { what, dim }, Some(ty)) => Some(self.param(Param::of_query(what, dim), ty)),
             (&Op::GlobalAddr(g), Some(ty)) if self.module.globals[g].space == Space::Local => {
                 Some(self.param(Param::Local(g), ty))
@@ -284,6 +296,7 @@ impl Cloner<'_> {
         let span = kernel.blocks[block].term_span;
         if let Some(next) = graph.barrier_after[block.index()] {
             for &v in &graph.continuations[next].live_in {
+                // A value that was only passed through is in its slot still, and an array is there in any case.
                 let keep = defined.contains(&v) && !graph.kept_arrays.contains(&v);
                 let Some(slot) = self.frame.slots[v.index()].filter(|_| keep) else { continue };
                 let value = self.resolve(new, v);
@@ -297,6 +310,7 @@ impl Cloner<'_> {
             return self.leave(new, exit_number(Exit::Barrier(next)));
         }
         let mut term = kernel.blocks[block].term.clone();
+        // An unreachable end is never come to; as a return it needs no case of its own.
         if matches!(term, Term::Return(_) | Term::Unreachable) {
             return self.leave(new, DONE);
         }
@@ -314,6 +328,8 @@ impl Cloner<'_> {
         let mut b = self.at(block);
         let exit = b.iconst(Type::I32, exit);
         if let Some(p) = next {
+            // Also of a return: `DONE` is above all numbers, so that a work-item that is done never holds the others
+            // up.
             b.store(p, exit, 4, Flags::empty());
         }
         b.ret(Some(exit));

@@ -87,6 +87,8 @@ impl ContinuationGraph {
 /// Ends a block at each barrier. Returns the barriers in the order of their blocks.
 pub fn split_at_barriers(func: &mut Function) -> Vec<Barrier> {
     let mut barriers = Vec::new();
+    // An index, not an iterator: the rest of a block is a new block at the end of the layout, and may have more
+    // barriers.
     let mut i = 0;
     while i < func.layout.len() {
         let before = func.layout[i];
@@ -95,6 +97,7 @@ pub fn split_at_barriers(func: &mut Function) -> Vec<Barrier> {
             let span = func.insts[func.blocks[before].insts[at]].span;
             let after = func.add_block();
             let tail = func.blocks[before].insts.split_off(at + 1);
+            // The barrier itself: from here on, the end of the block stands for it.
             func.blocks[before].insts.pop();
             func.blocks[after].insts = tail;
             let (term, term_span) = (func.blocks[before].term.clone(), func.blocks[before].term_span);
@@ -120,20 +123,26 @@ pub fn build(
     manager: &PassManager<'_>,
 ) -> ContinuationGraph {
     let cfg = Cfg::new(func);
+    // A barrier in dead code would be a continuation that nothing enters.
     let barriers: Vec<Barrier> = barriers.into_iter().filter(|b| cfg.is_reachable(b.before)).collect();
     let mut barrier_after = vec![None; func.blocks.len()];
     for (i, b) in barriers.iter().enumerate() {
         barrier_after[b.before.index()] = Some(i + 1);
     }
+    // Number 0 is the entry, so that barrier `i` has number `i + 1`. Numbers are the cases of the dispatch.
     let starts = [func.entry()].into_iter().chain(barriers.iter().map(|b| b.after));
     let mut continuations: Vec<Continuation> = starts.map(|start| region(func, start, &barrier_after)).collect();
     let remat_anywhere = rematerialisable(func, &cfg, carried);
+    // After `rematerialisable`, as such values need no slot.
     let kept_arrays =
         if barriers.is_empty() { Vec::new() } else { live_across(func, &cfg, &mut continuations, &remat_anywhere) };
     let divergent_dispatch = continuations.len() > 1 && exits_differ(func, cfg.rpo(), &cfg, &barrier_after, divergence);
     let mut batched = vec![false; continuations.len()];
     if !divergent_dispatch && barriers.iter().any(|b| b.synthetic) {
+        // The entry counts as one: a batch begins there.
         let synthetic = || [true].into_iter().chain(barriers.iter().map(|b| b.synthetic));
+        // A batch has one next continuation for all its groups, so these blocks are not to have exits that groups
+        // choose differently.
         let batchable: Vec<Block> =
             continuations.iter().zip(synthetic()).filter(|c| c.1).flat_map(|c| c.0.blocks.clone()).collect();
         let across_groups = divergence::between_groups(func);
@@ -173,8 +182,12 @@ fn exits_differ(
     let mut stamp = vec![usize::MAX; func.blocks.len()];
     blocks.iter().filter(|&&b| divergence.is_divergent_branch(b)).any(|&branch| {
         let join = post.idom(branch);
+        // All blocks up to the post-dominator: if none of them ends at a barrier or returns, all work-items meet there
+        // first.
         let mut stack: Vec<Block> = func.blocks[branch].term.edges().iter().map(|e| e.block).collect();
         while let Some(b) = stack.pop() {
+            // A stamp instead of a set for each branch: a long kernel has many, and clearing sets would take quadratic
+            // time.
             if Some(b) == join || std::mem::replace(&mut stamp[b.index()], branch.index()) == branch.index() {
                 continue;
             }
@@ -205,6 +218,7 @@ fn region(func: &Function, start: Block, barrier_after: &[Option<usize>]) -> Con
         if std::mem::replace(&mut seen[b.index()], true) {
             continue;
         }
+        // The edge out of the block leads into the next continuation.
         if let Some(next) = barrier_after[b.index()] {
             exits.push(Exit::Barrier(next));
             continue;
@@ -215,6 +229,7 @@ fn region(func: &Function, start: Block, barrier_after: &[Option<usize>]) -> Con
         }
         stack.extend(edges.iter().map(|e| e.block));
     }
+    // The same barrier may be reached from several blocks.
     exits.sort();
     exits.dedup();
     Continuation { start, blocks: region_order(func, start, barrier_after), exits, live_in: Vec::new() }
@@ -248,6 +263,7 @@ fn region_order(func: &Function, start: Block, barrier_after: &[Option<usize>]) 
 pub(super) fn rematerialisable(func: &Function, cfg: &Cfg, known: &[Value]) -> Vec<bool> {
     let mut depth: Vec<Option<u32>> = vec![None; func.values.len()];
     for &p in func.param_values().iter().chain(known) {
+        // Parameters are loaded again for nothing, and each continuation has its own copy of a carried array.
         depth[p.index()] = Some(0);
     }
     for &b in cfg.rpo() {
@@ -255,6 +271,7 @@ pub(super) fn rematerialisable(func: &Function, cfg: &Cfg, known: &[Value]) -> V
             let data = &func.insts[i];
             let Some(r) = data.result else { continue };
             if is_cheap(&data.op) {
+                // In reverse postorder operands have their depth already; block parameters never get one.
                 let deepest = data.args.iter().map(|&a| depth[a.index()]).try_fold(0, |m, d| Some(m.max(d?)));
                 depth[r.index()] = deepest.map(|d| d + 1).filter(|&d| d <= REMAT_DEPTH);
             }
@@ -318,6 +335,7 @@ fn live_across(func: &Function, cfg: &Cfg, continuations: &mut [Continuation], r
                 def[r.index()] = Some(b);
             }
             for (k, &a) in data.args.iter().enumerate() {
+                // Blocks come one after the other, so that a repeated one is the last in the list.
                 if uses[a.index()].last() != Some(&b) {
                     uses[a.index()].push(b);
                 }
@@ -337,14 +355,18 @@ fn live_across(func: &Function, cfg: &Cfg, continuations: &mut [Continuation], r
     let mut arrays = Vec::new();
     let mut stamp = vec![usize::MAX; n];
     for v in func.values.keys() {
+        // A value of a block that is not reachable has no definition here.
         let (Some(def_block), false) = (def[v.index()], remat_anywhere[v.index()]) else { continue };
         let array = matches!(func.def_op(v), Some(Op::Alloca { .. }));
         let mut across = false;
+        // Backward from the uses to the definition. In SSA form the walk ends there, as the definition dominates its
+        // uses.
         let mut stack: Vec<Block> = uses[v.index()].iter().copied().filter(|&b| b != def_block).collect();
         while let Some(b) = stack.pop() {
             if std::mem::replace(&mut stamp[b.index()], v.index()) == v.index() {
                 continue;
             }
+            // The value is live at the start of this block, which is behind a barrier.
             if let Some(i) = start_of[b.index()] {
                 across = true;
                 continuations[i].live_in.push(v);

@@ -67,7 +67,9 @@ pub fn lay_out(func: &Function, graph: &ContinuationGraph, divergence: &Divergen
     let mut group = Area { end: 0, align: 1 };
     let mut item = Area { end: 0, align: 1 };
     let mut slots = vec![None; func.values.len()];
+    // A value has one slot for all continuations: a work-item is in one of them at a time.
     let mut live: Vec<Value> = graph.continuations.iter().flat_map(|c| c.live_in.iter().copied()).collect();
+    // Sorted, so that the layout does not depend on the order of continuations.
     live.sort();
     live.dedup();
     for v in live {
@@ -84,6 +86,7 @@ pub fn lay_out(func: &Function, graph: &ContinuationGraph, divergence: &Divergen
             Slot::Item(item.allocate(size, align))
         });
     }
+    // Always of the work-item, even if its address looks uniform: each has contents of its own.
     for &v in &graph.kept_arrays {
         if let Some(&Op::Alloca { size, align, .. }) = func.def_op(v) {
             let bytes = crate::analysis::private_layout::object_stride(size, align) as u64;
@@ -91,6 +94,7 @@ pub fn lay_out(func: &Function, graph: &ContinuationGraph, divergence: &Divergen
         }
     }
     let next = graph.divergent_dispatch.then(|| item.allocate(4, 4));
+    // Records follow at multiples of their alignment, and not in the cache lines of the group's slots.
     let fixed = group.end.next_multiple_of(item.align.max(MIN_ALIGN));
     Frame { fixed, per_item: item.end.next_multiple_of(item.align), slots, next }
 }

@@ -15,6 +15,7 @@ pub fn is_regroupable(module: &Module, kernel: &Function, graph: &ContinuationGr
 /// Whether a kernel queries its grouping, or uses something that a group shares.
 pub fn depends_on_groups(module: &Module, kernel: &Function) -> bool {
     let uses_group = kernel.insts_in_layout().map(|(_, data)| &data.op).any(|op| match *op {
+        // Global ids, sizes and offsets are the same however work-items are grouped.
         Op::Query { what, .. } => {
             !matches!(what, Query::GlobalId | Query::GlobalSize | Query::GlobalOffset | Query::WorkDim)
         }

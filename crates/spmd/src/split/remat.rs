@@ -39,6 +39,7 @@ pub fn find(
     let search = Search { func, divergence, remat_anywhere };
     let mut remat_from_group = vec![false; func.values.len()];
     for c in continuations {
+        // Leaves of a search that fails are dropped again: they would have slots for nothing.
         let mut leaves = Vec::new();
         for &v in &c.live_in {
             let leaves_before = leaves.len();
@@ -47,6 +48,7 @@ pub fn find(
                 leaves.truncate(leaves_before);
             }
         }
+        // A leaf becomes live into the continuation, and so gets a slot of the group.
         leaves.retain(|u| !c.live_in.contains(u));
         leaves.sort();
         leaves.dedup();

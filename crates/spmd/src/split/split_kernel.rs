@@ -25,11 +25,13 @@ pub struct SplitKernel {
 impl SplitKernel {
     /// Splits a kernel at these barriers, at each of which a block ends.
     pub fn new(module: &Module, mut split: Function, barriers: Vec<Barrier>, manager: &PassManager<'_>) -> SplitKernel {
+        // First, as it changes which values live across barriers.
         let carried = manager.step(passes::CARRIED_ARRAYS, || {
             let carried = carried_arrays::run(&mut split, &barriers);
             (carried.arrays.len(), carried)
         });
         cloom_passes::manager::verify(module, &split, passes::CARRIED_ARRAYS);
+        // Of work-items of a group, not of lanes of a vector: a slot of the group is one for all of them (F2).
         let divergence = divergence::analyse(&split);
         let Carried { arrays, copies } = carried.unwrap_or_default();
         let graph = continuations::build(&split, barriers, &arrays, &divergence, manager);
