@@ -103,18 +103,21 @@ fn attempt(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) -> R
     if func.size() > MAX_SIZE {
         return Err(NotCoarsened::new(CoarsenReason::Large));
     }
+    // The coarsened kernel has other groups than the program asks for.
     if depends_on_groups(module, func) {
         return Err(NotCoarsened::new(CoarsenReason::DependsOnGroup));
     }
     if let Some((_, data)) = func.insts_in_layout().find(|(_, data)| !may_join(data)) {
         return Err(NotCoarsened { span: data.span, why: CoarsenReason::OwnOperation });
     }
+    // With queries as parameters, the function can be called for any of the coarsened work-items.
     let (mut item, asked) = item_function(func, |op| matches!(op, Op::Query { .. }));
     // A branch over a few instructions, as of `x = x > max ? max : x`, becomes a select. Otherwise it would be a
     // varying branch.
     manager.function(module, &mut item, SELECT.id, select::run_in_loop);
     let id = asked.iter().position(|op| *op == ID);
     let id = id.ok_or_else(|| NotCoarsened::new(CoarsenReason::NoId))?;
+    // Parameters for queries come after those of the kernel.
     let id = item.param_values()[func.params.len() + id];
     // The first analysis ignores control dependence, and finds the branches that may be guards. The second one ignores
     // it for guards only.
@@ -122,7 +125,9 @@ fn attempt(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) -> R
     let facts = |divergence| Ids { item: &item, id, kernel_params: func.params.len(), divergence };
     let guards = facts(&by_data).guards();
     let divergence = divergence::between_agreeing_lanes(&item, &[id], &|b| guards.contains(&b));
+    // The module is still as it was: functions are added to it once nothing speaks against coarsening.
     let (accesses, unwrapped) = facts(&divergence).check(&guards)?;
+    // The widest element decides: with smaller ones, an access of all work-items is narrower than `WIDEST`.
     let bytes = accesses.values().filter(|a| a.is_consecutive).map(|a| a.bytes).max();
     let factor = bytes.map_or(0, |bytes| (WIDEST / bytes).min(MAX_FACTOR));
     if factor < 2 {
@@ -135,6 +140,7 @@ fn attempt(module: &mut Module, kernel: FuncRef, manager: &PassManager<'_>) -> R
         // The launcher chooses the groups.
         meta.reqd_group_size = None;
     }
+    // The function of one work-item stays in the module, for work-items that do not agree.
     let item_ref = module.funcs.push(item);
     let item = (&module.funcs[item_ref], Uncoarsened::Calls(item_ref));
     let jam = Jam::new(item, &divergence, (&accesses, &unwrapped), factor, coarse);
@@ -155,6 +161,7 @@ fn neighbours(b: &mut Builder<'_>, op: &Op, factor: u32) -> Lanes {
 /// The numbers of the coarsened ones; `id` is the number of the one that stands for them.
 fn numbers_from(b: &mut Builder<'_>, id: Value, factor: u32) -> Lanes {
     let times = b.iconst(Type::I64, factor.into());
+    // No id of the original launch reaches 2^31, and these are such ids.
     let first = b.binary_flags(BinOp::Mul, id, times, Flags::NSW | Flags::NUW);
     let number = |k: u32| {
         let k = b.iconst(Type::I64, k.into());
@@ -183,6 +190,7 @@ fn may_join(data: &InstData) -> bool {
 fn item_function(kernel: &Function, is_asked: impl Fn(&Op) -> bool) -> (Function, Vec<Op>) {
     let mut item = kernel.clone();
     item.name = format!("{}.item", kernel.name);
+    // Inlined, the rare calls would multiply the code of the kernel.
     (item.kernel, item.linkage, item.noinline) = (None, Linkage::Internal, true);
     let mut asked: Vec<Op> = Vec::new();
     let mut params: Vec<Value> = Vec::new();
@@ -190,6 +198,7 @@ fn item_function(kernel: &Function, is_asked: impl Fn(&Op) -> bool) -> (Function
     let entry = item.entry();
     for (inst, data) in kernel.insts_in_layout().filter(|(_, data)| is_asked(&data.op)) {
         let Some(result) = item.insts[inst].result else { continue };
+        // Equal queries have one parameter.
         let at = asked.iter().position(|known| *known == data.op).unwrap_or_else(|| {
             let ty = item.ty(result);
             asked.push(data.op.clone());

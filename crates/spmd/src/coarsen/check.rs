@@ -78,12 +78,14 @@ impl Ids<'_> {
         let Term::Branch { cond, .. } = self.item.blocks[b].term else {
             return Err(CoarsenReason::Switch);
         };
+        // In a loop, a work-item that goes on by itself would begin at its beginning, and run earlier iterations again.
         if loops.innermost(b).is_some() {
             return Err(CoarsenReason::BranchInLoop);
         }
         if !self.is_bound(affine, cond) {
             return Err(CoarsenReason::NoBound);
         }
+        // A store would be done twice: by the coarsened work-item, and by the function that is called.
         if self.stores_before(cfg, b) {
             return Err(CoarsenReason::AfterStore);
         }
@@ -103,6 +105,7 @@ impl Ids<'_> {
                     return Err(refused(CoarsenReason::Branch));
                 }
             }
+            // Filled while forms are made, as only these know which values they go through.
             let unwrapped = RefCell::default();
             let no_wrap = |v: Value, ext: Ext| self.may_check(cfg, loops, affine, v, ext, &unwrapped);
             let range = |v: Value| (v == self.id).then_some(IDS);
@@ -127,22 +130,26 @@ impl Ids<'_> {
         ext: Ext,
         unwrapped: &RefCell<Unwrapped>,
     ) -> bool {
+        // One check for each value: it shows that it grows in one reading only.
         if let Some(&known) = unwrapped.borrow().get(&v) {
             return known == ext;
         }
         let ty = self.item.ty(v);
         let is_short = !ty.is_vector() && matches!(ty.scalar, Scalar::I8 | Scalar::I16 | Scalar::I32);
+        // A number of 64 bits is not extended to an address, and a uniform one does not grow.
         if ext == Ext::Own || !is_short || self.divergence.is_uniform(v) {
             return false;
         }
         let Some(inst) = self.item.def_inst(v) else { return false };
         let home = |&&b: &&Block| self.item.blocks[b].insts.contains(&inst);
         let Some(&home) = self.item.layout.iter().find(home) else { return false };
+        // The check follows the instruction, so that stores behind it do not matter.
         let before = self.item.blocks[home].insts.iter().take_while(|&&i| i != inst);
         let stores = before.copied().any(|i| self.is_store(i));
         if loops.innermost(home).is_some() || stores || cfg.preds(home).iter().any(|&b| self.stores_before(cfg, b)) {
             return false;
         }
+        // With a rise of a few, the last value is above the first one unless it wraps in between.
         let rises = self.slope(affine, v).is_some_and(|(rise, _)| (1..=MAX_RISE).contains(&rise));
         if rises {
             unwrapped.borrow_mut().insert(v, ext);
@@ -184,6 +191,7 @@ impl Ids<'_> {
             item.insts_in_layout().filter(|(i, _)| consecutive(i).is_some()).map(|(i, _)| (i, address(i))).collect();
         let (mut gain, mut loss) = (0u32, 0u32);
         for &b in &item.layout {
+            // Outside of loops, accesses are few.
             let Some(innermost) = loops.innermost(b) else { continue };
             let weight = 8u32.pow(loops.depth(b).min(3));
             for inst in &item.blocks[b].insts {
@@ -195,6 +203,7 @@ impl Ids<'_> {
                     other != inst && distance.is_some_and(|d| d != 0 && d % bytes == 0 && d.abs() <= SHARED)
                 };
                 let is_shared = step.is_some_and(|step| step.abs() == bytes) || all.iter().any(is_near);
+                // Aligned to two elements at least, so that two or more become one access.
                 let is_wide = i64::from(access.align) >= 2 * bytes;
                 *(if is_wide || is_shared { &mut gain } else { &mut loss }) += weight;
             }
@@ -210,6 +219,7 @@ impl Ids<'_> {
         let grows = |v: Value| self.slope(affine, v).is_some();
         let is_uniform = |v: Value| self.divergence.is_uniform(v);
         match (op, &args[..]) {
+            // Neighbours disagree at two places, before and behind the number.
             (Op::Icmp(IntCc::Eq | IntCc::Ne), _) => false,
             (Op::Icmp(_), &[a, b]) => is_uniform(a) && grows(b) || is_uniform(b) && grows(a),
             (Op::Binary(BinOp::And | BinOp::Or), &[a, b]) => {
@@ -223,6 +233,7 @@ impl Ids<'_> {
     /// share.
     fn slope(&self, affine: &Affine<'_>, v: Value) -> Option<(i64, Form)> {
         let (ids, rest) = affine.form(v, Ext::Own).coefficients(|s| self.is_id(s))?;
+        // No term in the id: the value does not grow. A form that is not affine in the id has no coefficient.
         let [(_, slope)] = &ids[..] else { return None };
         Some((slope.as_const()?, rest)).filter(|(_, rest)| self.is_shared(rest))
     }

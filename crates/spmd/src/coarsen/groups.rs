@@ -60,21 +60,25 @@ pub(super) fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, No
     if let Some((_, data)) = func.insts_in_layout().find(|(_, data)| !may_join(data)) {
         return Err(NotCoarsened { span: data.span, why: CoarsenReason::OwnOperationOfGroup });
     }
+    // A kernel that asks for no id of a group does the same in all of them.
     let dim = dimension(func).ok_or_else(|| NotCoarsened::new(CoarsenReason::SameGroups))?;
     let params = func.kernel.iter().flat_map(|kernel| &kernel.params).enumerate();
     let arguments: Vec<usize> = params.filter(|(_, p)| p.kind == ParamKind::Local).map(|(i, _)| i).collect();
     let locals = match arguments.is_empty() {
+        // Without arguments, the size is known now, and one variable can hold all of it.
         true => Some(Locals::of(module, func).ok_or_else(|| NotCoarsened::new(CoarsenReason::NoLocalMemory))?),
         false => None,
     };
     let is_local = |op: &Op| matches!(op, Op::GlobalAddr(g) if module.globals[*g].space == Space::Local);
     let (item, asked) = item_function(func, |op| matches!(op, Op::Query { .. }) || is_local(op));
     let params = item.param_values()[func.params.len()..].iter().zip(&asked);
+    // The addresses of local memory and what says which group it is; local ids are the same in all groups.
     let varying = params.filter(|(_, op)| is_local(op) || is_of_group(op, dim)).map(|(&p, _)| p);
     let varying: Vec<Value> = varying.chain(arguments.iter().map(|&i| item.param_values()[i])).collect();
     let cfg = Cfg::new(&item);
     let loops = Loops::new(&item, &cfg, &DomTree::new(&item, &cfg));
     let affine = Affine::new(&item, &cfg, &loops, Facts::default());
+    // Its own loads are in flight together already.
     if bytes_loaded(&item, &loops, &affine) >= ENOUGH {
         return Err(NotCoarsened::new(CoarsenReason::LoadsOverlap));
     }
@@ -104,6 +108,7 @@ pub(super) fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, No
         true => joining.copies(b, p),
         false => Lanes::from_elem(p, 1),
     };
+    // No access becomes wide, and no index is checked: groups are far apart.
     let nothing = (FxHashMap::default(), FxHashMap::default());
     let jam = Jam::new((&item, Uncoarsened::Copies(&regions)), &divergence, (&nothing.0, &nothing.1), factor, coarse);
     let coarse = jam.run(own, &asked, |b, op| joining.lanes(b, op));
@@ -122,6 +127,7 @@ fn regions(
     let post = DomTree::post(item, cfg);
     let mut regions: FxHashMap<Block, Region> = FxHashMap::default();
     loop {
+        // Until nothing changes: the parameters at a join make more values vary, and so perhaps more branches.
         let divergence = divergence::between_agreeing_lanes(item, &varying, &|_| true);
         let is_new = |b: &Block| divergence.is_divergent_branch(*b) && !regions.contains_key(b);
         let branches: Vec<Block> = cfg.rpo().iter().copied().filter(is_new).collect();
@@ -178,6 +184,7 @@ fn computes_from_tiles(func: &Function, loops: &Loops, affine: &Affine<'_>) -> b
         let accesses = |data: &InstData, space| func.ty(data.args[0]).space() == Some(space);
         let reads = |data: &InstData| matches!(data.op, Op::Load { .. }) && accesses(data, Space::Local);
         let stores = |data: &InstData| matches!(data.op, Op::Store { .. }) && accesses(data, Space::Global);
+        // An inner loop runs in each iteration of the outer one, so that its own length says little.
         let is_short = || of.parent.is_none() && known_trips(affine, l).is_some_and(|trips| trips <= SHORT);
         ops().any(reads) && !ops().any(|data| data.op == Op::Barrier || stores(data)) && !is_short()
     })
@@ -203,6 +210,7 @@ impl Locals {
                 size = begin.checked_add(global.size)?;
             }
         }
+        // Each group's variables have the alignment that those of the first have.
         let stride = size.checked_next_multiple_of(BLOCK_ALIGN.into())?;
         (!at.is_empty() && stride.checked_mul(MAX_FACTOR.into()).is_some()).then_some(Locals { at, stride })
     }
@@ -221,6 +229,7 @@ impl Joining {
     /// local memory: each group has an equal part of it.
     fn copies(&self, b: &mut Builder<'_>, first: Value) -> Lanes {
         let size = b.query(Query::LocalMemorySize, 0);
+        // The factor is a power of two: a shift divides.
         let shift = b.iconst(Type::I64, self.factor.trailing_zeros().into());
         let stride = b.binary(BinOp::Lshr, size, shift);
         let of = |k: u32| {

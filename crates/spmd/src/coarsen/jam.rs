@@ -65,6 +65,7 @@ impl<'a> Jam<'a> {
         }
         let (entry, params) = (self.out.entry(), item.param_values());
         let (kernels, others) = params.split_at(params.len() - asked.len());
+        // All parameters before any code of the entry, which uses them.
         let added: Lanes = kernels.iter().map(|&p| self.out.add_block_param(entry, item.ty(p))).collect();
         for (i, (&p, param)) in kernels.iter().zip(added).enumerate() {
             let lanes = own(&mut Builder::new(&mut self.out, entry), i, param);
@@ -74,6 +75,7 @@ impl<'a> Jam<'a> {
             let lanes = define(&mut Builder::new(&mut self.out, entry), op);
             self.values.insert(p, lanes);
         }
+        // Parameters of all blocks first, as edges back to a block pass them before its code is written.
         for &b in &cfg.rpo()[1..] {
             for &p in &item.blocks[b].params {
                 let count = if self.divergence.is_uniform(p) { 1 } else { self.factor };
@@ -101,6 +103,8 @@ impl<'a> Jam<'a> {
     fn inst(&mut self, inst: Inst, block: Block) {
         let data = &self.item.insts[inst];
         let ty = data.result.map(|r| self.item.ty(r));
+        // What has the same operands for all is done once. (`may_join` has excluded all that could differ
+        // nevertheless.)
         let varies = data.args.iter().any(|v| self.values[v].len() > 1);
         let access = self.accesses.get(&inst).filter(|access| access.is_consecutive);
         let lanes = self.factor as u16;
@@ -109,6 +113,7 @@ impl<'a> Jam<'a> {
             (Op::Load { .. }, Some(access), Some(ty)) => {
                 let address = self.lane(data.args[0], 0);
                 let mut b = self.builder(block, data);
+                // `Access::align` may be larger than what the term in the id leaves.
                 let align = access.align.min(access.bytes * u32::from(lanes));
                 let wide = b.load(Type::vector(ty.scalar, lanes), address, align, data.flags);
                 let parts = (0..lanes).map(|k| b.extract_lane(wide, k)).collect();
@@ -161,6 +166,7 @@ impl<'a> Jam<'a> {
         let Some((v, ext)) = checked else { return block };
         let (first, last) = (self.lane(v, 0), self.lane(v, self.factor - 1));
         let Uncoarsened::Calls(function) = self.uncoarsened else { return block };
+        // `may_check` has seen that nothing is stored before: the work-items may begin anew.
         let (next, uncoarsened) = (self.out.add_block(), self.calls(function));
         let mut b = self.builder(block, &self.item.insts[inst]);
         let rises = b.icmp(if ext == Ext::Signed { IntCc::Sle } else { IntCc::Ule }, first, last);
@@ -184,6 +190,7 @@ impl<'a> Jam<'a> {
         if let Term::Branch { cond, then, els } = term
             && self.values[cond].len() > 1
         {
+            // A condition with a value for each: they may disagree.
             let (then, els) = (self.edge(then), self.edge(els));
             let uncoarsened = match self.uncoarsened {
                 Uncoarsened::Calls(function) => self.calls(function),
@@ -215,6 +222,7 @@ impl<'a> Jam<'a> {
         let join =
             |b: &mut Builder<'_>, op| conds.iter().copied().reduce(|x, y| b.binary(op, x, y)).unwrap_or(conds[0]);
         let (all, any) = (join(&mut b, BinOp::And), join(&mut b, BinOp::Or));
+        // Two tests: the frequent case, that all take `then`, needs one.
         b.term(Term::Branch { cond: all, then, els: Function::edge(other) });
         b.switch_to(other);
         b.term(Term::Branch { cond: any, then: Function::edge(uncoarsened), els });
@@ -234,6 +242,7 @@ impl<'a> Jam<'a> {
             ends.push(end);
             at = end;
         }
+        // A parameter that is the same for all has one value at the join: the first copy's.
         let lanes = |p: &Value| &ends[..self.values[p].len()];
         let args = params.iter().enumerate().flat_map(|(i, p)| lanes(p).iter().map(move |&end| (end, i)));
         let args: Vec<Value> = args.map(|(end, i)| self.out.blocks[end].params[i]).collect();
@@ -253,6 +262,7 @@ impl<'a> Jam<'a> {
         for p in region.blocks.iter().flat_map(|&b| &item.blocks[b].params) {
             map.values.remove(p);
         }
+        // An edge to the join ends the copy instead.
         map.blocks.extend(region.join.map(|join| (join, end)));
         let copies = map.clone_blocks_from(item, &mut self.out, &region.blocks);
         for &copy in &copies {

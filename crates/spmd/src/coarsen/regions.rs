@@ -26,11 +26,13 @@ pub(super) fn region(func: &Function, cfg: &Cfg, post: &DomTree, branch: Block) 
         return Err(CoarsenReason::GroupSwitch);
     }
     let (_, inside) = post.influence_region(func, branch);
+    // In a loop the region contains the branch itself, and its copies would have to iterate.
     if inside[branch.index()] {
         return Err(CoarsenReason::GroupBranchInLoop);
     }
     let blocks: Vec<Block> = cfg.rpo().iter().copied().filter(|b| inside[b.index()]).collect();
     let insts = || blocks.iter().flat_map(|&b| &func.blocks[b].insts);
+    // Copies run one after the other: no group could wait for another one inside.
     if insts().any(|&i| matches!(func.insts[i].op, Op::Barrier | Op::Fence { .. })) {
         return Err(CoarsenReason::GroupBranchWaits);
     }
@@ -45,6 +47,8 @@ pub(super) fn region(func: &Function, cfg: &Cfg, post: &DomTree, branch: Block) 
 
 /// Whether a value of these blocks is used outside of them, other than as an argument of an edge to the join.
 fn escapes(func: &Function, cfg: &Cfg, inside: &[bool]) -> bool {
+    // A value of a copy belongs to one group; outside, there is one value for each only through the parameters of the
+    // join.
     let blocks = cfg.blocks_of_insts(func);
     let home = |v: Value| match func.values[v].def {
         ValueDef::Inst(i) => blocks[i.index()],
