@@ -45,11 +45,14 @@ pub fn form_of_copy(func: &Function, varying: &[Value]) -> Result<(Function, Can
 /// Brings the function of one work-item, which returns its exit number, into canonical form.
 pub fn run(func: &mut Function, analyse: &dyn Fn(&Function) -> Divergence) -> Result<Canonical, Stop> {
     let mut unspecified = Unspecified::default();
+    // Before the loops: a return in a loop becomes one more exit of it.
     merge_returns(func);
+    // Before LCSSA, which would pass these addresses on as parameters.
     sink_addresses(func);
     let mut changes = 0;
     // Each turn restructures loops that do not contain each other, inner loops first, and analyses anew.
     while changes <= MAX_LOOPS {
+        // In each turn, as lowering a switch may make such edges.
         split_twin_edges(func);
         let cfg = Cfg::new(func);
         let dom = DomTree::new(func, &cfg);
@@ -58,16 +61,20 @@ pub fn run(func: &mut Function, analyse: &dyn Fn(&Function) -> Divergence) -> Re
         if !loops.is_reducible() {
             return Err(Stop::Limit(NotVectorised::Irreducible));
         }
+        // Without a path to the return there is no post-dominator, where a masked region could end.
         check_endless_loops(func, &cfg)?;
+        // Anew in each turn: the parameters of new blocks may vary, and so may branches on them.
         let divergence = analyse(func);
         let masked = masked::find(func, &cfg, &dom, &post, &|b| divergence.is_divergent_branch(b));
         if lower_masked_switches(func, &cfg, &masked) {
             changes += 1;
             continue;
         }
+        // In reverse, so that inner loops come before those around them.
         let masked_loops: Vec<&Loop> = loops.loops.iter().rev().filter(|l| masked.is_masked(l.header)).collect();
         let mut not_canonical = masked_loops.clone();
         not_canonical.retain(|l| form(func, &cfg, l).is_none());
+        // Loops that are not masked keep their branches, whatever their form.
         if !not_canonical.is_empty() {
             let mut restructured: FxHashSet<Block> = FxHashSet::default();
             for l in not_canonical {
@@ -155,6 +162,7 @@ fn sink_addresses(func: &mut Function) {
                     builder.span = span;
                     at = builder.ptr_add(at, by);
                 }
+                // The address in the loop, if nothing else uses it, is left to dead code elimination.
                 func.insts[i].args[k] = at;
             }
             func.blocks[b].insts.push(i);
@@ -177,6 +185,7 @@ fn split_twin_edges(func: &mut Function) {
 }
 
 fn check_endless_loops(func: &Function, cfg: &Cfg) -> Result<(), Stop> {
+    // Backward from the blocks without successors.
     let mut reaches = vec![false; func.blocks.len()];
     let mut stack: Vec<Block> = cfg.rpo().iter().copied().filter(|&b| func.blocks[b].term.edges().is_empty()).collect();
     while let Some(b) = stack.pop() {
@@ -199,6 +208,7 @@ fn lower_masked_switches(func: &mut Function, cfg: &Cfg, masked: &Masked) -> boo
         let ty = func.ty(value);
         let span = func.blocks[b].term_span;
         let mut at = b;
+        // The default is the last `else`; without a case there is no branch at all.
         let last = cases.len().wrapping_sub(1);
         if cases.is_empty() {
             func.set_term(b, Term::Jump(default), span);
@@ -245,10 +255,12 @@ fn restructure(func: &mut Function, l: &Loop, unspecified: &mut Unspecified) {
     }
     let (latch, exit) = (func.add_block(), func.add_block());
     let types: Vec<Type> = func.blocks[l.header].params.iter().map(|&p| func.ty(p)).collect();
+    // The new latch takes what the header takes, and passes it on if the work-item stays.
     let carried: Vec<Value> = types.iter().map(|&ty| func.add_block_param(latch, ty)).collect();
     let mut exit_edges: Vec<Edge> = Vec::new();
     for &b in &l.blocks {
         for e in func.blocks[b].term.edges() {
+            // Equal edges (the same block and arguments) share an exit number.
             if !inside.contains(&e.block) && !exit_edges.contains(e) {
                 exit_edges.push(e.clone());
             }
@@ -268,12 +280,15 @@ fn restructure(func: &mut Function, l: &Loop, unspecified: &mut Unspecified) {
                 unspecified.insert(zero);
                 zero
             };
+            // Edges to the header and edges out of the loop go to the latch; the others stay.
             let stays = e.block == l.header;
             let (mut args, exit_number) = if stays {
                 (e.args.to_vec(), exit_var.map(|_| unspecified_arg(func, Type::I32)))
             } else if inside.contains(&e.block) {
                 continue;
             } else {
+                // Who leaves does not enter the header again. Unspecified, so that these arguments need no blend and no
+                // one shape.
                 let args = types.iter().map(|&ty| unspecified_arg(func, ty)).collect();
                 let exit_number = exit_edges.iter().position(|exit| exit == e).unwrap_or_default();
                 (args, exit_var.map(|_| Builder::new(func, b).iconst(Type::I32, exit_number as u64)))
@@ -287,12 +302,14 @@ fn restructure(func: &mut Function, l: &Loop, unspecified: &mut Unspecified) {
         }
     }
     let mut b = Builder::new(func, latch);
+    // The only exit, from the only latch: a bottom-tested loop.
     b.term(Term::Branch { cond: stays_flag, then: Edge::new(l.header, carried), els: Edge::new(exit, []) });
     // Arguments of the exit edges that are defined in the loop are passed through parameters later, like all values
     // used after it.
     let mut at = exit;
     let count = exit_edges.len();
     for (i, edge) in exit_edges.into_iter().enumerate() {
+        // The last exit needs no test.
         let Some(exit_var) = exit_var.filter(|_| i + 1 < count) else {
             func.set_term(at, Term::Jump(edge), cloom_ir::Span::NONE);
             break;
@@ -318,6 +335,7 @@ fn repair_ssa(
     unspecified: &mut Unspecified,
 ) {
     let mut blocks = inside.clone();
+    // The latch is in the loop, but its values are parameters, which dominate the exit.
     blocks.insert(latch);
     let used = used_outside(func, &blocks);
     let cfg = Cfg::new(func);
@@ -327,6 +345,7 @@ fn repair_ssa(
         let mut preds = cfg.preds(b).to_vec();
         preds.sort();
         preds.dedup();
+        // All edges exist already, so that each block can be sealed at once.
         ssa.seal(func, b, preds);
     }
     let mut renamed = FxHashMap::default();

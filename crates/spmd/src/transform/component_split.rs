@@ -62,6 +62,7 @@ impl SplitLoop {
         let (header, body) = l.header_and_body(func)?;
         let Term::Branch { then, els, .. } = &func.blocks[header].term else { return None };
         let decides = (then.block == body) != (els.block == body) && !item.shapes.diverges(header);
+        // The longest vector that the loop carries; all its vectors must be as long.
         let params = &func.blocks[header].params;
         let lanes = params.iter().map(|&p| func.ty(p).lanes).max().filter(|&n| n >= 4)?;
         let mut insts = func.blocks[header].insts.iter().chain(&func.blocks[body].insts);
@@ -71,6 +72,8 @@ impl SplitLoop {
             1 => item.shapes.of(v) != Shape::Varying,
             n => n == lanes,
         };
+        // No load, store or shuffle: each component depends on itself alone, and nothing is seen from outside
+        // meanwhile.
         let apart = insts.all(|&i| {
             let data = &func.insts[i];
             let lanewise =
@@ -85,6 +88,7 @@ impl SplitLoop {
         // The registers of loop-carried values decide.
         let carried: u32 = params.iter().map(|&p| func.ty(p)).filter(|ty| ty.is_vector()).map(words).sum();
         let mut part = lanes;
+        // `carried` is of all components; a part of them takes that share.
         while part > 1 && carried * u32::from(part) > REGISTERS * u32::from(lanes) {
             part /= 2;
         }
@@ -109,6 +113,8 @@ impl SplitLoop {
             others.filter(|&b| func.blocks[b].term.edges().iter().any(|e| e.block == header)).collect();
         let types: Vec<Type> = params.iter().map(|&p| func.ty(p)).collect();
         let mut wholes: Vec<Value> = Vec::new();
+        // With one edge into the loop, its arguments dominate `before`, and can be computed again part by part. Else
+        // they are parameters.
         if let [only] = entries[..]
             && let [edge] = &mut func.blocks[only]
                 .term
@@ -144,6 +150,7 @@ impl SplitLoop {
             let off = Edge::new(after, []);
             let (then, els) = if stays { (on, off) } else { (off, on) };
             func.set_term(head, Term::Branch { cond: map.value(cond), then, els }, span);
+            // The back edge of the copy leads to the copy's header.
             map.blocks.insert(header, head);
             func.set_term(body, map.term(&func.blocks[self.body].term), span);
             parts.push(map);
@@ -154,6 +161,7 @@ impl SplitLoop {
         let live: Vec<Value> = live.collect();
         let joined: FxHashMap<Value, Value> = live.into_iter().map(|v| (v, self.join(func, v, &parts, at))).collect();
         func.set_term(at, Term::Jump(out), span);
+        // The copies have replaced it.
         func.layout.retain(|&b| b != header && b != self.body);
         func.map_uses(|v| joined.get(&v).copied().unwrap_or(v));
     }
@@ -209,6 +217,7 @@ impl SplitLoop {
     fn copy(&self, func: &mut Function, from: Block, to: Block, map: &mut CloneMap) {
         for i in func.blocks[from].insts.clone() {
             let data = &func.insts[i];
+            // `find` admits no instruction without a result.
             let Some(result) = data.result else { continue };
             if data.op == Op::Splat && self.part == 1 {
                 map.values.insert(result, map.value(data.args[0]));

@@ -53,6 +53,7 @@ pub fn choose<'a>(
     let queries_id = |d: u8| {
         parts.clone().any(|(_, params)| params.iter().any(|&p| p == Param::LocalId(d) || p == Param::GlobalId(d)))
     };
+    // Nothing differs along the other dimensions.
     if !queries_id(1) && !queries_id(2) {
         return AS_WRITTEN;
     }
@@ -62,10 +63,12 @@ pub fn choose<'a>(
             let values = func.param_values().iter().zip(params);
             values.filter(|&(_, &p)| (0..3).any(|d| shapes(p, d) != Shape::Uniform)).map(|(&v, _)| v).collect()
         };
+        // A limit of canonical form: most likely there will be no vectors at all.
         let Ok((func, canonical)) = canonicalize::form_of_copy(func, &varying) else {
             return AS_WRITTEN;
         };
         let bounds = Bounds::new(&func, &params.iter().map(|&p| bounds(p)).collect::<Vec<_>>());
+        // Blocks are the same for all dimensions, shapes are not.
         let frequency = frequency(&func);
         for (d, total) in costs.iter_mut().enumerate() {
             let param_shapes: Vec<Shape> = params.iter().map(|&p| shapes(p, d)).collect();

@@ -90,6 +90,7 @@ fn find(func: &Function, barriers: &[Barrier]) -> Vec<GridLoop> {
     }
     let after = after_barriers(func, barriers);
     let groups = divergence::between_groups(func);
+    // Groups of a batch wait together only up to the first barrier, and all of them must leave the loop at one bound.
     candidates.retain(|c| !after[c.test.header.index()] && groups.is_uniform(c.test.bound));
     if candidates.is_empty() {
         return Vec::new();
@@ -154,11 +155,13 @@ struct Candidate {
 impl Candidate {
     fn find(func: &Function, cfg: &Cfg, number: usize, l: &Loop) -> Option<Candidate> {
         let &[latch] = &l.latches[..] else { return None };
+        // An inner loop would come to its barrier again and again, after few iterations each time.
         let is_simple = l.parent.is_none() && cfg.preds(l.header).len() == 2 && latch != l.header;
         if !is_simple || !matches!(func.blocks[latch].term, Term::Jump(_)) {
             return None;
         }
         let test = HeaderTest::of(func, l).filter(|test| test.reading().is_some())?;
+        // The counter is not kept: it is computed from the id and how far all counters are.
         let others = func.blocks[l.header].params.iter().filter(|&&p| p != test.counter);
         let kept: u32 = others.map(|&p| func.ty(p).bytes()).sum();
         let insts: Vec<_> = l.blocks.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i]).collect();
@@ -178,6 +181,8 @@ impl Candidate {
             }
             let is_access = matches!(data.op, Op::Load { .. } | Op::Store { .. });
             let is_global = || matches!(func.ty(data.args[0]).space(), Some(Space::Global | Space::Constant));
+            // Other effects would happen in another order between the groups: each runs some iterations before the next
+            // group does.
             if !is_access || data.flags.contains(Flags::VOLATILE) || !is_global() {
                 return None;
             }
@@ -218,6 +223,7 @@ impl GridLoop {
         let counted = affine.counted(c.number)?;
         let HeaderTest { header, counter, index, .. } = counted.test;
         let bits = counted.start.bits();
+        // In a partial group, or with an offset, what the kernel computes is not the id (`is_global_id` tests that).
         let computed = counted.start != affine.query(Query::GlobalId, 0, bits);
         if computed && !positions(affine, bits).iter().any(|[_, own]| *own == counted.start) {
             return None;
@@ -227,6 +233,7 @@ impl GridLoop {
         let init = edges.iter().find(|e| e.block == header)?.args[index];
         let next = func.blocks[counted.latch].term.edge(0)?.args[index];
         let next = func.def_inst(next).map(|i| &func.insts[i]).filter(|data| data.op == Op::Binary(BinOp::Add))?;
+        // The value that is added, not only its form: the code to write needs it.
         let step = match next.args[..] {
             [a, b] if a == counter => b,
             [a, b] if b == counter => a,
@@ -235,6 +242,7 @@ impl GridLoop {
         let blocks = loops.loops[c.number].blocks.clone();
         let is_known = groups.is_uniform(step) && !func.is_defined_in(step, &blocks);
         let found = GridLoop { counted, blocks, init, step, computed, bytes: c.bytes };
+        // A constant step is not that of a grid: such loops read in order by themselves.
         (is_known && found.counted.step.as_const().is_none()).then_some(found)
     }
 
@@ -256,6 +264,7 @@ impl GridLoop {
         let ty = types[index];
         let is_signed = self.counted.test.reading() == Some(Ext::Signed);
         let [test, barrier, head, strip, strip_head, iteration, rest] = std::array::from_fn(|_| func.add_block());
+        // The back edge stays: the original loop does the rest.
         let outside: Vec<Block> = func.layout.iter().copied().filter(|&b| b != self.counted.latch).collect();
         for b in outside {
             func.blocks[b].term.redirect(header, test);
@@ -274,8 +283,10 @@ impl GridLoop {
             (false, true) => b.cast(CastOp::Sext, v, Type::I64),
             (false, false) => b.cast(CastOp::Zext, v, Type::I64),
         };
+        // In 64 bits, where sums and products of ids, sizes and bounds do not wrap.
         let (mut bound, step64) = (wide(&mut b, bound), wide(&mut b, step));
         let (zero, one) = (b.iconst(Type::I64, 0), b.iconst(Type::I64, 1));
+        // `i <= n` is `i < n + 1`.
         if self.counted.test.is_inclusive() {
             bound = b.binary(BinOp::Add, bound, one);
         }
@@ -286,9 +297,11 @@ impl GridLoop {
         let limit = b.binary(BinOp::Sub, limit, strip_length);
         let (most, few) = (b.iconst(Type::I64, crate::params::MAX_ID), b.iconst(Type::I64, least));
         let shortest = b.iconst(Type::I64, (least / SHORT).max(1));
+        // One unsigned comparison tests `shortest <= step` and `step < shortest + MAX_ID`.
         let is_step = b.binary(BinOp::Sub, step64, shortest);
         let is_step = b.icmp(IntCc::Ult, is_step, most);
         let is_long = b.icmp(IntCc::Sge, bound, few);
+        // Without room for one strip, the original loop does it all, without a barrier.
         let more = b.icmp(IntCc::Sge, limit, zero);
         let mut all = b.binary(BinOp::And, is_step, is_long);
         all = b.binary(BinOp::And, all, more);
@@ -322,6 +335,7 @@ impl GridLoop {
         let back = Edge::new(barrier, [end].into_iter().chain(values.iter().copied()));
         b.term(Term::Branch { cond: more, then: Edge::new(iteration, []), els: back });
         b.switch_to(iteration);
+        // The strip ends below the bound, so that no counter of it wraps. The shape analysis needs to know.
         let promise = if is_signed { Flags::NSW | Flags::NUW } else { Flags::NUW };
         let by = narrow(&mut b, at);
         let counter = b.binary_flags(BinOp::Add, first, by, promise);
@@ -336,6 +350,7 @@ impl GridLoop {
         let by = narrow(&mut b, advanced);
         let counter = b.binary(BinOp::Add, init, by);
         let mut left = kept;
+        // In the place that it has among the header's parameters.
         left.insert(index, counter);
         b.jump(header, &left);
         func.blocks[barrier].term_span = span;

@@ -35,6 +35,7 @@ pub fn run(module: &Module, item: &mut ContinuationFunction) -> Option<Invariant
         Op::Store { .. } => matches!(func.ty(data.args[0]).space(), Some(Space::Global)),
         ref op => !op.has_effect(),
     };
+    // One vector could change what the next one would compute.
     if !insts().all(stores_only_global) {
         return None;
     }
@@ -57,6 +58,7 @@ pub fn run(module: &Module, item: &mut ContinuationFunction) -> Option<Invariant
     if values.is_empty() {
         return None;
     }
+    // Before uses are replaced: the group computes the values by this function's instructions.
     let original = func.clone();
     let entry = func.entry();
     let mut replacements = FxHashMap::default();
@@ -137,6 +139,7 @@ impl Search<'_> {
         match (self.params.get(k as usize), offset) {
             (Some(&Param::Local(g)), Some(offset)) if b == func.entry() && ty.scalar != Scalar::I1 => {
                 let end = offset.checked_add(u64::from(ty.bytes()));
+                // Hoisted in front of a condition, the load must not read beyond the variable.
                 end.is_some_and(|end| end <= self.module.globals[g].size)
             }
             _ => false,

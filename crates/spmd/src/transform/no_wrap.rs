@@ -83,19 +83,23 @@ pub fn run(func: &mut Function, params: &[Param], varying: &[Value], max: &[u64]
     let (mut known, mut checked): (Vec<Promise>, Vec<Promise>) = Default::default();
     for (widening, in_loop) in indices(func, &loops) {
         let Some(Op::Cast(op)) = func.def_op(widening) else { continue };
+        // What is the same in all lanes has no stride to lose.
         let Some(i) = func.def_inst(widening).filter(|_| !lanes.is_uniform(widening)) else { continue };
         let signed = *op == CastOp::Sext;
         let Some(promises) = promises(func, &mut bounds, func.insts[i].args[0], signed) else { continue };
+        // Known promises cost nothing, and are written wherever the index is.
         if promises.iter().all(|p| bounds.is_known(p.bound)) {
             known.extend(promises);
         } else if in_loop {
             checked.extend(promises);
         }
     }
+    // One condition for all promises: if one of them does not hold, the group runs the function as it was.
     let all: Vec<Bound> = checked.iter().map(|p| p.bound).collect();
     let may_copy = !all.is_empty() && func.size() <= MAX_INSTS && bounds.count_checks(&all) <= MAX_CHECKS;
     let condition = (may_copy && runs_alone(func, params)).then(|| bounds.emit(&all));
     let promise = |func: &mut Function, p: &Promise| func.insts[p.inst].flags |= p.flags;
+    // Into both: before the copy is made.
     known.iter().for_each(|p| promise(func, p));
     let checked = condition.map(|condition| {
         let mut copy = func.clone();
@@ -126,6 +130,7 @@ fn indices(func: &Function, loops: &Loops) -> Vec<(Value, bool)> {
     let mut seen: FxHashSet<(Value, bool)> = FxHashSet::default();
     let addresses = |b: &Block| func.blocks[*b].insts.iter().filter(|&&i| func.insts[i].op == Op::PtrAdd);
     for (b, &i) in func.layout.iter().flat_map(|b| addresses(b).map(move |i| (b, i))) {
+        // Where the address is made, not where the index is: that is where a stride is lost in each iteration.
         let in_loop = loops.innermost(*b).is_some();
         let mut stack = vec![func.insts[i].args[1]];
         while let Some(v) = stack.pop() {
@@ -170,6 +175,7 @@ fn promises(func: &Function, bounds: &mut GroupBounds<'_>, number: Value, signed
                 match data.op {
                     Op::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Shl) => {
                         if !data.flags.contains(promise) {
+                            // Without a bound for one of the numbers, the others' promises are of no use.
                             let bound = bounds.within(v, limit)?;
                             // Within 31 bits, both readings are one.
                             let both = if signed { Flags::NSW | Flags::NUW } else { Flags::NUW };

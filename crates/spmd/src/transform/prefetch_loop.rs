@@ -98,6 +98,7 @@ impl GridLoop {
         let number = *item.loop_of.get(&l.header)?;
         let outer: Vec<Block> = item.cfg.preds(l.header).iter().copied().filter(|p| !l.blocks.contains(p)).collect();
         let &[preheader] = outer.as_slice() else { return None };
+        // Steps of counters: an address must grow by a multiple of one of them.
         let counters = func.blocks[l.header].params.iter().filter(|&&p| func.ty(p).is_int());
         let steps: Vec<Value> = counters.filter_map(|&p| step(affine.recurrence_of(number, p)?.step)).collect();
         let mut loads: Vec<(Inst, Block, Form)> = Vec::new();
@@ -108,6 +109,7 @@ impl GridLoop {
                     && let Some(by) = step(slope.clone())
                     && steps.contains(&by)
                     && item.shapes.of(by) == Shape::Uniform
+                    // Two loads of one address are of one line.
                     && !loads.iter().any(|&(other, ..)| func.insts[other].args[0] == p)
                 {
                     loads.push((load, block, slope));
@@ -117,6 +119,7 @@ impl GridLoop {
         if loads.is_empty() {
             return None;
         }
+        // Longer iterations need fewer of them to cover the latency.
         let cycles: u32 = l.blocks.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| cost(item, i)).sum();
         let distance = (LATENCY / cycles.max(1)).clamp(DISTANCE.0, DISTANCE.1);
         Some(GridLoop { header: l.header, preheader, loads, distance })
@@ -126,10 +129,12 @@ impl GridLoop {
         for (load, block, slope) in &self.loads {
             let ahead = slope.scaled(self.distance.into());
             let mut b = Builder::new(func, self.preheader);
+            // Once, in front of the loop: the distance is the same in all iterations.
             let by = ahead.emit(&mut b, |_, s| if let Symbol::Value(v, _) = s { Some(v) } else { None });
             let Some(by) = by else { continue };
             let p = func.insts[*load].args[0];
             let insts = &mut func.blocks[*block].insts;
+            // In front of the load, whose address is computed there.
             let at = insts.iter().position(|i| i == load).unwrap_or(0);
             let rest = insts.split_off(at);
             let mut b = Builder::new(func, *block);

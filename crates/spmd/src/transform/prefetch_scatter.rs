@@ -58,6 +58,7 @@ pub fn run(func: &mut Function, params: &[Param]) -> Vec<Span> {
         let data = &func.insts[inst];
         let (Op::Load { .. } | Op::Store { .. }) = data.op else { continue };
         let p = data.args[0];
+        // `a[i] += 1` is a load and a store of one line.
         let is_known = accesses.iter().any(|a| func.insts[a.inst].args[0] == p);
         if is_known || accesses.len() == MAX_ACCESSES || func.ty(p).space() != Some(Space::Global) {
             continue;
@@ -82,6 +83,7 @@ fn write(func: &mut Function, params: &FxHashMap<Value, Param>, access: &Access)
     let mut later = CloneMap::default();
     let mut b = Builder { span, ..Builder::new(func, block) };
     for &id in params.iter().filter(|(_, p)| is_id(**p)).map(|(id, _)| id) {
+        // Beyond the last work-item, too: a prefetch of any address is harmless.
         let by = b.iconst(b.ty(id), DISTANCE);
         let sum = b.binary(BinOp::Add, id, by);
         later.values.insert(id, sum);
@@ -132,6 +134,7 @@ impl Slice<'_> {
         };
         pure && data.result.is_some_and(|r| self.func.ty(r).lanes == 1)
             && data.args.iter().all(|&a| self.add(a))
+            // After its operands, so that the order is that of computation.
             && self.insts.len() < MAX_INSTS
             && {
                 self.insts.push(i);
@@ -141,6 +144,7 @@ impl Slice<'_> {
 
     /// Whether the addresses of neighbouring work-items are far apart.
     fn is_scattered(&self, p: Value) -> bool {
+        // Addresses of neighbouring work-items, as they would be with sizes that are typical.
         let mut pages: Vec<u64> = (0..SAMPLE).map(|id| self.address(p, id) >> PAGE_BITS).collect();
         pages.sort_unstable();
         pages.dedup();

@@ -56,6 +56,8 @@ pub fn run(item: &VectorInput, around: &FunctionContext<'_>) -> Option<Rewrite> 
 impl RowLoop<'_> {
     /// Writes the strips, each between the longer ones and the original loop.
     fn write(&self, func: &mut Function) {
+        // The longest first: each later one is put between it and the loop, as edges into the header are redirected
+        // again.
         for strip in &self.strips {
             if self.diverges { self.write_in_loop(func, strip) } else { self.write_before_loop(func, strip) }
         }
@@ -76,6 +78,7 @@ impl RowLoop<'_> {
         map.clone_insts(func, header, head);
         let counter = params[self.counted.test.index];
         let mut b = Builder { span, ..Builder::new(func, head) };
+        // `enough` takes for granted that the first iteration comes.
         let one = b.icmp(self.counted.test.cc, counter, self.counted.test.bound);
         let enough = self.enough(&mut b, counter, strip.iterations);
         // A long strip pays only for vectors that are full.
@@ -83,6 +86,7 @@ impl RowLoop<'_> {
         let all = b.binary_flags(BinOp::And, one, enough, flags);
         b.branch(all, iterations, rest);
         b.switch_to(rest);
+        // The original loop tests its condition itself.
         b.jump(header, &params);
         let next = self.write_strip(func, strip, iterations, map);
         func.set_term(iterations, Term::Jump(Edge::new(head, next)), span);
@@ -103,6 +107,7 @@ impl RowLoop<'_> {
         let enough = self.enough(&mut b, self.counted.test.counter, strip.iterations);
         let (yes, none) = (b.iconst(Type::I1, 1), b.iconst(Type::I64, 0));
         let few = b.binary(BinOp::Xor, enough, yes);
+        // A vote: the bits of the lanes that are on and have too few iterations left.
         let who = b.subgroup_ballot(few);
         let all = b.icmp(IntCc::Eq, who, none);
         b.branch(all, iterations, body);
@@ -134,6 +139,7 @@ impl RowLoop<'_> {
         let params = func.blocks[header].params.clone();
         let mut vectors = FxHashMap::default();
         for n in 0..strip.iterations {
+            // In the first iteration, the header's instructions were run already, by the header or its clone.
             if n > 0 {
                 map.clone_insts(func, header, to);
             }
@@ -148,6 +154,7 @@ impl RowLoop<'_> {
                 Some(e) => e.args.iter().map(|&v| map.value(v)).collect(),
                 None => Vec::new(),
             };
+            // All next values are read from the old map before any is replaced: parameters may be permuted.
             map.values.extend(params.iter().copied().zip(next));
         }
         params.iter().map(|&p| map.value(p)).collect()

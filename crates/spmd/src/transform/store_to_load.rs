@@ -29,6 +29,7 @@ pub fn run(item: &VectorInput, _: &FunctionContext<'_>) -> Option<Rewrite> {
     if candidates.is_empty() {
         return None;
     }
+    // Without assumptions: a wrong form would be wrong code here.
     let affine = item.affine(Facts::default());
     let pairs: Vec<Pair> = candidates.iter().flat_map(|c| c.pairs(&item.func, &affine)).collect();
     if pairs.is_empty() {
@@ -66,6 +67,7 @@ impl Pair {
         let p = b.ptr_offset(self.array, self.offset);
         let first = b.load(ty, p, align, data.flags);
         let carried = func.add_block_param(self.header, ty);
+        // `a[j] = a[j - 1]`: the value that is stored is the load of another pair.
         let stored = renamed.get(&self.stored).copied().unwrap_or(self.stored);
         renamed.insert(result, carried);
         for (from, value) in [(self.before, first), (self.body, stored)] {
@@ -75,6 +77,7 @@ impl Pair {
                 }
             }
         }
+        // The store stays, as other loads may read it.
         func.blocks[self.body].insts.retain(|&i| i != self.load);
         func.map_uses(|v| if v == result { carried } else { v });
     }
@@ -98,6 +101,7 @@ impl Candidate {
     fn find(item: &VectorInput, number: usize, l: &Loop) -> Option<Candidate> {
         let func = &item.func;
         let (header, body) = l.header_and_body(func)?;
+        // One edge into the loop, to pass the first element on.
         let mut entries = item.cfg.preds(header).iter().copied().filter(|&p| p != body);
         let (before, None) = (entries.next()?, entries.next()) else { return None };
         if !matches!(func.blocks[before].term, Term::Jump(_)) || !func.blocks[body].params.is_empty() {
@@ -110,9 +114,11 @@ impl Candidate {
             match data.op {
                 Op::Store { .. } => match space {
                     Some(Space::Private) => stores.push(i),
+                    // Stores to these cannot be to a private array; through a generic pointer they could.
                     Some(Space::Global | Space::Local) => {}
                     _ => return None,
                 },
+                // The header runs once more than the body, so that its load is not that of the iteration before.
                 Op::Load { .. } if b == header || data.flags.contains(Flags::VOLATILE) => {}
                 Op::Load { .. } if space == Some(Space::Private) => loads.push(i),
                 Op::Load { .. } => {}
@@ -136,6 +142,7 @@ impl Candidate {
         let ty = func.ty(func.insts[load].result?);
         let array = array_of(func, affine, p)?;
         let mut own = stores.iter().filter(|&&(_, to)| to == array).map(|&(i, _)| &func.insts[i]);
+        // A second store to the array might be to the same element.
         let (store, None) = (own.next()?, own.next()) else { return None };
         let stored = store.args[1];
         if func.ty(stored) != ty || store.flags.contains(Flags::VOLATILE) {

@@ -34,6 +34,7 @@ pub fn run(func: &mut Function) -> usize {
     let arrays = Arrays::wanted(func);
     let mut rewritten = 0;
     for k in 0..func.layout.len() {
+        // A transfer that becomes a loop splits the block: the instructions after it go to the block behind the loop.
         let mut block = func.layout[k];
         for i in std::mem::take(&mut func.blocks[block].insts) {
             match rewrite(func, &arrays, i) {
@@ -69,6 +70,8 @@ fn rewrite(func: &Function, arrays: &Arrays, i: Inst) -> Option<Rewritten> {
             (ty.bytes() > unit).then_some(Rewritten::Parts(unit))
         }
         Op::MemCopy { align, .. } | Op::MemSet { align, .. } => {
+            // A copy between two arrays has pieces of the smaller unit, and never larger ones than its alignment
+            // allows.
             let smallest = data.args.iter().filter_map(|&a| arrays.unit(a)).min()?;
             Some(Rewritten::Transfer(smallest.min(align).clamp(1, MAX_PIECE)))
         }
@@ -97,7 +100,9 @@ fn in_parts(func: &mut Function, block: Block, i: Inst, unit: u32) {
 fn parts(ty: Type, unit: u32) -> (Type, u16) {
     let number = ty.scalar.bytes();
     match number > unit {
+        // A number is larger than a unit, and is made of several.
         true => (Type::scalar(Scalar::int(unit * 8).unwrap_or(Scalar::I8)), (number / unit) as u16 * ty.lanes),
+        // A unit has several numbers of a short vector.
         false => (Type::vector(ty.scalar, (unit / number) as u16), ty.lanes.div_ceil((unit / number) as u16)),
     }
 }
@@ -190,6 +195,7 @@ impl Transfer {
         let pieces = self.size / u64::from(piece);
         let mut end = block;
         let mut done = 0;
+        // A whole number of turns; what is left over follows, piece by piece.
         if pieces > STRAIGHT {
             done = (pieces - pieces % IN_LOOP) * u64::from(piece);
             end = self.expand_loop(func, block, piece, done);
@@ -199,6 +205,7 @@ impl Transfer {
         let mut piece = u64::from(piece);
         while done < self.size {
             if piece > self.size - done {
+                // The rest has fewer bytes than a piece: halves of it, down to one byte.
                 piece /= 2;
                 continue;
             }
@@ -234,6 +241,7 @@ impl Transfer {
             ..=8 => Type::scalar(Scalar::int(bytes * 8).unwrap_or(Scalar::I8)),
             _ => Type::vector(Scalar::I64, (bytes / 8) as u16),
         };
+        // No addition of 0, so that the address is seen to be at a constant offset.
         let is_zero = b.func.const_bits(at) == Some(0);
         let address = |b: &mut Builder<'_>, p: Value| {
             let p = if is_zero { p } else { b.ptr_add(p, at) };

@@ -20,6 +20,7 @@ pub fn run(func: &mut Function, bounds: &[u64]) -> usize {
     if !insts.iter().any(|&i| is_signed_division(&func.insts[i].op)) {
         return 0;
     }
+    // Most functions have no such operation and need no bounds.
     let bounds = Bounds::new(func, bounds);
     let mut changed = 0;
     for i in insts {

@@ -125,11 +125,13 @@ fn versions(
     clean_up: &dyn Fn(&mut Function),
     depth: u32,
 ) -> Versioned<Function> {
+    // With bounds in all dimensions, a version could gain nothing more.
     let bounded = bounded_dimensions(&func, params);
     if depth == 0 || !synthetic && (func.size() > MAX_INSTS || bounded == DIMENSIONS) {
         return Versioned::One(func);
     }
     let mut shared = Shared::new(&func, params);
+    // Only conditions that the group can compute before its vectors run.
     let branches: Vec<_> = Cfg::new(&func)
         .rpo()
         .iter()
@@ -144,11 +146,13 @@ fn versions(
             let mut version = func.clone();
             if let Term::Branch { then, els, .. } = version.blocks[b].term.clone() {
                 let span = version.blocks[b].term_span;
+                // `clean_up` then removes what is not reachable any more.
                 version.set_term(b, Term::Jump(if holds { then } else { els }), span);
             }
             clean_up(&mut version);
             version
         });
+        // One version must have a bound that the whole has not, else there is twice the code for nothing.
         if synthetic || versions_of_branch.iter().any(|version| bounded_dimensions(version, params) > bounded) {
             let versions_of_branch =
                 versions_of_branch.map(|version| versions(version, params, false, clean_up, depth - 1));

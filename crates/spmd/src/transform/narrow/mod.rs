@@ -40,6 +40,7 @@ const CONVERSION: i64 = 2;
 /// The narrowed function, if there is anything to narrow.
 pub fn run(item: &VectorInput, around: &FunctionContext<'_>) -> Option<Rewrite> {
     let mut search = Search::new(item, &around.bounds, &item.unspecified);
+    // First what can be narrow, then which of it gains: a web is priced as a whole.
     search.prune();
     let mut spans = Vec::new();
     search.choose(&mut spans);
@@ -111,6 +112,7 @@ impl<'a> Search<'a> {
             params.for_each(|&p| s.narrow[p.index()] = s.is_candidate(p));
             for &i in &func.blocks[b].insts {
                 if let Some(r) = func.insts[i].result {
+                    // Optimistic: all that could be narrow if its neighbours were. `prune` takes away what cannot.
                     s.narrow[r.index()] = s.is_candidate(r) && s.needs(i).is_some();
                 }
             }
@@ -139,6 +141,7 @@ impl<'a> Search<'a> {
     fn needs(&self, i: Inst) -> Option<Needs> {
         let func = &self.item.func;
         let data = &func.insts[i];
+        // Shifts take their amount modulo the width, which becomes 16.
         let amount = || func.const_bits(data.args[1]).is_some_and(|k| k < 16);
         let both = |range: Range| data.args.iter().all(|&a| self.fits(a, range));
         Some(match &data.op {
@@ -148,12 +151,14 @@ impl<'a> Search<'a> {
             }
             Op::Binary(BinOp::Shl) if amount() => Needs::Low,
             Op::Binary(BinOp::Lshr) if amount() && self.fits(data.args[0], UNSIGNED) => Needs::Unsigned,
+            // A number up to 0xffff is not negative in 32 bits, but would be in 16: so the shift becomes a logical one.
             Op::Binary(BinOp::Ashr) if amount() && self.fits(data.args[0], UNSIGNED) => Needs::Unsigned,
             Op::Binary(BinOp::Ashr) if amount() && self.fits(data.args[0], SIGNED) => Needs::Signed,
             Op::Binary(BinOp::Udiv | BinOp::Urem | BinOp::Umin | BinOp::Umax) if both(UNSIGNED) => Needs::Unsigned,
             Op::Binary(BinOp::Sdiv | BinOp::Srem | BinOp::Smin | BinOp::Smax) if both(UNSIGNED) => Needs::Unsigned,
             Op::Binary(BinOp::Smin | BinOp::Smax) if both(SIGNED) => Needs::Signed,
             Op::Cast(CastOp::Trunc) => Needs::Low,
+            // It extends to 16 bits instead, or not at all.
             Op::Cast(CastOp::Zext | CastOp::Sext) if func.ty(data.args[0]).scalar.bits() <= 16 => Needs::Low,
             Op::Cast(CastOp::Zext) if self.fits(data.args[0], UNSIGNED) => Needs::Unsigned,
             Op::Cast(CastOp::Sext) => Needs::Low,
@@ -171,6 +176,7 @@ impl<'a> Search<'a> {
                 let term = &func.blocks[b].term;
                 for e in term.edges() {
                     for (&p, &a) in func.blocks[e.block].params.iter().zip(&e.args) {
+                        // A parameter that stays wide needs its arguments in full.
                         if !self.is_narrow(p) {
                             again |= self.remove_unless_extendable(a);
                         }
@@ -252,6 +258,8 @@ impl<'a> Search<'a> {
         let mut extended = vec![false; func.values.len()];
         let masks = self.masks();
         for &b in self.item.cfg.rpo() {
+            // The gain of a web is the sum over its values: it is narrowed as a whole, as a border inside would cost
+            // conversions.
             for (v, gain, span) in self.gains(b, &mut extended, &masks) {
                 let entry = gains.entry(webs.of(v)).or_insert((0, span));
                 entry.0 += gain;
@@ -264,6 +272,7 @@ impl<'a> Search<'a> {
         for v in func.values.keys() {
             if self.narrow[v.index()] {
                 self.narrow[v.index()] = is_profitable(&mut webs, v);
+                // Where a narrow value is needed in full, its range says which extension gives it back.
                 self.signed[v.index()] = !self.fits(v, UNSIGNED);
             }
         }
@@ -272,6 +281,7 @@ impl<'a> Search<'a> {
             let needs = if narrow { self.needs(i) } else { self.compare(&func.insts[i]) };
             self.ops.extend(needs.map(|needs| (i, needs)));
         }
+        // Sorted, as the order of a hash map is not that of the source.
         let mut web_spans: Vec<Span> = gains.values().filter(|g| g.0 >= MIN_GAIN).map(|g| g.1).collect();
         web_spans.sort();
         web_spans.dedup();
@@ -299,6 +309,7 @@ impl<'a> Search<'a> {
         let mut list = Vec::new();
         let lanes = |v: Value| i64::from(func.ty(v).lanes);
         let mut extend = |list: &mut Vec<(Value, i64, Span)>, v: Value| {
+            // Counted once, where it is first needed. Other blocks may have one of their own.
             if self.is_narrow(v) && !std::mem::replace(&mut extended[v.index()], true) {
                 list.push((v, -CONVERSION * lanes(v) * self.times(b), Span::NONE));
             }
@@ -311,6 +322,7 @@ impl<'a> Search<'a> {
         for &i in &func.blocks[b].insts {
             let data = &func.insts[i];
             if let Some(r) = data.result.filter(|&r| self.is_narrow(r)) {
+                // As many registers less as a wide vector has more than a narrow one.
                 let wide = i64::from(func.ty(r).scalar.bits() / 16) - 1;
                 let gain = match data.op {
                     Op::Binary(BinOp::Mul) => 3,

@@ -46,6 +46,7 @@ impl Writer<'_> {
     /// Rewrites the function.
     pub fn write(&mut self) {
         for v in (0..self.narrow.len()).map(Value::new).filter(|v| self.narrow[v.index()]) {
+            // All types first: an operand may be rewritten before its definition, in a block that comes later.
             self.func.values[v].ty = narrowed(self.wide[v.index()]);
         }
         // Results of casts that have become no-ops, and their operands.
@@ -56,6 +57,7 @@ impl Writer<'_> {
             for i in std::mem::take(&mut self.func.blocks[block].insts) {
                 self.operands(i, &mut conversions);
                 match self.convert(i) {
+                    // A cast between two values that now have 16 bits. Its uses are renamed at the end.
                     Some((result, operand)) => drop(replaced_by.insert(result, operand)),
                     None => self.func.blocks[block].insts.push(i),
                 }
@@ -120,11 +122,13 @@ impl Writer<'_> {
         {
             match from.cmp(&to) {
                 std::cmp::Ordering::Equal => return Some((r, a)),
+                // An extension to 32 bits of a value that stays wide, but whose result is narrow.
                 std::cmp::Ordering::Greater => *op = CastOp::Trunc,
                 std::cmp::Ordering::Less => {}
             }
         }
         let needs = *self.ops.get(&i)?;
+        // In 16 bits the sum may wrap where the wide one does not.
         data.flags.remove(Flags::NSW | Flags::NUW);
         match &mut data.op {
             Op::Icmp(cc) if needs == Needs::Unsigned => *cc = unsigned(*cc),
