@@ -47,6 +47,7 @@ pub fn annotate(module: &Module, source: &Function) -> Result<String, String> {
         let values = func.param_values().iter().zip(&param_shapes);
         values.filter(|(_, s)| **s != Shape::Uniform).map(|(&p, _)| p).collect()
     };
+    // Canonical form only adds blocks and values, so that those of the source keep their numbers.
     let (func, canonical) = canonicalize::form_of_copy(&func, &varying).map_err(|stop| match stop {
         Stop::Limit(limit) => limit.to_string(),
         Stop::Bug(bug) => bug.to_string(),

@@ -94,6 +94,7 @@ pub fn choose(items: &[&VectorInput], vectors: Vectors<'_>, row: u32) -> Width {
         Some(bound) => (cheapest(&query, bound.lanes), bound.reason),
         None => (cheapest(&query, MAX_LANES), query.reason()),
     };
+    // After vetoes and cost: they look at the width that would be chosen.
     for limit in LIMITS {
         if let Some(bound) = limit(&query, lanes) {
             (lanes, reason) = (cheapest(&query, bound.lanes), bound.reason);

@@ -243,10 +243,12 @@ pub fn sorted(decisions: impl IntoIterator<Item = Decision>) -> Vec<Decision> {
     fn calls(d: &Decision) -> impl Iterator<Item = Span> {
         d.inlined.iter().rev().map(|caller| caller.span)
     }
+    // A stable sort: decisions of one place stay in the order in which they were made.
     all.sort_by(|a, b| place(a).cmp(&place(b)).then_with(|| calls(a).cmp(calls(b))));
     let mut sorted: Vec<Decision> = Vec::with_capacity(all.len());
     for decision in all {
         let is_there = |d: &&Decision| d.span == decision.span && d.inlined == decision.inlined;
+        // Equal ones are of one place, so that only the end of the list is searched.
         let mut of_span = sorted.iter().rev().take_while(is_there);
         if !of_span.any(|d| *d == decision) {
             sorted.push(decision);

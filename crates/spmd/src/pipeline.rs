@@ -138,8 +138,10 @@ impl Pipeline<'_> {
         let mut decisions = Vec::new();
         let write_only = self.write_only();
         let (mut parts, dim_order) = self.parts(TRANSFORMS, &write_only, &mut decisions)?;
+        // After the transformations: what is chosen depends on the code that is left.
         let (width, long_row_width) = self.manager.required(passes::WIDTH, || (1, self.width(&parts, dim_order)));
         if width.is_plain {
+            // From the start, as the functions at hand are in canonical form, which scalar code is better without.
             let plan = Pipeline { vectors: self.vectors.scalar(), ..*self }.plan()?;
             return Ok(Plan { width, long_row_width, decisions: vec![width_decision(width)], ..plan });
         }
@@ -149,6 +151,7 @@ impl Pipeline<'_> {
                 // with rows of up to 15 floats: 0.168 ms in strips of four, 0.130 without.)
                 decisions.clear();
                 let transforms = TRANSFORMS.iter().filter(|t| t.id != passes::ROW_TRANSPOSE);
+                // The order of dimensions stays: it was chosen before all transformations.
                 parts = self.parts(transforms, &write_only, &mut decisions)?.0;
             }
             // Scalar code needs no strides.
@@ -173,6 +176,7 @@ impl Pipeline<'_> {
         let (func, local_size) = (written.func, written.local_size);
         let has_nontemporal_stores = |p: &Part| p.body.vector().is_some_and(|item| !item.write_only.is_empty());
         let stores_nontemporal = parts.iter().flat_map(Versioned::leaves).any(has_nontemporal_stores);
+        // With 0, the launcher never asks for non-temporal stores.
         let write_only_bytes = if stores_nontemporal { write_only_bytes } else { 0 };
         Ok(Output { func, local_size, dim_order, width, long_row_width, write_only_bytes, decisions })
     }
@@ -185,6 +189,8 @@ impl Pipeline<'_> {
         decisions: &mut Vec<Decision>,
     ) -> Result<(Vec<Versioned<Part>>, DimOrder), Stop> {
         let mut continuations = self.continuations();
+        // One order for all continuations, before any is analysed: from here on, dimension 0 is the one that vectors
+        // lie along.
         let dim_order = self.dim_order(&continuations);
         continuations.iter_mut().for_each(|c| dim_order::rename(&mut c.params, dim_order));
         let mut parts = Vec::new();
@@ -209,10 +215,12 @@ impl Pipeline<'_> {
                 .required(passes::CONTINUATIONS, || (1, continuation_fn::function(module, split, graph, frame, index)));
             cloom_passes::manager::verify(module, &func, passes::CONTINUATIONS);
             if self.is_vector() {
+                // Only vectors need natural loops.
                 manager.run(module, &mut func, &[REDUCIBLE]);
             }
             manager.run(module, &mut func, CLEAN_UP);
             let bounds = bounds(&params);
+            // Unsigned divisions by constants are masks and shifts, which `CLEAN_UP` then makes of them.
             if self.is_vector()
                 && manager.function(module, &mut func, passes::UNSIGNED, |func| unsigned::run(func, &bounds)) > 0
             {
@@ -230,6 +238,7 @@ impl Pipeline<'_> {
         if self.vectors.options.keep_dim0 || cloom_ir::subgroup::uses(split) {
             return dim_order::AS_WRITTEN;
         }
+        // A launcher that may regroup is not bound to the required size.
         let group = required_size(split).filter(|_| !is_regroupable(self.module, split, graph));
         let chosen = self.manager.step(passes::DIM_ORDER, || {
             let parts = continuations.iter().map(|c| (&c.func, &c.params[..]));
@@ -259,8 +268,10 @@ impl Pipeline<'_> {
     ) -> Result<Versioned<Part>, Stop> {
         let Self { module, cut, manager, .. } = *self;
         let ContinuationFunction { func, params } = continuation;
+        // A continuation that follows a synthetic barrier. The entry of a batch is batched too, but follows none.
         let synthetic = index > 0 && cut.graph.batched[index];
         let count = cut.graph.continuations.len();
+        // A kernel of one continuation has no steps of a tree between barriers, which versions are for.
         let versioned = if (2..=versioning::MAX_CONTINUATIONS).contains(&count)
             && !cut.graph.divergent_dispatch
             && manager.is_on(passes::VERSIONING)
@@ -279,6 +290,7 @@ impl Pipeline<'_> {
             let prefetch = !(synthetic && number == 0);
             let part = |func: Function, decisions: &mut Vec<Decision>| -> Result<Part, Stop> {
                 let mut version = ContinuationFunction { func, params: params.clone() };
+                // For each version, as a version may store less than the whole.
                 let invariants = manager.step(passes::HOIST_INVARIANT, || {
                     let found = hoist_invariant::run(module, &mut version);
                     (found.as_ref().map_or(0, |found| found.values.len()), found)
@@ -298,12 +310,14 @@ impl Pipeline<'_> {
                 };
                 Ok(Part { body, params, invariants, is_spare: false })
             };
+            // Promises that need no check are in `func` now, in both cases.
             let Some(Checked { condition, func: checked, spans }) = self.no_wrap(&mut func, &params) else {
                 return Ok(Versioned::One(part(func, decisions)?));
             };
             let decision = Decision::new(Operation::Index, Form::CheckedPerGroup, Reason::MayWrap);
             decisions.extend(spans.into_iter().map(|span| decision.clone().at(span, &cut.split)));
             let checked = part(checked, decisions)?;
+            // Scalar, so that the rare case costs little code.
             let spare = Part { body: Body::Scalar(func), params: params.clone(), invariants: None, is_spare: true };
             let Condition { func, params, cond } = condition;
             let versions = Box::new([Versioned::One(checked), Versioned::One(spare)]);
@@ -356,9 +370,11 @@ impl Pipeline<'_> {
             register: self.vectors.register(),
             prefetch,
         };
+        // Before canonical form: a long copy becomes a loop.
         manager.function(module, &mut func, passes::UNIT_ACCESSES, unit_accesses::run);
         let canonical = manager.required(passes::CANONICALIZE, || {
             let result = canonicalize::run(&mut func, &|f| {
+                // Of lanes: a value that differs between vectors only is uniform here.
                 let varying = f.param_values().iter().zip(&around.shapes).filter(|(_, s)| **s != Shape::Uniform);
                 divergence::between_lanes(f, &varying.map(|(&p, _)| p).collect::<Vec<_>>())
             });
@@ -381,6 +397,7 @@ impl Pipeline<'_> {
                 let decision = Decision::new(operation, form, reason);
                 decisions.extend(rewrite.changes.iter().map(|&span| decision.clone().at(span, &cut.split)));
                 item.pattern.transposed |= transform.id == passes::ROW_TRANSPOSE;
+                // All analyses anew, for the next transformation.
                 item = item.rewritten(rewrite, &around)?;
             }
         }
@@ -398,9 +415,11 @@ impl Pipeline<'_> {
             // of two.
             return (Width { order: [0, 1, 2], lanes: 1 << width.lanes.ilog2(), ..width }, None);
         }
+        // A launcher that chooses the groups chooses rows that fill vectors.
         if is_regroupable(self.module, split, graph) || self.vectors.options.lanes.is_some() {
             return (width, None);
         }
+        // With a required size all launches have the same rows, and no other width is ever wanted.
         let long_row_width = required_size(split).is_none().then_some(width.lanes);
         let row = row_length(split, self.vectors.options, dim_order);
         let width = if row < cost::MAX_LANES { cost::choose(&items, self.vectors, row) } else { width };
@@ -410,6 +429,7 @@ impl Pipeline<'_> {
     /// Turns all versions back into functions of one work-item.
     fn make_scalar(&self, parts: &mut [Versioned<Part>], decisions: &mut Vec<Decision>) {
         let Self { module, cut, manager, .. } = *self;
+        // Asked while the analyses are there: scalar functions have none.
         let scatters = cost::scattered::scatters(&vectors(parts));
         if self.is_vector() {
             // The decisions on vector code do not apply.

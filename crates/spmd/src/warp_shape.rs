@@ -57,6 +57,7 @@ pub fn warp_shape(
 fn shape_of(module: &Module, kernel: FuncRef, sector: u64) -> WarpShape {
     let func = &module.funcs[kernel];
     let is_fixed = func.kernel.as_deref().is_some_and(|meta| meta.reqd_group_size.is_some());
+    // Work-items that can tell how they are grouped must be grouped as the program says.
     if is_fixed || depends_on_groups(module, func) {
         return WarpShape::AsGrouped;
     }
@@ -79,6 +80,7 @@ fn shape_of(module: &Module, kernel: FuncRef, sector: u64) -> WarpShape {
         if !matches!(func.ty(address).space(), Some(Space::Global | Space::Constant)) {
             continue;
         }
+        // An access that is near, or far, along both dimensions prefers no shape.
         match strides(&affine.form(address, Ext::Own), sector) {
             Some([Stride::Near, Stride::Far]) => rows += 1,
             Some([Stride::Far, Stride::Near]) => {
@@ -92,6 +94,7 @@ fn shape_of(module: &Module, kernel: FuncRef, sector: u64) -> WarpShape {
         (_, 0) if is_short(func, &loops, &affine) => WarpShape::Row,
         (_, 0) => WarpShape::Divisible,
         (0, _) => WarpShape::Column,
+        // A store of part of a sector costs a whole one; the rest of a sector that was read is found in the cache.
         _ if stored_columns > 0 => WarpShape::TallTile,
         _ => WarpShape::Tile,
     }

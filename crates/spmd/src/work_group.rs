@@ -63,11 +63,13 @@ pub fn run(
     }
     check_callees(module, kernel)?;
     let manager = PassManager::new(options);
+    // A copy, as the kernel may be split again, with synthetic barriers.
     let mut split = func.clone();
     let barriers = split_at_barriers(module, &mut split, &manager);
     if barriers.len() > MAX_BARRIERS {
         return Err(Error::Barriers(barriers.len(), MAX_BARRIERS));
     }
+    // Known before any time is spent on vectors.
     let too_large = vectors.options.may_have_lanes() && split.size() > MAX_INSTS;
     let cut = SplitKernel::new(module, split, barriers, &manager);
     let mut context = Context { module, kernel, variants: Variants::default(), manager: &manager, bugs };
@@ -115,6 +117,7 @@ fn check_callees(module: &Module, kernel: FuncRef) -> Result<(), Error> {
         }
         let func = &module.funcs[f];
         let mut ops = func.insts_in_layout().map(|(_, data)| &data.op);
+        // Local variables are laid out by the work-group function: a callee has no address of them.
         let is_local = |op: &Op| matches!(op, Op::GlobalAddr(g) if module.globals[*g].space == Space::Local);
         let is_per_item = |op: &Op| {
             matches!(op, Op::Query { .. } | Op::Barrier | Op::Printf(_) | Op::DeviceCall(_)) || op.is_subgroup()
@@ -162,6 +165,7 @@ struct Context<'a> {
 impl Context<'_> {
     /// Runs the pipeline. A bug panics, or is returned to the caller.
     fn write(&mut self, cut: &SplitKernel, vectors: Vectors<'_>) -> Result<Output, Stop> {
+        // Tests plant a bug to see what follows one.
         let planted = self.bugs.planted.filter(|_| vectors.options.may_have_lanes());
         match planted.map_or_else(|| self.run(cut, vectors), |bug| Err(Stop::Bug(bug))) {
             Err(Stop::Bug(bug)) if self.bugs.panics => panic!("{bug}"),
@@ -174,6 +178,8 @@ impl Context<'_> {
         let manager = self.manager;
         let plan = Pipeline { module: self.module, cut, vectors, manager }.plan()?;
         if plan.width.lanes > 1 {
+            // Between plan and emission: the width is known, and the module may be changed while no pipeline borrows
+            // it.
             self.variants.make(self.module, self.kernel, vectors, plan.width.lanes, manager)?;
         }
         Pipeline { module: self.module, cut, vectors, manager }.emit(plan, &self.variants)
@@ -181,6 +187,7 @@ impl Context<'_> {
 
     /// Tries vector code, and scalar code if that meets a limit or a bug.
     fn attempt<'v>(&mut self, cut: &SplitKernel, vectors: Vectors<'v>, too_large: bool) -> Result<Attempt<'v>, Error> {
+        // Passes that ran for vectors count for nothing if scalar code is the result.
         let before = self.manager.statistics();
         let first = match too_large {
             true => Err(Stop::Limit(NotVectorised::TooLarge)),
@@ -190,6 +197,7 @@ impl Context<'_> {
         match first {
             Ok(output) => return Ok(Attempt { output, vectors, not_vectorised, internal_error }),
             Err(Stop::Limit(limit)) => not_vectorised = Some(limit),
+            // Scalar code may still be right: the bug is in what only vectors need.
             Err(Stop::Bug(bug)) if vectors.options.may_have_lanes() => internal_error = Some(bug),
             Err(Stop::Bug(bug)) => return Err(Error::Internal(bug)),
         }
@@ -213,6 +221,7 @@ impl Context<'_> {
             return None;
         }
         let unbatched = manager.statistics();
+        // This attempt counts on its own; which of the two statistics stays is decided after it.
         manager.roll_back(Statistics::default());
         let output = self.batched(vectors);
         if output.is_none() {
@@ -224,6 +233,7 @@ impl Context<'_> {
     fn batched(&mut self, vectors: Vectors<'_>) -> Option<(SplitKernel, Output, u32)> {
         let manager = self.manager;
         let mut split = self.module.funcs[self.kernel].clone();
+        // Loops with small branches become simple enough for `grid_stride`.
         manager.run(self.module, &mut split, &[SELECT, SIMPLIFY_CFG]);
         let barriers = split_at_barriers(self.module, &mut split, manager);
         // Tests that ask for a number of lanes have few elements.

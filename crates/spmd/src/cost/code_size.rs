@@ -27,6 +27,7 @@ const INSTS_PER_GAIN: u64 = 20_000;
 pub fn pays_off(items: &[&VectorInput], lanes: u32, features: &Features) -> bool {
     let (scalar, vector) = counts(items, lanes, features);
     let (scalar_work, vector_work) = (u64::from(lanes) * scalar.executed, vector.executed);
+    // `MIN_GAIN`, and one more for each `INSTS_PER_GAIN` instructions.
     let least = vector_work * (MIN_GAIN * INSTS_PER_GAIN + vector.code) / INSTS_PER_GAIN;
     vector.code <= MAX_SMALL || scalar_work >= least
 }
@@ -66,6 +67,7 @@ fn counts(items: &[&VectorInput], lanes: u32, features: &Features) -> (Count, Co
 
 /// The instructions of one work-item.
 fn in_scalar_code(item: &VectorInput, data: &InstData, features: &Features) -> u64 {
+    // Without a value: a fence or a prefetch, one instruction.
     let Some(ty) = value_type(item, data) else { return 1 };
     match class(&data.op) {
         OpClass::Constant => 0,

@@ -62,6 +62,7 @@ impl<'a> WidthQuery<'a> {
     /// Asks about a kernel whose groups have rows of `row` work-items.
     pub fn new(items: &'a [&'a VectorInput], vectors: &'a Vectors<'a>, row: u32) -> WidthQuery<'a> {
         let (features, tuning) = (vectors.target.features(), vectors.tuning());
+        // Of the elements that most arithmetic is on: others take more registers, or part of one.
         let native = (features.vector_bits / element_bits(items)).clamp(2, MAX_LANES);
         let (useful_registers, reason) = useful_registers(items, features, tuning.interleave, row / native);
         WidthQuery {
@@ -115,8 +116,10 @@ impl<'a> WidthQuery<'a> {
     /// [`Self::useful_registers`] independent operations hide. Lanes share that time. A width whose live values exceed
     /// the registers costs [`SPILLS`] more, unless it is one register per value: narrower ones save no more registers.
     pub fn cost(&self, lanes: u32) -> u32 {
+        // A vector shorter than a register takes the time of one.
         let registers = lanes.div_ceil(self.native);
         let time = registers.max(self.useful_registers);
+        // Added, not multiplied: among widths that spill, the order stays.
         let spills = if registers > 1 && !self.fits(lanes) { SPILLS } else { 0 };
         time * MAX_LANES / lanes + spills
     }
@@ -140,11 +143,13 @@ fn useful_registers(
     interleave: u32,
     registers_in_row: u32,
 ) -> (u32, WidthReason) {
+    // Lanes beyond the end of a row would hide no latency.
     let most = registers_in_row.clamp(interleave, MAX_REGISTERS_PER_VECTOR);
     if varying_accesses(items) <= MAX_VARYING && items.iter().any(|item| item.is_prefetched()) {
         return (1 << most.ilog2(), WidthReason::ReadsGridStride);
     }
     let is_plenty = features.vector_registers > 16;
+    // The continuation that gains least decides, as all have one width.
     let useful = items.iter().map(|item| latency::registers(item, interleave, most, is_plenty)).min();
     match useful.unwrap_or(interleave) {
         least if least == interleave => (least, WidthReason::FitsInterleaved),
@@ -171,6 +176,7 @@ pub fn for_each_varying(items: &[&VectorInput], mut f: impl FnMut(&VectorInput, 
             let frequency = item.times(b);
             for data in func.blocks[b].insts.iter().map(|&i| &func.insts[i]) {
                 let value = match data.op {
+                    // A store has no result: the value that it stores counts.
                     Op::Store { .. } => data.args.get(1).copied(),
                     _ => data.result,
                 };
@@ -189,6 +195,7 @@ fn element_bits(items: &[&VectorInput]) -> u32 {
         let func = &item.func;
         for data in func.layout.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i]) {
             let Some(r) = data.result else { continue };
+            // Casts and comparisons are at the borders between widths, and say nothing.
             let arithmetic = matches!(data.op, Op::Unary(_) | Op::Binary(_) | Op::Fma);
             match func.ty(r).scalar {
                 Scalar::F64 if arithmetic => double += 1,

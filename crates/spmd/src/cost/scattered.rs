@@ -42,6 +42,7 @@ pub fn stays_near(items: &[&VectorInput], lanes: u32, cache_line: u32) -> bool {
     let mut near = true;
     for_each_varying(items, |item, data, _, _| {
         let address = data.args.first().filter(|_| matches!(data.op, Op::Load { .. } | Op::Store { .. }));
+        // An instruction that is no access touches no line.
         let range = address.map_or(Some(0), |&p| lane_range::of(item, p, lanes));
         near &= range.is_some_and(|bytes| bytes <= u64::from(MAX_NEAR_LINES * cache_line));
     });
@@ -57,6 +58,7 @@ pub fn stores_scattered(items: &[&VectorInput]) -> bool {
             for data in item.func.blocks[b].insts.iter().map(|&i| &item.func.insts[i]) {
                 match data.op {
                     Op::Store { .. } if item.shapes.of(data.args[0]) == Shape::Varying => {
+                        // Under a mask, perhaps few lanes store at all.
                         scattered += u64::from(!item.masked.is_masked(b));
                     }
                     _ => rest += u64::from(data.result.is_some_and(|r| item.shapes.of(r) == Shape::Varying)),
