@@ -27,6 +27,7 @@ pub fn most_executed(module: &Module, kernel: FuncRef) -> u64 {
 fn most_of(func: &Function, most: impl Fn(FuncRef) -> u64) -> u64 {
     let cfg = Cfg::new(func);
     let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
+    // A cycle that is no natural loop has no header whose test could bound it.
     if func.is_declaration() || !loops.is_reducible() {
         return u64::MAX;
     }

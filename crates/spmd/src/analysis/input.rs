@@ -122,9 +122,11 @@ impl VectorInput {
         // Only a kernel with ids of dimension 1 could have its vectors along that dimension.
         if around.params.iter().any(|p| matches!(p, Param::LocalId(1) | Param::GlobalId(1))) {
             let bounds = Bounds::new(&input.func, &around.bounds);
+            // Only to be compared with the shapes along dimension 0.
             let dim1 = shape::analyse(&input.func, &around.shapes_dim1, &bounds, &input.unspecified);
             input.pattern.column = input.column_access(&dim1);
         }
+        // Before a transformation turns such loops into strips.
         input.pattern.rows = row_loops::are_deepest(&input, around.register);
         Ok(input)
     }
@@ -239,6 +241,7 @@ impl VectorInput {
             let dim1 = matches!(dim1.of(data.args[0]), Shape::Strided { by, .. } if by.abs() == size);
             (far && outside && dim1).then_some(column)
         });
+        // `Written` is greater than `Read`: a column that is written limits vectors more.
         accesses.max()
     }
 
@@ -247,6 +250,7 @@ impl VectorInput {
         self.pattern.rows
             || self.loads_in_deepest_loops().any(|(p, ty)| {
                 ty.is_vector()
+                    // A shorter one is accessed as one number.
                     && ty.bytes() > 8
                     && match self.shapes.of(p) {
                         Shape::Strided { by, .. } => by != dense(ty),

@@ -68,6 +68,7 @@ fn largest(item: &VectorInput) -> Pressure {
         max = max.max(live_size);
         for &i in func.blocks[b].insts.iter().rev() {
             let data = &func.insts[i];
+            // Before its definition, a value takes no register.
             if let Some(r) = data.result
                 && live.remove(r)
             {

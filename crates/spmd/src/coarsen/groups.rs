@@ -104,6 +104,7 @@ pub(super) fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, No
         (memory, locals)
     });
     let joining = Joining { dim, factor, variables };
+    // Local memory of an argument has a part for each group; all other arguments are the same for them.
     let own = |b: &mut Builder<'_>, i: usize, p: Value| match arguments.contains(&i) {
         true => joining.copies(b, p),
         false => Lanes::from_elem(p, 1),
@@ -252,6 +253,7 @@ impl Joining {
                 (0..self.factor).map(of).collect()
             }
             Op::Query { what, dim } if is_of_group(op, self.dim) => {
+                // The coarsened launch has fewer groups: group `q` stands for groups `4 * q` to `4 * q + 3`.
                 let id = b.query(Query::GroupId, dim);
                 let groups = numbers_from(b, id, self.factor);
                 if what == Query::GroupId {

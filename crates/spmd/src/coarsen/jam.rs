@@ -110,6 +110,7 @@ impl<'a> Jam<'a> {
         let lanes = self.factor as u16;
         let lane_args = |jam: &Self, k: u32| data.args.iter().map(|&v| jam.lane(v, k)).collect();
         match (&data.op, access, ty) {
+            // The first work-item has the lowest address: `check` admits rising ones only.
             (Op::Load { .. }, Some(access), Some(ty)) => {
                 let address = self.lane(data.args[0], 0);
                 let mut b = self.builder(block, data);
@@ -238,6 +239,7 @@ impl<'a> Jam<'a> {
             for &p in params {
                 self.out.add_block_param(end, self.item.ty(p));
             }
+            // Each copy begins where the one before ends.
             self.copy((from, at), region, k, end);
             ends.push(end);
             at = end;

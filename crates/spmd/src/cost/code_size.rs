@@ -116,6 +116,7 @@ fn in_vector_code(item: &VectorInput, b: Block, data: &InstData, lanes: u32, fea
             }
             // A load and an insertion, or an extraction and a store; its address; and the test of a mask.
             shape => {
+                // A fixed stride is a part of the addressing mode.
                 let address = u64::from(shape == Shape::Varying);
                 let test = u64::from(item.masked.is_masked(b));
                 let access = registers(ty.scalar, u32::from(ty.lanes), features);
@@ -124,6 +125,7 @@ fn in_vector_code(item: &VectorInput, b: Block, data: &InstData, lanes: u32, fea
         },
         OpClass::Call | OpClass::Print | OpClass::AtomicUpdate => by_lane(4),
         OpClass::AtomicAccess => by_lane(2),
+        // An extraction, a division and an insertion.
         OpClass::IntegerDivision if is_varying => by_lane(3 * components),
         // Components are vectors of their own: only at an index that varies there is something to do.
         OpClass::Shuffle if matches!(data.op, Op::Extract | Op::Insert) && varies(1) => {

@@ -82,6 +82,7 @@ impl Variants {
             Op::PureCall(callee) => Some(callee),
             _ => None,
         });
+        // Other functions of the module are inlined, or called for one work-item.
         let called: FxHashSet<FuncRef> = callees.collect();
         // Callees first: a variant calls the variants of its callees.
         for f in order.into_iter().filter(|f| called.contains(f)) {
@@ -119,6 +120,7 @@ impl Variants {
         let Some(ret) = scalar.ret else { return Ok(None) };
         let item = match input(module, scalar, vectors, manager) {
             Ok(item) => item,
+            // Calls of it are then made lane by lane.
             Err(Stop::Limit(_)) => return Ok(None),
             Err(bug) => return Err(bug),
         };

@@ -145,6 +145,7 @@ pub fn build(
         // choose differently.
         let batchable: Vec<Block> =
             continuations.iter().zip(synthetic()).filter(|c| c.1).flat_map(|c| c.0.blocks.clone()).collect();
+        // Batched groups must agree on exits, too, and the divergence at hand is among the work-items of one group.
         let across_groups = divergence::between_groups(func);
         if !exits_differ(func, &batchable, &cfg, &barrier_after, &across_groups) && !may_wait(func, &batchable) {
             batched = synthetic().collect();

@@ -42,6 +42,7 @@ pub fn run(module: &Module, item: &mut ContinuationFunction) -> Option<Invariant
     let mut search = Search { module, func, params: &item.params, memo: FxHashMap::default() };
     let mut values: Vec<Value> = Vec::new();
     let mut consider = |v: Value, search: &mut Search<'_>| {
+        // What is cheap is not worth a parameter.
         if !values.contains(&v) && search.cost(v, DEPTH).is_some_and(|cost| cost.long_latency) {
             values.push(v);
         }

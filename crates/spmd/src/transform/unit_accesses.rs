@@ -122,10 +122,12 @@ fn load(b: &mut Builder<'_>, p: Value, r: Value, align: u32, unit: u32) -> (Op, 
             n => lanes.extend((0..n).map(|lane| b.extract_lane(v, lane))),
         }
     }
+    // Units hold whole numbers: their lanes are the components.
     if part.scalar.bytes() == ty.scalar.bytes() {
         return (Op::Build, lanes);
     }
     let number = Type::scalar(Scalar::int(ty.scalar.bytes() * 8).unwrap_or(Scalar::I64));
+    // Units are parts of numbers: as many as a number has are put together, in the order of memory.
     let per_number = usize::from(count / ty.lanes);
     let mut numbers = Args::new();
     for parts in lanes.chunks(per_number) {

@@ -43,6 +43,8 @@ impl GroupBounds<'_> {
             if let Some(limit) = limit {
                 let mut b = writer.b();
                 let limit = b.iconst(Type::I64, limit);
+                // If a part of `x` exceeds its own limit, `x` may have overflowed; but then the check of that part
+                // fails.
                 holds.push(b.icmp(IntCc::Ule, x, limit));
             }
             if let Expr::NotBelow(_, y) = expr {

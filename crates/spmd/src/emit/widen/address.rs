@@ -138,6 +138,7 @@ impl<'a> Widener<'a> {
             return address;
         }
         let mut b = self.b();
+        // In the type of the index: `fits` has shown that no product wraps there.
         let factor = b.iconst(ty, address.factor);
         let index = b.binary(BinOp::Mul, index, factor);
         Address { index: Index::Lanes(index), factor: 1, ..address }
@@ -256,6 +257,7 @@ impl<'a> Widener<'a> {
             let ty = item.func.ty(v);
             return Ok(narrow.read(&mut self.b(), p, ty, align, flags));
         }
+        // An operand that no narrow load is in.
         let Some(data) = self.operation(v, at, depth).map(|i| &item.func.insts[i]) else {
             let wide = self.exact(v)?;
             return Ok(self.lane_at(&wide, lane));
@@ -297,6 +299,7 @@ pub(super) fn is_symbol(item: &VectorInput, v: Value) -> bool {
     let Some(data) = func.def_inst(v).map(|i| &func.insts[i]) else { return true };
     let is_const = |k: usize| func.const_bits(data.args[k]).is_some();
     let is_sum = match data.op {
+        // A constant is a part of the form itself.
         Op::Const(_) => return false,
         Op::PtrAdd | Op::Binary(BinOp::Add | BinOp::Sub) => true,
         Op::Binary(BinOp::Mul) => is_const(0) || is_const(1),

@@ -26,6 +26,7 @@ impl Widener<'_> {
         let item = self.item;
         let data = &item.func.insts[inst];
         let Op::AtomicRmw { op, .. } = data.op else { return Ok(()) };
+        // Lanes are taken one by one below, by base and stride, so a checked stride must not be among them.
         let (p, x) = (self.exact(data.args[0])?, self.exact(data.args[1])?);
         let unused = data.result.is_none_or(|r| !item.used[cloom_ir::Entity::index(r)]);
         if let VecValue::Uniform(p) = p {
@@ -123,6 +124,7 @@ impl Widener<'_> {
     /// Emits load, operation and store. Returns the old value.
     fn rmw(&mut self, op: Option<BinOp>, p: Value, x: Value) -> Value {
         let ty = self.func.ty(x);
+        // One thread runs the group, so that nothing comes between this load and the store.
         let old = self.b().load(ty, p, ty.scalar.bytes(), Flags::empty());
         let new = match op {
             Some(op) => self.b().binary(op, old, x),

@@ -89,6 +89,7 @@ impl Widener<'_> {
             }
             self.block(b)?;
             match &item.func.blocks[b].term {
+                // Canonical form has one return, and all lanes come to it.
                 Term::Return(Some(v)) => result = Some((self.cur, self.get(*v)?)),
                 _ if item.masked.is_linear(b) => {
                     self.linearised_term(b)?;
@@ -371,6 +372,7 @@ impl Widener<'_> {
         // The sources of all edges to a join come before it, so that its mask is complete when it is read.
         children.sort_by_key(|&c| item.cfg.rpo_index(c));
         for c in children {
+            // It has the mask of its dominator, and the same guard.
             if self.item.has_all_lanes(c) {
                 self.subtree(c, mask)?;
                 continue;
@@ -398,6 +400,7 @@ impl Widener<'_> {
                 // (`weights` passes this up), so the parent has a guard of its own.
                 (Some(c), _) => c,
                 (None, Some(m)) => self.b().any(m),
+                // All lanes are on, on every path here.
                 (None, None) => {
                     self.subtree(c, own_mask)?;
                     continue;

@@ -54,6 +54,8 @@ impl Widener<'_> {
             OpenLoop { header, latch, exit, form, diverges, live, after, after_preds: Vec::new(), continues: None };
         self.loops.push(open_loop);
         let mut ends = vec![before];
+        // A bottom-tested loop has its two versions here. A top-tested one tests behind its header, which also removes
+        // lanes from the mask.
         let live_mask = self.masks.current;
         match live_mask {
             Some(mask) if diverges && form == Form::BottomTested && self.takes_mask_versions(header) => {
@@ -117,6 +119,7 @@ impl Widener<'_> {
         // The latch, emitted somewhere in `children`, has left the condition in `continues`. It is taken out, so that a
         // second version of the iteration that emits no latch is found.
         let open_loop = self.loops.last_mut().and_then(|l| {
+            // Each version of an iteration has an end of its own, from which the loop may be left.
             l.after_preds.push(end);
             Some((l.continues.take()?, l.after))
         });

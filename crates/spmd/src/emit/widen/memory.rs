@@ -208,6 +208,7 @@ impl Widener<'_> {
                     let slow = move |w: &mut Self| w.gather_lanes(ty, p, align, data.flags);
                     self.if_else_lanes(cond, ty, fast, slow)?
                 }
+                // Each lane gets its own address here, so that a check has no use.
                 (false, _) => self.load_varying(inst, ty, align)?,
             },
             _ => self.load_varying(inst, ty, align)?,
@@ -706,6 +707,7 @@ impl Widener<'_> {
     /// Scatters all lanes.
     pub(super) fn scatter_lanes(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Stop> {
         let mask = self.mask_value(self.masks.current);
+        // A scatter also under a mask: a loop over the lanes that are on would end in a branch that is predicted badly.
         let ptrs = self.lane(p)?;
         if unit(ty).is_vector() {
             for (c, part) in self.lanes(x)?.into_iter().enumerate() {

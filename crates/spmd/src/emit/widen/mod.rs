@@ -120,6 +120,7 @@ pub struct Widened {
 pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<Widened, Stop> {
     let VectorCode { item, manager, variants, lanes, params, mask, full, nontemporal, names } = code;
     let is_symbol = |v: Value| address::is_symbol(item, v);
+    // Decided for all parameters before the first edge assigns one: its variables must not change their form.
     let interleaved = match manager.is_on(passes::AOS_PASSTHROUGH) {
         true => aos_passthrough::params(item),
         false => FxHashSet::default(),
@@ -142,6 +143,7 @@ pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<
         joins: Joins { interleaved, ..Joins::default() },
         emitted: Emitted::default(),
         loops: Vec::new(),
+        // Code for the last vector of a row alone runs once in a row: it is as cold as a mixed version.
         versions: Versions { budget: mask_versions::BUDGET, is_mixed: mask.is_some() && full.is_none() },
         memory: MemoryState { nontemporal, ..MemoryState::default() },
         lane_slots: LaneSlots::default(),
@@ -323,6 +325,7 @@ impl Widener<'_> {
             return Ok(l.clone());
         }
         let l = match wide {
+            // To spread lane 0 by the stride would be wrong in the very case that the check is for.
             VecValue::Strided { cond: Some(_), .. } => self.lanes_of_checked(v)?,
             _ => self.materialise(&wide),
         };

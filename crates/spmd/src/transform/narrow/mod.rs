@@ -240,6 +240,7 @@ impl<'a> Search<'a> {
                 if let Some(r) = data.result.filter(|&r| self.is_narrow(r)) {
                     data.args.iter().filter(|&&a| self.is_narrow(a)).for_each(|&a| webs.join(r, a));
                 } else if self.compare(data).is_some() {
+                    // A comparison has operands of one width, so that they are narrowed together or not at all.
                     let mut both = data.args.iter().filter(|&&a| self.is_narrow(a));
                     if let (Some(&x), Some(&y)) = (both.next(), both.next()) {
                         webs.join(x, y);
@@ -341,10 +342,13 @@ impl<'a> Search<'a> {
             let small = data.result.is_some_and(|r| func.ty(r).scalar.bits() <= 16);
             match data.op {
                 Op::Cast(CastOp::Trunc) if small && self.is_narrow(data.args[0]) => {
+                    // The truncation is no longer needed.
                     list.push((data.args[0], lanes(data.args[0]) * self.times(b), data.span));
                 }
                 Op::Icmp(_) if self.compare(data).is_some() => {
                     let v = data.args.iter().copied().find(|&a| self.is_narrow(a));
+                    // A comparison of 16 bits gives a mask of narrow lanes, which must be widened to meet one of wider
+                    // lanes.
                     let meets = data.result.is_some_and(|r| masks[r.index()]);
                     let gain = if meets { -CONVERSION } else { 1 };
                     list.extend(v.map(|v| (v, gain * lanes(v) * self.times(b), data.span)));

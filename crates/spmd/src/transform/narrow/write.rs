@@ -142,6 +142,7 @@ impl Writer<'_> {
     fn truncate(&mut self, v: Value, conversions: &mut BlockConversions) -> Value {
         let ty = narrowed(self.func.ty(v));
         if let Some(bits) = self.func.const_bits(v) {
+            // One constant in the entry for all blocks.
             let bits = bits & Scalar::I16.mask();
             if let Some(&known) = self.constants.get(&(bits, ty)) {
                 return known;
@@ -151,6 +152,7 @@ impl Writer<'_> {
             return constant;
         }
         let (func, block) = (&mut self.func, conversions.block);
+        // One for each block: that of another block may not dominate this one.
         *conversions.truncated.entry(v).or_insert_with(|| Builder::new(func, block).cast(CastOp::Trunc, v, ty))
     }
 
