@@ -103,6 +103,7 @@ pub fn find(func: &Function, params: &[Param]) -> ActiveBounds {
     let is_id = |p: &Param| matches!(p, Param::LocalId(_) | Param::Subgroup(Query::SubgroupId));
     let has_ids = params.iter().any(is_id);
     let search = Search { func, params, has_ids, shared: &shared, forms: &forms };
+    // An empty list is the strongest bound: without effects, the first vector is enough.
     let mut bounds: ActiveBounds = std::array::from_fn(|_| Some(Vec::new()));
     // What is known in each block: from the branch to it, and from its dominators.
     let mut known: FxHashMap<Block, [Option<Bound>; 3]> = FxHashMap::default();
@@ -234,6 +235,7 @@ impl Search<'_, '_> {
                 Op::Binary(BinOp::Or) if !holds => (&data.args[..], false),
                 Op::Binary(BinOp::Xor) if constant(1) == Some(1) => (&data.args[..1], !holds),
                 Op::Unary(UnOp::Not) => (&data.args[..], !holds),
+                // `a ? b : false` is `a && b`.
                 Op::Select if holds && constant(2) == Some(0) => (&data.args[..2], true),
                 Op::Icmp(cc) => {
                     let cc = if holds { cc } else { cc.negated() };

@@ -207,6 +207,7 @@ impl Ranges {
                 Some(Some(f)) => exact(x.corners(Range::new(f, f), i64::checked_mul)),
                 _ => all,
             },
+            // A shift brings a number nearer to 0 or -1, by whatever amount.
             BinOp::Ashr => match amount {
                 Some(k) => Range::new(x.low >> k, x.high >> k),
                 None => Range::new(x.low.min(0), x.high.max(0)),
@@ -224,6 +225,7 @@ impl Ranges {
             BinOp::And if x.is_non_negative() => Range::new(0, x.high),
             BinOp::And if y.is_non_negative() => Range::new(0, y.high),
             BinOp::Or | BinOp::Xor if non_negative => Range::new(0, fill_bits_below(x.high | y.high)),
+            // The smallest by the largest, and the other way round. A divisor of zero counts as one.
             BinOp::Udiv | BinOp::Sdiv if non_negative => Range::new(x.low / y.high.max(1), x.high / y.low.max(1)),
             // Division by zero divides by one, which leaves no remainder.
             BinOp::Urem | BinOp::Srem if non_negative => Range::new(0, x.high.min((y.high - 1).max(0))),

@@ -220,6 +220,7 @@ impl Analysis<'_> {
         let cause = Some(Cause::Branch(b));
         let meet = self.post.idom(b);
         let index = |x: Block| cfg.rpo_index(x).unwrap_or(0);
+        // The label of a block: the last join on the paths from the branch to it, or the first block of the only path.
         let mut label: rustc_hash::FxHashMap<Block, Block> = Default::default();
         let mut heap = std::collections::BinaryHeap::new();
         let mut joins = Vec::new();

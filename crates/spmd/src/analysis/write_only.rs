@@ -110,6 +110,7 @@ fn buffer(func: &Function, p: Value) -> Option<usize> {
     }
     let Some(inst) = func.def_inst(base) else { return parameter(func, base) };
     let data = &func.insts[inst];
+    // The address of an image's elements is loaded from its descriptor, which is the argument.
     let descriptor = *data.args.first().filter(|_| matches!(data.op, Op::Load { .. }))?;
     parameter(func, descriptor).filter(|_| func.ty(descriptor).space() == Some(Space::Constant))
 }

@@ -275,6 +275,7 @@ impl Ids<'_> {
         }
         let (slope, rest) = self.slope(affine, address).ok_or(CoarsenReason::Scattered)?;
         let bytes = ty.bytes();
+        // Elements of a vector are numbers: short vectors and pointers stay as they are.
         let is_consecutive = slope == i64::from(bytes) && !ty.is_vector() && !ty.is_ptr();
         if !(is_consecutive || slope >= i64::from(bytes) && slope <= MAX_STRIDE) {
             return Err(CoarsenReason::Scattered);

@@ -91,6 +91,7 @@ pub(super) fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, No
     (coarse.linkage, coarse.kernel) = (func.linkage, func.kernel.clone());
     let local_size = locals.as_ref().map(|locals| locals.stride * u64::from(factor));
     let variables = locals.zip(local_size).map(|(locals, size)| {
+        // One variable, as large as those of all groups together.
         let memory = module.globals.push(Global {
             name: coarse.name.clone(),
             linkage: GlobalLinkage::Internal,

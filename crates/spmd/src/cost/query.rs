@@ -104,6 +104,8 @@ impl<'a> WidthQuery<'a> {
         // In eighths of the register file: slightly more than all of it where a loop would else wait for latency; two
         // registers of sixteen left for temporaries where it would not.
         let usable_eighths = if self.is_busy { 7 } else { 10 };
+        // Without loops, each value is spilled at most once, which costs little: more than the registers hold is
+        // allowed.
         let overcommit = if self.features.vector_registers > 16 { MAX_OVERCOMMIT_OF_MANY } else { MAX_OVERCOMMIT };
         self.pressure.halves * lanes * 8 <= self.register_halves() * usable_eighths
             && self.live_without_loops * lanes <= self.register_halves() * overcommit

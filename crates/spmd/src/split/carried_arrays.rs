@@ -138,6 +138,7 @@ impl Candidate {
                 return None;
             }
         }
+        // As an argument of an edge, an address would become another value, whose uses are not known here.
         let mut is_passed_on = false;
         for &b in &func.layout {
             func.blocks[b].term.for_each_use(|v| is_passed_on |= is_address[v.index()]);

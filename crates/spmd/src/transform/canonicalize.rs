@@ -253,6 +253,9 @@ fn restructure(func: &mut Function, l: &Loop, unspecified: &mut Unspecified) {
         }
         return;
     }
+    // From here on: all edges to the header and out of the loop go to a new latch, with what the header takes, whether
+    // the work-item stays, and which exit it takes otherwise. The latch has the only exit edge; behind it, a chain of
+    // branches takes the work-items where they wanted to go.
     let (latch, exit) = (func.add_block(), func.add_block());
     let types: Vec<Type> = func.blocks[l.header].params.iter().map(|&p| func.ty(p)).collect();
     // The new latch takes what the header takes, and passes it on if the work-item stays.
@@ -349,6 +352,8 @@ fn repair_ssa(
         ssa.seal(func, b, preds);
     }
     let mut renamed = FxHashMap::default();
+    // A variable for each value: anything at the header, the value where it is defined. Read at the latch, it has what
+    // the iteration came by.
     for (v, def_block) in used {
         let ty = func.ty(v);
         let var = ssa.var(ty);

@@ -131,6 +131,8 @@ impl SplitLoop {
                 func.blocks[b].term.redirect(header, before);
             }
         }
+        // One loop for each part, one after the other. Each begins with its components of what the whole loop began
+        // with.
         let mut at = before;
         let mut parts: Vec<CloneMap> = Vec::new();
         for first in (0..self.lanes).step_by(usize::from(self.part)) {
@@ -146,6 +148,8 @@ impl SplitLoop {
                 }
                 self.copy(func, block, new, &mut map);
             }
+            // All parts have one trip count: their condition is uniform, and computed from scalars, which each copy
+            // computes anew.
             let on = Edge::new(body, again.args.iter().map(|&v| map.value(v)));
             let off = Edge::new(after, []);
             let (then, els) = if stays { (on, off) } else { (off, on) };

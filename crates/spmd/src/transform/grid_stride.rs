@@ -312,6 +312,7 @@ impl GridLoop {
         let some = Edge::new(barrier, [zero].into_iter().chain(others.clone().map(|k| begin[k])));
         b.term(Term::Branch { cond: all, then: some, els: Edge::new(header, begin.iter().copied()) });
 
+        // An empty block that ends at the barrier: the split takes its end for one.
         b.switch_to(barrier);
         b.jump(head, &[]);
         b.switch_to(head);
@@ -339,6 +340,8 @@ impl GridLoop {
         let promise = if is_signed { Flags::NSW | Flags::NUW } else { Flags::NUW };
         let by = narrow(&mut b, at);
         let counter = b.binary_flags(BinOp::Add, first, by, promise);
+        // An iteration of the original loop whose counter is the id plus a number that all lanes share, so that it has
+        // a unit stride from lane to lane.
         let mut map = CloneMap::new(others.clone().map(|k| params[k]).zip(values));
         map.values.insert(params[index], counter);
         let (done, next) = self.write_iteration(func, iteration, map);

@@ -98,6 +98,7 @@ impl RowLoop<'_> {
         let (header, body) = (self.counted.test.header, self.counted.latch);
         let span = func.blocks[header].term_span;
         let types: Vec<Type> = func.blocks[header].params.iter().map(|&p| func.ty(p)).collect();
+        // The body and the strip jump to one latch, as canonical form wants one.
         let [choice, iterations, latch] = std::array::from_fn(|_| func.add_block());
         func.blocks[header].term.redirect(body, choice);
         func.blocks[body].term.redirect(header, latch);

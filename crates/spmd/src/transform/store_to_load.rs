@@ -156,6 +156,7 @@ impl Candidate {
             return None;
         }
         let first = affine.first(self.number, p)?.minus(&Form::symbol(64, Symbol::Value(array, Ext::Own)));
+        // A constant, so that the load before the loop is seen to be inside the array: no iteration may come at all.
         let offset = u64::try_from(first.as_const()?).ok()?;
         let Op::Alloca { size, .. } = func.insts[func.def_inst(array)?].op else { return None };
         let is_inside = offset.checked_add(u64::from(ty.bytes())).is_some_and(|end| end <= size);

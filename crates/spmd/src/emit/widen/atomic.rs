@@ -29,6 +29,8 @@ impl Widener<'_> {
         // Lanes are taken one by one below, by base and stride, so a checked stride must not be among them.
         let (p, x) = (self.exact(data.args[0])?, self.exact(data.args[1])?);
         let unused = data.result.is_none_or(|r| !item.used[cloom_ir::Entity::index(r)]);
+        // One address for all lanes, the frequent case of a counter: one atomic operation instead of as many as there
+        // are lanes.
         if let VecValue::Uniform(p) = p {
             match x {
                 // A product with the number of lanes that are on does it, and gives each lane its old value.
@@ -53,6 +55,7 @@ impl Widener<'_> {
         // A vector of addresses would have to be taken apart: compute them lane by lane.
         let address = if self.masks.current.is_none() { self.address(data.args[0], Some(inst))? } else { None };
         let ty = (!unused).then(|| item.func.ty(data.args[1]));
+        // No base and index: lanes are taken from the vector of addresses, in a loop if there is a mask.
         let Some(a) = address else {
             self.decide_operation(inst, Form::LaneByLaneUnlocked, Reason::OneThread);
             let lanes = self.each_lane(ty, self.masks.current.is_none(), |w, lane| {

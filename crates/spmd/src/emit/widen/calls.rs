@@ -36,6 +36,7 @@ impl Widener<'_> {
         }
         let ty = Type::vector(result.scalar, result.lanes * variant.lanes);
         let mut calls: Lanes = Lanes::new();
+        // As many calls as the lanes need; the last piece may be shorter (`piece`).
         for first in (0..self.lanes).step_by(usize::from(variant.lanes)) {
             let args: Args = operands.iter().map(|&v| self.piece(v, first, variant)).collect();
             let called = self.b().push(Op::PureCall(variant.func), args, Some(ty), data.flags);

@@ -23,6 +23,7 @@ impl Widener<'_> {
     ) -> Result<VecValue, Stop> {
         // (A limit that is a quotient has a checked stride of 0.)
         let has_nonzero_stride = |v: Value| matches!(self.item.shapes.of(v), Shape::Strided { by: 1.. | ..=-1, .. });
+        // The value may be on either side: `min(i, n)` and `min(n, i)`.
         let [x, limit] = if has_nonzero_stride(args[0]) { args } else { [args[1], args[0]] };
         let (base, bound) = (self.base(x)?, self.base(limit)?);
         let signed = matches!(op, BinOp::Smin | BinOp::Smax);
@@ -119,6 +120,8 @@ impl Widener<'_> {
         if division != Division::LowBits {
             // Lanes with the same positive quotient do not wrap, but lane 0 alone does not tell.
             cond = Some(self.no_wrap(x, by, division == Division::Signed)?);
+            // Rounding towards zero makes the quotient 0 on both sides of 0: `-3 / 4` and `3 / 4`. So only numbers that
+            // are not negative are taken.
             if division == Division::Signed {
                 let zero = self.b().iconst(ty, 0);
                 for v in [from, n] {

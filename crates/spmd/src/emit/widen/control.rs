@@ -91,6 +91,8 @@ impl Widener<'_> {
             match &item.func.blocks[b].term {
                 // Canonical form has one return, and all lanes come to it.
                 Term::Return(Some(v)) => result = Some((self.cur, self.get(*v)?)),
+                // `if (c) A; else B; C;` with a varying `c`: A and B are emitted here, one after the other, and C is
+                // the region's end.
                 _ if item.masked.is_linear(b) => {
                     self.linearised_term(b)?;
                     self.children(b)?;
@@ -384,6 +386,7 @@ impl Widener<'_> {
                 *self.masks.of_edges.get(&c).ok_or(bug("a masked block has no edge to it"))?
             };
             let Weight { cost, needs_guard, .. } = item.weight[c.index()];
+            // With `only_if` the mask is that of the parent, and an all-on version of the parent has no mask here.
             if let (None, Some(own_mask)) = (only_if, own_mask)
                 && self.takes_mask_versions(c)
             {

@@ -89,6 +89,8 @@ impl Widener<'_> {
                         values.push((var, new));
                     }
                 }
+                // No blend here and below. Where lanes of several edges join, all edges bring one value, or the shape
+                // would be varying; elsewhere one edge is taken, and its source has a guard.
                 Shape::Strided { checked, .. } => {
                     values.push((vars[0], self.base(a)?));
                     if checked {

@@ -100,6 +100,7 @@ impl Widener<'_> {
                     VecValue::Varying(row) => w.buffered(row[0], ty, lane),
                     other => w.lane_at(other, lane),
                 };
+                // `is_store_by_lane` admits no checked stride, so that base and stride give each lane's address.
                 let p = w.lane_at(to, lane);
                 w.b().store(p, x, align, data.flags);
             }

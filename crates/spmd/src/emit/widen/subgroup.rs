@@ -18,6 +18,7 @@ impl Widener<'_> {
         let item = self.item;
         let data = &item.func.insts[inst];
         let Some(r) = data.result else { return Ok(()) };
+        // Operands are exchanged between the lanes that are on: each case takes the mask into account.
         let wide = match data.op {
             Op::SubgroupBallot => {
                 let yes = self.lane(data.args[0])?;
