@@ -67,6 +67,7 @@ fn shape_of(module: &Module, kernel: FuncRef, sector: u64) -> WarpShape {
         |v| func.def_inst(v).is_some_and(|i| matches!(func.insts[i].op, Op::Query { what: Query::GlobalId, .. }));
     // Every shape is correct, so that the analysis may assume that ids and indices are small.
     let range = |v: Value| is_id(v).then_some((0, i32::MAX.into()));
+    // A coordinate that is clamped to the edge of an image counts as the id: few work-items are at the edge.
     let known = |v: Value| Some(Form::symbol(64, Symbol::Query(Query::GlobalId, clamped_id(func, v, CLAMPS)?)));
     let facts = Facts { range: &range, known: &known, no_wrap: &|_, _| true, ..Facts::default() };
     let affine = Affine::new(func, &cfg, &loops, facts);

@@ -139,6 +139,7 @@ impl Arrays {
                 for (&arg, &param) in e.args.iter().zip(&func.blocks[e.block].params) {
                     let Some(root) = root_of(arg) else { continue };
                     let uses = &mut uses[root.array.index()];
+                    // The whole offset of a block parameter is not known, so that units cannot have parts.
                     uses.merged = true;
                     // The parameter may be an address into something else, too: its accesses could not be told apart.
                     uses.by_lane |= root_of(param).is_none();

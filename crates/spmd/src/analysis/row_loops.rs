@@ -69,7 +69,9 @@ impl Candidate {
             let is_access = !data.flags.contains(Flags::VOLATILE);
             match data.op {
                 Op::Load { .. } if is_access => {}
+                // Private memory is the work-item's own: loads of other memory do not see the store.
                 Op::Store { .. } if is_access && func.ty(data.args[0]).space() == Some(Space::Private) => stores = true,
+                // Any other effect might change what a load reads that runs ahead.
                 _ if data.op.is_pure() => {}
                 _ => return None,
             }

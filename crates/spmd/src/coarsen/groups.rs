@@ -88,6 +88,7 @@ pub(super) fn attempt(module: &mut Module, kernel: FuncRef) -> Result<Coarse, No
     let (divergence, regions) = regions(&item, &cfg, varying)?;
     let factor = MAX_FACTOR;
     let mut coarse = func.new_for_code_of(format!("{}.g{factor}", func.name), func.params.clone(), None);
+    // With the required group size, if there is one: a coarsened group has as many work-items as before.
     (coarse.linkage, coarse.kernel) = (func.linkage, func.kernel.clone());
     let local_size = locals.as_ref().map(|locals| locals.stride * u64::from(factor));
     let variables = locals.zip(local_size).map(|(locals, size)| {

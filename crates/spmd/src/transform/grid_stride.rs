@@ -100,6 +100,8 @@ fn find(func: &Function, barriers: &[Barrier]) -> Vec<GridLoop> {
     let queries = |v: Value| query_range(func, v);
     let modulo = Affine::new(func, &cfg, &loops, Facts { range: &queries, ..Facts::default() });
     let [in_32_bits, in_64_bits] = [32, 64].map(|bits| positions(&modulo, bits));
+    // A second analysis, for which such a sum is the position itself in 64 bits: so the kernel may extend it or cut it
+    // off on the way to the counter.
     let known = |v: Value| {
         let form = modulo.form(v, Ext::Own);
         let own = match form.bits() {
@@ -160,6 +162,7 @@ impl Candidate {
         if !is_simple || !matches!(func.blocks[latch].term, Term::Jump(_)) {
             return None;
         }
+        // An order, not an equality: only then is a counter below the bound as long as a strip ends below it.
         let test = HeaderTest::of(func, l).filter(|test| test.reading().is_some())?;
         // The counter is not kept: it is computed from the id and how far all counters are.
         let others = func.blocks[l.header].params.iter().filter(|&&p| p != test.counter);
@@ -193,6 +196,7 @@ impl Candidate {
             let value = data.result.or(data.args.get(1).copied())?;
             bytes = bytes.max(func.ty(value).bytes());
         }
+        // A loop without an access to memory has 0 bytes here.
         (1..=MAX_BYTES).contains(&bytes).then_some(Candidate { number, test, bytes })
     }
 }

@@ -166,6 +166,7 @@ fn promises(func: &Function, bounds: &mut GroupBounds<'_>, number: Value, signed
             // It has no stride that could be lost.
             _ if bounds.is_shared(v) => Vec::new(),
             ValueDef::Param(b, _) if b == func.entry() => Vec::new(),
+            // A counter is widened as a whole: all that it may be must keep the promise.
             ValueDef::Param(b, k) => {
                 let edges = func.layout.iter().flat_map(|&x| func.blocks[x].term.edges());
                 edges.filter(|e| e.block == b).map(|e| e.args[k as usize]).collect()

@@ -139,6 +139,7 @@ fn versions(
             Term::Branch { cond, .. } if shared.has(cond) => Some((b, cond)),
             _ => None,
         })
+        // Each attempt copies the function twice and cleans both up.
         .take(MAX_BRANCHES)
         .collect();
     for (b, cond) in branches {

@@ -167,6 +167,7 @@ impl Widener<'_> {
         }
         let mut insts = &item.func.blocks[b].insts[..];
         while let [first, rest @ ..] = insts {
+            // A long initialiser of an array becomes a loop over lanes; its instructions are emitted together.
             let run = self.store_run(insts);
             if run > 0 {
                 self.stores_in_loop(&insts[..run])?;
@@ -249,6 +250,7 @@ impl Widener<'_> {
                 }
                 None => m,
             };
+            // No lanes before the first edge: `clear_join` has emptied it in the dominator.
             let old = self.ssa.read(self.func, self.cur, var);
             let new = self.b().binary(BinOp::Or, old, m);
             self.ssa.write(self.cur, var, new);

@@ -150,6 +150,7 @@ impl Widener<'_> {
             // One scalar decides for all lanes; the mask does not change in the loop.
             let lane_cond = self.base(cond)?;
             let continues = if stays { lane_cond } else { self.not(lane_cond) };
+            // All lanes stay or all leave. Both edges get the whole mask, and the scalar decides which of them counts.
             return Ok((mask, mask, continues));
         }
         let lane_cond = self.lane(cond)?;

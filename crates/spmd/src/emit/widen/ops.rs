@@ -78,6 +78,7 @@ impl Widener<'_> {
         if data.flags.contains(Flags::ASSUME_FALSE_OK) && self.masks.current.is_some() {
             return Ok(Some(self.b().iconst(Type::I1, 0)));
         }
+        // Of strided operands, lane 0: a sum of bases is the base of the sum.
         let args: Args = data.args.iter().map(|&a| self.base(a)).collect::<Result<_, _>>()?;
         let ty = data.result.map(|r| self.item.func.ty(r));
         Ok(self.b().push(data.op.clone(), args, ty, data.flags - Flags::ASSUME_FALSE_OK))
@@ -178,6 +179,7 @@ impl Widener<'_> {
             (Shape::Strided { by, .. }, Some(mask)) if Some(mask) != self.masks.entry && self.may_wrap_where_off(v) => {
                 Ok(self.wide_base_from_first_on(base, by, mask, op, to))
             }
+            // Lane 0 is on, or has not wrapped where it is off.
             _ => Ok(self.b().cast(op, base, to)),
         }
     }

@@ -75,7 +75,10 @@ impl Widener<'_> {
                     let mut mask = if joins && self.joins.assigned.insert(p) { None } else { blend };
                     let mut lanes = self.lanes(a)?;
                     if self.joins.interleaved.contains(&p) {
+                        // One bit for each component of each lane.
                         mask = mask.map(|m| self.repeat_mask(m, lanes.len() as u16));
+                        // Without shuffles: `aos_passthrough::params` admits only parameters whose arguments allow
+                        // that.
                         lanes = smallvec::smallvec![self.interleave(&lanes)];
                     }
                     for (&var, new) in vars.iter().zip(lanes) {

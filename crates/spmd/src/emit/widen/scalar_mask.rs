@@ -151,6 +151,7 @@ impl Widener<'_> {
             self.manager.is_on(passes::SCALAR_MASK)
                 && is_repeatable
                 && item.forms[l] == Some(Form::TopTested)
+                // Under a mask, some lane may be off from the start, so that in no iteration all are on.
                 && self.masks.current.is_none()
         }) else {
             return Ok(false);

@@ -83,6 +83,7 @@ impl StoreRows {
                     fields.clear();
                 }
                 fields.push(Field { store, address, unwrapped, by, ty });
+                // As many fields as there are elements from lane to lane: then nothing is left out.
                 let count = (by / i64::from(ty.bytes())) as usize;
                 // Only the last `count` stores can be a row: the older ones are stored on their own, in their place.
                 if fields.len() > count {

@@ -107,6 +107,7 @@ impl Widener<'_> {
         let lanes = usize::from(ty.lanes);
         match data.op {
             Op::Const(bits) => Some(vec![bits; lanes]),
+            // The number of a work-item in its sub-group is a lane number by now.
             Op::Iota => Some((0..lanes as u64).collect()),
             Op::Splat => Some(vec![*constants(0)?.first()?; lanes]),
             Op::Binary(op) => {
