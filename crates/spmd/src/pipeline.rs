@@ -220,7 +220,7 @@ impl Pipeline<'_> {
             }
             manager.run(module, &mut func, CLEAN_UP);
             let bounds = bounds(&params);
-            // Unsigned divisions by constants are masks and shifts, which `CLEAN_UP` then makes of them.
+            // An unsigned division by a power of two is a shift, and a remainder a mask: `CLEAN_UP` makes them so.
             if self.is_vector()
                 && manager.function(module, &mut func, passes::UNSIGNED, |func| unsigned::run(func, &bounds)) > 0
             {

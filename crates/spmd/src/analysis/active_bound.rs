@@ -117,7 +117,7 @@ pub fn find(func: &Function, params: &[Param]) -> ActiveBounds {
             search.condition(*cond, then.block == b, &mut found);
         }
         if let Some(before) = dom.idom(b).and_then(|d| known.get(&d)) {
-            // The nearest condition counts: a closer one is usually the tighter one, and both hold.
+            // The nearest condition counts. Those further out hold as well, but one bound for a dimension is enough.
             found.iter_mut().zip(before).for_each(|(new, old)| *new = new.take().or_else(|| old.clone()));
         }
         // The bound of a dimension must hold for all effects; so one block with an effect and without a bound ends it.

@@ -133,7 +133,8 @@ pub fn iteration(item: &VectorInput, l: &Loop) -> Iteration {
         for &i in &func.blocks[b].insts {
             let data = &func.insts[i];
             let Some(r) = data.result.filter(|&r| varying(r)) else {
-                // Scalars go to other ports than vectors, and are left out; a store has no result, but is work.
+                // Uniform and strided values are scalars in vector code, and are left out. A store has no result, but
+                // is work.
                 iteration.work += 2 * u32::from(matches!(data.op, Op::Store { .. }));
                 continue;
             };

@@ -92,8 +92,8 @@ impl Uses {
             // It is only copied.
             return self.copied.map(|align| align.min(MAX_COPIED));
         }
-        // The unit is what is accessed in one piece most: by loops at an index, or, as merged addresses allow no parts,
-        // the smallest number.
+        // With accesses of several sizes, the unit is the size of those at an index, as loops matter most. Merged
+        // addresses allow no parts: there it is the smallest number.
         let unit = match self.mixed || self.aligned.is_some() {
             false => self.largest,
             true if self.merged => self.smallest.unwrap_or(self.number),

@@ -127,7 +127,7 @@ pub(crate) struct Strip {
 impl<'a> RowLoop<'a> {
     fn find(item: &'a VectorInput, affine: &Affine<'_>, c: &Candidate, register: u32) -> Option<RowLoop<'a>> {
         let counted = affine.counted(c.number)?;
-        // A counter that ends at one number passes it unless it goes up by one.
+        // A counter that ends at one number may pass it unless it goes up by one.
         let most = if counted.test.cc == IntCc::Ne { 1 } else { MAX_STEP };
         let step = counted.step.as_const().filter(|step| (1..=most).contains(step))?.unsigned_abs();
         let func = &item.func;

@@ -62,8 +62,8 @@ pub(crate) fn weights(
     let mut weight = vec![Weight::default(); func.blocks.len()];
     // Backward, so that what a block dominates has its weight before the block.
     for &b in cfg.rpo().iter().rev() {
-        // A loop with a uniform trip count would run although no lane enters it, and perhaps not end: `if (c) do …
-        // while (++i != n)`.
+        // A loop whose trip count is uniform, such as `do … while (++i != n)`, would run although no lane enters it,
+        // and perhaps not end.
         let (mut cost, mut needs_guard, mut profitable) = (1u32, loop_of.contains_key(&b), false);
         for &i in &func.blocks[b].insts {
             let data = &func.insts[i];

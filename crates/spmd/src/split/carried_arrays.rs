@@ -87,7 +87,7 @@ pub fn run(func: &mut Function, barriers: &[Barrier]) -> Carried {
             continue;
         }
         let live = uses.live(func, &cfg, &barriers);
-        // Without a barrier to be live at, nothing is copied, and the array is a continuation's own for nothing.
+        // Without a barrier to be live at, nothing is copied: the array becomes a continuation's own at no cost.
         if live.is_empty() || c.is_worth(&is_hot, &uses) {
             live.iter().for_each(|b| c.carry(func, b));
             carried.arrays.push(c.array);

@@ -177,8 +177,8 @@ impl Cloner<'_> {
             }
             let memory = memory_type(ty);
             let entry = self.entry;
-            // `x` from before the barrier, or from the next iteration of the loop around it: which one, the path
-            // decides.
+            // With a barrier in a loop, the value may be that from before the barrier, or one that this continuation
+            // computes anew. The variable has the one that came last on the path taken.
             let variable = self.at(entry).alloca(u64::from(memory.bytes()), slot_align(ty));
             self.variables.insert(v, variable);
             store_value(&mut self.at(start), variable, old, ty);

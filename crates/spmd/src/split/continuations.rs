@@ -264,7 +264,7 @@ fn region_order(func: &Function, start: Block, barrier_after: &[Option<usize>]) 
 pub(super) fn rematerialisable(func: &Function, cfg: &Cfg, known: &[Value]) -> Vec<bool> {
     let mut depth: Vec<Option<u32>> = vec![None; func.values.len()];
     for &p in func.param_values().iter().chain(known) {
-        // Parameters are loaded again for nothing, and each continuation has its own copy of a carried array.
+        // Each continuation loads the arguments that it needs, and has its own copy of a carried array.
         depth[p.index()] = Some(0);
     }
     for &b in cfg.rpo() {

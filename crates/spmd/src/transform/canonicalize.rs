@@ -352,8 +352,8 @@ fn repair_ssa(
         ssa.seal(func, b, preds);
     }
     let mut renamed = FxHashMap::default();
-    // A variable for each value: anything at the header, the value where it is defined. Read at the latch, it has what
-    // the iteration came by.
+    // A variable for each value: anything at the header, the value where it is defined. Read at the latch, the variable
+    // has the value if the iteration's path has come to the definition.
     for (v, def_block) in used {
         let ty = func.ty(v);
         let var = ssa.var(ty);

@@ -162,7 +162,7 @@ impl Candidate {
         if !is_simple || !matches!(func.blocks[latch].term, Term::Jump(_)) {
             return None;
         }
-        // An order, not an equality: only then is a counter below the bound as long as a strip ends below it.
+        // An order, not an equality: a counter that is below the bound at the end of a strip was below it all along.
         let test = HeaderTest::of(func, l).filter(|test| test.reading().is_some())?;
         // The counter is not kept: it is computed from the id and how far all counters are.
         let others = func.blocks[l.header].params.iter().filter(|&&p| p != test.counter);

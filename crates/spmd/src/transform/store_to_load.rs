@@ -118,7 +118,7 @@ impl Candidate {
                     Some(Space::Global | Space::Local) => {}
                     _ => return None,
                 },
-                // The header runs once more than the body, so that its load is not that of the iteration before.
+                // A load of the header runs when the loop ends, too. It stays where it is.
                 Op::Load { .. } if b == header || data.flags.contains(Flags::VOLATILE) => {}
                 Op::Load { .. } if space == Some(Space::Private) => loads.push(i),
                 Op::Load { .. } => {}

@@ -132,7 +132,8 @@ impl Writer<'_> {
                 let one = b.iconst(Type::I64, 1);
                 b.binary(BinOp::Sub, size, one)
             }
-            // With `LocalSize`, not the enqueued one: the last group of a dimension may be smaller.
+            // The group begins at a multiple of the enqueued size, but has `LocalSize` work-items: the last group of a
+            // dimension may be smaller.
             Expr::LastGlobal(d) => {
                 let [group, size, own, offset] =
                     [Query::GroupId, Query::EnqueuedLocalSize, Query::LocalSize, Query::GlobalOffset]

@@ -73,7 +73,7 @@ impl Emitter<'_> {
     ) -> Result<LoopBounds, Stop> {
         let sizes = self.sizes;
         let mut loops = LoopBounds { ends: sizes, row: None, plane: None };
-        // The bounds are those of one work-item, whatever its form.
+        // The analysis reads the function of one work-item, which both forms have.
         let func = match &part.body {
             Body::Scalar(func) => func,
             Body::Vector(item) => &item.func,

@@ -36,7 +36,7 @@ type Interleaved = SmallVec<[(Lanes, Value); 8]>;
 
 /// Whether an operation is lane-wise, and of numbers.
 fn is_lanewise(op: &Op) -> bool {
-    // A vector of addresses has lanes of 64 bits that differ in memory space: it is not interleaved.
+    // Casts to or from an address: vectors of addresses are not interleaved.
     let of_pointers = matches!(op, Op::Cast(CastOp::PtrToInt | CastOp::IntToPtr | CastOp::Space));
     op.is_lane_wise() && !of_pointers
 }

@@ -33,7 +33,8 @@ impl Widener<'_> {
         // are lanes.
         if let VecValue::Uniform(p) = p {
             match x {
-                // A product with the number of lanes that are on does it, and gives each lane its old value.
+                // One addition of `x` times the number of lanes that are on. Each lane's old value follows from how
+                // many lanes that are on come before it.
                 VecValue::Uniform(x) if matches!(op, RmwOp::Add | RmwOp::Sub) => {
                     self.decide_operation(inst, Form::Combined, Reason::SameAddress);
                     return self.uniform_add(inst, op, p, x);

@@ -254,8 +254,8 @@ impl Widener<'_> {
             let old = self.ssa.read(self.func, self.cur, var);
             let new = self.b().binary(BinOp::Or, old, m);
             self.ssa.write(self.cur, var, new);
-        // Otherwise the block has all lanes of its dominator, whose mask `children` uses.
         } else if self.item.forward_preds(to).len() == 1 {
+            // With several edges and no variable, the block has all lanes of its dominator, whose mask `children` uses.
             self.masks.of_edges.insert(to, (mask, only_if));
         }
         Ok(())

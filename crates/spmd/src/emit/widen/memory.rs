@@ -515,7 +515,7 @@ impl Widener<'_> {
         let offset = u64::from(ty.scalar.bytes()) * u64::from(c);
         let lanes = Type::vector(Scalar::I64, self.lanes);
         let by = self.b().iconst(lanes, offset);
-        // `offset` is not 0 here, and a component is aligned to it at most.
+        // A component has no more alignment than its offset, which is not 0 here.
         let low = 1u32 << offset.trailing_zeros().min(12);
         (self.b().ptr_add(ptrs, by), align.min(low))
     }

@@ -269,7 +269,7 @@ impl Widener<'_> {
         match &data.op {
             &Op::PureCall(callee) => self.pure_call(inst, callee),
             Op::Cast(CastOp::Bitcast) if from.lanes != result.lanes => {
-                // A bitcast reinterprets what is in memory, where the components of one lane are side by side.
+                // A bitcast is as if through memory, where the components of one lane are side by side.
                 let components = self.lanes(data.args[0])?;
                 let interleaved = self.interleave(&components);
                 let ty = Type::vector(result.scalar, result.lanes * self.lanes);

@@ -29,12 +29,12 @@ impl Widener<'_> {
     pub(super) fn store_run(&self, insts: &[Inst]) -> usize {
         let (mut stores, mut end) = (0, 0);
         for (k, &i) in insts.iter().enumerate() {
+            // A run begins with a store. What is pure may be computed before all of its stores.
             if self.is_store_by_lane(i) {
                 (stores, end) = (stores + 1, k + 1);
                 if stores == MAX_STORES {
                     break;
                 }
-            // A run begins with a store; what is pure may be computed before all of its stores.
             } else if stores == 0 || !self.item.func.insts[i].op.is_pure() {
                 break;
             }

@@ -323,7 +323,7 @@ impl<'a> Search<'a> {
         for &i in &func.blocks[b].insts {
             let data = &func.insts[i];
             if let Some(r) = data.result.filter(|&r| self.is_narrow(r)) {
-                // As many registers less as a wide vector has more than a narrow one.
+                // The registers that a wide vector takes beyond those of a narrow one, for each operation.
                 let wide = i64::from(func.ty(r).scalar.bits() / 16) - 1;
                 let gain = match data.op {
                     Op::Binary(BinOp::Mul) => 3,
