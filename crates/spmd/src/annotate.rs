@@ -41,6 +41,7 @@ use std::fmt::Write;
 pub fn annotate(module: &Module, source: &Function) -> Result<String, String> {
     let mut func = source.clone();
     let (params, param_of_query) = queries_to_params(&mut func);
+    // Barriers are ignored, so that nothing has a slot.
     let frame = Frame { fixed: 0, per_item: 0, slots: Vec::new(), next: None };
     let param_shapes: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, source, &frame, 0)).collect();
     let varying: Vec<Value> = {

@@ -49,6 +49,7 @@ impl Bounds {
         for (&p, &max) in func.param_values().iter().zip(params) {
             b.max[p.index()] = max.min(full(func.ty(p)));
         }
+        // One pass: in reverse postorder operands come first, but for those of back edges, which only parameters have.
         for &block in Cfg::new(func).rpo() {
             for &i in &func.blocks[block].insts {
                 let data = &func.insts[i];

@@ -153,6 +153,8 @@ impl VectorInput {
         let masked = masked::find(&func, &cfg, &dom, &post, &|b| shapes.diverges(b));
         let forms: Vec<_> = loops.loops.iter().map(|l| loop_form::form(&func, &cfg, l)).collect();
         let loop_of = loops.loops.iter().enumerate().map(|(i, l)| (l.header, i)).collect();
+        // Checked wherever a function is analysed anew: emission relies on it in many places, and a rewrite may have
+        // broken it.
         for (l, f) in loops.loops.iter().zip(&forms) {
             if masked.is_masked(l.header) && f.is_none() {
                 return Err(bug("a loop is not in canonical form"));

@@ -61,6 +61,7 @@ fn largest(item: &VectorInput) -> Pressure {
             // With loops in the function, only those count.
             None => continue,
         }
+        // Summed up once at the end of the block, then kept up to date from instruction to instruction.
         let mut live_size = Pressure::default();
         for v in (0..func.values.len()).map(Value::new).filter(|v| live.has(*v)) {
             live_size.add(liveness.weigh(func, v), func.ty(v).lanes);

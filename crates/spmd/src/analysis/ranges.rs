@@ -91,6 +91,7 @@ impl Ranges {
         }
         loop {
             let mut changed = false;
+            // Back edges bring news to blocks that were visited: round after round.
             for &b in cfg.rpo() {
                 if b != func.entry() {
                     for (k, &p) in func.blocks[b].params.iter().enumerate() {
@@ -167,6 +168,7 @@ impl Ranges {
             Op::Icmp(_) | Op::Fcmp(_) | Op::Any | Op::All => all,
             Op::Select => match (arg(1), arg(2)) {
                 (Some(x), Some(y)) => x.join(y),
+                // A side that is not reached yet counts for nothing.
                 (x, y) => x.or(y)?,
             },
             Op::Shuffle(mask) => {
@@ -178,6 +180,7 @@ impl Ranges {
                     _ => x.join(y),
                 }
             }
+            // The range of a short vector is that of all its components.
             Op::Extract | Op::Splat => arg(0)?,
             Op::Insert => arg(0)?.join(arg(2)?),
             Op::Build => data.args.iter().map(|a| self.of[a.index()]).reduce(|x, y| Some(x?.join(y?)))??,

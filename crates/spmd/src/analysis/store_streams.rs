@@ -65,6 +65,7 @@ pub fn written(item: &VectorInput) -> Option<u32> {
                 buffers.push(buffer);
             }
         }
+        // An iteration that handles several elements of a row may wait as much longer.
         let waits = i64::from(latency::iteration(item, l).latency) > SUM * elements?;
         Some(if waits { 1 } else { buffers.len() as u32 })
     };

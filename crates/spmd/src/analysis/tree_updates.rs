@@ -63,6 +63,7 @@ fn is_multiple(item: &VectorInput, v: Value, depth: u32) -> bool {
         (Op::Binary(BinOp::Mul | BinOp::Shl), &[a, b]) if is_uniform(b) => {
             is_strided(a) || is_multiple(item, a, depth - 1)
         }
+        // A constant added or taken away, as in `(l + 1) * step - 1`, leaves it a multiple for this purpose.
         (Op::Binary(BinOp::Add), &[a, b]) if is_uniform(a) => is_multiple(item, b, depth - 1),
         (Op::Binary(BinOp::Add | BinOp::Sub), &[a, b]) if is_uniform(b) => is_multiple(item, a, depth - 1),
         (Op::Cast(_), &[a]) => is_multiple(item, a, depth - 1),

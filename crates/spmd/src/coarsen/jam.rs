@@ -128,6 +128,7 @@ impl<'a> Jam<'a> {
                 b.store(address, wide, access.align.min(access.bytes * u32::from(lanes)), data.flags);
             }
             _ => {
+                // Also accesses near each other that are not adjacent: one for each work-item.
                 let count = if varies { self.factor } else { 1 };
                 let mut parts = Lanes::new();
                 for k in 0..count {
@@ -155,6 +156,7 @@ impl<'a> Jam<'a> {
         let params = &self.item.blocks[edge.block].params;
         let args = edge.args.iter().zip(params).flat_map(|(&arg, p)| {
             let count = self.values[p].len() as u32;
+            // As many as the parameter has values: an argument that is the same for all is passed several times.
             (0..count).map(move |k| self.lane(arg, k))
         });
         Edge::new(self.blocks[&edge.block], args)

@@ -240,6 +240,7 @@ fn region(func: &Function, start: Block, barrier_after: &[Option<usize>]) -> Con
 fn region_order(func: &Function, start: Block, barrier_after: &[Option<usize>]) -> Vec<Block> {
     let mut seen = vec![false; func.blocks.len()];
     let mut post = Vec::new();
+    // A stack of its own: kernels have chains of blocks too long for recursion.
     let mut stack = vec![(start, 0usize)];
     seen[start.index()] = true;
     while let Some((b, next)) = stack.last_mut() {

@@ -386,6 +386,7 @@ fn used_outside(func: &Function, blocks: &FxHashSet<Block>) -> Vec<(Value, Block
             def_block.extend(func.blocks[b].insts.iter().filter_map(|&i| func.insts[i].result).map(|r| (r, b)));
         }
     }
+    // In the order of their uses: the parameters that are made of them must not depend on the order of a hash map.
     let mut found = Vec::new();
     let mut seen = FxHashSet::default();
     for &b in func.layout.iter().filter(|b| !blocks.contains(b)) {

@@ -138,6 +138,7 @@ impl SplitLoop {
         for first in (0..self.lanes).step_by(usize::from(self.part)) {
             let mut map = CloneMap::default();
             let begin: Vec<Value> = wholes.iter().map(|&v| self.slice(func, v, first, at, MAX_DEPTH)).collect();
+            // Vectors from before the loop are cut to the part once, in front of its loop.
             self.outside(func, first, at, &mut map);
             let [head, body, after] = std::array::from_fn(|_| func.add_block());
             func.set_term(at, Term::Jump(Edge::new(head, begin)), span);

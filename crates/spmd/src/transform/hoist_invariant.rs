@@ -119,6 +119,7 @@ impl Search<'_> {
             Op::PureCall(_) => false,
             ref op => op.is_pure(),
         };
+        // Memoised with the depth at which a value was first asked for: at worst, a deep expression is not hoisted.
         if !is_hoistable || depth == 0 {
             return None;
         }

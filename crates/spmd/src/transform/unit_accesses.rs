@@ -132,6 +132,7 @@ fn load(b: &mut Builder<'_>, p: Value, r: Value, align: u32, unit: u32) -> (Op, 
     let mut numbers = Args::new();
     for parts in lanes.chunks(per_number) {
         let parts = b.build(parts);
+        // One number: the cast that makes it takes the place of the load.
         if ty.lanes == 1 && !ty.is_ptr() {
             return (Op::Cast(CastOp::Bitcast), Args::from_slice(&[parts]));
         }

@@ -255,7 +255,7 @@ impl Widener<'_> {
             let new = self.b().binary(BinOp::Or, old, m);
             self.ssa.write(self.cur, var, new);
         } else if self.item.forward_preds(to).len() == 1 {
-            // With several edges and no variable, the block has all lanes of its dominator, whose mask `children` uses.
+            // (A block with several edges and no variable has all lanes of its dominator, whose mask `children` uses.)
             self.masks.of_edges.insert(to, (mask, only_if));
         }
         Ok(())

@@ -85,6 +85,7 @@ impl Widener<'_> {
         let lanes = u64::from(self.lanes);
         let (p, by) = (data.args[0], data.args[1]);
         let wide = match (self.get(p)?, self.get(by)?) {
+            // The next unit of a lane is a unit of all lanes further on.
             (VecValue::Strided { base, by: unit, cond }, VecValue::Uniform(by)) => {
                 let mut b = self.b();
                 let lanes = b.iconst(Type::I64, lanes);
@@ -267,6 +268,7 @@ impl Widener<'_> {
         self.seal_with_pred(then_block, from);
         self.seal_with_pred(else_block, from);
         let result: Lanes = types.iter().map(|&ty| self.func.add_block_param(after, ty)).collect();
+        // Each side may end in another block than it begins in, as it may have branches of its own.
         self.cur = then_block;
         let lanes = then(self)?;
         self.b().jump(after, &lanes);

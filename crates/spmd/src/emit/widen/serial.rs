@@ -72,6 +72,7 @@ impl Widener<'_> {
         let operands: Vec<VecValue> = data.args.iter().map(|&a| self.exact(a)).collect::<Result<_, _>>()?;
         let ty = data.result.map(|r| item.func.ty(r));
         let used = data.result.filter(|&r| item.used[r.index()]);
+        // Without results, a locked instruction in a loop takes no longer than unrolled, and the code is short.
         let is_unrolled =
             self.masks.current.is_none() && (used.is_some() || !self.is_locked(inst)) && is_small(&data.op);
         self.each_lane(used.and(ty), is_unrolled, |w, lane| {

@@ -214,6 +214,7 @@ impl Widener<'_> {
         }
         let size = self.item.func.ty(self.item.func.insts[row.in_order[0]].args[1]).bytes();
         for pair in bases.windows(2) {
+            // An index may have wrapped between two fields: then the next one does not begin where this one ends.
             let next = self.b().ptr_offset(pair[0].0, size.into());
             let mut b = self.b();
             let (next, to) =

@@ -69,6 +69,7 @@ impl Writer<'_> {
                 *v = self.extend(*v, &mut conversions);
             }
             for e in term.edges_mut() {
+                // An argument takes the width of its parameter.
                 let params = self.func.blocks[e.block].params.clone();
                 for (&p, a) in params.iter().zip(&mut e.args) {
                     *a = match (self.is_narrow(p), self.is_narrow(*a)) {
