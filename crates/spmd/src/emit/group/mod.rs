@@ -19,8 +19,7 @@
 //! ```
 //!
 //! The loops end at the last vector with an active work-item ([`trip_count`]). The loop over dimension 0 advances by
-//! whole vectors; a vector that is not full is masked. With one lane the function of the work-item is copied in as it
-//! is.
+//! whole vectors; a vector that is not full is masked. With one lane, the work-item's function is copied in.
 
 mod batch;
 mod trip_count;
@@ -386,10 +385,11 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Writes the loop nests of a continuation, which begin at `pre`. Gives the blocks after them, and whether these
-    /// have the exit number as parameter.
+    /// Writes the loop nests of a continuation from `pre` on. Gives the blocks after them, and whether these have the
+    /// exit number as parameter.
     fn continuation(&mut self, index: usize, part: &Versioned<Part>, pre: Block) -> Result<(Vec<Block>, bool), Stop> {
         let c = &self.graph.continuations[index];
+        // With one exit, nothing has to be carried around the loops.
         let counted = c.exits.len() > 1 || self.graph.divergent_dispatch;
         let mut done = Vec::new();
         self.versions(c, part, pre, counted, &mut done)?;
@@ -404,8 +404,7 @@ impl Emitter<'_> {
             let to = exits.first().map_or(targets.end, |&e| targets.of(e));
             return self.at(done).jump(to, &[]);
         }
-        // With divergent dispatch, work-items may wait at any barrier, not only at those that this continuation
-        // reaches.
+        // With divergent dispatch, work-items may also wait at barriers that this continuation does not reach.
         let cases: Vec<(u64, Edge)> = if graph.divergent_dispatch {
             (1..pre.len()).map(|n| (n as u64, Edge::new(pre[n], []))).collect()
         } else {
@@ -416,8 +415,7 @@ impl Emitter<'_> {
         self.at(done).term(Term::Switch { value, cases, default: Edge::new(targets.end, []) });
     }
 
-    /// Writes the loop nests of a continuation, one for each version, and the branches that choose between them. Adds
-    /// the blocks after them to `done`.
+    /// Writes a loop nest for each version, and the branches between them. Adds the blocks after them to `done`.
     fn versions(
         &mut self,
         c: &Continuation,
@@ -440,11 +438,11 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Writes the loop nest of one version of a continuation. Gives the block after it, with the exit number as
-    /// parameter if exits are counted.
+    /// Writes the loop nest of one version. Gives the block after it, with the exit number if exits are counted.
     fn vector_loops(&mut self, c: &Continuation, part: &Part, pre: Block, counted: bool) -> Result<Block, Stop> {
         let [inner, middle, outer] = self.width.order;
         let lanes = u64::from(self.width.lanes);
+        // Vectors lie along dimension 0, whichever of the loops is the innermost.
         let step = |d: usize| if d == 0 { lanes } else { 1 };
         // A spare version runs one work-item of each vector after the other.
         let is_serial = self.width.lanes > 1 && matches!(part.body, Body::Scalar(_));
@@ -480,6 +478,7 @@ impl Emitter<'_> {
         }
         let mut b = self.at(pre);
         let zero = b.iconst(Type::I64, 0);
+        // The highest number: a minimum with it changes nothing.
         let none = counted.then(|| b.iconst(Type::I32, DONE));
         b.term(Term::Jump(edge(o_head, &[Some(zero), Some(zero), none])));
 
@@ -552,6 +551,7 @@ impl Emitter<'_> {
         let lanes = u64::from(self.width.lanes);
         let [inner, middle, outer] = self.width.order;
         let sizes = self.sizes;
+        // The number that its vector has where vectors run: its slots of the frame are found by it.
         let [row, rows] = [inner, middle].map(|d| self.iterations(pre, sizes[d], step(d)));
         let mut b = self.at(start);
         let by = b.iconst(Type::I64, lanes);
@@ -566,8 +566,7 @@ impl Emitter<'_> {
         VectorPosition { ids, number, lane: Some(lane) }
     }
 
-    /// The exit number of the vectors so far and one more: with divergent dispatch the lowest counts, else all have the
-    /// same.
+    /// The exit number of the vectors so far and one more: the lowest, if dispatch diverges; else all have the same.
     fn lowest_exit(&mut self, block: Block, so_far: Value, number: Value) -> Value {
         let diverges = self.graph.divergent_dispatch;
         if diverges { self.at(block).binary(BinOp::Umin, so_far, number) } else { number }
@@ -625,6 +624,7 @@ impl Emitter<'_> {
         let left = b.splat(left, lanes);
         let numbers = b.iota(Scalar::I32, lanes);
         let mask = b.icmp(IntCc::Ult, numbers, left);
+        // A partial vector alone is cold, and masked stores are never non-temporal.
         let (full, nontemporal) = if folds { (Some(fits), nontemporal) } else { (None, None) };
         let params = values;
         let code = VectorCode { item, manager, variants, lanes, params, mask: Some(mask), full, nontemporal, names };
@@ -653,6 +653,7 @@ impl Emitter<'_> {
                 }
                 let mut n = b.ty(all).lanes;
                 while n > 1 {
+                    // Halves of an odd number overlap in one lane, which a minimum does not mind.
                     let (low, high): (Vec<u16>, Vec<u16>) = ((0..n.div_ceil(2)).collect(), (n / 2..n).collect());
                     let (x, y) = (b.shuffle(all, all, &low), b.shuffle(all, all, &high));
                     all = b.binary(BinOp::Umin, x, y);
@@ -665,8 +666,7 @@ impl Emitter<'_> {
         self.at(end).jump(latch, &[exit]);
     }
 
-    /// Uniform values that the continuation needs, loaded once before its loops: the first work-item may already store
-    /// new ones.
+    /// Uniform values that the continuation needs, loaded before its loops: its first work-item may store new ones.
     fn load_uniform(&mut self, c: &Continuation, pre: Block) -> FxHashMap<Value, Value> {
         let mut loaded = FxHashMap::default();
         for &v in &c.live_in {

@@ -78,7 +78,8 @@ impl StoreRows {
                     affine.get_or_insert_with(|| (item.affine(Facts::default()), item.affine(assumed)));
                 let p = item.func.insts[store].args[0];
                 let (address, unwrapped) = (exact.form(p, Ext::Own), unwrapped.form(p, Ext::Own));
-                // A store at another stride or of another type ends the row: it may overlap a store that would come later.
+                // A store at another stride or of another type ends the row: it may overlap a store that would come
+                // later.
                 if fields.last().is_some_and(|f| (f.by, f.ty) != (by, ty)) {
                     fields.clear();
                 }
