@@ -310,6 +310,7 @@ impl Search<'_, '_> {
             _ => None,
         };
         let is_known = |s: Symbol| matches!(s, Symbol::Value(v, _) if self.func.ty(v).is_int() && self.is_shared(v));
+        // Without negative terms, the sum is largest for the largest ids: one test for wraps serves all work-items.
         let is_usable = |form: &Form| form.terms().all(|(m, c)| c > 0 && m.iter().all(|&s| is_known(s)));
         let (ids, rest) = form.coefficients(|s| dim(s).is_some())?;
         let mut factors = [const { None }; 3];

@@ -102,6 +102,7 @@ impl Uses {
         };
         // An access with less alignment than the unit would cross units.
         let unit = unit.min(self.aligned.unwrap_or(unit));
+        // A number of 64 bits in units of 16 would be four accesses to put together; by lane it is one.
         (self.number <= MAX_PARTS * unit).then_some(unit)
     }
 }

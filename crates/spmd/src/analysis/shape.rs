@@ -417,6 +417,7 @@ impl Analysis<'_> {
                 };
                 strided_by(by.wrapping_mul(k), checked)
             }
+            // A shift takes its amount modulo the width.
             Op::Binary(BinOp::Shl) => {
                 let (by, checked) = of(0)?;
                 let amount = constant(1)? as u64 % u64::from(result.scalar.bits());

@@ -198,6 +198,7 @@ impl Ids<'_> {
                 let Some(access) = consecutive(inst) else { continue };
                 let bytes = i64::from(access.bytes);
                 let step = affine.const_slope(innermost, item.insts[*inst].args[0]);
+                // `a[x - 1] + a[x] + a[x + 1]`: what one work-item reads, its neighbours read, too.
                 let is_near = |(other, form): &(Inst, Form)| {
                     let distance = form.minus(&address(*inst)).as_const();
                     other != inst && distance.is_some_and(|d| d != 0 && d % bytes == 0 && d.abs() <= SHARED)

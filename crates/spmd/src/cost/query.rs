@@ -120,6 +120,8 @@ impl<'a> WidthQuery<'a> {
     pub fn cost(&self, lanes: u32) -> u32 {
         // A vector shorter than a register takes the time of one.
         let registers = lanes.div_ceil(self.native);
+        // Registers of 8 lanes, of which 2 hide the latency: 8 lanes cost 2 * 64 / 8 = 16, 16 lanes 2 * 64 / 16 = 8,
+        // and 32 lanes 4 * 64 / 32 = 8 as well. Then 16 lanes are chosen, whose code is shorter.
         let time = registers.max(self.useful_registers);
         // Added, not multiplied: among widths that spill, the order stays.
         let spills = if registers > 1 && !self.fits(lanes) { SPILLS } else { 0 };

@@ -77,6 +77,8 @@ pub fn run(func: &mut Function, barriers: &[Barrier]) -> Carried {
     let (block_of, is_hot) = (cfg.blocks_of_insts(func), in_loops_without_barriers(func, &cfg, &barriers));
     for c in candidates {
         let uses = c.uses(func, &cfg);
+        // `p = &a[i]; barrier(); *p = 0;`: behind the barrier, the address would point into the copy of the
+        // continuation before.
         let crosses = |&p: &Value| {
             !cheap[p.index()] && {
                 let def = func.def_inst(p).and_then(|i| block_of[i.index()]);

@@ -207,6 +207,7 @@ fn exits_differ(
 /// operations or volatile loads.
 fn may_wait(func: &Function, blocks: &[Block]) -> bool {
     blocks.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i]).any(|data| {
+        // `while (atomic_load(&flag[group - 1]) == 0);`: in a batch, the group before would never come to set its flag.
         let may_poll = data.op.is_atomic() || matches!(data.op, Op::Fence { .. } | Op::Call(_) | Op::DeviceCall(_));
         may_poll || data.flags.contains(Flags::VOLATILE)
     })

@@ -144,6 +144,8 @@ fn sink_addresses(func: &mut Function) {
         return;
     }
     for &b in cfg.rpo() {
+        // `p = a + x` in a loop, read behind it: `a + x` is computed again there, and `x` passes the exit instead of
+        // `p`.
         let is_left = |v: Value| loop_of.get(&v).is_some_and(|&l| !loops.loops[l].blocks.contains(&b));
         for i in std::mem::take(&mut func.blocks[b].insts) {
             for k in 0..func.insts[i].args.len() {
@@ -177,6 +179,8 @@ fn split_twin_edges(func: &mut Function) {
         let Term::Branch { cond, then, els } = func.blocks[b].term.clone() else { continue };
         if then.block == els.block {
             let span = func.blocks[b].term_span;
+            // `br c, J(x), J(y)`: a mask belongs to a block with one edge, so that each edge needs a block to tell it
+            // by.
             let between = func.add_block();
             func.set_term(between, Term::Jump(els), span);
             func.set_term(b, Term::Branch { cond, then, els: Edge::new(between, []) }, span);
@@ -217,6 +221,7 @@ fn lower_masked_switches(func: &mut Function, cfg: &Cfg, masked: &Masked) -> boo
         for (i, (bits, edge)) in cases.into_iter().enumerate() {
             let mut builder = Builder::new(func, at);
             builder.span = span;
+            // One comparison after the other; under masks, all of them run anyway.
             let case = builder.iconst(ty, bits);
             let cond = builder.icmp(IntCc::Eq, value, case);
             let els = if i == last { default.clone() } else { Edge::new(func.add_block(), []) };

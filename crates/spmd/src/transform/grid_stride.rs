@@ -296,6 +296,7 @@ impl GridLoop {
         }
         let last = last_id(&mut b);
         let per_barrier = b.iconst(Type::I64, ITERATIONS);
+        // How far all counters move from one barrier to the next.
         let strip_length = b.binary(BinOp::Mul, step64, per_barrier);
         let limit = b.binary(BinOp::Sub, bound, last);
         let limit = b.binary(BinOp::Sub, limit, strip_length);

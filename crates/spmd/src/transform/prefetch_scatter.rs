@@ -85,6 +85,7 @@ fn write(func: &mut Function, params: &FxHashMap<Value, Param>, access: &Access)
     for &id in params.iter().filter(|(_, p)| is_id(**p)).map(|(id, _)| id) {
         // Beyond the last work-item, too: a prefetch of any address is harmless.
         let by = b.iconst(b.ty(id), DISTANCE);
+        // The id of a later work-item; all else that the address is made of is the same for the group.
         let sum = b.binary(BinOp::Add, id, by);
         later.values.insert(id, sum);
     }

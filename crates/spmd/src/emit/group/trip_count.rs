@@ -184,6 +184,7 @@ impl Emitter<'_> {
             let some = b.icmp(IntCc::Ne, own, zero);
             fits = b.binary(BinOp::And, fits, some);
             let less = b.binary(BinOp::Sub, own, one);
+            // Rounded up: `2 * l + n / 2 < m` holds for `l` below `(m - n / 2 + 1) / 2`.
             let up = b.binary(BinOp::Add, count, less);
             count = b.binary(BinOp::Udiv, up, own);
         }

@@ -182,6 +182,7 @@ impl Widener<'_> {
             }
         };
         let (x, old) = (b.splat(x, n), b.splat(old, n));
+        // With lanes 1 and 3 on, 2 * `x` was added: lane 1 gets `old`, lane 3 `old + x`.
         let added = b.binary(BinOp::Mul, earlier_count, x);
         let lanes = b.binary(if op == RmwOp::Add { BinOp::Add } else { BinOp::Sub }, old, added);
         self.finish(inst, smallvec![lanes])

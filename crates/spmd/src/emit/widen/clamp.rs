@@ -144,6 +144,7 @@ impl Widener<'_> {
         } else {
             // With a divisor of at most the distance, `n - distance` would wrap. (It may be zero: then this is false.)
             let wide = b.icmp(IntCc::Ugt, n, distance);
+            // `i / 16` in 8 lanes of stride 1: lane 0's remainder must be below 16 - 7.
             let limit = b.binary(BinOp::Sub, n, distance);
             let test = b.icmp(IntCc::Ult, remainder, limit);
             b.binary(BinOp::And, wide, test)

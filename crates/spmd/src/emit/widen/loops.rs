@@ -156,6 +156,7 @@ impl Widener<'_> {
         let lane_cond = self.lane(cond)?;
         let negated = self.not(lane_cond);
         let (stay, leave) = if stays { (lane_cond, negated) } else { (negated, lane_cond) };
+        // Lanes that have left before are in neither mask.
         let (stay, leave) = (self.and(mask, stay), self.and(mask, leave));
         let continues = self.b().any(stay);
         Ok((Some(stay), Some(leave), continues))

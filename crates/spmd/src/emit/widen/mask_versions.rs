@@ -148,6 +148,7 @@ impl Widener<'_> {
         let mut ends = Vec::new();
         self.mask_versions(mask, |w, mask| {
             if let Some(mask) = mask {
+                // Behind the test that not all are on, perhaps none is.
                 let any = w.b().any(mask);
                 let (check, some_on) = (w.cur, w.new_block());
                 w.b().branch(any, some_on, after);

@@ -311,6 +311,8 @@ impl Widener<'_> {
         let w = self.lanes;
         // A vector that began later would read beyond the last lane's element, where the page may end.
         let last = (w - 1) * step + 1 - w;
+        // Every third element in 4 lanes (0, 3, 6 and 9): vectors at 0, 4 and 6, as one at 8 would end behind element
+        // 9.
         let mut starts: Vec<u16> = (0..step).map(|k| (k * w).min(last)).collect();
         starts.dedup();
         let loaded: Lanes = starts

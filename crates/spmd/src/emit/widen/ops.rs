@@ -224,6 +224,7 @@ impl Widener<'_> {
         let distance = self.b().binary(BinOp::Mul, first, by);
         let narrow = self.func.ty(base);
         let (narrow_distance, wide_distance) = (self.low_bits(distance, narrow), self.low_bits(distance, to));
+        // The first lane that is on is exact in the narrow type. Widened, its distance from lane 0 is taken away again.
         let first_on = self.b().binary(BinOp::Add, base, narrow_distance);
         let wide = self.b().cast(op, first_on, to);
         self.b().binary(BinOp::Sub, wide, wide_distance)

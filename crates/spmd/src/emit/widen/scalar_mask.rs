@@ -121,6 +121,7 @@ impl Widener<'_> {
             let (within, op) = (if signed { IntCc::Sle } else { IntCc::Ule }, BinOp::Add);
             (b.icmp(within, bound, most), b.binary(op, bound, distance))
         } else {
+            // `i < n` in 8 lanes of stride 1: lane 0 must be below `n - 7`, where `n` is at least 7.
             let least = b.iconst(ty, (lowest + span) & mask);
             let (within, op) = (if signed { IntCc::Sge } else { IntCc::Uge }, BinOp::Sub);
             (b.icmp(within, bound, least), b.binary(op, bound, distance))

@@ -156,6 +156,7 @@ impl Widener<'_> {
         let data = &self.item.func.insts[inst];
         let (p, x) = (data.args[0], data.args[1]);
         let ty = self.item.func.ty(x);
+        // Components, lanes, and the elements from one lane to the next.
         let (n, w, step) = (ty.lanes, self.lanes, (by / i64::from(ty.scalar.bytes())) as u16);
         let around = self.store_gaps.stores.get(&inst).copied().unwrap_or_default();
         // Local and private memory of a group is in the first-level cache anyway.

@@ -169,6 +169,7 @@ impl Widener<'_> {
             sums = shift_up(self, sums, 1);
         }
         let mut step = 1;
+        // After the step of `s`, lane `l` has the sum of the 2 * `s` lanes up to it, or of all there are.
         while step < n {
             let shifted = shift_up(self, sums, step);
             sums = self.b().binary(op, shifted, sums);

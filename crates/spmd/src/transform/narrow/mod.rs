@@ -296,6 +296,7 @@ impl<'a> Search<'a> {
         let mut mark = |v: Value| mixed[v.index()] |= func.ty(v).scalar == Scalar::I1;
         for &b in self.item.cfg.rpo() {
             for data in func.blocks[b].insts.iter().map(|&i| &func.insts[i]) {
+                // A mask that only selects narrow values has narrow lanes throughout.
                 let narrow = data.op == Op::Select && data.result.is_some_and(|r| self.is_narrow(r));
                 data.args.iter().skip(usize::from(narrow)).copied().for_each(&mut mark);
             }
