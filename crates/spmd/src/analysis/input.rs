@@ -171,6 +171,7 @@ impl VectorInput {
         // Results that nobody uses need no vectors: an atomic operation, say, whose old value is dropped.
         let mut used = vec![false; func.values.len()];
         for &b in &func.layout {
+            // By instructions and by terminators, whose arguments are passed to block parameters.
             let args = func.blocks[b].insts.iter().flat_map(|&i| &func.insts[i].args);
             args.for_each(|a| used[a.index()] = true);
             func.blocks[b].term.for_each_use(|v| used[v.index()] = true);
@@ -268,6 +269,7 @@ impl VectorInput {
             let blocks = blocks().filter(move |&(_, own)| own == l);
             blocks.flat_map(|(b, _)| &self.func.blocks[b].insts).map(|&i| &self.func.insts[i])
         };
+        // The loop with the most atomic operations is taken for the one in which the counting is done.
         let atomics = |&l: &usize| insts(l).filter(|data| matches!(data.op, Op::AtomicRmw { .. })).count();
         let most = blocks().map(|(_, l)| l).max_by_key(atomics);
         most.into_iter().flat_map(insts).any(|data| {

@@ -21,6 +21,7 @@ pub struct Pressure {
 
 impl Ord for Pressure {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        // The size alone: what part of it is in short vectors is asked for separately.
         self.halves.cmp(&other.halves)
     }
 }
@@ -149,6 +150,7 @@ impl<'a> Live<'a> {
         let none = Set(vec![0; func.values.len().div_ceil(64)]);
         let mut live = Live { item, entry: vec![none; func.blocks.len()] };
         loop {
+            // Around loops, what is live at a header becomes known only after its latch: until nothing changes.
             let mut changed = false;
             for &b in item.cfg.rpo().iter().rev() {
                 // Backward through the block: a result is not live before its definition, an operand is before its use.

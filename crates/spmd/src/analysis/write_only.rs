@@ -92,6 +92,7 @@ impl WriteOnly {
 
 /// Whether an operation may synchronise with other groups, that is, publish what was written.
 fn synchronises_groups(func: &Function, op: &Op, p: Option<Value>) -> bool {
+    // Other groups do not see local and private memory.
     let is_group_private = || p.is_some_and(|p| matches!(func.ty(p).space(), Some(Space::Local | Space::Private)));
     match op {
         op if op.is_atomic() => !is_group_private(),

@@ -183,6 +183,7 @@ fn bytes_loaded(func: &Function, loops: &Loops, affine: &Affine<'_>) -> u64 {
 /// over the coefficients of a small filter.
 fn computes_from_tiles(func: &Function, loops: &Loops, affine: &Affine<'_>) -> bool {
     loops.loops.iter().enumerate().any(|(l, of)| {
+        // All blocks of the loop, those of inner loops included: a barrier there is one of this loop, too.
         let ops = || of.blocks.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i]);
         let accesses = |data: &InstData, space| func.ty(data.args[0]).space() == Some(space);
         let reads = |data: &InstData| matches!(data.op, Op::Load { .. }) && accesses(data, Space::Local);
@@ -205,6 +206,7 @@ impl Locals {
     fn of(module: &Module, func: &Function) -> Option<Locals> {
         let (mut at, mut size) = (FxHashMap::default(), 0u64);
         for (_, data) in func.insts_in_layout() {
+            // Each variable once, one after the other as they are found.
             let Op::GlobalAddr(g) = data.op else { continue };
             let global = &module.globals[g];
             if global.space == Space::Local && !at.contains_key(&g) {

@@ -65,6 +65,7 @@ pub const LIMITS: &[Limit] = &[large_code, short_rows];
 /// The live values of loops exceed even one register each, and are mostly short vectors. Scalar code holds each in few
 /// registers: they are vectors already.
 fn short_vectors_exceed_registers(q: &WidthQuery<'_>) -> Option<Bound> {
+    // More than twice what the registers hold, though each value has one: most would be spilled.
     let exceeds = q.pressure.halves * q.native > 2 * q.register_halves();
     let is_vectors = 2 * q.pressure.in_vectors > q.pressure.halves;
     (exceeds && is_vectors).then(|| Bound::scalar(WidthReason::ShortVectorsExceedRegisters))
@@ -123,6 +124,7 @@ fn counts_by_atomics(q: &WidthQuery<'_>) -> Option<Bound> {
 /// Lanes write a column of a matrix. Each lane keeps a cache line open, and the lines share few sets of the cache:
 /// [`cloom_target::Tuning::open_lines_written`] has the measurement.
 fn writes_columns(q: &WidthQuery<'_>) -> Option<Bound> {
+    // One line for each lane: more lanes than that evict each other's lines.
     let lanes = q.native.min(q.tuning.open_lines_written);
     (q.column() == Some(Column::Written)).then(|| Bound::at_most(lanes, WidthReason::WritesColumns))
 }
@@ -136,6 +138,8 @@ fn reads_columns(q: &WidthQuery<'_>) -> Option<Bound> {
 /// Each lane writes its own row in a loop: [`store_streams`] has the measurement.
 fn writes_rows(q: &WidthQuery<'_>) -> Option<Bound> {
     let lines = q.items.iter().filter_map(|item| store_streams::written(item)).max().filter(|&lines| lines > 0)?;
+    // Each lane has several lines open. A row's line is complete within some iterations, so that as many may be open as
+    // for reading; but no fewer lanes than for columns, whose lines are open for longer.
     let (written, read) = (q.tuning.open_lines_written, q.tuning.open_lines_read);
     Some(Bound::at_most(q.native.min((read / lines).clamp(written, read)), WidthReason::WritesRows))
 }
@@ -144,6 +148,7 @@ fn writes_rows(q: &WidthQuery<'_>) -> Option<Bound> {
 fn writes_records(q: &WidthQuery<'_>) -> Option<Bound> {
     let bytes = q.items.iter().filter_map(|item| record_stores::stride(item)).max().filter(|&bytes| bytes > 0)?;
     let lines = q.tuning.open_lines_written;
+    // Records shorter than a line share lines, which allows more lanes for as many lines.
     let lanes = (u64::from(lines * q.tuning.cache_line) / bytes).max(u64::from(lines));
     Some(Bound::at_most(q.native.min(1 << lanes.ilog2()), WidthReason::WritesRecords))
 }
@@ -177,6 +182,7 @@ fn large_code(q: &WidthQuery<'_>, lanes: u32) -> Option<Bound> {
 
 /// Lanes beyond the end of a row would be inactive in every vector.
 fn short_rows(q: &WidthQuery<'_>, lanes: u32) -> Option<Bound> {
+    // The candidates are powers of two: a row of 12 is one vector of 16 lanes with 4 off.
     let row = q.row.next_power_of_two();
     (row < lanes).then(|| Bound::at_most(row, WidthReason::ShortRows))
 }

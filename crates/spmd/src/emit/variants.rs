@@ -163,6 +163,7 @@ impl Variants {
 /// The most lanes: the widest values of a long function fill as many registers as hide its latency (in loops, calls
 /// in a row overlap little); those of a slow path fill one, as it is rarely run.
 fn most_lanes(scalar: &Function, vectors: Vectors<'_>) -> u16 {
+    // The widest value that is computed decides, as it takes the most registers.
     let results = scalar.insts_in_layout().filter_map(|(_, data)| data.result);
     let computed = results.map(|v| scalar.ty(v)).filter(|ty| ty.is_int() || ty.is_float());
     let widest = scalar.params.iter().copied().chain(computed).map(|ty| ty.scalar.bytes()).max();

@@ -93,6 +93,7 @@ pub fn lay_out(func: &Function, graph: &ContinuationGraph, divergence: &Divergen
             slots[v.index()] = Some(Slot::Item(item.allocate(bytes, u64::from(align))));
         }
     }
+    // Without divergent dispatch, the exits of a group's vectors are the same, and nobody needs to remember them.
     let next = graph.divergent_dispatch.then(|| item.allocate(4, 4));
     // Records follow at multiples of their alignment, and not in the cache lines of the group's slots.
     let fixed = group.end.next_multiple_of(item.align.max(MIN_ALIGN));

@@ -133,6 +133,7 @@ impl Search<'_> {
     /// Whether an address is a constant offset into a variable in local memory, with room for a value of this type.
     fn is_in_local_variable(&self, p: Value, ty: Type) -> bool {
         let func = self.func;
+        // Only constant offsets: an index could be anything where the source does not load.
         let (base, offset) = match func.def_inst(p).map(|i| &func.insts[i]) {
             Some(data) if data.op == Op::PtrAdd => (data.args[0], func.const_bits(data.args[1])),
             _ => (p, Some(0)),

@@ -71,6 +71,7 @@ struct Promise {
 /// lanes, `max` the largest values of all.
 pub fn run(func: &mut Function, params: &[Param], varying: &[Value], max: &[u64]) -> NoWrap {
     let none = NoWrap { known: 0, checked: None };
+    // Before any analysis: functions with indices of 64 bits have nothing to promise.
     if !func.insts_in_layout().any(|(_, data)| is_widening(func, &data.op, &data.args)) {
         return none;
     }
@@ -96,6 +97,7 @@ pub fn run(func: &mut Function, params: &[Param], varying: &[Value], max: &[u64]
     }
     // One condition for all promises: if one of them does not hold, the group runs the function as it was.
     let all: Vec<Bound> = checked.iter().map(|p| p.bound).collect();
+    // A long condition would cost each group time, and a large copy time to compile.
     let may_copy = !all.is_empty() && func.size() <= MAX_INSTS && bounds.count_checks(&all) <= MAX_CHECKS;
     let condition = (may_copy && runs_alone(func, params)).then(|| bounds.emit(&all));
     let promise = |func: &mut Function, p: &Promise| func.insts[p.inst].flags |= p.flags;
@@ -106,6 +108,7 @@ pub fn run(func: &mut Function, params: &[Param], varying: &[Value], max: &[u64]
         checked.iter().for_each(|p| promise(&mut copy, p));
         let mut spans: Vec<Span> = checked.iter().map(|p| func.insts[p.inst].span).collect();
         let mut seen = FxHashSet::default();
+        // An index of several sums in one expression has one position in the source.
         spans.retain(|&span| seen.insert(span));
         Checked { condition, func: copy, spans }
     });

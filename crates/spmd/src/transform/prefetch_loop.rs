@@ -160,6 +160,7 @@ fn cost(item: &VectorInput, i: Inst) -> u32 {
     let is_varying = data.args.first().is_some_and(|&p| item.shapes.of(p) == Shape::Varying);
     match class(&data.op) {
         OpClass::AtomicUpdate => 12,
+        // Lane by lane or a gather; a plain load of a vector is issued in a cycle or two.
         OpClass::Access if is_varying => 8,
         OpClass::Access => 2,
         OpClass::Call | OpClass::PureCall => 50,

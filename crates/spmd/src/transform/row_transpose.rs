@@ -151,6 +151,7 @@ impl RowLoop<'_> {
                     map.clone_inst(func, i, to);
                 }
             }
+            // What the body passes to the header is what the next iteration begins with.
             let next: Vec<Value> = match func.blocks[body].term.edge(0) {
                 Some(e) => e.args.iter().map(|&v| map.value(v)).collect(),
                 None => Vec::new(),
@@ -177,6 +178,7 @@ fn extract_element(
     let p = map.value(data.args[0]);
     let mut b = Builder { span: data.span, ..Builder::new(func, to) };
     let whole = Type::vector(ty.scalar, ty.lanes * iterations);
+    // In the first iteration of the strip, at its address; the others take their parts.
     let whole = *vectors.entry(i).or_insert_with(|| b.load(whole, p, align, data.flags));
     let lanes: Vec<u16> = (n * ty.lanes..(n + 1) * ty.lanes).collect();
     let part = if ty.is_vector() { b.shuffle(whole, whole, &lanes) } else { b.extract_lane(whole, n) };

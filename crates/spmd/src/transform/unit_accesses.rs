@@ -115,6 +115,7 @@ fn load(b: &mut Builder<'_>, p: Value, r: Value, align: u32, unit: u32) -> (Op, 
     for k in 0..count {
         // A vector of three may end inside of a unit.
         let part = Type::vector(part.scalar, part.lanes.min(ty.lanes.max(count) - k * part.lanes));
+        // Each part begins a unit: its offset is a multiple of it.
         let p = b.ptr_offset(p, u64::from(k) * u64::from(unit));
         let v = b.load(part, p, align.min(unit), Flags::empty());
         match part.lanes {

@@ -65,6 +65,7 @@ impl<T> Versioned<T> {
         f: &mut dyn FnMut(usize, T) -> Result<Versioned<U>, E>,
     ) -> Result<Versioned<U>, E> {
         Ok(match self {
+            // Numbered from the left: version 0 is where all conditions hold.
             Versioned::One(one) => {
                 *number += 1;
                 f(*number - 1, one)?
@@ -83,6 +84,7 @@ impl<T> Versioned<T> {
             Versioned::Two { func, params, cond, versions } => {
                 let [then, els] = *versions;
                 match els {
+                    // The spare version is right in all cases, so that the condition is not needed either.
                     Versioned::One(spare) if is_spare(&spare) => Versioned::One(spare),
                     els => {
                         let versions = [then.drop_first(is_spare), els.drop_first(is_spare)];

@@ -39,6 +39,7 @@ impl GroupBounds<'_> {
         for check in self.checks(&all) {
             let x = writer.bound(check);
             let Entry { expr, limit, .. } = self.entries[check.0 as usize];
+            // A bound may have both: a limit, and a difference that must not be negative.
             let mut holds = Vec::new();
             if let Some(limit) = limit {
                 let mut b = writer.b();
@@ -101,6 +102,7 @@ impl Writer<'_> {
         }
         let from = self.bounds.func;
         let new = match from.values[v].def {
+            // `Shared` admits parameters of the entry only, each of which the group can compute.
             ValueDef::Param(_, k) => self.input(self.bounds.params[k as usize], from.ty(v)),
             ValueDef::Inst(i) => {
                 let data = &from.insts[i];

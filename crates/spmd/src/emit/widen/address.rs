@@ -77,6 +77,7 @@ impl<'a> Widener<'a> {
         let is_pointer = |s: Symbol| matches!(s, Symbol::Value(v, _) if item.func.ty(v).is_ptr());
         // First what varies, then the pointer among what does not: one of each, with a constant factor.
         let Some((parts, rest)) = affine.form(p, Ext::Own).coefficients(varies) else { return Ok(None) };
+        // The pointer apart from the offset: it is added last, by `ptradd`.
         let Some((pointers, offset)) = rest.coefficients(is_pointer) else { return Ok(None) };
         let (&[(Symbol::Value(v, ext), ref factor)], &[(Symbol::Value(pointer, _), ref once)]) =
             (&parts[..], &pointers[..])
@@ -94,6 +95,7 @@ impl<'a> Widener<'a> {
             },
             _ => None,
         };
+        // A pointer at a fixed stride has no one value for all lanes.
         let Some((_, base)) = uniform(Symbol::Value(pointer, Ext::Own)) else { return Ok(None) };
         // A strided symbol has no scalar that serves all lanes, so only uniform ones are allowed in the base.
         let Some(known) = offset.symbols().map(uniform).collect::<Option<FxHashMap<_, _>>>() else { return Ok(None) };
@@ -229,6 +231,7 @@ impl<'a> Widener<'a> {
     fn operation(&self, v: Value, at: Inst, depth: u32) -> Option<Inst> {
         let inst = self.item.func.def_inst(v)?;
         let data = &self.item.func.insts[inst];
+        // Few and cheap operations, as they are repeated for each lane.
         let simple = depth > 0 && is_simple(&data.op);
         (simple && data.args.iter().any(|&a| self.is_of_narrow_loads(a, at, depth - 1))).then_some(inst)
     }

@@ -316,6 +316,7 @@ impl<'a> Search<'a> {
                 list.push((v, -CONVERSION * lanes(v) * self.times(b), Span::NONE));
             }
         };
+        // Uniform values are truncated once, as scalars. Of a strided one the base is, and lanes are made of that.
         let truncation_cost = |a: Value| match self.item.shapes.of(a) {
             Shape::Varying if is_wide(func.ty(a)) => CONVERSION,
             Shape::Strided { .. } => 1,
@@ -330,6 +331,7 @@ impl<'a> Search<'a> {
                     Op::Binary(BinOp::Mul) => 3,
                     Op::Binary(BinOp::Udiv | BinOp::Urem | BinOp::Sdiv | BinOp::Srem) => 8,
                     Op::Binary(_) | Op::Unary(_) | Op::Select => wide,
+                    // From bytes to 16 bits instead of 32: half as many registers come out.
                     Op::Cast(_) if func.ty(data.args[0]).scalar.bits() < 16 => 1,
                     _ => 0,
                 };
@@ -354,6 +356,7 @@ impl<'a> Search<'a> {
                     let gain = if meets { -CONVERSION } else { 1 };
                     list.extend(v.map(|v| (v, gain * lanes(v) * self.times(b), data.span)));
                 }
+                // Any other instruction needs its operands in full.
                 _ => data.args.iter().for_each(|&a| extend(&mut list, a)),
             }
         }
