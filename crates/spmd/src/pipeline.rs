@@ -380,6 +380,7 @@ impl Pipeline<'_> {
             });
             (result.as_ref().map_or(0, |canonical| canonical.changes), result)
         });
+        // Arguments that canonical form has made up: analyses leave them out, as they would make parameters vary.
         let unspecified = canonical?.unspecified;
         cloom_passes::manager::verify(module, &func, passes::CANONICALIZE);
         let mut item = VectorInput::new(func, unspecified, &around)?;
@@ -396,6 +397,7 @@ impl Pipeline<'_> {
                 let (operation, form, reason) = transform.decision;
                 let decision = Decision::new(operation, form, reason);
                 decisions.extend(rewrite.changes.iter().map(|&span| decision.clone().at(span, &cut.split)));
+                // Remembered: if scalar code is the result, it is made anew without strips (`plan`).
                 item.pattern.transposed |= transform.id == passes::ROW_TRANSPOSE;
                 // All analyses anew, for the next transformation.
                 item = item.rewritten(rewrite, &around)?;

@@ -265,6 +265,7 @@ impl Search<'_, '_> {
         if !may_bound || self.is_shared(id) || !self.is_shared(limit) {
             return;
         }
+        // The forms of values are made here at the earliest: most comparisons have failed the cheap tests by now.
         let form = self.form(id);
         // `if (get_sub_group_id() == 0)`.
         if cc == IntCc::Eq && self.func.const_bits(limit) == Some(0) && self.is_vector_number(&form) {

@@ -295,6 +295,7 @@ fn origins(func: &Function, unspecified: &Unspecified) -> Vec<Origin> {
                     Op::PtrAdd => of(0).indexed(),
                     // One of two constant offsets is not constant.
                     Op::Select => of(1).join(of(2)).indexed(),
+                    // An `alloca` is an address into itself from the start, and other results never are one.
                     _ => continue,
                 };
                 set(&mut origin, r, new);

@@ -174,6 +174,7 @@ impl Ranges {
             Op::Shuffle(mask) => {
                 let first = func.ty(data.args[0]).lanes;
                 let (x, y) = (arg(0)?, arg(1)?);
+                // Only operands that a lane is taken from count.
                 match (mask.iter().any(|&m| m < first), mask.iter().any(|&m| m >= first)) {
                     (true, false) => x,
                     (false, true) => y,

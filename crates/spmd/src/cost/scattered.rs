@@ -178,6 +178,7 @@ fn of_loops<'a>(
             match data.op {
                 Op::Load { .. } | Op::Store { .. } => {
                     let p = data.args[0];
+                    // Local and private memory is near: only buffers are far away.
                     found.only_global &= func.ty(p).space() == Some(Space::Global);
                     let is_private = func.ty(p).space() == Some(Space::Private);
                     found.private += usize::from(is_private && item.shapes.of(p) == Shape::Varying);

@@ -195,6 +195,7 @@ impl Cloner<'_> {
         }
         let Some(inst) = self.kernel.def_inst(v) else { return v };
         let data = &self.kernel.insts[inst];
+        // Its leaves are parameters: what the group has loaded, ids, and what can be computed anywhere.
         let args = data.args.iter().map(|&a| self.rematerialise(start, a)).collect();
         let new = self.func.make_inst(data.op.clone(), args, Some(self.kernel.ty(v)), data.flags, data.span);
         self.func.blocks[start].insts.push(new);

@@ -57,6 +57,7 @@ pub fn choose<'a>(
     if !queries_id(1) && !queries_id(2) {
         return AS_WRITTEN;
     }
+    // Of all continuations together, as they share one order.
     let mut costs = [0u64; 3];
     for (func, params) in parts.clone() {
         let varying: Vec<Value> = {

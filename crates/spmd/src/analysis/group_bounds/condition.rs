@@ -163,6 +163,7 @@ impl Writer<'_> {
                 // Nothing is below zero: a bound of 0 stays 0.
                 b.binary(BinOp::UsubSat, x, one)
             }
+            // What is given with it is a check of its own, which `emit` writes.
             Expr::Given(x, _) | Expr::NotBelow(x, _) => self.bound(x),
         };
         self.done.insert(bound, new);

@@ -239,6 +239,7 @@ impl Widener<'_> {
                 let args = operands.iter().filter_map(operand_of).collect();
                 self.push_interleaved(op, args, ty, flags)
             }
+            // `plan_interleaved` lists no such expression.
             None => components[0],
         }
     }

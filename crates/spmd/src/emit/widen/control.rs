@@ -333,6 +333,7 @@ impl Widener<'_> {
         }
         let span = item.func.blocks[b].term_span;
         self.func.set_term(from, term, span);
+        // Now that the branch is there, each of these blocks has its one predecessor.
         for (edge_block, e) in edges {
             self.seal_with_pred(edge_block, from);
             self.cur = edge_block;

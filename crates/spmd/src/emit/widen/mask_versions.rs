@@ -10,7 +10,7 @@
 //!                                   └──────────────────────────────────────────▶
 //! ```
 //!
-//! Both versions assign the same variables ([`crate::ssa`]), so that the code after them does not depend on
+//! Both versions assign the same variables ([`cloom_ir::ssa`]), so that the code after them does not depend on
 //! which one ran. A mixed version is cold and contains no further pairs.
 //!
 //! A vector that is not full starts with a mask, and its code is a copy of its own. But if all that a mask makes slower

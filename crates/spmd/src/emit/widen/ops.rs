@@ -37,6 +37,7 @@ impl Widener<'_> {
             | Op::DeviceCall(_) => return self.serial(inst),
             Op::AtomicRmw { .. } => return self.atomic(inst),
             op if op.is_subgroup() => return self.subgroup(inst),
+            // A continuation has parameters instead of queries, and ends at a barrier.
             Op::Query { .. } | Op::Barrier => return Err(bug("a query or a barrier is left")),
             _ => {}
         }

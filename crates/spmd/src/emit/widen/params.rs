@@ -1,7 +1,7 @@
 //! Block parameters: variables that edges assign, blended where lanes from several edges join.
 //!
 //! A parameter of the work-item's function becomes one variable for each component of a varying value, one for the
-//! base of a strided value, and three for a value with a checked stride: base, check and lanes. [`crate::ssa`]
+//! base of a strided value, and three for a value with a checked stride: base, check and lanes. [`cloom_ir::ssa`]
 //! turns them into SSA values.
 
 use super::{VecValue, Widener};
@@ -42,6 +42,7 @@ impl Widener<'_> {
         let vars = self.param_vars(p);
         let cur = self.cur;
         let values: SmallVec<[Value; 4]> = vars.iter().map(|&v| self.ssa.read(self.func, cur, v)).collect();
+        // `lanes_of_checked` stops here: these lanes are right whether the check holds or not.
         if let (Shape::Strided { checked: true, .. }, [_, _, lanes]) = (self.item.shapes.of(p), &values[..]) {
             self.joins.checked.insert(p, *lanes);
         }
