@@ -116,6 +116,8 @@ impl<'s> Sema<'s> {
             None => self.copy(name, key, &template, &blocks, span)?,
         };
         self.unit.funcs[caller.0 as usize].calls.push((id, span));
+        // In the order of the parameters that `copied_params` declares: the values first, then what each block
+        // captured.
         values.extend(blocks.into_iter().flat_map(|b| b.captured));
         Some(Expr::value(ExprKind::Call(id, values), template.ret.ty, span))
     }
@@ -142,9 +144,12 @@ impl<'s> Sema<'s> {
         let at = def.declarator.name.map_or(span, |n| n.span);
         let func = Func::internal(name, ir_name, template.ret, at);
         let id = self.add_func(Func { noinline: template.noinline, used: Some(span), ..func });
+        // Known before the body is analysed: a recursive call finds this copy, and the check against recursion reports
+        // it.
         self.copies.insert(key, id);
         // The body sees the file's names and its own, not those around the call.
         let inner = self.scopes.leave_functions();
+        // Restored below; nothing in between may return early.
         let around = (self.cx.take(), std::mem::take(&mut self.outer));
         let base = self.scopes.depth();
         self.cx = Some(FnCx::new(id, name, template.ret, def.specs.span, base));

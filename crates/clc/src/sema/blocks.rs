@@ -93,6 +93,8 @@ impl Sema<'_> {
             }
         }
         let stmts = self.body(&literal.body);
+        // From here on the function around the block is the current one again, and the captured values are read from
+        // its variables.
         let Some(cx) = std::mem::replace(&mut self.cx, self.outer.pop()) else { return Expr::error(span) };
         let ret = match cx.inferred {
             Some(found) => QTy::plain(found.map_or(Ty::VOID, |f| f.0)),
@@ -170,6 +172,8 @@ impl Sema<'_> {
         if level >= self.cx.as_ref()?.scope_base {
             return Some(id);
         }
+        // The scope tells whose variable it is; each function between that one and this captures it from the one around
+        // it.
         let owner = self.outer.iter().rposition(|f| level >= f.scope_base)?;
         let mut from = (id, self.outer[owner].locals[id.0 as usize].ty);
         for inner in owner + 1..=self.outer.len() {
@@ -194,6 +198,7 @@ impl Sema<'_> {
             _ => QTy { is_const: true, ..ty },
         };
         let align = self.types.align_of(ty);
+        // The functions are numbered from the outermost; the current one is behind those that wait.
         let cx = match self.outer.get_mut(inner) {
             Some(cx) => cx,
             None => self.cx.as_mut()?,
@@ -292,6 +297,8 @@ impl Sema<'_> {
     pub(super) fn block_name(&mut self, name: Symbol, func: FuncId, ty: Ty, captured: &[LocalId], span: Span) -> Expr {
         let level = self.scopes.level(name).unwrap_or(0);
         let base = self.cx.as_ref().map_or(0, |cx| cx.scope_base);
+        // A block variable of the function around has its captured values in that function's variables, out of reach
+        // from here. One of program scope captures nothing.
         if level > 0 && level < base {
             let message = format!("a block cannot capture the block `{}`", self.text(name));
             self.push(Diagnostic::error("E0332", span, message).help("declare it in this block, or in program scope"));
@@ -326,6 +333,7 @@ impl Sema<'_> {
             self.not_constant(span, "a value of program scope");
             return Expr::error(span);
         };
+        // Before the check of the arguments: recursion is found even if an argument is wrong.
         self.unit.funcs[cx.id.0 as usize].calls.push((func, span));
         self.unit.funcs[func.0 as usize].used.get_or_insert(span);
         if all.iter().any(Expr::is_error) || ret.ty == Ty::ERROR {

@@ -63,6 +63,8 @@ impl Sema<'_> {
         };
         let text = self.text(name).to_owned();
         let is_builtin = super::builtins::builtin::is_builtin(&text);
+        // A function of the program hides the built-in one of its name, unless it is overloadable: then both are
+        // candidates. In the library the definition is the built-in function, and the table has the signatures.
         let hidden = text.starts_with("__cl_") && !self.opts.library;
         let extends = self.opts.library || funcs.iter().any(|f| self.unit.funcs[f.0 as usize].overloadable);
         if is_builtin && !hidden && (funcs.is_empty() || extends) {
@@ -81,6 +83,8 @@ impl Sema<'_> {
     }
 
     fn user_call(&mut self, name: Symbol, funcs: &[FuncId], args: Vec<Expr>, at: Span, span: Span) -> Expr {
+        // Without a choice, the conversion of each argument reports what is wrong with it, which says more than that
+        // nothing matches.
         if let [only] = funcs {
             return self.finish_call(*only, args, at, span);
         }
@@ -196,6 +200,8 @@ impl Sema<'_> {
     pub(super) fn builtin_signatures(&mut self, name: &str, args: &[Expr]) -> Vec<Sig> {
         // The lanes of the first vector among the arguments, pointees included.
         let lanes = args.iter().find_map(|a| {
+            // Generic rows of the table are instantiated only for one number of lanes: candidates of other widths would
+            // only lengthen the messages.
             let ty = self.types.pointee(a.ty.ty).map_or(a.ty.ty, |p| p.ty);
             self.types.numeric(ty).map(|(_, n)| n).filter(|&n| n > 1)
         });

@@ -82,6 +82,8 @@ impl Sema<'_> {
         if self.fuel == 0 {
             return stuck;
         }
+        // One unit a node, for the whole program: a check at each level of a deep expression evaluates the same nodes
+        // again and again. Without fuel nothing is constant, which is an error where a constant is required.
         self.fuel -= 1;
         let scalar = |types: &Types, ty: Ty| match types.numeric(ty) {
             Some((elem, _)) => ir_scalar(elem),
@@ -128,6 +130,8 @@ impl Sema<'_> {
                 }
             }
             ExprKind::PtrDiff(a, b, size) => match (self.eval(a)?, self.eval(b)?) {
+                // Addresses of different objects have no known distance; elements may have no bytes, as those of empty
+                // structures.
                 (CVal::Addr(g, x), CVal::Addr(h, y)) if g == h => {
                     smallvec![(x.wrapping_sub(y) / (*size).max(1) as i64) as u64]
                 }
@@ -149,6 +153,8 @@ impl Sema<'_> {
             }
             ExprKind::PtrCast(a) => {
                 let value = self.eval(a)?;
+                // `(T *)-1`: an integer is widened with its sign. An address stays an address even as a `ulong`, for a
+                // relocation to fill in; arithmetic on it is then not constant.
                 if let (CVal::Lanes(l), Some((from, _))) = (&value, self.types.numeric(a.ty.ty)) {
                     smallvec![cast_lane(from, Elem::I64, l[0])]
                 } else if let (CVal::Lanes(l), Some((to, _))) = (&value, self.types.numeric(e.ty.ty)) {
@@ -191,12 +197,14 @@ impl Sema<'_> {
 
     /// A built-in function that is one operation of the IR (or the two of `mad`), lane by lane.
     fn eval_builtin(&mut self, sig: &Sig, args: &[Expr], e: &Expr) -> Result<Lanes, Span> {
+        // The cases do what `lower/builtin.rs` does, so that a constant has the bits that the device computes.
         let numeric = self.types.numeric(e.ty.ty);
         let (s, signed) = numeric.map_or((Scalar::I64, true), |(e, _)| (ir_scalar(e), elem_signed(e)));
         let mut known = Vec::new();
         for a in args {
             known.push(self.lanes(a)?);
         }
+        // A scalar operand of a vector function, as in `fmax(v, 0.0f)`, is for all lanes.
         let lane = |k: usize, i: usize| known[k].get(i).copied().unwrap_or(known[k][0]);
         let one = |i| {
             Ok(match sig.lower {
@@ -321,11 +329,12 @@ impl Sema<'_> {
             let known = self.cx.as_ref().and_then(|cx| cx.locals.get(id.0 as usize)?.constant);
             return known.map(|bits| CVal::Lanes(smallvec![bits])).ok_or(lvalue.span);
         }
-        // `offsetof` written by hand: the address of a member of a null pointer.
+        // What is left is data: a constant, an element of a constant table, or a string.
         let (g, at) = self.eval_address(lvalue)?;
         let global = &self.unit.globals[g.0 as usize];
         let Some(data) = &global.data else { return Err(lvalue.span) };
         let is_constant = global.ty.space == Space::Constant || global.ty.is_const;
+        // The bytes are missing while the object's own initialiser is evaluated: `constant int x = x + 1;`.
         if global.ty.is_volatile || !is_constant || data.bytes.is_empty() {
             return Err(lvalue.span);
         }
@@ -371,6 +380,8 @@ impl Sema<'_> {
             }
             // An earlier part at the same offset (a designator used twice) gives way.
             let end = offset.saturating_add(self.types.size(e.ty.ty));
+            // Parts mostly come in ascending order; only one that goes back can lie over an address, so that most parts
+            // need no search.
             if *offset < written {
                 self.fuel = self.fuel.saturating_sub(data.relocs.len() as u64);
                 data.relocs.retain(|r| r.0 + 8 <= *offset || r.0 >= end);
@@ -404,6 +415,7 @@ impl Sema<'_> {
             self.error("E0325", r.span, format!("more than {} addresses in initial values", limits::INIT_PARTS));
             return None;
         }
+        // Addresses in the targets are overwritten by the copies; those between the targets stay.
         let copies = r.offset + r.stride..r.offset + r.stride * r.count + r.size;
         data.relocs.retain(|a| !copies.contains(&a.0) || (a.0 - r.offset) % r.stride >= r.size);
         let (begin, size) = (r.offset as usize, r.size as usize);
@@ -441,6 +453,7 @@ impl Sema<'_> {
                     let from = usize::try_from(from).map_err(|_| e.span)?;
                     let source = self.unit.globals[g.0 as usize].data.as_ref().ok_or(e.span)?;
                     let bytes = source.bytes.get(from..from + size).ok_or(e.span)?.to_vec();
+                    // Data may hold addresses, which move with the bytes.
                     let inside = source.relocs.iter().filter(|r| (from..from + size).contains(&(r.0 as usize)));
                     (bytes, inside.map(|r| (r.0 - from as u64, r.1, r.2)).collect())
                 }

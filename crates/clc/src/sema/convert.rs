@@ -37,6 +37,7 @@ impl Sema<'_> {
                 let ty = self.types.pointer(to);
                 Expr::value(ExprKind::Addr(Box::new(e)), ty, span)
             }
+            // A record has no value in the IR: its lowering is an address, so that no load is needed.
             TyKind::Record(_) => Expr { lvalue: false, ..e },
             TyKind::Atomic(_) => {
                 let message =
@@ -179,6 +180,7 @@ impl Sema<'_> {
                 self.warn_of_changed_constant(&e, to);
                 return self.convert(e, to);
             }
+            // Before the case of scalars: a `bool` becomes all ones in integer lanes, a number becomes itself.
             (TyKind::Bool, TyKind::Vector(elem, _)) => return self.truth_in_lanes(e, to, elem),
             (TyKind::Scalar(_), TyKind::Vector(..)) => return self.splat(e, to),
             (TyKind::Pointer(_), TyKind::Bool) => return self.convert(e, to),
@@ -233,6 +235,8 @@ impl Sema<'_> {
 
     fn assigned_pointer(&mut self, e: Expr, a: QTy, b: QTy, to: Ty, verb: &str, span: Span) -> Expr {
         let (from_name, to_name) = (self.type_name(e.ty.ty), self.type_name(to));
+        // The address spaces come before the types: a pointer into another space is an error even where only the type
+        // would be a warning.
         if a.space != b.space && !becomes(a.space, b.space) {
             if self.is_zero(&e) {
                 return self.constant(0, to, span);

@@ -143,6 +143,8 @@ impl Sema<'_> {
                 self.put_error(name);
                 return;
             }
+            // The library's constants stay internal: a program that is linked with its functions may use the same
+            // names.
             let external = is_extern || (at_file && !is_static && !self.opts.library);
             return match (external, &item.init) {
                 (true, None) if is_extern => self.extern_declaration(name, qty, attrs),
@@ -274,6 +276,7 @@ impl Sema<'_> {
     /// array type counts for both.
     fn external(&mut self, name: Ident, qty: QTy, attrs: TypeAttrs) -> Option<GlobalId> {
         let align = self.align_with(qty, attrs);
+        // An import until a definition comes, in this program or in another one.
         let Some(&id) = self.externals.get(&name.name) else {
             let text = self.text(name.name).to_owned();
             let ir_name = self.global_name(&text);
@@ -335,6 +338,7 @@ impl Sema<'_> {
                 _ => self.declare(name, Entry::Global(id)),
             }
             let global = &mut self.unit.globals[id.0 as usize];
+            // A second definition: the first one's data stays.
             if global.linkage == GlobalLinkage::External {
                 return;
             }
@@ -420,6 +424,8 @@ impl Sema<'_> {
         if matches!(qty.ty, Ty::SAMPLER) {
             qty.is_const = true;
         }
+        // The name is in scope in its own initialiser (`size_t n = sizeof n;`); the type may change there, for an array
+        // without a length.
         let id = self.new_local(Some(name.name), qty, self.align_with(qty, attrs));
         self.declare(name, Entry::Local(id));
         if let Some(init) = &item.init {
@@ -454,6 +460,7 @@ impl Sema<'_> {
         cx.locals[id.0 as usize].align = align;
         let before = cx.private_bytes;
         cx.private_bytes = before.saturating_add(size);
+        // Reported once, by the variable that crosses the limit.
         if before <= limits::PRIVATE && cx.private_bytes > limits::PRIVATE {
             let message = format!("the private variables of one function exceed {} bytes", limits::PRIVATE);
             self.push(

@@ -41,6 +41,7 @@ impl Sema<'_> {
                 let inner = self.expr(inner);
                 Expr { span, ..inner }
             }
+            // `-9223372036854775808`: the literal alone would be an `ulong`, and so would its negation.
             ast::ExprKind::Unary { op: UnaryOp::Minus, operand } if is_least_long_negated(operand) => {
                 self.constant(i64::MIN as u64, Ty::LONG, span)
             }
@@ -84,6 +85,8 @@ impl Sema<'_> {
     fn name(&mut self, name: Symbol, span: Span) -> Expr {
         match self.scopes.get(name) {
             Some((Entry::Local(id), _)) => {
+                // In a block, a variable of the function around it becomes a capture, and the name means the block's
+                // own copy.
                 let Some(id) = self.own_local(name, *id, span) else { return Expr::error(span) };
                 let ty = match &self.cx {
                     Some(cx) => cx.locals[id.0 as usize].ty,
@@ -95,6 +98,7 @@ impl Sema<'_> {
             Some((Entry::Global(id), _)) => {
                 let id = *id;
                 let ty = self.unit.globals[id.0 as usize].ty;
+                // `extern constant struct s x;` may stand before the members of `s` are known; a use of `x` may not.
                 if self.types.record(ty.ty).is_some_and(|r| r.fields.is_none()) {
                     let message = format!("`{}` is of incomplete type `{}`", self.text(name), self.type_name(ty.ty));
                     self.error("E0316", span, message);
@@ -112,6 +116,8 @@ impl Sema<'_> {
                 self.constant(bits, ty, span)
             }
             Some((Entry::Funcs(_) | Entry::Template, _)) => {
+                // A call looks up its callee itself, so this name is used as a value. The type only has to be no error,
+                // so that `rvalue` or `address_of` reports the function.
                 let ty = Ty::INT;
                 Expr::value(ExprKind::FuncName(name), ty, span)
             }
@@ -140,6 +146,7 @@ impl Sema<'_> {
     /// Reports a name that nothing declares.
     pub(super) fn undeclared(&mut self, name: Symbol, span: Span, function: bool) -> Expr {
         let text = self.text(name).to_owned();
+        // These names are macros that exist only where the device has images, so that they come here as unknown names.
         if ["CLK_NORMALIZED_COORDS_", "CLK_ADDRESS_", "CLK_FILTER_"].iter().any(|p| text.starts_with(p)) {
             self.unavailable(span, &format!("`{text}`: samplers and images are"), super::builtins::images::IMAGES_HELP);
             return Expr::error(span);
@@ -147,6 +154,8 @@ impl Sema<'_> {
         let what = if function { "function" } else { "name" };
         let mut d = Diagnostic::error("E0300", span, format!("{what} `{text}` is not declared"));
         let c_name = text.strip_suffix('f').filter(|n| function && super::builtins::builtin::is_builtin(n));
+        // One hint at most, the most certain first: a word of another language, C's `sqrtf` for `sqrt`, then a name of
+        // similar spelling.
         if let Some(help) = crate::source::foreign(&text) {
             d = d.help(help);
         } else if let Some(name) = c_name {
@@ -228,6 +237,8 @@ impl Sema<'_> {
     }
 
     fn address_of(&mut self, operand: &ast::Expr, span: Span) -> Expr {
+        // `&a[n]` may name the element after the last one. The operand is analysed next, and `index` takes the flag, so
+        // that it does not reach index expressions inside the operand.
         self.address_only = matches!(operand.unparenthesised().kind, ast::ExprKind::Index { .. });
         let object = self.expr(operand);
         if object.is_error() || self.is_operand_pipe(&object) {
@@ -255,6 +266,7 @@ impl Sema<'_> {
             return Expr::error(span);
         }
         let ty = self.types.pointer(QTy { is_restrict: false, ..object.ty });
+        // `&*p` reads nothing: it is `p`, with the type that the address has.
         if let ExprKind::Deref(p) = object.kind {
             let kind = ExprKind::PtrCast(p);
             return Expr::value(kind, ty, span);
@@ -313,6 +325,7 @@ impl Sema<'_> {
     }
 
     fn assign(&mut self, target: Expr, rhs: &ast::Expr, span: Span) -> Expr {
+        // The right side is analysed even if the target cannot be assigned, so that its own mistakes are reported too.
         let value = self.expr(rhs);
         if !self.modifiable(&target) {
             return Expr::error(span);
@@ -356,6 +369,7 @@ impl Sema<'_> {
         let one_past = std::mem::take(&mut self.address_only);
         let a = self.expr(base);
         let is_vector = self.types.is_vector(a.ty.ty);
+        // A vector stays an lvalue, because `v[i] = x` writes one component of it.
         let a = if is_vector { a } else { self.rvalue(a) };
         let b = self.rvalue_of(index);
         if a.is_error() || b.is_error() {
@@ -364,6 +378,7 @@ impl Sema<'_> {
         if is_vector && !self.types.is_pointer(b.ty.ty) {
             return self.vector_index(a, b, span);
         }
+        // C defines `a[i]` as `*(a + i)`, so that `i[a]` is valid too.
         let (p, i) = if self.types.is_pointer(a.ty.ty) { (a, b) } else { (b, a) };
         if !self.types.is_pointer(p.ty.ty) {
             let message = format!("`[ ]` needs a pointer, an array or a vector, not a `{}`", self.type_name(i.ty.ty));
@@ -473,10 +488,11 @@ impl Sema<'_> {
         if ty == Ty::ERROR {
             return Expr::error(span);
         }
+        // `(float4)(x)`: one value is for all components, and a vector of the same type is taken as it is.
         if let [one] = elems {
             let mut e = self.expr(one);
             if e.ty.ty == Ty::BOOL {
-                // A component, which is a number, not a cast.
+                // A component is a number, not a truth value: a cast of a `bool` would give all ones for true.
                 e = self.rvalue(e);
                 e = self.promote(e);
             }
@@ -540,6 +556,8 @@ impl Sema<'_> {
         let (qty, least) = match arg {
             TypeOrExpr::Type(t) => (self.type_of_name(t).ty, 1),
             TypeOrExpr::Expr(e) => {
+                // `sizeof a[9]` reads nothing: warnings about code that runs, such as an index out of bounds, do not
+                // apply.
                 let e = self.reached_unless(true, |this| this.expr(e));
                 let align = match (&e.kind, &self.cx) {
                     (ExprKind::Local(id), Some(cx)) => cx.locals[id.0 as usize].align,
@@ -566,6 +584,7 @@ impl Sema<'_> {
             TypeQuery::Alignof => self.constant(align, Ty::ULONG, span),
             TypeQuery::VecStep => {
                 let n = match self.types.numeric(ty) {
+                    // A vector of three components counts as four, as its size does.
                     Some((_, 3)) => 4,
                     Some((_, n)) => u64::from(n),
                     None => 1,
@@ -621,6 +640,7 @@ fn is_least_long_negated(e: &ast::Expr) -> bool {
 /// The first type of the standard's list that holds the value.
 fn int_literal_type(lit: &ast::IntLit) -> Ty {
     let int = !lit.long && lit.value <= i32::MAX as u64 && !lit.unsigned;
+    // Decimal literals become unsigned only by the suffix `u`; `0xffffffff` is a `uint` without one.
     let uint = !lit.long && lit.value <= u64::from(u32::MAX) && (lit.unsigned || !lit.decimal);
     let long = lit.value <= i64::MAX as u64 && !lit.unsigned;
     match (int, uint, long) {

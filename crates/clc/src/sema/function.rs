@@ -99,6 +99,7 @@ impl<'s> Sema<'s> {
         let library = self.opts.library && (is_library(&text) || is_library(public));
         let existing = match self.scopes.get_file(h.name.name) {
             Some((Entry::Funcs(list), _)) => list.clone(),
+            // Another declaration of this name was wrong; that has been reported and does not stand in the way.
             Some((Entry::Error, _)) => Vec::new(),
             Some((_, before)) => {
                 let before = *before;
@@ -140,6 +141,8 @@ impl<'s> Sema<'s> {
             self.error("E0325", h.name.span, format!("more than {} functions are called `{text}`", limits::OVERLOADS));
             return None;
         }
+        // Library functions and overloads have their parameter types in their names; all others keep the name of the
+        // source, by which other programs link to them and the host finds kernels.
         let ir_name = if library {
             cloom_builtins::mangle(&text, h.params.iter().map(|p| self.types.code(p.ty)))
         } else if h.attrs.overloadable && !h.is_kernel {
@@ -265,6 +268,7 @@ impl<'s> Sema<'s> {
     fn check_labels(&mut self, cx: &FnCx) {
         let mut missing: Vec<(Symbol, Span)> =
             cx.labels.iter().filter(|(_, l)| l.defined.is_none()).filter_map(|(n, l)| Some((*n, l.used?))).collect();
+        // The labels come from a hash map; messages are in the order of the source.
         missing.sort_by_key(|m| m.1.lo);
         for (name, span) in missing {
             let message = format!("there is no label `{}` in this function", self.text(name));
@@ -447,6 +451,7 @@ impl<'s> Sema<'s> {
             let mut stack = vec![(start, 0usize)];
             state[start] = 1;
             while let Some(&mut (f, ref mut next)) = stack.last_mut() {
+                // A later call of `f` cannot close a cycle: everything that `f` calls has been followed.
                 let Some(&(callee, span)) = self.unit.funcs[f].calls.get(*next) else {
                     state[f] = 2;
                     stack.pop();
@@ -460,6 +465,7 @@ impl<'s> Sema<'s> {
                         stack.push((callee, 0));
                     }
                     1 => {
+                        // The callee is on the path, so that the path from it to here is the cycle.
                         let from = stack.iter().position(|s| s.0 == callee).unwrap_or(0);
                         let path: Vec<String> = stack[from..]
                             .iter()

@@ -157,7 +157,10 @@ impl Sema<'_> {
             if self.session.diags.is_full() {
                 break;
             }
+            // If a value is ready, its designators have led here and must not be followed again: in `{ [1] = 5 }` for
+            // an array of structures, the 5 is the first member of element 1.
             if let Some((first, rest)) = entry.designators.split_first().filter(|_| cur.ready.is_none()) {
+                // A designator belongs to the object that has the braces, so it ends an object without braces.
                 if !braced {
                     return length;
                 }
@@ -166,6 +169,7 @@ impl Sema<'_> {
                 };
                 index = last;
             } else {
+                // Without a designator only the first member of a union takes a value.
                 let Some(slot) = self.slot(ty, offset, index).filter(|_| !is_union || index == 0) else {
                     if braced {
                         self.excess(ty, cur);
@@ -174,6 +178,7 @@ impl Sema<'_> {
                 };
                 let before = cur.pos;
                 self.member(slot.0, slot.1, cur, out);
+                // Each iteration goes on to the next member or the next entry; otherwise the loop would not end.
                 if cur.pos == before && cur.ready.is_none() {
                     // A member without members takes nothing.
                     if self.types.size(slot.0.ty) == 0 && matches!(self.types.kind(ty), TyKind::Record(_)) {
@@ -281,6 +286,8 @@ impl Sema<'_> {
             cur.pos += 1;
             return None;
         };
+        // The innermost designator writes one value. On the way back each range repeats the bytes that it finds
+        // written, so that `[0 ... 9][0 ... 9] = x` is three parts.
         let (begin, size) = match rest.split_first() {
             Some((next, rest)) => self.designation(ty.ty, offset, next, rest, cur, out)?.1,
             None => {

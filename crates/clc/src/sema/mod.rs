@@ -249,11 +249,13 @@ pub fn analyse<'s>(session: &'s mut Session, unit: &'s ast::TranslationUnit, opt
     };
     sema.declare_predefined();
     for item in &unit.items {
+        // No further error would be kept.
         if sema.session.diags.is_full() {
             break;
         }
         sema.item(item);
     }
+    // Both need the whole program: the definition of a function, or a call of it, may come last.
     sema.define_repeated_prototypes();
     sema.check_recursion();
     (sema.unit, sema.types)
@@ -273,9 +275,11 @@ impl<'s> Sema<'s> {
 
     fn pragma(&mut self, p: &ast::Pragma) {
         match &p.kind {
+            // `opts.contract` is false where a fused operation is slow; a pragma cannot change that.
             ast::PragmaKind::FpContract(on) => self.contract = self.opts.contract && on.unwrap_or(true),
             ast::PragmaKind::Extension { name, enable } => self.extension(*name, *enable),
             ast::PragmaKind::Pack(pack) => self.pack(pack, p.span),
+            // The parser has attached it to its loop.
             ast::PragmaKind::Unroll(_) => {}
         }
     }

@@ -29,6 +29,7 @@ impl Sema<'_> {
         let e = self.promote(e);
         let ty = e.ty.ty;
         match op {
+            // `0 - x` would be wrong for floats: it gives +0 for `x` = +0, where the negation is -0.
             UnaryOp::Minus if elem.is_float() => Expr::value(ExprKind::Unary(UnOp::Fneg, Box::new(e)), ty, span),
             UnaryOp::Minus => {
                 let zero = self.constant(0, ty, span);
@@ -91,6 +92,7 @@ impl Sema<'_> {
             return Expr::error(span);
         }
         if matches!(op, BinaryOp::And | BinaryOp::Or) {
+            // `&&` and `||` take pointers and numbers together, so they come before the checks of either kind.
             return self.logic(op, a, b, op_span, span);
         }
         if self.types.is_pointer(a.ty.ty) || self.types.is_pointer(b.ty.ty) {
@@ -99,6 +101,7 @@ impl Sema<'_> {
         if let Some((cc, ty)) = self.compared_handles(op, &a, &b) {
             return self.compare_handles(cc, ty, a, b, span);
         }
+        // The operands of a shift are promoted separately and have no common type.
         if matches!(op, BinaryOp::Shl | BinaryOp::Shr) {
             return self.shift(op, a, b, op_span, span);
         }
@@ -141,6 +144,7 @@ impl Sema<'_> {
 
     /// An arithmetic node; a product in a sum is contracted where that is allowed.
     fn arithmetic(&mut self, op: BinOp, a: Expr, b: Expr, ty: Ty, span: Span) -> Expr {
+        // A folded constant keeps later checks local: each looks at a node and its direct operands only.
         if let Some(constant) = self.folded(op, &a, &b, ty, span) {
             return constant;
         }
@@ -151,6 +155,8 @@ impl Sema<'_> {
         };
         // One fused operation on halves takes longer than two.
         let is_half = self.types.numeric(ty).is_some_and(|(elem, _)| elem == Elem::F16);
+        // `x * y - c` becomes fma(x, y, -c) and `c - x * y` becomes fma(-x, y, c). Negation is exact, so that each is
+        // still rounded once. If both operands are products, the left one is fused.
         if self.contract && !is_half && matches!(op, BinOp::Fadd | BinOp::Fsub) {
             if is_product(&a) {
                 let ExprKind::Binary(_, x, y) = a.kind else { return Expr::error(span) };
@@ -227,6 +233,7 @@ impl Sema<'_> {
             (false, true) => true,
             _ => s.bits() > elem.bits(),
         };
+        // Constants are exempt: otherwise `c + 1` would be an error for a `char4`, as the literal is an `int`.
         if !greater || (elem.is_float() == s.is_float() && self.eval(scalar).is_ok()) {
             return Some(());
         }
@@ -301,6 +308,7 @@ impl Sema<'_> {
     /// Pointer plus index.
     pub(super) fn pointer_add(&mut self, p: Expr, index: Expr, minus: bool, span: Span) -> Expr {
         let Some(size) = self.stride(p.ty.ty, span) else { return Expr::error(span) };
+        // Widened before it is negated: `p - 1u` goes back by one element, and does not go forward by 2^32 - 1.
         let mut index = self.convert(index, Ty::LONG);
         if minus {
             let zero = self.constant(0, Ty::LONG, span);
@@ -326,6 +334,7 @@ impl Sema<'_> {
         }
         let is_comparison =
             matches!(op, BinaryOp::Lt | BinaryOp::Gt | BinaryOp::Le | BinaryOp::Ge | BinaryOp::Eq | BinaryOp::Ne);
+        // Both operands get one pointer type, because the IR compares values of one type.
         if is_comparison {
             let pair = match (pa, pb) {
                 (Some(x), Some(y)) if overlap(x.space, y.space) => {
@@ -361,6 +370,7 @@ impl Sema<'_> {
                 }
             };
             let Some((a, b)) = pair else { return Expr::error(span) };
+            // Addresses are compared as unsigned numbers.
             return Expr::value(ExprKind::Compare(Cc::Int(int_cc(op, false)), Box::new(a), Box::new(b)), Ty::INT, span);
         }
         let d = self.bad_operands(op, &a, &b, op_span);
@@ -386,6 +396,8 @@ impl Sema<'_> {
             let span = e.span;
             Expr::value(ExprKind::PtrCast(Box::new(e)), ty, span)
         };
+        // The bits of a generic pointer may include a tag for its space, so that a pointer of another space is
+        // converted before it is compared with it.
         match (becomes(x.space, y.space), becomes(y.space, x.space)) {
             (true, _) => (as_generic(a, x), b),
             (_, true) => (a, as_generic(b, y)),
@@ -415,9 +427,11 @@ impl Sema<'_> {
             );
             return Expr::error(span);
         }
+        // Scalars of one type are not kept as they are: of two `char` values, the result is an `int`.
         let (a, b) = if ta == tb && !self.types.is_arithmetic(ta) {
             (a, b)
         } else if self.types.numeric(ta).is_some() && self.types.numeric(tb).is_some() {
+            // The common type is that of a sum. The operator appears in messages only.
             let fake = BinaryOp::Add;
             if self.types.is_vector(ta) && self.types.is_vector(tb) {
                 return self.different_branches(&a, &b, span);
@@ -543,6 +557,8 @@ impl Sema<'_> {
             return Expr::error(span);
         }
         let ty = target.ty.ty;
+        // The target is evaluated once, as the operand of `Update`; `Old` stands for its value, so that `a[f()] += 1`
+        // calls `f` once.
         let old = Expr::value(ExprKind::Old, ty, target.span);
         let value = self.binary(op, old, rhs, op_span, span);
         let value = self.assigned(value, ty, "assign", span);

@@ -56,6 +56,7 @@ impl Sema<'_> {
             (TyKind::Bool, TyKind::Scalar(_)) => Some(2),
             (TyKind::Bool | TyKind::Scalar(_), TyKind::Vector(..)) => Some(3),
             (TyKind::Pointer(a), TyKind::Pointer(b)) => {
+                // A null pointer constant fits a pointer into any space.
                 let null = self.is_zero(arg);
                 if a.space != b.space && !becomes(a.space, b.space) {
                     return null.then_some(2);
@@ -66,6 +67,8 @@ impl Sema<'_> {
                     (true, false) => {
                         Some(if (a.is_const, a.is_volatile) == (b.is_const, b.is_volatile) { 0 } else { 1 })
                     }
+                    // To drop `const` or `volatile` is no conversion, so that a `const` pointer chooses the `const`
+                    // overload.
                     (_, true) => None,
                     (false, _) => (b.ty == Ty::VOID || null).then_some(2),
                 };

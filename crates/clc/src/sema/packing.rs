@@ -38,6 +38,7 @@ impl Sema<'_> {
             state.kept.push((name, state.now));
         }
         if let Some(name) = pack.pop {
+            // `pop, name` drops all that was kept since the `push` of that name.
             let at = state.kept.iter().rposition(|kept| name.is_none() || kept.0 == name);
             match at {
                 Some(at) => {

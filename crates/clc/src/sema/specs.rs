@@ -53,6 +53,8 @@ impl Sema<'_> {
 
     /// The type of specifiers.
     pub(super) fn specs(&mut self, specs: &ast::DeclSpecs) -> Declared {
+        // The order matters: the attributed type is that of the packets, `pipe` makes a pipe of them, and an access
+        // qualifier then belongs to the pipe.
         let mut d = self.type_spec(&specs.ty, specs.ty_span);
         d.ty.ty = self.attributed_type(d.ty.ty, &specs.attrs);
         if let Some(span) = specs.pipe {
@@ -154,6 +156,8 @@ impl Sema<'_> {
                 ast::TypeOrExpr::Type(t) => self.type_of_name(t),
                 ast::TypeOrExpr::Expr(e) => {
                     let e = self.expr(e);
+                    // The address space belongs to the object, not to its type: `typeof(*p) x;` declares a private
+                    // variable, whatever `p` points to.
                     Declared { ty: QTy { space: Space::Private, ..e.ty }, space: None }
                 }
             },
@@ -202,6 +206,7 @@ impl Sema<'_> {
                     Ty::ERROR
                 }
             },
+            // A flag is an `int` that is 0 or 1; `atomic_flag_test_and_set` exchanges it with 1.
             BuiltinType::AtomicFlag => self.types.intern(TyKind::Atomic(Elem::I32)),
             BuiltinType::Queue if self.opts.blocks => Ty::QUEUE,
             BuiltinType::ClkEvent if self.opts.blocks => Ty::CLK_EVENT,
@@ -239,6 +244,8 @@ impl Sema<'_> {
     /// Applies a declarator. A function derivation, which can only be the first, gives a function type.
     pub(super) fn declarator(&mut self, base: Declared, declarator: &ast::Declarator) -> Declared {
         let mut d = base;
+        // The list goes from the name outwards (`int *a[3]`: array, pointer); the type is built from the specifiers
+        // inwards.
         for (i, step) in declarator.derivations.iter().enumerate().rev() {
             if self.types.depth(d.ty.ty) >= limits::TYPE_DEPTH {
                 self.error(
@@ -296,8 +303,12 @@ impl Sema<'_> {
                         d.ty.ty = Ty::ERROR;
                         continue;
                     }
+                    // `const`, `volatile` and the address space stay with the array, where `rvalue` reads them when the
+                    // array becomes a pointer. The element keeps only what belongs to each element.
                     let of = QTy { is_restrict: d.ty.is_restrict, align: d.ty.align, ..QTy::plain(d.ty.ty) };
                     let size = self.types.size(of.ty);
+                    // An alignment from a `typedef` does not change the size: after `typedef float f
+                    // __attribute__((aligned(16)))`, the second element of `f a[2]` would not be aligned.
                     if !size.is_multiple_of(u64::from(of.align.max(1))) {
                         let message =
                             format!("the elements of an array have {size} bytes, but an alignment of {}", of.align);
@@ -325,6 +336,7 @@ impl Sema<'_> {
                         );
                     }
                     let is_block = i > 0 && matches!(declarator.derivations[i - 1].kind, DerivationKind::Block { .. });
+                    // A function whose result is a function, `int f(void)(void)`, has an error of its own below.
                     if i != 0 && !is_block && !matches!(declarator.derivations[0].kind, DerivationKind::Function { .. })
                     {
                         self.error("E0211", step.span, "function pointers are not allowed in OpenCL C");
@@ -340,6 +352,8 @@ impl Sema<'_> {
                         self.error("E0332", step.span, "a block cannot be the result of a function");
                         d = Declared::plain(Ty::ERROR);
                     }
+                    // Which block a parameter means is known only for functions, which are copied for each choice of
+                    // blocks.
                     let params = params.iter().map(|p| self.param_type(p, !is_block)).collect();
                     let ty = self.types.intern(TyKind::Function(d.qty(), params));
                     d = Declared::plain(ty);
@@ -445,6 +459,8 @@ impl Sema<'_> {
     }
 
     fn record(&mut self, r: &ast::RecordSpec) -> Ty {
+        // With members, `struct s` defines a type of this scope, which may hide an outer one; without, it names a
+        // visible type.
         let known = match (r.tag, &r.fields) {
             (Some(tag), Some(_)) => self.scopes.tag_here(tag.name),
             (Some(tag), None) => self.scopes.tag(tag.name),
@@ -463,6 +479,7 @@ impl Sema<'_> {
                 ty
             }
             None => {
+                // The type exists before its members are analysed, because they may point to it.
                 let id = RecordId(self.types.records.len() as u32);
                 self.types.records.push(Record {
                     is_union: r.is_union,
@@ -506,6 +523,8 @@ impl Sema<'_> {
                     let packed = a.packed || own.packed || outer.packed;
                     let natural = if packed { 1 } else { this.types.align_of(ty) };
                     let asked = own.align.max(outer.align).unwrap_or(1);
+                    // `packed` takes away the alignment of the type, `aligned` of the member raises what is left, and
+                    // `#pragma pack` limits both.
                     let alignment = natural.max(asked.into()).min(limit);
                     let offset = if r.is_union { 0 } else { end.next_multiple_of(alignment) };
                     if let Some(name) = name
@@ -543,6 +562,7 @@ impl Sema<'_> {
             self.error("E0325", r.span, "structure is too large");
             (size, fields) = (0, Vec::new());
         }
+        // `aligned` of the structure only raises the alignment; `#pragma pack` does not limit it.
         let align = align.max(a.align.unwrap_or(1).into());
         let record = &mut self.types.records[id.0 as usize];
         record.align = align;
@@ -615,6 +635,7 @@ impl Sema<'_> {
             (low, high) = (low.min(next), high.max(next));
             let ty = enum_type(next, next);
             let bits = next as u64 & super::constant::mask(&self.types, ty);
+            // Declared at once: the values of later enumerators may use this one.
             self.declare(item.name, Entry::Constant(bits, ty));
             next = next.wrapping_add(1);
         }

@@ -33,6 +33,7 @@ impl Sema<'_> {
             self.error("E0209", span, "statements in an expression are possible only inside of functions");
             return Expr::error(span);
         };
+        // A `case` in the braces must not belong to a `switch` around them.
         let switches = std::mem::take(&mut cx.switches);
         cx.in_expression += 1;
         self.scopes.open();
@@ -70,6 +71,7 @@ impl Sema<'_> {
         let mut out = Vec::new();
         self.stmt(s, &mut out);
         self.scopes.close();
+        // One statement needs no block around it: the scope is only one of names, and the names are resolved.
         let kind = match out.len() {
             1 => return out.pop().map_or_else(|| Box::new(nothing(s.span)), Box::new),
             _ => StmtKind::Block(out),
@@ -140,6 +142,7 @@ impl Sema<'_> {
                 let mut first = Vec::new();
                 self.stmt(init, &mut first);
                 let cond = cond.as_ref().map(|c| self.condition(c));
+                // Analysed before the body, as it is written, so that messages come in the order of the source.
                 let step = step.as_ref().map(|s| self.expr(s));
                 step.iter().for_each(|s| self.warn_unused(s));
                 let body = self.loop_body(body);
@@ -233,6 +236,7 @@ impl Sema<'_> {
     fn check_cases(&mut self, s: &SwitchCx) -> Vec<(u64, u64, LabelId)> {
         let scalar = self.types.numeric(s.ty).map_or(cloom_ir::Scalar::I32, |(e, _)| ir_scalar(e));
         let signed = self.types.numeric(s.ty).is_none_or(|(e, _)| elem_signed(e));
+        // 128 bits hold the values of `long` and of `ulong`.
         let key = |bits: u64| match signed {
             true => i128::from(eval::signed(scalar, bits)),
             false => i128::from(bits),
@@ -240,6 +244,7 @@ impl Sema<'_> {
         let mut sorted: Vec<&(u64, u64, LabelId, Span)> = s.cases.iter().collect();
         sorted.sort_by_key(|c| key(c.0));
         for pair in sorted.windows(2) {
+            // The cases are sorted by their first values: if any two overlap, two neighbours do.
             if key(pair[0].1) >= key(pair[1].0) {
                 let (first, second) = match pair[0].3.lo <= pair[1].3.lo {
                     true => (pair[0], pair[1]),
@@ -309,6 +314,7 @@ impl Sema<'_> {
             self.error("E0304", e.span, message);
             return None;
         }
+        // The case gets the promoted type of the `switch`, whose bits are compared.
         let value = self.convert(value, ty);
         match self.eval_int(&value) {
             Some(n) => Some(n as u64 & super::constant::mask(&self.types, ty)),
@@ -390,6 +396,7 @@ fn completes(s: &Stmt) -> bool {
         StmtKind::Return(_) | StmtKind::Goto(_) | StmtKind::Break | StmtKind::Continue => false,
         StmtKind::Block(list) => falls_through(list),
         StmtKind::If(_, a, b) => completes(a) || b.as_ref().is_none_or(|b| completes(b)),
+        // Only a loop whose condition is a constant, or missing, never ends; it completes by a `break`.
         StmtKind::Loop { cond, body, .. } => {
             let forever =
                 cond.as_ref().is_none_or(|c| matches!(&c.kind, ExprKind::Const(l) if l.iter().any(|&b| b != 0)));

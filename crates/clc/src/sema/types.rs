@@ -369,6 +369,7 @@ impl Types {
     /// Size and alignment in bytes; `None` of a type that has no (known) size.
     pub fn layout(&self, ty: Ty) -> Option<(u64, u64)> {
         Some(match *self.kind(ty) {
+            // An error has a size, so that a check of sizes does not report it a second time.
             TyKind::Error | TyKind::Bool => (1, 1),
             TyKind::Scalar(e) | TyKind::Atomic(e) => (u64::from(e.bits() / 8), u64::from(e.bits() / 8)),
             TyKind::Vector(e, n) => {

@@ -122,6 +122,8 @@ impl Sema<'_> {
     ) -> Option<Expr> {
         let (fixed, _) = f.counts();
         let tail = args.split_off(fixed.min(args.len()));
+        // Of the two orders of a compare-exchange the first counts, which is that of success: C11 does not allow a
+        // stronger one for failure.
         let order = if f.explicit { self.order(tail.first()) } else { Order::SeqCst };
         if f.op == Op::Fence {
             let flags = self.convert(args.pop()?, Ty::UINT);

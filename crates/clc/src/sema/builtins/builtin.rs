@@ -205,6 +205,7 @@ impl Sema<'_> {
         };
         let needs_generic = matches!(family, Family::ToSpace(_) | Family::GetFence) && !self.opts.generic;
         let needs_pipes = matches!(family, Family::Pipe(_)) && !self.opts.pipes;
+        // The arguments are analysed for their own mistakes, although the call is refused.
         if needs_generic || needs_pipes || matches!(family, Family::Unavailable(..)) {
             for a in args {
                 self.expr(a);
@@ -225,6 +226,7 @@ impl Sema<'_> {
         if let Family::Enqueue(f) = family {
             return self.enqueue_call(f, name, at, args, span);
         }
+        // These analyse their arguments themselves: `__builtin_choose_expr` only the chosen one.
         if let Family::Clang(how) = family {
             return self.clang_call(how, name, at, args, span);
         }
@@ -249,6 +251,7 @@ impl Sema<'_> {
                 true => &[13],
                 false => &[10],
             },
+            // The scope may be left out, so that there are two right numbers; the greater one is named in the message.
             Family::C11(f) if f.arity().contains(&values.len()) => &[],
             Family::C11(f) => &[[0, 1, 2, 3, 4, 5, 6][*f.arity().end()]],
             Family::Printf | Family::Image(_) | Family::Pipe(_) | Family::Enqueue(_) => &[],
@@ -340,6 +343,8 @@ impl Sema<'_> {
                 if e.ty.ty == to {
                     return Some(e);
                 }
+                // Conversions that already round as `Convert` does need no exact one: the IR truncates floats to
+                // integers and rounds to the nearest float.
                 let plain_rounding = match (from.is_float(), elem.is_float()) {
                     (true, false) => matches!(rounding, None | Some(Rounding::Rtz)),
                     (_, true) => matches!(rounding, None | Some(Rounding::Rte)),
@@ -465,6 +470,7 @@ impl Sema<'_> {
     ) -> Option<Expr> {
         let [value, offset, p] = <[Expr; 3]>::try_from(args).ok()?;
         self.half_pointer(&p, true)?;
+        // A `double` is rounded to `half` directly: by way of `float` it would be rounded twice.
         let from = match self.types.numeric(value.ty.ty) {
             Some((Elem::F64, _)) => Elem::F64,
             _ => Elem::F32,
@@ -524,6 +530,7 @@ impl Sema<'_> {
         };
         let mut all = vec![p];
         all.extend(operands);
+        // `atomic_inc` and `atomic_dec` have no operand of their own.
         if all.len() == 1 {
             all.push(self.constant(1, ty, span));
         }

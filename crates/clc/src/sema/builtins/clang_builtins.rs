@@ -330,6 +330,7 @@ impl Sema<'_> {
                 let mut values = self.all_passed(values, ty)?;
                 if right {
                     let by = values.pop()?;
+                    // To the left by the negated amount: `rotate` takes the amount modulo the width.
                     let by = self.unary(UnaryOp::Minus, by, span);
                     values.push(self.convert(by, ty));
                 }
@@ -394,6 +395,7 @@ impl Sema<'_> {
 
     fn bytes_swapped(&mut self, e: Expr, ty: Ty, span: Span) -> Expr {
         let n = self.types.size(ty) as u8;
+        // The value as a vector of bytes, the vector reversed, and back.
         let bytes = self.types.value(Elem::U8, n);
         let e = Expr::value(ExprKind::Bits(Box::new(e)), bytes, span);
         let swapped = ExprKind::Swizzle(Box::new(e), (0..n).rev().collect());
@@ -403,6 +405,7 @@ impl Sema<'_> {
 
     fn first_set(&mut self, e: Expr, ty: Ty, at: Span, span: Span) -> Option<Expr> {
         let (store, id) = self.kept(e, span)?;
+        // The value is read twice, so that it is kept in a variable: the argument may have effects.
         let (x, y) = (self.read(id, ty, span), self.read(id, ty, span));
         let lowest = self.table_call("ctz", vec![x], at, span);
         let lowest = self.convert(lowest, Ty::INT);
@@ -650,6 +653,7 @@ impl Sema<'_> {
             }
             let mask = values.pop()?;
             let (mask_ty, mask_span) = (mask.ty.ty, mask.span);
+            // The number of components is a power of two, as 3 was refused: the low bits of an index are its remainder.
             let low = self.constant(u64::from(lanes - 1), mask_ty, mask_span);
             let mask = self.binary(BinaryOp::BitAnd, mask, low, mask_span, mask_span);
             values.push(mask);

@@ -205,6 +205,7 @@ impl Sema<'_> {
             self.types.pointer(to)
         };
         let (events, list, event);
+        // The fourth argument is the block, or the number of events of the form that waits for events and gives one.
         if self.types.block(next.ty.ty).is_none() {
             let (Some(l), Some(e), Some(block)) = (args.next(), args.next(), args.next()) else {
                 self.bad_argument(&next, "a block");
@@ -396,6 +397,7 @@ impl Sema<'_> {
             let local = LocalId(i as u32);
             locals.push(LocalVar { name: None, ty: param, align: align.max(1), constant: None, declared: None });
             let value = self.value_of_local(local, param, span);
+            // Passed as a number (see `passed_to_block`): the block gets it back as the pointer that it declares.
             args.push(match param.ty == qty.ty {
                 true => value,
                 false => Expr::value(ExprKind::PtrCast(Box::new(value)), qty.ty, span),

@@ -160,6 +160,7 @@ impl Sema<'_> {
             }
             values.push(a);
         }
+        // From the end of the format on, so that the offsets before it stay right.
         for (at, length) in lengths.into_iter().rev() {
             text.splice(at..at, length.bytes());
         }
@@ -186,6 +187,7 @@ impl Sema<'_> {
             let message = format!("the format uses only {} of {} arguments", wanted.len(), values.len());
             self.push(Diagnostic::warning("W0302", format.span, message));
         }
+        // Equal formats share one string of the module.
         let id = match self.unit.formats.iter().position(|f| *f == text) {
             Some(i) => i,
             None => {

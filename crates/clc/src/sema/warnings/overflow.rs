@@ -43,6 +43,8 @@ impl Sema<'_> {
 
         let (x, y, r) = (self.read(a, ty, span), self.read(b, ty, span), self.read(result, ty, span));
         let expected = match op {
+            // The result is narrower than the `long` that the operation was done in: it is right if narrowing and
+            // widening give it back.
             _ if to.ty != ty => {
                 let (r, narrow) = (self.read(result, ty, span), to.ty);
                 let r = self.convert(r, narrow);

@@ -192,6 +192,7 @@ impl Sema<'_> {
         let bits = value as u64 & scalar.mask();
         let becomes = if elem_signed(target) { eval::signed(scalar, bits) } else { bits as i64 };
         let width = target.bits();
+        // The bits that the value takes: of a negative one, those of its complement and the sign.
         let needed = match value {
             0.. => 64 - value.leading_zeros(),
             _ if signed_source => 65 - (!value).leading_zeros(),

@@ -100,6 +100,8 @@ impl Walk<'_> {
         let within = |from: u32, to: u32| {
             times.partition_point(|&t| t <= to).saturating_sub(times.partition_point(|&t| t < from))
         };
+        // All assignments in the loop must come after the read and in its region; then the first iteration reads before
+        // any of them.
         within(start, end) == within(read.time.max(start), region_end.min(end))
     }
 
@@ -141,12 +143,15 @@ impl Walk<'_> {
         let mark = self.assigned.len();
         let mut returns = false;
         self.region(|this| returns = then(this));
+        // The other branch starts from the same state: what this one assigned is unassigned again for it.
         let by_then = self.assigned.split_off(mark);
         for id in &by_then {
             self.unassigned[id.0 as usize] = true;
         }
         let mut els_returns = false;
         self.region(|this| els_returns = els(this));
+        // A branch that returns does not reach the statements after the two, so that its assignments do not count
+        // there.
         if els_returns && !returns {
             for id in self.assigned.split_off(mark) {
                 self.unassigned[id.0 as usize] = true;
