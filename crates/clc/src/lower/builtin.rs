@@ -119,6 +119,8 @@ impl Fn<'_, '_> {
             for (&v, p) in values.iter().zip(&sig.params) {
                 let t = self.ty(v);
                 args.push(match p {
+                    // A result through a pointer, as that of `sincos`, is a vector in memory: each call writes its
+                    // component.
                     Ty::Ptr(_, elem, _) => self.b().ptr_offset(v, u64::from(lane) * u64::from(elem.bits() / 8)),
                     _ if t.lanes > 1 => self.b().extract_lane(v, lane),
                     _ => v,
@@ -184,6 +186,7 @@ impl Fn<'_, '_> {
         if let Some(d) = self.func.const_bits(dim) {
             return if d < 3 { self.b().query(what, d as u8) } else { beyond };
         }
+        // The dimension is a variable, as in a loop over dimensions: all three answers, and a choice.
         let mut r = beyond;
         for d in (0..3u8).rev() {
             let answer = self.b().query(what, d);
@@ -199,6 +202,7 @@ impl Fn<'_, '_> {
         let mut id = None;
         for d in (0..3u8).rev() {
             let position = self.b().query(Query::GlobalId, d);
+            // The linear id counts from the begin of the range, the ids of dimensions from their offsets.
             let offset = self.b().query(Query::GlobalOffset, d);
             let position = self.bin(BinOp::Sub, position, offset);
             id = Some(match id {

@@ -75,6 +75,8 @@ impl Fn<'_, '_> {
                 let y = right.unwrap_or_else(|| self.value(b));
                 self.at(e.span);
                 let elem = self.lw.types.numeric(e.ty.ty).map(|(elem, _)| elem);
+                // Overflow is undefined for `int` and `long`. Smaller scalars were promoted to them; the components of `char4`
+                // and `short4` were not, and wrap.
                 let signed = matches!(elem, Some(Elem::I32 | Elem::I64));
                 if signed && matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul) {
                     return self.b().binary_flags(*op, x, y, Flags::NSW);
@@ -126,6 +128,7 @@ impl Fn<'_, '_> {
         for (and, rhs) in waiting.into_iter().rev() {
             let (more, end) = (self.new_block(), self.new_block());
             let result = self.func.add_block_param(end, Type::I1);
+            // False decides an `&&`, true an `||`; otherwise the right operand is the result.
             let decided = self.b().iconst(Type::I1, u64::from(!and));
             let (to_more, to_end) = (Edge::new(more, []), Edge::new(end, [decided]));
             let (then, els) = if and { (to_more, to_end) } else { (to_end, to_more) };
@@ -146,6 +149,7 @@ impl Fn<'_, '_> {
         while let ExprKind::Logic { and, lhs, rhs } = &first.kind {
             let more = self.new_block();
             waiting.push((more, &**rhs, to));
+            // Of `a && b`, a false `a` goes to where the whole goes if it is false; a true one goes on to `b`.
             to = if *and { (more, to.1) } else { (to.0, more) };
             first = lhs;
         }

@@ -52,6 +52,7 @@ impl Fn<'_, '_> {
                     Some(Rounding::Rtp) => Some(UnOp::Ceil),
                     Some(Rounding::Rtn) => Some(UnOp::Floor),
                 };
+                // Rounded as a float first; the conversion then truncates a whole number, which is exact.
                 let v = op.map_or(v, |op| self.b().unary(op, v));
                 self.convert_elem(v, from, to)
             }
@@ -70,6 +71,8 @@ impl Fn<'_, '_> {
         let ty = self.ty(v);
         let (fs, ts) = (elem_signed(from), elem_signed(to));
         let (fb, tb) = (from.bits(), to.bits());
+        // A limit is applied only where the source has values beyond it: `convert_int_sat` of a `short` is a plain
+        // conversion.
         let max = if ts { u64::MAX >> (65 - tb) } else { u64::MAX >> (64 - tb) };
         let from_max = if fs { u64::MAX >> (65 - fb) } else { u64::MAX >> (64 - fb) };
         let mut v = v;
@@ -92,6 +95,8 @@ impl Fn<'_, '_> {
         let ty = self.ty(v);
         let int = ty.with_scalar(Scalar::int(ty.scalar.bits()).unwrap_or(Scalar::I32));
         let bits = self.b().cast(CastOp::Bitcast, v, int);
+        // Floats of one sign are ordered like their bits as integers: the next one away from zero is one more. The step
+        // from infinity toward zero gives the largest finite number.
         let one = self.int(int, 1);
         let more = self.b().binary(BinOp::Add, bits, one);
         let less = self.b().binary(BinOp::Sub, bits, one);
@@ -112,6 +117,8 @@ impl Fn<'_, '_> {
         let int = to_ty.with_scalar(Scalar::int(to.bits()).unwrap_or(Scalar::I32));
         let bits = self.b().cast(CastOp::Bitcast, r, int);
         let zero = self.zero(int);
+        // By the sign bit, not by a comparison of floats: a tiny negative number was rounded to -0, and the step down
+        // from there must give a negative number. A NaN compares false below and is not stepped.
         let negative = self.b().icmp(IntCc::Slt, bits, zero);
         let positive = self.b().icmp(IntCc::Sge, bits, zero);
         let (up, down) = match mode {
@@ -157,6 +164,7 @@ impl Fn<'_, '_> {
             true => self.b().icmp(IntCc::Slt, v, zero),
             false => self.zero(ty.with_scalar(Scalar::I1)),
         };
+        // The least `long` is its own negation, which as an unsigned number is its magnitude.
         let minus = self.b().binary(BinOp::Sub, zero, v);
         let magnitude = self.b().select(negative, minus, v);
         // How many low bits do not fit; 0 of small numbers.

@@ -35,6 +35,8 @@ impl Fn<'_, '_> {
             ExprKind::Call(id, args) if !self.lw.is_record(e.ty.ty) => {
                 self.call(*id, args, None);
             }
+            // An object as a statement is not read unless it is `volatile`, but its address is computed: it may contain
+            // a call.
             _ if e.lvalue && !e.ty.is_volatile => {
                 self.lvalue(e);
             }
@@ -71,6 +73,7 @@ impl Fn<'_, '_> {
                 let lvalue = self.lvalue(inner);
                 self.load(&lvalue, ty)
             }
+            // Of a value. A component of an object in memory is a `Load`, which accesses that component only.
             ExprKind::Lane(base, index) => {
                 let (v, i) = (self.value(base), self.value(index));
                 self.b().extract(v, i)
@@ -112,6 +115,7 @@ impl Fn<'_, '_> {
                 let v = self.value(a);
                 self.at(e.span);
                 match self.func.const_bits(v) {
+                    // A constant vector is one constant, which later passes and `constant_lanes` recognise.
                     Some(bits) => self.b().iconst(ty, bits),
                     None => self.b().splat(v, ty.lanes),
                 }
@@ -182,6 +186,8 @@ impl Fn<'_, '_> {
         let ty = self.ir(e.ty.ty);
         let p = self.lvalue(target);
         let old = if post { Some(self.load(&p, ty)) } else { None };
+        // `x++` needs the old value itself. `x op= e` loads it where `Old` stands, after `e` has been evaluated (see
+        // `chain`).
         self.olds.push((p.clone(), old));
         let v = self.value(value);
         self.olds.pop();
@@ -194,6 +200,7 @@ impl Fn<'_, '_> {
         let (a, b) = (self.value(a), self.value(b));
         let (a, b) = (self.b().cast(CastOp::PtrToInt, a, ty), self.b().cast(CastOp::PtrToInt, b, ty));
         let bytes = self.b().binary(BinOp::Sub, a, b);
+        // Of `void` (1), and of empty structures (0), which the total division of the IR would divide by one.
         if size <= 1 {
             return bytes;
         }
@@ -258,6 +265,7 @@ impl Fn<'_, '_> {
             return index;
         }
         let ty = self.ty(index);
+        // The offset of a constant index, as in `a[3]`, is a constant at once.
         if let Some(bits) = self.func.const_bits(index) {
             return self.b().iconst(ty, bits.wrapping_mul(size));
         }
@@ -323,6 +331,7 @@ impl Fn<'_, '_> {
             ExprKind::Logic { .. } => self.branch_chain(cond, yes, no),
             ExprKind::Not(a) => self.branch(a, no, yes),
             ExprKind::Const(lanes) if self.lw.types.is_integer(cond.ty.ty) => {
+                // The block that is not reached is dropped at the end of the function.
                 let to = if lanes.iter().any(|&l| l != 0) { yes } else { no };
                 self.b().jump(to, &[]);
             }
@@ -337,6 +346,7 @@ impl Fn<'_, '_> {
     pub fn call(&mut self, id: FuncId, args: &[Expr], room: Option<Value>) -> Option<Value> {
         let span = self.span;
         let f = &self.lw.unit.funcs[id.0 as usize];
+        // The parameters in the order of `Lowering::func`: the room for a record that is returned comes first.
         let (ret, is_kernel) = (f.ret.ty, f.kernel.is_some());
         let mut values = Vec::new();
         if self.lw.is_record(ret) {

@@ -94,6 +94,7 @@ pub(super) fn lower_function<'a>(lw: &mut Lowering<'a>, id: FuncId, body: &'a Bo
     f.block = start;
     f.stmts(&body.stmts);
     f.at(body.end);
+    // Control may reach the end without a `return`; a promised value is then undefined, so that zero is as good as any.
     let ret = f.func.ret.map(|ty| f.zero(ty));
     f.b().ret(ret);
     f.block = entry;
@@ -123,6 +124,7 @@ impl Fn<'_, '_> {
 
     /// The source location of the instructions that follow.
     pub fn at(&mut self, span: Span) {
+        // Line and column take a search in the file; many expressions in a row have one span.
         if span != self.last_span {
             self.last_span = span;
             self.span = self.lw.span(span);
@@ -158,6 +160,7 @@ impl Fn<'_, '_> {
 
     /// A temporary in private memory.
     pub fn temp(&mut self, size: u64, align: u32) -> Value {
+        // In the entry block, wherever the function is being lowered: in a loop, each iteration would allocate.
         let (block, entry) = (self.block, self.entry);
         self.block = entry;
         let room = self.b().alloca(size.max(1), align.max(1));
@@ -186,6 +189,8 @@ impl Fn<'_, '_> {
         if !ty.is_float() {
             return Flags::empty();
         }
+        // `FPMATH` allows the error that OpenCL C allows a quotient and a square root of `float`; other operations have
+        // no such permission.
         let is_slow = matches!(op, Op::Binary(BinOp::Fdiv) | Op::Unary(UnOp::Sqrt));
         let fpmath = self.lw.opts.fpmath && is_slow && ty.scalar == Scalar::F32;
         self.lw.opts.fast_math | if fpmath { Flags::FPMATH } else { Flags::empty() }

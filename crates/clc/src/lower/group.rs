@@ -53,6 +53,7 @@ impl Fn<'_, '_> {
             }
             Subgroup::All => {
                 let yes = self.non_zero(v[0]);
+                // Only work-items that are there vote: all say yes if none says no.
                 let no = self.b().unary(UnOp::Not, yes);
                 self.some(no, IntCc::Eq, ty)
             }
@@ -225,6 +226,7 @@ impl Fn<'_, '_> {
     /// The size of a cluster should be a constant; if it is none, the right one of all is picked.
     fn clustered(&mut self, op: BinOp, value: Value, cluster: Value) -> Value {
         if let Some(n) = self.func.const_bits(cluster) {
+            // Any other size is undefined; a size that the operation takes is used.
             let n = if n.is_power_of_two() { n.min(u64::from(MAX_SUBGROUP_ITEMS)) as u16 } else { MAX_SUBGROUP_ITEMS };
             return self.b().subgroup_reduce(op, value, n);
         }

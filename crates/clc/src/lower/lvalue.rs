@@ -33,6 +33,7 @@ pub(super) enum Lvalue {
 pub(super) fn align_at(align: u32, offset: u64) -> u32 {
     match offset {
         0 => align,
+        // No alignment is greater than 4096, which attributes may ask for.
         o => align.min(1 << o.trailing_zeros().min(12)),
     }
 }
@@ -83,6 +84,7 @@ impl Fn<'_, '_> {
                 let space = self.lw.module.globals[g].space;
                 (self.b().global_addr(g, space), align)
             }
+            // A pointer of unknown origin is aligned for its type, as C requires.
             ExprKind::Deref(p) => (self.value(p), natural.min(self.target_align(p))),
             ExprKind::Field(base, offset) => {
                 let (ptr, align) = self.address(base);

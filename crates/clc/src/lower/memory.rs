@@ -12,6 +12,7 @@ impl Fn<'_, '_> {
         match (op, size, self.func.const_bits(from)) {
             (_, Some(0), _) => {}
             (MemoryOp::Copy, Some(size), _) => self.b().mem_copy(to, from, size, 1),
+            // `mem_copy` is for ranges that do not overlap.
             (MemoryOp::Move, Some(size), _) if self.are_apart(to, from) => self.b().mem_copy(to, from, size, 1),
             (MemoryOp::Set, Some(size), Some(byte)) => self.b().mem_set(to, byte as u8, size, 1),
             _ => self.byte_loop(op, to, from, count),

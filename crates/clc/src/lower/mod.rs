@@ -123,6 +123,8 @@ impl Lowering<'_> {
         out.linkage = f.linkage;
         out.noinline = f.noinline;
         out.kernel = f.kernel.clone();
+        // A `static` prototype without a definition: only linking can find a function for it, or report that there is
+        // none.
         if f.body.is_none() && f.linkage == Linkage::Internal {
             out.linkage = Linkage::External;
         }

@@ -17,6 +17,7 @@ impl Fn<'_, '_> {
         match f {
             Integer::Abs if signed => {
                 let zero = self.zero(at);
+                // The least integer is its own negation; the result is unsigned, so that its bits are right.
                 let minus = self.bin(BinOp::Sub, zero, v[0]);
                 self.bin(BinOp::Smax, v[0], minus)
             }
@@ -27,6 +28,7 @@ impl Fn<'_, '_> {
                 self.bin(BinOp::Sub, high, low)
             }
             Integer::Hadd | Integer::Rhadd => {
+                // `a + b` is `2 * (a & b) + (a ^ b)`: half of it, without the carry that the sum would lose.
                 let differing = self.bin(BinOp::Xor, v[0], v[1]);
                 let one = self.int(at, 1);
                 let half = self.bin(pick(BinOp::Ashr, BinOp::Lshr), differing, one);
@@ -42,6 +44,7 @@ impl Fn<'_, '_> {
                 self.bin(BinOp::Add, high, v[2])
             }
             Integer::MadSat => self.mad_sat(v, elem),
+            // Operands of more than 24 bits give an undefined result, so that the whole product will do.
             Integer::Mul24 => self.bin(BinOp::Mul, v[0], v[1]),
             Integer::Mad24 => {
                 let product = self.bin(BinOp::Mul, v[0], v[1]);
@@ -59,6 +62,7 @@ impl Fn<'_, '_> {
                 let mask = self.low_bits(count);
                 let mask = self.bin(BinOp::Shl, mask, offset);
                 let moved = self.bin(BinOp::Shl, v[1], offset);
+                // The bits that differ, in the field only: where they are flipped, the base becomes the inserted value.
                 let change = self.bin(BinOp::Xor, v[0], moved);
                 let change = self.bin(BinOp::And, change, mask);
                 self.bin(BinOp::Xor, v[0], change)
@@ -122,6 +126,8 @@ impl Fn<'_, '_> {
                 self.bin(pick(BinOp::Smin, BinOp::Umin), low, v[2])
             }
             Common::Min if float => {
+                // `min` and `max` leave NaNs undefined, so that one comparison will do; `fmin` and `fmax` must return
+                // the number.
                 let less = self.b().fcmp(FloatCc::Olt, v[1], v[0]);
                 self.b().select(less, v[1], v[0])
             }
@@ -163,6 +169,7 @@ impl Fn<'_, '_> {
             Common::Sign => {
                 let zero = self.float(ty, 0.0);
                 let one = self.float(ty, 1.0);
+                // Zeros keep their sign, and a NaN gives zero.
                 let signed_one = self.bin(BinOp::Copysign, one, v[0]);
                 let not_zero = self.b().fcmp(FloatCc::One, v[0], zero);
                 let number = self.b().fcmp(FloatCc::Ord, v[0], v[0]);
@@ -243,6 +250,7 @@ impl Fn<'_, '_> {
                 if elem.is_float() { self.b().cast(CastOp::Bitcast, r, ty) } else { r }
             }
             Relational::Select => {
+                // A vector's condition is the sign bit of each component; a scalar's is any value but zero.
                 let c = if ty.is_vector() { self.negative(v[2]) } else { self.non_zero(v[2]) };
                 self.b().select(c, v[1], v[0])
             }
@@ -318,6 +326,7 @@ impl Fn<'_, '_> {
             return self.b().select(fits, sum, most);
         }
         let last = self.int(ty, bits - 1);
+        // The high half of the addend is its sign. The sum fits if the high half is the sign of the low half.
         let extension = self.bin(BinOp::Ashr, v[2], last);
         top = self.bin(BinOp::Add, top, extension);
         let sign = self.bin(BinOp::Ashr, sum, last);

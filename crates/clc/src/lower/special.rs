@@ -94,6 +94,7 @@ impl Fn<'_, '_> {
                 v[3]
             }
             Special::AsyncCopyLines { planes } => self.async_copy_lines(planes, &v),
+            // Each work-item has done its share of the copies when it comes here; all have when the barrier is passed.
             Special::WaitEvents => {
                 self.b().barrier();
                 self.zero(ty)
@@ -103,6 +104,7 @@ impl Fn<'_, '_> {
             Special::Device { .. } => self.zero(ty),
             Special::Memory(op) => self.memory(op, &v),
             Special::Trap => {
+                // Code after it is lowered into a block that nothing reaches.
                 self.set_term(Term::Unreachable);
                 self.dead();
                 self.zero(ty)
@@ -119,6 +121,7 @@ impl Fn<'_, '_> {
                 let tag = self.b().cast(CastOp::SpaceOf, v[0], Type::I64);
                 let tag = self.b().cast(CastOp::Trunc, tag, ty);
                 let global = self.int(ty, 2);
+                // The tags (0 global, 1 local, 2 private) count in the other direction.
                 self.bin(BinOp::Sub, global, tag)
             }
             Special::Query(what) => self.b().query(what, 0),
@@ -172,6 +175,7 @@ impl Fn<'_, '_> {
         let total = lanes * vectors.len() as u16;
         let (a, b) = (vectors[0], vectors[vectors.len() - 1]);
         if let Some(picks) = self.constant_lanes(mask) {
+            // Only the low bits of an index count: the number of components is a power of two.
             let picks: Vec<u16> = picks.iter().map(|&p| (p % u64::from(total)) as u16).collect();
             return self.b().shuffle(a, b, &picks);
         }

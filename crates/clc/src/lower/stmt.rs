@@ -99,6 +99,8 @@ impl Fn<'_, '_> {
 
     fn loop_stmt(&mut self, cond: Option<&Expr>, cond_last: bool, step: Option<&Expr>, body: &Stmt) {
         let (header, inside, latch, exit) = (self.new_block(), self.new_block(), self.new_block(), self.new_block());
+        // `do … while` enters behind the condition, so that both kinds of loop have one header, which `continue`
+        // reaches through the latch.
         self.b().jump(if cond_last { inside } else { header }, &[]);
         self.block = header;
         match cond {
@@ -138,6 +140,8 @@ impl Fn<'_, '_> {
                 }
                 continue;
             }
+            // `value - low <= count`, unsigned, tests both ends at once. No two cases overlap, so that the order of the
+            // tests is free.
             let (low, count) = (self.b().iconst(ty, low), self.b().iconst(ty, count));
             let from = self.b().binary(BinOp::Sub, v, low);
             let inside = self.b().icmp(IntCc::Ule, from, count);
