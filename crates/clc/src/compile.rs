@@ -121,6 +121,7 @@ fn run(input: Input<'_>, mode: Mode, depth: Depth, layouts: Option<&mut Vec<Kern
         times.push((name, since.elapsed()));
         since = Instant::now();
     };
+    // Without `-cl-std`, the language is OpenCL C 1.2.
     let c_version = options.std.map_or(120, super::options::ClStd::number);
     let contract = mode == Mode::User && target.fma;
     let fpmath = mode == Mode::User && target.fpmath && !options.correctly_rounded_divide_sqrt;
@@ -128,6 +129,7 @@ fn run(input: Input<'_>, mode: Mode, depth: Depth, layouts: Option<&mut Vec<Kern
     let newer = |feature| mode == Mode::User && c_version >= 200 && target.features.iter().any(|f| f == feature);
     let (has_generic, has_variables) = (newer(feature::GENERIC_ADDRESS_SPACE), newer(feature::PROGRAM_SCOPE_VARIABLES));
     let has_pipes = newer(feature::PIPES);
+    // `enqueue_kernel` takes its events through generic pointers.
     let has_blocks = newer(feature::DEVICE_ENQUEUE) && has_generic;
     let fast_fma: &[(&str, &str)] = if target.fma { &[("FP_FAST_FMAF", "1"), ("FP_FAST_FMA", "1")] } else { &[] };
     let of_images = [cloom_builtins::SAMPLER_CONSTANTS, image::order::MACROS, image::channel::MACROS];

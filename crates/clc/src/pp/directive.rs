@@ -198,6 +198,7 @@ impl Preprocessor<'_> {
             self.report(Diagnostic::error("E0107", at, "a condition is missing"));
             return false;
         }
+        // `defined` is an operator here: its operand is not expanded.
         self.in_condition = true;
         let tokens = self.expand_list(line);
         self.in_condition = false;
@@ -283,6 +284,7 @@ impl Preprocessor<'_> {
             lexer.directive = true;
             let hash = self.lex();
             let name = self.lex();
+            // Unknown directives are not reported in groups that are skipped: they may be of another compiler.
             let Some(&directive) = self.directives.get(&name.text).filter(|_| name.kind == TokenKind::Ident) else {
                 continue;
             };
@@ -295,6 +297,8 @@ impl Preprocessor<'_> {
                     return;
                 }
                 Directive::Else | Directive::Elif | Directive::Elifdef | Directive::Elifndef if nested == 0 => {
+                    // The condition of an `#elif` after a group that was read is not even evaluated: it may not be
+                    // valid.
                     let taken = self.files.last().and_then(|f| f.conditionals.last()).is_some_and(|c| c.taken);
                     self.check_branch(directive, at);
                     if taken {
@@ -324,6 +328,7 @@ impl Preprocessor<'_> {
     // Files.
 
     fn include(&mut self, directive: Directive, at: Span) {
+        // `<a/b.h>` is read as text before any tokens are made: its characters need not form tokens.
         let written = self.lexer().and_then(Lexer::header_name);
         let (name, angled, span) = match written {
             Some((name, span)) => {
@@ -431,6 +436,7 @@ impl Preprocessor<'_> {
             self.report(d);
             return None;
         };
+        // Included again: the text is shared, and read once more, as macros may have changed.
         if let Some(&file) = self.resolved.get(&found.name) {
             return Some(file);
         }

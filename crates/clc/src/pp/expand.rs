@@ -91,6 +91,8 @@ impl Preprocessor<'_> {
         if self.stopped {
             return eof();
         }
+        // A context is left only when the token after its last one is asked for, so that a macro's name at the end of
+        // its own replacement is still off.
         while let Some(c) = self.contexts.last_mut() {
             if let Some(t) = c.get(c.at) {
                 c.at += 1;
@@ -109,6 +111,8 @@ impl Preprocessor<'_> {
 
     /// Whether the next token is `(`, wherever it comes from.
     fn paren_follows(&mut self) -> bool {
+        // Contexts that are read to their end stay: to leave them would turn their macros on, although this may not be
+        // a use.
         for c in self.contexts.iter().rev() {
             if let Some(t) = c.get(c.at) {
                 return t.kind == TokenKind::LParen;
@@ -181,6 +185,7 @@ impl Preprocessor<'_> {
                     return false;
                 }
                 let span = self.note_expansion(m, name.span, name.span);
+                // Most macros are constants: their bodies are read in place, not copied.
                 let tokens = if body.pastes {
                     Tokens::Owned(self.substitute(body, &Args::default(), false, span, name.flags))
                 } else {
@@ -193,11 +198,15 @@ impl Preprocessor<'_> {
                     return false;
                 }
                 let Some((args, end)) = self.arguments(m, name, *params, *variadic) else {
+                    // The name stays, poisoned, so that the parser does not report what follows from the missing
+                    // replacement.
                     let token = Token { flags: name.flags | flags::POISON | flags::NO_EXPAND, ..name };
                     let tokens = Tokens::Owned(vec![token]);
                     self.contexts.push(Context { tokens, at: 0, of: None, barrier: false });
                     return true;
                 };
+                // A use in the file covers its arguments; a use inside of another macro has the span of that macro's
+                // use already.
                 let whole = if name.span.expansion == ExpansionId::NONE { name.span.to(end) } else { name.span };
                 let span = self.note_expansion(m, name.span, whole);
                 let tokens = self.substitute(body, &args, *variadic, span, name.flags);
@@ -275,6 +284,7 @@ impl Preprocessor<'_> {
                 TokenKind::LParen => depth += 1,
                 TokenKind::RParen if depth == 0 => break t.span,
                 TokenKind::RParen => depth -= 1,
+                // The last parameter of a variadic macro takes all further commas.
                 TokenKind::Comma if depth == 0 && !(variadic && args.len() + 1 == params) => {
                     args.ends.push(args.tokens.len());
                     continue;
@@ -295,9 +305,11 @@ impl Preprocessor<'_> {
         if !self.spend(read, name.span) {
             return None;
         }
+        // `f()` has one empty argument, unless `f` has no parameters.
         if params == 0 && args.len() == 1 && args.tokens.is_empty() {
             args.ends.clear();
         }
+        // `f(a)` of `f(x, ...)`: the variadic argument may be missing.
         if variadic && args.len() + 1 == params {
             args.ends.push(args.tokens.len());
         }
@@ -370,6 +382,8 @@ impl Preprocessor<'_> {
                 // Most arguments have no macro in them.
                 Role::Param(p) if !args.get(p).iter().any(|t| self.may_expand(t)) => args.get(p),
                 Role::Param(p) => {
+                    // Expanded once, however often the parameter occurs: doubling would be exponential in nested
+                    // macros.
                     if expanded[p].is_none() {
                         let list = self.expand_list(args.get(p).to_vec());
                         expanded[p] = Some(list);
@@ -395,6 +409,8 @@ impl Preprocessor<'_> {
                 paste_left = Some(present);
             }
         }
+        // The first token stands where the name stood, so that it has the name's white space and line start; what
+        // concerns the token itself is its own.
         if let Some(t) = out.first_mut() {
             let own = flags::NO_EXPAND | flags::UNTERMINATED | flags::POISON;
             t.flags = (t.flags & own) | (first & !own);
@@ -411,6 +427,7 @@ impl Preprocessor<'_> {
         }
         let names = &mut self.session.names;
         let name_char = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+        // Most pastes make names, which need no lexer.
         let token = if left.kind == TokenKind::Ident && text.bytes().all(name_char) {
             Some(Token { kind: TokenKind::Ident, flags: 0, text: names.intern(&text), span })
         } else {

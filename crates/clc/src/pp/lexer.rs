@@ -142,6 +142,7 @@ impl Lexer {
             return Span::new(self.file, lo as u32, hi as u32);
         }
         let (lo, hi) = (lo as u32, hi as u32);
+        // Tokens come in the order of the text, so that the search goes on from the last token.
         while self.removed.get(self.removed_at).is_some_and(|r| r.0 <= lo) {
             self.removed_at += 1;
         }
@@ -249,6 +250,7 @@ impl Lexer {
                 b'/' if bytes.get(self.pos + 1) == Some(&b'/') => {
                     self.pos = memchr::memchr(b'\n', &bytes[self.pos..]).map_or(bytes.len(), |i| self.pos + i);
                 }
+                // An apostrophe in skipped prose, as in `don't`, ends with its line.
                 b'"' | b'\'' => {
                     let (len, _) = quoted_len(&bytes[self.pos..]);
                     self.pos += len;

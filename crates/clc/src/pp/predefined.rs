@@ -123,6 +123,7 @@ impl Preprocessor<'_> {
     }
 
     fn read_definitions(&mut self, name: &str, text: &str, predefined: bool) {
+        // These have no file: their spans are empty, and messages call them predefined.
         if predefined {
             let mut lexer = Lexer::text(text, Span::default());
             loop {

@@ -10,6 +10,7 @@ pub fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         // A difference in case alone is the smallest distance.
         .map(|c| if c.eq_ignore_ascii_case(text) { (0, c) } else { (distance(&chars, c), c) })
         .filter(|&(d, _)| d <= limit)
+        // The first of several at one distance: names from a hash table must be sorted, or messages would change.
         .min_by_key(|&(d, _)| d)
         .map(|(_, c)| c)
 }

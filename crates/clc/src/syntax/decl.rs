@@ -75,6 +75,8 @@ impl Parser<'_> {
             Some((Storage::Typedef, _)) => {
                 let attributed =
                     |list: &[Attribute]| list.iter().any(|a| self.session.names.text(a.name.name) == "ext_vector_type");
+                // `(type)(a, b)` is a literal for a vector and a cast of a comma expression for others: the parser must
+                // know which.
                 let vector = declarator.derivations.is_empty()
                     && (self.specs_are_vector(specs) || attributed(attrs) || attributed(&specs.attrs));
                 NameClass::Typedef { vector }
@@ -111,6 +113,7 @@ impl Parser<'_> {
             matches!(declarator.derivations.first().map(|d| &d.kind), Some(DerivationKind::Function { .. }));
         if is_function && self.is(TokenKind::LBrace) && !self.recovering {
             self.declare(&declarator, &specs, &after);
+            // Before the body, which may name the function.
             return Some(ItemKind::Function(Box::new(self.function_body(specs, declarator, after))));
         }
         let wrong = is_function && matches!(specs.ty, TypeSpec::Error);
@@ -218,6 +221,7 @@ impl Parser<'_> {
     /// What may follow a declarator.
     #[inline(never)]
     fn init_declarator(&mut self, specs: &DeclSpecs, declarator: Declarator, attrs: Vec<Attribute>) -> InitDeclarator {
+        // Before the initial value: the name is in scope there, and hides a type of the same name.
         self.declare(&declarator, specs, &attrs);
         if self.is_kw(Kw::Asm) {
             self.assembly();
@@ -403,6 +407,7 @@ impl Parser<'_> {
             if self.recovering {
                 self.synchronise();
                 if self.is_kw(Kw::Kernel) {
+                    // A kernel cannot be in a structure: a brace was forgotten, and the kernel is not lost with it.
                     break;
                 }
             }

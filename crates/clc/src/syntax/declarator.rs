@@ -51,6 +51,7 @@ impl Parser<'_> {
                     _ => break,
                 }
             }
+            // One more than allowed is kept, so that `check_derivations` sees that there are too many.
             if pointers.len() <= MAX_DERIVATIONS {
                 let kind = match is_block {
                     true => DerivationKind::Block { quals },
@@ -85,6 +86,7 @@ impl Parser<'_> {
             self.missing_name();
         }
         self.suffixes(&mut derivations);
+        // The pointers are further from the name than the brackets behind it, and the last `*` is nearest.
         derivations.extend(pointers.into_iter().rev());
         Declarator { name, derivations, span: start }
     }

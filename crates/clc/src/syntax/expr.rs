@@ -54,6 +54,7 @@ impl Parser<'_> {
     /// Makes a node above parts of the given height.
     #[inline(never)]
     fn node(&mut self, kind: ExprKind, span: Span, below: u16) -> Expr {
+        // The tree is cut here rather than refused later: each stage recurses over it, also to drop it.
         if below >= self.bounds.height {
             self.too_deep();
             return Expr { kind: ExprKind::Error, span, height: 1 };
@@ -73,6 +74,7 @@ impl Parser<'_> {
 
     /// Runs a part of the grammar and returns the greatest height of an expression in it.
     pub fn measured<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> (T, u16) {
+        // The parts of a type, or of arguments, have no common root whose height could be asked.
         let before = std::mem::take(&mut self.tall);
         let result = f(self);
         let height = self.tall;
@@ -99,6 +101,7 @@ impl Parser<'_> {
         if length > self.bounds.chain {
             return self.bounds.height;
         }
+        // The left spine of a chain is no taller than its first operand, for those who walk along it in a loop.
         let is_chain = matches!(lhs.kind, ExprKind::Binary { .. } | ExprKind::Comma { .. });
         let left = if is_chain { lhs.height.saturating_sub(1) } else { lhs.height };
         left.max(rhs.height)
@@ -156,6 +159,7 @@ impl Parser<'_> {
             }
             length += 1;
             let op_span = self.bump().span;
+            // `+ 1`, because operators of one precedence group to the left.
             let rhs = if self.enter(NEST_OPERATOR) { self.binary(precedence + 1) } else { self.error_expr(op_span) };
             self.leave(NEST_OPERATOR);
             let (span, below) = (lhs.span.to(rhs.span), self.below_chain(&lhs, &rhs, length));
@@ -459,6 +463,8 @@ impl Parser<'_> {
     #[inline(never)]
     fn primary_word(&mut self, t: Token) -> Expr {
         match self.keyword() {
+            // `float4(…)` is a mistake of programs from GLSL and CUDA. It is parsed as the vector that was meant, so
+            // that the arguments are checked too.
             None if self.starts_type(t) => self.type_as_function(t),
             None => {
                 self.bump();

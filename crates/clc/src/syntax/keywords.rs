@@ -97,6 +97,8 @@ impl Names {
             .map(|&(text, kw)| (names.intern(text), kw))
             .collect();
         let mut this = Self {
+            // Indexed by symbol: the spellings of all tokens have been interned by now. Later names, such as those of
+            // attributes without underscores, are no keywords and stay unknown.
             keywords: vec![None; names.len()],
             classes: vec![NameClass::Unknown; names.len()],
             hidden: Vec::new(),

@@ -37,6 +37,7 @@ impl Default for ParseOptions {
 /// Parses a preprocessed program.
 pub fn parse(session: &mut Session, program: &Preprocessed, options: ParseOptions) -> TranslationUnit {
     let names = Names::new(&mut session.names, options.c_version);
+    // The parser relies on a last token that stays, however often it is taken.
     let end = Token { kind: TokenKind::Eof, flags: 0, text: Symbol::EMPTY, span: Span::default() };
     let tokens: &[Token] = if program.tokens.is_empty() { &[end] } else { &program.tokens };
     let mut parser = Parser {
@@ -122,6 +123,7 @@ impl Parser<'_> {
     /// Takes the current token; the end stays.
     pub fn bump(&mut self) -> Token {
         let t = self.tokens[self.at];
+        // The last token is the end: it is looked at any number of times and never passed.
         if self.at + 1 < self.tokens.len() {
             self.at += 1;
         }
@@ -197,6 +199,7 @@ impl Parser<'_> {
     /// Whether what is wrong here may follow from something reported already.
     fn is_consequence(&self) -> bool {
         let before = self.tokens[self.at.saturating_sub(1)];
+        // A poisoned token replaces a macro whose use was wrong; what is wrong next to it follows from that.
         self.recovering
             || (self.truncated && self.at_end())
             || self.token().has(flags::POISON)
@@ -209,6 +212,7 @@ impl Parser<'_> {
         let t = self.token();
         let found = self.describe(t);
         let mut d = Diagnostic::error(code, t.span, format!("expected {wanted}, found {found}"));
+        // Some kinds of token have a better message than that something else was expected.
         if t.kind == TokenKind::Other {
             d = Diagnostic::error("E0103", t.span, format!("stray {found} in the program"));
             if t.text != Symbol::EMPTY && matches!(self.text(t), "“" | "”" | "‘" | "’") {
@@ -253,6 +257,7 @@ impl Parser<'_> {
                 ))
                 .help("split it into several statements or functions"),
         );
+        // At the end of the tokens every loop of the parser stops, so that the recursion unwinds.
         self.at = self.tokens.len() - 1;
         self.truncated = true;
     }
@@ -260,6 +265,7 @@ impl Parser<'_> {
     /// Counts nesting; false when there is too much. To be paired with [`leave`](Self::leave) in both cases.
     pub fn enter(&mut self, units: u32) -> bool {
         self.depth += units;
+        // The count goes up even when it is too much, so that `leave` always matches.
         if self.depth <= self.bounds.nesting {
             return true;
         }
@@ -304,6 +310,7 @@ impl Parser<'_> {
         loop {
             let k = self.kind();
             match k {
+                // The bracket is not in this statement: nothing of what follows may be lost.
                 TokenKind::Eof | TokenKind::Semi | TokenKind::LBrace | TokenKind::RBrace if k != kind => {
                     return self.prev_span();
                 }
@@ -371,6 +378,8 @@ impl Parser<'_> {
                         break;
                     }
                 }
+                // A new line alone is no start: a statement may go on there. A word such as `return` on a new line is
+                // one.
                 TokenKind::Ident if depth == 0 && t.has(flags::LINE_START) && self.starts_afresh(t) => break,
                 // An unterminated token took the rest of its line with the semicolon.
                 _ if t.has(flags::LINE_START) && self.tokens[self.at.saturating_sub(1)].has(flags::UNTERMINATED) => {
@@ -387,6 +396,8 @@ impl Parser<'_> {
     pub fn starts_afresh(&self, t: Token) -> bool {
         use Kw::*;
         let at_file_level = self.blocks.is_empty();
+        // In a function a type may stand in the middle of a broken statement, as in a cast; at file level it begins a
+        // declaration.
         at_file_level && (self.starts_type(t) || self.keyword_of(t) == Some(Attribute))
             || matches!(
                 self.keyword_of(t),
@@ -420,6 +431,7 @@ impl Parser<'_> {
         {
             self.pragmas = &self.pragmas[1..];
             match pragma.kind {
+                // Kept for the loop that comes next: labels and attributes may stand in between.
                 PragmaKind::Unroll(unroll) => self.unroll = Some((unroll, pragma.span)),
                 _ => taken.push(pragma.clone()),
             }

@@ -108,6 +108,8 @@ impl Parser<'_> {
         while !self.recovering {
             let t = self.token();
             let Some(kw) = self.keyword() else {
+                // After the type, a name is the declarator's, even if it names a type: `float t;` hides a `typedef` of
+                // an outer scope.
                 if ty.is_some() || words.any() || t.kind != TokenKind::Ident {
                     break;
                 }

@@ -43,6 +43,7 @@ impl Parser<'_> {
         for name in params.iter().filter_map(|p| p.declarator.name) {
             self.names.declare(name.name, NameClass::Ordinary);
         }
+        // A pragma before the statement with this literal is for a loop after it, not for one inside.
         let unroll = self.unroll.take();
         let (block, below) = self.measured(Self::block_unscoped);
         self.unroll = unroll;
@@ -64,6 +65,7 @@ impl Parser<'_> {
             if matches!(self.kind(), TokenKind::RBrace | TokenKind::Eof) || self.session.diags.is_full() {
                 break;
             }
+            // A kernel cannot start in a function: a `}` was forgotten before it, and the kernel must not be lost.
             if self.is_kw(Kw::Kernel) {
                 break;
             }
@@ -398,6 +400,7 @@ impl Parser<'_> {
             els = Some(self.body());
             break;
         }
+        // Built from the last arm on, as each arm holds the next one.
         for (at, cond, then) in arms.into_iter().rev() {
             let below = els.as_ref().map_or(0, |e| e.height).max(then.height);
             els = Some(Box::new(self.stmt(StmtKind::If { cond, then, els }, at, below)));
@@ -464,6 +467,7 @@ impl Parser<'_> {
             self.close(TokenKind::RParen, open);
         }
         if self.recovering && self.is(TokenKind::LBrace) {
+            // The head is lost, but the body stands out by its brace.
             self.recovering = false;
         }
         let body = if self.recovering { Box::new(self.stmt(StmtKind::Error, start, 0)) } else { self.body() };
