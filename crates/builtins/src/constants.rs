@@ -14,6 +14,7 @@ pub const CONSTANTS: &[(&str, &str)] = &[
     ("SHRT_MIN", "(-32767 - 1)"),
     ("USHRT_MAX", "65535"),
     ("INT_MAX", "2147483647"),
+    // Not -2147483648, which is a `long`: the literal does not fit into an `int` before it is negated.
     ("INT_MIN", "(-2147483647 - 1)"),
     ("UINT_MAX", "0xffffffffU"),
     ("LONG_MAX", "0x7fffffffffffffffL"),

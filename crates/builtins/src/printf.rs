@@ -84,6 +84,7 @@ fn parse(format: &[u8]) -> Option<(Spec, &[u8])> {
         spec.lanes = Some(u32::try_from(lanes).ok().filter(|n| [2, 3, 4, 8, 16].contains(n))?);
         s = after;
     }
+    // `hh` and `hl` come before `h`, which both begin with.
     for (name, bytes) in [(&b"hh"[..], 1), (b"hl", 4), (b"h", 2), (b"l", 8), (b"z", 8), (b"t", 8)] {
         if let Some(after) = s.strip_prefix(name) {
             (spec.length, s) = (Some(bytes), after);
@@ -97,6 +98,7 @@ fn parse(format: &[u8]) -> Option<(Spec, &[u8])> {
 
 fn number(s: &[u8]) -> Option<(usize, &[u8])> {
     let digits = s.iter().take_while(|b| b.is_ascii_digit()).count();
+    // Bounded at each digit, so that no number of digits overflows.
     let value = s[..digits].iter().fold(0usize, |n, b| (n * 10 + usize::from(b - b'0')).min(MAX_FIELD));
     (digits > 0).then(|| (value, &s[digits..]))
 }
@@ -110,6 +112,7 @@ impl Args<'_> {
     /// The next argument, `count` components of `size` bytes, as numbers without sign.
     fn next(&mut self, count: usize, size: usize) -> impl Iterator<Item = u64> {
         let begin = self.at;
+        // Each argument begins at a multiple of eight bytes.
         self.at = (begin + count * size).next_multiple_of(8);
         let bytes = self.bytes;
         (0..count).map(move |i| {
@@ -189,6 +192,7 @@ fn sign(spec: &Spec, negative: bool) -> &'static str {
 }
 
 fn print_integer(out: &mut Vec<u8>, spec: &Spec, bits: u64, size: usize) {
+    // Up and down again: what is above the argument's size is lost, and the sign is spread or not.
     let shift = 64 - 8 * size as u32;
     let unsigned = bits << shift >> shift;
     let signed = (bits << shift) as i64 >> shift;
@@ -223,6 +227,7 @@ fn print_float(out: &mut Vec<u8>, spec: &Spec, value: f64) {
             (false, false) => "inf",
             (false, true) => "INF",
         };
+        // No zeros, even if the format asks for them: `000inf` is no number.
         return pad(out, spec, sign, body.as_bytes(), false);
     }
     let precision = spec.precision;
@@ -274,6 +279,7 @@ fn scientific(value: f64, precision: usize, point: bool) -> String {
 
 fn general(value: f64, precision: usize, keep_zeros: bool) -> String {
     let precision = precision.max(1);
+    // The exponent after rounding decides: `%g` prints 999999.5 as 1e+06.
     let (mantissa, exponent) = split_scientific(value, precision - 1);
     let trim = |s: String| match s.contains('.') && !keep_zeros {
         true => s.trim_end_matches('0').trim_end_matches('.').to_owned(),
@@ -301,6 +307,7 @@ fn hexadecimal(value: f64, precision: Option<usize>, point: bool) -> String {
     let kept = precision.unwrap_or(DIGITS).min(DIGITS);
     let dropped = 4 * (DIGITS - kept) as u32;
     if dropped > 0 {
+        // With the leading digit, into which the rounding may carry: 1.ff becomes 2.0.
         let whole = lead << 52 | fraction;
         let (mut high, low) = (whole >> dropped, whole & ((1 << dropped) - 1));
         let half = 1 << (dropped - 1);

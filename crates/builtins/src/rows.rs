@@ -103,6 +103,7 @@ pub const ROWS: &[Row] = &[
     row("native_cos native_exp native_exp2 native_exp10 native_log native_log2 native_log10 native_sin native_tan",
         FS, V, "T(T)", EACH),
     row("native_powr", FS, V, "T(T,T)", EACH),
+    // The `half_` functions may be less accurate than these; the full ones do.
     same("half_cos", "T(T)", "cos"),
     same("half_exp", "T(T)", "exp"),
     same("half_exp2", "T(T)", "exp2"),

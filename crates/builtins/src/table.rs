@@ -365,7 +365,10 @@ impl Row {
     /// The concrete signatures whose `T` has `lanes` lanes. Those of 64-bit and 16-bit floats are there too: the caller
     /// must check whether the device has them.
     pub fn instances(&self, lanes: u8) -> impl Iterator<Item = Sig> + '_ {
+        // A row without `T` has instances for its lanes too: those of ballots, for example, count the lanes of the
+        // first vector among the arguments.
         let lanes_fit = self.lanes.contains(&lanes);
+        // One instance for each address space; all pointers of a signature are in the same one.
         let spaces: &[Space] = match self.sig.contains('p') {
             true => &[Space::Private, Space::Global, Space::Local],
             false => &[Space::Private],
