@@ -127,6 +127,7 @@ const fn tagged(mut table: [Slot; COUNT]) -> [Slot; COUNT] {
 
 /// The address of the function of a name, null if there is none.
 fn address(name: &str) -> *const c_void {
+    // From `FUNCTIONS`, because two slots of `DISPATCH` hold the tag.
     let listed = NAMES.iter().position(|n| *n == name).map(|i| &FUNCTIONS[i]);
     listed.or_else(|| BESIDE.iter().find(|(n, _)| *n == name).map(|(_, s)| s)).map_or(std::ptr::null(), |s| s.0)
 }

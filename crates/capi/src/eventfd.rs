@@ -170,16 +170,19 @@ fn watch(wake: &EventFd) {
             }
         }
         if watcher.waiting.is_empty() && ended.is_empty() {
+            // Under the lock: a later `add` starts another thread, an earlier one left an entry that was seen above.
             watcher.wake = None;
             return;
         }
         let fds: Vec<Arc<EventFd>> = watcher.waiting.iter().map(|(fd, _)| fd.clone()).collect();
         drop(watcher);
         if !ended.is_empty() {
+            // Without the lock, because a callback may wait for another signal; then the list is looked at again.
             ended.into_iter().for_each(|(call, result)| call(result));
             continue;
         }
         let entry = |fd: RawFd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+        // `wake` comes first: `add` signals it, so that the thread takes up the new entry.
         let mut polls: Vec<libc::pollfd> =
             std::iter::once(wake.fd).chain(fds.iter().map(|f| f.fd)).map(entry).collect();
         // SAFETY: so many entries, whose descriptors `wake` and `fds` keep open.

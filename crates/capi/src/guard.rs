@@ -44,6 +44,8 @@ fn run<T>(
         Err(Error::new(Status::OutOfHostMemory, "Cloom failed; this is a bug of Cloom"))
     });
     if let Err(error) = &result {
+        // Reporting runs Cloom's code and the application's callback: a panic there must not pass the C interface
+        // either.
         let told = catch_unwind(AssertUnwindSafe(|| {
             log::error(name, error);
             if let Some(context) = context() {

@@ -184,6 +184,7 @@ impl Table {
     fn block_at(&self, address: usize) -> Option<&Block> {
         for chunk in &self.chunks {
             let Some(blocks) = chunk.get() else { break };
+            // An address below the array wraps around to an offset beyond its end.
             let offset = address.wrapping_sub(blocks.as_ptr().addr());
             if offset < size_of_val(&**blocks) {
                 return blocks.get(offset / size_of::<Block>()).filter(|_| offset.is_multiple_of(size_of::<Block>()));
@@ -229,6 +230,7 @@ pub fn leave_to_parent(platform: Option<&Arc<Platform>>) {
 /// Gives a new platform and its devices the handles that the parent of this process gave out for its own.
 pub fn inherit(platform: &Arc<Platform>) {
     fn take_over<T: Object>(object: &Arc<T>, inherited: Option<&(usize, Block)>) {
+        // 0: the parent had not given out this handle, so that there is none to take over.
         if let Some((address @ 1.., block)) = inherited {
             let references = References { object: Arc::downgrade(object), count: 0, held: None };
             *block.entry.lock() = Some(T::wrap(references));
@@ -313,6 +315,7 @@ impl Drop for Owned {
         if let Some(address) = self.address
             && let Some(block) = block_at(address)
         {
+            // No two of these locks are held at a time, here and in `add`, so that they have no order.
             let entry = block.entry.lock().take();
             drop(entry);
             table().free.lock().used.push_back(address);
@@ -402,6 +405,7 @@ impl<T: Object> Handle<T> {
             let object = references.get()?;
             references.count += 1;
             let held = references.held.get_or_insert(object);
+            // Before `held`, whose release makes the kind visible to `with`.
             block.kind.store(T::KIND, Ordering::Relaxed);
             block.held.store(Arc::as_ptr(held).cast_mut().cast(), Ordering::Release);
             Some(())
@@ -419,6 +423,7 @@ impl<T: Object> Handle<T> {
             if left > 0 {
                 return Some(Ok(object));
             }
+            // First, so that no new call of `with` finds the object that is given up next.
             block.held.store(ptr::null_mut(), Ordering::Release);
             references.held.take();
             Some(Ok(object))

@@ -37,6 +37,7 @@ pub struct Call(&'static AtomicUsize);
 
 /// A call of a function of this table begins; `None` if nobody counts them.
 pub fn begin_call(table: &'static [Slot]) -> Option<Call> {
+    // Once in a process: the load keeps the later calls from an exchange of the shared word.
     if dispatch::table().is_null() && dispatch::set_table(table) {
         // SAFETY: the functions are ours and take nothing; what the one for the child does is allowed there.
         unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork_in_child)) };

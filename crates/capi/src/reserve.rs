@@ -128,6 +128,7 @@ impl Reserve {
                 self.used.fetch_add(size, Ordering::Relaxed);
                 return first;
             }
+            // A new span, which has blocks of this class only: the size of a block then follows from its address.
             if blocks.open[class].0 == blocks.open[class].1 {
                 let (spans, at) = (size.div_ceil(SPAN), blocks.spans);
                 let Some(new) = blocks.classes.get_mut(at..at + spans) else { return 0 };

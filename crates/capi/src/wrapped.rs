@@ -72,6 +72,7 @@ extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
         return block;
     }
     let Some(bytes) = count.checked_mul(size) else { return ptr::null_mut() };
+    // A block of the reserve may have been used before: it is not zero.
     let block = RESERVE.take(bytes, 16);
     if !block.is_null() {
         // SAFETY: a block of at least so many bytes.
@@ -104,6 +105,7 @@ unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
         return other.cast();
     }
     let old = RESERVE.size(block.cast());
+    // It shrinks in place, unless a small rest would keep a large block of the reserve.
     if size > 0 && size <= old && size > old / 4 {
         return block;
     }

@@ -65,6 +65,7 @@ pub fn ids(
 pub fn info(handle: Handle<Device>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
     let device = handle.get()?;
     let info = Info::new(size, value, size_ret);
+    // Each answers the names that it knows and says `None` to the others.
     let queries: [&dyn Fn() -> Result<Option<Written>>; 11] = [
         &|| limit(&device, name, info),
         &|| ability(&device, name, info),

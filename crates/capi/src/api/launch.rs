@@ -71,6 +71,7 @@ pub fn task(
     event: Out<Handle<Event>>,
 ) -> Result<()> {
     let (queue, kernel, wait) = (queue.get()?, kernel.get()?, wait_list(count, list)?);
+    // A task is a launch of one work-item.
     let range = RangeInput { work_dim: 1, offset: None, global: Some([1; 3]), local: Some([1; 3]) };
     launched(queue.launch(CommandType::Task, &kernel, &range, &wait, !event.is_null())?, event)
 }

@@ -86,6 +86,7 @@ pub fn set_specialization_constant(program: Handle<Program>, id: u32, size: usiz
     if value.is_null() {
         return fail(Status::InvalidValue, "the value is NULL");
     }
+    // No constant has more than eight bytes: nine show the runtime that the size is wrong.
     program.set_specialization_constant(id, &value.bytes(size.min(9))?)
 }
 

@@ -28,6 +28,7 @@ const MAX_PROPERTIES: usize = 64;
 // OpenCL 3.0 API, 5.7.1: Creating Sampler Objects.
 pub fn create_with_properties(context: Handle<Context>, list: In<u64>) -> Result<Handle<Sampler>> {
     let context = context.get()?;
+    // The defaults: normalised coordinates, `CL_ADDRESS_CLAMP` and `CL_FILTER_NEAREST`.
     let (mut normalized, mut addressing, mut filter) = (1, 0x1132, 0x1140);
     let given = list.until(2, MAX_PROPERTIES, |key| *key == 0);
     let mut seen = Vec::new();
