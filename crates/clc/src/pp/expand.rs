@@ -382,8 +382,7 @@ impl Preprocessor<'_> {
                 // Most arguments have no macro in them.
                 Role::Param(p) if !args.get(p).iter().any(|t| self.may_expand(t)) => args.get(p),
                 Role::Param(p) => {
-                    // Expanded once, however often the parameter occurs: doubling would be exponential in nested
-                    // macros.
+                    // Expanded once, however often the parameter occurs: `__COUNTER__` in an argument counts once.
                     if expanded[p].is_none() {
                         let list = self.expand_list(args.get(p).to_vec());
                         expanded[p] = Some(list);

@@ -72,6 +72,7 @@ impl Sema<'_> {
                     None => Ty::ERROR,
                 },
                 "vector_size" => {
+                    // The attribute gives bytes; an erroneous type must not divide by zero.
                     let size = self.types.size(ty).max(1) as i64;
                     match self.attribute_int(a, 0) {
                         Some(bytes) if bytes % size == 0 => self.vector_of(ty, bytes / size, a),

@@ -53,6 +53,7 @@ impl<'s> Sema<'s> {
         def: Option<&'s ast::FunctionDef>,
     ) {
         match self.scopes.get_file(name.name) {
+            // A prototype may come first or be repeated; a second definition is an error.
             Some((Entry::Template, _)) if def.is_none() || !self.templates.contains_key(&name.name) => {}
             Some((_, before)) => {
                 let before = *before;
@@ -110,6 +111,7 @@ impl<'s> Sema<'s> {
             self.not_constant(span, "a value of program scope");
             return None;
         };
+        // The functions of the blocks are the identity of the copy: what they captured comes as arguments.
         let key = (name, blocks.iter().map(|b| b.func).collect::<Vec<_>>());
         let id = match self.copies.get(&key) {
             Some(&id) => id,
@@ -171,6 +173,7 @@ impl<'s> Sema<'s> {
     fn copied_params(&mut self, template: &Template<'s>, blocks: &[Passed]) -> (Vec<QTy>, Vec<LocalId>) {
         let all = || template.def.params().iter().zip(&template.params);
         let (mut types, mut captures) = (Vec::new(), Vec::new());
+        // The ordinary parameters keep their order; blocks are no parameters of the copy.
         for (p, &ty) in all().filter(|(_, ty)| self.types.block(ty.ty).is_none()).collect::<Vec<_>>() {
             let local = self.new_local(p.declarator.name.map(|n| n.name), ty, 1);
             types.push(ty);

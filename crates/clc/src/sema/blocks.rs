@@ -80,6 +80,7 @@ impl Sema<'_> {
             self.error("E0332", at, message);
             return Expr::error(span);
         }
+        // Types before the function begins: they belong to the scope around the literal.
         let params: Vec<QTy> = literal.params.iter().map(|p| self.param_type(p, false)).collect();
         let id = self.begin_block(&params, written, span);
         for (p, &ty) in literal.params.iter().zip(&params) {
@@ -96,6 +97,7 @@ impl Sema<'_> {
         // From here on the function around the block is the current one again, and the captured values are read from
         // its variables.
         let Some(cx) = std::mem::replace(&mut self.cx, self.outer.pop()) else { return Expr::error(span) };
+        // Without a `return` that has a value, the block returns nothing.
         let ret = match cx.inferred {
             Some(found) => QTy::plain(found.map_or(Ty::VOID, |f| f.0)),
             None => cx.ret,
@@ -107,6 +109,7 @@ impl Sema<'_> {
         self.warn_of_end("this block", span, ret, promise, &body.stmts);
         let func = &mut self.unit.funcs[id.0 as usize];
         func.ret = ret;
+        // Only now the captures are known: names are captured as the body uses them.
         func.params = params.into_iter().chain(captured).collect();
         func.captures = captures.iter().map(|c| c.own).collect();
         func.body = Some(body);
@@ -119,6 +122,7 @@ impl Sema<'_> {
 
     /// Makes the function of a literal, and turns to its body.
     fn begin_block(&mut self, params: &[QTy], written: Option<(QTy, Span)>, span: Span) -> FuncId {
+        // The name in the IR and in messages is that of the function around the literal.
         let name = match &self.cx {
             Some(cx) => cx.name,
             None => self.session.names.intern("program"),
@@ -145,6 +149,7 @@ impl Sema<'_> {
             return StmtKind::Return(None);
         }
         let Some(known) = self.cx.as_mut().and_then(|cx| cx.inferred.as_mut()) else { return StmtKind::Return(None) };
+        // The first `return` decides, as in Clang: no common type is looked for.
         let (before, at) = *known.get_or_insert((ty, span));
         if before == Ty::ERROR || ty == Ty::ERROR {
             return StmtKind::Return(None);
@@ -203,6 +208,7 @@ impl Sema<'_> {
             Some(cx) => cx,
             None => self.cx.as_mut()?,
         };
+        // One parameter for each variable, however often the block uses it.
         if let Some(known) = cx.captures.iter().find(|c| c.outer == outer) {
             return Some((known.own, ty));
         }
@@ -270,6 +276,7 @@ impl Sema<'_> {
         }
         let mut captured = Vec::new();
         for value in values {
+            // What the literal captures is copied here: a call of the block variable later sees the values of now.
             let ty = value.ty.ty;
             let local = self.new_local(None, QTy::plain(ty), 1);
             let init = Init { end: u64::MAX, parts: vec![InitPart::Value(0, value)], ..Init::default() };

@@ -137,6 +137,7 @@ impl Sema<'_> {
             ranks.push(self.builtin_ranks(&args, sig));
         }
         match best(&ranks) {
+            // The candidates are numbered through: first the program's, then the table's.
             Choice::One(i) if i < funcs.len() => self.finish_call(funcs[i], args, at, span),
             Choice::One(i) => self.finish_builtin(text, sigs[i - funcs.len()].clone(), args, span),
             // The program's own function goes before the library's.
@@ -185,6 +186,7 @@ impl Sema<'_> {
             let caller = cx.id.0 as usize;
             self.unit.funcs[caller].calls.push((id, span));
         }
+        // Recorded even if an argument is wrong, so that recursion is found and no prototype seems unused.
         self.unit.funcs[id.0 as usize].used.get_or_insert(span);
         if wrong || ret.ty == Ty::ERROR {
             return Expr::error(span);
@@ -209,6 +211,7 @@ impl Sema<'_> {
             .iter()
             .filter(|row| row.arity() == args.len())
             .flat_map(|row| row.instances(lanes.unwrap_or(1)))
+            // The table has the instances of `double` and `half` whether the device has those types or not.
             .filter(|sig| self.has_types(sig))
             .collect()
     }
@@ -232,6 +235,7 @@ impl Sema<'_> {
         match best(&ranks) {
             Choice::One(i) => self.finish_builtin(name, sigs[i].clone(), args, span),
             choice => {
+                // A wrong number of arguments is the plainer mistake: it is reported before candidates are listed.
                 let mut arities: Vec<usize> = cloom_builtins::lookup(name).iter().map(|r| r.arity()).collect();
                 arities.sort_unstable();
                 arities.dedup();
@@ -294,6 +298,7 @@ impl Sema<'_> {
             let why = if params.len() != args.len() {
                 format!("takes {} argument{}", params.len(), if params.len() == 1 { "" } else { "s" })
             } else {
+                // The first argument that does not fit is the reason; if all fit, another candidate was better.
                 let wrong = args.iter().zip(params).position(|(a, &p)| self.rank(a, p).is_none());
                 match wrong {
                     Some(i) => format!(

@@ -77,10 +77,12 @@ impl Sema<'_> {
 
     /// A number or vector as another type of number with as many lanes.
     pub(super) fn convert(&mut self, e: Expr, ty: Ty) -> Expr {
+        // No node for the same type: later checks look for constants and loads directly below an operator.
         if e.ty.ty == ty || e.is_error() {
             return e;
         }
         let span = e.span;
+        // A pointer is compared with null in its own type; a conversion of numbers does not take it.
         if self.types.is_pointer(e.ty.ty) && ty == Ty::BOOL {
             let null = self.constant(0, e.ty.ty, span);
             let differs = super::tree::Cc::Int(cloom_ir::IntCc::Ne);
@@ -120,6 +122,7 @@ impl Sema<'_> {
 
     /// The common type of two scalars.
     pub(super) fn common_scalar(&self, a: Ty, b: Ty) -> Ty {
+        // Everything below `int` is promoted to `int`, so that it has the rank of `int`.
         let rank = |ty: Ty| match self.types.kind(ty) {
             TyKind::Scalar(e) => match e {
                 Elem::F64 => 7,
@@ -145,6 +148,7 @@ impl Sema<'_> {
 
     /// A condition: any scalar.
     pub(super) fn condition(&mut self, e: &crate::syntax::ast::Expr) -> Expr {
+        // In parentheses the node is another one: that is how programs say that they mean it.
         if let crate::syntax::ast::ExprKind::Assign { op: None, op_span, .. } = e.kind {
             self.push(
                 Diagnostic::warning("W0307", op_span, "the condition is an assignment")
@@ -255,6 +259,7 @@ impl Sema<'_> {
             self.push(d);
             return Expr::error(span);
         }
+        // `void` and types that differ in sign or inner qualifiers are mixed freely in programs; others get a message.
         let compatible = a.ty == b.ty
             || a.ty == Ty::VOID
             || b.ty == Ty::VOID
@@ -347,6 +352,8 @@ impl Sema<'_> {
             (TyKind::Bool, TyKind::Vector(elem, _)) => self.truth_in_lanes(e, to, elem),
             (TyKind::Scalar(_), TyKind::Vector(..)) => self.splat(e, to),
             (TyKind::Pointer(a), TyKind::Pointer(b)) => {
+                // A cast may go both ways between generic and a named space: the program vouches for where a generic
+                // pointer points.
                 if !overlap(a.space, b.space) {
                     let message = format!(
                         "cannot cast `{}` to `{}`: the address spaces differ",

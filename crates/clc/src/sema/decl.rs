@@ -43,6 +43,7 @@ impl Sema<'_> {
                 self.typedef(name, declared);
                 continue;
             }
+            // A declarator decides, not the specifiers: `int x, f(void);` declares both a variable and a function.
             if matches!(self.types.kind(declared.ty.ty), TyKind::Function(..)) {
                 self.prototype(&d.specs, item, declared.ty);
                 continue;
@@ -58,9 +59,11 @@ impl Sema<'_> {
 
     fn typedef(&mut self, name: Ident, d: Declared) {
         if let TyKind::Record(id) = *self.types.kind(d.ty.ty) {
+            // `typedef struct { … } s;`: messages then say `s`. The first name counts.
             self.types.record_names.entry(id).or_insert(name.name);
         }
         if let Some((Entry::Typedef(before, space), _)) = self.scopes.get_here(name.name)
+            // C11 allows a `typedef` to be repeated if it names the same type.
             && *before == d.ty
             && *space == d.space
         {
@@ -79,9 +82,11 @@ impl Sema<'_> {
     ) {
         if self.types.block(d.ty.ty).is_some() {
             let is_extern = matches!(specs.storage, Some((Storage::Extern, _)));
+            // Blocks have no objects, so that none of the rules below applies to them.
             return self.block_variable(item, name, d.ty.ty, is_extern, stmts);
         }
         let mut attrs = TypeAttrs::read(self, &specs.attrs).and(TypeAttrs::read(self, &item.attrs));
+        // The specifier and the attributes together: the greatest alignment counts.
         for a in &specs.alignas {
             let align = match a {
                 ast::TypeOrExpr::Type(t) => {
@@ -106,6 +111,7 @@ impl Sema<'_> {
             self.put_error(name);
             return;
         }
+        // `const sampler_t s = …;` needs no address space: a sampler of program scope is a constant.
         if qty.ty == Ty::SAMPLER && at_file {
             qty.space = Space::Constant;
         }
@@ -135,6 +141,7 @@ impl Sema<'_> {
             return;
         }
         if at_file || is_static || is_extern {
+            // From here on, variables with static storage; those of one call of a function follow below.
             if d.space.is_none() && self.opts.variables {
                 qty.space = Space::Global;
             }
@@ -173,6 +180,7 @@ impl Sema<'_> {
     }
 
     pub(super) fn put_error(&mut self, name: Ident) {
+        // An earlier declaration of the name stays, so that its uses are not reported.
         if self.scopes.get_here(name.name).is_none() {
             self.scopes.put(name.name, Entry::Error, name.span);
         }
@@ -236,6 +244,8 @@ impl Sema<'_> {
 
     /// A name for a global that no other has.
     pub(super) fn global_name(&mut self, text: &str) -> String {
+        // Variables of different functions or scopes may have one name in the source; globals of the IR may not. Names
+        // of C hold no dot, so that a number behind a dot makes a new one.
         let n = self.global_names.entry(text.to_owned()).or_insert(0);
         *n += 1;
         if *n == 1 { text.to_owned() } else { format!("{text}.{}", *n - 1) }
@@ -316,6 +326,7 @@ impl Sema<'_> {
     /// A definition of data: a constant, or a variable in global memory.
     fn data(&mut self, name: Ident, mut qty: QTy, attrs: TypeAttrs, item: &ast::InitDeclarator, external: bool) {
         let is_constant = qty.space == Space::Constant;
+        // Constant memory is `const` whether the program writes it or not.
         qty.is_const |= is_constant;
         if item.init.is_none() && is_constant {
             let message = format!("constant `{}` has no initial value", self.text(name.name));
@@ -351,6 +362,7 @@ impl Sema<'_> {
             self.declare(name, Entry::Global(id));
             id
         };
+        // The initialiser may give an array its length, so that size and alignment are known only after it.
         let init = item.init.as_ref().map(|init| self.initializer(&mut qty, init));
         self.unit.globals[id.0 as usize].ty = qty;
         let size = self.types.size(qty.ty);
@@ -491,6 +503,7 @@ impl Sema<'_> {
             qty.space = Space::Constant;
             qty.is_const = true;
             let size = self.types.size(qty.ty);
+            // The limit before the evaluation, which makes the bytes.
             let data = if size <= self.data_left { self.eval_init(&init, size) } else { None };
             self.data_left = self.data_left.saturating_sub(size);
             let name = self.global_name(".compound");

@@ -92,6 +92,7 @@ impl Sema<'_> {
                     Some(cx) => cx.locals[id.0 as usize].ty,
                     None => return Expr::error(span),
                 };
+                // A variable whose declaration was wrong: each use would be wrong for a reason that has been reported.
                 let kind = if ty.ty == Ty::ERROR { ExprKind::Error } else { ExprKind::Local(id) };
                 Expr { kind, ty, lvalue: true, span }
             }
@@ -135,6 +136,7 @@ impl Sema<'_> {
                 if super::builtins::builtin::is_builtin(self.text(name)) {
                     return Expr::value(ExprKind::FuncName(name), Ty::INT, span);
                 }
+                // `__func__` is declared by nobody; a name of the program's own goes before it.
                 if let Some(e) = self.function_name(name, span) {
                     return e;
                 }
@@ -183,6 +185,7 @@ impl Sema<'_> {
                 self.no_half(span);
                 Expr::error(span)
             }
+            // Without `double`, a literal without a suffix is a `float`, as with `-cl-single-precision-constant`.
             S::None if self.opts.fp64 && !self.opts.single_precision_constant => {
                 self.constant(lit.double.to_bits(), Ty::DOUBLE, span)
             }
@@ -219,6 +222,7 @@ impl Sema<'_> {
             self.error("E0304", span, message);
             return Expr::error(span);
         };
+        // `*p` of a `void *` is left to its use: `&*p` is fine, and `rvalue` reports a value of type `void`.
         if to.ty != Ty::VOID && self.types.layout(to.ty).is_none() {
             let message = format!("`{}` is incomplete here", self.type_name(to.ty));
             self.error("E0316", span, message);
@@ -351,6 +355,7 @@ impl Sema<'_> {
             return Expr::error(span);
         }
         let ty = c.ty.ty;
+        // Stored first, then read twice: by the choice and as its result.
         let temp = self.new_local(None, QTy::plain(ty), 1);
         let temporary = |kind| Expr { kind, ty: QTy::plain(ty), lvalue: true, span };
         let store = Expr::value(ExprKind::Assign(Box::new(temporary(ExprKind::Local(temp))), Box::new(c)), ty, span);
@@ -385,6 +390,7 @@ impl Sema<'_> {
             self.error("E0304", span, message);
             return Expr::error(span);
         }
+        // Checked before the addition, so that the message speaks of an index and not of an operand of `+`.
         if !self.is_index(&i) {
             return Expr::error(span);
         }
@@ -408,6 +414,7 @@ impl Sema<'_> {
         if b.is_error() {
             return Expr::error(span);
         }
+        // `p->m` is `(*p).m`: from here on the two are the same.
         if arrow {
             let p = self.rvalue(b);
             if p.is_error() {
@@ -435,6 +442,7 @@ impl Sema<'_> {
                 };
                 let ty = QTy {
                     ty: field.ty,
+                    // The member of a `const` structure is `const`, and it lives where the structure lives.
                     is_const: field.is_const || b.ty.is_const,
                     is_volatile: field.is_volatile || b.ty.is_volatile,
                     is_restrict: field.is_restrict,
@@ -510,6 +518,8 @@ impl Sema<'_> {
             }
             return value;
         }
+        // The components may come from scalars, which are converted, and from shorter vectors, which must have the
+        // element type.
         let mut parts = Vec::new();
         let mut have = 0u32;
         let mut wrong = false;
@@ -618,6 +628,7 @@ impl Sema<'_> {
                         self.not_constant(e.span, "an index in `offsetof`");
                         return Expr::error(span);
                     };
+                    // An index may be out of bounds here, also by a negative number: no memory is accessed.
                     offset = offset.wrapping_add((n as u64).wrapping_mul(self.types.size(of.ty)));
                     ty = of.ty;
                 }

@@ -57,6 +57,8 @@ impl<'s> Sema<'s> {
         let attrs = FuncAttrs::read(self, attrs);
         let TyKind::Function(ret, params) = self.types.kind(ty).clone() else { return None };
         let is_kernel = specs.kernel.is_some();
+        // An `inline` function is the program's own, too: C99 would want an external definition elsewhere, which
+        // programs of OpenCL C do not write.
         let internal = matches!(specs.storage, Some((Storage::Static, _))) || specs.inline.is_some();
         if is_kernel && self.text(name.name) == "main" {
             let d = Diagnostic::error("E0318", name.span, "a kernel cannot be called `main`");
@@ -109,6 +111,7 @@ impl<'s> Sema<'s> {
             }
             None => Vec::new(),
         };
+        // A declaration that agrees with a known one is that function; one that does not is an overload or an error.
         for &id in &existing {
             let f = &self.unit.funcs[id.0 as usize];
             let same_params =
@@ -116,6 +119,7 @@ impl<'s> Sema<'s> {
             if same_params && f.ret.ty == h.ret.ty {
                 let kernel = if h.is_kernel && f.kernel.is_none() { Some(self.kernel_meta(&h, params)) } else { None };
                 let f = &mut self.unit.funcs[id.0 as usize];
+                // One `static` among the declarations is enough. A kernel stays visible to the host.
                 if h.internal && f.linkage == Linkage::External && f.kernel.is_none() {
                     f.linkage = Linkage::Internal;
                 }
@@ -192,6 +196,7 @@ impl<'s> Sema<'s> {
             self.push(Diagnostic::error("E0301", name.span, message).also(before, "first definition"));
             return;
         }
+        // Messages point to the definition from now on.
         f.span = name.span;
         if let Some(meta) = &mut f.kernel {
             // A prototype may have named the parameters otherwise, and lacked the attributes.
@@ -207,6 +212,7 @@ impl<'s> Sema<'s> {
             meta.vec_type_hint = attrs.meta.vec_type_hint.or(meta.vec_type_hint.take());
         }
         let base = self.scopes.depth();
+        // Parameters and body share a scope, so that a variable of the body cannot hide a parameter.
         self.cx = Some(FnCx { is_kernel, ..FnCx::new(id, name.name, ret, def.specs.span, base) });
         self.scopes.open();
         for (p, &ty) in def.params().iter().zip(&param_types) {
@@ -237,6 +243,7 @@ impl<'s> Sema<'s> {
     /// The statements of a body, whose scope is open and then closed.
     pub(super) fn body(&mut self, body: &ast::Block) -> Vec<Stmt> {
         let contract = self.contract;
+        // `#pragma FP_CONTRACT` in a body holds to the end of the body.
         let stmts = self.stmts(&body.stmts);
         self.contract = contract;
         self.scopes.close();
@@ -246,6 +253,7 @@ impl<'s> Sema<'s> {
     /// The body of a function that has been left, with these statements in these braces.
     pub(super) fn finish_body(&mut self, cx: FnCx, stmts: Vec<Stmt>, braces: Span) -> Body {
         self.check_labels(&cx);
+        // The closing brace: where code that falls through is, for debuggers and messages.
         let end = Span { lo: braces.hi.saturating_sub(1).max(braces.lo), ..braces };
         let body = Body { locals: cx.locals, stmts, labels: cx.label_count, end };
         self.warn_of_uninitialised(&body);
@@ -382,6 +390,7 @@ impl<'s> Sema<'s> {
                 self.bad_kernel_type(p.span, &out.name, "is an `ndrange_t`", "pass its sizes");
             }
             TyKind::Queue => out.kind = ParamKind::Queue,
+            // By the written name: for the type system, `size_t` is `ulong`, which kernels may take.
             TyKind::Scalar(_) if self.names_host_sized(&p.specs) => {
                 self.bad_kernel_type(
                     p.span,

@@ -36,6 +36,8 @@ impl Sema<'_> {
                 }
                 let value = self.expr(e);
                 if matches!(self.types.kind(qty.ty), TyKind::Array(..)) {
+                    // C has no array values, so that one expression cannot initialise an array; strings were taken
+                    // above.
                     if !value.is_error() {
                         let message = format!(
                             "an array (`{}`) needs a list in braces as its initial value",
@@ -62,6 +64,7 @@ impl Sema<'_> {
         let TyKind::Array(of, n) = *self.types.kind(qty.ty) else { return false };
         let with_end = s.bytes.len() as u64 + 1;
         let n = match n {
+            // Without a length the array gets room for the terminating zero; with one, C lets the zero be dropped.
             Some(n) => n,
             None => {
                 *qty = qty.with_ty(self.types.intern(TyKind::Array(of, Some(with_end))));
@@ -105,6 +108,7 @@ impl Sema<'_> {
         match self.types.kind(ty) {
             TyKind::Array(..) | TyKind::Record(_) => return self.aggregate(ty, offset, &mut cur, out, true),
             TyKind::Error => return 0,
+            // A scalar in braces has nothing that a designator could name.
             _ if list.entries.iter().any(|e| !e.designators.is_empty()) => {
                 let message = format!("`{}` has no members or elements that could be named", self.type_name(ty));
                 self.error("E0315", list.span, message);
@@ -115,6 +119,7 @@ impl Sema<'_> {
             }
             _ => match cur.entries.first() {
                 None => {}
+                // `int x = {{1}};`: braces around a scalar may be doubled.
                 Some(InitEntry { value: Initializer::List(inner), .. }) => {
                     cur.pos = 1;
                     self.braced(ty, offset, inner, out);
@@ -190,6 +195,7 @@ impl Sema<'_> {
             }
             index += 1;
             length = length.max(index);
+            // A range makes two parts of one entry.
             if out.parts.len() > self.init_parts {
                 self.error("E0325", cur.span, format!("more than {} initial values", limits::INIT_PARTS));
                 cur.pos = cur.entries.len();
@@ -206,6 +212,7 @@ impl Sema<'_> {
                     return None;
                 }
                 let at = self.types.size(of.ty).checked_mul(index)?;
+                // An array without a length has any number of elements, up to the limit of an object.
                 (at <= limits::OBJECT).then_some((of, offset + at))
             }
             TyKind::Record(_) => {
@@ -310,6 +317,7 @@ impl Sema<'_> {
             );
             return None;
         }
+        // `[3 ... 3]` repeats nothing, and elements without bytes need no copy.
         if more > 0 && size > 0 {
             let repeat = Repeat { offset: begin, size, stride, count: more, span: last.span };
             out.end = out.end.max(begin + more * stride + size);
@@ -337,11 +345,14 @@ impl Sema<'_> {
                     Some(v) => v,
                     None => self.expr(e),
                 };
+                // A structure of the right type is the whole value. Anything else is the first value inside: the braces
+                // are elided.
                 if self.types.is_aggregate(ty.ty) && value.ty.ty != ty.ty && !value.is_error() {
                     cur.ready = Some(value);
                     self.aggregate_elided(ty.ty, offset, cur, out);
                     return;
                 }
+                // `float4 a[2] = {1, 2, 3, 4, 5, 6, 7, 8}`: scalars fill a vector like the elements of an array.
                 if self.types.is_vector(ty.ty) && self.types.is_arithmetic(value.ty.ty) {
                     cur.ready = Some(value);
                     self.vector_parts(ty.ty, offset, cur, out);

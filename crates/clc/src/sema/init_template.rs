@@ -23,6 +23,7 @@ const MAX_STORES: usize = 16;
 impl Sema<'_> {
     /// Moves the constants of an initialiser to data, if they are many.
     pub(super) fn init_template(&mut self, init: &mut Init, qty: QTy, align: u64) {
+        // The cheap tests come first. Parts that overlap would need their order, which the template loses.
         if init.parts.len() <= MAX_STORES || !self.types.is_aggregate(qty.ty) || !self.parts_are_apart(init) {
             return;
         }

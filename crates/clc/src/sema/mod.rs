@@ -316,9 +316,11 @@ impl<'s> Sema<'s> {
             }
             return;
         }
+        // The library is compiled once for all devices, and asks for what only some have.
         if self.has_feature(text) || self.opts.library {
             return;
         }
+        // The prefixes of known vendors tell an extension that this device lacks from a misspelling.
         let registered = ["cl_khr_", "cl_ext_", "cl_amd_", "cl_arm_", "cl_img_", "cl_intel_", "cl_nv_", "cl_qcom_"];
         let message = match registered.iter().any(|p| text.starts_with(p)) {
             true => format!("extension `{text}` is not supported by this device"),

@@ -27,6 +27,7 @@ impl Sema<'_> {
             return self.bad_unary(op, ty, span);
         }
         let e = self.promote(e);
+        // After the checks: messages name the type that is written, not `int`.
         let ty = e.ty.ty;
         match op {
             // `0 - x` would be wrong for floats: it gives +0 for `x` = +0, where the negation is -0.
@@ -131,8 +132,10 @@ impl Sema<'_> {
             BinaryOp::BitAnd => BinOp::And,
             BinaryOp::BitOr => BinOp::Or,
             BinaryOp::BitXor => BinOp::Xor,
+            // Only the comparisons are left; they have a result of another type.
             _ => return self.compare(op, a, b, elem, span),
         };
+        // Only a literal, perhaps converted: to evaluate each divisor would take quadratic time in nested divisions.
         if matches!(op, BinOp::Sdiv | BinOp::Udiv | BinOp::Srem | BinOp::Urem)
             && matches!(b.kind, ExprKind::Const(_) | ExprKind::Convert(_))
             && self.is_zero(&b)
@@ -196,6 +199,7 @@ impl Sema<'_> {
                 let ty = self.common_scalar(a.ty.ty, b.ty.ty);
                 Some((self.convert(a, ty), self.convert(b, ty)))
             }
+            // Vectors of small integers are not promoted: `char4 + char4` is a `char4`.
             (TyKind::Vector(..), TyKind::Vector(..)) if a.ty.ty == b.ty.ty => Some((a, b)),
             (TyKind::Vector(e, _), TyKind::Bool | TyKind::Scalar(_)) => {
                 let ty = a.ty.ty;
@@ -252,6 +256,7 @@ impl Sema<'_> {
             self.push(d);
             return Expr::error(span);
         };
+        // A vector may be shifted by a scalar, but a scalar not by a vector.
         if ea.is_float() || eb.is_float() || (na != nb && nb != 1) {
             let d = self.bad_operands(op, &a, &b, op_span);
             self.push(d);
@@ -340,10 +345,12 @@ impl Sema<'_> {
                 (Some(x), Some(y)) if overlap(x.space, y.space) => {
                     let (a, b) = self.in_one_space(a, b);
                     let ty = a.ty.ty;
+                    // Pointers to different types may be compared: only the addresses count.
                     let same = b.ty.ty == ty;
                     let b = if same { b } else { Expr::value(ExprKind::PtrCast(Box::new(b)), ty, span) };
                     Some((a, b))
                 }
+                // A null pointer constant takes the type of the other side, whatever memory that points into.
                 (Some(_), _) if ib && self.is_zero(&b) || pb.is_some() && self.is_zero(&b) => {
                     let null = self.constant(0, a.ty.ty, span);
                     Some((a, null))
@@ -441,6 +448,7 @@ impl Sema<'_> {
                 None => return Expr::error(span),
             }
         } else if self.types.is_pointer(ta) && (self.types.is_pointer(tb) || self.is_zero(&b)) {
+            // Both become a pointer that drops no qualifier of either, generic if one of them is.
             let to = self.merged_pointer(ta, tb);
             let a = self.assigned(a, to, "give", span);
             let b = self.assigned(b, to, "give", span);
@@ -497,6 +505,7 @@ impl Sema<'_> {
         let both = self.types.numeric(a.ty.ty).zip(self.types.numeric(b.ty.ty));
         let Some(((ea, na), (eb, nb))) = both else { return self.different_branches(&a, &b, span) };
         let ty = match (na, nb) {
+            // Two scalars give a vector with as many components as the condition has.
             (1, 1) => {
                 let common = if ea == eb { a.ty.ty } else { self.common_scalar(a.ty.ty, b.ty.ty) };
                 let e = self.types.numeric(common).map_or(ea, |(e, _)| e);
@@ -580,6 +589,7 @@ impl Sema<'_> {
             self.pointer_add(old, one, down, span)
         } else {
             let one = match self.types.numeric(ty) {
+                // One as a scalar of the element type, which becomes a vector like any other scalar operand.
                 Some((e, _)) if self.types.is_vector(ty) => {
                     let scalar = self.types.value(e, 1);
                     self.number(1, scalar, span)

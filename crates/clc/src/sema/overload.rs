@@ -31,6 +31,7 @@ pub(super) fn best(ranks: &[Option<Vec<Rank>>]) -> Choice {
         Some(&one) => Choice::One(one),
         None if viable.is_empty() => Choice::None,
         None => {
+            // Of several, only those are named that no other one beats.
             let undominated =
                 viable.iter().copied().filter(|&a| !viable.iter().any(|&b| better(b, a))).collect::<Vec<_>>();
             Choice::Several(if undominated.is_empty() { viable } else { undominated })
@@ -47,6 +48,8 @@ impl Sema<'_> {
         }
         match (self.types.kind(from).clone(), self.types.kind(to).clone()) {
             (TyKind::Bool | TyKind::Scalar(_), TyKind::Bool) => Some(2),
+            // Promotions are better than conversions: a `char` prefers `int` to `long`, a `half` prefers `float` to
+            // `double`.
             (TyKind::Bool, TyKind::Scalar(Elem::I32)) => Some(1),
             (TyKind::Scalar(a), TyKind::Scalar(b)) => Some(match (a, b) {
                 (Elem::I8 | Elem::U8 | Elem::I16 | Elem::U16, Elem::I32) => 1,
@@ -61,6 +64,7 @@ impl Sema<'_> {
                 if a.space != b.space && !becomes(a.space, b.space) {
                     return null.then_some(2);
                 }
+                // An overload for the pointer's own space is better than one for generic pointers.
                 let to_generic = Rank::from(a.space != b.space);
                 let qualifiers = (a.is_const && !b.is_const) || (a.is_volatile && !b.is_volatile);
                 let rank = match (a.ty == b.ty, qualifiers) {

@@ -365,12 +365,15 @@ impl Sema<'_> {
 
     /// The type of a parameter, which may be a block or not: arrays become pointers.
     pub(super) fn param_type(&mut self, p: &ast::Param, blocks: bool) -> QTy {
+        // The declared type first, then the adjustments of C: an array is a pointer to its element.
         let base = self.specs(&p.specs);
         let d = self.declarator(base, &p.declarator);
         attrs::TypeAttrs::read(self, &p.attrs);
         match *self.types.kind(d.ty.ty) {
             TyKind::Array(of, _) => {
                 let to = QTy {
+                    // `const float a[4]` is a pointer to `const float`: the qualifiers of the array belong to the
+                    // elements.
                     ty: of.ty,
                     is_const: d.ty.is_const,
                     is_volatile: d.ty.is_volatile,
@@ -539,6 +542,7 @@ impl Sema<'_> {
                     align = align.max(alignment);
                     fields.push(Field { name: name.map(|n| n.name), ty, offset, span });
                 };
+            // A declaration without a declarator is an anonymous member, or declares only a tag.
             if decl.declarators.is_empty() {
                 // Only one that is written here: a name for it would be an ordinary declaration without a declarator.
                 let written = matches!(decl.specs.ty, TypeSpec::Record(_));
@@ -550,6 +554,8 @@ impl Sema<'_> {
             for (k, f) in decl.declarators.iter().enumerate() {
                 let mut d = self.declarator(base, &f.declarator);
                 d.ty.ty = self.attributed_type(d.ty.ty, &f.attrs);
+                // Only the last member may be an array without a length, and only of a structure: members of a union
+                // overlap.
                 let is_last = i + 1 == decls.len() && k + 1 == decl.declarators.len();
                 if is_last && !r.is_union {
                     d.ty.ty = self.flexible_array(d.ty.ty);
@@ -619,6 +625,7 @@ impl Sema<'_> {
                 let message = format!("`enum {}` is not defined", self.text(tag.name));
                 self.error("E0316", tag.span, message);
             }
+            // `int` if it is not defined, which was reported above.
             return e.tag.and_then(|t| self.scopes.tag(t.name)).map_or(Ty::INT, |t| t.0);
         };
         let mut next = 0i64;
@@ -633,6 +640,7 @@ impl Sema<'_> {
                 }
             }
             (low, high) = (low.min(next), high.max(next));
+            // Each enumerator has the least type that holds it, so that small ones stay `int` beside a large one.
             let ty = enum_type(next, next);
             let bits = next as u64 & super::constant::mask(&self.types, ty);
             // Declared at once: the values of later enumerators may use this one.

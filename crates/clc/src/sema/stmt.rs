@@ -13,6 +13,7 @@ impl Sema<'_> {
         let mut out = Vec::new();
         for (i, s) in list.iter().enumerate() {
             self.stmt(s, &mut out);
+            // After the statement, because the next one tells whether the `;` was meant.
             self.warn_of_empty_loop(s, list.get(i + 1));
         }
         out
@@ -38,6 +39,7 @@ impl Sema<'_> {
         cx.in_expression += 1;
         self.scopes.open();
         let contract = self.contract;
+        // The last statement gives the value if it is an expression; otherwise there is none.
         let (list, last) = match block.stmts.split_last() {
             Some((ast::Stmt { kind: ast::StmtKind::Expr(e), .. }, before)) => (before, Some(e)),
             _ => (&block.stmts[..], None),
@@ -81,6 +83,7 @@ impl Sema<'_> {
 
     fn loop_body(&mut self, s: &ast::Stmt) -> Box<Stmt> {
         if let Some(cx) = &mut self.cx {
+            // `continue` needs a loop, `break` a loop or a `switch`: two counts.
             cx.loops += 1;
             cx.breakable += 1;
         }
@@ -107,6 +110,7 @@ impl Sema<'_> {
             ast::StmtKind::Expr(e) => {
                 let value = self.expr(e);
                 if let ExprKind::FuncName(_) = value.kind {
+                    // `f;` names a function without a call: `rvalue` reports it.
                     self.rvalue(value);
                     return;
                 }
@@ -122,6 +126,7 @@ impl Sema<'_> {
                 let cond = self.condition(head);
                 self.warn_of_empty_branch(head, then);
                 let known = self.known_truth(&cond);
+                // In a branch that a constant condition rules out, warnings about values that run would be wrong.
                 let then = self.reached_unless(known == Some(false), |this| this.scoped(then));
                 let els = els.as_ref().map(|e| self.reached_unless(known == Some(true), |this| this.scoped(e)));
                 StmtKind::If(cond, then, els)
@@ -186,6 +191,7 @@ impl Sema<'_> {
     }
 
     fn label(&mut self, name: Ident, define: bool) -> Option<LabelId> {
+        // A `goto` may come before its label: the first of the two makes the number.
         let known = self.cx.as_ref()?.labels.get(&name.name).map(|l| (l.id, l.defined));
         let id = match known {
             Some((id, _)) => id,
@@ -211,6 +217,7 @@ impl Sema<'_> {
 
     fn switch(&mut self, value: &ast::Expr, body: &ast::Stmt) -> StmtKind {
         let value = self.rvalue_of(value);
+        // As C has it: the cases are compared in the promoted type.
         let mut value = self.promote(value);
         if !value.is_error() && !self.types.is_integer(value.ty.ty) {
             let message = format!("`switch` needs an integer, not a `{}`", self.type_name(value.ty.ty));
@@ -371,6 +378,7 @@ pub(super) fn falls_through(list: &[Stmt]) -> bool {
         if let StmtKind::Label(_) = s.kind {
             reachable = true;
         }
+        // Control may enter the statement by a label inside of it, although its begin is not reached.
         if has_label(s) {
             reachable = true;
         }
@@ -402,6 +410,7 @@ fn completes(s: &Stmt) -> bool {
                 cond.as_ref().is_none_or(|c| matches!(&c.kind, ExprKind::Const(l) if l.iter().any(|&b| b != 0)));
             !forever || breaks(body)
         }
+        // Without a `default` a value may match no case and go past the body.
         StmtKind::Switch { default, body, .. } => default.is_none() || breaks(body) || completes(body),
         StmtKind::Expr(e) => !matches!(e.kind, ExprKind::Special(Special::Trap, _)),
         StmtKind::Init(..) | StmtKind::Label(_) => true,

@@ -83,6 +83,8 @@ impl Sema<'_> {
         let ty = self.types.value(elem, picked.len() as u8);
         let (lvalue, ty) = (base.lvalue, base.ty.with_ty(ty));
         let kind = match base.kind {
+            // `v.wzyx.xy` is `v.wz`: the components are looked up in the first choice, so that stores go to the right
+            // ones.
             ExprKind::Swizzle(inner, first) => {
                 let picked = picked.iter().map(|&i| first.get(usize::from(i)).copied().unwrap_or(NO_LANE));
                 ExprKind::Swizzle(inner, picked.collect())

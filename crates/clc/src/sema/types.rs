@@ -248,6 +248,7 @@ impl Types {
             record_names: FxHashMap::default(),
             unnamed,
         };
+        // In the order of the numbers in `fixed!`, which the constants of `Ty` rely on.
         for kind in FIXED {
             this.intern(kind.clone());
         }
@@ -256,6 +257,7 @@ impl Types {
 
     /// The type of a kind.
     pub fn intern(&mut self, kind: TyKind) -> Ty {
+        // Equal kinds have one number: types are compared as numbers everywhere.
         if let Some(&ty) = self.index.get(&kind) {
             return ty;
         }
@@ -526,6 +528,7 @@ impl Types {
         if to.is_volatile {
             s.push_str("volatile ");
         }
+        // Where unnamed pointers are private, the word `private` would only be noise.
         if to.space != Space::Private || self.unnamed != Space::Private {
             s.push_str(space_name(to.space));
             s.push(' ');

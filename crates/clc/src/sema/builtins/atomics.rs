@@ -121,6 +121,7 @@ impl Sema<'_> {
         span: Span,
     ) -> Option<Expr> {
         let (fixed, _) = f.counts();
+        // What is left are the operands; the tail has the orders and perhaps the scope.
         let tail = args.split_off(fixed.min(args.len()));
         // Of the two orders of a compare-exchange the first counts, which is that of success: C11 does not allow a
         // stronger one for failure.
@@ -135,6 +136,7 @@ impl Sema<'_> {
         }
         let mut args = args.into_iter();
         let p = args.next()?;
+        // A load may read `const` memory.
         let to = self.pointer_arg(&p, f.op != Op::Load)?;
         let TyKind::Atomic(elem) = *self.types.kind(to.ty) else {
             return self.bad_argument(&p, "a pointer to an atomic type");
@@ -162,6 +164,7 @@ impl Sema<'_> {
             all.push(a);
         }
         let (special, result) = match f.op {
+            // `atomic_init` need not be atomic; a relaxed store costs no more than a plain one.
             Op::Init => (Special::AtomicStore(Order::Relaxed), Ty::VOID),
             Op::Load => (Special::AtomicLoad(order), ty),
             Op::Store => (Special::AtomicStore(order), Ty::VOID),
@@ -206,6 +209,7 @@ impl Sema<'_> {
         let has = |space| self.has_feature(&feature::float_atomic(elem.bits(), space, kind));
         let is_there = match to.space {
             Space::Global => has("global"),
+            // A generic pointer may lead to either, so that both features are needed.
             Space::Generic => has("global") && has("local"),
             _ => has("local"),
         };

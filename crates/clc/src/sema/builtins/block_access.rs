@@ -32,6 +32,7 @@ pub(in crate::sema) fn function(name: &str) -> Option<Function> {
         Some(rest) => (false, rest),
         None => (true, rest.strip_prefix("write")?),
     };
+    // From the first digit on: the number of elements of a work-item. Before it: the letters of the type.
     let digits = rest.trim_start_matches(|c: char| !c.is_ascii_digit());
     let elem = match rest.strip_suffix(digits)? {
         "" | "_ui" => Elem::U32,

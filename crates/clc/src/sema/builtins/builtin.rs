@@ -66,6 +66,7 @@ fn type_prefix(text: &str) -> Option<(Elem, u8, &str)> {
         let rest = text.strip_prefix(crate::sema::types::elem_name(e))?;
         Some((e, rest))
     })?;
+    // After the name of the scalar: the number of lanes, and then what the caller looks at (`_sat`, `_rte`).
     let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let lanes = match &rest[..digits] {
         "" => 1,
@@ -112,6 +113,7 @@ fn family(name: &str) -> Option<Family> {
         };
         return match rest {
             "" => Some(Family::Convert(elem, lanes, false, rounding)),
+            // Only conversions to integers may saturate.
             "_sat" if !elem.is_float() => Some(Family::Convert(elem, lanes, true, rounding)),
             _ => None,
         };
@@ -124,6 +126,7 @@ fn family(name: &str) -> Option<Family> {
     }
     for (prefix, aligned) in [("vstore_half", false), ("vstorea_half", true)] {
         if let Some(rest) = name.strip_prefix(prefix) {
+            // The suffix comes off first: what is left is the number of lanes.
             let (rest, rounding) = rounding_suffix(rest).unwrap_or((rest, Rounding::Rte));
             let lanes = if rest.is_empty() { 1 } else { lanes_of(rest)? };
             return Some(Family::VstoreHalf { lanes, aligned, rounding });
@@ -135,6 +138,7 @@ fn family(name: &str) -> Option<Family> {
     if let Some(rest) = name.strip_prefix("vstore") {
         return lanes_of(rest).map(Family::Vstore);
     }
+    // The names of OpenCL 1.x; a name of C11, such as `atomic_load`, is not in the list and goes on below.
     if let Some(rest) = name.strip_prefix("atomic_").or_else(|| name.strip_prefix("atom_"))
         && let Some(op) = ATOMICS.iter().find(|op| **op == rest)
     {
@@ -195,6 +199,7 @@ impl Sema<'_> {
     /// A call of a built-in function.
     pub(in crate::sema) fn builtin_call(&mut self, name: &str, at: Span, args: &[ast::Expr], span: Span) -> Expr {
         if !cloom_builtins::lookup(name).is_empty() {
+            // Most functions are in the table; only the others have families.
             let args: Vec<Expr> = args.iter().map(|a| self.rvalue_of(a)).collect();
             return self.table_call(name, args, at, span);
         }
@@ -311,6 +316,7 @@ impl Sema<'_> {
         self.check_half(elem, span)?;
         let e = args.into_iter().next()?;
         let to = self.types.value(elem, lanes);
+        // `numeric` counts a `bool` as a byte, but OpenCL C has no `as_…` of one.
         if self.types.numeric(e.ty.ty).is_none() || e.ty.ty == Ty::BOOL {
             return self.bad_argument(&e, "a number or a vector");
         }
@@ -498,6 +504,7 @@ impl Sema<'_> {
         }
         let elem = match *self.types.kind(to.ty) {
             TyKind::Scalar(e @ (Elem::I32 | Elem::U32 | Elem::I64 | Elem::U64)) => e,
+            // Of the functions of OpenCL 1.x only `atomic_xchg` takes floats.
             TyKind::Scalar(e @ Elem::F32) if op == "xchg" => e,
             _ => return self.bad_argument(&p, "a pointer to `int`, `uint`, `long` or `ulong`"),
         };
@@ -561,6 +568,7 @@ impl Sema<'_> {
         let (dst, src) = (args.next()?, args.next()?);
         let to = self.pointer_arg(&dst, true)?;
         let from = self.pointer_arg(&src, false)?;
+        // The work-items copy values of the pointed-to type, so that both sides must have the same one.
         if to.ty != from.ty || self.types.numeric(to.ty).is_none() {
             let wanted = format!("a pointer to `{}`", self.type_name(to.ty));
             return self.bad_argument(&src, &wanted);
@@ -568,6 +576,7 @@ impl Sema<'_> {
         let scatter = self.copies_to_global(to.space, from.space, span)?;
         let count = self.offset_arg(args.next()?)?;
         let mut rest: Vec<Expr> = args.collect();
+        // The event is last; before it is the stride of the strided form.
         let event = rest.pop()?;
         let at = event.span;
         let event = self.assigned(event, Ty::EVENT, "pass", at);

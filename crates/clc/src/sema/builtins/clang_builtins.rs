@@ -233,6 +233,7 @@ pub(in crate::sema) fn function(name: &str) -> Option<How> {
         let same = SAME_MATH.split(' ').find(|n| *n == c_name && !n.is_empty());
         same.or_else(|| MATH.iter().find(|m| m.0 == c_name).map(|m| m.1))
     };
+    // The name without a suffix is tried first: `erf` is not `er` for `float`.
     let suffixes = [("", Ty::DOUBLE), ("f", Ty::FLOAT), ("f16", Ty::HALF)];
     suffixes.into_iter().find_map(|(suffix, ty)| Some(How::Math(math(name.strip_suffix(suffix)?)?, ty)))
 }
@@ -275,6 +276,7 @@ impl Sema<'_> {
 
     fn clang_function(&mut self, how: How, name: &str, at: Span, args: &[ast::Expr], span: Span) -> Option<Expr> {
         self.check_count(how, name, at, args.len())?;
+        // These are apart because they must not evaluate, or not all of, their arguments.
         if matches!(how, How::ConstantP | How::Choose | How::Nothing | How::Line) {
             return self.unevaluated(how, at, args, span);
         }
@@ -342,6 +344,7 @@ impl Sema<'_> {
                 // The bits of a quiet NaN, whatever text says which.
                 Some(self.constant(eval::from_f64(ir_scalar(elem), value), ty, span))
             }
+            // The hint is dropped: the result is the value, as the type that Clang gives it.
             How::Expect => values.into_iter().next().map(|e| self.convert(e, Ty::LONG)),
             How::First => values.into_iter().next(),
             How::Prefetch => {
@@ -355,6 +358,7 @@ impl Sema<'_> {
             How::ShuffleVector => self.shuffle_vector(values, at, span),
             How::Load => {
                 let to = self.pointer_arg(&values[0], false)?;
+                // A non-temporal access is an ordinary one: the hint has no counterpart in the IR.
                 let object = ExprKind::Deref(Box::new(values.into_iter().next()?));
                 Some(self.rvalue(Expr { kind: object, ty: to, lvalue: true, span }))
             }
@@ -434,6 +438,7 @@ impl Sema<'_> {
             How::Math(..) | How::Own(_) | How::Elementwise(..) | How::Printf => 0..=usize::MAX,
         };
         if !count.contains(&args) {
+            // The message names the valid number that is nearest to the given one.
             let takes = crate::sema::counts::arguments(&[(*count.start()).max(args.min(*count.end()))]);
             self.wrong_count(name, &takes, args, at);
             return None;
@@ -474,6 +479,7 @@ impl Sema<'_> {
         self.check_float(ty, at)?;
         let mut out = Vec::new();
         for (i, v) in values.into_iter().enumerate() {
+            // The exponent of `scalbn` and `ldexp` is an `int` in any case; pointers stay as they are.
             let to = if library == "ldexp" && i == 1 { Ty::INT } else { ty };
             let number = self.types.numeric(v.ty.ty).is_some();
             let at = v.span;
@@ -590,6 +596,7 @@ impl Sema<'_> {
     /// Keeps a value in a variable, so that it can be read several times.
     pub(in crate::sema) fn kept(&mut self, e: Expr, span: Span) -> Option<(Expr, LocalId)> {
         if self.cx.is_none() {
+            // A variable needs a function around it, which an initialiser of program scope has not.
             self.not_constant(span, "a value of program scope");
             return None;
         }
@@ -686,6 +693,7 @@ impl Sema<'_> {
                 }
             }
         }
+        // Constant indices become a constant mask, which the lowering makes a shuffle of.
         let mask_ty = self.types.value(Elem::U32, count as u8);
         values.push(Expr::value(ExprKind::Const(lanes_of_mask), mask_ty, span));
         let ty = self.types.value(elem, count as u8);

@@ -174,6 +174,7 @@ impl Sema<'_> {
         let to = QTy { is_const: !writes, space: Space::Generic, ..QTy::plain(Ty::CLK_EVENT) };
         let ty = self.types.pointer(to);
         if self.is_zero(&e) {
+            // `NULL` and 0 are in no address space: they become a null pointer of the generic one.
             return Some(self.constant(0, ty, span));
         }
         self.passed(e, ty)
@@ -182,6 +183,7 @@ impl Sema<'_> {
     /// The flag that says whether the program wants to know the reason of a failure.
     fn flags(&mut self, flags: Expr) -> Expr {
         let span = flags.span;
+        // The flags of the call have room for it: the launcher takes 64 bits, and programs set the low ones.
         let debug = if self.opts.debug_info { abi::FLAG_DEBUG } else { 0 };
         let flags = self.convert(flags, Ty::ULONG);
         let debug = self.constant(debug, Ty::ULONG, span);
@@ -221,6 +223,7 @@ impl Sema<'_> {
         }
         let block_span = next.span;
         let (func, captured) = self.block_argument(next)?;
+        // Parameters that are not captured are pointers to local memory, as `block_argument` has checked.
         let locals = self.unit.funcs[func.0 as usize].params.len() - captured.len();
         let sizes: Vec<Expr> = args.map(|e| self.passed(e, Ty::UINT)).collect::<Option<_>>()?;
         if sizes.len() != locals {
@@ -239,6 +242,7 @@ impl Sema<'_> {
         let special =
             Special::Device { call: DeviceCall::EnqueueKernel, block: Some(kernel), captured: captured.len() as u32 };
         let mut all = captured;
+        // In the order that `lower/device.rs` takes apart: captured values, six operands, sizes.
         all.extend([queue, flags, range, events, list, event]);
         all.extend(sizes);
         Some(Expr::value(ExprKind::Special(special, all), Ty::INT, span))
@@ -344,6 +348,7 @@ impl Sema<'_> {
             self.bad_argument(&e, "a block");
             return None;
         };
+        // Without the extension the parameters must be `local void *`.
         let any = self.has_feature("cl_khr_device_enqueue_local_arg_types");
         let local = |this: &Self, p: &QTy| {
             this.types.pointee(p.ty).is_some_and(|to| to.space == Space::Local && (any || to.ty == Ty::VOID))
@@ -439,6 +444,7 @@ impl Sema<'_> {
     fn source_number(&mut self) -> u64 {
         let sources = &self.session.sources;
         *self.source_number.get_or_insert_with(|| {
+            // All files: two programs with one main file may include different headers.
             let text: String = sources.files().iter().map(|f| &*f.text).collect();
             abi::block_number(&text)
         })
@@ -456,6 +462,7 @@ impl Sema<'_> {
             2 => &[abi::RANGE_GLOBAL, abi::RANGE_LOCAL],
             _ => &[abi::RANGE_OFFSET, abi::RANGE_GLOBAL, abi::RANGE_LOCAL],
         };
+        // Without a local size the launcher chooses one.
         let flags = if count > 1 { abi::RANGE_HAS_LOCAL } else { 0 };
         let mut parts = vec![
             InitPart::Value(abi::RANGE_DIM, self.constant(dims.into(), Ty::UINT, span)),

@@ -160,6 +160,8 @@ impl Sema<'_> {
     fn coordinate(&mut self, shape: Shape, may_be_float: bool, e: Expr) -> Option<(Expr, bool)> {
         let lanes = shape.lanes();
         let found = self.types.numeric(e.ty.ty);
+        // Only reads with a sampler take float coordinates; elsewhere a float is converted or refused like any other
+        // argument.
         let float = may_be_float && found.is_some_and(|(elem, _)| elem.is_float());
         let ty = self.types.value(if float { Elem::F32 } else { Elem::I32 }, lanes);
         // Scalars are converted; vectors are not (OpenCL C 6.4.1).
@@ -180,6 +182,7 @@ impl Sema<'_> {
     fn read_image(&mut self, shape: Shape, kind: ImageKind, elem: Elem, args: Vec<Expr>, span: Span) -> Option<Expr> {
         let mut args = args.into_iter();
         let image = args.next()?;
+        // Three arguments: image, sampler, coordinate. Two: there is no sampler.
         let (first, second) = (args.next()?, args.next());
         let sampled = second.is_some();
         if sampled && kind == ImageKind::D1Buffer {
@@ -229,6 +232,7 @@ impl Sema<'_> {
         span: Span,
     ) -> Option<Expr> {
         let ty = match query {
+            // `None`: images of this shape have no such size, so that the function does not take them.
             ImageQuery::Height if shape.dims < 2 => None,
             ImageQuery::Depth if shape.dims < 3 => None,
             ImageQuery::Dim => match shape.dims {

@@ -183,6 +183,7 @@ impl Sema<'_> {
             return self.bad_argument(&first, "a pipe");
         };
         let (op, ty) = match op {
+            // The number of arguments tells whether a packet goes to a place of a reservation.
             PipeOp::Packet { write, .. } => (PipeOp::Packet { write, reserved: count == 4 }, Ty::INT),
             PipeOp::Reserve { .. } => (op, Ty::RESERVE_ID),
             PipeOp::Commit { .. } => (op, Ty::VOID),
@@ -246,6 +247,7 @@ impl Sema<'_> {
 
     /// Checks the pointer to where a packet goes or comes from.
     fn packet_pointer(&mut self, packet: Ty, write: bool, p: &Expr) -> Option<()> {
+        // The memory is written when a packet is read.
         let to = self.pointer_arg(p, !write)?;
         if to.ty != packet {
             let wanted = self.types.pointer(QTy { space: self.types.unnamed, ..QTy::plain(packet) });

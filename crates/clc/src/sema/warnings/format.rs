@@ -137,6 +137,7 @@ impl Sema<'_> {
             return None;
         };
         let mut text = text;
+        // The corrected format is kept: the formatter knows no `ll`.
         if shorten_long_long(&mut text) {
             let d = Diagnostic::warning("W0302", format.span, "the length `ll` is not part of OpenCL C");
             self.push(d.help("write `l`, which is 64 bits"));
@@ -258,6 +259,7 @@ impl Sema<'_> {
                     None if float => 64,
                     None => 32,
                 };
+                // A scalar float was promoted to `double`, whatever length the format gives.
                 let fits = elem.bits() == bits || (float && lanes == 1 && elem == Elem::F64);
                 !b"sp".contains(&w.conv) && lanes == w.lanes && elem.is_float() == float && fits
             }

@@ -37,6 +37,7 @@ impl Sema<'_> {
         let map = &self.session.sources;
         let (line, column) = map.line_col(next.span);
         let (own_line, own_column) = map.line_col(s.span);
+        // In a macro or another file, columns say nothing about what was meant.
         let same_text = next.span.file == s.span.file && next.span.expansion == ExpansionId::NONE;
         let is_block = matches!(next.kind, ast::StmtKind::Block(_));
         if same_text && (is_block || (line > own_line && column > own_column)) {
@@ -144,6 +145,8 @@ impl Sema<'_> {
             true => i128::from(eval::signed(scalar, bits)),
             false => i128::from(bits),
         };
+        // 128 bits hold the exact value. Only a product of two large `ulong` values saturates, and unsigned overflow is
+        // not reported.
         let exact = match op {
             BinOp::Add => value(x) + value(y),
             BinOp::Sub => value(x) - value(y),

@@ -107,6 +107,7 @@ impl Walk<'_> {
 
     fn assign(&mut self, id: LocalId) {
         let i = id.0 as usize;
+        // Variables with an initial value, and parameters, are never unassigned: their assignments need no record.
         if self.locals[i].declared.is_none() {
             return;
         }
@@ -193,6 +194,7 @@ impl Walk<'_> {
                 self.repeated(cond.as_ref(), *cond_last, step.as_ref(), body);
             }
             StmtKind::Switch { value, body, .. } => {
+                // Each label in the body begins a region of its own (see `Label`); no case is known to be executed.
                 self.value(value);
                 self.region(|this| {
                     this.stmt(body);
@@ -218,6 +220,7 @@ impl Walk<'_> {
         let number = self.loops.len();
         self.loops.push((self.time, u32::MAX));
         self.open_loops.push((number, body.span));
+        // Of `while` and `for` the condition is evaluated before the body, at least once.
         if let Some(cond) = cond.filter(|_| !cond_last) {
             self.value(cond);
         }
@@ -280,6 +283,7 @@ impl Walk<'_> {
                 | ExprKind::PtrAdd(_, b, _)
                 | ExprKind::PtrDiff(_, b, _)
                 | ExprKind::Comma(_, b) => self.value(b),
+                // The right operand may be skipped, so that it is a region of its own.
                 ExprKind::Logic { rhs, .. } => self.region(|this| this.value(rhs)),
                 ExprKind::Fma(args) => args[..2].iter().for_each(|a| self.value(a)),
                 _ => {}
@@ -307,6 +311,7 @@ impl Walk<'_> {
                 self.branches(|this| both(this, a), |this| both(this, b));
             }
             ExprKind::Assign(target, value) => {
+                // The value first, as in `x = x + 1`.
                 self.value(value);
                 self.assigned_object(target);
             }
