@@ -76,6 +76,7 @@ impl Fn<'_, '_> {
             _ => {
                 // Scalar arguments of a vector function are splatted.
                 let lanes = u16::from(sig.lanes);
+                // `__cl_select` has a scalar condition for all components; its other operands have the full width.
                 if lanes > 1 && !matches!(sig.lower, Lower::Special(Special::Relational(Relational::ClSelect))) {
                     for v in &mut values {
                         if self.ty(*v).lanes == 1 && !self.ty(*v).is_ptr() {

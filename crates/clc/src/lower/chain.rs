@@ -42,6 +42,7 @@ impl Fn<'_, '_> {
                 _ => break,
             }
         }
+        // The end of the chain: an operator on `Old`, whose right side comes first, or any other expression.
         let mut v = match &first.kind {
             ExprKind::Binary(_, a, b) => {
                 let y = self.value(b);
@@ -56,6 +57,7 @@ impl Fn<'_, '_> {
             _ => self.value(first),
         };
         for w in waiting.into_iter().rev() {
+            // Back along the chain, from the innermost operator outwards.
             v = match w {
                 Waiting::Operator(e) => self.operated(e, v, None),
                 Waiting::Fma(e, a, b) => {
@@ -153,6 +155,7 @@ impl Fn<'_, '_> {
             to = if *and { (more, to.1) } else { (to.0, more) };
             first = lhs;
         }
+        // The first operand with the targets of all operators around it; then each right operand in its block.
         self.branch(first, to.0, to.1);
         for (more, rhs, (yes, no)) in waiting.into_iter().rev() {
             self.block = more;
@@ -169,6 +172,7 @@ impl Fn<'_, '_> {
             first = a;
         }
         if !waiting.is_empty() {
+            // The list has the outermost comma first: its right side is the value.
             last = waiting.remove(0);
             self.effect(first);
             for e in waiting.into_iter().rev() {

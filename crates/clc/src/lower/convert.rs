@@ -107,10 +107,12 @@ impl Fn<'_, '_> {
 
     /// Float to a narrower float, with a direction: nearest first, then one step if that went the wrong way.
     pub fn narrow_directed(&mut self, v: Value, from: Elem, to: Elem, mode: Rounding) -> Value {
+        // A wider float has every value of a narrower one: nothing is rounded.
         if from.bits() <= to.bits() {
             return self.convert_elem(v, from, to);
         }
         let r = self.convert_elem(v, from, to);
+        // Exact, so that it tells on which side of the original the rounded value lies.
         let back = self.convert_elem(r, to, from);
         let from_ty = self.ty(v);
         let to_ty = self.ty(r);
@@ -135,6 +137,7 @@ impl Fn<'_, '_> {
                 (up, down)
             }
             Rounding::Rtz | Rounding::Rte => {
+                // Toward zero: magnitudes are compared, and the step is never away from zero.
                 let (a, b) = (self.b().unary(UnOp::Fabs, back), self.b().unary(UnOp::Fabs, v));
                 let down = self.b().fcmp(FloatCc::Ogt, a, b);
                 let never = self.zero(from_ty.with_scalar(Scalar::I1));
@@ -153,6 +156,7 @@ impl Fn<'_, '_> {
             _ => 53,
         };
         let signed = elem_signed(from);
+        // All values fit into the digits of the float: nothing is rounded.
         if from.bits() - u32::from(signed) <= digits && to != Elem::F16 {
             return self.convert_elem(v, from, to);
         }
@@ -169,6 +173,7 @@ impl Fn<'_, '_> {
         let magnitude = self.b().select(negative, minus, v);
         // How many low bits do not fit; 0 of small numbers.
         let zeros = self.b().unary(UnOp::Clz, magnitude);
+        // The leading zeros of the magnitude say how many of its low bits are beyond the digits of the float.
         let room = self.int(ty, i64::from(64 - digits));
         let shift = self.b().binary(BinOp::SsubSat, room, zeros);
         let shift = self.b().binary(BinOp::Smax, shift, zero);
@@ -201,6 +206,7 @@ impl Fn<'_, '_> {
             Rounding::Rtn => self.b().binary(BinOp::And, lost, negative),
             Rounding::Rtz | Rounding::Rte => never,
         };
+        // The cut magnitude is the result toward zero; the other directions are one step further if bits were lost.
         let f = self.step_magnitude(f, up, never);
         let opposite = self.b().unary(UnOp::Fneg, f);
         self.b().select(negative, opposite, f)

@@ -26,6 +26,7 @@ impl Fn<'_, '_> {
             words.push(self.word(arg));
         }
         if let Some(kernel) = block {
+            // The launcher knows the kernels of blocks by numbers that follow from their names.
             let number = block_number(&self.lw.unit.funcs[kernel.0 as usize].ir_name);
             words.push(self.int(Type::I64, number as i64));
         }
@@ -82,6 +83,7 @@ impl Fn<'_, '_> {
             return (None, size);
         }
         let room = self.temp(size.into(), BLOCK_ALIGN);
+        // The parameters before the captured ones are pointers to local memory, which the launcher sets.
         let first = places.len().saturating_sub(values.len());
         for (value, &(offset, align)) in values.iter().zip(&places[first..]) {
             let offset = self.int(Type::I64, offset.into());

@@ -21,6 +21,7 @@ impl Fn<'_, '_> {
                 self.stmts(list);
                 self.effect(last);
             }
+            // `c ? f() : g()` of no value: `conditional` would need a block parameter for the result.
             ExprKind::Cond(args) if e.ty.ty == Ty::VOID => {
                 let [c, a, b] = &**args;
                 let (yes, no, end) = (self.new_block(), self.new_block(), self.new_block());
@@ -32,6 +33,7 @@ impl Fn<'_, '_> {
                 }
                 self.block = end;
             }
+            // A call that returns a record needs room for it, which `address` provides below.
             ExprKind::Call(id, args) if !self.lw.is_record(e.ty.ty) => {
                 self.call(*id, args, None);
             }
@@ -86,11 +88,13 @@ impl Fn<'_, '_> {
             ExprKind::Addr(object) => self.address(object).0,
             ExprKind::Unary(op, a) => {
                 let a = self.value(a);
+                // Back to the operator: the operand may have moved the position.
                 self.at(e.span);
                 self.push_fast(Op::Unary(*op), &[a], ty)
             }
             ExprKind::Binary(..) | ExprKind::Fma(_) | ExprKind::Compare(..) => self.chain(e),
             ExprKind::Logic { .. } | ExprKind::Not(_) => {
+                // As a truth of one bit first, so that a branch on it needs no comparison with zero.
                 let t = self.test(e);
                 self.at(e.span);
                 self.truth(t, ty)
@@ -170,6 +174,7 @@ impl Fn<'_, '_> {
     fn conditional(&mut self, args: &[Expr; 3], ty: Type) -> Value {
         let [c, a, b] = args;
         let (yes, no, end) = (self.new_block(), self.new_block(), self.new_block());
+        // The value of the side that was evaluated comes as the parameter of the block behind both.
         let result = self.func.add_block_param(end, ty);
         self.branch(c, yes, no);
         for (block, value) in [(yes, a), (no, b)] {
@@ -219,6 +224,7 @@ impl Fn<'_, '_> {
     /// A constant of lanes.
     fn lanes(&mut self, lanes: &Lanes, ty: Type) -> Value {
         let first = lanes.first().copied().unwrap_or(0);
+        // Equal lanes are one constant of the vector type; others are put together.
         if lanes.iter().all(|&l| l == first) {
             return self.b().iconst(ty, first);
         }
@@ -279,6 +285,7 @@ impl Fn<'_, '_> {
         match (from.space(), to_ir.space()) {
             (Some(_), Some(space)) => self.space_cast(v, space),
             (Some(_), None) => {
+                // Addresses have 64 bits; a smaller integer gets the low ones.
                 let n = self.b().cast(CastOp::PtrToInt, v, Type::I64);
                 if to_ir == Type::I64 { n } else { self.b().cast(CastOp::Trunc, n, to_ir) }
             }

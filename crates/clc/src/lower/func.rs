@@ -36,8 +36,10 @@ pub(super) struct Fn<'l, 'a> {
 pub(super) fn lower_function<'a>(lw: &mut Lowering<'a>, id: FuncId, body: &'a Body) {
     let r = lw.func(id);
     let decl = &lw.unit.funcs[id.0 as usize];
+    // A copy, because lowering asks the module for other functions and globals meanwhile.
     let mut func = lw.module.funcs[r].clone();
     let entry = func.add_block();
+    // The body has a block of its own: `temp` adds allocas to the entry as long as the body is lowered.
     let start = func.add_block();
     let params: Vec<Value> = func.params.clone().into_iter().map(|ty| func.add_block_param(entry, ty)).collect();
     let is_kernel = func.kernel.is_some();
@@ -71,6 +73,7 @@ pub(super) fn lower_function<'a>(lw: &mut Lowering<'a>, id: FuncId, body: &'a Bo
     }
     for (i, var) in body.locals.iter().enumerate() {
         let ty = var.ty.ty;
+        // An object without bytes still has an address of its own.
         let size = f.lw.types.size(ty).max(1);
         let align = var.align.max(1) as u32;
         let name = var.name.map(|name| Arc::new(f.lw.session.names.text(name).to_owned()));

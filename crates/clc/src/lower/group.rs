@@ -22,6 +22,7 @@ impl Fn<'_, '_> {
     /// A function of the whole work-group: `name` with these parameters, from the library.
     pub fn work_group_function(&mut self, name: &str, params: &[Ty], v: &[Value], ty: Type) -> Value {
         let shared = self.lw.shared_memory();
+        // The library's function has the shared memory as one more parameter, at the end.
         let mut types: Vec<Type> = v.iter().map(|&a| self.ty(a)).collect();
         types.push(Type::ptr(Space::Local));
         let mut params = params.to_vec();
@@ -40,6 +41,7 @@ impl Fn<'_, '_> {
         match s {
             Subgroup::Query(what) => self.number(what),
             Subgroup::Barrier => {
+                // A fence of this scope is the IR's barrier of a sub-group.
                 self.b().fence(Order::AcqRel, Scope::SubGroup);
                 self.zero(ty)
             }

@@ -59,6 +59,7 @@ impl Fn<'_, '_> {
                 self.coordinates(shape, Elem::I32, v[1], &mut params, &mut args);
                 params.push(Ty::Value(in_library(elem), 4));
                 let colour = self.convert_elem(v[2], elem, in_library(elem));
+                // The library takes four components and writes those that the format has.
                 args.push(if shape.is_depth { self.b().splat(colour, 4) } else { colour });
                 let name = format!("__write_image{}_{}", elem_letters(elem), shape_name(shape));
                 self.image_function(&name, &params, &args, None);
@@ -104,6 +105,7 @@ impl Fn<'_, '_> {
             ImageQuery::Samples => &[image::NUM_SAMPLES],
         };
         let mut values: Vec<Value> = fields.iter().map(|&offset| self.image_field(descriptor, offset)).collect();
+        // `get_image_dim` of a 3D image is an `int4`, whose last component is zero.
         if values.len() == 3 {
             values.push(self.zero(Type::I32));
         }

@@ -36,6 +36,7 @@ impl Fn<'_, '_> {
                 let at = self.b().ptr_offset(address, hole.start);
                 self.b().mem_set(at, 0, hole.end - hole.start, align_at(align, hole.start));
             }
+        // `int x = {};` is zero; a list with a value writes it below.
         } else if init.zero && init.parts.is_empty() {
             let ir = self.ir(ty);
             let zero = self.zero(ir);
@@ -97,6 +98,7 @@ impl Fn<'_, '_> {
             }
             at = at.max(range.end);
         }
+        // One operation for all of them: the parts are stored after it.
         if holes.len() > MAX_HOLES {
             let end = holes[holes.len() - 1].end;
             holes.truncate(1);

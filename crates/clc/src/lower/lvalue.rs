@@ -59,6 +59,7 @@ impl Fn<'_, '_> {
             let (ptr, align) = self.address(base);
             let index = self.value(index);
             if base.ty.space == Space::Private {
+                // A private vector is read and written as a whole, so that mem2reg can keep it in a register.
                 return Lvalue::Lane { ptr, align, flags, vector, index };
             }
             // One small access, as to the element of an array.
@@ -93,6 +94,7 @@ impl Fn<'_, '_> {
             }
             ExprKind::Compound(id, init) => {
                 let (ptr, align) = self.local(*id);
+                // A literal is initialised each time that it is evaluated, also in a loop.
                 self.init(ptr, align, e.ty.ty, init);
                 (ptr, align)
             }
@@ -155,6 +157,7 @@ impl Fn<'_, '_> {
     fn object_align(&self, e: &Expr) -> u32 {
         match &e.kind {
             ExprKind::Field(base, offset) => {
+                // A packed structure has an alignment of 1, which its members inherit.
                 let natural = self.lw.types.align_of(base.ty) as u32;
                 align_at(self.object_align(base).min(natural), *offset)
             }

@@ -48,6 +48,7 @@ pub struct LowerOptions {
 /// Lowers a program.
 pub fn lower(session: &Session, unit: &Unit, types: &Types, opts: LowerOptions) -> Module {
     let mut module = Module::new();
+    // Spans of the IR name files by their numbers here.
     module.files = session.sources.files().iter().map(|f| f.name.clone()).collect();
     let mut lw = Lowering {
         session,
@@ -129,6 +130,7 @@ impl Lowering<'_> {
             out.linkage = Linkage::External;
         }
         let r = self.module.funcs.push(out);
+        // By name too: a library function that is defined here is called by its mangled name.
         self.library.insert(f.ir_name.clone(), r);
         self.funcs[id.0 as usize] = Some(r);
         r
@@ -161,6 +163,7 @@ impl Lowering<'_> {
             for &(offset, target, addend) in data.iter().flat_map(|d| &d.relocs) {
                 relocs.push(Reloc { offset, target: self.add_global(target, &mut added), addend });
             }
+            // Parts of an initialiser may come in any order; the IR has relocations by offset.
             relocs.sort_by_key(|r| r.offset);
             self.module.globals[g].relocs = relocs;
         }
@@ -208,6 +211,7 @@ impl Lowering<'_> {
     }
 
     fn span(&self, span: Span) -> cloom_ir::Span {
+        // Predefined macros and composed code have no position.
         if span == Span::default() {
             return cloom_ir::Span::NONE;
         }

@@ -23,6 +23,7 @@ impl Fn<'_, '_> {
             }
             Integer::Abs => v[0],
             Integer::AbsDiff => {
+                // The greater minus the smaller: the difference fits into the unsigned result.
                 let high = self.bin(pick(BinOp::Smax, BinOp::Umax), v[0], v[1]);
                 let low = self.bin(pick(BinOp::Smin, BinOp::Umin), v[0], v[1]);
                 self.bin(BinOp::Sub, high, low)
@@ -53,6 +54,7 @@ impl Fn<'_, '_> {
             Integer::Upsample => {
                 let high = self.b().cast(CastOp::Zext, v[0], ty);
                 let low = self.b().cast(CastOp::Zext, v[1], ty);
+                // The first operand is the high half, in the width of the result.
                 let bits = self.int(ty, i64::from(elem.bits()));
                 let high = self.bin(BinOp::Shl, high, bits);
                 self.bin(BinOp::Or, high, low)
@@ -154,6 +156,7 @@ impl Fn<'_, '_> {
                 let t = self.bin(BinOp::Fmax, t, zero);
                 let t = self.bin(BinOp::Fmin, t, one);
                 let square = self.bin(BinOp::Fmul, t, t);
+                // `t * t * (3 - 2 * t)`
                 let (two, three) = (self.float(ty, -2.0), self.float(ty, 3.0));
                 let factor = self.mad([t, two, three], ty);
                 self.bin(BinOp::Fmul, square, factor)
@@ -203,6 +206,7 @@ impl Fn<'_, '_> {
             }
             Relational::IsNormal => {
                 let least = match elem {
+                    // The smallest number that is not subnormal.
                     Elem::F16 => f64::from(2.0f32.powi(-14)),
                     Elem::F32 => f64::from(f32::MIN_POSITIVE),
                     _ => f64::MIN_POSITIVE,
@@ -215,6 +219,7 @@ impl Fn<'_, '_> {
                 self.truth(both, ty)
             }
             Relational::Signbit => {
+                // By the bits: a comparison with zero misses -0 and NaNs.
                 let int = self.same_bits(v[0]);
                 let t = self.negative(int);
                 self.truth(t, ty)
@@ -316,6 +321,7 @@ impl Fn<'_, '_> {
         let high = self.bin(if signed { BinOp::SmulHi } else { BinOp::UmulHi }, v[0], v[1]);
         // The sum in twice the width: low half, carry, high half.
         let sum = self.bin(BinOp::Add, low, v[2]);
+        // The sum is smaller than an operand exactly if it wrapped.
         let carried = self.b().icmp(IntCc::Ult, sum, low);
         let carry = self.b().cast(CastOp::Zext, carried, ty);
         let mut top = self.bin(BinOp::Add, high, carry);

@@ -69,6 +69,7 @@ impl Fn<'_, '_> {
         let (size, align) = self.lw.types.layout(packet).unwrap_or((1, 1));
         let bytes = self.int(Type::I32, size as i64);
         let name = format!("__pipe_packet_{}", side(write));
+        // Zero is no place: the pipe begins with its header.
         let offset = self.pipe_value(&name, &[pipe, id, index, bytes], Type::I64);
         let is_there = self.non_zero(offset);
         let (failed, done) = (self.int(Type::I32, -1), self.zero(Type::I32));
@@ -87,6 +88,8 @@ impl Fn<'_, '_> {
             self.b().store(to, x, align as u32, Flags::empty());
         }
         if commits {
+            // After the packet has been moved, and only if there was a place: a failed reservation has nothing to
+            // commit.
             self.pipe_function(&format!("__pipe_commit_{}", side(write)), &[pipe, id], None);
         }
         self.b().jump(end, &[done]);

@@ -63,6 +63,7 @@ impl Fn<'_, '_> {
                 let new = self.bits_of(v[2]);
                 let bits = self.ty(new);
                 let align = bits.bytes();
+                // Not atomic: what is expected is the work-item's own variable.
                 let expected = self.b().load(bits, v[1], align, Flags::empty());
                 let old = self.b().atomic_cmpxchg(v[0], expected, new, order, scope);
                 // Where it was as expected, this changes nothing.
@@ -240,6 +241,8 @@ impl Fn<'_, '_> {
             ty => ty,
         };
         let [to_align, from_align] = elements.map(|element| self.lw.types.align_of(element) as u32);
+        // Work-item `i` of the group copies elements `i`, `i` + size of the group, and so on: neighbours access
+        // neighbours.
         let first = self.local_linear_id();
         let mut items = self.b().query(Query::LocalSize, 0);
         for d in 1..3 {
@@ -253,6 +256,7 @@ impl Fn<'_, '_> {
         let more = self.b().icmp(IntCc::Ult, i, count);
         self.b().branch(more, body, exit);
         self.block = body;
+        // The stride applies to the side in global memory, the target of a scatter.
         let far = match (strided, v.get(4)) {
             (true, Some(&stride)) => self.bin(BinOp::Mul, i, stride),
             _ => i,

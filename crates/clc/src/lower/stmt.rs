@@ -98,6 +98,7 @@ impl Fn<'_, '_> {
     }
 
     fn loop_stmt(&mut self, cond: Option<&Expr>, cond_last: bool, step: Option<&Expr>, body: &Stmt) {
+        // `continue` goes to the latch, which has the step; `break` goes to the exit.
         let (header, inside, latch, exit) = (self.new_block(), self.new_block(), self.new_block(), self.new_block());
         // `do … while` enters behind the condition, so that both kinds of loop have one header, which `continue`
         // reaches through the latch.

@@ -358,7 +358,7 @@ impl Sema<'_> {
             How::ShuffleVector => self.shuffle_vector(values, at, span),
             How::Load => {
                 let to = self.pointer_arg(&values[0], false)?;
-                // A non-temporal access is an ordinary one: the hint has no counterpart in the IR.
+                // A non-temporal access is an ordinary one here: the hint is dropped.
                 let object = ExprKind::Deref(Box::new(values.into_iter().next()?));
                 Some(self.rvalue(Expr { kind: object, ty: to, lvalue: true, span }))
             }
