@@ -117,6 +117,7 @@ fn run(input: Input<'_>, mode: Mode, depth: Depth, layouts: Option<&mut Vec<Kern
     };
     let mut times = Vec::with_capacity(4);
     let mut since = Instant::now();
+    // Each call ends the stage that it names.
     let mut stage = |name| {
         times.push((name, since.elapsed()));
         since = Instant::now();

@@ -88,6 +88,7 @@ fn opaque(types: &Types, ty: Ty) -> Layout {
 
 /// `None` if it has more parts than are left.
 fn layout(types: &Types, names: &Interner, ty: Ty, parts: &mut usize) -> Option<Layout> {
+    // Structures may nest the same structure again and again: without the bound, the layout could be of any size.
     *parts = parts.checked_sub(1)?;
     Some(match types.kind(ty) {
         TyKind::Bool => Layout::Number { scalar: "uchar", lanes: 1 },

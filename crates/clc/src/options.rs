@@ -279,6 +279,7 @@ fn split(text: &str) -> Result<Vec<String>, char> {
     while let Some(c) = chars.next() {
         match (quote, c) {
             (Some('\''), '\'') | (Some('"'), '"') => quote = None,
+            // In single quotation marks nothing is special, as in a shell.
             (Some('\''), _) => word.push(c),
             (None, '"' | '\'') => {
                 quote = Some(c);

@@ -9,6 +9,7 @@ pub fn with_deep_stack<T: Send>(f: impl FnOnce(Depth) -> T + Send) -> T {
     // Kept outside of the thread, so that the work is not lost if there can be no thread.
     let mut work = Some(f);
     let mut result = None;
+    // A thread of its own: nobody knows how much stack the calling thread has left.
     for (bytes, depth) in [(Depth::DEEP_STACK, Depth::DEEP), (64 << 20, Depth::SHALLOW)] {
         std::thread::scope(|scope| {
             let run = || result = work.take().map(|f| f(depth));

@@ -167,6 +167,7 @@ impl Preprocessor<'_> {
                 self.line_directive(at, line);
             }
             Directive::Error | Directive::Warning => {
+                // The text as written: it need not be made of tokens, as in `#error don't`.
                 let text = self.lexer().map(Lexer::rest_of_line).unwrap_or_default();
                 let span = at;
                 self.report(match directive {
@@ -237,6 +238,7 @@ impl Preprocessor<'_> {
 
     fn open_conditional(&mut self, span: Span, value: bool) {
         if let Some(f) = self.files.last_mut() {
+            // Kept even if the group is skipped: `#else` and `#endif` belong to it.
             f.conditionals.push(Conditional { span, taken: value, else_span: None });
         }
         if !value {
@@ -350,6 +352,7 @@ impl Preprocessor<'_> {
             }
         };
         self.includes += 1;
+        // The depth stops a file that includes itself, the number a tree of includes that doubles at each level.
         if self.files.len() > limits::INCLUDE_DEPTH || self.includes > limits::INCLUDES {
             let message = format!("`{name}` is included too deeply or too often");
             self.stop(

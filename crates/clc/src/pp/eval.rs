@@ -127,6 +127,7 @@ impl Evaluator<'_> {
             }
             let b = this.conditional(live && !cond.is_true())?;
             let bits = if cond.is_true() { a.bits } else { b.bits };
+            // The type is common to both sides, whichever is chosen: it decides later comparisons.
             Ok(Value { bits, unsigned: a.unsigned || b.unsigned })
         })
     }
@@ -139,6 +140,7 @@ impl Evaluator<'_> {
                 break;
             }
             self.at += 1;
+            // The right side of a decided `&&` or `||` is parsed, but a division by zero in it is no mistake.
             let live = match op.kind {
                 TokenKind::AmpAmp => live && lhs.is_true(),
                 TokenKind::PipePipe => live && !lhs.is_true(),
@@ -174,6 +176,7 @@ impl Evaluator<'_> {
                 }
                 Ok(v)
             }
+            // `#if HAS(x)` with an unknown macro: 0 for the name would leave `0 (x)`, whose message would be obscure.
             TokenKind::Ident if self.peek().is_some_and(|n| n.kind == TokenKind::LParen) => {
                 let message = format!("there is no macro `{}` with arguments", t.spelling(self.names));
                 Err(Problem { span: t.span, message })

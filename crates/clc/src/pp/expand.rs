@@ -71,11 +71,13 @@ impl Preprocessor<'_> {
             if token.kind != TokenKind::Ident || token.has(flags::NO_EXPAND) {
                 return token;
             }
+            // Before macros are looked up: the operand of `defined` must not be expanded.
             if self.in_condition && token.text == self.known.defined {
                 return self.defined_operator(token);
             }
             let Some(m) = self.macro_named(token.text) else { return token };
             if m.off.get() {
+                // Painted for good: the token may be read again, as an argument, when the macro is on.
                 token.flags |= flags::NO_EXPAND;
                 return token;
             }
@@ -181,6 +183,7 @@ impl Preprocessor<'_> {
         }
         match &m.kind {
             MacroKind::Object(body) => {
+                // Even an empty macro costs one, so that chains of them are bounded.
                 if !self.spend(body.elements.len() + 1, name.span) {
                     return false;
                 }
@@ -267,6 +270,7 @@ impl Preprocessor<'_> {
         let mut read = 0usize;
         let end = loop {
             let mut t = self.raw();
+            // Unexpanded: an argument is expanded when it is put in, unless `#` or `##` takes it as written.
             read += 1;
             match t.kind {
                 TokenKind::Eof => {
@@ -454,6 +458,7 @@ impl Preprocessor<'_> {
         let names = &self.session.names;
         let mut text = String::from("\"");
         for (i, t) in arg.iter().enumerate() {
+            // White space between tokens becomes one blank; that at the ends is dropped.
             if i > 0 && t.has(flags::SPACE) {
                 text.push(' ');
             }

@@ -41,6 +41,7 @@ fn name_len(bytes: &[u8]) -> usize {
     let mut len = 0;
     loop {
         len += bytes[len..].iter().position(|&b| !is_name_byte(b)).unwrap_or(bytes.len() - len);
+        // ASCII that is no letter begins no name. A digit does not come here: numbers are scanned before.
         if len == 0 && bytes.first().is_none_or(u8::is_ascii) {
             return 0;
         }
@@ -69,6 +70,7 @@ fn splice(bytes: &[u8]) -> Option<(usize, bool)> {
     if bytes.first() != Some(&b'\\') {
         return None;
     }
+    // Compilers forgive white space after the backslash; it is reported because it is not seen.
     let blanks = bytes[1..].iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\r')).count();
     let spaced = bytes[1..1 + blanks].iter().any(|&b| b != b'\r');
     (bytes.get(1 + blanks) == Some(&b'\n')).then_some((blanks + 2, spaced))
@@ -109,6 +111,7 @@ impl Lexer {
         let bytes = self.text.as_bytes();
         let mut joined: Vec<u8> = Vec::new();
         let (mut from, mut at) = (0, 0);
+        // Backslashes are rare: the search goes over whole files at the speed of memory.
         while let Some(found) = memchr::memchr(b'\\', &bytes[at..]) {
             let i = at + found;
             let Some((len, spaced)) = splice(&bytes[i..]) else {
@@ -192,6 +195,7 @@ impl Lexer {
             if self.line_start {
                 self.skip_blanks();
                 let rest = &self.text.as_bytes()[self.pos..];
+                // `%:` is the digraph of `#`.
                 if rest.first() == Some(&b'#') || rest.starts_with(b"%:") {
                     return true;
                 }
@@ -268,6 +272,7 @@ impl Lexer {
             let bytes = self.text.as_bytes();
             let Some(&b) = bytes.get(self.pos) else {
                 let span = self.span(bytes_len, bytes_len);
+                // A directive on the last line ends there, even if there is no newline.
                 let kind = if self.directive { TokenKind::Newline } else { TokenKind::Eof };
                 return Token { kind, flags: fl, text: Symbol::EMPTY, span };
             };
@@ -310,6 +315,7 @@ impl Lexer {
         let start = self.pos;
         let (kind, len, more) = scan(&self.text.as_bytes()[start..]);
         self.pos = start + len;
+        // Punctuators are known by their kind; the spelling of all others is kept.
         let keep =
             matches!(kind, TokenKind::Ident | TokenKind::Number | TokenKind::Str | TokenKind::Char | TokenKind::Other)
                 || len != kind.text().len();
@@ -348,6 +354,7 @@ fn scan(bytes: &[u8]) -> (TokenKind, usize, u8) {
         let mut i = 1;
         loop {
             let c = at(i);
+            // `1e+5` is one token, and so is `0xe+1`, as C has it.
             let sign = matches!(c, b'+' | b'-') && matches!(at(i - 1), b'e' | b'E' | b'p' | b'P');
             if !(sign || is_name_byte(c) || c == b'.') {
                 return (Number, i, 0);
@@ -393,6 +400,7 @@ fn scan(bytes: &[u8]) -> (TokenKind, usize, u8) {
         (b'!', ..) => (Bang, 1),
         (b'/', b'=', _) => (SlashEq, 2),
         (b'/', ..) => (Slash, 1),
+        // Digraphs before the operators that begin like them.
         (b'%', b':', b'%') if at(3) == b':' => (HashHash, 4),
         (b'%', b':', _) => (Hash, 2),
         (b'%', b'>', _) => (RBrace, 2),

@@ -160,6 +160,7 @@ impl Preprocessor<'_> {
         }
         let rest = &line[1..];
         let kind = match rest.first() {
+            // Without white space before it, the `(` begins parameters; `#define A (1)` has none.
             Some(t) if t.kind == TokenKind::LParen && !t.has(flags::SPACE) => {
                 let Some((params, variadic, used)) = self.parameters(rest) else { return };
                 let Some(body) = self.body(&rest[used..], &params, true) else { return };
@@ -266,10 +267,12 @@ impl Preprocessor<'_> {
                     self.report(Diagnostic::error("E0108", hash.span, message));
                     return None;
                 };
+                // The string stands where the `#` stood.
                 let token = Token { flags: hash.flags, ..*t };
                 body.elements.push(Element { token, role: Role::Stringify(p), paste: false });
                 continue;
             }
+            // In a macro without parameters `#` is an ordinary token.
             if t.kind == TokenKind::Hash && function {
                 stringify = Some(*t);
                 continue;

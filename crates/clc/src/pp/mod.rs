@@ -218,6 +218,7 @@ impl<'a> Preprocessor<'a> {
             if token.kind == TokenKind::Eof {
                 break;
             }
+            // After expansion, because `_Pragma` mostly comes out of a macro.
             if token.kind == TokenKind::Ident && token.text == self.known.pragma {
                 self.pragma_operator(token);
                 continue;
@@ -236,6 +237,7 @@ impl<'a> Preprocessor<'a> {
         end.text = Symbol::EMPTY;
         self.out.tokens.push(end);
         self.out.truncated |= self.stopped;
+        // Kept for the hints about misspelt names.
         self.session.macros = self.macros.iter().flatten().map(|m| m.name).collect();
         self.out
     }
@@ -287,6 +289,7 @@ impl<'a> Preprocessor<'a> {
 
     /// The next token of the files: executes directives, and returns to the includer at the end of a file.
     fn file_token(&mut self) -> Token {
+        // A token that `paren_follows` looked at comes first; it may be the `#` of a directive.
         let mut ahead = self.lookahead.take();
         loop {
             let token = match ahead.take() {
@@ -313,6 +316,7 @@ impl<'a> Preprocessor<'a> {
     /// Ends the current file; false when it was the last.
     fn close(&mut self) -> bool {
         let Some(open) = self.files.pop() else { return false };
+        // A conditional must end in its own file; the innermost is reported first.
         for c in open.conditionals.iter().rev() {
             self.session
                 .diags

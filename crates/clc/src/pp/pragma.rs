@@ -21,6 +21,7 @@ impl Preprocessor<'_> {
             self.report(Diagnostic::error("E0104", name.span, "`_Pragma` needs a string in parentheses"));
             return;
         }
+        // The quotation marks go, and the backslashes that protect quotation marks and backslashes.
         let spelling = text.spelling(&self.session.names);
         let text = spelling[1..spelling.len() - 1].replace("\\\"", "\"").replace("\\\\", "\\");
         let span = name.span.to(close.span);
@@ -94,6 +95,7 @@ impl Preprocessor<'_> {
             }
         };
         if let Some(kind) = kind {
+            // The token that comes next will have this index.
             let index = self.out.tokens.len();
             self.out.pragmas.push((index, Pragma { kind, span }));
         }

@@ -112,6 +112,7 @@ impl Preprocessor<'_> {
         }
         // A file of its own, so that a mistake in an option has a span.
         let mut text = String::new();
+        // A newline in an option would begin another directive.
         let one_line = |s: &str| s.replace(['\n', '\r'], " ");
         for m in &options.macros {
             let _ = match m {

@@ -178,6 +178,7 @@ impl Diagnostics {
             Severity::Error => (&mut self.errors, Self::MAX_ERRORS),
             Severity::Warning => (&mut self.warnings, Self::MAX_WARNINGS),
         };
+        // Counted before repetitions and excess are dropped: one error makes the build fail, whether it is kept or not.
         *count += 1;
         if *count > max {
             self.dropped += 1;
@@ -185,6 +186,7 @@ impl Diagnostics {
         }
         // The same message at the same span comes from analysing the same text twice.
         let span = |d: &Diagnostic| d.primary.as_ref().map(|l| l.span);
+        // Repetitions come close together: a few findings back is enough, and stays cheap.
         if self.list.iter().rev().take(8).any(|o| o.code == d.code && span(o) == span(&d) && o.message == d.message) {
             return;
         }

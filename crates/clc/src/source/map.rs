@@ -68,6 +68,7 @@ impl SourceMap {
             Ok(s) => s.into(),
             Err(_) => String::from_utf8_lossy(bytes).into(),
         };
+        // Again, because a byte that is not UTF-8 becomes three.
         if text.len() > Self::MAX_FILE {
             return None;
         }
@@ -102,6 +103,7 @@ impl SourceMap {
     /// Notes that from an offset on lines count from `line`, in a file called `name` if that is given.
     pub(crate) fn add_presumed(&mut self, file: FileId, offset: u32, line: u32, name: Option<String>) {
         let file = &mut self.files[file.index()];
+        // A `#line` without a name keeps that of the `#line` before it.
         let name = name.or_else(|| file.presumed.last().and_then(|p| p.2.clone()));
         file.presumed.push((offset, line, name));
     }

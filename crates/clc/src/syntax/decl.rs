@@ -111,6 +111,7 @@ impl Parser<'_> {
         self.attributes(&mut after);
         let is_function =
             matches!(declarator.derivations.first().map(|d| &d.kind), Some(DerivationKind::Function { .. }));
+        // A brace after a parameter list begins a definition; everything else is a declaration.
         if is_function && self.is(TokenKind::LBrace) && !self.recovering {
             self.declare(&declarator, &specs, &after);
             // Before the body, which may name the function.
@@ -141,6 +142,7 @@ impl Parser<'_> {
         self.names.open_scope();
         let mut params = Vec::new();
         if let Some(DerivationKind::Function { params: list, .. }) = declarator.derivations.first().map(|d| &d.kind) {
+            // The scope of the parameter list has been closed: the names are declared again for the body.
             params.extend(list.iter().filter_map(|p| p.declarator.name));
         }
         for name in params {
@@ -192,6 +194,7 @@ impl Parser<'_> {
             let next = self.init_declarator(&specs, declarator, attrs);
             list.push(next);
         }
+        // The word in the message about a missing semicolon, which is mostly that after a `struct`.
         let what = match (&list[..], &specs.ty) {
             ([], TypeSpec::Record(r)) if r.is_union => "union",
             ([], TypeSpec::Record(_)) => "struct",
@@ -211,6 +214,7 @@ impl Parser<'_> {
         }
         let span = start.to(self.prev_span());
         if in_for {
+            // In `for`, a missing semicolon must not make the parser skip the body.
             self.for_semicolon("the declaration");
         } else {
             self.semicolon(&format!("the {what}"));
@@ -429,6 +433,7 @@ impl Parser<'_> {
         let specs = self.specs(Vec::new());
         let mut declarators = Vec::new();
         while !self.is(TokenKind::Semi) && !self.recovering {
+            // A bit-field may have no name; it is refused below all the same.
             let declarator = if self.is(TokenKind::Colon) {
                 Declarator { name: None, derivations: Vec::new(), span: self.span() }
             } else {
@@ -535,11 +540,13 @@ impl Parser<'_> {
         }
         self.bump();
         let text = self.text(t);
+        // `__packed__` is `packed`, in every later stage.
         let bare = text.strip_prefix("__").and_then(|s| s.strip_suffix("__")).filter(|s| !s.is_empty());
         let name = match bare.map(str::to_owned) {
             Some(bare) => self.session.names.intern(&bare),
             None => t.text,
         };
+        // A warning and not an error: attributes are mostly advice to other compilers.
         if !super::attributes::is_known(self.session.names.text(name)) {
             let message = format!("attribute `{}` means nothing here and is ignored", self.session.names.text(name));
             self.session.diags.push(Diagnostic::warning("W0201", t.span, message));

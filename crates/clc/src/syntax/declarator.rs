@@ -67,12 +67,14 @@ impl Parser<'_> {
             self.bump();
             name = Some(Ident { name: t.text, span: t.span });
         } else if t.kind == TokenKind::LParen && self.is_nested(mode) {
+            // A declarator in parentheses, as in `int (*p)[4]`.
             if self.enter(NEST) {
                 self.bump();
                 let mut attrs = Vec::new();
                 self.attributes(&mut attrs);
                 let inner = self.declarator_inner(mode);
                 name = inner.name;
+                // The inner declarator is nearer to the name: its derivations come first.
                 derivations = inner.derivations;
                 self.close(TokenKind::RParen, t.span);
             }
@@ -126,6 +128,7 @@ impl Parser<'_> {
                     self.bump();
                     let mut quals = Qualifiers::default();
                     while let Some(kw) = self.keyword() {
+                        // C99's `float a[static 4]` in parameters: it means nothing here.
                         if self.eat_kw(Kw::Static).is_none() && !self.qualifier(kw, &mut quals) {
                             break;
                         }
@@ -177,6 +180,7 @@ impl Parser<'_> {
         }
         self.names.close_scope();
         self.close(TokenKind::RParen, open);
+        // `f(void)` has no parameters.
         if let [only] = &params[..]
             && is_plain_void(only)
         {
@@ -220,6 +224,7 @@ impl Parser<'_> {
         });
         if let Some(i) = pointer_to_function {
             let span = declarator.span;
+            // The pointer stays, to what the function would return, so that the rest of the program is still analysed.
             declarator.derivations.remove(i + 1);
             self.mistake(
                 Diagnostic::error("E0211", span, "pointers to functions are not allowed in OpenCL C")

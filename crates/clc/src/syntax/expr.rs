@@ -78,6 +78,7 @@ impl Parser<'_> {
         let before = std::mem::take(&mut self.tall);
         let result = f(self);
         let height = self.tall;
+        // The part counts for what is around it, too.
         self.tall = before.max(height);
         (result, height)
     }
@@ -112,6 +113,7 @@ impl Parser<'_> {
         let lhs = self.conditional();
         let Some(op) = assignment_operator(self.kind()) else { return lhs };
         let op_span = self.bump().span;
+        // Assignments group to the right: a chain of them is recursion, and counts as nesting.
         let rhs = if self.enter(NEST) { self.assignment() } else { self.error_expr(op_span) };
         self.leave(NEST);
         let (span, below) = (lhs.span.to(rhs.span), lhs.height.max(rhs.height));
@@ -122,6 +124,7 @@ impl Parser<'_> {
     pub fn conditional(&mut self) -> Expr {
         let cond = self.binary(1);
         let Some(question) = self.eat(TokenKind::Question) else { return cond };
+        // Without an expression it is GNU's `c ?: b`.
         let mut then = None;
         let els;
         if self.enter(NEST) {
@@ -262,6 +265,7 @@ impl Parser<'_> {
                 Some(Kw::Alignof) => return self.query(TypeQuery::Alignof),
                 Some(Kw::VecStep) => return self.query(TypeQuery::VecStep),
                 Some(Kw::Extension) => {
+                    // `__extension__` only silences warnings of GNU C.
                     let inner = if self.enter(NEST) {
                         self.bump();
                         self.cast()
@@ -308,6 +312,7 @@ impl Parser<'_> {
             }
         } else {
             let e = self.unary();
+            // `sizeof x + 1` is `(sizeof x) + 1`: the operand has no binary operator.
             let height = e.height;
             (TypeOrExpr::Expr(Box::new(e)), height)
         };
@@ -373,6 +378,7 @@ impl Parser<'_> {
                 let kind = self.number(t);
                 self.leaf(kind, t.span)
             }
+            // Unterminated constants fall through to the message about them.
             TokenKind::Char if !t.has(flags::UNTERMINATED) => {
                 self.bump();
                 let kind = self.character(t);
@@ -391,6 +397,7 @@ impl Parser<'_> {
                     return self.error_expr(t.span);
                 }
                 self.bump();
+                // GNU's `({ … })`.
                 let inner = if self.is(TokenKind::LBrace) {
                     let (block, below) = self.statements_in_expression();
                     let span = block.span;
@@ -425,6 +432,7 @@ impl Parser<'_> {
                 (params, variadic) = (list, dots);
             }
         } else if !self.is(TokenKind::LBrace) {
+            // `^int (int x) { … }` is read as the name of a function type, whose parameters are then the block's.
             let mut ty = self.type_name();
             if matches!(ty.declarator.derivations.first().map(|d| &d.kind), Some(DerivationKind::Function { .. }))
                 && let DerivationKind::Function { params: list, variadic: dots } =
@@ -541,6 +549,7 @@ impl Parser<'_> {
         let mut path = Vec::new();
         let (_, inner) = self.measured(|this| {
             while !this.recovering {
+                // The first member has no dot before it.
                 if path.is_empty() || this.eat(TokenKind::Dot).is_some() {
                     let Some(name) = this.name("the name of a member") else { break };
                     path.push(Designator::Field(name));

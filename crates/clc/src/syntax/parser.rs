@@ -219,6 +219,7 @@ impl Parser<'_> {
                 d = d.help("replace the typographic quotation mark by a plain one");
             }
         }
+        // Without device-side enqueue `^` is only the operator, so that a block literal fails here.
         if t.kind == TokenKind::Caret && code == "E0203" {
             d = d.note("blocks need device-side enqueue and `-cl-std=CL2.0` or later");
         }
@@ -229,6 +230,7 @@ impl Parser<'_> {
             d = d.note(why);
         }
         let before = self.prev_span();
+        // The mistake may be at the end of a macro: it is shown beside the token that follows it.
         if before.expansion != ExpansionId::NONE && t.span.expansion == ExpansionId::NONE {
             d = d.also(before, "after this");
         }
@@ -342,6 +344,7 @@ impl Parser<'_> {
             if t.kind == TokenKind::Other || t.has(flags::UNTERMINATED) {
                 self.unexpected("E0201", "`;`");
             } else {
+                // Behind the last token, not at the next one, which may be lines further on.
                 let after = self.prev_span().after();
                 let found = self.describe(t);
                 let d = Diagnostic::error("E0201", after, format!("expected `;` after {what}, found {found}"));
@@ -371,6 +374,7 @@ impl Parser<'_> {
                 TokenKind::LBrace => depth += 1,
                 TokenKind::RBrace if depth == 0 => break,
                 TokenKind::RBrace => {
+                    // A block that was skipped as a whole ends the statement it belonged to, perhaps with a semicolon.
                     depth -= 1;
                     if depth == 0 {
                         self.bump();
@@ -485,6 +489,7 @@ impl Parser<'_> {
         if self.eat(TokenKind::Semi).is_some() {
             return None;
         }
+        // The end of `extern "C" {`, whose begin was skipped.
         if self.is(TokenKind::RBrace) && self.linkage_braces > 0 {
             self.linkage_braces -= 1;
             self.bump();

@@ -145,6 +145,7 @@ impl Parser<'_> {
             }
             let is_type_word = is_type_word(kw);
             if is_type_word || matches!(kw, Kw::Struct | Kw::Union | Kw::Enum | Kw::Typeof) {
+                // The first word of the type is where messages about the type point.
                 if !any || (ty.is_none() && !words.any()) {
                     specs.ty_span = t.span;
                 }
@@ -174,6 +175,7 @@ impl Parser<'_> {
                 Kw::Signed => words.signed = Some(t.span),
                 Kw::Unsigned => words.unsigned = Some(t.span),
                 Kw::Short => words.short = Some(t.span),
+                // `long long` is `long`; with a third one the words make no type.
                 Kw::Long => words.long = words.long.saturating_add(1),
                 Kw::Complex | Kw::Imaginary => words.complex = Some(t.span),
                 _ if is_type_word => match words.base {

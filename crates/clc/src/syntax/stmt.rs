@@ -196,6 +196,7 @@ impl Parser<'_> {
                 Some(StmtLabel::Default(t.span))
             }
             None if self.is_name(t) && self.ahead(1).kind == TokenKind::Colon => {
+                // `std::max` begins like a label.
                 if self.ahead(2).kind == TokenKind::Colon {
                     self.namespace();
                     return None;
@@ -223,6 +224,7 @@ impl Parser<'_> {
             let (t, found) = (self.token(), self.describe(self.token()));
             let d = Diagnostic::error("E0200", t.span, format!("expected `:` after {what}, found {found}"));
             self.mistake(d);
+            // `case 1;` is a slip of the finger for `case 1:`.
             self.eat(TokenKind::Semi);
         }
     }
@@ -261,6 +263,7 @@ impl Parser<'_> {
             Some(Kw::Continue) => self.simple(start, StmtKind::Continue, "`continue`"),
             Some(Kw::Return) => self.return_stmt(start),
             Some(Kw::Else) => {
+                // The branch is parsed as a statement, so that its own mistakes are found.
                 self.lonely_else(t.span);
                 self.bump();
                 self.statement(true)
@@ -315,6 +318,7 @@ impl Parser<'_> {
     #[inline(never)]
     fn return_stmt(&mut self, start: Span) -> Stmt {
         self.bump();
+        // At a `}` only the semicolon is missing.
         let none = self.is(TokenKind::Semi) || self.is(TokenKind::RBrace);
         let value = if none { None } else { Some(self.expression()) };
         self.semicolon("`return`");
@@ -390,6 +394,7 @@ impl Parser<'_> {
             let cond = self.condition("if");
             let then = self.body();
             arms.push((at, cond, then));
+            // Each arm adds to the height of the tree: beyond the bound the chain is cut, and `stmt` reports it.
             if self.recovering || arms.len() > usize::from(self.bounds.height) || self.eat_kw(Kw::Else).is_none() {
                 break;
             }
