@@ -129,6 +129,7 @@ impl BuildOptions {
         set: OptionSet,
     ) -> Result<(), Box<Diagnostic>> {
         // With an argument, joined or as the next word.
+        // These come first: any text may follow them, also one that looks like another option.
         for (flag, what) in [("-D", "a macro"), ("-U", "the name of a macro"), ("-I", "a folder")] {
             let Some(joined) = word.strip_prefix(flag) else { continue };
             let joined = if flag == "-I" { joined.strip_prefix('=').unwrap_or(joined) } else { joined };

@@ -136,6 +136,7 @@ impl Evaluator<'_> {
         let mut lhs = self.unary(live)?;
         while let Some(op) = self.peek() {
             let precedence = precedence(op.kind);
+            // 0 for tokens that are no operators.
             if precedence < least || precedence == 0 {
                 break;
             }
@@ -184,6 +185,7 @@ impl Evaluator<'_> {
             // A name that is no macro is 0, but `true` is what it says.
             TokenKind::Ident => Ok(Value::truth(t.text == self.true_)),
             TokenKind::Number => match literal::number(t.spelling(self.names)) {
+                // A literal that no signed type holds is unsigned; elsewhere `#if` computes in 64 signed bits.
                 Ok(Number::Int(i)) => Ok(Value { bits: i.value, unsigned: i.unsigned || i.value > i64::MAX as u64 }),
                 Ok(Number::Float(_)) => {
                     Err(Problem { span: t.span, message: "a condition must be made of integers".into() })

@@ -84,6 +84,7 @@ impl Body {
                     && a.token.text == b.token.text
                     && a.role == b.role
                     && a.paste == b.paste
+                    // White space before the first token separates it from the name and is no part of the replacement.
                     && (i == 0 || space(a) == space(b))
             })
     }
@@ -180,6 +181,7 @@ impl Preprocessor<'_> {
         };
         let definition = (!predefined).then_some(name.span);
         if let Some(old) = self.macro_named(name.text)
+            // The new definition counts; only one that differs is reported.
             && !old.kind.same(&kind)
         {
             let before = old.definition;
@@ -216,6 +218,7 @@ impl Preprocessor<'_> {
                         return None;
                     }
                     params.push(name);
+                    // GNU's `args...` gives the variadic parameter a name.
                     if line.get(i + 1).is_some_and(|t| t.kind == TokenKind::Ellipsis) {
                         variadic = true;
                         i += 1;
@@ -223,6 +226,7 @@ impl Preprocessor<'_> {
                 }
                 Some(TokenKind::Ellipsis) => {
                     params.push(self.known.va_args);
+                    // `...` is a parameter called `__VA_ARGS__`, the last one.
                     variadic = true;
                 }
                 _ => {

@@ -28,6 +28,8 @@ impl TypeAttrs {
         for a in attrs {
             match sema.text(a.name.name) {
                 "packed" => this.packed = true,
+                // The parser makes qualifiers of those that stand where a qualifier may; what is left stands behind the
+                // declarator.
                 name if attributes::address_space(name).is_some() => {
                     let message = format!("attribute `{name}` names an address space after the declarator");
                     let help = "write it, or the keyword, in front of the type that the pointer points to";
@@ -39,6 +41,7 @@ impl TypeAttrs {
                         Some(_) => sema.attribute_int(a, 0),
                     };
                     match n {
+                        // Several attributes on one object: the greatest alignment counts.
                         Some(n) if n > 0 && (n as u64).is_power_of_two() && n as u64 <= MAX_ALIGN => {
                             this.align = Some(this.align.unwrap_or(1).max(n as u16));
                         }
@@ -120,6 +123,7 @@ impl Sema<'_> {
             _ => String::new(),
         };
         let (bytes, float) = match &*word {
+            // The names are those of GCC's machine modes: quarter, half, single and double integer, then the floats.
             "QI" | "byte" => (1, false),
             "HI" => (2, false),
             "SI" => (4, false),
@@ -135,6 +139,7 @@ impl Sema<'_> {
             }
         };
         let elem = match *self.types.kind(ty) {
+            // A mode changes the size of a type and not its kind: an integer stays one.
             TyKind::Scalar(elem) if elem.is_float() == float => elem,
             TyKind::Error => return ty,
             _ => {
@@ -176,6 +181,7 @@ pub(super) struct FuncAttrs {
 
 impl FuncAttrs {
     pub fn read<'a>(sema: &mut Sema<'_>, attrs: impl Iterator<Item = &'a Attribute>) -> Self {
+        // The defaults depend on the pragmas before this function, so that they are read here and not at its end.
         let mut this = Self { meta: sema.kernel_defaults(), ..Self::default() };
         for a in attrs {
             match sema.text(a.name.name) {
@@ -184,6 +190,7 @@ impl FuncAttrs {
                 "reqd_work_group_size" => this.meta.reqd_group_size = sema.group_size(a),
                 "intel_reqd_sub_group_size" => this.meta.reqd_subgroup_size = sema.subgroup_size(a),
                 "work_group_size_hint" => this.meta.group_size_hint = sema.group_size(a),
+                // Only told to the host: the vectoriser makes its own choice.
                 "vec_type_hint" => {
                     if let Some(TypeOrExpr::Type(t)) = a.args.first() {
                         let ty = sema.type_of_name(t).ty.ty;

@@ -53,6 +53,7 @@ impl Scopes {
     }
 
     pub fn close(&mut self) {
+        // The scope of the file stays, whatever is closed: `top` relies on it.
         if self.list.len() > 1 {
             self.list.pop();
         }
@@ -75,6 +76,7 @@ impl Scopes {
 
     /// Leaves all scopes but the file's, for a while.
     pub fn leave_functions(&mut self) -> Inner {
+        // A function with block parameters is analysed at a call, but sees only what the file declares.
         Inner(self.list.split_off(1))
     }
 

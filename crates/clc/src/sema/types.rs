@@ -229,6 +229,7 @@ pub fn overlap(a: Space, b: Space) -> bool {
 /// The word for an address space.
 pub fn space_name(space: Space) -> &'static str {
     match space {
+        // Memory of the launcher is no address space of the language; a program never sees the word.
         Space::Private | Space::Context => "private",
         Space::Global => "global",
         Space::Constant => "constant",
@@ -262,6 +263,7 @@ impl Types {
             return ty;
         }
         let ty = Ty(self.kinds.len() as u32);
+        // Only what later functions recurse into: they stop at records, whose members have been bounded on their own.
         self.depths.push(match &kind {
             TyKind::Pointer(of) | TyKind::Array(of, _) => self.depth(of.ty) + 1,
             TyKind::Pipe(of, _) => self.depth(*of),
@@ -375,6 +377,7 @@ impl Types {
             TyKind::Error | TyKind::Bool => (1, 1),
             TyKind::Scalar(e) | TyKind::Atomic(e) => (u64::from(e.bits() / 8), u64::from(e.bits() / 8)),
             TyKind::Vector(e, n) => {
+                // A vector of three has the size and alignment of one of four.
                 let size = u64::from(e.bits() / 8) * if n == 3 { 4 } else { u64::from(n) };
                 (size, size)
             }
@@ -387,6 +390,7 @@ impl Types {
             }
             TyKind::Record(id) => {
                 let r = &self.records[id.0 as usize];
+                // Declared and not yet defined: no size.
                 r.fields.as_ref()?;
                 (r.size, r.align)
             }
@@ -432,6 +436,8 @@ impl Types {
             TyKind::Pipe(..) => Type::ptr(Space::Global),
             TyKind::Sampler => Type::I32,
             TyKind::Record(_) | TyKind::Array(..) => Type::ptr(Space::Private),
+            // A `bool` is a byte that is 0 or 1. The others have no values; a type is needed where lowering asks for
+            // one.
             TyKind::Bool | TyKind::Error | TyKind::Void | TyKind::Function(..) | TyKind::Block(..) => Type::I8,
         }
     }
@@ -444,6 +450,7 @@ impl Types {
                 return Some((f.ty, f.offset));
             }
             if f.name.is_none()
+                // The members of an anonymous record are members of the record around it.
                 && let Some((inner, offset)) = self.field(f.ty.ty, name)
             {
                 return Some((inner, f.offset + offset));
@@ -551,6 +558,7 @@ impl Types {
             TyKind::Image(kind, access) => format!("{}.{}", image_name(*kind), access.number()),
             TyKind::Pipe(packet, access) => format!("pipe{}.{}", self.code(*packet), access.number()),
             TyKind::Array(of, n) => format!("a{}{}", n.unwrap_or(0), self.code(of.ty)),
+            // The number is unique in the program, which a tag is not: scopes may have several records of one tag.
             TyKind::Record(id) => format!("s{}", id.0),
             TyKind::Queue => "queue".into(),
             TyKind::ClkEvent => "clkevent".into(),

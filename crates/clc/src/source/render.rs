@@ -38,6 +38,7 @@ fn severity_word(severity: Severity) -> &'static str {
 
 fn render_one(sources: &SourceMap, d: &Diagnostic, out: &mut String) {
     let word = severity_word(d.severity);
+    // Build options have no place in a source: the message stands alone.
     let Some(primary) = &d.primary else {
         let _ = writeln!(out, "{word}[{}]: {}", d.code, d.message);
         for note in &d.notes {
@@ -55,6 +56,7 @@ fn render_one(sources: &SourceMap, d: &Diagnostic, out: &mut String) {
     // The picture has no title of its own (the line above is it): the first group is given by its snippets alone.
     let mut labels: Vec<(bool, &Label)> = vec![(true, primary)];
     labels.extend(d.secondary.iter().map(|l| (false, l)));
+    // The primary span is the use of a macro; its definition is shown as well.
     let macros = expansion_labels(sources, labels.iter().map(|l| l.1.span));
     labels.extend(macros.iter().map(|l| (false, l)));
     let windows = windows(sources, &labels);

@@ -93,6 +93,8 @@ impl Names {
         let builtin = builtin_type_names(names);
         let words: Vec<(Symbol, Kw)> = KEYWORDS
             .iter()
+            // Programs of OpenCL C 1.x may use these words as names; the spellings with underscores are keywords in any
+            // version.
             .filter(|(text, _)| c_version >= 200 || !matches!(*text, "generic" | "pipe"))
             .map(|&(text, kw)| (names.intern(text), kw))
             .collect();
@@ -126,6 +128,7 @@ impl Names {
     pub fn declare(&mut self, name: Symbol, class: NameClass) {
         if let Some(slot) = self.classes.get_mut(name.index()) {
             let old = std::mem::replace(slot, class);
+            // At file level nothing is restored.
             if !self.scopes.is_empty() {
                 self.hidden.push((name, old));
             }
@@ -146,6 +149,7 @@ impl Names {
 
     pub fn close_scope(&mut self) {
         let from = self.scopes.pop().unwrap_or(0);
+        // From the last on, so that a name that was hidden twice gets its oldest class back.
         while self.hidden.len() > from {
             if let Some((name, class)) = self.hidden.pop() {
                 self.classes[name.index()] = class;

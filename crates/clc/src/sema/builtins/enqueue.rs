@@ -252,6 +252,7 @@ impl Sema<'_> {
     fn check_captured(&mut self, captured: &[Expr]) {
         for value in captured {
             let Some(to) = self.types.pointee(value.ty.ty) else { continue };
+            // Values were copied, and global memory outlives the kernel: only these two spaces are gone.
             let (what, whose) = match to.space {
                 Space::Private => ("private", "work-item"),
                 Space::Local => ("local", "work-group"),
@@ -283,6 +284,7 @@ impl Sema<'_> {
     }
 
     fn plain_call(&mut self, call: DeviceCall, name: &str, args: Vec<Expr>, at: Span, span: Span) -> Option<Expr> {
+        // The pointer to which profiling information goes: to any type, in global memory.
         let ulongs = {
             let to = QTy { space: Space::Global, ..QTy::plain(Ty::VOID) };
             self.types.pointer(to)
@@ -336,6 +338,7 @@ impl Sema<'_> {
             all.push(args.next().and_then(|e| self.passed(e, self.range_type))?);
         }
         let block = args.next()?;
+        // Only asked about: what the block captures is not needed.
         let (func, _) = self.block_argument(block)?;
         let kernel = self.block_kernel(func);
         let special = Special::Device { call, block: Some(kernel), captured: 0 };
@@ -409,6 +412,7 @@ impl Sema<'_> {
             });
             params.push(param);
         }
+        // The whole body of the kernel: its parameters are passed on to the block.
         let call = Expr::value(ExprKind::Call(block, args), Ty::VOID, span);
         let stmts = vec![Stmt { kind: StmtKind::Expr(call), span }];
         let id = self.add_func(Func {
@@ -500,6 +504,7 @@ impl Sema<'_> {
             }
         }
         let ty = QTy::plain(self.range_type);
+        // An object without a name in the function; the value of the call is the object.
         let id = self.new_local(None, ty, 8);
         self.count_private(id, abi::RANGE_SIZE, 8, span);
         let init = Init { zero: true, parts, end: abi::RANGE_SIZE, ..Init::default() };

@@ -20,6 +20,7 @@ impl Sema<'_> {
             BinaryOp::Ne => IntCc::Ne,
             _ => return None,
         };
+        // One side decides the type; the other is a handle of it or a null handle.
         let ty = [a, b].map(|e| e.ty.ty).into_iter().find(|&ty| self.is_handle(ty))?;
         [a, b].into_iter().all(|e| e.ty.ty == ty || self.is_null_handle(e, ty)).then_some((cc, ty))
     }

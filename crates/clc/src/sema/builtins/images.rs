@@ -109,6 +109,7 @@ impl Sema<'_> {
             Function::Read(elem) => {
                 self.check_half(elem, at)?;
                 let sampled = args.len() == 3;
+                // A `read_write` image is read without a sampler only.
                 self.may_access(access, AccessQual::ReadOnly, sampled, &args[0])?;
                 self.image_colour(shape, elem, name, at)?;
                 self.read_image(shape, kind, elem, args, span)
@@ -130,6 +131,7 @@ impl Sema<'_> {
         sampled: bool,
         image: &Expr,
     ) -> Option<()> {
+        // What is wrong follows from the image's own qualifier: of each there is only one access that it refuses.
         let verb = match has {
             AccessQual::ReadOnly => "written",
             AccessQual::WriteOnly => "read",

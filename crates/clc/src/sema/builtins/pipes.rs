@@ -85,6 +85,7 @@ impl Sema<'_> {
             self.push(Diagnostic::error("E0319", span, message).note(note));
             return Ty::ERROR;
         }
+        // Values of these types have no bytes to copy, or none that mean anything in the kernel at the other end.
         let opaque = |kind: &TyKind| {
             matches!(
                 kind,
@@ -110,6 +111,7 @@ impl Sema<'_> {
             return Ty::ERROR;
         };
         let most = u64::from(cloom_caps::limits::PIPE_MAX_PACKET_SIZE);
+        // The slots of a pipe have the size of a packet: one without bytes would have no place.
         if size == 0 || size > most {
             let message = format!("packets of {size} bytes: a pipe has packets of 1 to {most} bytes");
             self.error("E0325", span, message);
@@ -176,6 +178,7 @@ impl Sema<'_> {
         let mut args = args.into_iter();
         let first = args.next()?;
         if op == PipeOp::IsValid {
+            // The only function without a pipe among its arguments.
             let id = self.reservation(first)?;
             return Some(Expr::value(ExprKind::Special(Special::Pipe(op), vec![id]), Ty::BOOL, span));
         }

@@ -40,6 +40,7 @@ impl Sema<'_> {
             let kind = if ret.ty == Ty::VOID { StmtKind::Expr(e) } else { StmtKind::Return(Some(e)) };
             let stmts = vec![Stmt { kind, span }];
             let f = &mut self.unit.funcs[i];
+            // Each program that is linked has such a body: an external one would be defined twice.
             f.linkage = Linkage::Internal;
             f.body = Some(Body { locals: cx.locals, stmts, labels: 0, end: span });
         }

@@ -51,6 +51,7 @@ fn conversions(format: &[u8]) -> Result<Vec<Wanted>, String> {
                 i += 1;
             }
         }
+        // After the precision too: `%.*d` has no digits there.
         if at(i) == b'*' {
             return Err("`*` as a width or precision is not allowed in OpenCL C".into());
         }
@@ -69,6 +70,7 @@ fn conversions(format: &[u8]) -> Result<Vec<Wanted>, String> {
         }
         // `z` and `t` are of OpenCL C 3.1, and harmless before.
         let (bits, length) = match (at(i), at(i + 1)) {
+            // Two letters before one: `hh` and `hl` begin like `h`.
             (b'h', b'h') => (Some(8), "hh"),
             (b'h', b'l') => (Some(32), "hl"),
             (b'h', _) => (Some(16), "h"),
@@ -107,6 +109,7 @@ fn shorten_long_long(format: &mut Vec<u8>) -> bool {
         rest = after;
         if byte == b'%' {
             let flags = rest.iter().take_while(|c| b"-+ #.v".contains(c) || c.is_ascii_digit()).count();
+            // What comes before the length: flags, width, precision and the number of components.
             let letters = &rest[flags..];
             let skipped = usize::from(letters.starts_with(b"ll"));
             // With the letter, or the second `%` of `%%`.
@@ -174,6 +177,7 @@ impl Sema<'_> {
             }
             self.push(Diagnostic::warning("W0302", format.span, message).note("what is missing is printed as 0"));
             for w in &wanted[values.len()..] {
+                // The zero has the type that the format asks for, as the formatter reads the arguments by the format.
                 let ty = match (b"diouxXc".contains(&w.conv), w.bits) {
                     (true, Some(64)) => Ty::LONG,
                     (true, _) => Ty::INT,
@@ -215,6 +219,7 @@ impl Sema<'_> {
 
     /// The bytes of a constant string, up to its zero.
     fn constant_string(&mut self, e: &Expr) -> Option<Vec<u8>> {
+        // Not only literals: a constant array of characters is known as well.
         let crate::sema::constant::CVal::Addr(global, at) = self.eval(e).ok()? else { return None };
         let data = self.unit.globals[global.0 as usize].data.as_ref()?;
         let bytes = data.bytes.get(usize::try_from(at).ok()?..)?;
