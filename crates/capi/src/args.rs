@@ -109,6 +109,8 @@ impl<T: Copy> In<T> {
     pub fn collect<U>(self, count: usize, mut each: impl FnMut(T) -> Result<U>) -> Result<Vec<U>> {
         let mut values = Vec::new();
         for i in 0..if self.0.is_null() { 0 } else { count } {
+            // One at a time: the count may be wrong, and then the list ends, by an error of `each`, before that much is
+            // needed.
             if values.try_reserve(1).is_err() {
                 let why = format!("there is no memory for a list of {count} entries");
                 return Err(Error::new(Status::OutOfHostMemory, why));

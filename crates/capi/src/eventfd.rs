@@ -41,6 +41,7 @@ impl EventFd {
 
     /// One that the application gives; it keeps the descriptor until [`EventFd::adopt`].
     pub fn of_application(fd: u64) -> Result<Arc<EventFd>> {
+        // The descriptor may be anything: reading from a file or socket of the application would take its data.
         let is_one = |fd: &RawFd| {
             let target = std::fs::read_link(format!("/proc/self/fd/{fd}"));
             target.is_ok_and(|target| target.as_os_str() == "anon_inode:[eventfd]")
@@ -113,6 +114,7 @@ impl Payload for EventFd {
     }
 
     fn take(self: Arc<Self>, taken: Taken) {
+        // Mostly the signal is there: no thread is needed.
         if let Some(result) = self.outcome() {
             return taken(result);
         }
@@ -163,6 +165,7 @@ fn watch(wake: &EventFd) {
     loop {
         let mut watcher = WATCHER.lock();
         let mut ended = Vec::new();
+        // In the order of the waits: of two waits for one descriptor, the first takes the signal.
         for (fd, call) in std::mem::take(&mut watcher.waiting) {
             match fd.outcome() {
                 Some(result) => ended.push((call, result)),

@@ -32,6 +32,7 @@ fn run<T>(
     context: impl FnOnce() -> Option<Arc<Context>>,
 ) -> Result<T> {
     let result = catch_unwind(AssertUnwindSafe(|| {
+        // Counted until the call returns, also by a panic: a fork meanwhile must not inherit what the call has locked.
         let _under_way = platform::begin_call(table);
         if wrapped::is_short() && begins_something(name) {
             return Err(Error::new(Status::OutOfHostMemory, "the system has no memory left"));
@@ -98,6 +99,7 @@ pub fn new<T: Null>(
 ) -> T {
     match run(entry, call, context) {
         Ok(value) => {
+            // Written on success too: applications do not initialise the variable.
             code.set(0);
             value
         }

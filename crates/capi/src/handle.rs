@@ -183,6 +183,7 @@ impl Table {
     /// The block at an address, if there is one.
     fn block_at(&self, address: usize) -> Option<&Block> {
         for chunk in &self.chunks {
+            // The chunks are made in order: behind the first that is missing there is none.
             let Some(blocks) = chunk.get() else { break };
             // An address below the array wraps around to an offset beyond its end.
             let offset = address.wrapping_sub(blocks.as_ptr().addr());
@@ -190,6 +191,8 @@ impl Table {
                 return blocks.get(offset / size_of::<Block>()).filter(|_| offset.is_multiple_of(size_of::<Block>()));
             }
         }
+        // After a fork, the addresses of platform and devices are in the parent's chunks, and stand for the child's
+        // objects.
         self.inherited.iter().find(|(known, _)| *known == address).map(|(_, block)| block)
     }
 
@@ -215,6 +218,7 @@ fn table() -> &'static Table {
 pub fn leave_to_parent(platform: Option<&Arc<Platform>>) {
     let old = table();
     let address = |external: &ExternalSlot| external.get::<Owned>().and_then(|owned| owned.address).unwrap_or(0);
+    // The platform comes first, then the devices in their order: `inherit` takes them over by position.
     let addresses: Vec<usize> = match platform {
         Some(platform) => {
             let devices = platform.devices().iter().map(|device| address(&device.external));
@@ -224,6 +228,7 @@ pub fn leave_to_parent(platform: Option<&Arc<Platform>>) {
     };
     let inherited = addresses.into_iter().map(|address| (address, Block::new())).collect();
     let new = Table { inherited, parent: Some(old), ..Table::new() };
+    // The old table is not freed: the loader may still read the parent's handles.
     FRESH.store(Box::leak(Box::new(new)), Ordering::Release);
 }
 
@@ -280,12 +285,14 @@ fn block_at(address: usize) -> Option<&'static Block> {
 fn add(entry: Entry) -> Option<usize> {
     let table = table();
     let mut free = table.free.lock();
+    // The longest unused block first, and only when many others have been freed after it.
     let rested = if free.used.len() > RESTING { free.used.pop_front() } else { None };
     let address = match rested {
         Some(address) => address,
         None => {
             let (chunk, place) = free.next;
             let size = FIRST_CHUNK << chunk;
+            // Made when it is first needed. The address of a block never changes, as a chunk does not grow.
             let blocks = table.chunks.get(chunk)?.get_or_init(|| (0..size).map(|_| Block::new()).collect());
             free.next = if place + 1 < size { (chunk, place + 1) } else { (chunk + 1, 0) };
             ptr::from_ref(&blocks[place]).expose_provenance()
@@ -325,6 +332,7 @@ impl Drop for Owned {
 
 /// The handle of an object that the runtime holds; the application's references stay as they are.
 pub fn borrow<T: Object>(object: &Arc<T>) -> Result<Handle<T>> {
+    // The object keeps the address, so that it has one handle, whoever asks for it first.
     let owned = object.external().get_or_init(|| {
         let references = References { object: Arc::downgrade(object), count: 0, held: None };
         Owned { address: add(T::wrap(references)) }
@@ -418,6 +426,8 @@ impl<T: Object> Handle<T> {
         let released = self.references_with(|references, block| {
             // An object that is being dropped is none any more.
             let object = references.get()?;
+            // The runtime still has the object, as the queue has its context, but the application has no reference to
+            // give up.
             let Some(left) = references.count.checked_sub(1) else { return Some(Err(object)) };
             references.count = left;
             if left > 0 {

@@ -67,11 +67,13 @@ impl Info {
     pub fn bytes(self, bytes: &[u8]) -> Result<Written> {
         if !self.value.is_null() {
             if self.size < bytes.len() {
+                // Nothing is written then, not even the size.
                 let why = format!("the answer has {} bytes, param_value_size is {}", bytes.len(), self.size);
                 return Err(Error::new(Status::InvalidValue, why));
             }
             self.value.write(bytes);
         }
+        // The size is told whether the value is wanted or not: applications ask for it first.
         self.size_ret.set(bytes.len());
         Ok(Written(()))
     }
@@ -114,6 +116,7 @@ impl Info {
                 return Err(Error::new(Status::InvalidValue, format!("there are {} binaries", parts.len())));
             }
             for (i, part) in parts.iter().enumerate() {
+                // A NULL among the pointers skips one binary: `write` does nothing then.
                 self.value.pointer_at(i).write(part);
             }
         }

@@ -62,9 +62,11 @@ impl Drop for Call {
 }
 
 fn make() -> Arc<Platform> {
+    // Before anything of the runtime is made, which may already be short of memory.
     RESERVE.prepare();
     let (platform, warnings) = cloom_platform::platform(&Options::default(), Box::new(print));
     warnings.iter().for_each(|warning| eprintln!("cloom: {warning}"));
+    // In a child of a fork the application and the loader go on with the handles of the parent.
     handle::inherit(&platform);
     platform
 }
@@ -88,6 +90,7 @@ extern "C" fn after_fork() {
 
 extern "C" fn after_fork_in_child() {
     let Process { platform, calls } = process();
+    // Without a platform there is nothing that could be incomplete.
     let is_whole = platform.get().is_none_or(|platform| platform.engine().after_fork_in_child());
     if !is_whole || calls.load(Ordering::Acquire) > 0 {
         // The parent's objects are left as they are: their locks may be those of threads that are not here.

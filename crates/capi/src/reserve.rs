@@ -70,6 +70,7 @@ impl Reserve {
             return;
         }
         let protection = libc::PROT_READ | libc::PROT_WRITE;
+        // Address space alone: memory is taken page by page when the reserve is used.
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         // One span more, for the alignment.
         // SAFETY: a new mapping, wherever there is room.
@@ -131,6 +132,7 @@ impl Reserve {
             // A new span, which has blocks of this class only: the size of a block then follows from its address.
             if blocks.open[class].0 == blocks.open[class].1 {
                 let (spans, at) = (size.div_ceil(SPAN), blocks.spans);
+                // The reserve is used up.
                 let Some(new) = blocks.classes.get_mut(at..at + spans) else { return 0 };
                 new.fill(class as u8);
                 blocks.spans += spans;

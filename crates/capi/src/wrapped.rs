@@ -56,6 +56,7 @@ fn system_has_memory() -> bool {
 
 /// Whether the reserve is in use, and the system still has no memory: calls should not begin anything.
 pub fn is_short() -> bool {
+    // The first test is a load; only while the reserve is in use does each call try the system.
     RESERVE.is_in_use() && !system_has_memory()
 }
 
@@ -123,6 +124,7 @@ unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
 unsafe extern "C" fn posix_memalign(place: *mut *mut c_void, align: usize, size: usize) -> i32 {
     // SAFETY: `place` is valid for writing a pointer, as this function's caller promises.
     let code = unsafe { real::posix_memalign(place, align, size) };
+    // Success, or arguments that are wrong: the reserve helps with neither.
     if code != libc::ENOMEM {
         return code;
     }

@@ -22,6 +22,7 @@ fn properties(list: In<isize>) -> Result<Option<Vec<ContextProperty>>> {
             return fail(Status::InvalidProperty, format!("the property {key:#x} is given twice"));
         }
         match u32::try_from(key) {
+            // There is one platform, so that only its handle is right.
             Ok(cl::CONTEXT_PLATFORM) => {
                 Handle::<Platform>::from_address(value as usize).get()?;
             }
@@ -49,6 +50,8 @@ fn with_devices(
     let properties = properties(list)?;
     let notify = callback::pair(notify, user_data)?;
     let notify = notify.map(|f| callback::context(f, user_data));
+    // The devices are looked up after the properties have been checked: that decides which error a call with several
+    // gets.
     handle::create(Context::new(&devices()?, properties, notify)?)
 }
 

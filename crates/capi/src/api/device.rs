@@ -24,6 +24,7 @@ pub fn of_type(kind: u64) -> Result<Vec<Arc<Device>>> {
         return fail(Status::InvalidDeviceType, format!("{kind:#x} is not a set of device types"));
     }
     let devices = process::get().devices();
+    // The first device is the default one.
     let matches = |(i, d): &(usize, &Arc<Device>)| {
         all || (kind & cl::DEVICE_TYPE_DEFAULT != 0 && *i == 0) || kind & type_of(d) != 0
     };

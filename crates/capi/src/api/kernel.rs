@@ -57,6 +57,7 @@ pub fn set_arg(kernel: Handle<Kernel>, index: u32, size: usize, value: HostMemor
 
 /// `clSetKernelArg` on a kernel that may have no handle.
 pub(super) fn set_arg_of(kernel: &Kernel, index: u32, size: usize, value: HostMemory) -> Result<()> {
+    // The runtime knows no handles: it asks for the object of an address once it knows the kind of the argument.
     let with_mem_object: &WithMemObject<'_> = &|address, set| Handle::<MemObject>::from_address(address).with(set);
     let with_sampler: &WithSampler<'_> = &|address, set| Handle::<Sampler>::from_address(address).with(set);
     let with_queue: &WithQueue<'_> = &|address, set| Handle::<Queue>::from_address(address).with(set);

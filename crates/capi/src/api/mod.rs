@@ -42,6 +42,7 @@ fn wait_list(count: u32, list: In<Handle<Event>>) -> Result<Vec<Arc<Event>>> {
             format!("num_events_in_wait_list is {count}, and the list is {}NULL", if count == 0 { "not " } else { "" });
         return fail(Status::InvalidEventWaitList, why);
     }
+    // In a wait list a wrong event has a status of its own, not `CL_INVALID_EVENT`.
     let invalid = |e: Error| Error::new(Status::InvalidEventWaitList, e.why);
     list.collect(count as usize, |event| event.get().map_err(invalid))
 }
@@ -111,6 +112,7 @@ fn give_all<T: Object>(
         return fail(Status::InvalidValue, "an array of 0 entries");
     }
     if !to.is_null() {
+        // As many as there is room for; the number told below is that of all.
         for (i, object) in objects.iter().take(room as usize).enumerate() {
             to.set(i, handle::borrow(object)?);
         }

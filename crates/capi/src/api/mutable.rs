@@ -141,6 +141,7 @@ fn dispatch_update(config: &DispatchConfig) -> Result<DispatchUpdate<'static>> {
         global: sizes(config.global, dim),
         local: sizes(config.local, dim),
     };
+    // The runtime calls it on a copy of the recorded kernel, so that a wrong argument leaves the command as it was.
     let set = Box::new(move |target: &Arc<Kernel>| {
         for arg in args {
             kernel::set_arg_of(target, arg.index, arg.size, arg.value)?;

@@ -59,6 +59,7 @@ pub fn with_binary(
         match binary.sized(*length).filter(|b| !b.is_empty()) {
             Some(binary) => bytes.push(binary),
             None => {
+                // The status of the wrong binary is told although the call fails.
                 statuses.set(i, Status::InvalidValue.code());
                 return fail(Status::InvalidValue, format!("binary {i} is empty or NULL"));
             }

@@ -60,6 +60,7 @@ impl Properties {
         };
         let list = list.get_or_insert_default();
         match entry {
+            // Zero ends the list inside; a zero in place of a name ends the whole.
             0 => self.next = Next::Name,
             entry => list.push(entry),
         }
