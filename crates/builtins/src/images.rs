@@ -34,6 +34,7 @@ const TYPES: &[(u32, &str, &str)] = &[
 pub fn of_format(general: &str, format: ImageFormat) -> Option<String> {
     let letters = general.rsplit('_').next()?;
     let (.., name) = TYPES.iter().find(|t| (t.0, t.1) == (format.channel_type, letters))?;
+    // The order says that the colours are sRGB; their elements have a function of their own.
     let is_srgb = format.is_srgb() && format.channel_type == channel::UNORM_INT8;
     let (name, channels) = if is_srgb { ("srgb8", 4) } else { (*name, format.channels()) };
     Some(format!("{general}_{name}x{channels}"))

@@ -49,6 +49,7 @@ pub fn format(format: &[u8], args: &[u8], text: ReadText<'_>) -> Vec<u8> {
             None => {
                 // Not a conversion: printed literally.
                 out.push(b'%');
+                // Only the `%`: what follows it may hold another conversion.
                 rest = &rest[1..];
             }
         }
@@ -131,6 +132,7 @@ fn convert(out: &mut Vec<u8>, spec: &Spec, args: &mut Args<'_>, text: ReadText<'
     let (count, size) = match (spec.lanes, spec.conversion) {
         (_, b's' | b'p') => (1, 8),
         (_, b'c') => (1, 4),
+        // Vectors are not promoted: their components have the size that the length says.
         (Some(n), _) => (n as usize, spec.length.unwrap_or(4)),
         (None, _) if float => (1, 8),
         (None, _) => (1, if spec.length == Some(8) { 8 } else { 4 }),
@@ -203,6 +205,7 @@ fn print_integer(out: &mut Vec<u8>, spec: &Spec, bits: u64, size: usize) {
         b'X' => (if spec.alternate && unsigned != 0 { "0X" } else { "" }, format!("{unsigned:X}")),
         _ => ("", unsigned.to_string()),
     };
+    // C prints no digits for a zero of precision 0.
     if spec.precision == Some(0) && unsigned == 0 {
         digits.clear();
     }

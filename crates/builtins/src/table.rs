@@ -156,6 +156,8 @@ pub fn mangle<T: fmt::Display>(name: &str, params: impl IntoIterator<Item = T>) 
         let _ = write!(text, ".{p}");
     }
     if !any {
+        // Without it, the name of a function without parameters would have no dot, and be that of a function of the
+        // program.
         text.push_str(".v");
     }
     text
@@ -396,6 +398,7 @@ fn ty_of(pattern: &str, t: Elem, lanes: u8, space: Space) -> Ty {
         Some('S') => (t, 1),
         Some('I') => (Elem::int(t.bits(), true), lanes),
         Some('U') => (Elem::int(t.bits(), false), lanes),
+        // A comparison of scalars is an `int` whatever their width; of vectors, an integer as wide as the components.
         Some('B') if lanes == 1 => (I32, 1),
         Some('B') => (Elem::int(t.bits(), true), lanes),
         Some('N') => (I32, lanes),
