@@ -12,6 +12,7 @@ impl Sema<'_> {
     pub(super) fn chain(&mut self, e: &ast::Expr) -> Expr {
         let mut operators = Vec::new();
         let mut first = e;
+        // The left spine, collected from the outermost operator; then it is analysed from the innermost on.
         while let ast::ExprKind::Binary { lhs, .. } | ast::ExprKind::Comma { lhs, .. } = &first.kind {
             operators.push(first);
             first = lhs;
@@ -22,6 +23,7 @@ impl Sema<'_> {
                 ast::ExprKind::Binary { op, op_span, lhs, rhs } => {
                     self.warn_of_precedence(*op, *op_span, lhs, rhs);
                     let a = self.rvalue(value);
+                    // `0 && x`: the right side never runs, so that warnings about what it does would be wrong.
                     let is_dead = match op {
                         BinaryOp::And => self.known_truth(&a) == Some(false),
                         BinaryOp::Or => self.known_truth(&a) == Some(true),

@@ -125,6 +125,7 @@ impl Sema<'_> {
             ExprKind::PtrAdd(p, index, size) => {
                 let by = (self.lanes(index)?[0] as i64).wrapping_mul(*size as i64);
                 match self.eval(p)? {
+                    // The address of data, moved: `&table[3]`. Whether it is still inside is not asked here.
                     CVal::Addr(g, at) => return Ok(CVal::Addr(g, at.wrapping_add(by))),
                     CVal::Lanes(l) => smallvec![l[0].wrapping_add(by as u64)],
                 }
@@ -177,6 +178,7 @@ impl Sema<'_> {
                 lanes
             }
             ExprKind::Swizzle(base, picks) => {
+                // A component that does not exist is any value: zero.
                 let lanes = self.lanes(base)?;
                 picks.iter().map(|&i| lanes.get(usize::from(i)).copied().unwrap_or(0)).collect()
             }
@@ -239,6 +241,7 @@ impl Sema<'_> {
     /// Whether a scalar is not zero.
     pub(super) fn truth(&mut self, e: &Expr) -> Result<bool, Span> {
         match self.eval(e)? {
+            // No object is at the address zero.
             CVal::Addr(..) => Ok(true),
             CVal::Lanes(l) => {
                 let bits = l.first().copied().unwrap_or(0);
@@ -284,6 +287,7 @@ impl Sema<'_> {
         self.put_lanes(&mut bytes, a.ty.ty, &lanes);
         let (elem, n) = self.types.numeric(to).ok_or(span)?;
         let width = (elem.bits() / 8) as usize;
+        // The numbers of bytes differ only between three and four components; the fourth has no defined value.
         bytes.resize(usize::from(n) * width, 0);
         Ok(bytes.chunks(width).map(read_le).collect())
     }
@@ -325,6 +329,7 @@ impl Sema<'_> {
             let picked = picks.iter().map(|&i| lanes.get(usize::from(i)).copied().unwrap_or(0));
             return Ok(CVal::Lanes(picked.collect()));
         }
+        // `const int n = 4;` in a function is a constant expression, as in Clang.
         if let ExprKind::Local(id) = lvalue.kind {
             let known = self.cx.as_ref().and_then(|cx| cx.locals.get(id.0 as usize)?.constant);
             return known.map(|bits| CVal::Lanes(smallvec![bits])).ok_or(lvalue.span);
@@ -338,6 +343,7 @@ impl Sema<'_> {
         if global.ty.is_volatile || !is_constant || data.bytes.is_empty() {
             return Err(lvalue.span);
         }
+        // An address outside of the object is not constant: neither this nor the range below is a panic.
         let at = usize::try_from(at).map_err(|_| lvalue.span)?;
         if let Some(r) = data.relocs.iter().find(|r| r.0 == at as u64) {
             return Ok(CVal::Addr(r.1, r.2));
@@ -362,6 +368,7 @@ impl Sema<'_> {
                     self.spend(size / 16 + data.relocs.len() as u64, init)?;
                     let range = *offset as usize..(offset + size) as usize;
                     data.bytes.get_mut(range)?.fill(0);
+                    // Zeros over an address make it a null pointer.
                     data.relocs.retain(|r| r.0 < *offset || r.0 - offset >= *size);
                     continue;
                 }
@@ -408,6 +415,7 @@ impl Sema<'_> {
 
     /// Copies bytes, and the addresses in them.
     fn eval_repeat(&mut self, r: &Repeat, data: &mut Data) -> Option<()> {
+        // The addresses in the bytes that are repeated; each copy has them again.
         let addresses: Vec<_> =
             data.relocs.iter().filter(|a| (r.offset..r.offset + r.size).contains(&a.0)).copied().collect();
         let more = (addresses.len() as u64).saturating_mul(r.count);

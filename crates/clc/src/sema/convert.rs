@@ -208,6 +208,7 @@ impl Sema<'_> {
                 );
                 return Expr::error(span);
             }
+            // `event_t e = 0;` is how programs write that there is no event.
             (TyKind::Scalar(_), TyKind::Event | TyKind::ReserveId) if self.is_zero(&e) => {
                 return self.constant(0, to, span);
             }
@@ -267,6 +268,7 @@ impl Sema<'_> {
             || self.same_but_qualifiers(a.ty, b.ty);
         if !compatible {
             let label = format!("this points to `{}`", self.types.pointee_name(a, &self.session.names));
+            // A pointer to a pointer into another space would be followed into the wrong memory: that stays an error.
             let d = if self.same_spaces_below(a.ty, b.ty) {
                 // Programs do it, and other compilers let them.
                 let message = format!("`{from_name}` is used as `{to_name}` without a cast");

@@ -298,6 +298,7 @@ impl Sema<'_> {
         let before = self.unit.globals[id.0 as usize].ty;
         let ty = match (self.types.kind(before.ty), self.types.kind(qty.ty)) {
             _ if before.ty == qty.ty => qty.ty,
+            // One declaration may leave the length open: the other one gives it.
             (TyKind::Array(a, None), TyKind::Array(b, _)) if a.ty == b.ty => qty.ty,
             (TyKind::Array(a, _), TyKind::Array(b, None)) if a.ty == b.ty => before.ty,
             _ => {
@@ -340,6 +341,7 @@ impl Sema<'_> {
         }
         // The name is visible in its own initialiser, for its address and size.
         let id = if external {
+            // Asked before `external`, which makes the global that the name will mean.
             let declared = self.scopes.get_here(name.name).map(|(entry, _)| entry.clone());
             let Some(id) = self.external(name, qty, attrs) else { return self.put_error(name) };
             let global = &mut self.unit.globals[id.0 as usize];

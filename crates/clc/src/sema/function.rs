@@ -98,6 +98,7 @@ impl<'s> Sema<'s> {
                 || super::builtins::images::is_library_function(name)
                 || super::builtins::pipes::is_library_function(name)
         };
+        // Other functions of the library are helpers of their file, and internal.
         let library = self.opts.library && (is_library(&text) || is_library(public));
         let existing = match self.scopes.get_file(h.name.name) {
             Some((Entry::Funcs(list), _)) => list.clone(),
@@ -117,6 +118,7 @@ impl<'s> Sema<'s> {
             let same_params =
                 f.params.len() == h.params.len() && f.params.iter().zip(&h.params).all(|(a, b)| a.ty == b.ty);
             if same_params && f.ret.ty == h.ret.ty {
+                // The word `kernel` may stand at the definition only.
                 let kernel = if h.is_kernel && f.kernel.is_none() { Some(self.kernel_meta(&h, params)) } else { None };
                 let f = &mut self.unit.funcs[id.0 as usize];
                 // One `static` among the declarations is enough. A kernel stays visible to the host.
@@ -317,6 +319,7 @@ impl<'s> Sema<'s> {
         };
         match self.types.kind(qty.ty).clone() {
             TyKind::Pointer(to) => {
+                // Of a pointer, the qualifiers that the host asks for are those of the target.
                 out.is_const = to.is_const || to.space == Space::Constant;
                 out.is_volatile = to.is_volatile;
                 // Of a type without a size, nothing.
@@ -345,6 +348,7 @@ impl<'s> Sema<'s> {
                     }
                 };
                 // Structs with pointers may pass from one kernel to the next.
+                // Before OpenCL C 2.0 there is no shared virtual memory, so that an address in memory means nothing.
                 if matches!(self.types.kind(to.ty), TyKind::Pointer(_)) && self.opts.c_version < 200 {
                     self.push(
                         Diagnostic::error(
@@ -432,6 +436,7 @@ impl<'s> Sema<'s> {
         let mut text = self.text(name.name).to_owned();
         for d in &p.declarator.derivations {
             match d.kind {
+                // An array parameter is a pointer, and is told as one.
                 ast::DerivationKind::Pointer { .. } | ast::DerivationKind::Array { .. } => text.push('*'),
                 ast::DerivationKind::Function { .. } | ast::DerivationKind::Block { .. } => return None,
             }

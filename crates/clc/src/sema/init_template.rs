@@ -49,6 +49,7 @@ impl Sema<'_> {
         if constant.iter().filter(|&&constant| constant).count() <= MAX_STORES {
             return;
         }
+        // The template counts as constant data of the program.
         self.data_left -= size;
         let name = self.global_name(".template");
         let ty = QTy { space: Space::Constant, is_const: true, is_volatile: false, ..qty };

@@ -324,6 +324,7 @@ impl Sema<'_> {
     }
 
     fn pointer_binary(&mut self, op: BinaryOp, a: Expr, b: Expr, op_span: Span, span: Span) -> Expr {
+        // First what has a value other than a truth: pointer and integer, or the difference of two pointers.
         let (pa, pb) = (self.types.pointee(a.ty.ty), self.types.pointee(b.ty.ty));
         let (ia, ib) = (self.types.is_integer(a.ty.ty), self.types.is_integer(b.ty.ty));
         match (op, pa, pb) {
@@ -341,6 +342,7 @@ impl Sema<'_> {
             matches!(op, BinaryOp::Lt | BinaryOp::Gt | BinaryOp::Le | BinaryOp::Ge | BinaryOp::Eq | BinaryOp::Ne);
         // Both operands get one pointer type, because the IR compares values of one type.
         if is_comparison {
+            // Each arm gives two values of one pointer type, or reports why there are none.
             let pair = match (pa, pb) {
                 (Some(x), Some(y)) if overlap(x.space, y.space) => {
                     let (a, b) = self.in_one_space(a, b);
@@ -502,6 +504,7 @@ impl Sema<'_> {
             );
             return Expr::error(span);
         }
+        // The type of the result follows from the two values alone; then it is checked against the condition.
         let both = self.types.numeric(a.ty.ty).zip(self.types.numeric(b.ty.ty));
         let Some(((ea, na), (eb, nb))) = both else { return self.different_branches(&a, &b, span) };
         let ty = match (na, nb) {

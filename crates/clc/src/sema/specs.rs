@@ -256,6 +256,8 @@ impl Sema<'_> {
                 d = Declared::plain(Ty::ERROR);
             }
             match &step.kind {
+                // The address space that was written in front belongs to the target: `global int *p` is a private
+                // pointer.
                 DerivationKind::Pointer { quals, attrs: _ } => {
                     let to = self.pointee(d);
                     if matches!(self.types.kind(to.ty), TyKind::Function(..)) {
@@ -279,6 +281,8 @@ impl Sema<'_> {
                 }
                 DerivationKind::Array { size, quals: _ } => {
                     let n = match size {
+                        // A length that is missing comes from the initialiser; one that is wrong makes the type an
+                        // error.
                         None => None,
                         Some(e) => match self.array_size(e) {
                             Some(n) => Some(n),
@@ -317,6 +321,8 @@ impl Sema<'_> {
                         d.ty.ty = Ty::ERROR;
                         continue;
                     }
+                    // The bound keeps sizes and offsets far from the limits of 64 bits, so that later sums of them do
+                    // not overflow.
                     let bytes = self.types.size(of.ty).checked_mul(n.unwrap_or(0));
                     if bytes.is_none_or(|b| b > limits::OBJECT) {
                         let limit = format!("the limit is {} bytes", limits::OBJECT);
@@ -327,6 +333,7 @@ impl Sema<'_> {
                     d.ty = QTy { is_restrict: false, ..d.ty }.with_ty(self.types.intern(TyKind::Array(of, n)));
                 }
                 DerivationKind::Function { params, variadic } => {
+                    // Programs repeat the prototype of `printf` for other compilers.
                     let is_printf = declarator.name.is_some_and(|n| self.text(n.name) == "printf");
                     if let Some(span) = variadic.filter(|_| !is_printf) {
                         self.error(
@@ -355,6 +362,7 @@ impl Sema<'_> {
                     // Which block a parameter means is known only for functions, which are copied for each choice of
                     // blocks.
                     let params = params.iter().map(|p| self.param_type(p, !is_block)).collect();
+                    // The space in front of a function belongs to its result.
                     let ty = self.types.intern(TyKind::Function(d.qty(), params));
                     d = Declared::plain(ty);
                 }
@@ -514,6 +522,7 @@ impl Sema<'_> {
     fn define_record(&mut self, ty: Ty, r: &ast::RecordSpec, decls: &[ast::FieldDecl]) {
         let TyKind::Record(id) = *self.types.kind(ty) else { return };
         let a = attrs::TypeAttrs::read(self, &r.attrs);
+        // Where the structure is defined counts, not where it is used.
         let limit = self.packing.limit();
         let (mut end, mut align, mut size) = (0u64, 1u64, 0u64);
         let mut fields: Vec<Field> = Vec::new();
@@ -537,6 +546,7 @@ impl Sema<'_> {
                         let d = Diagnostic::error("E0301", span, message).also(before.span, "the first one");
                         this.push(d);
                     }
+                    // Of a union each member begins at 0; the size is that of the largest.
                     end = offset.saturating_add(this.types.size(ty.ty));
                     size = size.max(end);
                     align = align.max(alignment);
@@ -572,6 +582,7 @@ impl Sema<'_> {
         let align = align.max(a.align.unwrap_or(1).into());
         let record = &mut self.types.records[id.0 as usize];
         record.align = align;
+        // With padding at the end, so that the elements of an array are aligned.
         record.size = size.next_multiple_of(align);
         record.fields = Some(fields);
         record.span = r.span;
