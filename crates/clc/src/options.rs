@@ -262,6 +262,7 @@ fn split_definition(arg: &str) -> Option<(&str, &str)> {
 /// A macro's name, with or without parameters.
 fn macro_name(name: &str) -> Result<String, Box<Diagnostic>> {
     let name = name.trim();
+    // Only the name is checked here: the preprocessor reads parameters and text as it reads a `#define`.
     let plain = name.split('(').next().unwrap_or(name).trim_end();
     let starts = plain.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     if starts && plain.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'$') {

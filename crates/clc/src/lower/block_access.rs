@@ -34,6 +34,8 @@ impl Fn<'_, '_> {
     fn memory_part(&mut self, of: Type, p: Value, own: Value, k: u16, part: Option<Value>) -> Option<Value> {
         let mut at = own;
         if k > 0 {
+            // The second elements begin behind the first ones of a whole sub-group, even if this one is cut short by
+            // the group.
             let size = self.b().query(Query::MaxSubgroupSize, 0);
             let k = self.int(Type::I64, i64::from(k));
             let before = self.b().binary(BinOp::Mul, size, k);
@@ -61,6 +63,7 @@ impl Fn<'_, '_> {
         k: u16,
         part: Option<Value>,
     ) -> Option<Value> {
+        // The coordinate of an image block counts bytes in x, and rows in y.
         let own = self.b().cast(cloom_ir::CastOp::Trunc, own, Type::I32);
         let bytes = self.int(Type::I32, i64::from(elem.bits() / 8));
         let offset = self.b().binary(BinOp::Mul, own, bytes);

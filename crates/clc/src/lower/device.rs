@@ -16,6 +16,7 @@ impl Fn<'_, '_> {
         args: &[Expr],
         e: &Expr,
     ) -> Value {
+        // The order of `Sema::enqueue_kernel`: captured values, operands, sizes.
         let (captured, args) = args.split_at(captured.min(args.len()));
         let values = block.map_or((None, 0), |kernel| self.captured(kernel, captured));
         let mut words = Vec::new();
@@ -82,6 +83,7 @@ impl Fn<'_, '_> {
         if values.is_empty() {
             return (None, size);
         }
+        // In private memory: the launcher copies it before the call returns.
         let room = self.temp(size.into(), BLOCK_ALIGN);
         // The parameters before the captured ones are pointers to local memory, which the launcher sets.
         let first = places.len().saturating_sub(values.len());

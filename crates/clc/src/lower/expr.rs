@@ -378,6 +378,7 @@ impl Fn<'_, '_> {
             }
             values.push(if is_kernel { self.space_cast(copy, Space::Constant) } else { copy });
         }
+        // Arguments may contain calls, whose positions were set meanwhile: the call has its own again.
         let r = self.lw.func(id);
         self.span = span;
         let ty = self.lw.module.funcs[r].ret;

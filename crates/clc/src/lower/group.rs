@@ -97,6 +97,7 @@ impl Fn<'_, '_> {
     /// The number of the first work-item that is here.
     fn first(&mut self) -> Value {
         let yes = self.b().iconst(Type::I1, 1);
+        // The lowest bit that is set in the ballot of those that are here.
         let here = self.b().subgroup_ballot(yes);
         let first = self.b().unary(UnOp::Ctz, here);
         self.b().cast(CastOp::Trunc, first, Type::I32)
@@ -120,6 +121,7 @@ impl Fn<'_, '_> {
 
     /// The value, each component of a vector, of the work-item that a number leads to.
     fn shuffle_from(&mut self, value: Value, from: impl FnOnce(&mut Self, Value) -> Value, number: Value) -> Value {
+        // One number for all components: the work-item is the same.
         let number = self.one_number(number);
         let from = from(self, number);
         match self.ty(value).lanes {
@@ -145,6 +147,8 @@ impl Fn<'_, '_> {
     /// before it in the second value, or behind it in the first.
     fn shuffle_two(&mut self, s: Subgroup, v: &[Value], ty: Type) -> Value {
         let (up, by) = (s == Subgroup::ShuffleUpTwo, self.one_number(v[2]));
+        // Both shuffles are made and one result is chosen. The other number wraps around or is too large, and its value
+        // is not used.
         let (own, size) = (self.number(Query::SubgroupLocalId), self.number(Query::MaxSubgroupSize));
         let (first, second, is_first) = if up {
             let second = self.b().binary(BinOp::Sub, own, by);

@@ -44,6 +44,8 @@ impl Fn<'_, '_> {
                     params.push(Ty::Value(Elem::U32, 1));
                     args.push(v[1]);
                 }
+                // Scalars, not a vector: the library's code is then the same for all widths of coordinates, and
+                // vectorises like a kernel's.
                 self.coordinates(shape, coordinate, v[1 + usize::from(sampled)], &mut params, &mut args);
                 let name = format!("__read_image{}_{}", elem_letters(elem), shape_name(shape));
                 let of = in_library(elem);

@@ -29,6 +29,7 @@ impl Fn<'_, '_> {
             let g = self.lw.global(template);
             let global = &self.lw.module.globals[g];
             let (space, from_align) = (global.space, global.align);
+            // The template is data in constant memory; the written parts follow as stores.
             let from = self.b().global_addr(g, space);
             self.b().mem_copy(address, from, size, align.min(from_align));
         } else if init.zero && aggregate {
@@ -96,6 +97,7 @@ impl Fn<'_, '_> {
             if range.start > at {
                 holes.push(at..range.start.min(size));
             }
+            // Parts may overlap: a designator used twice.
             at = at.max(range.end);
         }
         // One operation for all of them: the parts are stored after it.

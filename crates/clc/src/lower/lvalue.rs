@@ -180,6 +180,7 @@ impl Fn<'_, '_> {
             Lvalue::Lanes { ptr, align, flags, vector, lanes, own } => {
                 if let (&[lane], false) = (&lanes[..], *own) {
                     // One component of a vector elsewhere is one small access.
+                    // A component that does not exist is read as the last one: any value will do.
                     let lane = existing(lane, *vector);
                     let at = u64::from(lane) * u64::from(vector.scalar.bytes());
                     let p = self.b().ptr_offset(*ptr, at);
@@ -213,6 +214,8 @@ impl Fn<'_, '_> {
                 let single = lanes.len() == 1;
                 if *own {
                     let mut whole = self.b().load(*vector, *ptr, *align, *flags);
+                    // One load and one store of the whole, which mem2reg removes; components that do not exist are not
+                    // written.
                     for (i, &lane) in lanes.iter().enumerate().filter(|(_, lane)| **lane != NO_LANE) {
                         let x = if single { v } else { self.b().extract_lane(v, i as u16) };
                         whole = self.b().insert_lane(whole, u16::from(lane), x);

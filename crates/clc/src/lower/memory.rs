@@ -8,6 +8,7 @@ impl Fn<'_, '_> {
     /// Target, source (or the byte), and how many bytes; the target is the result.
     pub fn memory(&mut self, op: MemoryOp, v: &[Value]) -> Value {
         let [to, from, count] = [v[0], v[1], v[2]];
+        // The operations of the IR have a constant size.
         let size = self.func.const_bits(count);
         match (op, size, self.func.const_bits(from)) {
             (_, Some(0), _) => {}

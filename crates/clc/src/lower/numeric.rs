@@ -248,6 +248,7 @@ impl Fn<'_, '_> {
             }
             Relational::Bitselect => {
                 let (a, b, c) = (self.same_bits(v[0]), self.same_bits(v[1]), self.same_bits(v[2]));
+                // Bits of the mask choose the second operand where they are set.
                 let not = self.b().unary(UnOp::Not, c);
                 let a = self.bin(BinOp::And, a, not);
                 let b = self.bin(BinOp::And, b, c);

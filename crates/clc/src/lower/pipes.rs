@@ -53,6 +53,7 @@ impl Fn<'_, '_> {
             }
             PipeOp::Packet { write, reserved: true } => self.packet(write, v, packet, false),
             PipeOp::Packet { write, reserved: false } => {
+                // A packet without a reservation is one in a reservation of its own.
                 let (one, first) = (self.int(Type::I32, 1), self.zero(Type::I32));
                 let bytes = self.int(Type::I32, size as i64);
                 let name = format!("__pipe_reserve_{}", side(write));
@@ -108,6 +109,7 @@ impl Fn<'_, '_> {
     fn pipe_function(&mut self, name: &str, args: &[Value], ret: Option<Type>) -> Option<Value> {
         use cloom_builtins::Ty::{Ptr, Value};
         let types: Vec<Type> = args.iter().map(|&a| self.ty(a)).collect();
+        // The library knows no types of packets: pointers are to words, numbers are unsigned.
         let params = types.iter().map(|ty| match ty.space() {
             Some(space) => Ptr(space, Elem::U64, 1),
             None if *ty == Type::I64 => Value(Elem::U64, 1),

@@ -27,6 +27,7 @@ impl Fn<'_, '_> {
                 self.zero(ty)
             }
             Special::VloadHalf { aligned } => {
+                // Memory has halves, the result floats with as many components.
                 let half = ty.with_scalar(Scalar::F16);
                 let (p, align) = self.vector_address(v[1], v[0], half, aligned);
                 let h = self.b().load(half, p, align, Flags::empty());
@@ -38,6 +39,7 @@ impl Fn<'_, '_> {
                     _ => Elem::F32,
                 };
                 let h = match rounding {
+                    // To nearest even is how the IR rounds; other modes correct its result.
                     crate::sema::tree::Rounding::Rte => self.convert_elem(v[0], from, Elem::F16),
                     mode => self.narrow_directed(v[0], from, Elem::F16, mode),
                 };

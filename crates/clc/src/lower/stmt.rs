@@ -25,6 +25,7 @@ impl Fn<'_, '_> {
             }
             StmtKind::Block(list) => self.stmts(list),
             StmtKind::If(cond, then, els) => {
+                // Without an `else`, a false condition goes to the end at once.
                 let (yes, end) = (self.new_block(), self.new_block());
                 let no = if els.is_some() { self.new_block() } else { end };
                 self.branch(cond, yes, no);
@@ -48,6 +49,7 @@ impl Fn<'_, '_> {
                 self.b().jump(b, &[]);
                 self.block = b;
             }
+            // What follows a jump is reached by a label only: it is lowered into a block that nothing leads to yet.
             StmtKind::Goto(id) => {
                 let b = self.label(*id);
                 self.b().jump(b, &[]);
@@ -134,6 +136,7 @@ impl Fn<'_, '_> {
         let mut list: Vec<(u64, Edge)> = Vec::new();
         for &(low, high, id) in cases {
             let to = self.label(id);
+            // Modulo the width, as the bits of signed values are: -1 ... 1 has a count of 2.
             let count = high.wrapping_sub(low) & ty.scalar.mask();
             if count < RANGE {
                 for i in 0..=count {

@@ -71,6 +71,7 @@ impl Preprocessor<'_> {
             depth: 0,
             max_depth: self.max_nesting,
         };
+        // What is left after a complete expression is an error: `#if 1 2`.
         let result = e.comma(true).and_then(|v| match e.peek() {
             None => Ok(v),
             Some(t) => Err(Problem { span: t.span, message: format!("unexpected `{}`", t.spelling(e.names)) }),
@@ -121,6 +122,7 @@ impl Evaluator<'_> {
             return Ok(cond);
         }
         self.deeper(|this| {
+            // Both sides are parsed, whichever is chosen: an error of syntax is one in either.
             let a = this.comma(live && cond.is_true())?;
             if !this.eat(TokenKind::Colon) {
                 return this.problem("expected `:`");

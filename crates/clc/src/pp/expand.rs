@@ -216,6 +216,7 @@ impl Preprocessor<'_> {
                 self.push(m, Tokens::Owned(tokens));
             }
             MacroKind::Line => {
+                // The line that the reader sees: `#line` counts, and in a macro the line of its use.
                 let line = self.session.sources.location(name.span).line;
                 self.push_one(name, TokenKind::Number, &line.to_string());
             }
@@ -233,6 +234,8 @@ impl Preprocessor<'_> {
                 if !self.paren_follows() {
                     return false;
                 }
+                // The argument is looked at as written, not expanded, so that a macro of the same name does not change
+                // the question.
                 let asked = match self.arguments(m, name, 1, false) {
                     Some((args, _)) => args.tokens.first().map(|t| t.spelling(&self.session.names)),
                     None => None,

@@ -192,6 +192,7 @@ impl Lexer {
     /// text in between is in a group that does not count, but comments and strings in it still hide things.
     pub fn skip_to_directive(&mut self) -> bool {
         loop {
+            // Only the first character of a line can begin a directive.
             if self.line_start {
                 self.skip_blanks();
                 let rest = &self.text.as_bytes()[self.pos..];
@@ -211,6 +212,7 @@ impl Lexer {
         loop {
             let rest = &self.text.as_bytes()[self.pos..];
             match rest {
+                // Null characters count as white space, here as in `next`.
                 [b' ' | b'\t' | b'\r' | 0x0b | 0x0c | 0, ..] => self.pos += 1,
                 [b'/', b'*', ..] => self.skip_block_comment(),
                 _ => return,

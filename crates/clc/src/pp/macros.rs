@@ -109,6 +109,7 @@ impl Preprocessor<'_> {
     }
 
     pub(super) fn set_macro(&mut self, name: Symbol, value: Option<Rc<Macro>>) {
+        // Indexed by symbol, which are numbered from zero on: a lookup for each name of a program costs no hash.
         if name.index() >= self.macros.len() {
             self.macros.resize(name.index() + 1, None);
         }
@@ -135,6 +136,7 @@ impl Preprocessor<'_> {
     /// Whether a name may be defined and undefined; reports if not.
     fn may_change(&mut self, name: &Token) -> bool {
         let known = &self.known;
+        // Their meaning is the compiler's, and C does not allow a program to change it.
         let fixed = [known.defined, known.va_args, known.line, known.file, known.counter, known.pragma];
         if !fixed.contains(&name.text) {
             return true;

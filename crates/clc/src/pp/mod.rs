@@ -185,6 +185,7 @@ impl<'a> Preprocessor<'a> {
             counter: names.intern("__COUNTER__"),
             true_: names.intern("true"),
         };
+        // By symbol, so that a directive is found without comparing text.
         let directives = directive::table(names);
         Self {
             session,

@@ -46,6 +46,7 @@ impl Sema<'_> {
                 return self.block_call(e, args, span);
             }
             Some((_, at)) => {
+                // A variable or type of this name hides the function.
                 let at = *at;
                 let message = format!("`{}` is not a function", self.text(name));
                 let mut d = Diagnostic::error("E0310", callee.span, message).also(at, "declared here");

@@ -315,11 +315,13 @@ impl Sema<'_> {
             );
             return false;
         }
+        // A `half` in memory may be pointed to, but not written by an assignment.
         if !self.opts.fp16 && target.ty.ty == Ty::HALF {
             self.no_half(span);
             return false;
         }
         if let ExprKind::Swizzle(_, lanes) = &target.kind
+            // `v.xx = u` would store two values into one component.
             && (1..lanes.len()).any(|i| lanes[..i].contains(&lanes[i]))
         {
             self.error("E0312", span, "a component stands twice on the left of an assignment");

@@ -65,6 +65,7 @@ impl Sema<'_> {
     }
 
     fn qualify(&mut self, d: &mut Declared, quals: &ast::Qualifiers) {
+        // Added to those of a `typedef`: `const` may be written at either place, or at both.
         d.ty.is_const |= quals.is_const.is_some();
         d.ty.is_volatile |= quals.is_volatile.is_some();
         if let Some(span) = quals.is_restrict {
@@ -452,6 +453,7 @@ impl Sema<'_> {
             return None;
         }
         match self.eval_int(&value) {
+            // Also none: GNU C's arrays without elements are common as last members.
             Some(n) if n >= 0 => Some(n as u64),
             Some(n) => {
                 self.error("E0317", e.span, format!("size of an array is negative: {n}"));

@@ -289,6 +289,7 @@ impl Sema<'_> {
                     return None;
                 };
                 let low = self.case_value(value, ty)?;
+                // `case 1 ... 5` of GNU C.
                 let high = match end {
                     Some(e) => self.case_value(e, ty)?,
                     None => low,

@@ -21,6 +21,7 @@ fn picks(name: &str, lanes: u8) -> Result<SmallVec<[u8; 16]>, String> {
         "odd" => return Ok((0..wide / 2).map(|i| 2 * i + 1).collect()),
         _ => {}
     }
+    // `.s` needs digits behind it; without any, the letters are looked up below and refused.
     let digits = name.strip_prefix(['s', 'S']).filter(|d| !d.is_empty() && d.chars().all(|c| c.is_ascii_hexdigit()));
     let index = |c: char| -> Option<u8> {
         match digits {

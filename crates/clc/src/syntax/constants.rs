@@ -51,6 +51,7 @@ impl Parser<'_> {
                 return ExprKind::Error;
             }
             1 => {}
+            // Up to four bytes fit into the `int` that a character constant is.
             2..=4 => {
                 self.mistake(Diagnostic::warning("W0110", t.span, "several characters in a character constant"));
             }

@@ -148,6 +148,7 @@ impl Parser<'_> {
         for name in params {
             self.names.declare(name.name, NameClass::Ordinary);
         }
+        // What is kept of the braces, for messages about missing ones, is that of one function.
         self.blocks.clear();
         self.closed.clear();
         let body = self.block_unscoped();
@@ -401,6 +402,7 @@ impl Parser<'_> {
     fn fields(&mut self, open: Span) -> Vec<FieldDecl> {
         let mut fields = Vec::new();
         while !matches!(self.kind(), TokenKind::RBrace | TokenKind::Eof) {
+            // Each iteration takes a token, whatever is wrong with the member.
             let before = self.at;
             if self.eat(TokenKind::Semi).is_some() {
                 continue;
@@ -426,6 +428,7 @@ impl Parser<'_> {
     #[inline(never)]
     fn field(&mut self) -> Option<FieldDecl> {
         let start = self.span();
+        // `public:`; a bit-field has a type before its name.
         if self.keyword().is_none() && self.ahead(1).kind == TokenKind::Colon {
             self.cpp_member_label();
             return None;
@@ -482,6 +485,7 @@ impl Parser<'_> {
             let mut list = Vec::new();
             while !matches!(self.kind(), TokenKind::RBrace | TokenKind::Eof) && !self.recovering {
                 let Some(name) = self.name("the name of an enumerator") else { break };
+                // Attributes of enumerators say nothing about values.
                 let mut ignored = Vec::new();
                 self.attributes(&mut ignored);
                 let value = self.eat(TokenKind::Eq).map(|_| self.conditional());

@@ -461,6 +461,7 @@ impl Parser<'_> {
             TokenKind::Lt => self.text(t).ends_with("_cast"),
             _ => false,
         };
+        // As a name, `new` or `delete` is fine: only what follows tells that C++ was meant.
         if follows && let Some(note) = self.cpp_word(t) {
             let message = format!("`{}` is not part of OpenCL C", self.text(t));
             self.error(Diagnostic::error("E0210", t.span, message).note(note));
@@ -487,6 +488,7 @@ impl Parser<'_> {
                 self.bump();
                 self.leaf(ExprKind::Bool(value), t.span)
             }
+            // Keywords that are used like functions; without a parenthesis they are an error as any other keyword.
             Some(Kw::Offsetof) if self.ahead(1).kind == TokenKind::LParen => self.offsetof(),
             Some(Kw::TypedCall) if self.ahead(1).kind == TokenKind::LParen => self.typed_call(),
             Some(Kw::Selection) if self.ahead(1).kind == TokenKind::LParen => self.selection(),

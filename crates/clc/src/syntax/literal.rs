@@ -43,6 +43,7 @@ fn integer(lower: &str, original: &str) -> Result<IntLit, Malformed> {
     let (digits, radix) = match lower.as_bytes() {
         [b'0', b'x', ..] => (&lower[2..], 16),
         [b'0', b'b', ..] => (&lower[2..], 2),
+        // `0` alone is decimal here; the value is the same.
         [b'0', _, ..] => (&lower[1..], 8),
         _ => (lower, 10),
     };
@@ -59,11 +60,13 @@ fn integer(lower: &str, original: &str) -> Result<IntLit, Malformed> {
             return Err(bad(format!("invalid suffix `{suffix}` on an integer")));
         }
     };
+    // The zero of an octal number was its prefix: `0u` has no other digit.
     if digits.is_empty() && radix != 8 {
         return Err(bad(format!("`{original}` has no digits")));
     }
     let mut value: u64 = 0;
     for b in digits.bytes() {
+        // In base 16, so that a digit that is too large for the base is seen as one.
         let digit = (b as char).to_digit(16).unwrap_or(0);
         if digit >= radix {
             let base = if radix == 8 { "an octal" } else { "a binary" };
@@ -113,6 +116,7 @@ fn float(lower: &str, hex: bool) -> Result<FloatLit, Malformed> {
             _ => bad("too many decimal points in number"),
         });
     }
+    // Each type is parsed from the digits: a `double` rounded to `float` would be rounded twice.
     match (body.parse::<f64>(), body.parse::<f32>()) {
         (Ok(double), Ok(single)) => Ok(FloatLit { double, single, half: decimal_half(body, double), suffix }),
         _ => Err(bad(format!("invalid number or suffix `{lower}`"))),
@@ -146,6 +150,7 @@ fn decimal_half(body: &str, double: f64) -> u16 {
 
 /// `h.hhhp±d` to double, float and the bits of a half, each rounded once, to nearest even.
 fn hex_float(body: &str) -> Option<(f64, f32, u16)> {
+    // The exponent of a hexadecimal number is required: without it, the last digits could be a suffix.
     let (mantissa, exponent) = body.split_once('p')?;
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
@@ -161,9 +166,11 @@ fn hex_float(body: &str) -> Option<(f64, f32, u16)> {
         let digit = (b as char).to_digit(16)?;
         if m >> 60 == 0 {
             m = m << 4 | u64::from(digit);
+            // Each digit shifts the mantissa by four bits; behind the point the exponent takes that back.
             exp -= if i >= whole.len() { 4 } else { 0 };
         } else {
             sticky |= digit != 0;
+            // A digit of the whole part that no longer fits counts by its place only.
             exp += if i < whole.len() { 4 } else { 0 };
         }
     }
@@ -191,6 +198,7 @@ fn round_binary(m: u64, sticky: bool, exp: i64, fraction_bits: i64, bias: i64) -
         return 0;
     }
     let drop = 64 - kept as u32;
+    // A shift by 64 is not allowed: then nothing is kept, and all of the number decides the rounding.
     let (mut value, rest, half) = match drop {
         64 => (0, m, 1u64 << 63),
         _ => (m >> drop, m & ((1u64 << drop) - 1), 1u64 << (drop - 1)),
@@ -213,6 +221,7 @@ pub(crate) struct EscapeProblem {
 pub(crate) fn unescape(spelling: &str, problems: &mut Vec<EscapeProblem>) -> Vec<u8> {
     let quote = spelling.as_bytes().first().copied().unwrap_or(b'"');
     let bytes = spelling.as_bytes();
+    // The end may be missing in a token that was reported as unterminated.
     let end = if bytes.len() > 1 && bytes[bytes.len() - 1] == quote { bytes.len() - 1 } else { bytes.len() };
     let mut out = Vec::with_capacity(end);
     let mut i = 1;
@@ -238,6 +247,7 @@ pub(crate) fn unescape(spelling: &str, problems: &mut Vec<EscapeProblem>) -> Vec
             b'e' => 27,
             b'\\' | b'\'' | b'"' | b'?' => e,
             b'0'..=b'7' => {
+                // An octal escape has at most three digits; a hexadecimal one takes all that follow.
                 let len = bytes[i - 1..end].iter().take(3).take_while(|b| (b'0'..=b'7').contains(b)).count();
                 let value = bytes[i - 1..i - 1 + len].iter().fold(0u32, |v, b| v * 8 + u32::from(b - b'0'));
                 i += len - 1;
@@ -282,6 +292,7 @@ pub(crate) fn unescape(spelling: &str, problems: &mut Vec<EscapeProblem>) -> Vec
 /// The value of a character constant: one character as a `char`, several packed as is usual.
 pub(crate) fn char_value(bytes: &[u8]) -> i32 {
     match bytes {
+        // `char` is signed in OpenCL C.
         [b] => i32::from(*b as i8),
         _ => bytes.iter().fold(0i32, |v, &b| v.wrapping_shl(8) | i32::from(b)),
     }

@@ -120,6 +120,7 @@ impl Parser<'_> {
                 self.bump();
                 continue;
             };
+            // Qualifiers, storage classes and the words of the type may come in any order: `int const static x`.
             if self.qualifier(kw, &mut specs.quals) {
                 any = true;
                 continue;
@@ -134,6 +135,7 @@ impl Parser<'_> {
                     ty = Some(TypeSpec::Error);
                 }
                 match specs.storage {
+                    // The same class twice is harmless.
                     Some((before, span)) if before != storage => self.mistake(
                         Diagnostic::error("E0207", t.span, "more than one storage class").also(span, "the first one"),
                     ),
@@ -149,6 +151,7 @@ impl Parser<'_> {
                 if !any || (ty.is_none() && !words.any()) {
                     specs.ty_span = t.span;
                 }
+                // A word after a complete type: `float4 int`. After an error it is perhaps the type that was meant.
                 if ty.is_some() && !matches!(ty, Some(TypeSpec::Error)) {
                     self.second_type(t, specs.ty_span);
                 }
@@ -158,6 +161,8 @@ impl Parser<'_> {
                 Kw::Inline => specs.inline = Some(t.span),
                 Kw::Noreturn => specs.noreturn = Some(t.span),
                 Kw::Extension => {}
+                // Parts of several tokens take these themselves and go on; the `bump` at the end of the loop is for
+                // single words.
                 Kw::Attribute => {
                     self.attributes(&mut specs.attrs);
                     self.space_attributes(&mut specs.attrs, &mut specs.quals);
@@ -182,6 +187,7 @@ impl Parser<'_> {
                     Some((_, before)) => self.second_type(t, before),
                     None => words.base = Some((kw, t.span)),
                 },
+                // Only a mark: the type of the packets comes with the other words, before or after it.
                 Kw::Pipe => self.pipe(&mut specs.pipe),
                 Kw::Struct | Kw::Union => {
                     ty = Some(TypeSpec::Record(Box::new(self.record())));
@@ -234,6 +240,7 @@ impl Parser<'_> {
             return TypeSpec::Builtin(b);
         }
         let text = self.session.sources.text(span).to_owned();
+        // The words may be far apart, with comments or macros between them.
         let text = if text.len() < 80 { format!("`{text}` is not a type") } else { "not a type".into() };
         self.mistake(Diagnostic::error("E0207", span, text));
         TypeSpec::Error
@@ -349,6 +356,7 @@ impl Parser<'_> {
             return None;
         }
         let text = self.text(t).to_owned();
+        // If a type follows, the unknown word is a misspelt qualifier or a macro, and the type is read next.
         let type_follows = self.starts_type(next)
             || matches!(self.keyword_of(next), Some(Kw::Kernel | Kw::Static | Kw::Inline | Kw::Attribute));
         if let Some(why) = self.cpp_word(t) {
@@ -370,6 +378,8 @@ impl Parser<'_> {
                     "the generic address space is part of OpenCL C 3.0 (`-cl-std=CL3.0`): name the address space",
                 );
             }
+            // The most certain hint first: a word of another language, the tag of a structure without `struct`, a
+            // similar name.
             _ if foreign.is_some() => d = d.help(foreign.unwrap_or_default()),
             _ if self.names.is_tag(t.text) => d = d.suggest(t.span, format!("struct {text}"), "write"),
             Some(near) => d = d.suggest(t.span, near, "did you mean"),
@@ -387,6 +397,7 @@ impl Parser<'_> {
     /// There was no type among the specifiers.
     fn missing_type(&mut self, specs: &DeclSpecs, any: bool) -> TypeSpec {
         let t = self.token();
+        // `static x;` and `const n = 4;` are of type `int` in old C.
         if any && self.is_name(t) {
             self.mistake(
                 Diagnostic::warning("W0205", specs.span, "the type is missing; `int` is assumed")
@@ -394,6 +405,7 @@ impl Parser<'_> {
             );
             return TypeSpec::Builtin(BuiltinType::Scalar(Scalar::Int));
         }
+        // `MACRO(x)` at file level looks like a function without a type.
         if self.is_name(t) && self.ahead(1).kind == TokenKind::LParen {
             let text = self.text(t).to_owned();
             self.mistake(Diagnostic::error("E0204", t.span, format!("the type of function `{text}` is missing")).help(

@@ -75,6 +75,7 @@ impl Parser<'_> {
                 self.synchronise();
             }
             if self.at == before {
+                // A statement that could not be parsed must not be tried again for ever.
                 self.bump();
             }
         }
@@ -101,6 +102,7 @@ impl Parser<'_> {
         if self.is_kw(Kw::Kernel) {
             d = d.also(t.span, "the kernel starts here");
         }
+        // The brace that is missing is mostly not at the end of the function, where it is noticed.
         if let Some((wrong, close)) = self.badly_indented() {
             d = d.also(wrong, "this one").also(close, "and its end are indented differently");
         }
@@ -456,6 +458,8 @@ impl Parser<'_> {
             StmtKind::Expr(e)
         };
         let init = Box::new(self.stmt(init, first, 0));
+        // After an error in one part the others are not tried: the rest of the parentheses is skipped, and the body is
+        // still read.
         let (mut cond, mut step) = (None, None);
         if !self.recovering {
             if !self.is(TokenKind::Semi) {
@@ -526,6 +530,7 @@ impl Parser<'_> {
             }
             unroll = match &a.args[..] {
                 [] => Unroll::Enable,
+                // Only literals are understood: the parser knows no values. Anything else still asks for unrolling.
                 [TypeOrExpr::Expr(e)] => match &e.unparenthesised().kind {
                     ExprKind::Int(i) if i.value > 0 => Unroll::Factor(i.value.min(u64::from(u32::MAX)) as u32),
                     ExprKind::Int(_) => Unroll::Factor(1),

@@ -67,6 +67,7 @@ impl Sema<'_> {
             Some(&TyKind::Image(kind, access)) => Some((kind, access)),
             _ => None,
         };
+        // Pointer or image, the coordinate of an image, and what is written.
         let count = 1 + usize::from(image.is_some()) + usize::from(write);
         if args.len() != count {
             self.wrong_count(name, &format!("{} here", arguments(&[count])), args.len(), at);

@@ -410,6 +410,7 @@ impl Sema<'_> {
         if !self.types.is_integer(e.ty.ty) {
             return self.bad_argument(&e, "an integer");
         }
+        // The offset is a `size_t`: a negative `int` is sign-extended, and the address wraps to before the pointer.
         Some(self.convert(e, Ty::ULONG))
     }
 
@@ -421,6 +422,7 @@ impl Sema<'_> {
         };
         self.check_half(elem, span)?;
         let offset = self.offset_arg(offset)?;
+        // The pointer is to scalars: the vector in memory is aligned like one of them.
         let ty = self.types.value(elem, lanes);
         Some(Expr::value(ExprKind::Special(Special::Vload { aligned: false }, vec![offset, p]), ty, span))
     }
@@ -553,6 +555,7 @@ impl Sema<'_> {
             let wanted = format!("a second `{}`", self.type_name(args[0].ty.ty));
             return self.bad_argument(&args[1], &wanted);
         }
+        // The mask comes last; its number of components is that of the result.
         let mask = &args[n];
         let (m, count) = self.types.numeric(mask.ty.ty)?;
         if m.is_float() || elem_signed(m) || m.bits() != elem.bits() || !matches!(count, 2 | 4 | 8 | 16) {

@@ -39,6 +39,7 @@ impl Sema<'_> {
         let [x, y] = operands;
         let wrapped = self.binary(op, x, y, at, span);
         let wrapped = self.convert(wrapped, ty);
+        // Operands and result are read several times, so that each is kept in a variable.
         let (third, result) = self.kept(wrapped, span)?;
 
         let (x, y, r) = (self.read(a, ty, span), self.read(b, ty, span), self.read(result, ty, span));
@@ -73,6 +74,8 @@ impl Sema<'_> {
         let value = self.read(result, ty, span);
         let value = self.convert(value, to.ty);
         let store = Expr::value(ExprKind::Assign(Box::new(object), Box::new(value)), to.ty, span);
+        // The list is put in front one by one: the operands come first, then the result, the store, and the answer as
+        // the value.
         Some([store, third, second, first].into_iter().fold(is_wrong, |e, before| after(before, e)))
     }
 
