@@ -113,6 +113,7 @@ impl Fn<'_, '_> {
             Cc::Int(cc) => self.b().icmp(cc, x, y),
             Cc::Float(cc) => {
                 let ty = self.ty(x).with_scalar(Scalar::I1);
+                // With permissions: under `-cl-finite-math-only` a comparison need not mind NaNs.
                 self.push_fast(Op::Fcmp(cc), &[x, y], ty)
             }
         }

@@ -108,6 +108,7 @@ impl Lowering<'_> {
         let mut params = Vec::new();
         let returns_record = self.is_record(f.ret.ty);
         if returns_record {
+            // The caller's room for the result comes before the other parameters.
             params.push(Type::ptr(Space::Private));
         }
         for p in &f.params {

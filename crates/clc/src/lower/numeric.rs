@@ -307,6 +307,7 @@ impl Fn<'_, '_> {
             return self.in_float(&[a, b, c], ty, |this, v, ty| this.mad([v[0], v[1], v[2]], ty));
         }
         if self.lw.opts.contract {
+            // `mad` may round once or twice: without an instruction for it, to round once takes many times as long.
             return self.push_fast(Op::Fma, &[a, b, c], ty);
         }
         let product = self.bin(BinOp::Fmul, a, b);

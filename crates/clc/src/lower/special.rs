@@ -145,6 +145,7 @@ impl Fn<'_, '_> {
     /// Who sees the memory that a pointer points into.
     fn scope_of(&self, p: Value) -> Scope {
         match self.ty(p).space() {
+            // Other work-groups cannot see local memory; a generic pointer may lead to global memory.
             Some(Space::Local) => Scope::Group,
             _ => Scope::Device,
         }

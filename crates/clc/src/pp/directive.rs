@@ -411,6 +411,7 @@ impl Preprocessor<'_> {
 
     fn find_file(&mut self, name: &str, angled: bool, span: Span) -> Option<FileId> {
         let from = self.files.last().map(|f| f.file).unwrap_or_default();
+        // The resolver looks beside the including file first, which it knows by the name that it gave.
         let from = self.session.sources.file(from).name.clone();
         let Some(found) = self.resolver.resolve(IncludeRequest { name, angled, from: &from }) else {
             let mut d = Diagnostic::error("E0112", span, format!("file `{name}` not found"));

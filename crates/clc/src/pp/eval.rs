@@ -263,6 +263,7 @@ fn apply(op: TokenKind, l: Value, r: Value) -> Option<Value> {
         Percent if b == 0 => return None,
         Slash if unsigned => a / b,
         Percent if unsigned => a % b,
+        // The least number divided by -1 wraps; the program must not make the compiler panic.
         Slash => sa.wrapping_div(sb) as u64,
         Percent => sa.wrapping_rem(sb) as u64,
         _ => return Some(Value::truth(false)),

@@ -88,6 +88,7 @@ impl<'s> Sema<'s> {
         let (mut values, mut blocks) = (Vec::new(), Vec::new());
         for (arg, p) in args.into_iter().zip(&template.params) {
             let (at, from) = (arg.span, arg.ty.ty);
+            // Ordinary arguments are converted; blocks are taken apart into their functions and captured values.
             if self.types.block(p.ty).is_none() {
                 values.push(self.assigned(arg, p.ty, "pass", at));
                 continue;

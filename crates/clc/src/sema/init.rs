@@ -233,6 +233,7 @@ impl Sema<'_> {
                     self.error("E0315", name.span, message);
                     return None;
                 };
+                // The member's number, so that the entries that follow without a designator go on from it.
                 if let Some(i) = fields.iter().position(|f| f.name == Some(name.name)) {
                     return Some((i as u64, (fields[i].ty, offset + fields[i].offset), 0));
                 }

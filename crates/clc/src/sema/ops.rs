@@ -202,6 +202,7 @@ impl Sema<'_> {
             // Vectors of small integers are not promoted: `char4 + char4` is a `char4`.
             (TyKind::Vector(..), TyKind::Vector(..)) if a.ty.ty == b.ty.ty => Some((a, b)),
             (TyKind::Vector(e, _), TyKind::Bool | TyKind::Scalar(_)) => {
+                // The vector decides the type: a scalar of greater rank is an error, save constants.
                 let ty = a.ty.ty;
                 self.check_rank(e, &b, &a, op, op_span)?;
                 let b = self.splat(b, ty);
@@ -587,6 +588,7 @@ impl Sema<'_> {
         }
         let ty = target.ty.ty;
         let old = Expr::value(ExprKind::Old, ty, span);
+        // Pointers step by elements; numbers and vectors by one of their own type.
         let value = if self.types.is_pointer(ty) {
             let one = self.constant(1, Ty::LONG, span);
             self.pointer_add(old, one, down, span)

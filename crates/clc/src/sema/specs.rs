@@ -98,6 +98,7 @@ impl Sema<'_> {
 
     fn access_qualifier(&mut self, d: &mut Declared, access: AccessQual, span: Span) {
         match *self.types.kind(d.ty.ty) {
+            // The access is a part of the type: `read_only` and `write_only` images of one kind are two types.
             TyKind::Image(kind, _) => d.ty.ty = self.types.intern(TyKind::Image(kind, access)),
             TyKind::Pipe(..) if access == AccessQual::ReadWrite => {
                 let d = Diagnostic::error("E0304", span, "a pipe cannot be `read_write`");
@@ -127,6 +128,7 @@ impl Sema<'_> {
     pub(super) fn no_generic(&mut self, span: Span, what: &str) {
         let help = "name the address space: `global`, `local` or `private`";
         if self.has_feature(feature::GENERIC_ADDRESS_SPACE) {
+            // The device could, the version of the language cannot: there is a second remedy then.
             let message = format!("{what} is not in this version of the language");
             self.push(Diagnostic::error("E0326", span, message).help(format!("build with `-cl-std=CL3.0`, or {help}")));
         } else {

@@ -111,6 +111,7 @@ impl Sema<'_> {
         let fields = Some(fields);
         let (size, align, span) = (abi::RANGE_SIZE, 8, Span::default());
         self.types.records.push(Record { is_union: false, tag: None, fields, size, align, span });
+        // The structure has no tag; messages call it by the name of its type.
         let name = self.session.names.intern("ndrange_t");
         self.types.record_names.insert(id, name);
         self.range_type = self.types.intern(TyKind::Record(id));

@@ -39,6 +39,7 @@ impl Sema<'_> {
         let (own_line, own_column) = map.line_col(s.span);
         // In a macro or another file, columns say nothing about what was meant.
         let same_text = next.span.file == s.span.file && next.span.expansion == ExpansionId::NONE;
+        // Braces, or deeper indentation on a later line: a body that the `;` has cut off from its loop.
         let is_block = matches!(next.kind, ast::StmtKind::Block(_));
         if same_text && (is_block || (line > own_line && column > own_column)) {
             self.empty_body(word, body.span);

@@ -382,6 +382,7 @@ impl Walk<'_> {
         let mut e = e;
         loop {
             e = match &e.kind {
+                // Its address is taken, or a member of it assigned: from here on the analysis knows no more about it.
                 ExprKind::Local(id) => return self.assign(*id),
                 ExprKind::Field(base, _) | ExprKind::Swizzle(base, _) => base,
                 ExprKind::Lane(base, index) => {
