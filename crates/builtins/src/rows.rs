@@ -111,6 +111,8 @@ pub const ROWS: &[Row] = &[
     same("half_log", "T(T)", "log"),
     same("half_log2", "T(T)", "log2"),
     same("half_log10", "T(T)", "log10"),
+    // The processor's estimates have an error of up to 6144 ULP, where `half_rsqrt` may have 8192. An n-body kernel is
+    // 1.6 to 2 times as fast as with root and division.
     row("half_rsqrt native_rsqrt", FS, V, "T(T)", Lower::Unary(UnOp::RsqrtNear)),
     same("half_sin", "T(T)", "sin"),
     same("half_tan", "T(T)", "tan"),
