@@ -151,6 +151,8 @@ pub fn work_group_info(
     let kernel = kernel.get()?;
     let device = if device.is_null() { None } else { Some(device.get()?) };
     let code = kernel.code_on(device.as_ref())?;
+    // Memory is asked of the code that a launch would run. The code for all formats needs other amounts, and to compile
+    // it for a kernel with an image and a sampler takes 1.17 s instead of 0.03 s.
     let expected = || kernel.expected_code(device.as_ref());
     let info = Info::new(size, value, size_ret);
     let required = kernel.meta().reqd_group_size;
@@ -194,6 +196,7 @@ pub fn sub_group_info(
     const WORD: usize = size_of::<usize>();
     let kernel = kernel.get()?;
     let device = if device.is_null() { None } else { Some(device.get()?) };
+    // The sizes are those of the code that a launch would run; no launch runs the code for all formats.
     let code = kernel.expected_code(device.as_ref())?;
     let info = Info::new(size, value, size_ret);
     let words = || -> Result<Vec<u64>> {
