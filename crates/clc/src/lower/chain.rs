@@ -77,8 +77,8 @@ impl Fn<'_, '_> {
                 let y = right.unwrap_or_else(|| self.value(b));
                 self.at(e.span);
                 let elem = self.lw.types.numeric(e.ty.ty).map(|(elem, _)| elem);
-                // Overflow is undefined for `int` and `long`. Smaller scalars were promoted to them; the components of `char4`
-                // and `short4` were not, and wrap.
+                // Overflow is undefined for `int` and `long`. Smaller scalars were promoted to them; the components of
+                // `char4` and `short4` were not, and wrap.
                 let signed = matches!(elem, Some(Elem::I32 | Elem::I64));
                 if signed && matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul) {
                     return self.b().binary_flags(*op, x, y, Flags::NSW);

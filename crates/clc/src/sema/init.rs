@@ -320,6 +320,7 @@ impl Sema<'_> {
         }
         // `[3 ... 3]` repeats nothing, and elements without bytes need no copy.
         if more > 0 && size > 0 {
+            // The value is computed once, as GNU C has it, and costs two entries whatever the length of the range.
             let repeat = Repeat { offset: begin, size, stride, count: more, span: last.span };
             out.end = out.end.max(begin + more * stride + size);
             out.parts.push(InitPart::Repeat(repeat));

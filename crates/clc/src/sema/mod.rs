@@ -304,6 +304,7 @@ impl<'s> Sema<'s> {
     fn extension(&mut self, name: ast::Ident, enable: bool) {
         let text = self.session.names.text(name.name);
         // Programs for Intel's GPUs take a group of 32 work-items for one sub-group.
+        // ggml's softmax, for example, reduces a row of 32 by one `sub_group_reduce_max` and requires no size.
         let of_intel = ["cl_intel_subgroups", "cl_intel_required_subgroup_size"].contains(&text);
         if of_intel || !enable && text == "all" {
             self.expected_subgroup_size = enable.then_some(cloom_caps::limits::INTEL_SUB_GROUP_SIZE);

@@ -167,6 +167,7 @@ fn window<'a>(sources: &SourceMap, file: FileId, lo: u32, hi: u32, labels: &[(bo
     };
     // Whole lines where they are of a sane length, else as much of the line as fits.
     let (_, line_start) = sources.line_start(file, lo);
+    // With whole lines, a program on one line gives logs of 10 KB, more than the buffers of some clients.
     let start = boundary((line_start as usize).max((lo as usize).saturating_sub(WINDOW)));
     let shown_hi = (hi as usize).min(lo as usize + WINDOW * 8);
     let limit = boundary(shown_hi + WINDOW);
