@@ -160,6 +160,7 @@ fn run(input: Input<'_>, mode: Mode, depth: Depth, layouts: Option<&mut Vec<Kern
         images: target.images,
         fast_relaxed_math: options.fast_relaxed_math,
         macros: options.macros.clone(),
+        // The expansion of arguments recurses on the same stack.
         nesting: if depth == Depth::DEEP { limits::DEEP_NESTING } else { limits::NESTING },
         ..PpOptions::default()
     };

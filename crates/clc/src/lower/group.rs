@@ -182,6 +182,8 @@ impl Fn<'_, '_> {
                 let one = self.int(Type::I32, 1);
                 let inside = self.b().binary(BinOp::Sub, cluster, one);
                 let sum = self.b().binary(BinOp::Add, own, v[1]);
+                // The size is a power of two: the low bits are the place in the cluster, the high ones tell which
+                // cluster.
                 let position = self.b().binary(BinOp::And, sum, inside);
                 let outside = self.b().unary(UnOp::Not, inside);
                 let first = self.b().binary(BinOp::And, own, outside);
@@ -211,6 +213,7 @@ impl Fn<'_, '_> {
             "xor" => BinOp::Xor,
             _ => pick(BinOp::Fadd, BinOp::Add, BinOp::Add),
         };
+        // Logical operations are the bitwise ones on 0 and 1.
         let mut value = v[0];
         if logical {
             let yes = self.non_zero(value);

@@ -155,6 +155,7 @@ impl Lowering<'_> {
 
     /// The global in the module, with what its data refers to.
     fn global(&mut self, id: GlobalId) -> GlobalRef {
+        // The global gets its number before its data is looked at: the data may refer to it.
         let mut added = Vec::new();
         let r = self.add_global(id, &mut added);
         // Data may refer to itself, and a chain of references may be as long as the program.

@@ -183,6 +183,7 @@ impl Fn<'_, '_> {
             let picks: Vec<u16> = picks.iter().map(|&p| (p % u64::from(total)) as u16).collect();
             return self.b().shuffle(a, b, &picks);
         }
+        // An index that is known at run time picks from both vectors joined to one.
         let all = match vectors.len() {
             1 => a,
             _ => {
@@ -247,6 +248,7 @@ impl Fn<'_, '_> {
         // Work-item `i` of the group copies elements `i`, `i` + size of the group, and so on: neighbours access
         // neighbours.
         let first = self.local_linear_id();
+        // The size of this group, which may be smaller than that of the others.
         let mut items = self.b().query(Query::LocalSize, 0);
         for d in 1..3 {
             let n = self.b().query(Query::LocalSize, d);

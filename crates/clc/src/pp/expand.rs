@@ -154,6 +154,7 @@ impl Preprocessor<'_> {
             return Vec::new();
         }
         self.nesting += 1;
+        // The barrier makes the list look like a file of its own: nothing behind it is read by a macro at its end.
         self.contexts.push(Context { tokens: Tokens::Owned(tokens), at: 0, of: None, barrier: true });
         let mut out = Vec::new();
         loop {

@@ -40,6 +40,7 @@ impl Preprocessor<'_> {
     /// Records a pragma; `line` is the text after `#pragma`.
     pub(super) fn pragma(&mut self, span: Span, line: Vec<Token>) {
         let words: Vec<String> = line.iter().map(|t| t.spelling(&self.session.names).to_owned()).collect();
+        // As text, so that a pragma is a pattern of words below.
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let kind = match words[..] {
             [] => None,
@@ -154,6 +155,7 @@ impl Preprocessor<'_> {
             return Unroll::Enable;
         }
         match self.try_evaluate(span, &tokens) {
+            // 0 asks for no unrolling, as 1 does.
             Ok(v) if v.bits == 0 => Unroll::Factor(1),
             Ok(v) if v.unsigned || (v.bits as i64) > 0 => Unroll::Factor(v.bits.min(u64::from(u32::MAX)) as u32),
             _ => {

@@ -49,6 +49,7 @@ impl Sema<'_> {
 
     fn not(&mut self, e: Expr, span: Span) -> Expr {
         match *self.types.kind(e.ty.ty) {
+            // `!v` is true, which is -1, in the components that are zero.
             TyKind::Vector(..) => self.vector_truth(e, false, span),
             TyKind::Bool | TyKind::Scalar(_) | TyKind::Pointer(_) => {
                 Expr::value(ExprKind::Not(Box::new(e)), Ty::INT, span)
@@ -279,6 +280,7 @@ impl Sema<'_> {
     fn logic(&mut self, op: BinaryOp, a: Expr, b: Expr, op_span: Span, span: Span) -> Expr {
         if self.types.is_vector(a.ty.ty) || self.types.is_vector(b.ty.ty) {
             let Some((a, b)) = self.common(op, a, b, op_span) else { return Expr::error(span) };
+            // Both sides are evaluated: a vector has no single truth by which the right one could be skipped.
             let a = self.vector_truth(a, true, span);
             let b = self.vector_truth(b, true, span);
             let ty = a.ty.ty;
@@ -606,6 +608,7 @@ impl Sema<'_> {
                     return Expr::error(span);
                 }
             };
+            // As the sum with one that C defines it to be: a `char` is promoted and converted back.
             let op = if down { BinaryOp::Sub } else { BinaryOp::Add };
             let sum = self.binary(op, old, one, span, span);
             self.assigned(sum, ty, "assign", span)

@@ -614,6 +614,7 @@ impl Sema<'_> {
             return QTy::plain(Ty::ERROR);
         }
         if self.types.layout(ty.ty).is_none() {
+            // Three reasons for a type without a size, each with its own message.
             let message = match self.types.kind(ty.ty) {
                 TyKind::Function(..) => "a member cannot be a function".to_owned(),
                 TyKind::Array(_, None) => {

@@ -28,6 +28,7 @@ pub struct Interner {
 impl Default for Interner {
     fn default() -> Self {
         let mut this = Self { texts: Vec::new(), symbols: FxHashMap::default() };
+        // `Symbol::EMPTY` is number 0.
         this.intern("");
         this
     }

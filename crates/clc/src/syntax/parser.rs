@@ -431,6 +431,7 @@ impl Parser<'_> {
     pub fn take_pragmas(&mut self) -> Vec<Pragma> {
         let mut taken = Vec::new();
         while let Some((index, pragma)) = self.pragmas.first()
+            // A pragma has the number of the token that it stands before.
             && *index <= self.at
         {
             self.pragmas = &self.pragmas[1..];

@@ -524,6 +524,7 @@ impl Sema<'_> {
         if e.is_error() || to == Ty::ERROR {
             return None;
         }
+        // A cast checks the address spaces; pointers of any space have the same size.
         if self.types.is_pointer(to) && self.types.is_pointer(e.ty.ty) {
             return Some(self.cast(e, to, span));
         }

@@ -270,10 +270,12 @@ impl Walk<'_> {
                 | ExprKind::PtrCast(a)
                 | ExprKind::Bits(a)
                 | ExprKind::Splat(a) => a,
+                // A contracted sum has the rest of its chain as the addend.
                 ExprKind::Fma(args) => &args[2],
                 _ => break,
             };
         }
+        // The last one is `first` itself, which is no operator.
         right.pop();
         self.operand(first);
         for node in right.into_iter().rev() {
