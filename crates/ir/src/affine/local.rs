@@ -131,10 +131,11 @@ impl Affine<'_> {
         let mut same: Option<Form> = None;
         for (_, edge) in self.cfg.incoming(self.func, b) {
             let arg = edge.args[k];
-            let key = (arg, self.canonical(arg, key.1));
-            let Some(form) = self.locals.borrow().get(&key).cloned() else { return Step::Needs(key) };
+            let arg_key = (arg, self.canonical(arg, key.1));
+            let Some(form) = self.locals.borrow().get(&arg_key).cloned() else { return Step::Needs(arg_key) };
             match &same {
-                Some(same) if *same != form => return Step::Done(self.opaque((self.func.blocks[b].params[k], key.1))),
+                // In the reading that was asked for: that of the argument may hold for the argument alone.
+                Some(same) if *same != form => return Step::Done(self.opaque(key)),
                 _ => same = Some(form),
             }
         }

@@ -324,6 +324,21 @@ fn steps_that_the_launch_knows_are_symbols_if_nobody_minds_a_wrap() {
 }
 
 #[test]
+fn a_parameter_with_several_arguments_keeps_its_own_reading() {
+    let text = "func internal @f(i32, i32, i1) {
+        bb0(v0: i32, v1: i32, v2: i1): br v2, bb1, bb2
+        bb1: jump bb3(v0)
+        bb2: jump bb3(v1)
+        bb3(v3: i32): ret }";
+    // One argument is the same number in both readings; the other, and so the parameter, need not be.
+    for small in [v(0), v(1)] {
+        with(text, Facts { no_wrap: &|x, _| x == small, ..Facts::default() }, |_, a| {
+            assert_eq!(a.form(v(3), Ext::Unsigned), Form::symbol(64, Symbol::Value(v(3), Ext::Unsigned)));
+        });
+    }
+}
+
+#[test]
 fn a_place_that_a_kernel_computes_is_a_sum_of_queries() {
     let text = "func internal @f() {
         bb0: v0: i64 = query group_id 0 v1: i64 = query local_size 0 v2: i64 = query local_id 0
