@@ -217,8 +217,14 @@ impl Origins {
             },
             Op::Select => of(1).meet(of(2)),
             Op::Splat => of(0),
-            // The same address, in other lanes.
-            Op::Shuffle(_) | Op::Extract => of(0),
+            // The addresses of the operands from which lanes are picked.
+            Op::Shuffle(ref mask) => {
+                let lanes = func.ty(data.args[0]).lanes;
+                let picked = mask.iter().map(|&lane| of(usize::from(lane >= lanes)));
+                picked.fold(Origin::Unknown, Origin::meet)
+            }
+            // The same address, in another lane.
+            Op::Extract => of(0),
             Op::Build => data.args.iter().fold(Origin::Unknown, |o, a| o.meet(self.of[a.index()])),
             Op::Insert => of(0).meet(of(2)),
             _ => Origin::Other,
