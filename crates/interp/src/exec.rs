@@ -411,6 +411,7 @@ impl<O: Observer> Running<'_, '_, O> {
                     }
                     Code::Barrier => {
                         ids.ok_or(FaultKind::NotInItem)?;
+                        self.spend((*pc - begin) as u64 + 1)?;
                         return Ok(Event::Barrier);
                     }
                     // A work-group function has no work-items to wait for.
@@ -422,7 +423,11 @@ impl<O: Observer> Running<'_, '_, O> {
                         // operation this one waits for.
                         return Ok(Event::Subgroup);
                     }
-                    Code::Call { func, args, d } => return Ok(Event::Call(*func, args, *d)),
+                    Code::Call { func, args, d } => {
+                        // Before the callee runs, which counts its own and may read the clock.
+                        self.spend((*pc - begin) as u64 + 1)?;
+                        return Ok(Event::Call(*func, args, *d));
+                    }
                     Code::Jump(to) => break to,
                     Code::Branch { cond, then, els } => break if self.get(*cond) != 0 { then } else { els },
                     Code::Switch { value, cases, default } => {

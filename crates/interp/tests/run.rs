@@ -185,6 +185,27 @@ fn calls_pass_values_and_free_their_memory() {
 }
 
 #[test]
+fn the_clock_goes_on_across_calls() {
+    let text = "func external @k(ptr<global>) kernel { param \"p\" \"long*\" global size 8 align 8 } {
+        bb0(v0: ptr<global>):
+            v1: i64 = const 0x8
+            v2: ptr<global> = ptradd v0, v1
+            v3: ptr<global> = ptradd v2, v1
+            v4: i64 = clock
+            v5: i64 = call @f
+            v6: i64 = clock
+            store v0, v4 align 8
+            store v2, v5 align 8
+            store v3, v6 align 8
+            ret }
+        func internal @f() -> i64 { bb0: v0: i64 = clock ret v0 }";
+    let (result, bytes, _) = run_with(text, NdRange::linear(1, 1), &[0; 24], Options::default());
+    assert_eq!(result, Ok(()));
+    let times: Vec<u64> = bytes.chunks(8).map(|b| u64::from_le_bytes(b.try_into().unwrap())).collect();
+    assert!(times[0] < times[1] && times[1] < times[2], "{times:?}");
+}
+
+#[test]
 fn faults_are_typed_and_placed() {
     let oob = format!("{HERE} v5: i32 = load v4 align 4 !0:7:3 ret");
     let (result, ..) = run_with(&kernel(&oob), NdRange::linear(3, 1), &[0; 8], Options::default());
