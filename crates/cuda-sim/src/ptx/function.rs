@@ -169,5 +169,10 @@ pub(super) enum Function {
     /// Converts two values and packs them; the first becomes the upper half.
     ConvertPair(Convert),
     /// `slct`: the first operand if the third is at least zero.
-    SelectSign(Type),
+    SelectSign {
+        /// The type of the third operand.
+        sign: Type,
+        /// A subnormal third operand is a zero.
+        flush: bool,
+    },
 }

@@ -96,6 +96,8 @@ fn decoded_integer_instructions() {
         ("mov.b32 %r5, 0x7fffffff; add.sat.s32 %r10, %r5, 1;", 0x7FFF_FFFF),
         ("mov.b32 %r5, -1; slct.u32.s32 %r10, 1, 2, %r5;", 2),
         ("mov.f32 %f1, 0f80000000; slct.u32.f32 %r10, 1, 2, %f1;", 1),
+        ("mov.f32 %f1, 0f80000001; slct.u32.f32 %r10, 1, 2, %f1;", 2),
+        ("mov.f32 %f1, 0f80000001; slct.ftz.u32.f32 %r10, 1, 2, %f1;", 1),
         ("mov.b32 %r5, 0x0001FFFF; add.u16x2 %r10, %r5, 0x00010001;", 0x0002_0000),
         ("mov.b32 %r5, -1; add.cc.u32 %r6, %r5, 1; addc.u32 %r10, 0, 5;", 6),
         ("mov.b32 %r5, 0; sub.cc.u32 %r6, %r5, 1; subc.u32 %r10, 9, 0;", 8),

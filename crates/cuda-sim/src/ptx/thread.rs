@@ -452,14 +452,15 @@ fn compute(function: &Compute, args: [u64; 4]) -> u64 {
         Compute::Float(op, form) => float(*op, form, args),
         Compute::Convert(how) => convert::apply(how, args[0]),
         Compute::ConvertPair(how) => convert::apply_pair(how, args[0], args[1]),
-        Compute::SelectSign(ty) => {
+        Compute::SelectSign { sign, flush } => {
             // The sign bit decides, but -0.0 is at least zero and a NaN is not.
-            let holds = match Format::of(*ty) {
+            let holds = match Format::of(*sign) {
                 Some(format) => {
                     let value = args[2] & format.mask();
+                    let value = if *flush { format.flush(value) } else { value };
                     !format.is_nan(value) && (value & format.sign() == 0 || value == format.sign())
                 }
-                None => ty.extend(args[2]) as i64 >= 0,
+                None => sign.extend(args[2]) as i64 >= 0,
             };
             if holds { args[0] } else { args[1] }
         }

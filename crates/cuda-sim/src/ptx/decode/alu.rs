@@ -165,14 +165,14 @@ impl Decoder<'_, '_, '_> {
     }
 
     fn select_by_sign(&mut self) -> Result<Op> {
-        self.flag("ftz");
+        let flush = self.flag("ftz");
         let (ty, sign) = (self.ty()?, self.ty()?);
         if sign.bits != 32 || !(sign.is_signed() || sign.is_float()) || ty.bits < 16 {
             return self.unknown();
         }
         self.expect_args(4, 4)?;
         let args = [self.src(1, ty)?, self.src(2, ty)?, self.src(3, sign)?, NOTHING];
-        Ok(Op::Compute { function: Function::SelectSign(sign), dst: self.dst(0, ty)?, args })
+        Ok(Op::Compute { function: Function::SelectSign { sign, flush }, dst: self.dst(0, ty)?, args })
     }
 
     fn carry(&mut self, name: &str) -> Result<Op> {
