@@ -70,8 +70,10 @@ impl Setup {
         params.only(&["motion", "levels", "steps", "window", "second", "show"])?;
         params.choice("show", SHOW)?;
         let second = params.text("second");
+        // A named picture keeps its own size; the shipped one is scaled to a usual one.
         let default_size = if params.input.is_none() { Some((640, 480)) } else { None };
         let sized = Params { size: params.size.or(default_size), ..params.clone() };
+        // Before any picture is loaded or made, which takes time and memory.
         if let Some((w, h)) = sized.size {
             check_size(w, h)?;
         }
@@ -212,6 +214,8 @@ impl Setup {
             && !self.coarse_missing;
         let mut allowed = 0;
         if !steady && exceptions > 0 && got.iter().all(|v| v.is_finite()) {
+            // The reference itself, moved by as much as a float rounds a place: what jumps there is ill-conditioned,
+            // not wrong.
             let nudge = self.w.max(self.h) as f64 * 2f64.powi(-24);
             let nudged = reference::flow(&self.frames, &Method { nudge, ..self.method });
             allowed = want.len() / 1000 + 2 * nudged.iter().zip(want).filter(|(n, w)| off(**n, **w)).count();
@@ -319,6 +323,7 @@ impl Program for Flow {
         let built = session.build("flow", self.source(params), &options)?;
         let device = RefCell::new(Device::new(session, &setup, variant, &built)?);
         let truth = setup.truth(1.0);
+        // One scale for all frames of a film, where the true flow is known; else colours would change their meaning.
         let longest = |flow: &[f32]| match &truth {
             Some(t) => paint::scale(&t.iter().map(|&v| v as f32).collect::<Vec<f32>>()),
             None => paint::scale(flow),

@@ -84,6 +84,7 @@ impl Boards<'_> {
                 session.launch(&kernels[0], args, &range.global(), &range.local())?;
                 let changed = flags.changed(i);
                 let args = args![changed, changed.len() as u32, &*count, Arg::Local(COUNTERS * 4)];
+                // One group adds up all flags, so that the host reads one number and not one for each tile.
                 session.launch(&kernels[1], args, &[COUNTERS], &[COUNTERS])?;
                 Ok(session.read(count)?[0] as usize)
             }
@@ -101,6 +102,8 @@ impl Boards<'_> {
                         let alive = |x: usize| lines.iter().flatten().map(|line| line[x]).sum::<u32>();
                         for (x, cell) in (x..).zip(row.iter_mut()) {
                             let (left, right) = near(x, w);
+                            // The cell itself is counted too: three is a birth or two neighbours, four with a living
+                            // cell is three neighbours.
                             let all = alive(x) + left.map_or(0, alive) + right.map_or(0, alive);
                             let own = from[y * w + x];
                             *cell = u32::from(all == 3 || (all == 4 && own == 1));
@@ -357,6 +360,7 @@ impl Program for Life {
             steps += 1;
         }
         let mut verdict = same(&got, &cells, "cells");
+        // That the device stopped at the right step is part of the result: a lost flag would end the run too early.
         if steps != done {
             verdict = Verdict::Failed(format!("stopped after {done} steps, the reference after {steps}"));
         }

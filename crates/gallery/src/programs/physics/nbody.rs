@@ -124,11 +124,13 @@ impl Program for Nbody {
         let kernel = built.kernel(&name)?;
         let inputs: Vec<Buffer<f32>> =
             layout(variant, &bodies).iter().map(|v| session.upload(v)).collect::<Result<_>>()?;
+        // A float4 a body: one aligned store; the fourth number is zero.
         let output = session.zeroed::<f32>(n * 4)?;
         let group = params.group_or(128)?;
         let mut arguments: Vec<Arg> = inputs.iter().map(Arg::from).collect();
         arguments.extend(args![n as u32, &output]);
         if variant.ends_with("_local") {
+            // Four floats for each body of the tile: place and mass.
             arguments.push(Arg::Local(group * 16));
         }
         let mut first = None;

@@ -21,6 +21,8 @@ const SOFTENING: f32 = 1.0 / 32.0;
 fn step(particle: &mut [f32]) {
     let (at, velocity) = particle.split_at_mut(3);
     for (at, velocity) in at.iter_mut().zip(velocity) {
+        // In floats, one addition as in the kernels: rounding is the same everywhere, and results are compared bit by
+        // bit.
         let next = *at + *velocity;
         if (0.0..=1.0).contains(&next) {
             *at = next;
@@ -89,6 +91,7 @@ impl Program for Particles {
             let (w, h) = params.size_or(1024, 1024)?;
             w * h
         };
+        // The reference takes n squared steps for pairs.
         if n > if pairs { 1 << 18 } else { 1 << 24 } {
             return Err(Error::Params("at most 16 M particles, or 256 K to take in pairs: choose a smaller -s".into()));
         }

@@ -80,6 +80,8 @@ impl<'a> Device<'a> {
                 Relax::Grid(grid_batches().into_iter().map(kernel).collect::<Result<_>>()?)
             }
             "reduced" => {
+                // Three floats for the place of each node and one for whether it may move: `tile` and `may` of
+                // `cloth_patch`.
                 let bytes = 16 * model.patch as u64 * model.patch as u64;
                 if bytes > session.found.local_memory {
                     return Err(Error::Params(format!(
@@ -93,6 +95,7 @@ impl<'a> Device<'a> {
             "fused" => Relax::Fused(built.kernel("cloth_fused")?),
             "jacobi" => Relax::Gather(built.kernel("cloth_gather")?),
             "unordered" => {
+                // The search needs links sorted by their first end, as `model.links()` gives them.
                 let first = |node: usize| links.partition_point(|l| l.a < node) as u32;
                 let firsts: Vec<u32> = (0..=model.nodes()).map(first).collect();
                 Relax::Scatter(built.kernel("cloth_scatter")?, built.kernel("cloth_apply")?, session.upload(&firsts)?)
@@ -109,6 +112,7 @@ impl<'a> Device<'a> {
             }
         };
         let [p, q] = model.start();
+        // All first ends, then all second ends: neighbouring work-items read neighbouring elements in both loads.
         let ends = links.iter().map(|l| l.a as u32).chain(links.iter().map(|l| l.b as u32)).collect();
         Ok(Device {
             session,
@@ -138,11 +142,13 @@ impl<'a> Device<'a> {
     /// Whether a batch has a link.
     fn has(&self, b: &Batch) -> bool {
         let (along, other) = if b.across { (self.model.w, self.model.h) } else { (self.model.h, self.model.w) };
+        // The first link of a batch begins at `phase * reach` and ends `reach` further on.
         along > b.reach + b.phase * b.reach && other > b.aside.unsigned_abs() as usize
     }
 
     /// Groups of the k-th kind of patch.
     fn patches(&self, k: usize) -> [usize; 2] {
+        // There is one seam less than there are patches.
         let count = |n: usize, over: usize| n.div_ceil(self.model.patch) - over;
         [count(self.model.w, k & 1), count(self.model.h, k >> 1)]
     }
@@ -168,6 +174,8 @@ impl<'a> Device<'a> {
                     let (rest, stiff) = m.rest(b);
                     let (reach, phase) = (b.reach as i32, b.phase as i32);
                     if b.across {
+                        // Only every other node of a row begins a link, so that half as many work-items cover the same
+                        // tile.
                         let half = [(tw / 2).max(1), th];
                         let columns = m.w.div_ceil(2 * b.reach);
                         let global = [round_up(columns, half[0]), round_up(m.h * m.flags, th)];
@@ -212,17 +220,23 @@ impl Moves for Device<'_> {
         if let Relax::Fused(kernel) = &self.relax {
             let mut args = args![&self.states[0], &self.states[1], &self.inverse, start].to_vec();
             if self.fused_local {
+                // Three floats a node.
                 args.push(Arg::Local(12 * self.model.nodes()));
             }
             return self.session.launch(kernel, &args, &[self.group * self.model.flags], &[self.group]);
         }
         for step in 0..self.model.steps {
+            // The same float arithmetic as in `cloth_fused` and in the reference: the phase of the wind depends on the
+            // last bit.
             let time = start + step as f32 * self.model.step_time();
             let args = args![&self.states[0], &self.states[1], &self.inverse, time];
             self.session.launch(&self.move_kernel, args, &global, &local)?;
+            // `cloth_move` has written the new places over those of the step before the last.
             self.states.swap(0, 1);
             for _ in 0..self.model.relax {
                 self.relax()?;
+                // Only Jacobi's way writes another state: each node must see the places before the turn. The others
+                // relax in place.
                 if matches!(self.relax, Relax::Gather(_)) {
                     self.states.swap(0, 2);
                 }

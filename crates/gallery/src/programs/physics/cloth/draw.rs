@@ -18,6 +18,7 @@ const NEAR_ENOUGH: i32 = 3;
 
 /// Bits of a key that name the triangle; the others are depth.
 fn id_bits(model: &Model) -> u32 {
+    // At least ten, so that a depth has 22 bits at most, which a float holds exactly.
     (usize::BITS - model.triangles().leading_zeros()).max(10)
 }
 
@@ -66,6 +67,7 @@ impl<'a> Drawer<'a> {
             camera: session.upload(&Camera::new(&model.scene).numbers())?,
             corners: session.zeroed(3 * nodes)?,
             normals: session.zeroed(3 * nodes)?,
+            // Four samples a pixel.
             nearest: session.zeroed(4 * pixels)?,
             picture: session.zeroed(pixels)?,
             kernels: [k("cloth_project")?, k("cloth_clear")?, k("cloth_raster")?, k("cloth_shade")?],
@@ -127,6 +129,7 @@ pub fn reference(model: &Model, places: &[f32]) -> Picture {
             for k in 0..4 {
                 let (sx, sy) = (2 * x + k % 2, 2 * y + k / 2);
                 let hit = (cell_x < cells).then(|| layers.get(flag).map(|l| l[sy * 2 * cw + sx])).flatten();
+                // A triangle behind the ball or the ground does not hide them: the depth buffer has only the cloth.
                 let colour = match hit {
                     Some((depth, id)) if id != usize::MAX && depth <= far => {
                         cloth_colour(model, &scenery, &corners, flag, id, ray, (sx, sy))
@@ -149,6 +152,7 @@ pub fn focal(model: &Model) -> f32 {
 }
 
 fn farthest(model: &Model) -> f32 {
+    // Depth and number together never have all bits set, which is what `cloth_clear` leaves where nothing is drawn.
     ((1u64 << (32 - id_bits(model))) - 2) as f32
 }
 
@@ -168,6 +172,7 @@ fn corner(model: &Model, camera: &Camera, places: &[f32], i: usize) -> Corner {
     let (_, cw, ch) = model.cells();
     let sub = sub(model) as f32;
     let scale = 2.0 * sub * focal(model) / far;
+    // Differences of held corners are below 28672, so that `side`, a difference of two products, fits into 31 bits.
     let held = |v: f32| v.clamp(-4096.0, 24575.0).round_ties_even() as i32;
     Corner {
         at: [held(dot(d, camera.right) * scale + cw as f32 * sub), held(ch as f32 * sub - dot(d, camera.up) * scale)],
@@ -200,6 +205,7 @@ fn layer(model: &Model, corners: &[Corner], flag: usize) -> Vec<(f32, usize)> {
         if whole == 0 {
             continue;
         }
+        // The samples of the bounding box, `sub` units apart, that lie in the cell.
         let range = |k: usize, most: i32| {
             let all = [a.at[k], b.at[k], c.at[k]];
             let (least, largest) = all.iter().fold((i32::MAX, i32::MIN), |(l, h), &v| (l.min(v), h.max(v)));

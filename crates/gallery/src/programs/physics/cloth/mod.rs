@@ -115,6 +115,7 @@ impl Checks<'_> {
         threads::rows(&mut found, 1, threads::count(), |flag, found| {
             let mut cloth = Cloth::of(m, &self.before, flag);
             reference.frame(&mut cloth, &self.way, flag, frame);
+            // Coordinate by coordinate: all x of this flag, all y, all z, as a state has them for all flags.
             let got: Vec<f32> = (0..3 * n).map(|i| after[0][i / n * n * m.flags + flag * n + i % n]).collect();
             let want: Vec<f64> = (0..3 * n).map(|i| cloth.p[i % n][i / n]).collect();
             let errors = || got.iter().zip(&want).map(|(&g, w)| (f64::from(g) - w).abs());
@@ -129,6 +130,7 @@ impl Checks<'_> {
                 found[0].2 = format!("frame {frame}, flag {flag}: {why}");
             }
         });
+        // The flag of the lowest number that failed is the one that is told, whatever thread was first.
         self.checked += 1;
         for (worst, mean, why) in found {
             self.worst = self.worst.max(worst);
@@ -160,6 +162,8 @@ impl Checks<'_> {
             let still = m.winds() == [0.0; 4];
             // What links store is not counted: a hundredth of what the cloth has by its height is left to them.
             let limit = start.energy() + 0.01 * start.potential.abs();
+            // Bounds that no sound cloth comes near. MARGIN keeps nodes outside of what they lie on, so that rounding
+            // alone never gives a depth. Wind does work, so that energy may grow only where the air is still.
             let bad = [
                 (!facts.finite, "a place is no number".to_owned()),
                 (facts.pinned_moved > 0.0, format!("a pinned node moved by {:e} m", facts.pinned_moved)),
@@ -278,6 +282,8 @@ fn play<'a>(
     let drawer = Drawer::new(session, model, &built)?;
     let draw = |places: &[f32]| drawer.draw(&session.upload(places)?);
 
+    // One link after the other (Gauss and Seidel), the result depends on the order: the reference takes the variant's
+    // own. Links of a batch share no node, so that their order among themselves does not matter.
     let at_once = matches!(variant, "jacobi" | "unordered" | "ranks");
     let grid_order: Vec<Link> = Model { greedy: false, ..model.clone() }.batches().concat();
     let serial = match variant {
@@ -285,6 +291,7 @@ fn play<'a>(
         _ => &grid_order,
     };
     let a_frame = links.len() * model.flags * (model.relax * model.steps) as usize;
+    // With many frames, only every so many are checked, so that the reference does not take longer than BUDGET links.
     let every = (params.iterations as usize * a_frame).div_ceil(BUDGET).max(1) as u32;
     let first = model.start();
     let mut checks = Checks {
@@ -313,6 +320,7 @@ fn play<'a>(
         },
         |i| {
             let mut mover = cell.borrow_mut();
+            // All ranks must call this: it gathers the bands of all.
             let after = mover.state()?;
             if rank > 0 {
                 return Ok(());
@@ -325,7 +333,10 @@ fn play<'a>(
                     compared = ", and the bits are those of one process";
                 }
             }
+            // All cloths in the last frame; before it, one or two, which cost next to nothing.
             checks.facts(i, &after, (0..model.flags).filter(|f| last || f % 99 == 0));
+            // Devices are compared by the first frame: they start it from the same bits, and rounding parts them
+            // afterwards.
             if i == 0 {
                 answer.clone_from(&after[0]);
             }

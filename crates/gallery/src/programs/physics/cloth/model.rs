@@ -174,6 +174,7 @@ impl Model {
     }
 
     pub fn keep(&self) -> f32 {
+        // A step of 1 / (60 * steps) seconds is 2 / steps of the 1/120 s that KEEP is for.
         KEEP.powf(2.0 / f64::from(self.steps)) as f32
     }
 
@@ -184,6 +185,7 @@ impl Model {
 
     /// As many as every other node, or pair of nodes, of a row or column.
     pub fn half(n: usize) -> usize {
+        // Enough for either reach: every other one are n / 2, and pairs come two at a time.
         2 * n.div_ceil(4)
     }
 
@@ -214,6 +216,8 @@ impl Model {
         let starts = move |x: usize, y: usize| {
             let to = x as i64 + i64::from(dx);
             let counted = if b.across { x } else { y };
+            // Links that reach two rows begin in rows 0, 1, 4, 5, … and end in rows 2, 3, 6, 7, …: no node is in two of
+            // them.
             counted / b.reach % 2 == b.phase && to >= 0 && to < self.w as i64 && y + dy < self.h
         };
         (0..self.nodes()).filter(move |i| starts(i % self.w, i / self.w)).map(move |a| {
@@ -239,6 +243,7 @@ impl Model {
         let mut used = vec![0u32; self.nodes()];
         let mut batches: Vec<Vec<Link>> = Vec::new();
         for link in self.links() {
+            // The lowest bit that is clear in both; 23 colours fit into the 32 bits.
             let colour = (used[link.a] | used[link.b]).trailing_ones() as usize;
             used[link.a] |= 1 << colour;
             used[link.b] |= 1 << colour;
@@ -260,6 +265,7 @@ impl Model {
     /// All links, in the order that `reduced` takes them.
     pub fn waves(&self) -> Vec<Link> {
         let mut links: Vec<Link> = grid_batches().iter().flat_map(|b| self.links_of(b)).collect();
+        // The sort is stable: within a launch, links stay in the order of their batches, as the kernel takes them.
         links.sort_by_key(|l| self.wave_of(l));
         links
     }
@@ -276,6 +282,7 @@ impl Model {
 
     /// Where the nodes are at first and where they were a step before, all x, all y, all z.
     pub fn start(&self) -> [Vec<f32>; 2] {
+        // Verlet's method has no velocities: the places one step ago stand for them.
         [0.0, -f64::from(self.step_time())].map(|time| {
             let total = self.nodes() * self.flags;
             let mut state = vec![0.0f32; 3 * total];
@@ -375,6 +382,7 @@ impl Model {
             ("SPHERE_Z", sphere[2]),
             ("SPHERE_R", sphere[3]),
         ];
+        // The shortest decimal that reads back as the same float: kernels and reference compute with the same bits.
         for (name, value) in numbers {
             o += &format!(" -D{name}=({value:e}f)");
         }

@@ -31,6 +31,7 @@ pub(super) fn run(session: &Session, params: &Params, model: &Model) -> Result<O
     let played = super::play(session, params, "ranks", model, |built| {
         Ok(Box::new(Bands::new(&communicator, session, params, model, built)?))
     });
+    // After any other error, the other ranks may still wait in an exchange; leaving in good order would wait for them.
     if matches!(played, Ok(_) | Err(Error::NotFirst { .. })) {
         communicator.leave();
     }
@@ -60,6 +61,7 @@ impl<'a> Bands<'a> {
         built: &Built,
     ) -> Result<Bands<'a>> {
         let items = model.w * model.flags;
+        // A row has all x, all y and all z of all cloths, so that a halo is one stretch and one message.
         let shape = Shape { width: 3 * items, items, height: model.h, halo: HALO, wraps: false };
         let rank = Rank::new(communicator, session, shape, 3)?;
         for (board, state) in model.start().iter().enumerate() {
@@ -91,6 +93,7 @@ impl<'a> Bands<'a> {
             rank.step(kernels, Step { kernel: GATHER, from: places, to: next, exchange, more: inverse })?;
             std::mem::swap(&mut places, &mut next);
         }
+        // The neighbours' next step moves nodes by the places around them: only now are these final.
         rank.step(kernels, Step { kernel: COLLIDE, from: before, to: places, exchange: true, more: inverse })?;
         self.boards = [places, before, next];
         Ok(())

@@ -109,12 +109,15 @@ impl<'a> Reference<'a> {
             let force = plus(plus([0.0, f64::from(GRAVITY), 0.0], area, press), relative, f64::from(RUB));
             plus(plus(p, moved, keep), force, h * h)
         };
+        // All nodes first, then the swap: a node's wind depends on where its neighbours are at the beginning of the
+        // step.
         let placed: Vec<V> = (0..cloth.p.len()).map(next).collect();
         cloth.q = std::mem::replace(&mut cloth.p, placed);
     }
 
     fn wanted(&self, p: &[V], l: &Link) -> V {
         let d = plus(p[l.b], p[l.a], -1.0);
+        // Two free ends share the correction; one free end makes all of it.
         let free = (self.inverse[l.a] + self.inverse[l.b]).max(1.0);
         let length = dot(d, d).sqrt().max(1e-9);
         plus([0.0; 3], d, f64::from(l.stiff) * (length - f64::from(l.rest)) / (length * free))
@@ -136,6 +139,7 @@ impl<'a> Reference<'a> {
                 sums[i] = (plus(sums[i].0, by, sign), sums[i].1 + f64::from(l.stiff));
             }
         }
+        // A node takes the mean of what its links want, weighted by stiffness: all of each would overshoot twelvefold.
         for (i, (sum, weight)) in sums.into_iter().enumerate().filter(|(_, s)| s.1 > 0.0) {
             p[i] = plus(p[i], sum, f64::from(OVER) * self.inverse[i] / weight);
         }
@@ -159,6 +163,8 @@ fn pushed(p: V, q: V, depth: f64, normal: V) -> V {
     let out = plus(p, normal, depth);
     let moved = plus(out, q, -1.0);
     let slide = plus(moved, normal, -dot(moved, normal));
+    // Coulomb's friction: the surface takes away at most the coefficient times the push, and never more than the whole
+    // slide.
     let held = f64::from(FRICTION) * depth / dot(slide, slide).sqrt().max(1e-12);
     plus(out, slide, -held.min(1.0))
 }

@@ -147,6 +147,7 @@ impl Scenery {
             let mut ground = mix([0.23, 0.27, 0.10], [0.30, 0.34, 0.13], 0.5 + 0.25 * tone);
             if let Some(s) = self.scene.sphere.filter(|_| !empty) {
                 let up = [x - s[0], self.scene.ground - s[1], z - s[2]];
+                // How far the ray from here to the sun passes from the middle of the sphere: its shadow.
                 let miss = (dot(up, up) - dot(up, self.sun).powi(2)).max(0.0).sqrt();
                 ground = ground.map(|c| c * (0.45 + 0.55 * step_at(miss, s[3], 0.12)));
             }
@@ -159,6 +160,7 @@ impl Scenery {
             let miss = (ox * ray[2] - oz * ray[0]) / flat.sqrt();
             let t = -(ox * ray[0] + oz * ray[2]) / flat;
             if t > 0.0 && eye[1] + t * ray[1] < POLE_TOP {
+                // The share of the pixel that the pole covers: its edge is as wide as a pixel at that distance.
                 let cover = ((POLE_R - miss.abs()) * self.focal / t + 0.5).clamp(0.0, 1.0);
                 let off = (miss / POLE_R).clamp(-1.0, 1.0);
                 let normal = [-off, 0.0, (1.0 - off * off).sqrt()];

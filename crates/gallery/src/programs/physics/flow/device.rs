@@ -64,6 +64,7 @@ impl<'s> Device<'s> {
         let names = COMMON.iter().chain(if is_image { ON_IMAGES } else { ON_BUFFERS }).chain(pass);
         let kernels = names.map(|&name| Ok((name, built.kernel(name)?))).collect::<Result<_>>()?;
         let (w, h, r) = (setup.w, setup.h, setup.method.radius);
+        // The largest buffer; asked before the host makes the zeros of any.
         session.fits::<f32>(PLANES * (w + 2 * r) * (h + 2 * r))?;
         let bytes = match is_image {
             true => None,
@@ -95,10 +96,13 @@ impl<'s> Device<'s> {
                 flow: session.zeroed(2 * lw * lh)?,
                 smooth: session.zeroed(2 * lw * lh)?,
             });
+            // The border of `radius` zeros stands for pixels outside of the frame, which count nothing. Kernels never
+            // write it.
             products.push(session.zeroed(PLANES * (lw + 2 * r) * (lh + 2 * r))?);
             if variant != "buffer" {
                 sums.push(session.zeroed(PLANES * (lw + 2 * r) * (lh + 2 * r))?);
             }
+            // Rounded up, as `flow_up` and `flow_down_y` do: the last pixel of an odd side has one in the coarser level too.
             (lw, lh) = (lw.div_ceil(2), lh.div_ceil(2));
         }
         let half = session.zeroed(2 * (w + 2 * PAD) * h.div_ceil(2))?;
@@ -147,6 +151,7 @@ impl<'s> Device<'s> {
     /// Enqueues all of a flow field.
     pub fn run(&self) -> Result<()> {
         self.pyramid()?;
+        // From coarse to fine: a level starts from the smoothed flow of the one above it.
         for (l, level) in self.levels.iter().enumerate().rev() {
             let Level { w, h, flow, smooth, .. } = level;
             let (wi, hi) = (*w as i32, *h as i32);
@@ -188,6 +193,7 @@ impl<'s> Device<'s> {
             let args = args![&bytes.first, &bytes.second, frames, *w as i32, *h as i32];
             self.launch("flow_load", args, w + 2 * PAD, *h, 1)?;
         }
+        // Down the columns first: that pass reads side by side, and leaves half as many rows to the other one.
         for pair in self.levels.windows(2) {
             let [from, to] = pair else { continue };
             let (wi, hi) = (from.w as i32, from.h as i32);

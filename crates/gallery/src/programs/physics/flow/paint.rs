@@ -74,6 +74,7 @@ fn arrow(picture: &mut Picture, a: [f64; 2], d: [f64; 2]) {
         for x in low(0)..=high(0) {
             let p = [x as f64, y as f64];
             let near = lines.iter().map(|l| distance(p, l.0, l.1)).fold(f64::MAX, f64::min);
+            // The dark rim first; the light line goes over it.
             blend(picture, x, y, [0.05, 0.06, 0.1], 0.55 * (2.0 - near).min(1.0));
             blend(picture, x, y, [1.0, 1.0, 1.0], 1.1 - near);
         }
@@ -87,6 +88,7 @@ pub fn scale(flow: &[f32]) -> f64 {
     if long.is_empty() {
         return 1.0;
     }
+    // A few outliers would make all other colours pale. It is selected, not sorted: frames have millions of vectors.
     let at = (long.len() - 1) * 98 / 100;
     let (_, l, _) = long.select_nth_unstable_by(at, f32::total_cmp);
     f64::from(*l).max(0.05)

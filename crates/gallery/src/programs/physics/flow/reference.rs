@@ -40,6 +40,7 @@ impl Plane {
     }
 
     fn at(&self, x: i64, y: i64) -> f64 {
+        // Beyond the edge the last pixel is repeated, as PAD does on the device.
         let (x, y) = (x.clamp(0, self.w as i64 - 1) as usize, y.clamp(0, self.h as i64 - 1) as usize);
         self.data[y * self.w + x]
     }
@@ -97,6 +98,7 @@ impl Plane {
             }
         }
         Plane::from_fn(w, h, |x, y| {
+            // Windows are cut off at the edge: the device has zeros there.
             let (x0, y0) = (x.saturating_sub(radius), y.saturating_sub(radius));
             let (x1, y1) = ((x + radius + 1).min(w), (y + radius + 1).min(h));
             let t = |x: usize, y: usize| table[y * (w + 1) + x];
@@ -122,10 +124,12 @@ fn refine(first: &Plane, second: &Plane, [u, v]: &mut [Plane; 2], method: &Metho
     let gy = Plane::from_fn(w, h, |x, y| scharr(x, y, false));
     for _ in 0..method.steps {
         let difference = Plane::from_fn(w, h, |x, y| {
+            // Like a board of chess: moved all one way, the nudge would be a motion, which the method would find.
             let nudge = if (x ^ y) & 1 == 0 { method.nudge } else { -method.nudge };
             let (fx, fy) = (x as f64 + u.get(x, y) + nudge, y as f64 + v.get(x, y) + nudge);
             let (cx, cy) = (fx.clamp(0.0, w as f64 - 1.0), fy.clamp(0.0, h as f64 - 1.0));
             let outside = (fx - cx).abs().max((fy - cy).abs());
+            // Fades out over a pixel: a jump at the edge would let rounding decide whether a pixel counts.
             (second.between(cx, cy) - first.get(x, y)) * (1.0 - outside).max(0.0)
         });
         let weight = |x: usize, y: usize| {
@@ -149,6 +153,7 @@ fn refine(first: &Plane, second: &Plane, [u, v]: &mut [Plane; 2], method: &Metho
             let scale = a * c - b * b;
             [(c * p - b * q) / scale, (a * q - b * p) / scale]
         };
+        // Both components from the old flow, before either is replaced.
         let next = [0, 1].map(|i| Plane::from_fn(w, h, |x, y| solve(x, y)[i]));
         [*u, *v] = next;
     }

@@ -164,6 +164,7 @@ fn lanczos(part: f64) -> [f64; 6] {
         if d.abs() < 1e-9 { 1.0 } else { 3.0 * t.sin() * (t / 3.0).sin() / (t * t) }
     };
     let taps: [f64; 6] = std::array::from_fn(|k| weight(k as f64 - 2.0 - part));
+    // Cut off at three lobes, the weights do not add up to one exactly: without this, brightness would ripple.
     let sum: f64 = taps.iter().sum();
     taps.map(|t| t / sum)
 }
@@ -176,6 +177,7 @@ impl Scene {
 
     fn pixel(&self, x: i64, y: i64) -> f64 {
         let fold = |i: i64, n: usize| {
+            // Forth and back again with the edge pixel twice: a period of two sides.
             let i = i.rem_euclid(2 * n as i64) as usize;
             if i < n { i } else { 2 * n - 1 - i }
         };
@@ -240,6 +242,7 @@ impl Path {
 
     /// The first frame, which does not depend on how far the motion goes.
     pub fn first(&self, picture: &Picture) -> Vec<u8> {
+        // The seeds of both frames differ: noise that stood still would be a motion of zero.
         self.draw(picture, 1981, [&|p| p, &|p| p])
     }
 

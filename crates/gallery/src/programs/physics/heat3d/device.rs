@@ -74,6 +74,7 @@ impl<'s> Device<'s> {
         let cells = mesh.start.len();
         let degree = first.windows(2).map(|w| (w[1] - w[0]) as usize).max().unwrap_or(0);
         let (table, share) = columns(first, neighbours, degree);
+        // Uploaded only where a variant needs them: the patches have their own.
         let columns = || Ok::<_, Error>((session.upload(&share)?, session.upload(&table)?));
         let lists = |lists: &Lists| Ok::<_, Error>([session.upload(&lists.first)?, upload(session, &lists.all)?]);
         let table = match name {
@@ -136,6 +137,7 @@ impl<'s> Device<'s> {
     /// The temperatures on a board.
     pub fn board(&self, board: usize) -> Result<Vec<f32>> {
         let mut temperatures = self.session.read(&self.boards[board])?;
+        // Without the cell at zero.
         temperatures.truncate(self.cells);
         Ok(temperatures)
     }

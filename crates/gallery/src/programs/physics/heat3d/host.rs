@@ -17,6 +17,7 @@ pub fn reference(mesh: &Mesh, steps: usize) -> Vec<f64> {
     let mut now: Vec<f64> = mesh.start.iter().map(|&t| f64::from(t)).collect();
     for _ in 0..steps {
         let mut sums: Vec<(f64, f64)> = now.iter().map(|&t| (t, 1.0)).collect();
+        // Not from the rows of neighbours: a mistake in these would otherwise be in reference and result alike.
         for &(p, q) in &mesh.pairs {
             let (p, q) = (p as usize, q as usize);
             sums[p] = (sums[p].0 + now[q], sums[p].1 + 1.0);
@@ -79,6 +80,7 @@ impl Host<'_> {
             for (i, cell) in cells.iter_mut().enumerate() {
                 let (now, next) = (from_board[patch * size + i], mean(from_board, first, neighbours, patch * size + i));
                 let moves = (next - now).abs() > still;
+                // Also where nothing moves: this board has the temperatures of two steps ago.
                 *cell = if moves { next } else { now };
                 **changed |= moves;
             }

@@ -66,6 +66,7 @@ fn bisect(cells: &mut [usize], places: &[[f32; 3]]) {
     };
     let longest = (1..3).fold(0, |best, axis| if extent(axis) > extent(best) { axis } else { best });
     let middle = cells.len() / 2;
+    // Ties go by number, so that the order does not depend on how the selection works.
     cells.select_nth_unstable_by(middle, |&a, &b| places[a][longest].total_cmp(&places[b][longest]).then(a.cmp(&b)));
     let (low, high) = cells.split_at_mut(middle);
     bisect(low, places);
@@ -79,6 +80,7 @@ fn numbers(w: usize, h: usize, order: Order) -> Vec<u32> {
         Order::Rings => places.sort_by_key(|i| (i % w, i / w)),
         Order::Patches => places.sort_by_key(|i| (i / w / PATCH, i % w / PATCH, i / w, i % w)),
         Order::Bisect => {
+            // The places of an even grid: near enough to those of the cells, which are not made yet.
             let of = |i: usize| on_tube((i % w) as f64 / w as f64 * TAU, (i / w) as f64 / h as f64 * TAU);
             let on_grid: Vec<[f32; 3]> = (0..w * h).map(of).collect();
             bisect(&mut places, &on_grid);
@@ -99,6 +101,7 @@ impl Mesh {
     /// A mesh of `w` cells along the tube and `h` around it.
     pub fn new(w: usize, h: usize, order: Order) -> Mesh {
         let numbers = numbers(w, h, order);
+        // Random numbers are drawn in the order of the grid, not of the numbering: every order has the same mesh.
         let mut random = Random::new(3);
         let n = w * h;
         let mut mesh = Mesh {
@@ -130,6 +133,7 @@ impl Mesh {
         }
         // A side of one or two cells closes on itself.
         mesh.pairs.retain(|(p, q)| p != q);
+        // Sorting costs time and changes the order of the pairs: only small meshes have pairs twice.
         if w.min(h) < 3 {
             mesh.pairs.sort_unstable();
             mesh.pairs.dedup();
@@ -148,6 +152,7 @@ impl Mesh {
         let mut first = vec![0u32; self.places.len() + 1];
         both().for_each(|(p, _)| first[p as usize + 1] += 1);
         (1..first.len()).for_each(|i| first[i] += first[i - 1]);
+        // Counting sort: each row is filled from its beginning, in the order of the pairs.
         let mut next = first.clone();
         let mut neighbours = vec![0; first[first.len() - 1] as usize];
         for (p, q) in both() {

@@ -80,6 +80,8 @@ impl Setup {
 
     /// The macros of the kernels. Only patches need the room that these have in local memory.
     fn options(&self, degree: usize, room: Option<usize>) -> String {
+        // All kernels are built together: where nobody runs the one with patches, its local array is as small as may
+        // be.
         let (group, room) = room.map_or((1, 2), |room| (self.group, room));
         let (cells, still) = (self.w * self.h, self.still);
         format!("-DCELLS={cells} -DDEGREE={degree} -DGROUP={group} -DROOM={room} -DSTILL={still:e}f")
@@ -141,6 +143,7 @@ fn on_one(session: &Session, params: &Params, problem: &Problem<'_>) -> Result<R
                 }
                 done.set(done.get() + 1);
             }
+            // Inside of the measured body: the search for the largest change is a cost of the method.
             let most = if on_device { device.change()? } else { host.borrow().change() };
             settled = most < SETTLED;
             Ok(!settled)

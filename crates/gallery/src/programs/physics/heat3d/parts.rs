@@ -88,6 +88,7 @@ fn layouts(pairs: &[(u32, u32)], split: &[usize]) -> (Vec<Layout>, Vec<Way>) {
             Some(way) if (way.from, way.to) == (from, to) => way.len += 1,
             _ => {
                 let target = receiver.own.len() + receiver.halo.len();
+                // Edge 1 is the launch that packs: what is sent is read from there, not from the board.
                 ways.push(Way { from, to, source: sent[from], edge: 1, target, len: 1 });
             }
         }
@@ -204,6 +205,7 @@ impl Part<f32> for Range<'_> {
     fn read(&self, board: usize) -> Result<Vec<f32>> {
         let own = &self.layout.own;
         let data = self.reads().read(&self.boards[board], 0, vec![0.0; own.len()], &[])?.wait()?;
+        // The cells of the border come first on the board; the caller wants them in the mesh's order.
         let first = own.iter().min().copied().unwrap_or(0);
         let mut sorted = vec![0.0; own.len()];
         own.iter().zip(data).for_each(|(&cell, t)| sorted[(cell - first) as usize] = t);
@@ -213,6 +215,7 @@ impl Part<f32> for Range<'_> {
     fn edges(&self, kernels: &[Kernel], step: Step<'_>, after: &[&Done]) -> Result<[Done; 2]> {
         let border = self.launch(&kernels[0], step, (0, self.first(step)), after)?;
         let sends = self.layout.sends.len();
+        // No event to wait for: the queue is in order, and the border's launch is before this one.
         let packed = if step.exchange && sends > 0 {
             let args = args![&self.boards[step.to], &self.packed[step.to], &self.sends, sends as u32];
             let global = [round_up(sends, self.group)];

@@ -33,6 +33,7 @@ pub fn around(first: &[u32], neighbours: &[u32], size: usize) -> Lists {
     let cells = first.len() - 1;
     Lists::of((0..cells).step_by(size).map(|begin| {
         let end = (begin + size).min(cells);
+        // Rows of neighbouring cells lie end to end, so that those of a patch are one stretch.
         let row = first[begin] as usize..first[end] as usize;
         let outside = |q: &u32| !(begin..end).contains(&(*q as usize));
         let mut around: Vec<u32> = neighbours[row].iter().copied().filter(outside).collect();
@@ -62,6 +63,7 @@ pub fn local_columns(first: &[u32], neighbours: &[u32], around: &Lists, size: us
     for i in 0..n {
         let (patch, row) = (i / size, &neighbours[first[i] as usize..first[i + 1] as usize]);
         for (k, &q) in row.iter().enumerate() {
+            // The list is sorted by `around`; what is not in it is in the patch itself.
             let place = match around.list(patch).binary_search(&q) {
                 Ok(at) => size + at,
                 Err(_) => q as usize - patch * size,

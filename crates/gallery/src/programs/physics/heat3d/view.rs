@@ -49,7 +49,8 @@ pub fn drawn(mesh: &Mesh, temperatures: &[f32]) -> Picture {
         let [a, b, c] = triangle.map(|i| corners[i as usize]);
         let [ta, tb, tc] = triangle.map(|i| temperatures[i as usize]);
         let area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
-        // A triangle that is turned away, or has no area, is not seen: the surface is closed.
+        // Seen edge-on, a triangle covers no pixel, and its weights would be divided by zero. Those that are turned away
+        // are hidden by the depth buffer: the surface is closed.
         if area.abs() < 1e-6 {
             continue;
         }
@@ -72,6 +73,8 @@ pub fn drawn(mesh: &Mesh, temperatures: &[f32]) -> Picture {
                 let wb = ((px - a[0]) * (c[1] - a[1]) - (py - a[1]) * (c[0] - a[0])) / area;
                 let wc = ((b[0] - a[0]) * (py - a[1]) - (b[1] - a[1]) * (px - a[0])) / area;
                 let wa = 1.0 - wb - wc;
+                // A little slack: pixels on an edge that two triangles share must belong to one of them at least, lest
+                // cracks show.
                 if wa < -1e-5 || wb < -1e-5 || wc < -1e-5 {
                     continue;
                 }

@@ -108,11 +108,14 @@ fn filter(number: usize, at: impl Fn(isize, isize) -> Rgb, angle: f64) -> Rgb {
         5 => {
             let gx = light(1, -1) - light(-1, -1) + 2.0 * (light(1, 0) - light(-1, 0)) + light(1, 1) - light(-1, 1);
             let gy = light(-1, 1) - light(-1, -1) + 2.0 * (light(0, 1) - light(0, -1)) + light(1, 1) - light(1, -1);
+            // The addend keeps the root from being steep at zero, where it would make rounding errors large.
             [2.0 * (gx * gx + gy * gy + 1e-4).sqrt(); 3]
         }
+        // Four levels with soft steps between them: at a hard step, rounding would decide on which level a pixel is.
         6 => c.map(|v| ((4.0 * v).floor() + smoothstep(0.35, 0.65, (4.0 * v).fract())) / 4.0),
         7 => c.map(|v| 1.0 - v),
         _ => {
+            // A turn of the colours about the axis of greys: the matrix of a rotation about (1, 1, 1).
             let (s, k) = angle.sin_cos();
             let (mean, side) = ((1.0 - k) / 3.0, s / 3f64.sqrt());
             let (a, b, d) = (k + mean, mean - side, mean + side);
@@ -139,6 +142,7 @@ pub fn mosaic(w: usize, h: usize, t: f64, angle: f64) -> Vec<Rgb> {
         for (x, v) in row.iter_mut().enumerate() {
             let (left, right, i) = part(x, w);
             let at = |dx: isize, dy: isize| {
+                // A filter repeats the edge of its own film; it never reads the film beside it.
                 let x = x.saturating_add_signed(dx).clamp(left, right);
                 films[y.saturating_add_signed(dy).clamp(top, bottom) * w + x]
             };

@@ -38,6 +38,7 @@ impl Water {
     pub fn step(&mut self, scene: &Scene, step: u32, rain: u32, drive: f32) {
         let (w, h) = (scene.w, scene.h);
         let drops = drops(step, rain, w, h);
+        // A cell of the next board starts as that of the step before the last, as on the device: walls keep it.
         let mut next: Vec<(f64, f64)> = self.old.iter().copied().zip(self.foam.iter().copied()).collect();
         let now = &self.now;
         threads::rows(&mut next, w, threads::count(), |y, row| {
@@ -51,6 +52,7 @@ impl Water {
                     _ => here,
                 };
                 let bend = there(-1, 0) + there(1, 0) + there(0, -1) + there(0, 1) - 4.0 * here;
+                // The edge that makes waves must not swallow them.
                 let left = if scene.drive { usize::MAX } else { x };
                 let edge = left.min(w - 1 - x).min(y).min(h - 1 - y);
                 let lost = if scene.absorb && edge < 16 { 0.02 * (16 - edge) as f64 } else { 0.0 };
@@ -61,6 +63,8 @@ impl Water {
                     up -= 0.9 * (1.0 - far as f64 / (radius * radius) as f64).max(0.0).powi(2);
                 }
                 let limit = 0.35 + 2.0 * speed;
+                // Half of what stands above the limit becomes foam. Both sides meet at the limit, so that rounding
+                // cannot decide.
                 let spray = (up.abs() - limit).max(0.0) / 2.0;
                 *foam = (*foam * 0.97 + 2.0 * spray).min(4.0);
                 up = up.signum() * (up.abs() - spray);
@@ -83,6 +87,7 @@ pub fn energy(now: &[f32], old: &[f32], scene: &Scene) -> f64 {
         let slopes = |k: usize, inside: bool| {
             if inside && scene.kind[k] == 0 { slope(now, k) * slope(old, k) } else { 0.0 }
         };
+        // To the right and down only: each pair of neighbours once.
         let slopes = slopes(i + 1, i % w + 1 < w) + slopes(i + w, i + w < now.len());
         (f64::from(now[i]) - f64::from(old[i])).powi(2) / 2.0 + f64::from(scene.speed[i]) * slopes / 2.0
     };
@@ -112,6 +117,7 @@ pub fn render(scene: &Scene, height: &[f32], foam: &[f32], mosaic: &[Rgb]) -> Ve
                 let v = v.clamp(0.0, (n - 1) as f64);
                 (v as usize, (v as usize + 1).min(n - 1), v.fract())
             };
+            // The surface bends what lies below by its slope; read between pixels, lest a place on a boundary jump.
             let (x0, x1, fx) = split(x as f64 + 24.0 * gx, w);
             let (y0, y1, fy) = split(y as f64 + 24.0 * gy, h);
             let line = |y: usize| mix(mosaic[y * w + x0], mosaic[y * w + x1], fx);
