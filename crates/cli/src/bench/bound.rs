@@ -69,6 +69,8 @@ fn raise(rates: &mut BTreeMap<Op, f64>, op: Op, rate: f64) {
 /// The shortest launch of a loop.
 fn shortest(session: &Session, port: &Port, groups: usize, repeat: u32) -> Result<Duration, Failure> {
     let times = ports::run(session, port, groups, repeat, ATTEMPTS)?.times;
+    // A platform that does not clock a launch leaves zero as its time. As one zero would be the shortest time, all of
+    // them are taken from the other clock then.
     let clock = if times.device.iter().any(Duration::is_zero) { times.wall } else { times.device };
     Ok(clock.into_iter().min().unwrap_or_default())
 }
@@ -89,12 +91,16 @@ impl Rates {
                     continue;
                 }
             };
+            // The counted launch is small and the timed ones are large. What a loop executes grows with groups and
+            // repetitions, so the counts are scaled.
             let per_repetition = 1.0 / (groups * repeat) as f64;
             for (groups, repeat) in [(1, port.repeat * 2), (threads * GROUPS, port.repeat)] {
                 let time = shortest(&session, &port, groups, repeat)?.as_secs_f64();
                 let scale = per_repetition * groups as f64 * f64::from(repeat) / time;
                 let known = if groups == 1 { &mut rates.one } else { &mut rates.all };
                 for (&op, &n) in launches.iter().flat_map(|l| &l.ops.0) {
+                    // A loop also executes operations that it is not about, such as the additions of its counter, at a
+                    // low rate. The loop that does the most of a class in a second gives its rate.
                     raise(known, op, n as f64 * scale);
                 }
             }
@@ -108,6 +114,8 @@ impl Rates {
     fn of(&self, op: Op, groups: u64) -> Option<f64> {
         let find = |rates: &BTreeMap<Op, f64>| {
             let class = || rates.iter().filter(|(o, rate)| o.class == op.class && **rate > 0.0);
+            // For example a `load8`, of which no loop was measured, takes the best rate of all wider loads; a width
+            // above all that were measured takes the rate of the widest.
             let widest = class().map(|(o, _)| o.bytes).max()?;
             let at_least = class().filter(|(o, _)| o.bytes >= op.bytes.min(widest));
             at_least.map(|(_, rate)| *rate).reduce(f64::max)
@@ -127,6 +135,7 @@ impl Rates {
                 }
             }
         }
+        // Launches of one iteration follow each other, so each of them pays for its start.
         floors.insert("launch".into(), self.launch * launches.len() as f64 * 1e3);
         floors
     }
@@ -164,6 +173,7 @@ fn caches() -> BTreeMap<u32, u64> {
 /// The level that holds a footprint: each thread has its share of it in its own first two levels.
 fn level(bytes: f64, caches: &BTreeMap<u32, u64>, threads: u64) -> &'static str {
     let holds = |level: u32| {
+        // The first two levels belong to a core, so all threads together have as many copies; the third one is shared.
         let copies = if level < 3 { threads } else { 1 };
         caches.get(&level).is_some_and(|size| bytes <= (size * copies) as f64)
     };

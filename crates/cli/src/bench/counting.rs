@@ -47,6 +47,8 @@ impl Counter {
 
     /// The launches of an iteration.
     pub fn count(&mut self, request: &Request) -> Result<Vec<Launched>, String> {
+        // The worker is put back only at the end: one that met an error is dropped by the `?`, and the next request
+        // starts another.
         let mut worker = match self.worker.take() {
             Some(worker) => worker,
             None => {
@@ -60,6 +62,8 @@ impl Counter {
         let failed = |e: std::io::Error| format!("the counts cannot be read: {e}");
         let mut file = File::open(self.file.path()).map_err(failed)?;
         file.seek(SeekFrom::End(0)).map_err(failed)?;
+        // The first iteration does not count: it may run code that is compiled for it. All lines that the second one
+        // appends lie behind the position that was taken just now.
         worker.go()?;
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(failed)?;

@@ -98,12 +98,15 @@ fn start(found: &Found, build: &Build, source: usize) -> Result<WorkerReply, Str
     let folder = tempfile::tempdir().map_err(|e| format!("no folder for its caches: {e}"))?;
     let mut command = child::myself("first-launch").map_err(|e| e.message)?;
     command.args([found.platform_index, found.device_index, source].map(|n| n.to_string()));
+    // The caches of Cloom, PoCL and NVIDIA's driver are switched off. A driver that knows none of these switches finds
+    // an empty folder.
     for (name, value) in [(env::CACHE.name, "0"), ("POCL_KERNEL_CACHE", "0"), ("CUDA_CACHE_DISABLE", "1")] {
         command.env(name, value);
     }
     for name in [env::CACHE_DIR.name, "POCL_CACHE_DIR", "XDG_CACHE_HOME"] {
         command.env(name, folder.path());
     }
+    // The default is to begin with code that is made quickly. A row about optimised code must wait for that instead.
     match build.quick_start {
         true => command.env_remove(env::QUICK_START.name),
         false => command.env(env::QUICK_START.name, "0"),
@@ -164,6 +167,7 @@ pub fn launches(source: usize, build: &Build, participants: &[Participant], runs
         let long = |t: &WorkerReply| t.wall_us > ENOUGH.as_secs_f64() * 1e6;
         told.len() > warmups && told.iter().flatten().any(long)
     };
+    // The participants alternate within a run, so that a change of the machine's speed meets all of them.
     for _ in 0..runs as usize + warmups {
         for (participant, told) in participants.iter().zip(&mut told) {
             if let Who::Device(found) = &participant.who

@@ -103,6 +103,7 @@ fn drawn(report: &Report, name: &str) -> String {
                     &mut lines[last]
                 }
             };
+            // A participant need not have a value at each place: `None` leaves a gap in its line.
             line.values.resize(line.values.len().max(at + 1), None);
             line.values[at] = Some(value);
         }

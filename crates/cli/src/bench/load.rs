@@ -48,6 +48,8 @@ impl Circumstances {
 
 /// A time since 1970 as text, by the algorithm of Howard Hinnant ("chrono-compatible low-level date algorithms").
 fn date(seconds: u64) -> String {
+    // Days are counted from the 1st of March of the year 0, and 719 468 of them lie before 1970. Years that begin in
+    // March have the leap day at their end; an era of 400 years has 146 097 days.
     let (days, rest) = (seconds / 86_400 + 719_468, seconds % 86_400);
     let (era, day_of_era) = (days / 146_097, days % 146_097);
     let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
@@ -81,6 +83,8 @@ impl Used {
         // user nice system idle iowait irq softirq steal; guests are counted as users already.
         let all: u64 = ticks.iter().take(8).sum();
         let idle = ticks.get(3)? + ticks.get(4)?;
+        // The name of the program, in brackets, may hold blanks and brackets. Of the fields behind it, 11 to 14, counted
+        // from zero, are user and system time of this process and of the children that it has waited for.
         let fields: Vec<&str> = own.rsplit_once(')')?.1.split_whitespace().collect();
         let own = (11..15).filter_map(|i| fields.get(i)?.parse::<u64>().ok()).sum();
         Some(Used { all, busy: all.checked_sub(idle)?, own })
@@ -88,6 +92,7 @@ impl Used {
 
     /// The part of the machine that others have used since then; `None` after so short a time that nothing is known.
     pub fn by_others(&self, now: &Used) -> Option<f64> {
+        // Of 20 ticks, a single one is 5 %: below that, rounding alone could reach the bar `BUSY`.
         let all = now.all.checked_sub(self.all).filter(|&n| n >= 20)?;
         let busy = now.busy.saturating_sub(self.busy);
         let own = now.own.saturating_sub(self.own);

@@ -70,6 +70,8 @@ impl Plan {
     /// The iterations that count: the last one of each turn after the first ones.
     pub fn counted<T: Copy>(self, times: &[T]) -> Vec<T> {
         let burst = self.burst.max(1) as usize;
+        // The last turn of a run that Ctrl-C ended may be incomplete. It is not counted, as its last iteration may be
+        // one that only refills the caches.
         times.chunks_exact(burst).skip(self.warmups as usize).map(|turn| turn[burst - 1]).collect()
     }
 }
@@ -118,6 +120,7 @@ fn sample(plan: Plan, outcome: &Outcome) -> Result<Sample, String> {
     let Times { wall, device, .. } = &outcome.times;
     let wall = Quartiles::of(&plan.counted(wall)).ok_or("it ended before a run counted: take fewer warm-ups")?;
     let device = plan.counted(device);
+    // Zero stands for a launch that the device has not clocked; a median over such times would mean nothing.
     let all_clocked = device.iter().all(|d| !d.is_zero());
     Ok(Sample {
         about: outcome.size.clone(),
@@ -151,6 +154,7 @@ pub fn on_threads_with<T: Send, E: Send + From<Error>>(
     run: impl Fn(&Participant, RoundRobinSlot) -> Option<Result<T, E>> + Sync,
 ) -> Vec<Option<Result<T, E>>> {
     let active: Vec<bool> = participants.iter().map(takes_part).collect();
+    // Only who takes part gets a slot: nobody's turn comes before every slot has entered or is dropped.
     let mut slots = round_robin_slots(active.iter().filter(|a| **a).count(), plan.burst).into_iter();
     let run = &run;
     std::thread::scope(|scope| {
@@ -162,6 +166,7 @@ pub fn on_threads_with<T: Send, E: Send + From<Error>>(
                 slot.map(|slot| scope.spawn(move || run(p, slot)))
             })
             .collect();
+        // The thread's slot was dropped as the thread unwound, so the others have gone on without it.
         let crashed = |_| Some(Err(Error::Params("the host program panicked".into()).into()));
         running.into_iter().map(|thread| thread.and_then(|t| t.join().unwrap_or_else(crashed))).collect()
     })

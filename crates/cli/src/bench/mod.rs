@@ -155,6 +155,8 @@ impl Options {
         let mut chosen: Vec<(&'static dyn Program, Case)> = Vec::new();
         for program in programs {
             for case in cloom_gallery::cases(program).into_iter().filter(wanted) {
+                // The sizes of a row follow each other, the smallest one first: that is the case of `--quick`. With
+                // `--size` the case is a template, which each row must give only once.
                 let first = !chosen.iter().any(|(p, c)| p.name() == program.name() && c.row == case.row);
                 if self.size.is_empty() {
                     if first || !self.quick {
@@ -212,8 +214,12 @@ impl Options {
         }
         let mut chosen: Vec<cl::Found> = all.clone();
         chosen.retain(|f| self.platform.is_empty() || wanted.contains(&f.platform_index));
+        // The table, the CSV and the page show what belongs to Cloom (the part of the limit, the bound) from the first
+        // entry. The sort is stable, so the other devices stay in the order of the loader.
         chosen.sort_by_key(|f| !is(f, driver::PLATFORM));
         let name = |f: &cl::Found| {
+            // Compared with all devices, not with the chosen ones: so a device has the same name whatever `--platform`
+            // leaves out.
             let alike = || all.iter().filter(|o| o.platform == f.platform);
             let short =
                 if is(f, "portable computing") { "PoCL" } else { f.platform.split(['(', ' ']).next().unwrap_or("?") };
@@ -396,9 +402,13 @@ impl Measuring<'_> {
     /// Measures a task and adds it to the report.
     fn task(&mut self, task: &Task, report: &mut Report, cancelled: &AtomicBool) -> Option<Point> {
         let label = task.label();
+        // The two readings enclose checks and child processes too. Children count as this process once they are waited
+        // for, and all are by the end of the task.
         let before = Used::now();
         let fates = task.fates(self.participants, self.plan);
         let others = before.and_then(|before| before.by_others(&Used::now()?));
+        // Ctrl-C also ends child processes, such as those of the builds. A row that it cut short is left out, and is no
+        // failure of the participants.
         if cancelled.load(Ordering::Relaxed) && fates.iter().all(|f| f.sample().is_none()) {
             return None;
         }
@@ -407,6 +417,7 @@ impl Measuring<'_> {
                 report.complaints.push(format!("{} {} {}: {name}: {why}", label.program, label.row, label.size));
             }
         }
+        // The work of an iteration is a property of the case, so any participant that has a result can tell it.
         let work = fates.iter().find_map(|f| f.sample()).and_then(|s| s.work);
         let floor = match (&mut report.machine, task, work) {
             (Some(machine), Task::Case(_, case), Some(work)) => machine.floor(&work, case.only_reads),
@@ -435,6 +446,8 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     if options.list {
         return list(&tasks, options.json);
     }
+    // The tasks are read in both processes, which loads no driver: so wrong options are refused at once, and only the
+    // child is at risk from here on.
     if options.partial.is_none() {
         return supervise::run();
     }
@@ -486,6 +499,7 @@ fn measured(
         complaints: Vec::new(),
         left_out: 0,
     };
+    // Noted beforehand: a process that a signal ends can say nothing afterwards.
     supervise::keep(options, b"", "the limits of the machine");
     report.machine = wants_limits.then(Machine::measured);
     let start = Instant::now();
@@ -498,6 +512,8 @@ fn measured(
             break;
         }
         let label = task.label();
+        // The ratios and the summary are made anew for each answer that is kept: if the next task crashes, the parent
+        // writes a whole table.
         report.conclude(&peers);
         let so_far = answer(options, &report, &peers)?;
         supervise::keep(options, &so_far.out, &format!("{} {} {}", label.program, label.row, label.size));
@@ -511,6 +527,7 @@ fn measured(
     let mut done = answer(options, &report, &peers)?;
     if let (Some(mut file), Some(path)) = (page, &options.html) {
         let text = html::page(&report, &peers);
+        // `open` has not truncated the file, so that an interrupted measurement leaves an older page as it is.
         let written = file.set_len(0).and_then(|()| file.write_all(text.as_bytes()));
         // The table is written nevertheless.
         if let Err(e) = written {

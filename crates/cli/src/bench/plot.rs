@@ -9,6 +9,7 @@ pub fn ratios(id: &str, bars: &[(String, f64)]) -> String {
     const LINE: f64 = 18.0;
     const NAMES: f64 = 260.0;
     let height = LINE * bars.len() as f64 + 30.0;
+    // At least a factor of two to each side: if all ratios are one, the axis still has a width.
     let widest = bars.iter().map(|(_, r)| r.log2().abs()).fold(1.0, f64::max).ceil();
     let x = |ratio: f64| NAMES + (WIDTH - NAMES - 60.0) * (ratio.log2() + widest) / (2.0 * widest);
     let mut svg = String::new();

@@ -232,6 +232,7 @@ pub fn point(label: &Label, names: &[String], fates: &[Fate], own: Option<usize>
         .iter()
         .zip(fates)
         .enumerate()
+        // Cloom has no ratio to itself.
         .map(|(i, (name, fate))| entry(name, fate, own_sample.filter(|_| own != Some(i)), work, floor.as_ref()))
         .collect();
     Point {
@@ -298,6 +299,7 @@ impl Row {
 impl Report {
     /// Computes the ratios of the rows and the summary from the points.
     pub fn conclude(&mut self, peers: &[String]) {
+        // Everything is computed from the points alone, because this runs before each task and once at the end.
         for row in self.rows.iter_mut().chain(&mut self.sweeps) {
             row.ratios = peers.iter().filter_map(|p| row.ratio(p)).collect();
         }
@@ -315,6 +317,7 @@ impl Report {
             Some(Against {
                 peer: peer.clone(),
                 rows: rows.len(),
+                // A mean of the rows' means, so that a row of eight sizes weighs no more than one of a single size.
                 geometric_mean: geometric_mean(rows.iter().map(|(_, q)| q.geometric_mean))?,
                 rows_lost: rows.iter().filter_map(lost).collect(),
                 sizes_lost: rows.iter().flat_map(sizes).collect(),

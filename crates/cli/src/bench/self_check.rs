@@ -82,6 +82,8 @@ struct Row {
 impl Row {
     fn of(case: &Case, entries: Vec<Entry>) -> Row {
         let ratio = |best: &Entry| Some((best.lanes, entries[0].speed_through(best)?));
+        // The best width is the one that the default loses most against, after each comparison was as kind as
+        // `speed_through` is.
         let slowest = entries[1..].iter().filter_map(ratio).min_by(|a, b| a.1.total_cmp(&b.1));
         let (best, ratio) = slowest.unzip();
         Row {
@@ -230,6 +232,8 @@ fn start(library: &Path, lanes: &str) -> Result<Worker, Failure> {
 fn measured(workers: &mut [Worker], library: &Path, case: &Case, plan: Plan) -> Result<Row, Failure> {
     let ended = in_turns(workers, case, plan);
     for ((worker, ended), lanes) in workers.iter_mut().zip(&ended).zip(NAMES) {
+        // The worker has ended, or it is somewhere in the middle of the conversation: the next case needs one that
+        // waits for a request.
         if ended.is_err() {
             *worker = start(library, lanes)?;
         }

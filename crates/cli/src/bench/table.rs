@@ -56,6 +56,7 @@ fn row(text: &mut String, report: &Report, row: &Row, peers: &[&str]) {
         for ratio in ratios {
             let _ = write!(text, "{ratio:>9} ");
         }
+        // The last cells are often empty, and would leave blanks at the end of the line.
         text.truncate(text.trim_end().len());
         text.push('\n');
     };
@@ -80,7 +81,7 @@ fn row(text: &mut String, report: &Report, row: &Row, peers: &[&str]) {
     }
 }
 
-/// The limits in one line; the bandwidths are those of the largest footprint, which fits in no cache.
+/// The limits in one line; the bandwidths are those of the smallest and of the largest footprint that were measured.
 pub fn limits(machine: &Machine) -> String {
     let mut parts = vec![rate(machine.flops, "flop")];
     for (what, rates) in [("copy", &machine.copy), ("read", &machine.read)] {

@@ -105,6 +105,8 @@ fn say(reply: &Reply) -> Result<(), Failure> {
     let failed = |e: &dyn std::fmt::Display| Failure::wrong(format!("cannot answer: {e}"));
     let json = serde_json::to_string(reply).map_err(|e| failed(&e))?;
     let mut out = std::io::stdout().lock();
+    // The line feed in front ends a line that a kernel's `printf` has left open, so that the mark stands at the start
+    // of a line.
     writeln!(out, "\n{MARK}{json}").and_then(|()| out.flush()).map_err(|e| failed(&e))
 }
 
@@ -118,11 +120,14 @@ fn line(input: &mut impl BufRead) -> Result<Option<String>, Failure> {
 fn conduct(slot: &RoundRobinSlot, plan: Plan, input: &mut impl BufRead) -> Result<(), Failure> {
     let measuring = slot.enter();
     for first in (0..plan.iterations()).step_by(plan.burst() as usize) {
+        // This returns when the program has done its turn, or, for the first one, when it is built and waits. So "Turn"
+        // tells that nothing runs, and `after` lets the program run.
         measuring.before(first);
         say(&Reply::Turn)?;
         line(input)?.ok_or_else(|| Failure::wrong("nobody asks any more"))?;
         measuring.after(first + plan.burst() - 1);
     }
+    // The turn after the last one: it waits until the program's last iterations have ended.
     measuring.before(plan.iterations());
     say(&Reply::Turn)
 }
@@ -147,6 +152,8 @@ pub fn work() -> Result<Answer, Failure> {
         let ran = std::thread::scope(|scope| {
             let running = scope.spawn(|| Session::on(&found).and_then(|s| run(&s.in_turns(slot))));
             let conducted = conduct(&conductor, plan, &mut input);
+            // Without this, a program whose conductor failed would wait for its turn forever, and the scope for the
+            // program.
             drop(conductor);
             let crashed = |_| Err(Error::Params("the host program panicked".into()));
             conducted.map(|()| running.join().unwrap_or_else(crashed))
@@ -199,6 +206,7 @@ impl Worker {
     }
 
     fn ended(&mut self, why: &dyn std::fmt::Display) -> String {
+        // A worker that still reads takes the end of its input as its own, so that the wait returns.
         self.input = None;
         self.child.wait().map_or_else(|e| e.to_string(), |status| format!("the process ended: {status} ({why})"))
     }
@@ -251,6 +259,8 @@ pub fn in_turns(workers: &mut [Worker], case: &Case, plan: Plan) -> Vec<Result<E
             *state = step(worker);
         }
     };
+    // All get the request before anyone is waited for: they build and upload at the same time, and the turns begin when
+    // the last one is ready.
     let text = serde_json::to_string(&request).unwrap_or_default();
     each(&mut state, &|w| w.write(&text));
     each(&mut state, &Worker::turn);
