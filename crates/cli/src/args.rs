@@ -63,6 +63,7 @@ fn is_build_option(word: &str) -> bool {
 /// The command line with long names.
 pub fn normalise(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut words = words.into_iter();
+    // The name of the program and the command, which no rule below applies to.
     let mut out: Vec<OsString> = words.by_ref().take(2).collect();
     let command = out.get(1).and_then(|w| w.to_str()).unwrap_or_default();
     if !COMPILING.contains(&command) {
@@ -71,6 +72,7 @@ pub fn normalise(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     }
     let mut rest_is_options = false;
     while let Some(word) = words.next() {
+        // A word that is not UTF-8 is a path: no option here has such a name.
         let Some(text) = word.to_str() else {
             out.push(word);
             continue;

@@ -104,6 +104,8 @@ pub fn run_unless_it_hangs(command: &mut Command) -> std::io::Result<Ended> {
     let (mut used, mut since) = (None, Instant::now());
     run_watched(command, LIMIT, |pid| {
         let (state, ticks) = state_and_ticks(pid)?;
+        // A process that runs (R) or waits for a disk (D) works, and so does one whose processor time grows between two
+        // looks.
         if state != 'S' || used != Some(ticks) {
             (used, since) = (Some(ticks), Instant::now());
         }
@@ -126,6 +128,7 @@ fn run_watched(
     limit: Duration,
     mut hangs: impl FnMut(u32) -> Option<String>,
 ) -> std::io::Result<Ended> {
+    // Files, not pipes: nobody reads while the child runs, and a full pipe would stop it.
     let (mut out, mut err) = (tempfile::tempfile()?, tempfile::tempfile()?);
     let mut child = command.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(err.try_clone()?).spawn()?;
     let start = Instant::now();

@@ -104,6 +104,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
 
 /// Compiles each file to one of its own. A file with errors does not keep the others from being written.
 fn each(compiler: &Compiler, target: &Target, options: &Options) -> Result<Answer, Failure> {
+    // `-MF FILE` names one file, and each result would overwrite the rule of the one before it.
     let one_rule = matches!(options.depend, Some(Some(_)));
     if options.output.is_some() || options.emit != Emit::Binary || one_rule {
         let why = "several files with --no-link become several binaries: leave out --output, --emit and -MF";
@@ -111,6 +112,7 @@ fn each(compiler: &Compiler, target: &Target, options: &Options) -> Result<Answe
     }
     let mut results = Vec::new();
     for result in options.files.iter().filter_map(|file| place(options, file)) {
+        // `a/k.cl` and `b/k.cl` both become `k.clo`; this is found before anything is written.
         if results.contains(&result) {
             return Err(Failure::wrong(format!("two files would become {}: compile them apart", result.display())));
         }
@@ -150,6 +152,7 @@ fn depend_on(
 ) -> Result<(), Failure> {
     let text = options.build.text();
     let mut headers = Vec::new();
+    // The standard input has been read already, and has no headers that a second reading could find.
     for path in files.iter().filter(|p| *p != Path::new("-")) {
         let file = source::read(path)?;
         if !file.is_program() {
@@ -172,6 +175,8 @@ fn build(compiler: &Compiler, target: &Target, options: &Options) -> Result<Comp
             parts.push(file.load(compiler)?);
             continue;
         }
+        // A single source takes the way of clBuildProgram; several are compiled apart and linked, as clCompileProgram
+        // and clLinkProgram do.
         if options.files.len() == 1 && !options.no_link && !options.library {
             return Ok(file.build(compiler, &text, target));
         }
@@ -249,6 +254,7 @@ fn emit(
         })?;
         match built.stages.iter().find(|s| s.name == stage) {
             Some(s) => out.extend_from_slice(s.text.as_bytes()),
+            // The stage of an object has no name and no text: its bytes are the code of the artifact.
             None => out.extend_from_slice(&built.artifact.code),
         }
     }

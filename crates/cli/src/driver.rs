@@ -78,6 +78,7 @@ pub fn only(command: &mut Command, library: &Path, loader: bool) {
 /// Returns if it is, or why it could not.
 fn with_only(library: &Path, loader: bool) -> Result<(), Failure> {
     let names = |variable: &str| std::env::var_os(variable).is_some_and(|v| Path::new(&v) == library);
+    // This process is the one that was started again; starting it once more would never end.
     if names(VENDORS) && (loader || names(DYLIB)) {
         return Ok(());
     }
@@ -109,6 +110,8 @@ impl Drop for Vendors {
 /// return.
 pub fn beside_the_others() -> Result<Vendors, Failure> {
     let own = own_folder();
+    // The name of the folder holds the process id, which `exec` keeps: so the variable names it in this process only,
+    // and not in one that inherits the environment.
     let restarted = std::env::var_os(VENDORS).is_some_and(|v| Path::new(&v) == own);
     let found = cl::devices();
     let vendors = Vendors(restarted.then(|| own.clone()));
@@ -120,6 +123,7 @@ pub fn beside_the_others() -> Result<Vendors, Failure> {
         Err(cloom_gallery::Error::NoPlatform) => true,
         Err(_) => false,
     };
+    // After a restart there is nothing more to try: what is found then is the answer, with or without Cloom.
     if restarted || !missing {
         return found.map(|_| vendors).map_err(Failure::from);
     }
@@ -130,6 +134,7 @@ pub fn beside_the_others() -> Result<Vendors, Failure> {
     std::fs::create_dir(&own).map_err(wrong)?;
     for entry in std::fs::read_dir(before).into_iter().flatten().flatten() {
         if entry.path().extension().is_some_and(|e| e == "icd") {
+            // The variable replaces the folder of the system, so its entries are copied to keep the other platforms.
             std::fs::copy(entry.path(), own.join(entry.file_name())).map_err(wrong)?;
         }
     }

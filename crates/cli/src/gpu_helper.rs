@@ -20,6 +20,7 @@ pub struct Options {
 
 /// Serves until the program ends, which ends this process.
 pub fn run(options: &Options) -> Result<Answer, Failure> {
+    // The two ends exchange messages whose form may change with each version.
     if options.driver != cloom_hal_remote::VERSION {
         let (driver, own) = (&options.driver, cloom_hal_remote::VERSION);
         return Err(Failure::wrong(format!("the driver is Cloom {driver}, and this is the program of Cloom {own}")));

@@ -140,7 +140,9 @@ fn document(message: &str) -> Vec<u8> {
 
 /// The output and the status of a command line.
 fn outcome(words: Vec<OsString>) -> (Vec<u8>, Exit) {
+    // Errors of the command line come before there are parsed options, so the word itself decides about their form.
     let wants_json = words.iter().any(|w| w == "--json");
+    // Ahead of clap, which would only say that it does not know such an option, and not what there is instead.
     if let Some(message) = args::not_there_yet(&words) {
         outcome::tell(format_args!("cloom: {message}"));
         return (if wants_json { document(&message) } else { Vec::new() }, Exit::Wrong);

@@ -19,6 +19,7 @@ pub enum Exit {
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
+        // The order of the variants is that of the numbers in the help: 0, 1 and 2.
         ExitCode::from(exit as u8)
     }
 }

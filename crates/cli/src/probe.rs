@@ -73,6 +73,7 @@ pub fn loaded_library() -> Option<String> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
     let files = || maps.lines().filter_map(|l| Some(&l[l.find('/')?..]));
     let named = |part: &str| files().find(|f| f.rsplit('/').next().is_some_and(|n| n.contains(part)));
+    // The map shows real paths, and the variable may name a link.
     let wanted = std::env::var("OPENCL_DYLIB_PATH").ok().and_then(|p| std::fs::canonicalize(p).ok());
     let wanted = wanted.and_then(|p| files().find(|f| std::path::Path::new(f) == p));
     // If Cloom's driver replaces the loader, a link has the loader's name, and the map shows its target.

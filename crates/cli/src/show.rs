@@ -164,6 +164,8 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     })?;
     let kernel = choose(&program, subject.kernel.as_deref())?;
     let finding = |e: cloom_compiler::CompileError| Failure::finding(format!("{kernel}: {e}"));
+    // Before `stages`, which compiles the same kernel with all texts: LLVM starts once in a process, and `--time` shall
+    // show what that takes.
     let (code, mut total) = first_code(&compiler, &program, &kernel, &target)?;
     total += front;
     let times: Vec<Timing> = built.times.into_iter().chain(code).collect();
@@ -202,6 +204,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
         let _ = writeln!(out, "options {}", subject.options);
     }
     let _ = match (lanes, long) {
+        // A GPU forms its vectors itself: its artifact has no lanes, which counts as one.
         (0 | 1, _) => writeln!(out, "one work-item at a time"),
         (lanes, Some(long)) if lanes != long => {
             writeln!(out, "{lanes} work-items at a time; {long} where rows of groups are long (--row)")
@@ -247,6 +250,7 @@ fn first_code(
     let mut times = built.times.clone();
     let device = cloom_hal_cpu::CpuDevice::new(1, None);
     let start = Instant::now();
+    // Code for another machine (`--cpu`) is refused here; then there is no time for it.
     if device.load(built.artifact.clone(), None).is_ok() {
         times.push(Timing { stage: "load".into(), time: start.elapsed() });
     }
@@ -304,6 +308,7 @@ fn texts(out: &mut String, stages: &[Stage], remarks: &[String], wanted: &[Strin
     for stage in stages {
         if is_wanted(&stage.name) {
             let _ = writeln!(out, "\n──── {}: {} ────", stage.name, about(&stage.name));
+            // Most passes change nothing in most kernels; the same text again would hide those that do.
             if stage.text == before {
                 out.push_str("(as before)\n");
             } else {

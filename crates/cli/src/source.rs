@@ -80,6 +80,8 @@ pub fn read(path: &Path) -> Result<Text, Failure> {
             return Err(fail("a folder; give the path of a .cl or .spv file".into()));
         }
         let file = std::fs::File::open(path).map_err(|e| fail(e.to_string()))?;
+        // One byte more than the limit tells a file that is too large from one that is just as large as it may be. The
+        // size in `meta` is no help for a pipe or a device.
         file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|e| fail(e.to_string()))?;
     }
     if bytes.len() as u64 > MAX_BYTES {

@@ -30,6 +30,7 @@ impl Summary {
         ms.sort_by(f64::total_cmp);
         let (&min_ms, &max_ms) = (ms.first()?, ms.last()?);
         let median_ms = middle(&ms);
+        // One run that the system has disturbed moves a standard deviation far, and this median hardly.
         let mut distances: Vec<f64> = ms.iter().map(|t| (t - median_ms).abs()).collect();
         distances.sort_by(f64::total_cmp);
         Some(Self { runs: ms.len(), median_ms, min_ms, max_ms, spread_ms: middle(&distances) })

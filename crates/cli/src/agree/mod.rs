@@ -191,6 +191,7 @@ fn run_task(
                 });
             });
         }
+        // The loop below ends when the last sender is gone: with this one left, it would wait forever.
         drop(send);
         loop {
             match receive.recv_timeout(Duration::from_millis(100)) {
@@ -199,9 +200,13 @@ fn run_task(
                     if told[part].iter().all(Option::is_some) {
                         progress(None);
                         done(part, told[part].iter_mut().filter_map(Option::take).collect());
+                        // Each part is complete once only. Its results may be as large as all buffers, so they are not
+                        // kept until the task ends.
                         told[part].clear();
                     }
                 }
+                // Nothing has come for a moment: the progress line names the first part that is not complete, and who
+                // has not told it.
                 Err(RecvTimeoutError::Timeout) => {
                     let part = told.iter().position(|t| t.iter().any(Option::is_none));
                     let waiting = part.map_or_else(String::new, |part| {
@@ -283,6 +288,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
             }
             Task::File(job) => (None, vec![job.kernel.clone()]),
         };
+        // A cell, because both closures below need it: one shows the number and the other raises it.
         let number = std::cell::Cell::new(compared.len());
         run_task(
             options,

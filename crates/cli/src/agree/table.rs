@@ -104,6 +104,7 @@ pub fn complaints(name: &str, agreement: &Agreement) -> Vec<String> {
 /// The summary of `of` comparisons, or the document.
 pub fn conclude(json: bool, devices: Vec<String>, all: &[(Agreement, String)], of: usize) -> Result<Answer, Failure> {
     let complaints: Vec<String> = all.iter().flat_map(|(a, name)| complaints(name, a)).collect();
+    // Parts of which no result came before Ctrl-C are in no agreement.
     let left_out = of - all.len();
     let exit = if complaints.is_empty() && left_out == 0 { Exit::Fine } else { Exit::Findings };
     if json {

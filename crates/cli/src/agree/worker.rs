@@ -105,6 +105,7 @@ impl WorkerReply {
 fn say(message: &Message) -> Result<(), Failure> {
     let json = serde_json::to_string(message).map_err(Failure::wrong)?;
     let mut out = std::io::stdout().lock();
+    // The line feed in front ends a line that a kernel's `printf` has left open.
     writeln!(out, "\n{MARK}{json}").and_then(|()| out.flush()).map_err(|e| Failure::wrong(format!("no answer: {e}")))
 }
 
@@ -181,6 +182,7 @@ pub fn run(request: &Request<'_>, mut tell: impl FnMut(usize, WorkerReply)) {
         }
         let failed = match (end, current) {
             (End::Done, _) => None,
+            // The part under way is to blame. Those after it are left for the next child.
             (End::Trouble(why), Some(at)) => Some((vec![left[at]], why)),
             // It cannot even begin: no other part will.
             (End::Trouble(why), None) => Some((left.iter().copied().filter(|i| !done.contains(i)).collect(), why)),
@@ -194,6 +196,7 @@ pub fn run(request: &Request<'_>, mut tell: impl FnMut(usize, WorkerReply)) {
         }
         left.retain(|i| !done.contains(i));
         if ended_well {
+            // A child that ends well and has not told all parts would be started again and again.
             left.drain(..).for_each(|i| tell(i, WorkerReply::Failed("the process ended without a result".into())));
         }
     }
@@ -206,6 +209,8 @@ fn start(request: &Request<'_>, parts: &[&str], errors: std::fs::File) -> Result
     if let Some(program) = request.program {
         command.arg(format!("--program={program}")).arg(format!("--variants={}", parts.join(",")));
     }
+    // The options of this process, all but its name and `agree`, so that the child parses the same sizes, arguments and
+    // build options.
     command.args(std::env::args_os().skip(2));
     let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(errors);
     command.spawn().map_err(|e| format!("cannot start this program again: {e}"))
@@ -222,6 +227,7 @@ fn one_child(request: &Request<'_>, parts: &[&str], mut hear: impl FnMut(Message
     };
     let Some(output) = running.stdout.take() else { return trouble("a child process without output".into()) };
     let (send, receive) = channel();
+    // Reading from a pipe has no time limit; so a thread reads, and this one waits for the channel with a limit.
     let reader = std::thread::spawn(move || {
         let mut lines = BufReader::new(output);
         let mut line = Vec::new();
@@ -240,6 +246,7 @@ fn one_child(request: &Request<'_>, parts: &[&str], mut hear: impl FnMut(Message
     loop {
         match receive.recv_timeout(TICK) {
             Ok(message) => {
+                // Each message begins a new limit: it is that of one part, and not of the whole child.
                 since = Instant::now();
                 hear(message);
             }

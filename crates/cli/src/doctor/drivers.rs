@@ -67,6 +67,7 @@ fn test_registered(
                         use_alone(&entry.origin, library, findings)?;
                     }
                 }
+                // Only what this entry has added counts: another driver's problem does not make Cloom's one.
                 let works = findings[before..].iter().all(|f| f.status != Status::Problem);
                 if is_cloom && works {
                     registered = true;
@@ -137,6 +138,8 @@ fn loads(origin: &str, library: &str, findings: &mut Vec<Finding>) -> Result<boo
     let here = format!("{library} ({origin})");
     let folder = temporary_folder()?;
     let mut command = child::myself("--version")?;
+    // A preloaded library is loaded by the dynamic linker as the process starts. So its message names the library or
+    // the symbol that is missing, whatever program this is.
     command.env("LD_PRELOAD", preload_name(library, folder.path()));
     let loaded = child::run_unless_it_hangs(super::quietly(&mut command)).map_err(no_process)?;
     if let Some((why, advice)) = load_error(library, &loaded.err) {
@@ -159,6 +162,7 @@ fn use_alone(origin: &str, library: &str, findings: &mut Vec<Finding>) -> Result
     std::fs::write(&icd, format!("{library}\n")).map_err(|e| Failure::wrong(format!("{}: {e}", icd.display())))?;
     let mut command = child::myself("probe")?;
     command.env("OCL_ICD_VENDORS", folder.path()).env("OPENCL_VENDOR_PATH", folder.path());
+    // The Khronos loader adds the drivers of this variable to those of the folder.
     command.env_remove("OCL_ICD_FILENAMES");
     if let Some(report) = probe(command, &here, findings)? {
         tell(&report, &here, library, findings);
@@ -258,6 +262,8 @@ fn load_error(library: &str, err: &str) -> Option<(String, String)> {
 fn no_platform(here: &str, library: &str, error: Option<&str>) -> Finding {
     let entry = "clIcdGetPlatformIDsKHR";
     let bytes = std::fs::read(library);
+    // A library that exports the function has its name among its strings. The file is searched, and not loaded into
+    // this process.
     if bytes.is_ok_and(|b| memmem::find(&b, entry.as_bytes()).is_none()) {
         let advice = "it cannot be used through a loader; load it in the loader's place, or delete its .icd file";
         return Finding::problem(AREA, format!("{here} has no {entry}: it is no ICD"), advice);

@@ -90,6 +90,7 @@ fn judge_cpu(value: &str) -> Option<Finding> {
             let what = format!("CLOOM_CPU={value} is not known and ignored");
             Some(Finding::warning(AREA, what, format!("set it to one of {}, or unset it", names().join(", "))))
         }
+        // Code of that level would end the process with an illegal instruction, so the driver offers no device.
         Some(target) if !target.level().is_some_and(is_here) => {
             let what = format!("CLOOM_CPU={value} is more than this machine has; the driver offers no device");
             Some(Finding::problem(AREA, what, "unset it"))

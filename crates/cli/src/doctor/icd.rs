@@ -47,6 +47,7 @@ pub fn sources(loader: &Loader, get: impl Fn(&str) -> Option<String>) -> Vec<Sou
     }
     let folder = read("OPENCL_VENDOR_PATH").unwrap_or_else(|| FOLDER.into());
     match read("OCL_ICD_VENDORS") {
+        // ocl-icd alone takes a file or a library in this variable; other loaders take whatever it says for a folder.
         Some(v) if loader.kind != Kind::OclIcd || Path::new(&v).is_dir() => sources.push(Source::Folder(v.into())),
         Some(v) if v.ends_with(".icd") => {
             // A bare name is looked for in the folder first.
@@ -107,6 +108,8 @@ fn read_icd(path: &Path, kind: Kind) -> Entry {
 /// The path in an `.icd` file, if the loader reads the one that is meant.
 fn library_of(text: &str, kind: Kind, path: &Path) -> Result<String, Unreadable> {
     let first_line = text.split('\n').next().unwrap_or_default();
+    // What the loader makes of the text, and what its author meant: where the two differ, the loader looks for a file
+    // that is not there.
     let taken = match kind {
         Kind::OclIcd => first_line,
         _ => text.strip_suffix('\n').unwrap_or(text),

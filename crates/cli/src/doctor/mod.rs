@@ -122,6 +122,8 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     let loader = loader::find()?;
     let mut findings = loader::judge(&loader);
     findings.extend(drivers::look(&loader)?);
+    // Right after the drivers: it asks whether loader or drivers had a problem, and the areas that follow say nothing
+    // of why no device is found.
     findings.extend(no_device(&findings));
     findings.extend(machine::look());
     findings.extend(gpu::look());

@@ -78,6 +78,7 @@ pub fn read(params: Params<'_>, texts: &[String]) -> Result<Vec<Value>, Failure>
     let mut given: Vec<Option<&str>> = vec![None; meta.params.len()];
     for text in texts {
         let split = text.split_once('=').map(|(name, value)| (name.trim(), value));
+        // In `x=1`, a parameter `x` of the kernel goes before a member `x` of a structure.
         let named = split.and_then(|(name, value)| Some((meta.params.iter().position(|p| p.name == name)?, value)));
         let next = given.iter().position(Option::is_none);
         let (i, value) = match (named, split) {
@@ -201,6 +202,7 @@ fn buffer(layout: &Layout, text: &str) -> Result<Value, String> {
     let fillings = layout.fillings(fill)?;
     let mut state = 0u64;
     let mut random = || split_mix(&mut state);
+    // The text of a number is parsed once and not for each of many million elements.
     let bytes = if Layout::is_constant(&fillings) {
         layout.element(&fillings, 0, &mut random)?.repeat(count)
     } else {

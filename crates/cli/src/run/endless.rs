@@ -35,6 +35,8 @@ pub fn line(job: &Job) -> Option<u32> {
     }
     let module = &launch.code.module;
     let mut rounds = last.seen;
+    // Loops of the kernel itself come before those of functions that it calls: a loop there that ends each time goes
+    // round in every pass of an endless one outside.
     rounds.sort_by_key(|r| r.calls);
     let of_source = |r: &Round| loops::line_of(module, r.func, r.to, &job.text.name);
     // Blocks are numbered as they stand in the source; an outer loop begins first.

@@ -91,6 +91,8 @@ pub fn run(options: &Options, path: &Path) -> Result<Answer, Failure> {
     }
     supervise::note(options, "compiling the source", "");
     let job = Job::read(path, options.kernel.as_deref(), &options.file_kernel, options.tiles())?;
+    // The interpreter runs before a device is opened: a kernel with an access out of bounds ends here, and never runs
+    // as machine code.
     let expected = if options.verify {
         supervise::note(options, &format!("kernel `{}` on the reference interpreter", job.kernel), &job.why_endless());
         Some(reference::run(&job)?)
@@ -182,6 +184,8 @@ fn compare(expected: Option<&Reference>, got: &[Vec<u8>], job: &Job) -> (Option<
         let size = value.element_bytes();
         let flags = expected.undefined.as_ref().map(|u| &u.bytes[n]);
         for (i, (want, got)) in want.chunks(size).zip(got.chunks(size)).enumerate() {
+            // One undefined byte spoils its element. Others are still compared, as a difference in them is a wrong
+            // result in any case.
             let is_undefined = flags.is_some_and(|f| f[i * size..i * size + want.len()].contains(&true));
             if is_undefined {
                 undefined += 1;

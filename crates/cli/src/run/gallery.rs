@@ -126,9 +126,11 @@ pub fn run(options: &Options, name: &str) -> Result<Answer, Failure> {
     supervise::note(options, &format!("program {name}"), "");
     let ran = program.run(&session, &params);
     let shown = ran.as_ref().ok().and_then(|o| o.picture.clone().or_else(|| o.chart.as_ref().map(Chart::picture)));
+    // Of several processes of a run, rank 0 alone reports; the others have done their part and say nothing.
     if matches!(ran, Err(cloom_gallery::Error::NotFirst { .. })) {
         return Ok(Answer::text("", Exit::Fine));
     }
+    // Before the error of the run is looked at: a film that ends early is completed and can be played.
     let frames = watch.finish(shown.as_ref());
     let outcome = ran.map_err(|e| Failure::of_run(e, options.output.as_deref(), frames.as_ref().ok().copied()))?;
     if let Some(path) = options.load_image.as_ref().filter(|_| !params.observer.has_read_input()) {

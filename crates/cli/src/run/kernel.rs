@@ -97,6 +97,8 @@ impl Job {
             BuildFailure::Program => Failure::finding(&compiled.log),
         })?;
         let (kernel, meta) = choose(&program, kernel)?;
+        // Members of structures and what pointers point to are known from the source only. The metadata of a kernel,
+        // which is all that SPIR-V leaves, has the names of types.
         let known = match text.is_spirv() {
             true => Vec::new(),
             false => {
@@ -150,6 +152,8 @@ impl Job {
         note(&running);
         let begin = Instant::now();
         let mut first = Duration::ZERO;
+        // The result is that of exactly one launch, which is what the reference does, too: a second one would work on
+        // what the first one wrote, as in `x[i] += 1`.
         let times = session.measure(1, |_| {
             session.launch(&code, &uploaded.args, &self.global.0, local)?;
             session.finish()?;
@@ -176,6 +180,7 @@ impl Job {
         let Error::Overrun { len, at } = error else { return error.into() };
         let Some((name, value, _)) = self.memory().nth(buffer) else { return error.into() };
         debug_assert!(buffer < uploaded.memory.len());
+        // `upload` has made a buffer of bytes, so `len` and `at` count bytes; the message counts elements of the source.
         let size = if let Value::Buffer { layout, .. } = value { layout.bytes() } else { 1 };
         Failure::finding(format!(
             "kernel `{}` wrote past the end of `{name}` ({}): element {}; --verify names the line and the work-item",
@@ -293,6 +298,7 @@ fn range(
             Some(Sizes(tile))
         }
     };
+    // `reqd_work_group_size` has three numbers whatever the launch has; only those of its dimensions are passed.
     let required = meta.reqd_group_size.map(|r| Sizes(r.iter().take(dims).map(|&n| n as usize).collect()));
     let local = options.local.clone().or(tile).or(required);
     if let Some(local) = &local {

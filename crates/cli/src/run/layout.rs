@@ -78,6 +78,7 @@ impl Layout {
             Layout::Array(count, of) => count * of.bytes(),
             Layout::Record { bytes, .. } | Layout::Opaque(bytes) => *bytes,
         }
+        // An empty structure has no bytes, and callers divide by this number.
         .max(1)
     }
 
@@ -105,6 +106,7 @@ impl Layout {
                     _ if m.name.is_empty() => rest,
                     None | Some('[') => rest,
                     Some('.') => &rest[1..],
+                    // The name goes on: `mass` begins with the member `m` and is another one.
                     Some(_) => return None,
                 };
                 if m.name.is_empty() && rest.is_empty() {
@@ -210,6 +212,8 @@ impl Layout {
         index: usize,
         random: &mut impl FnMut() -> u64,
     ) -> Result<Vec<u8>, String> {
+        // Padding, the rest of a union and members that the text does not name stay zero: every run starts with the
+        // same bytes.
         let mut out = vec![0; self.bytes()];
         for Filling { part, layout, fill } in fillings {
             layout.write(&mut out[part.clone()], &mut |element| match fill {

@@ -121,6 +121,8 @@ impl Element {
         let is_int = matches!(self.base, Base::Int { .. });
         let far = |x: &[u8], y: &[u8]| {
             let (v, w) = (self.base.number(x), self.base.number(y));
+            // 0 and -0 are equal numbers of other bits. Integers are compared by their bits alone: as `f64`, two large
+            // ones that differ in the last digits are the same number.
             match x == y || v == w && !is_int || v.is_nan() && w.is_nan() && !is_int {
                 true => 0,
                 false if is_int || v.is_nan() || w.is_nan() => u64::MAX,
@@ -158,6 +160,7 @@ fn ordered(bytes: &[u8], size: usize) -> i64 {
 fn component(base: Base, text: &str) -> Result<Vec<u8>, String> {
     let bad = || format!("`{text}` is no {}", describe(base));
     let float = || -> Result<f64, String> {
+        // A suffix as in `2.5f` is no part of the number. The last letter of `inf` is no suffix.
         let digits = text.strip_suffix(['f', 'F', 'h']).filter(|t| !t.ends_with("in")).unwrap_or(text);
         digits.parse().map_err(|_| bad())
     };
@@ -166,7 +169,9 @@ fn component(base: Base, text: &str) -> Result<Vec<u8>, String> {
             let (negative, digits) = text.strip_prefix('-').map_or((false, text), |t| (true, t));
             let digits = digits.trim_end_matches(['u', 'U', 'l', 'L', 'i']);
             let hex = digits.strip_prefix("0x").or(digits.strip_prefix("0X"));
+            // 128 bits hold the least `long` and the greatest `ulong`, so that one range check below serves all types.
             let value = hex.map_or_else(|| digits.parse::<i128>(), |h| i128::from_str_radix(h, 16));
+            // The parser of Rust would take a second sign, as in `--1`.
             let value = value.ok().filter(|_| !digits.starts_with(['-', '+'])).ok_or_else(bad)?;
             let value = if negative { -value } else { value };
             let bits = 8 * bytes as u32;

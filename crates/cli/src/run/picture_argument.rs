@@ -91,6 +91,8 @@ pub fn image(type_name: &str, text: &str, mut random: impl FnMut() -> f64) -> Re
         }
         let format = format_of(format)?;
         let picture = Picture::load(Path::new(path)).map_err(|e| e.to_string())?;
+        // The pixels of the file are bytes. Integer formats hold them as they are; all other formats get numbers
+        // from 0 to 1.
         let scale = if format.is_integer() { 1.0 } else { 255.0 };
         let encode = |p: &u32| format.encode(p.to_le_bytes().map(|c| f64::from(c) / scale));
         let pixels = picture.pixels.iter().flat_map(encode).collect();

@@ -38,6 +38,7 @@ const FILLS: [u8; 2] = [0xa5, 0x5a];
 /// Runs the kernel.
 pub fn run(job: &Job) -> Result<Reference, Failure> {
     let launch = Launch::new(job)?;
+    // The second run is needed only if some access has read fresh memory; other kernels cannot give another result.
     let (memory, unwritten) = launch.run(FILLS[0])?;
     let Some(access) = unwritten else { return Ok(Reference { memory, undefined: None }) };
     let place = format!("{}, work-item {:?}", launch.place(access.span), access.item);
@@ -53,6 +54,7 @@ fn range(meta: &KernelMeta, global: &Sizes, local: Option<&Sizes>) -> interp::Nd
     let padded = |sizes: &[usize]| -> [u64; 3] { std::array::from_fn(|d| sizes.get(d).map_or(1, |&n| n as u64)) };
     let local = match (local, meta.reqd_group_size) {
         (Some(l), _) => padded(&l.0),
+        // `reqd_work_group_size` leaves one local size only, so the platform has no choice.
         (None, Some(required)) => required.map(u64::from),
         // The platform's choice must not matter. This one has several groups, where the size allows it, and no partial
         // one.

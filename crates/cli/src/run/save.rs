@@ -149,6 +149,8 @@ fn of_buffer(
         }
         (_, _, 1) => {
             let values: Vec<f64> = all().map(|b| element.value(b, 0)).collect();
+            // Bytes have a scale of their own, so the colours of two pictures of `uchar` can be compared; other numbers
+            // are stretched between the least and the greatest.
             let whole = !is_float && bytes == 1;
             let used = range.unwrap_or_else(|| if whole { (0.0, 255.0) } else { ends(&values) });
             let pixels = values.iter().map(|&v| {

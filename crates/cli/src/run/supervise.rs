@@ -31,10 +31,12 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
         let limit = options.timeout.unwrap_or_default();
         return Err(Failure::finding(format!("ended after {limit} s (--timeout) in {}", noted.endless(options))));
     }
+    // A child with one of this program's own statuses has written answer and messages itself, on the same streams.
     if let Some(answer) = child::answered(status) {
         return Ok(answer);
     }
     match (status.code(), status.signal()) {
+        // 128 and the number of SIGINT: the handlers for Ctrl-C end the process with it at the second time.
         (Some(130), _) => Err(Failure::finding("interrupted")),
         (Some(code), _) => Err(Failure::finding(format!(
             "{}: a driver ended the process with status {code}",
@@ -69,7 +71,7 @@ fn wait(running: &mut Child, options: &Options, note: &Path) -> std::io::Result<
             let seconds = progress.elapsed().as_secs();
             progress.show(|| format!("{}, {seconds} s", Noted::read(note).doing.unwrap_or_else(|| "starting".into())));
         }
-        // As long as what is short takes no longer by it.
+        // The pause grows with the run: so the last one adds about 2 % to a short run, and a long one is seldom disturbed.
         std::thread::sleep((progress.elapsed() / 50).clamp(Duration::from_millis(1), Duration::from_millis(20)));
     };
     progress.clear();
@@ -98,6 +100,8 @@ impl Noted {
     fn endless(&self, options: &Options) -> String {
         let what = named(self.doing.clone().unwrap_or_else(|| "the start".into()));
         let is_kernel = self.doing.as_ref().is_some_and(|doing| doing.starts_with("kernel `"));
+        // The source is compiled once more, as the child and its memory are gone. The standard input is, too, and
+        // cannot be read again.
         let running = options.file.as_deref().filter(|path| is_kernel && path.as_os_str() != "-").and_then(|path| {
             let job = Job::read(path, options.kernel.as_deref(), &options.file_kernel, options.tiles()).ok()?;
             endless::line(&job)

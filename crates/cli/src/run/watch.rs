@@ -34,6 +34,7 @@ impl Watch {
         // Without a handler Ctrl-C ends the run at once: that is what is lost if the system refuses one.
         let _ = ctrlc::set_handler(move || {
             if flag.swap(true, Ordering::Relaxed) {
+                // 128 and the number of SIGINT, which the parent process takes for an interruption.
                 std::process::exit(130);
             }
             tell("ending after the part in work; Ctrl-C again ends at once");
