@@ -67,8 +67,11 @@ fn plan(func: &Function, cfg: &Cfg, loops: &Loops, number: usize, home: &[Option
     // Without a single predecessor there is no block for the initial addresses.
     let before = l.predecessor(cfg)?;
     // What comes from outside stays whole: it has a value there.
+    // Constants are no symbols: a start such as `a + 4·(i + 1)` has one term less if the analysis sees the 1.
     let facts = Facts { is_symbol: &|v| !is_inside(v) && func.const_bits(v).is_none(), ..Facts::default() };
     let affine = Affine::new(func, cfg, loops, facts);
+    // Every symbol must be a value that exists in the block before the loop. Iteration numbers of loops around are
+    // none.
     let is_computable = |form: &Form| form.symbols().all(|s| matches!(s, Symbol::Value(v, _) if !is_inside(v)));
     let recurrence = |&p: &Value| {
         let (first, step) = (affine.first(number, p)?, affine.slope(number, p)?);
@@ -88,9 +91,12 @@ fn candidates(func: &Function, l: &Loop, is_inside: &dyn Fn(Value) -> bool) -> V
         while let Some(v) = stack.pop()
             && left > 0
         {
+            // The walk has no set of visited values, so that the budget also ends it where operands are shared many
+            // times.
             left -= 1;
             let Some(data) = func.def_inst(v).filter(|_| is_inside(v)).map(|i| &func.insts[i]) else { continue };
             match data.op {
+                // An extension of a value from outside is computed once, before the loop, and costs nothing in it.
                 Op::Cast(_) => return data.args.iter().any(|&x| is_inside(x) && func.ty(x).is_int()),
                 Op::Binary(_) | Op::PtrAdd => stack.extend(data.args.iter().copied()),
                 _ => {}
@@ -126,13 +132,16 @@ fn carry_out(func: &mut Function, plan: &Plan, renames: &mut Renames) -> usize {
         let ty = func.ty(*address);
         let mut b = Builder::new(func, plan.before);
         let first = util::emit_address(&mut b, first, ty, &value);
+        // What was emitted for nothing has no use, and `dce` removes it.
         let (Some(first), Some(step)) = (first, step.emit(&mut b, |_, s| value(s))) else { continue };
         let parameter = func.add_block_param(plan.header, ty);
         pass(func, plan.before, plan.header, first);
+        // In the latch, so that the way out of the header does not execute the addition.
         for &latch in &plan.latches {
             let next = Builder::new(func, latch).ptr_add(parameter, step);
             pass(func, latch, plan.header, next);
         }
+        // The old computation stays where it is; without uses it is for `dce`.
         renames.set(*address, parameter);
         changed += 1;
     }

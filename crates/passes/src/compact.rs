@@ -12,6 +12,7 @@ pub fn run(func: &mut Function) -> usize {
     if func.is_declaration() {
         return 0;
     }
+    // Unreachable blocks are still in the layout, and would be kept.
     crate::util::remove_unreachable(func);
     let before = func.values.len() + func.insts.len() + func.blocks.len();
     let mut block_map: Vec<Option<Block>> = vec![None; func.blocks.len()];

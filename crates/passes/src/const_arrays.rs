@@ -37,6 +37,7 @@ pub fn run(module: &mut Module, f: FuncRef) -> usize {
     }
     // Uses in unreachable blocks would not be seen below.
     util::remove_unreachable(&mut module.funcs[f]);
+    // The CFG serves both halves: replacing arrays changes instructions, and no edge.
     let cfg = Cfg::new(&module.funcs[f]);
     let arrays = find(module, &module.funcs[f], &cfg);
     let found = arrays.len();
@@ -44,6 +45,7 @@ pub fn run(module: &mut Module, f: FuncRef) -> usize {
         let g = array.source.unwrap_or_else(|| data(module, f, array.size, array.align, &array.bytes));
         replace(&mut module.funcs[f], &array, g);
     }
+    // After the arrays: a load at a constant offset in one of them reads known data by now.
     found + fold_loads(module, f, &cfg)
 }
 
@@ -85,6 +87,7 @@ type Origins = Vec<Option<(Origin, Option<u64>)>>;
 fn find(module: &Module, func: &Function, cfg: &Cfg) -> Vec<Array> {
     let mut arrays: Vec<Array> = Vec::new();
     let mut origins: Origins = vec![None; func.values.len()];
+    // In reverse postorder, each pointer has its origin before its uses are looked at.
     for &b in cfg.rpo() {
         for (at, &i) in func.blocks[b].insts.iter().enumerate() {
             look_at(func, i, Access { block: b, at }, &mut arrays, &mut origins);
@@ -146,6 +149,7 @@ fn look_at(func: &Function, i: Inst, access: Access, arrays: &mut Vec<Array>, or
                 arrays[k].pointers.push(r);
             }
         }
+        // A volatile access falls to the last arm: its array stays.
         (Op::Load { .. }, _) if plain => {
             if let Some((k, _)) = array(data.args[0]) {
                 arrays[k].reads.push(access);
@@ -174,6 +178,7 @@ fn look_at(func: &Function, i: Inst, access: Access, arrays: &mut Vec<Array>, or
 
 /// Whether all writes are in one block, and before every read.
 fn is_written_before_read(array: &Array, dom: &DomTree) -> bool {
+    // An array that nobody reads is left to `dce`, which removes its stores.
     let Some((last, _)) = array.writes.last().filter(|_| !array.reads.is_empty()) else { return false };
     array.writes.iter().all(|(write, _)| write.block == last.block)
         && array.reads.iter().all(|read| match read.block == last.block {
@@ -184,6 +189,7 @@ fn is_written_before_read(array: &Array, dom: &DomTree) -> bool {
 
 /// Computes the contents of an array from its writes; none if one of them is of something else than constants.
 fn fill(module: &Module, func: &Function, origins: &Origins, array: &mut Array) -> Option<()> {
+    // A write beyond the array is undefined behaviour of the source; here it only must not panic.
     let range = |at: u64, size: u64, of: u64| {
         let end = at.checked_add(size).filter(|&end| end <= of)?;
         Some(at as usize..end as usize)
@@ -230,6 +236,7 @@ fn whole_copy(module: &Module, func: &Function, origins: &Origins, array: &Array
         return None;
     };
     let global = &module.globals[g];
+    // The accesses keep the alignment that they claim for the array, so the global must have at least that.
     let fits = size >= array.size && global.size >= array.size && global.align >= array.align;
     (fits && global.space == Space::Constant).then_some(g)
 }
@@ -237,6 +244,7 @@ fn whole_copy(module: &Module, func: &Function, origins: &Origins, array: &Array
 /// The bytes of a constant as they are in memory.
 pub(crate) fn constant(func: &Function, v: Value) -> Option<Vec<u8>> {
     let ty = func.ty(v);
+    // The address of another object is no number before linking, and a truth value has no size in memory.
     if ty.is_ptr() || ty.scalar == Scalar::I1 {
         return None;
     }
@@ -262,6 +270,7 @@ fn known(module: &Module, g: GlobalRef, offset: u64, size: u64) -> Option<Vec<u8
     if !defined || global.relocs.iter().any(|r| r.offset < end && offset < r.offset + 8) {
         return None;
     }
+    // `init` may be shorter than the global: the bytes behind it are zeros, as in a section of zeros.
     let given = global.init.len() as u64;
     let mut bytes = global.init[offset.min(given) as usize..end.min(given) as usize].to_vec();
     bytes.resize(size as usize, 0);
@@ -270,6 +279,8 @@ fn known(module: &Module, g: GlobalRef, offset: u64, size: u64) -> Option<Vec<u8
 
 /// A global of constant data with these contents: one that is there already, or a new one named after the function.
 pub(crate) fn data(module: &mut Module, f: FuncRef, size: u64, align: u32, bytes: &[u8]) -> GlobalRef {
+    // Trailing zeros are cut off, so that two tables are equal however many zeros were written, and `known` reads them
+    // back.
     let used = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
     let mut global = Global {
         place: None,
@@ -281,6 +292,7 @@ pub(crate) fn data(module: &mut Module, f: FuncRef, size: u64, align: u32, bytes
         init: bytes[..used].to_vec(),
         relocs: Vec::new(),
     };
+    // Two functions with the same table share it.
     let same = |old: &Global| *old == Global { name: old.name.clone(), ..global.clone() };
     if let Some((g, _)) = module.globals.iter().find(|(_, old)| old.size == global.size && same(old)) {
         return g;
@@ -294,6 +306,7 @@ pub(crate) fn data(module: &mut Module, f: FuncRef, size: u64, align: u32, bytes
 
 /// Lets the addresses into an array point into a global, and removes the writes.
 fn replace(func: &mut Function, array: &Array, g: GlobalRef) {
+    // The `alloca` itself becomes the address, so that the pointers computed from it need a new type only.
     func.insts[array.alloca].op = Op::GlobalAddr(g);
     for &p in &array.pointers {
         func.values[p].ty = Type::ptr(Space::Constant);
@@ -329,6 +342,7 @@ fn loaded(module: &Module, func: &Function, i: Inst, origins: &mut Origins) -> O
     match data.op {
         Op::GlobalAddr(g) => origins[r.index()] = Some((Origin::Global(g), Some(0))),
         Op::PtrAdd => {
+            // An unknown offset ends the tracking: only loads at constant offsets fold.
             if let ((origin, Some(offset)), by) = (origins[data.args[0].index()]?, func.const_bits(data.args[1])?) {
                 origins[r.index()] = Some((origin, Some(offset.wrapping_add(by))));
             }
@@ -350,6 +364,7 @@ fn write_constant(func: &mut Function, b: Block, i: Inst, lanes: &[u64]) {
     let Some(r) = func.insts[i].result else { return };
     let ty = func.ty(r);
     let (op, args) = match lanes {
+        // `Const` of a vector type has the same bits in all lanes.
         [first, rest @ ..] if rest.iter().all(|lane| lane == first) => (Op::Const(*first), Args::new()),
         _ => {
             let span = func.insts[i].span;

@@ -38,6 +38,7 @@ pub fn run(func: &mut Function) -> usize {
             }
             let (true, Some(r)) = (is_shareable(func, i), func.insts[i].result) else { return true };
             let bucket = table.entry(hash(func, i)).or_default();
+            // A bucket is a stack along the dominator tree: what does not dominate this block is never needed again.
             while bucket.last().is_some_and(|&(home, _)| !dom.dominates(home, b)) {
                 bucket.pop();
             }
@@ -64,6 +65,7 @@ pub fn run(func: &mut Function) -> usize {
 fn is_shareable(func: &Function, i: Inst) -> bool {
     let data = &func.insts[i];
     match data.op {
+        // Without volatile: two reads of the same constant memory give the same value.
         Op::Load { .. } => {
             !data.flags.contains(Flags::VOLATILE) && func.ty(data.args[0]).space() == Some(Space::Constant)
         }
@@ -79,6 +81,8 @@ fn result_type(func: &Function, data: &InstData) -> Option<cloom_ir::Type> {
 pub(crate) fn hash(func: &Function, i: Inst) -> u64 {
     let data = &func.insts[i];
     let mut h = FxHasher::default();
+    // Alignments and promises are not hashed: `same` does not compare them, and equal operations must have equal
+    // hashes.
     std::mem::discriminant(&data.op).hash(&mut h);
     match &data.op {
         Op::Const(bits) => bits.hash(&mut h),
@@ -127,6 +131,7 @@ fn hoist_nullary(func: &mut Function) -> usize {
         });
         func.blocks[b].insts = insts;
     }
+    // In front of the entry's other instructions, some of which use them.
     let rest = std::mem::take(&mut func.blocks[entry].insts);
     hoisted.extend(rest);
     func.blocks[entry].insts = hoisted;

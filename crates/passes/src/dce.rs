@@ -23,6 +23,7 @@ pub fn run(func: &mut Function) -> usize {
                 func.insts[i].args.iter().for_each(|&a| marker.mark(a));
             }
         }
+        // Arguments of edges are no roots: they are needed only if the parameter that takes them is.
         if let Some(v) = func.blocks[b].term.operand() {
             marker.mark(v);
         }
@@ -40,6 +41,8 @@ pub fn run(func: &mut Function) -> usize {
         func.blocks[b].insts = insts;
     }
     let entry = func.entry();
+    // Which parameters of each block stay; `None` where all do. Noted before any block changes, since an argument is
+    // known by the position of its parameter.
     let doomed: Vec<Option<Vec<bool>>> = func
         .blocks
         .iter()
@@ -74,6 +77,7 @@ pub fn run(func: &mut Function) -> usize {
 /// Whether an instruction must stay although nobody uses its result.
 fn is_root(func: &Function, i: Inst) -> bool {
     let data = &func.insts[i];
+    // An ordinary load without a use has no effect, and goes.
     let load = matches!(data.op, Op::Load { .. } | Op::MaskedLoad { .. } | Op::Gather { .. });
     data.op.has_effect() || load && data.flags.contains(Flags::VOLATILE)
 }

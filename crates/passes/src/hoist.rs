@@ -58,6 +58,7 @@ pub fn run(func: &mut Function) -> usize {
 /// Which values have a data dependence on a work-item's id.
 fn made_of_ids(func: &Function, cfg: &Cfg) -> Vec<bool> {
     let mut own = vec![false; func.values.len()];
+    // Until nothing changes, since a loop may carry an id around to a parameter that was visited before.
     loop {
         let mut changed = false;
         for &b in cfg.rpo() {
@@ -87,6 +88,7 @@ fn written(func: &Function, l: &Loop) -> Option<Vec<Space>> {
     for (_, data) in func.insts_in(&l.blocks) {
         match data.op {
             Op::Store { .. } => spaces.push(func.ty(data.args[0]).space()?),
+            // An effect other than a store, such as a barrier, may let other work-items' writes appear in any space.
             _ if data.op.has_effect() || data.flags.contains(Flags::VOLATILE) => return None,
             _ => {}
         }
@@ -97,6 +99,7 @@ fn written(func: &Function, l: &Loop) -> Option<Vec<Space>> {
 fn plan(func: &Function, cfg: &Cfg, dom: &DomTree, l: &Loop, own: &[bool], home: &[Option<Block>]) -> Option<Plan> {
     let inside = |b: Block| l.blocks.contains(&b);
     let outer: Vec<Block> = cfg.preds(l.header).iter().copied().filter(|&p| !inside(p)).collect();
+    // The preheader that `licm` makes. A loop without one is left alone.
     let &[before] = outer.as_slice() else { return None };
     if !matches!(func.blocks[before].term, Term::Jump(_)) {
         return None;
@@ -123,6 +126,7 @@ fn plan(func: &Function, cfg: &Cfg, dom: &DomTree, l: &Loop, own: &[bool], home:
             let data = &func.insts[i];
             let (Op::Load { .. }, Some(r)) = (&data.op, data.result) else { continue };
             let (p, ty) = (data.args[0], func.ty(r));
+            // No pointers: a select or a parameter would hide which object they point into.
             let plain = !ty.is_ptr() && !data.flags.contains(Flags::VOLATILE);
             if plain && ty.lanes <= room && own[p.index()] && outside(p) && kept(p) && sure(b) {
                 room -= ty.lanes;
@@ -130,6 +134,7 @@ fn plan(func: &Function, cfg: &Cfg, dom: &DomTree, l: &Loop, own: &[bool], home:
             }
         }
     }
+    // The header is executed at least once, so its loads need no test.
     let guarded = loads.iter().any(|&(_, b)| b != l.header);
     if loads.is_empty() {
         return None;
@@ -194,6 +199,7 @@ fn carry_out(func: &mut Function, plan: &Plan) {
         func.blocks[after].params.push(p);
         renames.set(r, p);
     }
+    // Before the loads are in a block again: the edge to `after` must hand on their own results, not the parameters.
     renames.apply(func);
     func.blocks[read].insts = insts;
     func.set_term(read, Term::Jump(Edge::new(after, results)), Span::NONE);

@@ -97,6 +97,7 @@ fn find(func: &Function, least: u32) -> Vec<(Inst, u32)> {
     let cfg = Cfg::new(func);
     let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
     let affine = Affine::new(func, &cfg, &loops, Facts::default());
+    // A buffer has its declared alignment; any other value the power of two that its low zeros make.
     let of_symbol = |symbol| match symbol {
         Symbol::Value(v, _) => aligns.get(&v).copied().unwrap_or_else(|| 1 << low_zeros(func, v, DEPTH)),
         _ => 1,

@@ -105,6 +105,8 @@ fn round(func: &mut Function) -> usize {
         Origin::Named(space) => Some(space),
         _ => None,
     };
+    // A cast whose uses want a generic pointer counts as named in each round. Without this test, every round would
+    // replace such casts by new ones.
     let gain = gain(func, &named);
     if gain == 0 {
         return 0;
@@ -183,6 +185,7 @@ fn rewrite(func: &mut Function, b: Block, i: Inst, origins: &[Origin], renames: 
         }
         Op::Cast(CastOp::SpaceOf) if func.ty(data.args[0]) != GENERIC => {
             let tag = func.ty(data.args[0]).space().map_or(0, Space::tag);
+            // The tag is known now. This is what makes `to_global` and its like a constant condition after inlining.
             func.insts[i].op = Op::Const(tag);
             func.insts[i].args.clear();
         }
@@ -199,6 +202,8 @@ fn rewrite(func: &mut Function, b: Block, i: Inst, origins: &[Origin], renames: 
             let (from, to) = (func.ty(x), func.ty(y));
             let want = match (from == to, func.const_bits(x), func.const_bits(y)) {
                 (true, ..) => from,
+                // A null pointer compares in whatever space the other operand has. Two different named spaces compare
+                // as generic pointers.
                 (false, Some(0), _) => to,
                 (false, _, Some(0)) => from,
                 _ => GENERIC,
@@ -209,6 +214,7 @@ fn rewrite(func: &mut Function, b: Block, i: Inst, origins: &[Origin], renames: 
         }
         _ => {
             for (k, &a) in data.args.iter().enumerate() {
+                // The type of the operand is a named one by now. Whatever is no access still takes a generic pointer.
                 let was_generic = matches!(origins.get(a.index()), Some(Origin::Named(_)));
                 if was_generic && !is_address(&data.op, k) {
                     func.insts[i].args[k] = coerce(func, b, a, GENERIC);
@@ -239,6 +245,7 @@ fn coerce(func: &mut Function, b: Block, v: Value, want: Type) -> Value {
     }
     let null = func.const_bits(v) == Some(0);
     let mut builder = Builder::new(func, b);
+    // A null pointer gets a constant of the other type instead of a cast, so that later comparisons still see the null.
     if null { builder.iconst(want, 0) } else { builder.cast(CastOp::Space, v, want) }
 }
 
@@ -295,6 +302,8 @@ fn origins(func: &Function) -> Vec<Origin> {
         };
         for &b in &func.layout {
             for data in func.blocks[b].insts.iter().map(|&i| &func.insts[i]) {
+                // `Any` is the top of the lattice. All values that are no generic pointers have it from the start, so
+                // that this test skips them too.
                 let Some(r) = data.result.filter(|r| origin[r.index()] != Origin::Any) else { continue };
                 let of = |k: usize| origin[data.args[k].index()];
                 let new = match data.op {
@@ -326,6 +335,7 @@ pub fn lower(func: &mut Function) -> usize {
     if func.params.contains(&GENERIC) || !func.insts_in_layout().any(|(_, data)| data.op == Op::Cast(CastOp::SpaceOf)) {
         return 0;
     }
+    // Noted before any type changes: from here on, a tagged pointer and an ordinary `i64` have the same type.
     let tagged: Vec<bool> = func.values.values().map(|v| v.ty == GENERIC).collect();
     for (v, _) in tagged.iter().enumerate().filter(|t| *t.1) {
         func.values[Value::new(v)].ty = Type::I64;
@@ -335,6 +345,7 @@ pub fn lower(func: &mut Function) -> usize {
         for i in std::mem::take(&mut lowering.func.blocks[b].insts) {
             lowering.inst(b, i);
         }
+        // The return type of the function stays a pointer, so the caller gets the plain address.
         if let cloom_ir::Term::Return(Some(v)) = lowering.func.blocks[b].term
             && lowering.is_tagged(v)
         {
@@ -385,6 +396,8 @@ impl Lowering<'_> {
         self.changed += 1;
         let first = data.args.first().copied();
         match (&data.op, first) {
+            // A constant is the same number, with tag 0. A load through a named pointer reads the tag with the pointer,
+            // as the store of the next arm writes it.
             (Op::Const(_) | Op::Select | Op::Load { .. }, _) if !first.is_some_and(|p| self.is_tagged(p)) => {}
             (Op::Store { .. }, Some(p)) if !self.is_tagged(p) => {}
             (Op::PtrAdd, _) => self.func.insts[i].op = Op::Binary(BinOp::Add),
@@ -394,6 +407,7 @@ impl Lowering<'_> {
                     self.func.insts[i].op = Op::Binary(BinOp::Lshr);
                     self.func.insts[i].args.push(by);
                 }
+                // From a named space: here the tag is made.
                 (CastOp::Space, Some(r)) if !self.is_tagged(x) => {
                     let number = self.with_tag(b, x);
                     self.renames.set(r, number);
@@ -409,11 +423,14 @@ impl Lowering<'_> {
                     self.func.insts[i].op = Op::Binary(BinOp::And);
                     self.func.insts[i].args.push(mask);
                 }
+                // To a named space: the tag goes, as accesses take plain addresses.
                 (_, None) => {
                     self.func.insts[i].args[0] = self.address(b, x);
                     self.func.insts[i].op = Op::Cast(CastOp::IntToPtr);
                 }
             },
+            // Equality is that of addresses: a pointer that went through an integer has lost its tag, and must still
+            // equal itself.
             (Op::Icmp(_), _) => {
                 for k in 0..2 {
                     self.func.insts[i].args[k] = self.address(b, data.args[k]);
@@ -422,6 +439,7 @@ impl Lowering<'_> {
             // An access, or something that takes a pointer.
             _ => {
                 for (k, &a) in data.args.iter().enumerate() {
+                    // A pointer that is stored or selected keeps its tag; only the address of the access loses it.
                     let is_stored = matches!(data.op, Op::Store { .. } | Op::Select) && k > 0;
                     if self.is_tagged(a) && !is_stored {
                         self.func.insts[i].args[k] = self.plain(b, a);
@@ -465,6 +483,7 @@ impl Lowering<'_> {
         if is_object {
             return with;
         }
+        // With a tag, a null pointer would no longer be 0, and `p == NULL` would be false.
         let null = b.iconst(Type::I64, 0);
         let is_null = b.icmp(IntCc::Eq, number, null);
         b.select(is_null, null, with)
@@ -475,6 +494,7 @@ impl Lowering<'_> {
         while let Some(i) = self.func.def_inst(p) {
             match self.func.insts[i].op {
                 Op::PtrAdd => p = self.func.insts[i].args[0],
+                // An address in a variable is never 0, so that the test for null is saved.
                 Op::Alloca { .. } | Op::GlobalAddr(_) => return true,
                 _ => return false,
             }

@@ -86,6 +86,8 @@ pub fn run(module: &mut Module, kernel: FuncRef) -> usize {
 pub fn bottom_up(module: &Module, root: FuncRef) -> Vec<FuncRef> {
     let mut seen = vec![false; module.funcs.len()];
     let mut order = Vec::new();
+    // An explicit stack, since a chain of calls may be as long as the module. A callee that is on it already closes a
+    // cycle and is skipped.
     let mut stack = vec![(root, module.funcs[root].callees(), 0usize)];
     seen[root.index()] = true;
     while let Some((f, callees, next)) = stack.last_mut() {
@@ -121,10 +123,12 @@ pub fn must_inline(module: &Module, order: &[FuncRef], native_generic: bool) -> 
     let asks = |data: &InstData| data.op == Op::Cast(CastOp::SpaceOf);
     let is_asked =
         !native_generic && order.iter().any(|&f| module.funcs[f].insts_in_layout().any(|(_, data)| asks(data)));
+    // Callees come first in the order, so that `must` is known for what a function calls.
     for &f in order {
         let func = &module.funcs[f];
         must[f.index()] = is_asked && has_generic(func);
         must[f.index()] |= func.insts_in_layout().any(|(_, data)| match &data.op {
+            // A call gets its arguments and nothing else: no ids, no group to wait for, no buffer to print into.
             Op::Query { .. } | Op::Barrier | Op::Printf(_) | Op::DeviceCall(_) => true,
             Op::GlobalAddr(g) => module.globals[*g].space == Space::Local,
             Op::Call(callee) | Op::PureCall(callee) => must[callee.index()],
@@ -146,6 +150,7 @@ pub fn keep_library_calls(module: &mut Module, root: FuncRef, budget: Budget) {
             calls.push((i, f));
         }
     }
+    // `Budget::NONE` has `usize::MAX` there: then loops and lengths are not looked at.
     let is_slow = |f: &Function| f.noinline || budget.large < usize::MAX && has_loop(f);
     let is_long =
         |f: &Function| budget.large < usize::MAX && f.size() >= budget.large || is_slow(f) && f.size() > budget.slow;
@@ -180,6 +185,8 @@ fn may_stay(callee: &Function, budget: Budget) -> bool {
 pub fn inline_calls(module: &mut Module, root: FuncRef, must: &[bool], budget: Budget) -> usize {
     keep_library_calls(module, root, budget);
     let mut size = module.funcs[root].size();
+    // Out of the module, so that a callee can be borrowed while its body is copied. `f != root` below leaves a
+    // recursive call alone, whose callee is the empty function in its place.
     let mut caller = std::mem::replace(&mut module.funcs[root], Function::new("", Vec::new(), None));
     let mut layout = Vec::with_capacity(caller.layout.len());
     let mut changed = 0;
@@ -203,6 +210,7 @@ pub fn inline_calls(module: &mut Module, root: FuncRef, must: &[bool], budget: B
         changed += 1;
         let rest = split_behind(&mut caller, b, at);
         let callee = &module.funcs[f];
+        // Every copied position names its callee: one string for all of them.
         let name = names.entry(f).or_insert_with(|| callee.name.as_str().into()).clone();
         let copied = copy_body(&mut caller, (callee, name), call, rest);
         let args = caller.insts[call].args.clone();
@@ -234,6 +242,7 @@ fn wanted(callee: &Function, must: bool, size: usize, budget: Budget) -> bool {
     }
     let own = callee.size();
     let is_kept = callee.noinline && !(own <= budget.slow && may_stay(callee, budget));
+    // `must` comes before `noinline`: a function with a barrier cannot be a call whatever its attributes say.
     must || !is_kept && (own <= budget.small || size + own <= budget.caller)
 }
 
@@ -249,6 +258,7 @@ fn split_behind(func: &mut Function, b: Block, at: usize) -> Block {
     if let Some(call) = func.blocks[b].insts.pop()
         && let Some(r) = func.insts[call].result
     {
+        // The result itself becomes the parameter, so that its uses need no renaming.
         func.values[r].def = ValueDef::Param(rest, 0);
         func.blocks[rest].params.push(r);
     }
@@ -273,6 +283,7 @@ fn copy_body(caller: &mut Function, (callee, name): (&Function, Arc<str>), call:
         caller.blocks[b].insts = rest_of_block;
         arrays.extend::<Vec<Inst>>(own);
         if let Term::Return(v) = caller.blocks[b].term {
+            // A call of a function that returns a value may ignore it, and then `rest` has no parameter.
             caller.blocks[b].term = Term::Jump(Edge::new(rest, v.filter(|_| result)));
         }
     }

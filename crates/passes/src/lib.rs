@@ -119,9 +119,12 @@ const WITH_MODULE: &[(PassId, ModulePass)] = &[(SWITCH_TABLES, switch_tables::ru
 const CLEAN_UP_VALUES: &[Pass] = &[FOLD, CSE, DCE];
 /// What follows for a kernel.
 const FINISH: &[Pass] = &[
+    // The last `mem2reg` of `CLEAN_UP` may have made values of pointers that were in memory.
     INFER_SPACES,
+    // Only what is generic after that needs a tag.
     LOWER_GENERIC,
     LICM,
+    // It needs the preheaders that `licm` makes.
     HOIST,
     MERGE_BRANCHES,
     FOLD,
@@ -139,9 +142,11 @@ pub const FINISH_GPU: &[Pass] = &[
     PROMOTE_ARRAYS,
     RUNTIME_UNROLL,
     UNROLL_BARRIER_LOOPS,
+    // Its promises let the affine analysis of the passes over addresses see through extensions.
     UNWRAPPED_LOOPS,
     INFER_ALIGNMENT,
     NEAR_ADDRESSES,
+    // One recurrence then serves all addresses of a loop that are a constant apart.
     ADDRESS_RECURRENCES,
     MERGE_CONDITIONS,
 ];
@@ -199,6 +204,7 @@ pub fn run_with(
         }
         let finish = if f == kernel { FINISH } else { FINISH_CALLEE };
         for (with_module, passes) in [(false, CLEAN_UP), (true, CLEAN_UP_VALUES), (false, finish)] {
+            // These change the module, so they are no entries of the lists of passes over one function.
             for &(id, run) in WITH_MODULE.iter().filter(|_| with_module) {
                 manager.with_module(module, f, id, run);
                 if f == kernel {

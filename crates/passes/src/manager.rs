@@ -223,6 +223,8 @@ impl<'a> PassManager<'a> {
     fn call(&self, func: &mut Function, pass: Pass) -> usize {
         match pass.run {
             RunPass::Alone(run) => run(func),
+            // What comes out of the inner passes is not verified here: the function may be half done until the outer
+            // pass ends.
             RunPass::With(run) => run(func, &|func, others| {
                 for &other in others {
                     self.change(func, other.id, |func| self.call(func, other));
@@ -232,6 +234,8 @@ impl<'a> PassManager<'a> {
     }
 
     fn change(&self, func: &mut Function, id: PassId, change: impl FnOnce(&mut Function) -> usize) -> usize {
+        // A planted pass stands for an error of this pass, so it runs only if this pass ran: switching the pass off
+        // takes the error away.
         let changes = self.step(id, || {
             let changes = change(func);
             (changes, changes)

@@ -44,6 +44,7 @@ pub fn run(func: &mut Function) -> usize {
     // The chain of a mask, and how many of its links are at work there.
     let mut links: FxHashMap<Value, (usize, usize)> = FxHashMap::default();
     let mut cut = 0;
+    // In reverse postorder, a link is seen before the masks that begin with it.
     for &b in cfg.rpo() {
         for k in 0..func.blocks[b].insts.len() {
             let i = func.blocks[b].insts[k];
@@ -63,6 +64,7 @@ pub fn run(func: &mut Function) -> usize {
                 (IntCc::Ne, _) => {
                     let taken = FxHashMap::from_iter([(constant, 0)]);
                     links.insert(result, (chains.len(), 1));
+                    // Any mask may begin a chain: nothing is known of it, and the chain starts from it.
                     chains.push(Chain { from: mask, compared, taken, last: result });
                 }
                 (IntCc::Eq, Some((c, length))) => {
@@ -70,6 +72,8 @@ pub fn run(func: &mut Function) -> usize {
                     // An earlier link took the constant away: the mask is empty here, and would not be at the
                     // chain's start.
                     let is_taken = chain.taken.get(&constant).is_some_and(|&link| link < length);
+                    // The result stays the same: where the equality holds, no inequality with another constant has
+                    // taken a work-item away.
                     if length >= SHORT && !is_taken {
                         func.insts[i].args.iter_mut().filter(|a| **a == mask).for_each(|a| *a = chain.from);
                         cut += 1;

@@ -95,14 +95,17 @@ fn hoist(func: &mut Function, b: Block, [then, els]: [Block; 2], arms: Arms, ren
         for a in &mut func.insts[i].args {
             *a = renames.get(*a);
         }
+        // Equal operands are values from before the branch, or ones that have moved up themselves: a value of one arm
+        // cannot be an operand in the other.
         let Some(bucket) = equal.get_mut(&cse::hash(func, i)) else { continue };
         let Some(at) = bucket.iter().position(|&other| cse::same(func, i, other)) else { continue };
         // Removed, because one instruction of an arm stands for one of the other.
         let other = bucket.remove(at);
         let (flags, op) = (func.insts[i].flags, func.insts[i].op.clone());
+        // Promises (`nsw`) of one arm do not hold for the other.
         let both = func.insts[other].flags.of_both(flags);
         func.insts[other].flags = if arms == Arms::Any { both.speculated() } else { both };
-        // Promises (`nsw`) of one arm do not hold for the other.
+        // `same` ignores alignments; the one load may claim only what both did.
         if let (Op::Load { align }, Op::Load { align: less }) = (&mut func.insts[other].op, &op) {
             *align = (*align).min(*less);
         }
@@ -139,6 +142,7 @@ fn movable(func: &Function, b: Block, loads: bool) -> Vec<Inst> {
 fn two_ends(func: &Function, cfg: &Cfg, dom: &DomTree, join: Block, arms: [Block; 2]) -> Option<[Block; 2]> {
     let end = |arm: Block| {
         let mut ends = cfg.preds(join).iter().copied().filter(|&p| dom.dominates(arm, p));
+        // Two ends of one arm would need a store in each.
         let only = ends.next().filter(|_| ends.next().is_none())?;
         matches!(&func.blocks[only].term, Term::Jump(e) if e.block == join).then_some(only)
     };
@@ -149,6 +153,7 @@ fn two_ends(func: &Function, cfg: &Cfg, dom: &DomTree, join: Block, arms: [Block
 /// The last effect of a block, if it is a store that may move to the block's end: its index in the block.
 fn last_store(func: &Function, b: Block) -> Option<(usize, Inst)> {
     let insts = &func.blocks[b].insts;
+    // A load is not pure, so that it ends the search too: it may read what the store writes.
     let at = insts.iter().rposition(|&i| !func.insts[i].op.is_pure())?;
     let data = &func.insts[insts[at]];
     (matches!(data.op, Op::Store { .. }) && !data.flags.contains(Flags::VOLATILE)).then_some((at, insts[at]))
@@ -178,6 +183,7 @@ fn sink(func: &mut Function, join: Block, ends: [Block; 2]) -> usize {
         }
         func.insts[a].op = Op::Store { align };
         func.insts[a].args = [x.args[0], value].into_iter().collect();
+        // A hint that only one of the stores has, such as non-temporal, is dropped.
         func.insts[a].flags = x.flags & y.flags;
         // The last ones are found first.
         func.blocks[block].insts.insert(0, a);

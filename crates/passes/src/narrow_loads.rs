@@ -48,6 +48,7 @@ pub struct NarrowLoads {
 
 /// Runs the pass. Returns how often it changed something.
 pub fn run(func: &mut Function) -> usize {
+    // Found before anything changes: the numbers of instructions are those of the function as it is.
     let loads = NarrowLoads::new(func);
     if loads.until.is_empty() {
         return 0;
@@ -59,6 +60,7 @@ pub fn run(func: &mut Function) -> usize {
         for i in std::mem::take(&mut func.blocks[b].insts) {
             let leaf = func.insts[i].result.filter(|r| leaves[r.index()]);
             match leaf.and_then(|r| Some((r, loads.of[r.index()]?))) {
+                // The extraction goes, and the narrow load takes its place. The wide load is left to `dce`.
                 Some((r, narrow)) => {
                     let v = read(func, b, i, narrow);
                     renames.set(r, v);
@@ -89,6 +91,8 @@ impl NarrowLoads {
 
     fn is_fresh(&self, load: Inst, at: Inst) -> bool {
         let at = self.number[at.index()];
+        // Numbers run through all blocks in the order of the layout, and `until` ends at the end of the load's block,
+        // so this also says that both are in one block.
         self.number[load.index()] < at && self.until.get(&load).is_some_and(|&end| at < end)
     }
 
@@ -107,6 +111,7 @@ impl NarrowLoads {
                 !written
             });
             let Some(r) = data.result else { continue };
+            // The operand's bytes are known already, so a chain of extractions costs one look-up for each link.
             if let Some(narrow) = self.derived(func, i).filter(|p| fresh.iter().any(|f| f.0 == p.load)) {
                 self.of[r.index()] = Some(narrow);
             } else if matches!(data.op, Op::Load { .. })
@@ -118,7 +123,7 @@ impl NarrowLoads {
             {
                 self.of[r.index()] = Some(NarrowLoad { load: i, offset: 0, size: func.ty(r).bytes() });
                 fresh.push((i, space));
-                // Chains are resolved step by step here, so that look-ups stay cheap.
+                // The oldest load is given up: each instruction is checked against all of these.
                 if fresh.len() > MAX_TRACKED_LOADS {
                     self.until.insert(fresh.remove(0).0, number);
                 }
@@ -143,9 +148,11 @@ impl NarrowLoads {
                 let size = ty.bytes();
                 (u32::try_from(number(1)?).ok()?.checked_mul(size)?, size)
             }
+            // The same bytes, followed by zeros, as a narrow load is extended with zeros. A sign extension is not.
             Op::Cast(CastOp::Zext) if !vector && func.ty(from).scalar != Scalar::I1 => (0, narrow.size),
             Op::Cast(CastOp::Trunc) if !vector && ty.scalar != Scalar::I1 => (0, narrow.size.min(ty.bytes())),
             Op::Binary(BinOp::Lshr) if !vector => {
+                // Shift amounts count modulo the width.
                 let by = number(1)? % u64::from(ty.scalar.bits());
                 let skip = u32::try_from(by).ok().filter(|by| by % 8 == 0)? / 8;
                 (skip, narrow.size.checked_sub(skip)?)
@@ -153,11 +160,13 @@ impl NarrowLoads {
             Op::Binary(BinOp::And) if !vector => {
                 let ones = number(1)?;
                 let bits = ones.trailing_ones();
+                // The mask must be ones from bit 0 on and of whole bytes: 0xff, 0xffff, and so on.
                 let whole = bits % 8 == 0 && (bits == 64 || ones >> bits == 0);
                 (0, narrow.size.min(whole.then_some(bits / 8)?))
             }
             _ => return None,
         };
+        // Bytes beyond the ones that came from the load are zeros of an extension, which no load gives.
         let fits = size > 0 && skip.checked_add(size)? <= narrow.size;
         fits.then_some(NarrowLoad { load: narrow.load, offset: narrow.offset + skip, size })
     }
@@ -169,6 +178,7 @@ impl NarrowLoads {
         for &b in &func.layout {
             for &i in &func.blocks[b].insts {
                 let data = &func.insts[i];
+                // An extraction from an extraction is no use: the last one of a chain does the load.
                 let passes_on = data.result.is_some_and(|r| self.of[r.index()].is_some_and(|p| p.load != i));
                 if !passes_on {
                     data.args.iter().copied().for_each(&mut note);
@@ -219,6 +229,7 @@ impl NarrowLoad {
     pub fn access(&self, func: &Function) -> (u32, Flags) {
         let data = &func.insts[self.load];
         let Op::Load { align } = data.op else { return (1, data.flags) };
+        // The lowest set bit of either: an address aligned to 16, and six bytes on, is aligned to 2.
         (1 << (align | self.offset).trailing_zeros(), data.flags)
     }
 

@@ -72,6 +72,7 @@ pub fn run(func: &mut Function) -> usize {
     let Plan { bases, near: mut at } = find(func, &queries);
     let changed = at.len();
     let value_of = |s: Symbol| value_of(s, &queries);
+    // The bases are computed first, at the ends of their blocks, which dominate what uses them.
     let bases: Vec<Option<Value>> = bases
         .iter()
         .map(|base| util::emit_address(&mut Builder::new(func, base.block), &base.form, base.ty, &value_of))
@@ -86,6 +87,7 @@ pub fn run(func: &mut Function) -> usize {
                 Origin::Base(n) => Some((bases[n]?, bytes)),
             });
             match (near, func.insts[i].result) {
+                // The same address: the addition goes.
                 (Some((address, 0)), Some(r)) => renames.set(r, address),
                 (Some((address, bytes)), _) => {
                     let span = func.insts[i].span;
@@ -110,6 +112,7 @@ pub fn run(func: &mut Function) -> usize {
 fn queries(func: &Function) -> FxHashMap<(Query, u8), Value> {
     let entry = func.blocks[func.entry()].insts.iter().map(|&i| &func.insts[i]);
     let of = |op: &Op| if let Op::Query { what, dim } = *op { Some((what, dim)) } else { None };
+    // `cse` has moved the queries to the entry block, one of each; one that is elsewhere is just not found.
     entry.filter_map(|data| of(&data.op).zip(data.result)).collect()
 }
 
@@ -137,9 +140,12 @@ fn find(func: &Function, queries: &FxHashMap<(Query, u8), Value>) -> Plan {
     let is_speculated = func.insts_in_layout().any(|(_, data)| data.flags.contains(Flags::SPECULATED));
     let executed = || Affine::new(func, &cfg, &loops, Facts { is_executed: true, ..Facts::default() });
     let executed = is_speculated.then(executed);
+    // A second analysis, which costs as much as the first, only where something was speculated.
     let executed = executed.as_ref().unwrap_or(&affine);
     let bases = Bases { func, dom: &dom, loops: &loops, affine: &affine, home: util::homes(func), queries };
     let mut plan = Plan::default();
+    // Addresses with the same form but for the constant are in one list. The type is the address space, which must be
+    // the same too.
     let mut known: FxHashMap<(Type, Form), SmallVec<[Known; 1]>> = FxHashMap::default();
     for &home in cfg.rpo() {
         for &inst in &func.blocks[home].insts {
@@ -156,6 +162,7 @@ fn find(func: &Function, queries: &FxHashMap<(Query, u8), Value>) -> Plan {
             let distance = |k: &Known| constant.wrapping_sub(k.constant);
             let is_near = |k: &Known| NEAR.contains(&distance(k));
             let mut found = same.iter().rposition(|k| dom.dominates(k.home, home) && is_near(k));
+            // Two arms of a branch: neither address dominates the other.
             if found.is_none()
                 && let Some(latest) = same.iter().rposition(is_near)
                 && bases.take(&mut plan, &mut same[latest], address, home)
@@ -197,6 +204,8 @@ impl Bases<'_> {
     /// Makes a known address one of a base that dominates another address, in `user`, too. False if there is none.
     fn take(&self, plan: &mut Plan, known: &mut Known, other: Value, user: Block) -> bool {
         let Some(block) = self.common_dominator(known.home, user) else { return false };
+        // In terms of the parameters of loop headers, which are values. The full form has iteration numbers, which are
+        // none.
         let (constant, form) = parts(&self.affine.local_form(known.address, Ext::Own));
         let has_same = parts(&self.affine.local_form(other, Ext::Own)).1 == form;
         let ty = self.func.ty(known.address);
@@ -204,6 +213,7 @@ impl Bases<'_> {
             return false;
         }
         match known.origin {
+            // A third address shares the base, which moves up to where it dominates this one too.
             Origin::Base(n) => plan.bases[n].block = block,
             Origin::Address(_) => {
                 known.origin = Origin::Base(plan.bases.len());
@@ -223,6 +233,7 @@ impl Bases<'_> {
             up = self.dom.idom(up)?;
         }
         let inside = self.loops.innermost(up);
+        // A base from outside of the loop would occupy a register in all of it.
         (self.loops.innermost(a) == inside && self.loops.innermost(b) == inside).then_some(up)
     }
 

@@ -17,6 +17,7 @@ pub fn run(func: &mut Function) -> usize {
     // Replacing one parameter may make another one redundant; chains are short in practice.
     for _ in 0..8 {
         let mut again = false;
+        // Not the entry, whose parameters are the function's.
         for &b in &cfg.rpo()[1..] {
             for k in 0..func.blocks[b].params.len() {
                 let p = func.blocks[b].params[k];
@@ -42,6 +43,7 @@ fn only_value(func: &Function, cfg: &Cfg, b: Block, k: usize, renames: &mut Rena
     let mut only = None;
     for (_, e) in cfg.incoming(func, b) {
         let v = renames.get(e.args[k]);
+        // A back edge that hands the parameter on to itself changes nothing.
         if v == p || only == Some(v) {
             continue;
         }

@@ -69,6 +69,7 @@ fn convert(func: &mut Function, in_loop: bool) -> usize {
         let Term::Branch { cond, then, els } = func.blocks[b].term.clone() else { continue };
         let arm = |e: &Edge| Arm::find(func, &cfg, e).filter(|arm| arm.is_cheap(func));
         let (x, y) = (arm(&then), arm(&els));
+        // A diamond, a triangle with either arm, or two edges to one block that differ in their arguments.
         let (x, y) = match (x, y) {
             _ if then.block == els.block => (Arm::none(then), Arm::none(els)),
             (Some(x), Some(y)) if x.out.block == y.out.block => (x, y),
@@ -136,8 +137,11 @@ fn merge_condition(
         let is_small = || computed(func, &insts) <= most && insts.iter().all(|&i| is_cheap(&func.insts[i].op));
         let Term::Branch { cond: last, then: yes, els: no } = func.blocks[from].term.clone() else { continue };
         let (arm, arm_sense) = if &no == skip { (&yes, true) } else { (&no, false) };
+        // Edges are compared with their arguments: past the arm, both branches must hand the same values to the join,
+        // as one edge stands for both after this.
         let skips = if arm_sense { &no == skip } else { &yes == skip };
         let joins = || Arm::find(func, cfg, arm).is_some_and(|a| a.out.block == skip.block && is_arm(func, &a, &insts));
+        // The block of the second part is emptied below, so nothing else may come to it.
         if !own || !skips || !joins() || !is_small() {
             continue;
         }
@@ -211,6 +215,7 @@ fn choose(func: &mut Function, b: Block, cond: Value, x: &Arm, y: &Arm, most: us
     let differ: Vec<(Value, Value)> = x.out.args.iter().copied().zip(y.out.args.iter().copied()).collect();
     let chosen = differ.iter().filter(|(x, y)| x != y).count();
     let scalars = differ.iter().all(|&(v, w)| v == w || !(func.ty(v).is_ptr() || func.ty(v).is_vector()));
+    // A jump back to `b` itself would be a loop without its test.
     if x.out.block == b || chosen > MAX_VALUES || !scalars || x.size(func) + y.size(func) > most {
         return false;
     }

@@ -44,6 +44,8 @@ fn decide(func: &mut Function) -> usize {
     for k in 0..func.layout.len() {
         let b = func.layout[k];
         let new = match &func.blocks[b].term {
+            // Edges are equal only with their arguments: other arguments make a select of the branch, which `select`
+            // decides.
             Term::Branch { then, els, .. } if then == els => Some(Term::Jump(then.clone())),
             Term::Branch { cond, then, els } => match func.def_inst(*cond).map(|i| &func.insts[i]) {
                 Some(data) => match data.op {
@@ -92,6 +94,7 @@ fn thread(func: &mut Function) -> usize {
                 Term::Branch { .. } | Term::Switch { .. } => small && !header(),
                 _ => false,
             };
+            // A block whose values others use must run before them, on every path.
             kind && cfg.is_reachable(b) && b != func.entry() && own.into_iter().all(|v| !used_elsewhere[v.index()])
         })
         .collect();
@@ -123,6 +126,7 @@ fn past(func: &Function, e: &Edge) -> Option<Edge> {
     let block = &func.blocks[e.block];
     let mut known: FxHashMap<Value, u64> = FxHashMap::default();
     let bits = |v: Value, known: &FxHashMap<Value, u64>| {
+        // A parameter of the block is known by what this edge hands over.
         let v = util::param_of(func, v, e.block).map_or(v, |k| e.args[k]);
         func.const_bits(v).or_else(|| known.get(&v).copied())
     };
@@ -178,6 +182,7 @@ fn join(func: &mut Function) -> usize {
         if gone[b.index()] {
             continue;
         }
+        // A whole chain at once: after each merge the block ends as the merged one did.
         while let Term::Jump(e) = &func.blocks[b].term {
             let (next, args) = (e.block, e.args.clone());
             if ways[next.index()] != 1 || next == b {

@@ -63,6 +63,7 @@ pub fn run(module: &mut Module, f: FuncRef) -> usize {
     let mut changed = 0;
     let mut next = 0;
     // The cases that a table leaves are in a new block at the end.
+    // The layout grows while it is walked, so that the rest of a large `switch` may become a second table.
     while let Some(&b) = module.funcs[f].layout.get(next) {
         if let Some(table) = find(&module.funcs[f], b) {
             rewrite(module, f, b, table);
@@ -83,9 +84,12 @@ fn share_returns(func: &mut Function) {
     for k in 0..func.layout.len() {
         let b = func.layout[k];
         let Term::Switch { cases, .. } = &func.blocks[b].term else { continue };
+        // `case 1: return 10; case 2: return 20; …` has a block for each case. With one block that returns its
+        // parameter, the edges have one target and differ in their arguments, as a table needs it.
         if cases.iter().filter(|(_, e)| returned(func, e.block).is_some()).count() < MIN_CASES {
             continue;
         }
+        // Taken out of the function, which is borrowed for the new block.
         let mut term = std::mem::replace(&mut func.blocks[b].term, Term::Unreachable);
         for e in term.edges_mut() {
             if let Some(v) = returned(func, e.block) {
@@ -111,10 +115,12 @@ fn find(func: &Function, b: Block) -> Option<Table> {
     if cases.len() < MIN_CASES {
         return None;
     }
+    // One table has one target. The target of most cases leaves the fewest cases to comparisons.
     let to = most_frequent(cases.iter().map(|(_, e)| e.block))?;
     let (mut taken, mut rest): (Vec<&(u64, Edge)>, Vec<_>) = cases.iter().partition(|(_, e)| e.block == to);
     let count = func.blocks[to].params.len();
     let first_args = &taken.first()?.1.args;
+    // An argument that all edges share need not be a constant, and needs no table.
     let is_same: Vec<bool> = (0..count).map(|k| taken.iter().all(|(_, e)| e.args[k] == first_args[k])).collect();
     // The elements of an edge's loaded arguments, if all are constants.
     let elements = |e: &Edge| -> Option<Vec<Option<Vec<u8>>>> {
@@ -135,6 +141,7 @@ fn find(func: &Function, b: Block) -> Option<Table> {
     let signed = |bits: u64| ((bits << shift) as i64) >> shift;
     let least = taken.iter().map(|c| signed(c.0)).min()?;
     let greatest = taken.iter().map(|c| signed(c.0)).max()?;
+    // As an unsigned number, since the distance of two numbers of 64 bits may not fit a signed one.
     let last = greatest.wrapping_sub(least) as u64;
     // A sparse table would be mostly gaps.
     if last / MAX_SPARSITY >= taken.len() as u64 {
@@ -143,6 +150,7 @@ fn find(func: &Function, b: Block) -> Option<Table> {
     // All other values may take the table's last element only if they lead to the same block, and no case does
     // otherwise.
     let others = if default.block == to && (0..count).all(|k| !is_same[k] || default.args[k] == first_args[k]) {
+        // A case of `rest` has no row of its own, so that it would read the element of all other values.
         elements(default).filter(|_| rest.is_empty())
     } else {
         None
@@ -156,6 +164,7 @@ fn find(func: &Function, b: Block) -> Option<Table> {
         })
         .collect();
     let rows = taken.iter().map(|(bits, e)| (Some(position(*bits)), elements(e)));
+    // `None` as the position is the row of all other values, which `rewrite` puts at the end and into the gaps.
     for (at, row) in rows.chain([(None, others.clone())]) {
         if let Some(at) = at {
             present[at as usize] = true;
@@ -168,6 +177,7 @@ fn find(func: &Function, b: Block) -> Option<Table> {
     }
     let is_small = |arg: &Argument| match arg {
         Argument::Same(_) => true,
+        // `last + 1` elements of cases, and the one of all other values.
         Argument::Loaded(ty, _) => (last + 2) * u64::from(ty.bytes()) <= MAX_BYTES,
     };
     if !args.iter().all(is_small) || last >= MAX_BYTES {
@@ -200,9 +210,11 @@ fn element(func: &Function, v: Value) -> Option<Vec<u8>> {
 
 fn rewrite(module: &mut Module, f: FuncRef, b: Block, table: Table) {
     let Table { value, to, args, first, present, rest } = table;
+    // All tables are made first: they borrow the module, and the builder below borrows the function.
     let span = module.funcs[f].blocks[b].term_span;
     let count = present.len() as u64;
     let has_gaps = present.contains(&false);
+    // Where all other values share the target of the cases, a gap just holds their element, and no test is needed.
     let gaps = (rest.is_some() && has_gaps).then(|| {
         let bytes: Vec<u8> = present.iter().map(|&is| u8::from(is)).collect();
         const_arrays::data(module, f, count, 1, &bytes)
@@ -231,6 +243,8 @@ fn rewrite(module: &mut Module, f: FuncRef, b: Block, table: Table) {
             index = builder.binary(BinOp::Umin, index, last);
         }
         Some((cases, default)) => {
+            // Values without an element go to `other`, which keeps the default and the cases that have no row. First
+            // the length of the table is tested, then the table of gaps, so that no load is out of bounds.
             let other = builder.func.add_block();
             let term = match cases.is_empty() {
                 true => Term::Jump(default),
@@ -260,6 +274,7 @@ fn rewrite(module: &mut Module, f: FuncRef, b: Block, table: Table) {
             Source::Loaded(ty, global) => load(&mut builder, global, ty, index),
         })
         .collect();
+    // The branches have moved the builder on, from `b` to the block behind the last test.
     let at = builder.block;
     func.set_term(at, Term::Jump(Edge::new(to, args)), span);
 }
@@ -269,6 +284,7 @@ fn index(b: &mut Builder<'_>, value: Value, first: u64) -> Value {
     let ty = b.ty(value);
     let first = b.iconst(ty, first);
     let index = b.binary(BinOp::Sub, value, first);
+    // For a `switch` over a `uchar` with all 256 cases, the length of the table is no number of 8 bits.
     if ty.scalar.bits() < 32 { b.cast(CastOp::Zext, index, Type::I32) } else { index }
 }
 
@@ -284,6 +300,8 @@ fn branch(b: &mut Builder<'_>, cond: Value, other: Block, span: Span) {
 fn load(b: &mut Builder<'_>, global: GlobalRef, ty: Type, index: Value) -> Value {
     let index = if b.ty(index).scalar == Scalar::I64 { index } else { b.cast(CastOp::Zext, index, Type::I64) };
     let size = b.iconst(Type::I64, u64::from(ty.bytes()));
+    // The index is at most the length of the table here, by the minimum or by the branch, and a table has at most
+    // `MAX_BYTES`, so the product does not wrap.
     let offset = b.binary_flags(BinOp::Mul, index, size, Flags::NSW);
     let base = b.global_addr(global, Space::Constant);
     let address = b.ptr_add(base, offset);

@@ -14,6 +14,7 @@ pub(crate) struct Renames {
 impl Renames {
     /// From now on `from` means `to`.
     pub fn set(&mut self, from: Value, to: Value) {
+        // The end of the chain, so that a value never comes to mean itself: that would be a cycle.
         let to = self.get(to);
         if to == from {
             return;

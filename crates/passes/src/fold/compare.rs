@@ -42,6 +42,7 @@ impl Folder<'_> {
                 _ => Folded::Keep,
             };
         }
+        // The rules below look through extensions and selects of numbers, and only for equality.
         if !matches!(cc, IntCc::Eq | IntCc::Ne) || ty.is_ptr() {
             return Folded::Keep;
         }
@@ -57,6 +58,7 @@ impl Folder<'_> {
                 let (op, x) = (*op, args[0]);
                 let narrow = self.func.ty(x);
                 let low = c & narrow.scalar.mask();
+                // The constant is no extension of anything: `(int)b == 300` for a `uchar` is false.
                 if eval::cast(op, narrow.scalar, ty.scalar, low) != c {
                     return Folded::Const((cc == IntCc::Ne).into());
                 }
@@ -71,6 +73,7 @@ impl Folder<'_> {
                 if self.func.ty(truth).lanes != ty.lanes {
                     return Folded::Keep;
                 }
+                // `(a < b ? 1 : 0) != 0`, as C has it for the value of a comparison, is the comparison again.
                 match ((x == c) == (cc == IntCc::Eq), (y == c) == (cc == IntCc::Eq)) {
                     (true, true) => Folded::Const(1),
                     (false, false) => Folded::Const(0),

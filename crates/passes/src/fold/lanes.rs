@@ -27,7 +27,9 @@ impl Folder<'_> {
     /// A masked load of consecutive lanes.
     pub(super) fn masked_load(&mut self, p: Value, mask: Value, align: u32, flags: Flags) -> Folded {
         match self.bits(mask) {
+            // Lanes that are off load 0.
             Some(0) => Folded::Const(0),
+            // A constant mask has the same bit in every lane, so all lanes are on.
             Some(_) => Folded::Becomes(Op::Load { align }, smallvec![p], flags),
             None => Folded::Keep,
         }
@@ -76,6 +78,7 @@ impl Folder<'_> {
         let (Op::PtrAdd, args) = self.def(p)? else { return None };
         let (Op::Splat, base) = self.def(args[0])? else { return None };
         let size = u64::from(ty.scalar.bytes());
+        // Lane `i` is at `base + i·size`: the offsets are the lane numbers, times the size of an element.
         let step = match self.def(args[1])? {
             (Op::Iota, _) => 1,
             (Op::Binary(op), by) if matches!(self.def(by[0]), Some((Op::Iota, _))) => match (op, self.bits(by[1])?) {
@@ -98,6 +101,7 @@ impl Folder<'_> {
         let ty = self.func.ty(a);
         let c = self.bits(b)?;
         let (Op::Iota, _) = self.def(a)? else { return None };
+        // `iota < 16` of sixteen lanes is a mask that is all on.
         let lane = |i: u64| eval::icmp(cc, ty.scalar, i & ty.scalar.mask(), c);
         let first = lane(0);
         (1..u64::from(ty.lanes)).all(|i| lane(i) == first).then_some(first)

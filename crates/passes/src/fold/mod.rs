@@ -25,6 +25,7 @@ pub fn run(func: &mut Function) -> usize {
     let mut renames = Renames::default();
     let mut changed = 0;
     for &b in cfg.rpo() {
+        // Rules may emit instructions in front of the one that they fold, so the block is written anew.
         let insts = std::mem::take(&mut func.blocks[b].insts);
         let mut folder = Folder { func, out: Vec::with_capacity(insts.len()) };
         for inst in insts {
@@ -108,6 +109,7 @@ impl Folder<'_> {
     }
 
     fn step(&mut self, inst: Inst, ty: Type) -> Folded {
+        // Before any rule: with constant operands, `eval` gives the result.
         if let Some(bits) = self.constant(inst, ty) {
             return Folded::Const(bits);
         }
@@ -143,6 +145,7 @@ impl Folder<'_> {
     fn constant(&self, inst: Inst, ty: Type) -> Option<u64> {
         let data = &self.func.insts[inst];
         let mut bits = smallvec::SmallVec::<[u64; 4]>::new();
+        // A constant itself, or a query, has nothing to compute.
         if data.args.is_empty() {
             return None;
         }
@@ -202,6 +205,7 @@ pub(crate) fn lane(op: &Op, from: Type, to: Type, bits: &[u64]) -> Option<u64> {
         (Op::Fma, &[a, b, c]) => eval::fma(to.scalar, a, b, c),
         (Op::Icmp(cc), &[a, b]) => eval::icmp(*cc, from.scalar, a, b).into(),
         (Op::Fcmp(cc), &[a, b]) => eval::fcmp(*cc, from.scalar, a, b).into(),
+        // A bitcast between different numbers of lanes has no lane of its own for each lane of the result.
         (Op::Cast(op), &[a]) if from.lanes == to.lanes => eval::cast(*op, from.scalar, to.scalar, a),
         (Op::Select, &[c, a, b]) => {
             if c == 1 {
@@ -212,6 +216,7 @@ pub(crate) fn lane(op: &Op, from: Type, to: Type, bits: &[u64]) -> Option<u64> {
         }
         (Op::PtrAdd, &[a, b]) => a.wrapping_add(b),
         (Op::Extract | Op::Splat, &[a, ..]) => a,
+        // All lanes have the same bit, so any, all and each are one.
         (Op::Any | Op::All, &[a]) => a,
         // The verifier allows 64 lanes at most.
         (Op::Ballot, &[a]) => a * (u64::MAX >> (64 - u32::from(from.lanes).clamp(1, 64))),

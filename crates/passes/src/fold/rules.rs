@@ -36,6 +36,7 @@ impl Folder<'_> {
             (UnOp::Fabs, Op::Unary(UnOp::Fneg), Some(x)) => {
                 Folded::Becomes(Op::Unary(UnOp::Fabs), smallvec![x], Flags::empty())
             }
+            // Integers are totally ordered, so every comparison has its opposite.
             (UnOp::Not, Op::Icmp(cc), Some(x)) if self.func.ty(a).scalar == Scalar::I1 => {
                 let (cc, y) = (cc.negated(), args[1]);
                 Folded::Becomes(Op::Icmp(cc), smallvec![x, y], Flags::empty())
@@ -57,6 +58,7 @@ impl Folder<'_> {
 
     pub(super) fn binary(&mut self, op: BinOp, a: Value, b: Value, ty: Type, flags: Flags) -> Folded {
         let (ca, cb) = (self.bits(a), self.bits(b));
+        // Constants go to the right, so that each rule looks for them on one side only.
         if ca.is_some() && cb.is_none() && commutes(op) {
             return Folded::Becomes(Op::Binary(op), smallvec![b, a], flags);
         }
@@ -74,6 +76,7 @@ impl Folder<'_> {
             (BinOp::Fmul | BinOp::Fdiv, Some(c)) if c == one => Folded::Is(a),
             // `x + -0` is `x` for every `x`; `x + 0` makes `-0` a `+0`.
             (BinOp::Fadd, Some(c)) if c == sign || c == 0 && flags.contains(Flags::NSZ) => Folded::Is(a),
+            // `x - (+0)` is `x`, also for `-0`; `x - (-0)` would make `-0` a `+0`.
             (BinOp::Fsub, Some(0)) => Folded::Is(a),
             _ => Folded::Keep,
         }
@@ -91,6 +94,7 @@ impl Folder<'_> {
         flags: Flags,
     ) -> Folded {
         let mask = ty.scalar.mask();
+        // Not for floats: `x - x` is a NaN for an infinity.
         if a == b {
             match op {
                 BinOp::Sub | BinOp::Xor => return Folded::Const(0),
@@ -157,6 +161,8 @@ impl Folder<'_> {
         let mut kept = flags & inner & Flags::NUW | flags & Flags::SPECULATED;
         let (sc, sd) = (eval::signed(ty.scalar, c), eval::signed(ty.scalar, d));
         let sum = eval::binary(op, ty.scalar, d, c);
+        // `(x + 3) + 4` steps in one direction: if neither step wraps, nor `3 + 4`, then `x + 7` does not. `(x + 3) -
+        // 4` says nothing of `x - 1`.
         let same_way = op == BinOp::Add && (sc < 0) == (sd < 0) && (eval::signed(ty.scalar, sum) < 0) == (sc < 0);
         if same_way {
             kept |= flags & inner & Flags::NSW;
@@ -191,6 +197,8 @@ impl Folder<'_> {
             (CastOp::Zext, CastOp::Zext) | (CastOp::Sext, CastOp::Zext) => cast(CastOp::Zext),
             (CastOp::Sext, CastOp::Sext) => cast(CastOp::Sext),
             (CastOp::Bitcast, CastOp::Bitcast) => cast(CastOp::Bitcast),
+            // A cast to a generic pointer takes its tag from the space that it comes from, so the inner cast must stay
+            // for it.
             (CastOp::Space, CastOp::Space) if !is_generic(ty) => cast(CastOp::Space),
             // A generic pointer has a tag, which an integer has not.
             (CastOp::IntToPtr, CastOp::PtrToInt) if source == ty && !is_generic(ty) => Folded::Is(x),
@@ -226,6 +234,7 @@ impl Folder<'_> {
         let Some((&Op::Binary(op @ (Add | And | Mul | Or | Sub | Xor)), &[x, y])) = self.def(a) else {
             return Folded::Keep;
         };
+        // The low half of these operations depends on the low halves of the operands alone.
         let low = |f: &Self, v: Value| match f.cast_of(v) {
             Some((CastOp::Zext | CastOp::Sext, x)) if f.func.ty(x) == ty => Some(x),
             _ => None,
@@ -240,6 +249,7 @@ impl Folder<'_> {
             (None, Some(bits)) => self.iconst(ty, bits),
             (None, None) => self.emit(Op::Cast(CastOp::Trunc), smallvec![wide], ty),
         });
+        // Without flags: that the wide sum does not wrap says nothing of the narrow one.
         Folded::Becomes(Op::Binary(op), args.collect(), Flags::empty())
     }
 
@@ -260,6 +270,7 @@ impl Folder<'_> {
                 _ => {}
             }
         }
+        // One form for both senses, so that `cse` and the rules above find equal selects.
         if let Some((Op::Unary(UnOp::Not), args)) = self.def(c) {
             let args = smallvec![args[0], b, a];
             return Folded::Becomes(Op::Select, args, Flags::empty());

@@ -19,6 +19,7 @@ impl Folder<'_> {
 
     pub(super) fn extract(&mut self, v: Value, lane: Value) -> Folded {
         let lanes = self.func.ty(v).lanes;
+        // Whatever the index is, also an unknown one.
         if let Some((Op::Splat, args)) = self.def(v) {
             return Folded::Is(args[0]);
         }
@@ -34,6 +35,7 @@ impl Folder<'_> {
                 match self.lane_number(at, lanes) {
                     Some(at) if at == k => Folded::Is(x),
                     Some(_) => Folded::Becomes(Op::Extract, smallvec![base, lane], Flags::empty()),
+                    // The insertion may have written this lane or another one.
                     None => Folded::Keep,
                 }
             }
@@ -52,6 +54,7 @@ impl Folder<'_> {
             Some((Op::Build | Op::Splat | Op::Const(_), _)) => true,
             Some((op, args)) if depth > 0 && op.is_lane_wise() => {
                 let same_lanes = |a: Value| self.func.ty(a).lanes == self.func.ty(v).lanes;
+                // A `select` by one condition for the whole vector has an operand of another shape.
                 args.iter().all(|&a| same_lanes(a) && self.has_components(a, depth - 1))
             }
             _ => false,
@@ -99,6 +102,7 @@ impl Folder<'_> {
         if ty.lanes > MAX_LANES {
             return Folded::Keep;
         }
+        // A chain of insertions becomes one `build`, whose lanes later extractions find directly.
         match self.lanes(v) {
             Some(mut lanes) => {
                 lanes[usize::from(k)] = x;
@@ -139,6 +143,7 @@ impl Folder<'_> {
         };
         let bytes: Vec<u8> =
             bits.iter().flat_map(|b| b.to_le_bytes().into_iter().take(from.scalar.bytes() as usize)).collect();
+        // Little-endian, as memory is.
         let number = |b: &[u8]| b.iter().rev().fold(0u64, |n, &byte| n << 8 | u64::from(byte));
         let numbers: Vec<u64> = bytes.chunks_exact(ty.scalar.bytes() as usize).map(number).collect();
         match numbers[..] {

@@ -36,6 +36,7 @@ pub(crate) fn join_latches(func: &mut Function, is_candidate: impl Fn(&Function,
         // Only what differs between the back edges needs a parameter of the new block.
         let differs: Vec<bool> =
             (0..first.args.len()).map(|k| rest.iter().any(|e| e.args[k] != first.args[k])).collect();
+        // A new latch to which all the old ones go.
         let end = func.add_loose_block();
         let mut args = first.args.clone();
         for (k, arg) in args.iter_mut().enumerate().filter(|(k, _)| differs[*k]) {
@@ -49,6 +50,7 @@ pub(crate) fn join_latches(func: &mut Function, is_candidate: impl Fn(&Function,
             }
         }
         func.set_term(end, Term::Jump(Edge::new(l.header, args)), Span::NONE);
+        // Behind the blocks of the loop in the layout, so that definitions come before uses in the text.
         let last = l.blocks.iter().filter_map(|b| func.layout.iter().position(|x| x == b)).max();
         func.layout.insert(last.map_or(func.layout.len(), |at| at + 1), end);
     }
@@ -90,6 +92,7 @@ pub(crate) fn count(
     let before: Vec<_> =
         cfg.preds(l.header).iter().filter(|p| !l.blocks.contains(p)).flat_map(|&p| edges_to_header(p)).collect();
     let after = edges_to_header(latch);
+    // One edge into the loop and one back: otherwise the initial values, or the next ones, would depend on the way.
     let ([first], [next]) = (before.as_slice(), after.as_slice()) else { return None };
     let params = &func.blocks[l.header].params;
     let constant = |known: &Known, v: Value| known.get(&v).copied().or_else(|| func.const_bits(v));
@@ -110,6 +113,7 @@ pub(crate) fn count(
         each(&known);
         // All arguments are read before any parameter changes, as on an edge.
         let values: Vec<_> = params.iter().zip(&next.args).map(|(&p, &a)| (p, constant(&known, a))).collect();
+        // Everything else is forgotten: what the last iteration computed is another value in the next one.
         known = outside.clone();
         known.extend(values.into_iter().filter_map(|(p, bits)| Some((p, bits?))));
     }
@@ -130,12 +134,15 @@ pub(crate) fn unroll(func: &mut Function, l: &Loop, leaving: Block, trips: usize
     // After the loop in block order, so that definitions come before uses in the text.
     let in_order = blocks.iter().filter_map(|b| func.layout.iter().position(|x| x == b)).max().unwrap_or(0);
     let params = func.blocks[l.header].params.clone();
+    // The last iteration ends at `leaving`, so that what follows there need not be copied.
     let last_blocks = until(func, l, leaving);
     // The copies of values and blocks in each iteration: in the first, they themselves.
     let mut maps = vec![CloneMap::default()];
     let mut new = Vec::new();
     for trip in 1..=trips {
         let before = &maps[trip - 1];
+        // A header's parameter is, in this copy, what the iteration before handed to it, so the copies have no
+        // parameters.
         let begin = next.args.iter().map(|&a| before.value(a)).collect::<Vec<_>>();
         let mut map = CloneMap::new(params.iter().copied().zip(begin));
         new.extend(map.clone_blocks(func, if trip == trips { &last_blocks } else { &blocks }));
@@ -151,6 +158,7 @@ pub(crate) fn unroll(func: &mut Function, l: &Loop, leaving: Block, trips: usize
         let stay = func.blocks[from].term.edges().into_iter().find(|e| e.block != exit.block).cloned();
         stay.into_iter().for_each(|stay| func.set_term(from, Term::Jump(stay), Span::NONE));
     }
+    // What is left of the loop in the last copy: the edge out of it.
     let last = &maps[trips];
     func.set_term(last.block(leaving), last.term(&Term::Jump(exit)), Span::NONE);
     let outside: Vec<Block> = func.layout.iter().copied().filter(|b| !blocks.contains(b)).collect();
@@ -201,6 +209,7 @@ fn restore_ssa(func: &mut Function, l: &Loop, maps: &[CloneMap], outside: Vec<Bl
         let now: Vec<(Value, Value)> = used
             .into_iter()
             .map(|v| {
+                // Each value of the loop that is used outside is a variable, which each iteration assigns at its block.
                 let var = *vars.entry(v).or_insert_with(|| {
                     let var = ssa.var(func.ty(v));
                     for (number, map) in maps.iter().enumerate() {

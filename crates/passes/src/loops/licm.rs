@@ -24,6 +24,7 @@ pub fn run(func: &mut Function) -> usize {
     if headers.is_empty() {
         return 0;
     }
+    // What moves goes to the end of a block that runs exactly when the loop is entered.
     for &h in &headers {
         add_preheader(func, &cfg, &dom, h);
     }
@@ -35,9 +36,11 @@ pub fn run(func: &mut Function) -> usize {
     let mut changed = 0;
     // Inner loops first: an operation may move out of several loops.
     for (n, l) in Loops::new(func, &cfg, &dom).loops.iter().enumerate().rev() {
+        // The blocks of inner loops get the number of this loop again: they are inside of it too.
         l.blocks.iter().for_each(|b| inside[b.index()] = n);
         let Some(&before) = cfg.preds(l.header).iter().find(|&&p| inside[p.index()] != n) else { continue };
         let begins = begins(func, &cfg, l);
+        // In reverse postorder: what an instruction needs has moved before the instruction is looked at.
         for &b in &l.blocks {
             let always_runs = l.latches.iter().all(|&latch| dom.dominates(b, latch));
             let is_before = |from: Block| dom.dominates(b, from) || from == l.header && begins;
@@ -49,7 +52,10 @@ pub fn run(func: &mut Function) -> usize {
                 let speculatable = always_runs || !matches!(data.op, Op::PureCall(_));
                 let movable = data.op.is_pure() && speculatable && data.args.iter().all(outside);
                 let Some(r) = data.result.filter(|_| movable) else { return true };
+                // Operations that use the result may follow in this same sweep.
                 home[r.index()] = Some(before);
+                // The preheader executes the operation also where the source does not, so its promises are limited to
+                // the uses.
                 if !is_executed {
                     func.insts[i].flags = func.insts[i].flags.speculated();
                 }

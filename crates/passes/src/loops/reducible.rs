@@ -45,6 +45,7 @@ pub fn run(func: &mut Function) -> usize {
         if changed == 0 {
             util::remove_unreachable(func);
         }
+        // One cycle at a time: the new blocks make the analyses stale.
         let Some(cycle) = find(func, &cfg) else { break };
         give_one_entry(func, &cycle);
         changed += 1;
@@ -68,7 +69,7 @@ fn find(func: &Function, cfg: &Cfg) -> Option<Cycle> {
             let entered = |b: &&Block| cfg.preds(**b).iter().any(|p| !is_in(p));
             let entries: Vec<Block> = cycle.iter().filter(entered).copied().collect();
             match entries[..] {
-                // Without its header, the rest of the component may have cycles.
+                // One entry: a natural loop. Without its header, the rest of the component may have cycles.
                 [header] => parts.push(cycle.into_iter().filter(|&b| b != header).collect()),
                 _ => return Some(Cycle { blocks: cycle, entries }),
             }
@@ -114,6 +115,7 @@ fn cycles(func: &Function, cfg: &Cfg, blocks: &[Block]) -> Vec<Vec<Block>> {
             }
         }
     }
+    // The second search, along backward edges.
     let mut left = membership(blocks);
     let mut found = Vec::new();
     for &root in order.iter().rev() {
@@ -127,6 +129,7 @@ fn cycles(func: &Function, cfg: &Cfg, blocks: &[Block]) -> Vec<Vec<Block>> {
             let new = cfg.preds(b).iter().filter(|p| left.get_mut(p.index()).is_some_and(std::mem::take));
             part.extend(new.copied().collect::<Vec<_>>());
         }
+        // A block alone is a cycle only if it jumps to itself.
         if part.len() > 1 || func.blocks[root].term.edges().iter().any(|e| e.block == root) {
             found.push(part);
         }
@@ -138,6 +141,7 @@ fn give_one_entry(func: &mut Function, cycle: &Cycle) {
     let inside = membership(&cycle.blocks);
     // First of all, because the new block takes away that definitions dominate their uses.
     spill(func, &inside);
+    // The entries lose their parameters: the new header passes nothing, and an edge stores its arguments instead.
     let slots: FxHashMap<Block, (u64, Vec<Slot>)> = cycle
         .entries
         .iter()
@@ -150,6 +154,7 @@ fn give_one_entry(func: &mut Function, cycle: &Cycle) {
     let chosen = Slot::new(func, Type::I32);
     let door = func.add_block();
     for b in func.layout.clone() {
+        // It has no terminator yet.
         if b == door {
             continue;
         }
@@ -177,6 +182,7 @@ fn give_one_entry(func: &mut Function, cycle: &Cycle) {
     let to = |b: &Block| Edge::new(*b, []);
     if let [first, rest @ ..] = &cycle.entries[..] {
         let cases = (1..).zip(rest.iter().map(to)).collect();
+        // The first entry is the default, so that the `switch` needs no way for numbers that do not occur.
         Builder::new(func, door).term(Term::Switch { value, cases, default: to(first) });
     }
 }
@@ -216,6 +222,7 @@ fn spill(func: &mut Function, inside: &[bool]) {
     // The order of a hash map must not show in the code.
     spilled.sort_by_key(|(v, _)| *v);
     for (v, slot) in spilled {
+        // A parameter is stored at the start of its block, an instruction's result right behind the instruction.
         let ValueDef::Inst(def) = func.values[v].def else {
             slot.store_at(func, home[&v], 0, v);
             continue;
@@ -252,6 +259,7 @@ struct Slot {
 impl Slot {
     fn new(func: &mut Function, ty: Type) -> Slot {
         let entry = func.entry();
+        // Before all other instructions of the entry, so that the address dominates every use.
         let behind = std::mem::take(&mut func.blocks[entry].insts);
         let size = u64::from(in_memory(ty).bytes());
         let address = Builder::new(func, entry).alloca(size, size.next_power_of_two() as u32);

@@ -77,6 +77,7 @@ pub fn run(func: &mut Function) -> usize {
         growth += plan.growth;
         growth <= GROWTH
     };
+    // All plans first, since the analyses know the function as it is now. Innermost loops share no block.
     let plans = loops.without_inner().filter_map(|l| plan(func, &cfg, l));
     let plans: Vec<Plan> = plans.take_while(|plan| fits(plan)).collect();
     plans.iter().for_each(|plan| carry_out(func, plan));
@@ -202,6 +203,7 @@ impl Steps {
         let unrolled = func.add_loose_block();
         let in_header = func.blocks[header].params.clone();
         let params: Vec<Value> = in_header.iter().map(|&p| func.add_block_param(unrolled, func.ty(p))).collect();
+        // With two counts, `rest` is the header of the unrolled loop that was put in front before.
         func.blocks[self.before].term.redirect(rest, unrolled);
         let cc = if self.reading == Ext::Signed { IntCc::Slt } else { IntCc::Ult };
         let cc = if self.descends() { cc.swapped() } else { cc };
@@ -231,6 +233,8 @@ fn unroll(func: &mut Function, plan: &Plan, count: usize, hoisted: &FxHashSet<In
     let in_body = func.blocks[plan.body].params.clone();
     let back = args_of(func, plan.body, plan.header);
     let insts = Vec::from_iter(func.insts_in(&[plan.header, plan.body]).map(|(i, _)| i));
+    // Two rounds over all iterations: first what is hoisted, for each of them, then the rest, in the order of the
+    // source. A map keeps what the first round has copied for the second one.
     let mut maps = vec![CloneMap::default(); count];
     for is_hoisted in [true, false] {
         let mut args = params.clone();
@@ -265,6 +269,7 @@ fn unroll(func: &mut Function, plan: &Plan, count: usize, hoisted: &FxHashSet<In
 fn hoisted(func: &Function, plan: &Plan) -> FxHashSet<Inst> {
     let blocks = [plan.header, plan.body];
     let insts = || func.insts_in(&blocks);
+    // Only local and private memory is written, which no load of global or constant memory reads.
     let writes_elsewhere = insts().all(|(_, data)| match data.op {
         Op::Store { .. } | Op::AtomicRmw { order: Order::Relaxed, .. } => {
             matches!(func.ty(data.args[0]).space(), Some(Space::Local | Space::Private))
@@ -291,6 +296,7 @@ fn hoisted(func: &Function, plan: &Plan) -> FxHashSet<Inst> {
     let needs = |i: Inst| func.insts[i].args.iter().filter_map(|&v| maker(v));
 
     let mut movable: FxHashSet<Inst> = insts().filter(|(_, data)| is_movable(data)).map(|(i, _)| i).collect();
+    // A greatest fixed point: an instruction whose operand must stay stays too, until no more are found.
     loop {
         let waits = |i: &Inst| needs(*i).any(|needed| !movable.contains(&needed));
         let waiting = Vec::from_iter(movable.iter().copied().filter(waits));
@@ -300,6 +306,8 @@ fn hoisted(func: &Function, plan: &Plan) -> FxHashSet<Inst> {
         movable.retain(|i| !waiting.contains(i));
     }
     let loads = movable.iter().copied().filter(|&i| matches!(func.insts[i].op, Op::Load { .. }));
+    // Of what could move, only what the loads and the counter need: other early values would occupy registers for
+    // nothing.
     let mut stack = Vec::from_iter(loads.chain(func.def_inst(back[plan.steps.test.index])));
     let mut hoisted = FxHashSet::default();
     while let Some(i) = stack.pop() {

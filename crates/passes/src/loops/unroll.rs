@@ -44,6 +44,7 @@ const ARRAY: u64 = 64;
 
 /// Runs the pass. Returns how often it changed something.
 pub fn run(func: &mut Function, others: &RunOthers<'_>) -> usize {
+    // Only loops with one latch can be counted and copied.
     let mut changed = join_latches(func, |func, l| leaves_at_header(l) && indexed(func, l) == Indexed::Array);
     let mut growth = 0;
     loop {
@@ -52,6 +53,7 @@ pub fn run(func: &mut Function, others: &RunOthers<'_>) -> usize {
         let loops = Loops::new(func, &cfg, &dom);
         let before = changed;
         for l in loops.without_inner() {
+            // Innermost loops share no block, so that unrolling one leaves the others as the analysis found them.
             let memory = indexed(func, l);
             let around = l.parent.map(|p| &loops.loops[p]).filter(|_| memory == Indexed::Array);
             if let Some(around) = around
@@ -67,6 +69,7 @@ pub fn run(func: &mut Function, others: &RunOthers<'_>) -> usize {
                 }
                 continue;
             }
+            // The first reason that holds decides how long the copies may get; a loop without a reason stays.
             let (most, size_of_all) = match () {
                 () if memory == Indexed::Array => (MAX_TRIPS, SIZE),
                 () if reads_tiles(func, l) => (MAX_TRIPS, SIZE),
@@ -82,6 +85,7 @@ pub fn run(func: &mut Function, others: &RunOthers<'_>) -> usize {
                 changed += 1;
             }
         }
+        // Another round, as a loop whose inner loops are gone is an innermost one now.
         if changed == before {
             break;
         }
@@ -114,6 +118,8 @@ fn nest(func: &Function, cfg: &Cfg, loops: &Loops, around: &Loop, l: &Loop) -> O
     if !leaves_at_header(l) || !leaves_at_header(around) {
         return None;
     }
+    // Each iteration of the outer loop is evaluated, and in each the inner one with what is known there: the number of
+    // inner iterations is a sum, `n·(n - 1)/2` in a sort, not a product.
     let (mut inner, mut counted) = (0, true);
     let trips = count(func, cfg, (around, around.header), MAX_TRIPS, Known::default(), &mut |known| match count(
         func,
@@ -128,6 +134,7 @@ fn nest(func: &Function, cfg: &Cfg, loops: &Loops, around: &Loop, l: &Loop) -> O
     })?;
     let (inside, all) = (size(func, l), size(func, around));
     let becomes = inner * inside + trips * (all - inside);
+    // The growth is that of the outer loop's copies. The inner loops in them count when their own turn comes.
     (counted && becomes <= NEST_SIZE).then_some((trips, trips * all))
 }
 
@@ -178,6 +185,8 @@ fn indexed(func: &Function, l: &Loop) -> Indexed {
     let mut indexed = Indexed::Nothing;
     for (_, data) in func.insts_in(&l.blocks) {
         if let Some(r) = data.result {
+            // Blocks are in reverse postorder, so operands are known. Parameters of other blocks than the header count
+            // as invariant.
             own[r.index()] = data.args.iter().any(|a| own[a.index()]);
         }
         if !matches!(data.op, Op::Load { .. } | Op::Store { .. }) || !own[data.args[0].index()] {

@@ -85,9 +85,11 @@ fn unroll(func: &mut Function, steps: &Steps, l: &Loop) {
     let mut copies: Vec<Block> = Vec::new();
     let mut heads = Vec::new();
     for number in 0..COUNT {
+        // The parameters of the header are known in each copy: they are what the copy before hands on.
         let mut map = CloneMap::new(in_header.iter().copied().zip(args));
         copies.extend(map.clone_blocks(func, &l.blocks));
         let (head, end) = (map.block(l.header), map.block(latch));
+        // The test of each copy goes: the new header has tested that all the iterations follow.
         let stay = map.term(&Term::Jump(steps.stay(func, l)));
         func.set_term(head, stay, Span::NONE);
         args = back.iter().map(|&v| map.value(v)).collect();

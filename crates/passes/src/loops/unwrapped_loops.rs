@@ -66,6 +66,8 @@ pub fn run(func: &mut Function) -> usize {
 fn plan(func: &Function, cfg: &Cfg, l: &Loop, home: &[Option<Block>]) -> Option<Plan> {
     let test = HeaderTest::of(func, l)?;
     let is_inside = |v: Value| home[v.index()].is_some_and(|b| l.blocks.contains(&b));
+    // In the body, `counter < bound` holds: with a step of one, the next counter is at most the bound and does not
+    // wrap.
     let counts_by_one = l.latches.iter().all(|&latch| {
         let next = func.blocks[latch].term.edges().iter().find(|e| e.block == l.header).map(|e| e.args[test.index]);
         next.and_then(|v| func.def_inst(v)).is_some_and(|i| {
@@ -80,6 +82,7 @@ fn plan(func: &Function, cfg: &Cfg, l: &Loop, home: &[Option<Block>]) -> Option<
     }
     let before = l.predecessor(cfg)?;
     let exit = test.exit;
+    // The block behind the loop gets parameters for what is used after it, so no other block may lead there.
     let has_one_exit =
         l.exits.iter().all(|&(_, to)| to == exit) && cfg.preds(exit).iter().all(|p| l.blocks.contains(p));
     let indices = indices(func, l, &test, &is_inside);
@@ -96,6 +99,7 @@ fn indices(func: &Function, l: &Loop, test: &HeaderTest, is_inside: &dyn Fn(Valu
     let additions = func.insts_in(&l.blocks).filter(|(_, data)| data.op == Op::PtrAdd);
     for (_, data) in additions {
         let mut stack = vec![data.args[1]];
+        // No set of visited values, so that the limit also ends the walk where operands are shared.
         let mut left = 4 * OPERATIONS;
         while let Some(v) = stack.pop()
             && left > 0
@@ -136,7 +140,10 @@ fn operations(
             let data = &func.insts[i];
             let factor = || func.const_bits(data.args[1]).filter(|&c| c > 0);
             match data.op {
+                // The header also runs when the test fails, with a counter that may be larger than the bound.
                 _ if func.blocks[test.header].insts.contains(&i) => return None,
+                // Only operations that grow with each operand: then the value for the bound is the largest of all, and
+                // also of each part.
                 Op::Binary(BinOp::Add) => stack.extend(data.args.iter().copied()),
                 Op::Binary(BinOp::Mul) if factor().is_some() => stack.push(data.args[0]),
                 Op::Binary(BinOp::Shl) if factor().is_some_and(|c| c < 32) => stack.push(data.args[0]),
@@ -189,6 +196,8 @@ fn carry_out(func: &mut Function, plan: &Plan) {
     let copies = map.clone_blocks(func, &plan.blocks);
     for (_, operations) in &plan.indices {
         for &i in operations {
+            // The promise goes into the copy alone. The original loop runs where the check fails, and there an index
+            // may wrap.
             let copy = func.insts[i].result.map(|r| map.value(r)).and_then(|v| func.def_inst(v));
             if let Some(copy) = copy {
                 func.insts[copy].flags |= Flags::NUW;
@@ -239,6 +248,7 @@ fn leave_by_parameters(func: &mut Function, plan: &Plan) {
 
 /// Whether the largest value of each index is less than 2^32.
 fn condition(func: &mut Function, check: Block, plan: &Plan) -> Value {
+    // All checks in one condition, which is computed once for the whole loop.
     let mut all = None;
     // The bound may have another name by now, if a loop before this one makes it.
     let compare = match func.blocks[plan.header].term {
@@ -248,6 +258,8 @@ fn condition(func: &mut Function, check: Block, plan: &Plan) -> Value {
     let bound = compare.and_then(|args| args.iter().copied().find(|&v| v != plan.test.counter));
     let test = HeaderTest { bound: bound.unwrap_or(plan.test.bound), ..plan.test };
     for (index, operations) in &plan.indices {
+        // The bound stands for the counter. It is one more than the counter ever is in the body, so the check is a bit
+        // stricter than it must be.
         let largest = largest(func, check, *index, operations, &test);
         let mut b = Builder::new(func, check);
         let limit = b.iconst(Type::I64, 1 << 32);

@@ -10,6 +10,8 @@ use cloom_ir::{Args, Block, Builder, CastOp, Entity, Flags, Function, Inst, Op, 
 pub(super) fn run(func: &mut Function, slots: &Slots) {
     let cfg = Cfg::new(func);
     let dom = DomTree::new(func, &cfg);
+    // Parameters exist before the renaming begins, because a back edge hands an argument to a header that was renamed
+    // long before.
     let merges = place_params(func, slots, &cfg, &dom);
     let params: Vec<Vec<(usize, Value)>> = merges
         .into_iter()
@@ -46,6 +48,8 @@ pub(super) fn run(func: &mut Function, slots: &Slots) {
         }
     }
     let (first, renames) = (renamer.first, renamer.renames);
+    // At the very start, where they dominate every use. The renaming takes out and refills the entry's instructions, so
+    // this is done after it.
     func.blocks[entry].insts.splice(0..0, first);
     renames.apply(func);
 }
@@ -82,6 +86,8 @@ fn place_params(func: &Function, slots: &Slots, cfg: &Cfg, dom: &DomTree) -> Vec
         for &b in &writes[slot] {
             defines[b.index()] = slot;
         }
+        // Liveness of one slot: without it, a variable of a loop body would get a parameter in each header around
+        // (pruned SSA).
         let mut stack = reads[slot].clone();
         // Backwards from the reads to the writes. The marks hold the slot's number, so that they need not be
         // cleared for the next slot.
@@ -89,6 +95,8 @@ fn place_params(func: &Function, slots: &Slots, cfg: &Cfg, dom: &DomTree) -> Vec
             if std::mem::replace(&mut live[b.index()], slot) == slot {
                 continue;
             }
+            // A block that writes the slot ends the walk: before its write the slot need not be live. Where the block
+            // also reads it first, `reads` has the block itself.
             stack.extend(cfg.preds(b).iter().copied().filter(|p| defines[p.index()] != slot));
         }
         let mut work = writes[slot].clone();
@@ -96,6 +104,8 @@ fn place_params(func: &Function, slots: &Slots, cfg: &Cfg, dom: &DomTree) -> Vec
             for &f in &frontier[b.index()] {
                 if live[f.index()] == slot && std::mem::replace(&mut placed[f.index()], slot) != slot {
                     merges[f.index()].push(slot);
+                    // A parameter is a definition too, so that its own frontier may need one (the iterated dominance
+                    // frontier).
                     work.push(f);
                 }
             }
@@ -108,6 +118,7 @@ fn place_params(func: &Function, slots: &Slots, cfg: &Cfg, dom: &DomTree) -> Vec
 fn frontiers(func: &Function, cfg: &Cfg, dom: &DomTree) -> Vec<Vec<Block>> {
     let mut frontier: Vec<Vec<Block>> = vec![Vec::new(); func.blocks.len()];
     for &b in cfg.rpo() {
+        // Only a join is in the frontier of anything.
         if cfg.preds(b).len() < 2 {
             continue;
         }
@@ -138,6 +149,7 @@ fn for_each_access(func: &Function, slots: &Slots, i: Inst, mut f: impl FnMut(us
         }
         Op::Store { .. } => {
             if let Some(slot) = location(0).and_then(|p| slots.slot_at(p)) {
+                // A store of `v.x` keeps the other lanes of `v`, so the slot must be live before it.
                 let part = u64::from(func.ty(data.args[1]).bytes()) != slots.list[slot].size();
                 f(slot, part, true);
             }
@@ -146,6 +158,7 @@ fn for_each_access(func: &Function, slots: &Slots, i: Inst, mut f: impl FnMut(us
             location(0).into_iter().flat_map(|p| slots.slots_in(p, size)).for_each(|s| f(s, false, true));
         }
         Op::MemCopy { size, .. } => {
+            // The read is reported first: a slot that is copied onto itself is live before the copy.
             location(1).into_iter().flat_map(|p| slots.slots_in(p, size)).for_each(|s| f(s, true, false));
             location(0).into_iter().flat_map(|p| slots.slots_in(p, size)).for_each(|s| f(s, false, true));
         }
@@ -182,6 +195,7 @@ impl Renamer<'_> {
     }
 
     fn get(&mut self, slot: usize) -> Value {
+        // Nothing was written on this path. One zero for each slot, made when the first read needs it.
         if let Some(v) = self.current[slot].or(self.zeros[slot]) {
             return v;
         }
@@ -204,6 +218,7 @@ impl Renamer<'_> {
             self.set(slot, v);
         }
         for i in std::mem::take(&mut self.func.blocks[b].insts) {
+            // Operands first: a load that was replaced before may be the value that this instruction stores.
             for k in 0..self.func.insts[i].args.len() {
                 let v = self.renames.get(self.func.insts[i].args[k]);
                 self.func.insts[i].args[k] = v;
@@ -216,6 +231,7 @@ impl Renamer<'_> {
         let mut term = self.func.blocks[b].term.clone();
         term.map_uses(|v| self.renames.get(v));
         for e in term.edges_mut() {
+            // In the order in which `run` added the parameters, since arguments and parameters match by position.
             for &(slot, _) in &params[e.block.index()] {
                 let v = self.get(slot);
                 e.args.push(v);
@@ -243,6 +259,7 @@ impl Renamer<'_> {
                 let Some(location) = to else { return false };
                 for slot in self.slots.slots_in(location, size) {
                     let ty = self.slots.list[slot].ty;
+                    // The byte in each byte of a lane; narrower lanes take the low bits.
                     let v = self.at().iconst(ty, u64::from(byte) * 0x0101_0101_0101_0101);
                     self.set(slot, v);
                 }
@@ -271,6 +288,7 @@ impl Renamer<'_> {
     /// Copies slots to other slots or to memory at `p`. All are read before one is written: both may be parts of one
     /// array.
     fn copy_out(&mut self, to: Option<Location>, p: Value, from: Location, size: u64, align: u32) {
+        // The slots of both ends agree: `Finder::spread_copies` has given each end the accesses of the other.
         let read: Vec<(u64, Value)> = self
             .slots
             .slots_in(from, size)
@@ -341,6 +359,8 @@ impl Renamer<'_> {
         let mut b = self.at();
         match (from, to) {
             _ if from == to => v,
+            // A pointer has no bitcast: one pointer becomes another by its space, and a number by way of an `i64` of
+            // its bits.
             (f, t) if f.is_ptr() && t.is_ptr() => b.cast(CastOp::Space, v, t),
             (f, t) => {
                 let v = if f.is_ptr() { b.cast(CastOp::PtrToInt, v, Type::I64) } else { v };

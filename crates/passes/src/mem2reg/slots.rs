@@ -88,6 +88,7 @@ struct Finder<'a> {
 pub(super) fn find(func: &Function) -> Slots {
     let mut finder = Finder { func, locations: vec![None; func.values.len()], arrays: Vec::new(), copies: Vec::new() };
     let cfg = Cfg::new(func);
+    // In reverse postorder, a pointer has its location before its uses are looked at.
     for &b in cfg.rpo() {
         for &i in &func.blocks[b].insts {
             finder.look_at(i);
@@ -106,6 +107,8 @@ pub(super) fn find(func: &Function) -> Slots {
                 slots.list.extend(list);
                 (start, slots.list.len())
             }));
+            // An array that cannot be split stays in memory, and then the arrays that are copied from or to it must be
+            // looked at again.
             if finder.arrays[k].good && slots.arrays[k].is_none() {
                 finder.arrays[k].good = false;
                 stable = false;
@@ -156,6 +159,7 @@ impl Finder<'_> {
                 Some(c) => {
                     self.locations[r.index()] = Some(Location { offset: location.offset.wrapping_add(c), ..location });
                 }
+                // An index that is no constant: `a[i]` may be any slot.
                 None => self.spoil(data.args[0]),
             },
             (Op::Load { .. }, Some(r)) if plain => self.access(location, self.func.ty(r)),
@@ -194,6 +198,8 @@ impl Finder<'_> {
             for c in &copies {
                 let good = |p: &Location| self.arrays[p.array].good;
                 match (c.to.filter(good), c.from.filter(good)) {
+                    // In both directions, so that both ends are split at the same places, and slot can be copied to
+                    // slot.
                     (Some(a), Some(b)) => {
                         changed |= self.spread(a, b, c.size);
                         changed |= self.spread(b, a, c.size);
@@ -216,6 +222,8 @@ impl Finder<'_> {
         let target = &mut self.arrays[to.array];
         let before = target.accesses.len();
         target.accesses.extend(moved);
+        // Several accesses may share a slot, so the bound is looser than that of slots. It also ends the rounds of
+        // `spread_copies`.
         target.good &= target.accesses.len() <= 2 * MAX_SLOTS;
         target.accesses.len() != before
     }
@@ -231,6 +239,7 @@ impl Finder<'_> {
         for (from, to) in taken.into_iter().chain([(end, end)]) {
             while at < from.min(end) && holes.len() < MAX_SLOTS {
                 let room = from.min(end) - at;
+                // Pieces are aligned to their size within the array.
                 let piece = 8u64.min(1 << at.trailing_zeros().min(3)).min(1 << room.ilog2());
                 holes.push((at, Type::scalar(Scalar::int(piece as u32 * 8).unwrap_or(Scalar::I8))));
                 at += piece;
@@ -246,6 +255,7 @@ impl Finder<'_> {
 /// The slots of an array, if it can be split.
 fn split(array: &Array) -> Option<Vec<Slot>> {
     let mut accesses: Vec<(u64, Type)> = array.accesses.iter().copied().collect();
+    // Sorted, since the order of a hash set must not show in the code.
     accesses.sort_unstable();
     let mut slots = Vec::new();
     let mut i = 0;
@@ -253,6 +263,8 @@ fn split(array: &Array) -> Option<Vec<Slot>> {
         let start = accesses[i].0;
         let mut end = start;
         let mut j = i;
+        // Accesses that overlap, directly or through others, are one slot: a `float4` and its four components, for
+        // instance.
         while j < accesses.len() && (accesses[j].0 < end || j == i) {
             end = end.max(accesses[j].0 + u64::from(accesses[j].1.bytes()));
             j += 1;

@@ -46,6 +46,8 @@ impl Array {
                         match data.op {
                             _ if data.flags.contains(Flags::VOLATILE) => return None,
                             Op::Load { .. } => self.accesses.push(i),
+                            // A store of the address itself falls to the last arm: whoever loads it could access the
+                            // array.
                             Op::Store { .. } if data.args[1] != pointer => self.accesses.push(i),
                             Op::PtrAdd | Op::Cast(_) | Op::Select => {
                                 let result = data.result.filter(|&r| func.ty(r).is_ptr() && !func.ty(r).is_vector())?;
@@ -61,6 +63,8 @@ impl Array {
                             return None;
                         }
                         for e in func.blocks[b].term.edges() {
+                            // The address goes on to a parameter of the next block, as for `p` in `for (p = a; …;
+                            // p++)`.
                             let passed = e.args.iter().zip(&func.blocks[e.block].params);
                             for (_, &param) in passed.filter(|&(&arg, _)| arg == pointer) {
                                 if self.pointers.insert(param) {
@@ -72,6 +76,7 @@ impl Array {
                 }
             }
         }
+        // Only now, since a pointer's other sources may have been found after it.
         let is_own = |v: Value| v == self.slot || self.pointers.contains(&v);
         let is_only_own = |&pointer: &Value| match func.values[pointer].def {
             ValueDef::Param(b, k) => cfg.incoming(func, b).all(|(_, e)| is_own(e.args[k as usize])),

@@ -19,6 +19,8 @@ const OPERATIONS_PER_ELEMENT: usize = 4;
 
 /// Returns false if an access may be to too many elements, or to any. `budget` is how many operations may be added.
 pub(super) fn run(func: &mut Function, array: &Array, budget: &mut usize) -> bool {
+    // What is written here for an array that does not qualify after all is undone by the caller, which restores the
+    // function.
     let offsets = write_offsets(func, array);
     let cfg = Cfg::new(func);
     let mut elements = Elements { func, cfg: &cfg, known: FxHashMap::default() };
@@ -37,6 +39,7 @@ pub(super) fn run(func: &mut Function, array: &Array, budget: &mut usize) -> boo
         *budget -= operations;
         chosen.insert(access, (offset, inside));
     }
+    // Only after all accesses are known to qualify.
     expand(func, array, &chosen);
     true
 }
@@ -51,6 +54,7 @@ fn write_offsets(func: &mut Function, array: &Array) -> FxHashMap<Value, Value> 
     let mut offsets = FxHashMap::default();
     let layout = func.layout.clone();
     for &b in &layout {
+        // Parameters first: a loop's header needs its offset before the latch that passes the next one is visited.
         for param in func.blocks[b].params.clone().into_iter().filter(|p| array.pointers.contains(p)) {
             let offset = func.add_block_param(b, Type::I64);
             offsets.insert(param, offset);
@@ -65,6 +69,8 @@ fn write_offsets(func: &mut Function, array: &Array) -> FxHashMap<Value, Value> 
             let Some(pointer) = data.result.filter(|r| *r == array.slot || array.pointers.contains(r)) else {
                 continue;
             };
+            // Each source of a pointer of the array is one of its pointers, so that the offset is there:
+            // `array::indexed` has checked that.
             let of = |n: usize| offsets.get(&data.args[n]).copied().unwrap_or(pointer);
             let new = match data.op {
                 Op::PtrAdd => (Op::Binary(BinOp::Add), smallvec![of(0), data.args[1]]),
@@ -92,6 +98,7 @@ fn write_offsets(func: &mut Function, array: &Array) -> FxHashMap<Value, Value> 
                 .filter(|(_, p)| array.pointers.contains(p))
                 .filter_map(|(a, _)| offsets.get(&a).copied())
                 .collect();
+            // In the order of the parameters, which is that in which their offsets became parameters.
             e.args.extend(passed);
         }
         func.blocks[b].term = term;
@@ -164,6 +171,8 @@ impl Elements<'_> {
             Op::Cast(_) | Op::Unary(_) => self.of(data.args[0], depth)?.into_iter().map(|x| lane(&[x])).collect(),
             Op::Binary(_) => {
                 let (left, right) = (self.of(data.args[0], depth)?, self.of(data.args[1], depth)?);
+                // Each with each, though some pairs may never occur together: more elements than needed are selected
+                // from, none is missing.
                 left.iter().flat_map(|&x| right.iter().map(move |&y| [x, y])).map(|both| lane(&both)).collect()
             }
             _ => None,
@@ -200,10 +209,12 @@ fn write_access(b: &mut Builder<'_>, array: &Array, old: &InstData, offset: Valu
     for &element in elements {
         let at = b.iconst(Type::I64, element);
         let address = b.ptr_add(array.slot, at);
+        // From the array's own alignment: the access claimed only what held for every element.
         let align = if element == 0 { array.align } else { array.align.min(1 << element.trailing_zeros().min(30)) };
         if old.result.is_some() {
             let here = b.load(ty, address, align, old.flags);
             loaded = Some(match loaded {
+                // The first element needs no comparison: if the offset is none of the others, it is this one.
                 None => here,
                 Some(other) => {
                     let is_here = b.icmp(IntCc::Eq, offset, at);

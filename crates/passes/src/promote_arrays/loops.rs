@@ -58,12 +58,14 @@ impl<'a> Wanted<'a> {
             }
         }
         let mut at = 0;
+        // The list grows on the way: the bounds of a loop may depend on the counters of loops around it.
         while let Some(&l) = self.list.get(at) {
             if !self.is_counted(l) {
                 return false;
             }
             at += 1;
         }
+        // Only the outermost loops need their trip counts now; those inside may know theirs once these are unrolled.
         self.outermost_numbers().into_iter().all(|l| self.trips(l).is_some()) && self.size() <= MAX_OPERATIONS
     }
 
@@ -93,6 +95,8 @@ impl<'a> Wanted<'a> {
         let func = self.func;
         let mut open = vec![value];
         while let Some(v) = open.pop() {
+            // A select by an unknown condition is a choice of two known offsets, which `choose` writes. A trip count
+            // needs the condition itself.
             if !seen.insert(v) || func.ty(v) == Type::I1 && !conditions {
                 continue;
             }
@@ -152,6 +156,7 @@ impl<'a> Wanted<'a> {
             return trips;
         }
         let l = &self.all.loops[number];
+        // More trips would exceed the limit in any case, and counting evaluates each.
         let most = MAX_OPERATIONS / operations(self.func, &l.blocks).max(1);
         let trips = self.leaving(number).find_map(|(leaving, _)| {
             let count = count(self.func, self.cfg, (l, leaving), most, Known::default(), &mut |_| {})?;
@@ -170,6 +175,7 @@ impl<'a> Wanted<'a> {
             let trips = self.trips(l).map_or(1, |trips| trips.count + usize::from(trips.leaving != of.header));
             for &b in &of.blocks {
                 let of = copies.entry(b).or_insert(1);
+                // A block in nested loops is copied the product of their trip counts.
                 *of = of.saturating_mul(trips);
             }
         }

@@ -42,12 +42,15 @@ pub fn run(func: &mut Function, others: &RunOthers<'_>) -> usize {
     }
     // If the array stays in memory after all, unrolling only makes the code longer: then this is restored.
     let before = func.clone();
+    // `count` and `unroll` take loops with one latch.
     full_unroll::join_latches(func, |_, _| true);
     let mut slots = FxHashSet::default();
+    // From outside in: each level makes the bounds of the next one constants.
     while unroll_level(func, others, &mut slots) {}
     let mut budget = MAX_OPERATIONS;
     // The accesses that are still not constant have indices that data selects.
     let left = array::indexed(func);
+    // An array that `Wanted::add` refused is not touched: it stays in memory, as it was.
     let is_in_vain = left.iter().any(|array| slots.contains(&array.slot) && !choose::run(func, array, &mut budget));
     if is_in_vain || slots.is_empty() {
         *func = before;
@@ -69,6 +72,7 @@ fn unroll_level(func: &mut Function, others: &RunOthers<'_>, slots: &mut FxHashS
         }
     }
     let outermost = wanted.outermost();
+    // No two of these loops contain each other, so that the analysis holds for each until it is unrolled.
     for trips in &outermost {
         full_unroll::unroll(func, &all.loops[trips.number], trips.leaving, trips.count);
     }
