@@ -132,6 +132,8 @@ impl Arg {
     /// Whether both are the same to a kernel.
     fn is(&self, other: &Arg) -> bool {
         match (self, other) {
+            // A handle alone is not enough: the platform may give that of a released buffer to a new one, and the
+            // kernel must be told.
             (Arg::Memory(a, i), Arg::Memory(b, j)) => a == b && i == j,
             (Arg::U32(a), Arg::U32(b)) => a == b,
             (Arg::I32(a), Arg::I32(b)) => a == b,
@@ -434,6 +436,7 @@ impl Session {
 
     /// The contents of a buffer, after all commands before. An error if a guard after its end was changed.
     pub fn read<T: Plain>(&self, buffer: &Buffer<T>) -> Result<Vec<T>> {
+        // With the guards: a kernel that wrote beyond the end is found wherever a result is read.
         let mut data = vec![T::default(); buffer.len + guards::<T>()];
         // SAFETY: the vector holds as many elements as the buffer, any bits are a value of a plain type, and the call
         // blocks.
@@ -453,6 +456,7 @@ impl Session {
     pub fn launch(&self, kernel: &Kernel, args: &[Arg], global: &[usize], local: &[usize]) -> Result<()> {
         self.check_shape(kernel, global, local)?;
         self.set_args(kernel, args)?;
+        // Only the first launch: what the host prepares before it is not counted as the platform's work.
         if self.launched_at.get().is_none() {
             self.launched_at.set(Some(stopwatch::own_processor()));
         }
@@ -579,6 +583,7 @@ impl Session {
         self.finish()?;
         self.events.borrow_mut().clear();
         let mut times = Times::default();
+        // Entered when everything before has finished: from here on others may measure.
         let measuring = self.slot.as_ref().map(RoundRobinSlot::enter);
         for i in 0..iterations {
             if let Some(m) = &measuring {
@@ -653,6 +658,7 @@ fn build_program(
     input: Input<'_>,
     options: &str,
 ) -> Result<Built> {
+    // Both are handed over as strings that end at a zero byte.
     if options.contains('\0') || matches!(input, Input::Source(text) if text.contains('\0')) {
         return Err(Error::Params(format!("{name}: a zero byte in the source or in the options; remove it")));
     }
@@ -666,6 +672,7 @@ fn build_program(
     };
     let built = program.build(&[device], options);
     let time = start.elapsed();
+    // Also of a build that went well: it may have warnings.
     let log = program.get_build_log(device).unwrap_or_default();
     match built {
         Ok(()) => Ok(Built { program, log, time }),

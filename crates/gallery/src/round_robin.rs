@@ -38,6 +38,7 @@ impl State {
             return None;
         }
         let n = self.phases.len();
+        // From `next` on, the first one that measures: those that are done or have left are passed over.
         (0..n).map(|k| (self.next + k) % n).find(|&i| self.phases[i] == Phase::Measuring)
     }
 

@@ -82,6 +82,7 @@ impl Kernel {
     /// An expression of three slots and a constant.
     fn expression(&mut self) -> (String, Value) {
         let [a, b, c] = [0; 3].map(|_| self.slot());
+        // Odd, so that a product by it keeps every bit of the other factor: values do not decay to zero.
         let constant = self.random.next() as u32 | 1;
         let shift = 1 + self.random.below(31) as u32;
         let [x, y, z] = [&self.names[a], &self.names[b], &self.names[c]];
@@ -178,6 +179,7 @@ impl Kernel {
         let (k, to, at) = (self.random.below(self.arrays.len()), self.slot(), self.slot());
         let array = &self.arrays[k];
         let found = self.slots[at].map(|v| v as usize % array.len());
+        // The old value of the slot, which may be the index too: both are read before the slot is written.
         let value: Value = std::array::from_fn(|i| array[found[i]][i].wrapping_add(self.slots[to][i]));
         let (to_name, at_name) = (self.names[to].clone(), self.names[at].clone());
         let text = format!("{to_name} += t{k}[{at_name} % {}u];", array.len());
@@ -215,6 +217,7 @@ fn generate(kind: Kind, statements: usize, input: &[u32; N]) -> (String, Vec<u32
     }
     for i in 0..statements {
         match kind {
+            // Arrays are declared throughout the kernel, so that the later ones hold values that statements computed.
             Kind::Arrays(len) if i % (statements / ARRAYS) == 0 => kernel.array(len),
             Kind::Arrays(_) if i % 4 == 1 => kernel.look_up(),
             Kind::Structures if i % 8 == 7 => kernel.whole(),

@@ -56,6 +56,8 @@ impl Background {
                 break Ok(ready.swap_remove(i).1);
             }
             match self.from.recv() {
+                // A program that does not build ends the run at once, even if another one was asked for: the thread
+                // stops there.
                 Ok((name, built)) => ready.push((name, built?)),
                 Err(_) => {
                     let have = ready.iter().map(|(name, _)| name.to_string()).collect();
@@ -92,6 +94,7 @@ impl Session {
             for job in jobs {
                 let built = builder.build(&job);
                 let failed = built.is_err();
+                // Sending fails when the `Background` is gone and nobody wants the rest.
                 if to.send((job.name, built)).is_err() || failed {
                     break;
                 }

@@ -188,11 +188,13 @@ impl Format {
         let integer = |b: &[u8], signed: bool| -> f64 {
             let mut wide = [0u8; 8];
             wide[..b.len().min(8)].copy_from_slice(&b[..b.len().min(8)]);
+            // Up to the top of the word and down again: an arithmetic shift extends the sign.
             let shift = 64 - 8 * b.len().clamp(1, 8) as u32;
             let bits = u64::from_le_bytes(wide);
             if signed { ((bits << shift) as i64 >> shift) as f64 } else { bits as f64 }
         };
         let one = |b: &[u8]| match channel {
+            // The smallest integer, such as -128 over 127, would be below -1.
             Channel::Norm { bytes, signed } => (integer(b, signed) / range(bytes, signed).0).max(-1.0),
             Channel::Int { signed, .. } => integer(b, signed),
             Channel::Half => b.first_chunk().map_or(0.0, |b| f16::from_le_bytes(*b).to_f64()),

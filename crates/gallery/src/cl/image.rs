@@ -113,6 +113,7 @@ impl Session {
             return Err(Error::Params(format!("{} bytes are not {size:?} pixels of {}", pixels.len(), format.name())));
         }
         let known = self.context.get_supported_image_formats(CL_MEM_READ_WRITE, kind.object());
+        // A platform without images answers with an error: it knows no format then.
         let known = known.unwrap_or_default();
         let is_wanted =
             |f: &cl_image_format| f.image_channel_order == format.order && f.image_channel_data_type == format.channel;
@@ -121,6 +122,7 @@ impl Session {
             return Err(Error::Unsupported(format!("{device} has no images of the format {}", format.name())));
         };
         let region: [usize; 3] = std::array::from_fn(|i| size.get(i).copied().unwrap_or(1));
+        // Fields that the type does not have must be zero.
         let is = |kinds: &[Kind], side: usize| if kinds.contains(&kind) { region[side] } else { 0 };
         let shape = cl_image_desc {
             image_type: kind.object(),

@@ -41,6 +41,7 @@ impl Part {
             }
             Ok(Part { found, part: Some(part) })
         };
+        // Eight units in parts of two are four: where three were asked for, the last one is left out.
         parts.into_iter().take(count).enumerate().map(open).collect()
     }
 }

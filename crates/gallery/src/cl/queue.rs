@@ -138,6 +138,7 @@ impl Queue<'_> {
             return Err(Error::Params(format!("an offset {offset:?} of a range {global:?}")));
         }
         let done = Done(Arc::new(super::enqueue(&self.queue, kernel, [offset, global, local], &handles(after))?));
+        // The session adds up the times of kernels on all of its queues.
         self.session.events.borrow_mut().push(done.clone());
         Ok(done)
     }

@@ -194,6 +194,7 @@ impl<K: PixelKernel> Program for Easy<K> {
                 let (w, h) = turned::<K>(sides);
                 let rows = split_of(h);
                 let grid = Grid { w, h: rows, ..grid };
+                // The number of pixels stays, so that only the sides change.
                 boards.host[to].width = w;
                 boards.host[to].height = h;
                 let Boards { host: [a, b], device, .. } = &mut **boards;
@@ -214,6 +215,7 @@ impl<K: PixelKernel> Program for Easy<K> {
                     session.finish()
                 })?;
                 if rows > 0 && rows < h {
+                    // After both sides have ended: rows that the next iteration reads from the other side.
                     let [to_device, to_host] = exchange(&K::READS, rows, h);
                     boards.hand_over(to, to_device)?;
                     boards.collect(to, to_host)?;

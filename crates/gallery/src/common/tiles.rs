@@ -69,6 +69,7 @@ impl Awake {
             [before, Some(at), after]
         };
         let (columns, rows) = (near(x, self.count.0), near(y, self.count.1));
+        // Of the nine tiles 0 to 8 around, the middle row or column is the tile itself and those beside it.
         let beside = |dx: usize, dy: usize| corners || dx == 1 || dy == 1;
         (0..9).filter(|i| beside(i % 3, i / 3)).any(|i| match (columns[i % 3], rows[i / 3]) {
             (Some(x), Some(y)) => self.changed[y * self.count.0 + x],

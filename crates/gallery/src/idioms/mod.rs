@@ -187,6 +187,7 @@ impl Spelling {
     fn ask(&self, params: &Params) -> Result<Ask> {
         let (w, h) = params.size_or(self.idiom.size.0, self.idiom.size.1)?;
         let (tw, th) = params.tile_or(self.idiom.group.0, self.idiom.group.1)?;
+        // `TILE` is one number: the kernel's local array is a square.
         let th = if self.idiom.tiled { tw } else { th };
         Ok(Ask { w, h, tw, th, form: self.form.name })
     }

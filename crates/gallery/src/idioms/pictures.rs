@@ -160,6 +160,7 @@ fn life(ask: &Ask) -> Problem {
 fn life16(ask: &Ask) -> Problem {
     let (w, h) = (ask.w.next_multiple_of(16), ask.h);
     let (board, next) = boards(w, h);
+    // Sixteen dead cells on either side and a dead row above and below: vectors are loaded without a test for the edge.
     let pitch = w + 32;
     let bordered = |cells: &[u8]| {
         let mut all = vec![0u8; pitch * (h + 2)];

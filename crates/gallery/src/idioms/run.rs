@@ -132,6 +132,8 @@ pub(super) fn run(session: &Session, params: &Params) -> Result<Outcome> {
         .collect();
     let times = session.measure(params.iterations, |_| {
         for (arg, held) in args.iter().zip(&held) {
+            // A kernel that works in place must not start from its own result. This upload is in the wall time, not in
+            // the device's.
             if let (Argument::Update(data, _), Some(held)) = (arg, held) {
                 held.write(session, data)?;
             }

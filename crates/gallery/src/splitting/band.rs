@@ -106,6 +106,7 @@ impl<'s, T: Plain> Band<'s, T> {
     pub fn edges(&self, kernel: &Kernel, step: Step<'_>, after: &[&Done]) -> Result<[Done; 2]> {
         let [first, last, _] = parts(self.rows, self.shape.halo, step.exchange);
         let first = self.launch(kernel, step, first, after)?;
+        // The queue is in order: what the first launch waited for, the second one has waited for too.
         let last = if last.1 > 0 { self.launch(kernel, step, last, &[])? } else { first.clone() };
         self.kernels.flush()?;
         Ok([first, last])

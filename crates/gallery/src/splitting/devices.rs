@@ -53,6 +53,7 @@ pub(crate) fn run<T: Plain, D: Domain<T>>(
             let split = balance.next(parts.split(), &parts.speeds(&spans), least);
             let moved = split.iter().zip(parts.split()).map(|(a, b)| a.abs_diff(*b)).max().unwrap_or_default();
             if moved as f64 > WORTH * units as f64 {
+                // What board 0 must hold: the state that goes on, or the start where every iteration begins anew.
                 let data = if plan.result == 0 { parts.gather(0)? } else { plan.start.to_vec() };
                 *parts = open(&split, &data)?;
             }

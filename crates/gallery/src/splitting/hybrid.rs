@@ -63,6 +63,7 @@ impl<'s> Hybrid<'s> {
         let (from, to) = (self.at, 1 - self.at);
         let mut launched = None;
         if split > 0 {
+            // The first row of the threads, on which the device's last row depends.
             let touching = self.host[from][split * w..][..w].to_vec();
             let incoming = self.queue.write(&self.device[from], split * w, touching, &[])?;
             let mut all = vec![Arg::from(&self.device[from]), Arg::from(&self.device[to])];
@@ -70,6 +71,8 @@ impl<'s> Hybrid<'s> {
             let global = [self.grid.global()[0], split];
             let done = self.queue.launch(kernel, &all, [&[], &global, &self.grid.local()], &[])?;
             let outgoing = self.queue.read(&self.device[to], (split - 1) * w, vec![0; w], &[])?;
+            // The device must work while the threads do; without a flush the commands may wait until somebody waits for
+            // them.
             self.queue.flush()?;
             launched = Some((incoming, done, outgoing));
         }
@@ -84,6 +87,7 @@ impl<'s> Hybrid<'s> {
             }
         });
         self.busy[1] += start.elapsed();
+        // The transfer's memory lives until here, when the kernel after it has ended.
         if let Some((_incoming, done, outgoing)) = launched {
             self.host[to][(split - 1) * w..][..w].copy_from_slice(&outgoing.wait()?);
             let (start, end) = done.span()?;

@@ -90,6 +90,7 @@ impl<'t, D: Domain<T>, T: Plain> Parts<'t, D, T> {
         for (m, (part, kernels)) in self.parts.iter().zip(kernels).enumerate() {
             let [first, last] = &edges[m];
             self.log.push(Logged::kernel(m, first));
+            // One launch that counts as both edges is told once.
             if !first.is(last) {
                 self.log.push(Logged::kernel(m, last));
             }
@@ -105,6 +106,8 @@ impl<'t, D: Domain<T>, T: Plain> Parts<'t, D, T> {
         for way in &self.ways {
             let (source, target) = (&self.parts[way.from], &self.parts[way.to]);
             let edge = &edges[way.from][way.edge];
+            // No command of the receiver to wait for: only its edges read this halo, and the sender's step began when
+            // it had what those edges computed (see `Domain::parts`).
             let relay = relay(
                 (source.reads(), source.outgoing(board), way.source),
                 (target.writes(), target.board(board), way.target),
@@ -141,6 +144,8 @@ impl<'t, D: Domain<T>, T: Plain> Parts<'t, D, T> {
             let (start, first_end) = begins.span()?;
             let start = clock(first, if what == '#' { start } else { first_end });
             let end = clock(member, ends.span()?.1);
+            // Clocks of two devices are matched within microseconds at best: a halo could seem to arrive before it is
+            // sent.
             spans.push(Span { member, what, start: start.min(end), end });
         }
         Ok(spans)

@@ -72,6 +72,7 @@ impl<'s, T: Sent> Rank<'s, T> {
             |row: usize, after: &Done| band.reads.read(board, row * width, vec![T::default(); halo * width], &[after]);
         let (first, last) = (edge(halo, &first)?, edge(band.rows, &last)?);
         band.reads.flush()?;
+        // Enqueued before the host waits for the edges: the device computes while MPI exchanges them.
         band.inner(kernel, step)?;
         let (first, last) = (first.wait()?, last.wait()?);
         let start = Instant::now();

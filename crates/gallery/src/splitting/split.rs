@@ -26,6 +26,7 @@ fn by_weight(units: usize, weights: &[f64], least: usize) -> Vec<usize> {
     let mut ends = 0.0;
     let mut last = 0;
     let part = |above: &f64| {
+        // The ends are rounded, not the parts: these add up to all units whatever the weights are.
         ends += above / whole * spare as f64;
         let end = (ends.round() as usize).min(spare);
         let part = least + end - last;

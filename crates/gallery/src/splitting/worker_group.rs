@@ -98,6 +98,7 @@ pub(crate) fn hidden(spans: &[Span]) -> Option<f64> {
         let mut from = t.start;
         for k in kernels {
             covered += (k.end.min(t.end) - k.start.max(from)).max(0);
+            // Kernels may overlap; no moment counts twice.
             from = from.max(k.end.min(t.end));
         }
     }

@@ -106,6 +106,8 @@ impl Task {
         let mut row: Vec<i32> = (0..=n).map(|j| rule.border(j)).collect();
         let mut kept = row.clone();
         for (i, &x) in self.a.iter().enumerate() {
+            // One row in place: what the last row had to the upper left is overwritten before it is needed, and kept
+            // here.
             let mut diagonal = row[0];
             row[0] = rule.border(i + 1);
             let mut left = row[0];
@@ -128,6 +130,8 @@ impl Task {
         let pitch = self.b.len() + 1;
         let mut steps = Vec::with_capacity(i + j);
         while i > 0 {
+            // The kept row above cell `i`: the band between is computed again, and nothing else of the table is ever
+            // held.
             let first = (i - 1) / self.step * self.step;
             let above = &kept[first / self.step * pitch..][..pitch];
             let band = self.rule.band(&self.a[first..i], &self.b, first, above, j);
@@ -283,6 +287,8 @@ impl Task {
             if i > 0 {
                 session.write(&columns, &first)?;
             }
+            // Tiles of one anti-diagonal depend on those of the ones before alone: a launch each, and no barrier
+            // between groups.
             for wave in 0..down + across - 1 {
                 let first = (wave + 1).saturating_sub(across);
                 let count = (wave + 1).min(down) - first;

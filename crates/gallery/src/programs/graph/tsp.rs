@@ -150,6 +150,7 @@ impl Search<'_> {
                 continue;
             }
             let further = length + self.map.between(here, city);
+            // A bound that is out of date leaves out fewer tours, never the shortest one.
             if further < self.best.load(Ordering::Relaxed) {
                 path.push(city as u8);
                 self.go_on(path, further);
@@ -270,6 +271,8 @@ impl Program for Tsp {
             params.iterations,
             |_| {
                 if variant.starts_with("ocl") {
+                    // Anew for each iteration: one that knew the shortest length from the start would have hardly
+                    // anything to do.
                     session.write(&best, &[map.bound()])?;
                     let args = args![&distances, &nearest, &best, &lengths, &tours];
                     session.launch(&kernel, args, &[round_up(map.prefixes, group)], &[group])?;

@@ -67,6 +67,7 @@ impl Setup {
         let [w, h] = [round_up(self.w, self.tw), round_up(self.h, self.th)];
         match kernel {
             "x_extra" => {
+                // A group has a work-item for each pixel that it loads: `TAPS - 1` more than it computes.
                 let group = self.tw + self.filter.len() - 1;
                 ([w / self.tw * group, h, self.batch], [group, self.th, 1])
             }
@@ -94,6 +95,7 @@ impl Setup {
     fn reference(&self, data: &[f64], along_x: bool) -> Vec<f64> {
         let (w, h, c) = (self.w, self.h, self.channels);
         let radius = self.filter.len() / 2;
+        // Beyond the edge the last pixel is repeated.
         let moved = |i: usize, t: usize, n: usize| (i + t).saturating_sub(radius).min(n - 1);
         let mut out = vec![0.0; data.len()];
         for (i, out) in out.iter_mut().enumerate() {
@@ -191,6 +193,7 @@ impl Program for Conv {
             for (i, (kernel, name)) in kernels.iter().zip(names).enumerate() {
                 let (mut global, local) = setup.shape(name);
                 if is_image {
+                    // An image has one picture: a batch is a launch for each.
                     global[2] = 1;
                     for (from, to) in images[i].iter().zip(&images[i + 1]) {
                         session.launch(kernel, args![from, to], &global, &local)?;

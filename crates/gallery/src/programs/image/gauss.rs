@@ -51,6 +51,8 @@ fn weighted(line: &[f64], weights: &[f64]) -> Vec<f64> {
 /// One line blurred by the recursion.
 fn recursed(line: &[f64], factors: &[f64]) -> Vec<f64> {
     let pass = |from: &mut dyn Iterator<Item = f64>, start: f64| {
+        // As if the line had had its first value for ever: the factors add up to one, so that a constant line stays as
+        // it is.
         let mut last = vec![start; 3];
         for v in from {
             let k = last.len();
@@ -59,6 +61,7 @@ fn recursed(line: &[f64], factors: &[f64]) -> Vec<f64> {
         last.split_off(3)
     };
     let there = pass(&mut line.iter().copied(), line[0]);
+    // A recursion delays what it blurs; the way back undoes the delay and makes the filter symmetric.
     let mut back = pass(&mut there.iter().rev().copied(), there[there.len() - 1]);
     back.reverse();
     back
@@ -245,6 +248,7 @@ impl Program for Gauss {
         };
         let exact: Vec<f64> = data.iter().map(|&v| f64::from(v)).collect();
         let recursive = matches!(variant, "recursive" | "transposed");
+        // Rounded to floats first, as the device has them: only its arithmetic is to differ.
         let [weights, factors] =
             [weights(), factors().to_vec()].map(|v| v.into_iter().map(f64::from).collect::<Vec<_>>());
         let want = if recursive {

@@ -27,6 +27,7 @@ fn reference(p: &Picture, tw: usize, th: usize) -> Picture {
                     (0..3).for_each(|c| sum[c] += u64::from(bytes[c]));
                 }
             }
+            // Tiles at the right and lower edges have fewer pixels.
             let n = (rows.len() * columns.len()) as u64;
             let [r, g, b] = sum.map(|s| (s / n) as u8);
             for y in rows {

@@ -35,6 +35,8 @@ fn table(variant: &str) -> Vec<f32> {
         let t = phase as f64 / PHASES as f64;
         if variant.starts_with("fast") {
             let [a, b, c, d] = spline(t);
+            // Two linear fetches give four taps: one between the first two neighbours and one between the others, at
+            // places that have the ratio of their weights, mixed by the sum of the first two.
             [b / (a + b), d / (c + d), a + b, 0.0]
         } else {
             through(t)
@@ -50,6 +52,8 @@ fn step(from: usize, to: usize) -> u32 {
 
 /// The four neighbours of pixel `i` of the result and their weights.
 fn neighbours(variant: &str, i: usize, step: u32, n: usize) -> [(usize, f64); 4] {
+    // Fixed-point places: the centre of pixel `i`, in 65536ths. Whole numbers choose the same phase of the table
+    // everywhere.
     let place = i as i64 * i64::from(step) + i64::from(step / 2) - (1 << 15);
     let (first, rest) = (place.div_euclid(1 << 16) - 1, place.rem_euclid(1 << 16) as f64 / 65536.0);
     let phase = (rest * PHASES as f64).floor() / PHASES as f64;

@@ -55,6 +55,7 @@ impl Pixels {
         for source in picture.pixels {
             let mut pixel = [0.0, 0.0, 0.0, 1.0];
             for (channel, source) in pixel.iter_mut().zip(source.to_le_bytes()).take(if single { 1 } else { 4 }) {
+                // At most 248, so that a byte holds it.
                 let n = u16::from(source) / 8 * 7 + random.below(32) as u16;
                 *channel = match format {
                     Format::RGBA_HALF => {
@@ -78,11 +79,13 @@ impl Pixels {
                     }
                 };
             }
+            // The bytes were stored in the order of the picture; what a read calls red is the third of them.
             if format == Format::BGRA_UNORM8 {
                 pixel.swap(0, 2);
             }
             values.push(pixel);
         }
+        // Opaque black where the format has no opacity, transparent black where it has one.
         let border = border.then_some([0.0, 0.0, 0.0, if single { 1.0 } else { 0.0 }]);
         Ok(Pixels { w, h, bytes, values, border })
     }
@@ -120,6 +123,7 @@ impl Pixels {
             let (right, down) = ((x + 1).min(self.w as i64 - 1), (y + 1).min(self.h as i64 - 1));
             return self.sum(x, y) + self.sum(right, y) + self.sum(x, down) + self.sum(right, down);
         }
+        // Multiples of 1/32, which floats hold exactly up to 2^19: rounding never decides which pixel is the nearest.
         let place = |i: usize, d: f64| i as f64 * 31.0 / 32.0 + d;
         let read = |(dx, dy)| {
             let (u, v) = (place(x, dx), place(y, dy));

@@ -71,8 +71,10 @@ impl Program for Transpose {
         let grid = self.grid(params, (picture.width, picture.height))?;
         let (built, kernel) = build(session, "transpose", self.source(params), &options, &name)?;
         let global = match variant {
+            // Work-items stand for pixels of the result, whose sides are exchanged.
             "ocl_naive_write" | "ocl_image" => Grid { w: grid.h, h: grid.w, ..grid }.global(),
             "ocl_32" | "ocl_32_pad" | "ocl_32_diag" => {
+                // A group of 32 by 8 does a tile of 32 by 32: four rows a work-item.
                 [grid.w.div_ceil(SIDE) * grid.tw, grid.h.div_ceil(SIDE) * grid.th]
             }
             _ => grid.global(),

@@ -18,8 +18,8 @@ const TAPS: usize = 10;
 /// What is lost at most on the way forth and back.
 const RECONSTRUCTION: f64 = 1e-5;
 
-/// The low pass of tree a on the first level, nearly symmetric and orthonormal (A. Abdelnour, I. Selesnick, 2001); that
-/// of tree b is the same, a sample earlier.
+/// The low pass of tree a on the first level, nearly symmetric and orthonormal (A. Abdelnour, I. Selesnick, 2001);
+/// tree b has it backwards, with its middle a sample further on.
 const FIRST: [f64; TAPS] = [
     0.0,
     -0.08838834764832,
@@ -127,6 +127,7 @@ impl<'a> Transform<'a> {
         let (w, h) = (self.w >> level, self.h >> level);
         let filters = &self.filters[level as usize];
         let [low, high] = if rows { &filters.rows } else { &filters.columns };
+        // Lines of this length, and how many of them; each level works on the upper left quarter of the one before.
         let (length, count) = if rows { (w, h) } else { (h, w) };
         let global = if rows { self.global(w / 2, h) } else { self.global(w, h / 2) };
         let args = args![from, to, low, high, i32::from(rows), length as i32, count as i32, self.w as i32];
@@ -150,6 +151,7 @@ impl<'a> Transform<'a> {
     }
 
     fn inverse(&self, picture: &Buffer<f32>) -> Result<()> {
+        // Sum and difference over the root of two: the combination is its own inverse.
         self.combine(&self.coefficients, &self.planes)?;
         for level in (0..self.levels).rev() {
             self.pass(&self.synthesise, level, false, &self.planes, &self.other)?;

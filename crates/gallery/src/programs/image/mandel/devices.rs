@@ -35,6 +35,8 @@ pub(super) fn run(
     // Rows of tiles are split, so that groups stay whole.
     let tiles = grid.groups()[1];
     let members = group.members.len().min(tiles);
+    // Each device has room for the whole picture: a split can change between iterations without a new buffer, and a row
+    // has the same place everywhere.
     let band = |member| Ok(Band { queue: Session::queue(member)?, output: member.zeroed(grid.w * grid.h)? });
     let bands = group.members.iter().take(members).map(band).collect::<Result<Vec<_>>>()?;
     let split = RefCell::new(even(tiles, members));
@@ -72,12 +74,14 @@ pub(super) fn run(
             let args = args![&band.output, view.left, view.xstep, view.top, view.ystep, end as u32];
             let ranges: [&[usize]; 3] = [&[0, first], &[grid.global()[0], tiles * grid.th], &grid.local()];
             launched.push(band.queue.launch(&kernel[0], args, ranges, &[])?);
+            // All devices are started before any is waited for.
             band.queue.flush()?;
         }
         let mut speeds = Vec::new();
         for (done, tiles) in launched.iter().zip(&current) {
             done.wait()?;
             let (from, to) = done.span()?;
+            // No launch takes longer than the host has waited for it, whatever the device's clock says.
             let busy = to.saturating_sub(from).min(start.elapsed());
             speeds.push(speed(*tiles, busy));
         }

@@ -65,6 +65,8 @@ pub(crate) fn repeated(view: View, x: usize, y: usize, max: u32) -> u32 {
         if rr + ii > 4.0 {
             break;
         }
+        // In the order of the kernel, which switches contraction off: another rounding would change `n` near the
+        // boundary, and pictures are compared bit by bit.
         let ri = zr * zi;
         zr = rr - ii + cr;
         zi = ri + ri + ci;
@@ -186,6 +188,7 @@ impl Program for Mandel {
             let mut host = host.borrow_mut();
             std::thread::scope(|scope| -> Result<()> {
                 let rest = &mut host[rows * grid.w..];
+                // Started before the launch, because waiting for the device blocks this thread.
                 let worker = scope.spawn(|| {
                     let start = Instant::now();
                     if !rest.is_empty() {

@@ -66,6 +66,7 @@ fn numbered(params: &Params) -> Result<(usize, usize, Vec<u32>)> {
 fn filled(start: &[u32], w: usize) -> Vec<u32> {
     let mut labels = vec![0; start.len()];
     let mut waiting = Vec::new();
+    // Backwards: the first pixel of a shape that is met is its last one, which has the largest number.
     for last in (0..start.len()).rev() {
         if start[last] == 0 || labels[last] != 0 {
             continue;

@@ -24,6 +24,8 @@ fn there_and_back(labels: &mut [u32], w: usize) -> bool {
             labels[i] = largest;
         }
     };
+    // In place, a number runs along a whole row or column in one sweep, as long as that goes with the order of the
+    // pixels.
     for i in 0..labels.len() {
         take(labels, i, (i % w > 0).then(|| i - 1), i.checked_sub(w));
     }
@@ -82,6 +84,7 @@ pub(super) fn on_device(
         let labels = || session.read(&boards[sweeps % 2]);
         let changed = session.read(&changed)?;
         frame(&labels)?;
+        // Only the last sweep counts: one that changes nothing is followed by others that change nothing.
         if changed[BATCH - 1] == 0 {
             return Ok((labels()?, sweeps));
         }
@@ -163,6 +166,7 @@ pub(super) fn on_host(variant: &str, w: usize, tile: (usize, usize), start: &[u3
         while there_and_back(&mut labels, w) {
             sweeps += 1;
         }
+        // With the sweep that found nothing to change.
         return (labels, sweeps + 1);
     }
     // As the labels are: a tile that sleeps is not written.

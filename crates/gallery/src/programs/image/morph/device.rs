@@ -79,6 +79,7 @@ impl Device<'_> {
         for side in &self.sides {
             let [a, b] = &self.scratch;
             over_pixels(&k.grey, args![&side.pixels, a])?;
+            // Two scratch planes take turns, and both pictures use them: the queue is in order.
             over_pixels(&k.blur_x, args![a, b])?;
             over_pixels(&k.blur_y, args![b, a])?;
             over_pixels(&k.edges, args![a, &side.edges, self.setup.settings.threshold])?;
@@ -99,6 +100,7 @@ impl Device<'_> {
             &self.matched,
             &self.cost
         ];
+        // A group a row in the wavefront's way, else a work-item a row.
         let range = if self.wavefront { grid.h * group } else { rows };
         s.launch(&k.matching, args, &[range], &[group])?;
         over_pixels(&k.displace, args![&self.pairs, &self.matched, &self.rough])?;
@@ -115,6 +117,7 @@ impl Device<'_> {
     pub fn picture(&self, t: f32) -> Result<Picture> {
         self.frame(t)?;
         let pixels = self.session.read(&self.out)?;
+        // Pictures for the film and for the checks are no part of a measured iteration.
         self.session.forget();
         Ok(Picture { width: self.setup.grid.w, height: self.setup.grid.h, pixels })
     }
@@ -127,6 +130,7 @@ impl Device<'_> {
             let edges = self.session.read(&side.edges)?;
             let [starts, lengths, count] = [&side.starts, &side.lengths, &side.count].map(|b| self.session.read(b));
             let (starts, lengths, count) = (starts?, lengths?, count?);
+            // The k-th runs of all rows lie side by side, because work-items side by side have rows side by side.
             let runs: Vec<Vec<(i32, i32)>> = (0..h)
                 .map(|y| {
                     (0..most.min(count[y].max(0) as usize)).map(|k| (starts[k * h + y], lengths[k * h + y])).collect()

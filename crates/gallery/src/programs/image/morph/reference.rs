@@ -68,6 +68,7 @@ fn runs(row: &[u8], most: usize) -> Vec<(i32, i32)> {
 }
 
 fn centre((start, length): (i32, i32)) -> i32 {
+    // Twice the centre, in half pixels, so that it is a whole number for even lengths too.
     2 * start + length - 1
 }
 
@@ -88,6 +89,8 @@ fn align(a: &[(i32, i32)], b: &[(i32, i32)], skip: i32) -> (i32, Vec<(i32, i32)>
     }
     let (mut i, mut j, mut pairs) = (a.len(), b.len(), Vec::new());
     while i > 0 && j > 0 {
+        // Ways of the same cost are tried in the kernel's order, so that both find the same pairs: a match, then
+        // leaving out a run of A.
         if table[i][j] == table[i - 1][j - 1] + match_cost(i - 1, j - 1) {
             pairs.push((centre(a[i - 1]), centre(b[j - 1])));
             (i, j) = (i - 1, j - 1);
@@ -104,6 +107,7 @@ fn align(a: &[(i32, i32)], b: &[(i32, i32)], skip: i32) -> (i32, Vec<(i32, i32)>
 fn displace(pairs: &[(i32, i32)], row: &mut [f64]) {
     let end = row.len() as f64;
     let inner = pairs.iter().rev().map(|&(a, b)| (f64::from(a + b) / 4.0, f64::from(b - a) / 4.0));
+    // Both edges of the row stay where they are.
     let knots: Vec<(f64, f64)> = [(-1.0, 0.0)].into_iter().chain(inner).chain([(end, 0.0)]).collect();
     for (x, v) in row.iter_mut().enumerate() {
         let x = x as f64;
@@ -145,6 +149,7 @@ pub fn frame(pictures: &[Picture; 2], half: &[f64], t: f32) -> Vec<[f64; 3]> {
         let half = &half[y * w..][..w];
         for (x, pixel) in row.iter_mut().enumerate() {
             let mut d = half[x];
+            // As many rounds as the kernel: the rest of the error is then the same on both sides.
             for _ in 0..3 {
                 let (i, j, f) = split(x as f64 - (2.0 * t - 1.0) * d);
                 d = half[i] * (1.0 - f) + half[j] * f;

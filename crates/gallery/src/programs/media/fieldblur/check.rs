@@ -42,6 +42,7 @@ pub fn places(setup: &Setup, tile: Tile) -> Vec<u32> {
     if setup.w * setup.h <= MAX_WHOLE_PIXELS || area <= count {
         return (0..area as u32).collect();
     }
+    // The places of a tile follow from where it is: every run and every device verifies the same pixels.
     let mut random = Random::new((tile.y as u64) << 32 | tile.x as u64);
     let mut place = |i: usize| {
         let (mut x, mut y) = (random.below(tile.w), random.below(tile.h));

@@ -74,6 +74,7 @@ impl Lens {
     /// The sides of the aperture of radius 1 as (at, slope): x = at - y * slope; those to the right or to the left.
     fn sides(&self, right: bool) -> Vec<(f64, f64)> {
         let n = self.corners.len() as f64;
+        // A side that is level crosses no row at one place: the ends of its row are those of its neighbours.
         let normal = |k: usize| (self.turn + PI * (2.0 * k as f64 + 1.0) / n).sin_cos();
         let sides =
             (0..self.corners.len()).map(normal).filter(|(_, cos)| if right { *cos > 1e-6 } else { *cos < -1e-6 });

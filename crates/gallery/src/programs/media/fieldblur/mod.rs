@@ -142,6 +142,7 @@ fn whole(session: &Session, setup: &Setup, built: &Built, variant: &str, params:
     let direct = variant == "direct";
     // Floats or whole numbers, of the same size.
     let middle_floats = if direct { Some(session.zeroed::<f32>(4 * pw * ph)?) } else { None };
+    // A row of running sums has one number more than pixels: the zero before the first.
     let middle_sums = if direct { None } else { Some(session.zeroed::<u32>(4 * (pw + 1) * ph)?) };
     let body = |_| {
         if let Some(middle) = &middle_floats {
@@ -156,6 +157,7 @@ fn whole(session: &Session, setup: &Setup, built: &Built, variant: &str, params:
     };
     let times = session.measure_and(params.iterations, body, frame)?;
     if let Some(middle) = &middle_sums {
+        // For the guards behind its end alone.
         session.read(middle)?;
     }
     Ok((times, session.read(&output)?))

@@ -68,6 +68,7 @@ pub fn expected(lens: &Lens, x: usize, y: usize, weighed: impl Fn(i64, i64) -> [
     for dy in -reach..=reach {
         let row = (dy as f64 - 0.5, dy as f64 + 0.5);
         let height = shared(row, (low, high));
+        // The first and the last row are cut off by the aperture: the middle of what is left stands for them.
         let middle = 0.5 * (row.0.max(low) + row.1.min(high));
         let Some((left, right)) = span(lens, r, middle).filter(|_| height > 0.0) else { continue };
         let last = dy as f64 - 1.5 < low || dy as f64 + 1.5 > high;

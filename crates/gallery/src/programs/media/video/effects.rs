@@ -137,6 +137,7 @@ impl Wipe {
     /// One of [`WIPES`], done from 0 to 1.
     pub fn new(kind: &str, done: f32, (w, h): (usize, usize)) -> Wipe {
         let (w, h) = (w as f32, h as f32);
+        // Half the diagonal is 1: an iris that is done has reached the corners.
         let radius = 2.0 / (w * w + h * h).sqrt();
         let (round, nx, ny) = match kind {
             "down" => (false, 0.0, 1.0 / h),
@@ -144,6 +145,7 @@ impl Wipe {
             "iris" => (true, radius, radius),
             _ => (false, 1.0 / w, 0.0),
         };
+        // The soft edge must have left the picture when the wipe is done.
         Wipe { round, nx, ny, edge: done * (1.0 + Wipe::SOFT), sharpness: 1.0 / Wipe::SOFT }
     }
 }

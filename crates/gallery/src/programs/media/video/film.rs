@@ -83,6 +83,7 @@ impl Feed {
             }
         }
         self.waited += start.elapsed();
+        // Into the vectors that are there: no allocation for a frame.
         memory.clone_from(&self.last);
         self.cut.is_none().then_some(memory)
     }
@@ -196,6 +197,7 @@ fn film(
             device.queue.finish()?;
             let mut back = Vec::new();
             for transfer in transfers {
+                // `wait` takes the transfer and gives back its memory.
                 let event = transfer.done().clone();
                 back.push(transfer.wait()?);
                 let (from, to) = event.span()?;
@@ -379,6 +381,7 @@ fn fused_equals(
     }
     let mut differ = 0;
     for (i, (&a, &b)) in one.iter().zip(each).enumerate() {
+        // The exact value is so near to a half that single precision may round it either way.
         let between = (want[i].fract() - 0.5).abs() <= limit(i) - 0.5;
         if a != b && (!between || (a - b).abs() > 1.0) {
             return Err(format!("value {i}: one kernel gives {a}, the effects' own {b}, the reference {}", want[i]));

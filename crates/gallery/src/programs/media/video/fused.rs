@@ -43,6 +43,7 @@ const BLEND: [&str; 8] = ["normal", "multiply", "screen", "overlay", "darken", "
 impl Plan {
     /// The plan of a frame.
     pub fn of(project: &Project, shapes: &[Shape], size: (usize, usize), number: usize) -> Plan {
+        // One number, for an empty project too: no buffer is empty.
         let mut w = Writer { project, shapes, size, body: String::new(), inputs: Vec::new(), numbers: vec![0.0] };
         for layer in &project.layers {
             if let Some(shown) = project.shown(layer, number) {
@@ -121,6 +122,7 @@ impl Writer<'_> {
             return;
         };
         let (w, h) = (self.size.0 as f32, self.size.1 as f32);
+        // A number and no literal: a layer that moves keeps its kernel.
         let at = self.put(&bounds);
         self.line(&if bounds == [0.0, 0.0, w, h] { "{".into() } else { format!("if (video_touches(p + {at})) {{") });
         self.sample("top", shown.from, &place);

@@ -139,6 +139,7 @@ impl Stream {
             }
             loop {
                 let start = Instant::now();
+                // Memory that came back, else fresh memory: the decoder does not wait for it.
                 let next = source.next_in(used.try_recv().unwrap_or_default());
                 let last = !matches!(next, Next::Frame(_));
                 if to.send((next, start.elapsed())).is_err() || last {

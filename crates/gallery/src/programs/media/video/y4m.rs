@@ -79,6 +79,7 @@ impl<R: BufRead + Send> Y4m<R> {
     /// A frame, or nothing at the end of the film.
     fn read(&mut self, mut planes: Vec<u8>) -> std::result::Result<Option<Vec<u8>>, String> {
         let n = self.done;
+        // Only between two frames is an end no error.
         if self.from.fill_buf().map_err(|e| format!("film ends early after frame {n}: {e}"))?.is_empty() {
             return Ok(None);
         }
@@ -88,6 +89,7 @@ impl<R: BufRead + Send> Y4m<R> {
         }
         let wanted = if self.mono { self.shape.w * self.shape.h } else { self.shape.bytes() };
         planes.clear();
+        // For the chroma of a grey film too, which is added below.
         planes.reserve_exact(self.shape.bytes());
         let got = self.from.by_ref().take(wanted as u64).read_to_end(&mut planes);
         match got {

@@ -49,8 +49,8 @@ pub fn drawn(mesh: &Mesh, temperatures: &[f32]) -> Picture {
         let [a, b, c] = triangle.map(|i| corners[i as usize]);
         let [ta, tb, tc] = triangle.map(|i| temperatures[i as usize]);
         let area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
-        // Seen edge-on, a triangle covers no pixel, and its weights would be divided by zero. Those that are turned away
-        // are hidden by the depth buffer: the surface is closed.
+        // Seen edge-on, a triangle covers no pixel, and its weights would be divided by zero. Those that are turned
+        // away are hidden by the depth buffer: the surface is closed.
         if area.abs() < 1e-6 {
             continue;
         }

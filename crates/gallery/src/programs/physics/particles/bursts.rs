@@ -106,6 +106,7 @@ pub fn moving(records: &[f32], frame: u32) -> Picture {
         for k in 0..TRAIL {
             let (before, then) = undo(at, velocity);
             let faded = |k: usize| 0.30 * (1.0 - k as f32 / TRAIL as f32).powi(2);
+            // A piece of the trail fades from its nearer end to its farther one, so that pieces join without a step.
             glow.line(placed(at), placed(before), 0.7, colour, [faded(k), faded(k + 1)]);
             (at, velocity) = (before, then);
         }

@@ -16,6 +16,7 @@ const HOST_TILE: usize = 64;
 /// A cell of the next board, collected from around it: the threads' way.
 pub(super) fn collected(board: &[u32], w: usize, h: usize, x: usize, y: usize) -> u32 {
     let i = y * w + x;
+    // A cell of nine grains topples twice in one step: it keeps the remainder, and each neighbour gets the quotient.
     let mut grains = board[i] % 4;
     if x > 0 {
         grains += board[i - 1] / 4;
@@ -142,6 +143,7 @@ impl<'s> Boards<'s> {
                 if boards.look(&self.unstable_kernel, &self.unstable)? == 0 {
                     boards.lower()
                 } else {
+                    // The device's rows can topple: the lower ones need no look, and any number from four on says so.
                     &[4]
                 }
             }

@@ -215,6 +215,7 @@ impl Program for Sandpile {
         }
         let Done { ran, steps: done, is_stable } = if plan::is_in_bands(variant) {
             let ran = on_bands(session, params, &setup, &self.build_options(params)?.0)?;
+            // Several devices do not look for it while they run; the note follows from the result.
             let is_stable = ran.got.iter().all(|&grains| grains < 4);
             Done { steps: ran.times.wall.len() * setup.steps as usize, ran, is_stable }
         } else {
@@ -235,6 +236,7 @@ impl Program for Sandpile {
         } else {
             let mut want = board;
             let mut left = done;
+            // A stable board stays as it is: further steps of the device change nothing.
             while left > 0 && want.iter().any(|&grains| grains >= 4) {
                 want = step(&want, grid.w);
                 left -= 1;
