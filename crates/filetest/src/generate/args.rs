@@ -69,6 +69,7 @@ impl Generated {
         let words =
             |n: u64, f: &dyn Fn(u32) -> u32| (0..n as u32).flat_map(|i| f(i).to_le_bytes()).collect::<Vec<u8>>();
         let meta = module.find("k").and_then(|k| module.funcs[k].kernel.as_deref());
+        // How large the structure is depends on the seed; the compiler has laid it out and knows.
         let size = |i: usize| meta.and_then(|m| m.params.get(i)).map_or(0, |p| u64::from(p.size));
         let is_local = |i: usize| meta.and_then(|m| m.params.get(i)).is_none_or(|p| p.kind == ParamKind::Local);
         let random = |i: u32| i.wrapping_mul(0x9e37_79b1).rotate_left(i % 32) ^ i >> 3;
@@ -78,6 +79,7 @@ impl Generated {
         let mut list = vec![
             CaseArg::Buffer(words(items * OUT, &|i| i)),
             CaseArg::Buffer(words(IN, &random)),
+            // From 12 on are the counters of `max` and `min`: small first values would hide that a `min` is left out.
             CaseArg::Buffer(words(16, &|i| if i < 12 { i } else { random(i) })),
             CaseArg::Buffer(words(16, &|i| random(i + 100) >> (i % 16))),
             CaseArg::Bytes(5i32.to_le_bytes().to_vec()),

@@ -131,6 +131,7 @@ impl Gen {
                 format!("(sub_group_ballot_bit_extract(b, ({i}) % size) != 0) == (int)(votes >> (({i}) % size) & 1ul)"),
             ),
             (
+                // For the last of 64 work-items, `2ul << own` has lost its bit: the mask below is all ones then.
                 "sub_group_ballot_inclusive_scan",
                 "sub_group_ballot_inclusive_scan(b) == popcount(votes & (2ul << own) - 1ul)".into(),
             ),

@@ -55,6 +55,7 @@ impl Gen {
 
     /// An index below a power of two, whose last is `mask`.
     fn index(&mut self, mask: &str) -> String {
+        // In an index of an index there is only a number; otherwise the text could grow without a bound.
         if self.rng.chance(30) || self.indexing {
             let mask: u64 = mask.parse().unwrap_or(0);
             return self.rng.below(mask + 1).to_string();
@@ -248,6 +249,7 @@ impl Gen {
         let a = self.expr(ty, d);
         if ty.s.is_float() {
             let b = self.expr(ty, d);
+            // On other platforms, a quotient of floats may be off by some units in the last place.
             let ops: &[&str] = if self.profile == Profile::Total { &["+", "-", "*", "/"] } else { &["+", "-", "*"] };
             return match self.rng.below(8) {
                 0 => format!("(-{a})"),
@@ -268,6 +270,7 @@ impl Gen {
                 let op = self.rng.pick(&["/", "%"]);
                 let divisor = match self.profile {
                     Profile::Total => b,
+                    // Divisors from 1 to 64: neither zero nor -1, by which the least number has no quotient.
                     Profile::Portable if ty.s.is_signed() => {
                         let (one, mask) = (format!("({})1", ty.name()), format!("({})63", ty.name()));
                         format!("(({b} & ({mask})) + ({one}))")
@@ -407,6 +410,7 @@ impl Gen {
             5 => format!("rhadd({a}, {b})"),
             6 => {
                 let c = arg(self);
+                // The bounds must be in their order; the result is undefined otherwise.
                 format!("clamp({c}, min({a}, {b}), max({a}, {b}))")
             }
             7 => format!("clz({a})"),
@@ -416,6 +420,7 @@ impl Gen {
             11 => format!("rotate({a}, {b})"),
             12 => format!("popcount({a})"),
             13 if ty.s.bits() == 32 => {
+                // `mad24` takes operands of 24 bits; what is above may count or not.
                 let mask = format!("({name})(0x7fff)");
                 format!("mad24({a} & {mask}, {b} & {mask}, {a})")
             }
@@ -471,6 +476,7 @@ impl Gen {
                 while left > 0 {
                     let sizes: Vec<u8> = [1, 1, 2, 3, 4, 8].into_iter().filter(|&n| n <= left && n < ty.n).collect();
                     let n = self.rng.pick(&sizes);
+                    // There may be 16 parts, so that each is kept short.
                     parts.push(self.expr(Ty::new(ty.s, n), d.min(1)));
                     left -= n;
                 }

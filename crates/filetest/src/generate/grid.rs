@@ -37,6 +37,7 @@ impl Gen {
         let limit = match self.grid.below(4) {
             // `n` is 5.
             0 if big => format!("({ty})((uint)n * {}u)", BIG / 5),
+            // Nearly the whole buffer: the trip count must be large for groups to be batched.
             _ if big => (BIG - 1 - self.grid.below(1000)).to_string(),
             0 => format!("({ty})((uint)n % {most}u)"),
             1 => format!("({ty})(items * 3u % {most}u)"),

@@ -111,6 +111,7 @@ impl Gen {
         let (array, ty) = self.rng.pick(&self.locals);
         let e = self.expr(ty, 3);
         let t = self.name("t");
+        // Each of these is a permutation of the ids, so that no two work-items write to one element.
         let turned = match self.rng.below(5) {
             // Indices of few bits, which hold every number of a work-item all the same.
             3 => self.rng.pick(&["(uchar)lid", "(char)lid", "(lid << 25 >> 25)"]).to_owned(),
@@ -190,6 +191,8 @@ impl Gen {
             };
             body.push(Stmt::block(format!("if ({c}) {{"), vec![Stmt::Line(line)]));
         }
+        // Not uniform: a statement of the whole group in here would have barriers, and could set the counters between
+        // the operations on them.
         let inner = At { uniform: false, in_loop: false, in_switch: false, returns: None, ..at };
         body.extend(self.body(inner, 1));
         out.push(Stmt::block("{", body));

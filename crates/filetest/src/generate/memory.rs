@@ -66,6 +66,8 @@ impl Gen {
         let (i, j) = (self.expr(Ty::INT, 1), self.expr(Ty::INT, 1));
         let (x, y) = (self.expr(ty, 2), self.expr(ty, 2));
         let e = self.expr(ty, 1);
+        // The pointer moves by 3 at most, by 1 and by 3 at most: it ends between `a + 1`, for `p[-1]`, and `a + 7`, for
+        // `q[1]` of the element before it.
         out.push(Stmt::Line(format!("{t} {a}[8] = {{ {} }};", list.join(", "))));
         out.push(Stmt::Line(format!("{t} *{p} = {a} + ({i} & 3);")));
         out.push(Stmt::Line(format!("*{p}++ = {x};")));
@@ -119,6 +121,8 @@ impl Gen {
                 .push(Stmt::Line(format!("constant uint *{p} = (constant uint *)({c} ? table : table + {});", a % 2))),
             _ => out.push(Stmt::Line(format!("global uint *{p} = {c} ? out + base : &out[base + {}];", b % 2))),
         }
+        // `in` has hundreds of words behind the pointer; `table` and the work-item's part of `out` have 16 words in
+        // all.
         let mask =
             if out.last().is_some_and(|l| matches!(l, Stmt::Line(t) if t.starts_with("const "))) { 15 } else { 7 };
         out.push(Stmt::Line(format!("h = h * 31u + {p}[{i} & {mask}u] + *({p} + 1);")));

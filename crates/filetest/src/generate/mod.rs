@@ -253,7 +253,8 @@ fn build(seed: u64, profile: Profile, families: Families, straight: bool) -> Gen
     if g.rng.chance(if families.is_empty() { 20 } else { 30 }) || g.has(Family::Long) {
         g.local = LOCAL;
     }
-    // A kernel may require a size, so that it is chosen first.
+    // A kernel may require a size, so that ranges are drawn before its text. In a program without families they are
+    // drawn last, see below: so the numbers that such a program draws stay the same, and its text with them.
     let ranges = (!families.is_empty()).then(|| g.ranges());
     if let (Some(ranges), true) = (&ranges, g.has(Family::Attributes)) {
         g.required = g.rng.chance(60).then_some(ranges[0].local);
@@ -332,6 +333,8 @@ impl Gen {
         let (mut leaves, mut init) = (Vec::new(), Vec::new());
         if index > 0 && self.rng.chance(25) {
             tree.push(Stmt::Line(format!("typedef union {{ uint u; uchar4 b; ushort h[2]; int i; }} {name};")));
+            // All members have four bytes, and none is a float: whichever is read, it is defined by the one that was
+            // written, and there are no NaNs whose bits are free.
             leaves.push((".u".into(), Ty::UINT));
             leaves.push((".b".into(), Ty::new(Scalar::UChar, 4)));
             leaves.push((".h[{1}]".into(), Ty::new(Scalar::UShort, 1)));
@@ -357,6 +360,7 @@ impl Gen {
                 0 => {
                     fields += &format!("{} f{f}[4]; ", ty.name());
                     leaves.push((format!(".f{f}[{{3}}]"), ty));
+                    // Two values for four elements: the others must become zero.
                     patterns.push("{ $, $ }".to_owned());
                     init.extend([ty, ty]);
                 }
@@ -418,6 +422,7 @@ impl Gen {
         self.trips = 8;
         let mut body = self.body(at, 4);
         self.trips = 1;
+        // The function ends in a `return`: without one at the end, the value of a call could be undefined.
         let e = self.expr(ret, 2);
         body.push(Stmt::Line(format!("return {e};")));
         self.places.truncate(places);
@@ -542,6 +547,7 @@ impl Gen {
             let place = self.places[i].clone();
             body.push(self.observe(&place));
         }
+        // Whatever was observed is mixed into `h`, so that one wrong bit anywhere reaches this word.
         body.push(Stmt::line("out[base] ^= h;"));
         tree.push(Stmt::block(head, body));
     }

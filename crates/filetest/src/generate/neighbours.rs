@@ -218,6 +218,7 @@ impl Gen {
         let pitch = 1 + self.rng.below(7);
         let types = ["uint", "int", "float", "ushort", "uchar"];
         let ty = self.rng.pick(if long { &types[..3] } else { &types });
+        // `IN - 128 * pitch` lets row 127, the last one of the largest group, end with the buffer.
         let first = if long { self.rng.below(2) } else { self.rng.pick(&[0, 1, IN - 128 * pitch]) };
         let last = if long || first == 1 { 128 } else { 0 };
         let id = self.rng.pick(&["lid", "(int)lid", "(size_t)lid"]);
@@ -239,6 +240,7 @@ impl Gen {
                 format!("vload{wide}({q}, (const global {ty} *)(in + {first}) + {id} * {pitch}).{part}")
             }
         };
+        // As a float, a word of `in` may be a NaN, whose bits are free; ten bits of it are a small whole number.
         let load = if ty == "float" { format!("(float)(as_uint({load}) & 1023u)") } else { load };
         let add = match self.rng.below(3) {
             0 => format!("{sum} += {load};"),

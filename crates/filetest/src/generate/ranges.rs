@@ -15,6 +15,8 @@ impl Gen {
                 dim_order.iter().zip(sizes).for_each(|(&d, size)| at[usize::from(d)] = size);
                 at
             };
+            // With the dimensions exchanged, even a line of work-items may lie along dimension 2, which needs all
+            // three.
             let work_dim = if dim_order == AXES[0] { work_dim } else { 3 };
             NdRange { work_dim, offset: placed(offset), global: placed(global), local: placed(local) }
         };
@@ -64,6 +66,7 @@ impl Gen {
             return vec![self.rng.pick(&list)];
         }
         let first = self.rng.below(list.len() as u64) as usize;
+        // One fewer, as the first one has left the list by then: the two ranges are never the same.
         let second = self.rng.below(list.len() as u64 - 1) as usize;
         vec![list.swap_remove(first), list.swap_remove(second)]
     }

@@ -73,6 +73,8 @@ impl Gen {
         }
         let first = format!("uint rr = {row}, rw = {width}, ra = gid;");
         let scaled = format!("rr = {factor}rr; uint rb = rr * rw;");
+        // The bound is tested before the row is scaled, so that it holds for the row and the wrapped products stay in
+        // `in`.
         let guarded = Stmt::block(format!("if (rr < {ROWS}u) {{"), vec![Stmt::Line(scaled), body]);
         let row = self.in_order(&first);
         vec![Stmt::Line(row), guarded, Stmt::line("h = h * 31u + ra;")]

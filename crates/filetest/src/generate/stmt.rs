@@ -73,6 +73,8 @@ impl Gen {
             return Stmt::Line(format!("h = h * 31u + {};", bits(&text)));
         }
         let digit = |c: u8| char::from_digit(u32::from(c), 16).unwrap_or('0');
+        // Each component has an odd factor of its own: exchanged components give another sum, and no factor shifts bits
+        // out.
         let parts: Vec<String> =
             (0..place.ty.n).map(|c| format!("{} * {}u", bits(&format!("{text}.s{}", digit(c))), 2 * c + 1)).collect();
         Stmt::Line(format!("h = h * 31u + {};", parts.join(" + ")))
@@ -107,12 +109,15 @@ impl Gen {
     }
 
     fn whole_group(&mut self, at: At, out: &mut Vec<Stmt>) {
+        // Where no family of the program has a statement for this place, one is made that all programs have.
         if self.families.is_empty() || !self.rng.chance(65) || !self.family_group(at, out) {
             self.group_statement(at, out);
         }
     }
 
     fn any_statement(&mut self, at: At, out: &mut Vec<Stmt>) {
+        // The order of the tests matters: a program without families must draw no number here, so that its text does
+        // not depend on them.
         if !self.families.is_empty() && self.rng.chance(35) && self.family_statement(at, out) {
             return;
         }
@@ -145,6 +150,8 @@ impl Gen {
         let name = self.name(if uniform { "u" } else { "v" });
         let qualifier = if self.rng.chance(4) { "volatile " } else { "" };
         out.push(Stmt::Line(format!("{qualifier}{} {name} = {e};", ty.name())));
+        // Through a pointer, a work-item alone could write to a uniform variable; and a plain pointer must not lead to
+        // a volatile one.
         let private = !uniform && qualifier.is_empty();
         self.places.push(Place { text: name, ty, writable: true, uniform, private });
     }
@@ -289,6 +296,8 @@ impl Gen {
     }
 
     fn declare_pointer(&mut self, out: &mut Vec<Stmt>) {
+        // Only private places that `&` may be taken of: a pointer to the address space `private` must not lead
+        // elsewhere, nor to a member that may be less aligned than its type.
         let list: Vec<Place> = self.places.iter().filter(|p| p.private && p.writable).cloned().collect();
         if list.is_empty() {
             return;
@@ -331,6 +340,8 @@ impl Gen {
     /// A loop, if there is time for one.
     fn repeat(&mut self, at: At, out: &mut Vec<Stmt>) {
         let most = 2 + self.rng.below(5);
+        // The product of the trip counts of nested loops is bounded, because each program must end within the ladder's
+        // limit of instructions.
         if self.trips * most > 60 {
             return self.assign(at, out);
         }
@@ -342,6 +353,7 @@ impl Gen {
             _ => format!("(int)((uint){} % {}u)", g.expr(Ty::INT, 2), most + 1),
         });
         let places = self.places.len();
+        // Not writable: a body that sets its own counter may never end.
         let counter = Place { text: i.clone(), ty: Ty::INT, writable: false, uniform, private: false };
         let count = 1 + self.rng.below(3);
         self.trips *= most;
@@ -426,9 +438,12 @@ impl Gen {
         if at.in_loop || at.in_switch {
             ways.push("break;".into());
         }
+        // A work-item alone must not jump to a label of the whole group: it would pass a barrier at which the others
+        // wait.
         ways.extend(self.labels.iter().filter(|l| l.1 == at.uniform).map(|l| format!("goto {};", l.0)));
         match at.returns {
             Some(None) => {
+                // A return before the end stores what the work-item has computed so far, so that it is compared, too.
                 ways.push(if at.kernel { "{ out[base + 15] = h; return; }".into() } else { "return;".into() });
             }
             Some(Some(ty)) => {
@@ -482,6 +497,8 @@ impl Gen {
         }
         self.trips *= most;
         let (label, i) = (self.name("in"), self.name("j"));
+        // Both halves are scopes of their own: a jump into the middle passes the declarations of the first one, whose
+        // variables the second one must not read.
         let inner = At { in_loop: false, in_switch: false, ..at };
         let c = self.as_same(at.uniform, |g| g.condition(2));
         let first = self.body(inner, 1);

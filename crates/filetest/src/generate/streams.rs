@@ -108,6 +108,8 @@ impl Stream {
             if starts_at_zero && self.rng.chance(80) { "get_global_id(0)" } else { "(get_global_id(0) - m.z)" };
         let id = if is_flat { column.to_owned() } else { format!("get_global_id(1) * m.y + {column}") };
         let mut body = vec![Stmt::line(format!("{index} id = {id}, items = m.x;")), Stmt::line("uint h = (uint)n;")];
+        // Bounds that all work-items pass, all but a few at the end, half of them, and very few: the joined work-items
+        // of a thread agree about some and not about others.
         let guard = self.rng.pick(&["items", "items - 3", "items - 5", "items / 2", "n * 9", "2"]);
         let inner = self.statements();
         match self.rng.below(4) {
@@ -169,6 +171,8 @@ impl Stream {
     /// Writes an element of the next column of `out`, perhaps from what was there. None if there is no room.
     fn store(&mut self) -> Option<Stmt> {
         let (ty, bytes, load, store) = self.rng.pick(ELEMENTS);
+        // The next column that begins behind all bytes written so far, in units of its own elements: so that it is
+        // aligned.
         let column = self.written.div_ceil(bytes);
         let end = (column + 1) * bytes;
         if end > OUT * 4 {

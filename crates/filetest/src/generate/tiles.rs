@@ -79,6 +79,7 @@ impl Tiles {
             for d in 0..dims as usize {
                 global[d] = local[d] * rows;
             }
+            // So many groups along this dimension that the product with those of the others is at least `least`.
             global[along] = local[along] * (least.div_ceil(rows.pow(dims - 1)) + self.rng.pick(&[0, 0, 1, 3]));
             if self.rng.chance(40) {
                 let at = self.rng.below(dims.into()) as usize;
@@ -140,6 +141,8 @@ impl Tiles {
         list.extend(self.own(2));
         if self.rng.chance(25) {
             list.push(barrier());
+            // The work-items below `s` write to elements below `s` and read those from `s` to `2s`, which nobody writes
+            // before the next barrier.
             let loop_ = vec![Stmt::line("if (lid < s) tile[lid] += tile[lid + s];"), barrier()];
             list.push(Stmt::block("for (uint s = 16u; s > 0u; s >>= 1) {", loop_));
         }

@@ -85,7 +85,6 @@ impl Gen {
         self.places.push(place);
     }
 
-    /// Designators, ranges, and zeros between them.
     /// Sorts the rows of an array by a column: a nest of loops in which the lengths of inner ones depend on the outer
     /// one, and data chooses rows.
     fn elements_chosen_by_data(&mut self, out: &mut Vec<Stmt>) {
@@ -120,6 +119,7 @@ impl Gen {
         out.push(Stmt::block(format!("for (int q = 0; q < {}; q++) {{", rows * columns), vec![all]));
     }
 
+    /// Designators, ranges, and zeros between them.
     fn partly_initialised(&mut self, out: &mut Vec<Stmt>) {
         self.count(Initialisers, "array in part");
         let ty = element(self);
@@ -162,6 +162,7 @@ impl Gen {
         };
         let zero = self.literal(ty);
         out.push(Stmt::Line(format!("{} {sum} = {zero};", ty.name())));
+        // The bound is a variable, so that its expression is evaluated once and not before each round.
         let end = self.name("n");
         out.push(Stmt::Line(format!("int {end} = {trips};")));
         out.push(Stmt::block(format!("for (int q = 0; q < {end}; q++) {{"), body));

@@ -45,6 +45,7 @@ impl Gen {
     /// What the first file declares. The second one's text is kept for the end of the program.
     pub fn far_functions(&mut self, tree: &mut Vec<Stmt>) {
         tree.extend(OF_SECOND.map(Stmt::line));
+        // The second file does not see the constants that the first one has declared.
         let places = std::mem::take(&mut self.places);
         // Other families have functions that the second file does not know.
         let families = self.families;
@@ -79,6 +80,7 @@ impl Gen {
             self.trips = 1;
             let e = self.expr(ret, 2);
             body.push(Stmt::Line(format!("return {e};")));
+            // The parameters of one function are unknown in the next.
             self.places.clear();
             let head = format!("{} far{i}({list})", ret.name());
             tree.push(Stmt::Line(format!("{head};")));

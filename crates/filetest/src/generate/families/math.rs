@@ -89,6 +89,8 @@ impl Gen {
         }
         let int = ty.of(Scalar::Int);
         let e = self.expr(int, d);
+        // Numbers from -4 to 4, from 0 to 1, from -60 to 68 and from -1 to 1: for most functions, one of these is where
+        // they are neither constant nor infinite nor NaN.
         let (scale, from) = self.rng.pick(&[("0.03125", "4"), ("0.00390625", "0"), ("0.5", "60"), ("0.0078125", "1")]);
         let suffix = match ty.s {
             Scalar::Half => "h",
@@ -178,6 +180,7 @@ impl Gen {
         let f = self.rng.pick(&GEOMETRIC);
         let fast = f.starts_with("fast_");
         if fast && ty.s != Scalar::Float || f == "cross" && ty.n < 3 {
+            // `fast_` functions are of `float` alone, and `cross` of three or four components.
             return format!("sqrt(fabs({a}))");
         }
         self.count(Math, f);
@@ -248,7 +251,7 @@ impl Gen {
                 format!("{f}({a}, ({k} & 7) + 1)")
             }
             _ => {
-                // The standard says nothing about the error of these two.
+                // The standard leaves the error of `lgamma` open; the other two are left out with it.
                 let list: Vec<&str> =
                     UNARY.into_iter().filter(|f| !matches!(*f, "lgamma" | "tgamma" | "degrees")).collect();
                 let f = self.rng.pick(&list);

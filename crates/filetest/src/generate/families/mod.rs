@@ -111,6 +111,7 @@ impl Families {
 
     /// Those of a seed; a program in eight has none.
     pub fn of(seed: u64, profile: Profile) -> Families {
+        // A generator of its own: a family added to the list must not change the numbers that a program draws.
         let mut rng = Rng::new(seed.rotate_left(32) ^ 0xfa);
         if rng.chance(12) {
             return Self::NONE;

@@ -26,6 +26,7 @@ impl Gen {
             6 => {
                 self.count(Pointers, "array of global pointers");
                 let (g, i) = (self.name("g"), self.expr(Ty::UINT, 1));
+                // An offset and an index of at most 7 each stay within the 16 words of the work-item.
                 let c = self.rng.below(8);
                 out.push(Stmt::Line(format!("global uint *{g}[2] = {{ out + base, out + base + {c} }};")));
                 if self.rng.chance(50) {
@@ -39,6 +40,7 @@ impl Gen {
                 let c = self.rng.below(self.local / 4);
                 out.push(Stmt::Line(format!("local uint *{l}[4] = {{ tile, dyn, tile + {c}, dyn + 1 }};")));
                 out.push(Stmt::Line(format!("{l}[{i} & 3u] += {i} & 1u;")));
+                // The pointers lead at most a quarter into an array, so that half an array is left behind each.
                 let mask = self.local / 2 - 1;
                 self.place(format!("{l}[{{3}}][{{{mask}}}]"), Ty::UINT, false);
             }
