@@ -55,6 +55,7 @@ impl Outcome {
             ranges.filter_map(|r| args.get(r.clone())).flatten().copied().collect()
         };
         let mut printed: Vec<Print> = printed.map(|(item, f, args)| (item, f, kept(&f, &args))).collect();
+        // Work-items print in any order. The sort is stable, so that the prints of each stay in theirs.
         printed.sort_by_key(|p| p.0);
         Self { buffers, printed }
     }

@@ -68,6 +68,7 @@ fn command<'a>(head: &'a str, command: &str) -> Result<(Vec<&'a str>, Target), S
 
 /// Stages of a program's only kernel, and what the passes did.
 fn code(source: &str, target: &Target, stages: &[&str], options: &PassOptions) -> Result<(String, Statistics), String> {
+    // With a disk cache, code that an earlier run has kept would go through no pass, and nothing would fire.
     let compiler = Compiler::new(Config { cache_dir: None, disabled: options.disabled.clone(), ..Config::default() });
     let program = crate::program::build(&compiler, source, "-cl-std=CL3.0", target)?;
     let (name, meta) = program.kernels().next().ok_or("the program has no kernel")?;

@@ -45,6 +45,8 @@ pub fn pack_args<B>(
                 put(&u64::to_le_bytes(addresses[before]));
             }
             CaseArg::Local(size) => {
+                // Behind the kernel's own variables and the arguments before, each at the alignment that the code may
+                // rely on.
                 let offset = local_size.next_multiple_of(u64::from(abi::BLOCK_ALIGN));
                 put(&offset.to_le_bytes());
                 local_size = offset + size;

@@ -96,6 +96,7 @@ fn arg(text: &str) -> Option<CaseArg> {
                     let mut x: u64 = seed.parse().ok()?;
                     let mut next = || {
                         x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                        // The low bits of such a generator repeat after few steps; the high ones do not.
                         (x >> 40) as u8
                     };
                     (0..size * count).map(|_| next()).collect()
@@ -129,6 +130,7 @@ fn elements(ty: &str, values: &[&str]) -> Option<Vec<u8>> {
 fn element(ty: &str, value: &str) -> Option<Vec<u8>> {
     let int = || match value.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16).ok(),
+        // Signed first; only a `ulong` beyond the greatest `long` is left for the other parser.
         None => value.parse::<i64>().ok().map(|x| x as u64).or_else(|| value.parse().ok()),
     };
     Some(match ty {

@@ -98,6 +98,8 @@ pub(crate) fn check(path: &Path, input: &str, expected: Option<&str>, output: &O
 fn find(head: &str, text: &str) -> Result<(), String> {
     let plain = |l: &str| l.split_whitespace().collect::<Vec<_>>().join(" ");
     let lines: Vec<String> = text.lines().map(plain).collect();
+    // One iterator for all lines: each search goes on behind what the one before has found, which makes the order
+    // count.
     let mut rest = lines.iter();
     for line in head.lines() {
         if let Some(wanted) = line.strip_prefix(CHECK).map(plain) {
@@ -131,6 +133,7 @@ fn verify(input: &str, group: Option<u16>) -> Result<(), String> {
     for e in &errors {
         let is = |&(rule, line): &(&str, &str)| rule == e.rule.to_string() && line.starts_with(&e.context);
         match expected.iter().position(is) {
+            // Each expectation stands for one error: two errors of one line need the rule twice.
             Some(at) => drop(expected.remove(at)),
             None => wrong += &format!("not expected: {e}\n"),
         }
@@ -326,6 +329,7 @@ pub fn run(module: &Module, header: &header::Header, cpus: &[&dyn rungs::Rung]) 
         let outcome = rungs::climb(&case, &list).map_err(|e| format!("{range:?}: {e}"))?;
         for (number, want) in &header.expect {
             let is_buffer = |a: &&CaseArg| matches!(a, CaseArg::Buffer(_));
+            // An outcome has buffers only, so that its index counts those among the arguments before.
             let index = header.args.iter().take(*number).filter(is_buffer).count();
             let got = outcome.buffers.get(index).and_then(|b| b.get(..want.len())).ok_or("expects too much")?;
             if got != want {

@@ -193,6 +193,7 @@ impl Ladder {
         // Nothing that the generator does with the seed goes along with this.
         let number = Rng::new(!seed).next();
         let (coded, number) = (number.is_multiple_of(4), number / 4);
+        // `number % 16` has chosen the lanes and the kind of code; the digits above it are independent of that choice.
         let turn = |n: usize| (number / 16 % n as u64) as usize;
         let plain = &PLAIN[(seed % 3) as usize];
         let has = |family| program.families.has(family);
@@ -239,6 +240,7 @@ impl Ladder {
             Ok(reference) => reference,
             Err(verdict) => return *verdict,
         };
+        // The scalar passes run once, for all rungs that begin after them.
         let passed = passed(&module, &self.passes);
         for rung in rungs {
             let module = if rung.after_passes() { &passed } else { &module };
@@ -253,6 +255,7 @@ impl Ladder {
     /// them, or in a later stage that it reaches only after them.
     pub fn bisect(&self, program: &Generated, failure: &Failure) -> Vec<&'static str> {
         let Ok((module, wanted)) = self.reference(&program.source(), program) else { return Vec::new() };
+        // A failure keeps only names; the last one is that of the rung that differs from the reference.
         let Some(rung) = self.all_rungs().into_iter().find(|r| failure.rungs.last() == Some(&r.name())) else {
             return Vec::new();
         };
@@ -285,6 +288,8 @@ impl Ladder {
         let mut wanted: Vec<Outcome> = Vec::new();
         let items = program.ranges.iter().map(|range| range.global.iter().product::<u64>()).max().unwrap_or(0);
         for (i, judge) in JUDGES.iter().enumerate() {
+            // Ranges of very many work-items need more than the fixed limit, although each of their work-items does
+            // little.
             let judge = Interpreter { fuel: FUEL.max(FUEL_OF_ITEM * items), ..*judge };
             let ready = match judge.prepare(&module, "k") {
                 Ok(ready) => ready,

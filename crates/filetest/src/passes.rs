@@ -36,6 +36,8 @@ pub fn check(text: &str, run: &dyn Fn(&PassOptions) -> Result<Statistics, String
     if !wrong.is_empty() {
         return Err(wrong.join("; "));
     }
+    // One run for each pass, with that pass alone switched off: with several off, one could fire less because another
+    // did not run.
     for (id, _) in wanted.into_iter().filter(|(id, _)| !id.required) {
         let off = run(&PassOptions::without(Disabled::only(id)))?.changes(id.name);
         if off > 0 {

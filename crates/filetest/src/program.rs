@@ -103,7 +103,9 @@ pub fn gpu_code(compiler: &Arc<Compiler>, text: &str) -> Result<(), String> {
 pub fn check_itself(compiler: &Compiler, text: &str, target: &Target, rungs: &[&dyn Rung]) -> Result<(), String> {
     let others = header::parse(text, "//")?.args;
     let (module, kernel) = compile(compiler, text, "-cl-std=CL3.0", target, Some("test"))?;
+    // The ranges for sub-groups have many work-items; a program without sub-groups is spared them.
     let in_subgroups = cloom_ir::subgroup::module_uses(&module);
+    // Each rung compiles once, for all ranges.
     let list: Vec<(&&dyn Rung, Box<dyn Ready + '_>)> = rungs
         .iter()
         .map(|r| Ok((r, r.prepare(&module, &kernel).map_err(|e| format!("{}: {e}", r.name()))?)))

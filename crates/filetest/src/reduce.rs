@@ -27,6 +27,8 @@ pub fn smallest(tree: &[Stmt], mut fails: impl FnMut(&str) -> bool) -> Vec<Stmt>
             while at > 0 {
                 let from = at.saturating_sub(run);
                 attempt(&mut best, Edit::Drop(from, at));
+                // From the end to the beginning: a drop does not change the numbers of the statements before it. It
+                // takes inner statements along, so that fewer may be left than the next number says.
                 at = from.min(count(&best));
             }
             if run == 1 {

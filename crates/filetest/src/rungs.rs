@@ -230,11 +230,15 @@ fn parts(kernel: FuncRef, coarse: Option<Coarse>, range: &NdRange) -> Vec<(FuncR
         return if fits { vec![(func, coarsened)] } else { whole };
     }
     let ([x, ..], [first, ..]) = (range.global, range.offset);
+    // The first work-item of the coarse kernel stands for that of its own offset times the factor, so that only a
+    // multiple of the factor can be a beginning.
     if !first.is_multiple_of(factor) || x < factor {
         return whole;
     }
     let part = |offset: u64, size: u64| {
         let mut part = *range;
+        // A kernel that depends on its groups is not coarsened by work-items, so that any groups will do: small ones
+        // give several, of which the last may be partial.
         (part.offset[0], part.global[0], part.local) = (offset, size, [size.min(3), 1, 1]);
         part
     };
@@ -257,6 +261,7 @@ impl Ready for Interpreted {
         let mut values: Vec<Arg> = Vec::new();
         for arg in args {
             values.push(match arg {
+                // The same address twice: the two parameters alias.
                 CaseArg::Again(earlier) => values.get(*earlier).ok_or("an argument again, before it")?.clone(),
                 CaseArg::Buffer(bytes) => {
                     let address = machine.buffer(bytes).map_err(|e| e.to_string())?;
@@ -369,6 +374,8 @@ impl Cpu {
         let mut list: Vec<Self> = Vec::new();
         for wish in names() {
             let device = CpuDevice::new(threads, Some(&wish));
+            // A machine without a set of instructions takes the next lower one, so that several names may give one
+            // target.
             if list.iter().all(|cpu| cpu.device.info().target != device.info().target) {
                 list.push(Self { device, level: OptLevel::Default, lanes: None, stage: Stage::Group });
             }

@@ -105,6 +105,7 @@ impl Loaded {
             },
             Coarsening::Groups { dim, local_size: fixed } => {
                 let dim = usize::from(dim);
+                // Each of the joined groups has its own copy of the local memory, aligned like the first one.
                 let of_all = local_size.next_multiple_of(u64::from(abi::BLOCK_ALIGN)) * u64::from(coarse.factor);
                 match coarsened_groups(&range, dim, coarse.factor.into()) {
                     Some((coarsened, rest)) => {
@@ -136,6 +137,8 @@ impl Ready for Loaded {
         let loaded = self.ptx.load(&mut memory);
         let variables = self.variables(&mut memory);
         let mut room = vec![UNWRITTEN; PRINT_RECORDS as usize + PRINT_BYTES];
+        // No byte is asked for yet. All else is `UNWRITTEN`, which ends the list of records behind the last one that
+        // the kernel wrote.
         room[..4].fill(0);
         room[PRINT_CAPACITY as usize..][..4].copy_from_slice(&(PRINT_BYTES as u32).to_le_bytes());
         let print = memory.allocate(room);
@@ -151,6 +154,7 @@ impl Ready for Loaded {
             for mut grid in grids(&part.range, GRID_LIMITS).ok_or("too many grids")? {
                 grid.first_group = std::array::from_fn(|d| grid.first_group[d] + part.first_group[d]);
                 descriptor.set_grid(&grid);
+                // The first parameter of an entry is the descriptor of the launch; those of the kernel follow.
                 let values = self.artifact.args.iter().zip(&infos[1..]);
                 let values = values.map(|(arg, info)| block[arg.offset as usize..][..info.size].to_vec());
                 let params: Vec<Vec<u8>> = std::iter::once(descriptor.0.to_vec()).chain(values).collect();

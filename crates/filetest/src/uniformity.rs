@@ -45,6 +45,8 @@ fn compare(input: &str, found: &str) -> Result<(usize, String), String> {
         in_function |= code.starts_with("func ");
         let mut new = line.to_owned();
         if in_function && !code.is_empty() {
+            // Both texts are walked side by side; a line that is not the same without its comment has other numbers for
+            // its values, so that no comment of it could be trusted.
             let answer = found.next().filter(|answer| code_of(answer) == code);
             let answer = answer.ok_or_else(|| format!("the text is not in printed form at `{line}`"))?;
             if line != code {

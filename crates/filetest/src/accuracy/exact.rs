@@ -125,6 +125,8 @@ fn exponent(x: f64) -> Option<i32> {
     let bits = x.to_bits() << 1 >> 53;
     let fraction = x.to_bits() & ((1 << 52) - 1);
     Some(match bits {
+        // A denormal number has no hidden bit: its highest set bit is the exponent. The least one, 2^-1074, has 63
+        // zeros in front.
         0 => -1011 - fraction.leading_zeros() as i32,
         e => e as i32 - 1023,
     })
@@ -133,6 +135,8 @@ fn exponent(x: f64) -> Option<i32> {
 /// x * 2^n where the result is exact.
 fn scale(x: f64, n: i32) -> f64 {
     let power = |n: i32| f64::from_bits(((n + 1023) as u64) << 52);
+    // `f64` has no power of two for each `n` that occurs, such as 1074 for the least denormal number; it has one for a
+    // third of it.
     let third = n / 3;
     x * power(third) * power(third) * power(n - 2 * third)
 }
@@ -226,6 +230,7 @@ fn divide(x: f64, y: f64) -> Option<(f64, i32)> {
     let significand = |v: f64, e: i32| (scale(v.abs(), -e) * 2f64.powi(52)) as i128;
     let (mut rest, divisor) = (significand(x, ex), significand(y, ey));
     let negative = (x < 0.0) != (y < 0.0);
+    // Less than half of the divisor in any case: the nearest quotient is zero.
     if ex < ey - 1 {
         return Some((x, 0));
     }
@@ -234,6 +239,7 @@ fn divide(x: f64, y: f64) -> Option<(f64, i32)> {
     let divisor = divisor << 1;
     rest <<= if ex < ey { 0 } else { 1 };
     for step in (0..=(ex - ey).max(0)).rev() {
+        // Only the low seven bits of the quotient are a result, and the quotient may have hundreds of bits.
         quotient = (quotient << 1) & 0xff;
         if rest >= divisor {
             rest -= divisor;

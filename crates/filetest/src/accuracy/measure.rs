@@ -96,6 +96,7 @@ pub fn run_built(
 ) -> Result<Vec<Outcome>, String> {
     let items = samples.len().div_ceil(width);
     let filled = items * width;
+    // The last vector is filled with copies of the last sample.
     let sample = |i: usize| samples.get(i).or(samples.last()).copied().unwrap_or_default();
     let mut arrays: [Vec<u8>; 3] = Default::default();
     let mut n = Vec::new();

@@ -124,6 +124,7 @@ fn tgamma(bits: u32, x: Float) -> Float {
         let odd = x.clone().floor().to_integer_bit();
         return tiny(bits, odd);
     }
+    // Beyond the range of `double`, which ends below 172; MPFR would take long for the greatest numbers.
     if x.is_finite() && x > 200 {
         return Float::with_val(bits, Special::Infinity);
     }

@@ -170,6 +170,7 @@ impl Precision {
                 return 0.0;
             }
         }
+        // Beyond the range, the unit is that of the largest numbers.
         exponent = exponent.min(self.overflow_exponent() - 1);
         // The lower neighbour of a power of two is nearer.
         let shifted: Float = want.clone() >> want.get_exp().unwrap_or(0);

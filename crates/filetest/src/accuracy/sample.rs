@@ -122,6 +122,8 @@ fn second(name: &str, p: Precision, x: f64, random: &mut Random) -> f64 {
     match (name.trim_start_matches("half_").trim_start_matches("native_"), random.below(4)) {
         ("pow" | "powr", 0..3) => {
             let most = f64::from(p.overflow_exponent()) * 1.02;
+            // The base-2 logarithm of the wanted power, from far below the normal numbers to above the largest one; `y`
+            // is what takes `x` there.
             let result = random.within(-most * 1.15, most);
             let y = result / x.abs().log2();
             p.round(if random.below(3) == 0 { y.round() } else { y })

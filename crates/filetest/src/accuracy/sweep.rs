@@ -104,6 +104,8 @@ pub fn sweep(
         at += stride * samples.len() as u64;
         for (at, got) in samples.iter().zip(measure::run_built(&built, function, p, 1, &samples)?) {
             report.count += 1;
+            // What cannot be worse than the worst so far, even if the estimate is off by `DOUBT`, needs no exact
+            // result.
             let rough = estimate(name, at.x[0]).and_then(|want| bound(want, got.value));
             if rough.is_some_and(|r| r <= report.worst) {
                 continue;

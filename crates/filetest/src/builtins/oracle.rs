@@ -43,6 +43,7 @@ fn lane(call: &Call, t: Elem, lanes: u8, x: [u64; 4]) -> Option<Want> {
     }
     if call.name == "select" {
         let c = call.inputs().nth(2)?.0;
+        // A scalar condition counts if it is not zero, and a component of a vector by its highest bit.
         let chosen = if lanes == 1 { x[2] != 0 } else { x[2] >> (c.bits() - 1) != 0 };
         return Some(Want::Bits(if chosen { x[1] } else { x[0] }));
     }
@@ -169,6 +170,7 @@ fn integer(name: &str, t: Elem, x: [u64; 3]) -> Option<u64> {
         "clz" => i128::from(x[0].leading_zeros() - (64 - bits)),
         "ctz" => i128::from(x[0].trailing_zeros().min(bits)),
         "popcount" => i128::from(x[0].count_ones()),
+        // The result is twice as wide as the arguments, so that the mask below does not fit it.
         "upsample" => return Some(((x[0] << bits) | x[1]) & mask(Elem::int(2 * bits, false))),
         "max" => a.max(b),
         "min" => a.min(b),
