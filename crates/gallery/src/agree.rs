@@ -62,6 +62,7 @@ impl Agreement {
         for run in &self.runs {
             match &run.outcome {
                 Ok(Checked { verdict: Verdict::Failed(why), .. }) => lines.push(format!("{}: {why}", run.on)),
+                // A device without a feature neither agrees nor disagrees.
                 Ok(_) | Err(Error::Unsupported(_)) => {}
                 Err(e) => lines.push(format!("{}: {e}", run.on)),
             }
@@ -98,6 +99,7 @@ impl Agreement {
 /// a variant or a knob that does not exist.
 pub fn agree(sessions: &[Session], program: &'static dyn Program, params: &Params) -> Result<Agreement> {
     let variant = program.variant(params)?;
+    // A wrong knob fails here, once, and not as the error of every device.
     program.build_options(params)?;
     let run = |s: &Session| Run {
         on: format!("{}, {}", s.found.platform, s.found.device),

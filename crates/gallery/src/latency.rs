@@ -74,6 +74,7 @@ pub fn launches(session: &Session, way: &Launching, iterations: u32) -> Result<O
         0 => (1, 1),
         n => (n * session.found.units as usize, n.min(session.found.max_group)),
     };
+    // Both kernels once before the measurement: their arguments are set and their code is loaded then.
     session.launch(&count, args![&number], &[1], &[1])?;
     session.launch(&empty, args![], &[1], &[1])?;
     session.finish()?;
@@ -93,6 +94,7 @@ pub fn launches(session: &Session, way: &Launching, iterations: u32) -> Result<O
     })?;
     times.wall.iter_mut().for_each(|t| *t /= way.count);
     times.device.clear();
+    // The same loop with the kernel that counts shows that no launch was left out.
     if !way.counting {
         repeat(&count)?;
     }

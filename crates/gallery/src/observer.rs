@@ -71,6 +71,7 @@ impl Observer {
 
     /// The same for an iteration of a measurement, unless the program itself counts in smaller parts.
     pub(crate) fn iteration(&self, done: usize, of: usize) -> Result<()> {
+        // Two counts of one run would make an observer's bar jump to and fro.
         if self.shared.reports.load(Ordering::Relaxed) { Ok(()) } else { self.report(done, of) }
     }
 

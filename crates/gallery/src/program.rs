@@ -98,6 +98,7 @@ impl Answer {
                 Some(i) => Verdict::Failed(format!("word {i} of {}: {:#x} and {:#x}", a.len(), a[i], b[i])),
             },
             (Answer::Close { values: a, tolerance }, Answer::Close { values: b, .. }) => {
+                // By bits first: two results with the same not-a-number are equal, though it is close to nothing.
                 if a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits()) {
                     return Verdict::Passed("bit for bit".into());
                 }

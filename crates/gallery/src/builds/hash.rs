@@ -51,6 +51,7 @@ fn compress(state: &mut [u32], block: &[u32], rounds: &[u32]) {
         let first = [s1, choice, rounds[t], w[t]].iter().fold(v[7], |sum, x| sum.wrapping_add(*x));
         let s0 = a.rotate_right(2) ^ a.rotate_right(13) ^ a.rotate_right(22);
         let majority = (a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]);
+        // The eight variables move on by one; `v[4]` is then the old `d`, to which the sum is added.
         v.rotate_right(1);
         v[4] = v[4].wrapping_add(first);
         v[0] = first.wrapping_add(s0).wrapping_add(majority);

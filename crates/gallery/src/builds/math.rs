@@ -135,6 +135,7 @@ fn gamma(x: f64) -> f64 {
 fn source(groups: &[Group]) -> String {
     let mut text = "kernel void math(global const float *in, global float *out)\n{\n".to_owned();
     text += "    const uint i = get_global_id(0), n = get_global_size(0);\n";
+    // The second argument is the mirror image of the first: all pairs differ, and both are in the same range.
     text += "    const float x = in[i], y = in[n - 1 - i];\n\n";
     for (k, (call, _)) in groups.iter().flat_map(|g| g.calls).enumerate() {
         // Writing to a string cannot fail.

@@ -113,6 +113,7 @@ fn gallery() -> Vec<Build> {
     for program in crate::programs() {
         for variant in program.variants() {
             let params = Params { variant: variant.name.into(), size: Some(LAUNCH_SIZE), ..Params::default() };
+            // A variant that refuses these parameters has no row.
             let Ok(kernel) = program.build_options(&params) else { continue };
             let key = (program.name(), kernel);
             // Without OpenCL, or the kernel of another variant with another host program.
@@ -189,6 +190,7 @@ fn mandel(session: &Session, side: usize, max: u32) -> Result<Verdict> {
     let kernel = built.kernel(&name)?;
     let args = args![&output, view.left, view.xstep, view.top, view.ystep, side as u32];
     session.launch(&kernel, args, &[side, side], &[16, 16])?;
+    // Ends the way to the first result, which `Session::first` measures.
     session.finish()?;
     let want: Vec<u32> = (0..side * side).map(|i| colour(repeated(view, i % side, i / side, max), max)).collect();
     Ok(same(&session.read(&output)?, &want, "pixels"))

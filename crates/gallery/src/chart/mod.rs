@@ -111,6 +111,7 @@ impl Chart {
 
     fn marks(&self) -> Vec<Mark> {
         let values = self.series.iter().flat_map(|s| &s.values).flatten().copied().filter(|v| v.is_finite());
+        // Never zero, which is divided by; a little above the largest value.
         let most = values.fold(f64::MIN_POSITIVE, f64::max) * 1.05;
         let x = |i: usize| LEFT + (self.right() - LEFT) * (i as f64 + 0.5) / self.places.len().max(1) as f64;
         let y = |v: f64| HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * v.clamp(0.0, most) / most;
@@ -119,6 +120,7 @@ impl Chart {
         for series in &self.series {
             let colour = COLOURS[series.group % COLOURS.len()];
             let dashes = DASHES[series.style % DASHES.len()];
+            // A place without a value is left out, and the line goes on from the one before to the one after.
             let known = |i: usize, v: Option<f64>| v.filter(|v| v.is_finite()).map(|v| (i, v));
             let points: Vec<(usize, f64)> =
                 series.values.iter().take(self.places.len()).enumerate().filter_map(|(i, &v)| known(i, v)).collect();

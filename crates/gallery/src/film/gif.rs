@@ -26,6 +26,7 @@ impl Gif {
         let side = |n: usize| u16::try_from(n).map_err(|_| io::Error::other("a GIF takes sides up to 65535"));
         let mut encoder = Encoder::new(file, side(w)?, side(h)?, &[]).map_err(io::Error::other)?;
         encoder.set_repeat(Repeat::Infinite).map_err(io::Error::other)?;
+        // Viewers take a delay of less than two hundredths for none given, and show such films slowly.
         Ok(Gif { encoder, delay: (100 / per_second).max(2) as u16 })
     }
 }

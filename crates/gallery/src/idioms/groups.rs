@@ -144,6 +144,7 @@ fn histogram_local(ask: &Ask) -> Problem {
     let n = ask.n().next_multiple_of(4);
     let input = words(2, n);
     let want = counts(input.iter().flat_map(|w| w.to_le_bytes()));
+    // The kernel counts in what it reads at once.
     let count = if ask.form.starts_with("uint4") { n / 4 } else { n };
     let zeros = Data::Words(vec![0; 256]);
     let args = vec![In(Data::Words(input)), Count(count), Update(zeros, Want::Words(want))];
@@ -181,6 +182,7 @@ fn bitonic(ask: &Ask) -> Problem {
     let group = ask.group_of_two_to_the().min(n);
     let input = words(5, n);
     let mut want = input.clone();
+    // One step of the sort alone: the partner is a few or very many elements away.
     let (distance, length) = if ask.is("near") { (4, 16) } else { (n / 4, n / 2) };
     if ask.is("group") {
         want.chunks_mut(group).for_each(<[u32]>::sort_unstable);
@@ -222,6 +224,7 @@ fn product(n: usize) -> (Vec<Argument>, Work) {
     let (a, b) = (floats(6, n * n), floats(7, n * n));
     let (mut want, mut sizes) = (vec![0.0; n * n], vec![0.0; n * n]);
     for y in 0..n {
+        // The loops in this order walk through both matrices along rows.
         for k in 0..n {
             let left = f64::from(a[y * n + k]);
             for x in 0..n {

@@ -48,10 +48,12 @@ impl WithSimd for Points<'_> {
             let mut inside = [simd.equal_f32s(zero, zero); TOGETHER];
             let mut done = 0;
             while done < self.max {
+                // The test for an early end waits for all vectors: it is made once in STRIDE repetitions.
                 for _ in 0..STRIDE.min(self.max - done) {
                     for v in 0..TOGETHER {
                         let (rr, ii) = (simd.mul_f32s(zr[v], zr[v]), simd.mul_f32s(zi[v], zi[v]));
                         let here = simd.less_than_or_equal_f32s(simd.add_f32s(rr, ii), four);
+                        // A point that has left is never counted again, whatever its numbers become when they overflow.
                         inside[v] = simd.and_m32s(inside[v], here);
                         counts[v] = simd.add_u32s(counts[v], simd.select_u32s(inside[v], one, none));
                         let ri = simd.mul_f32s(zr[v], zi[v]);
@@ -93,6 +95,7 @@ pub fn run(params: &Params, style: Style, clock: &mut Clock<'_>) -> Result<Answe
                 rows.for_each(|(y, row)| arch.dispatch(Points { view, y, max, row }));
             }
         }
+        // The compiler must not leave out what nobody reads between iterations.
         black_box(&mut pixels);
     });
     Ok(Answer::Exact(pixels))

@@ -54,6 +54,7 @@ const ALL: &[(&str, Body)] = &[
 
 /// Whether there is a native version of a program that answers what it does with these parameters.
 fn body(program: &str, params: &Params) -> Option<Body> {
+    // Only where the native version computes what the variant does: another view, table or sum would compare two tasks.
     let asks_the_same = match program {
         "mandel" => params.variant == "ocl" && params.text("view") == Some("still"),
         "lcs" => params.text("problem") != Some("edit") && strands::has_step(params),

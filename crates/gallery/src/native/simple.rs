@@ -79,6 +79,7 @@ impl WithSimd for Mad<'_> {
         let odd = self.k % 2 == 1;
         let step = |x| simd.mul_add_f32s(x, factor, more);
         let last = |x| if odd { simd.add_f32s(x, more) } else { x };
+        // A fused operation takes several cycles: eight chains keep the units busy meanwhile.
         let (eights, rest) = vectors.as_chunks::<8>();
         let (out_eights, out_rest) = out.as_chunks_mut::<8>();
         for (out, &x) in out_eights.iter_mut().zip(eights) {
@@ -229,6 +230,7 @@ fn transpose_rows(input: &[u32], (w, h): (usize, usize), left: usize, out: &mut 
             row[..columns].copy_from_slice(&input[(top + k) * w + left..][..columns]);
         }
         for c in 0..columns {
+            // Gathered in a small array first, so that the result is written in whole lines of the cache.
             let mut line = [0u32; TILE];
             for (cell, row) in line.iter_mut().zip(&tile) {
                 *cell = row[c];

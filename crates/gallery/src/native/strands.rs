@@ -74,7 +74,9 @@ fn band(task: &Task, reversed: &[i32], rows: &Rows, r: usize, arch: Arch) {
     let all = n + last;
     for first in (0..all).step_by(STEP) {
         let count = STEP.min(all - first);
+        // Diagonal k reads columns k and k + 1 of the row above: one column more than there are diagonals.
         let wanted = (first + count + 1).min(n + 1);
+        // Pairs with the release below: the cells up to `ready` are then visible.
         while rows.ready[r].load(Ordering::Acquire) < wanted {
             std::hint::spin_loop();
             std::thread::yield_now();
@@ -96,6 +98,7 @@ fn band(task: &Task, reversed: &[i32], rows: &Rows, r: usize, arch: Arch) {
             }
         }
         if end > 0 {
+            // After the cells: who sees this number sees them, too.
             rows.ready[r + 1].store(end, Ordering::Release);
         }
     }

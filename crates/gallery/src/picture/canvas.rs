@@ -57,6 +57,7 @@ impl<'p> Canvas<'p> {
 
     /// A filled rectangle between two corners.
     pub fn rectangle(&mut self, (x0, y0): (f64, f64), (x1, y1): (f64, f64), colour: [u8; 3]) {
+        // The share of a pixel that lies between the two sides: edges between pixels are smooth.
         let cover = |i: usize, from: f64, to: f64| (to.min(i as f64 + 1.0) - from.max(i as f64)).clamp(0.0, 1.0);
         for y in y0.max(0.0) as usize..(y1.ceil().max(0.0) as usize).min(self.picture.height) {
             for x in x0.max(0.0) as usize..(x1.ceil().max(0.0) as usize).min(self.picture.width) {

@@ -90,6 +90,7 @@ impl Picture {
 
     /// The brightness of each pixel.
     pub fn luma(&self) -> Vec<u8> {
+        // In whole numbers, whose weights add up to 256: the same on every machine, and white stays white.
         let weigh = |[r, g, b, _]: [u8; 4]| ((u32::from(r) * 77 + u32::from(g) * 150 + u32::from(b) * 29) >> 8) as u8;
         self.pixels.iter().map(|p| weigh(p.to_le_bytes())).collect()
     }

@@ -39,6 +39,7 @@ fn reference(variant: &str, words: &[u32], stride: u32, l: usize) -> u32 {
         "permuted" => l / 16 * 16 + (l * 5 + 3) % 16,
         _ => 0,
     };
+    // Multiplied by three before each addition, so that reads in the wrong order give another number.
     let sum = (0..ROUNDS).fold(0u32, |sum, r| sum.wrapping_mul(3).wrapping_add(words[(first + r * 17) % WORDS]));
     if variant == "broadcast" { sum.wrapping_add(l as u32) } else { sum }
 }

@@ -84,6 +84,7 @@ fn verify(setup: &Setup, partial: &[u32], merged: &[u32]) -> (Verdict, Vec<u32>)
     let sum = |v: &mut dyn Iterator<Item = u32>| v.fold(0u32, u32::wrapping_add);
     match setup.stage {
         1 => {
+            // The kernel adds whole words of what it reads as uint4, and single bytes after the last one.
             let words = setup.pixels.chunks_exact(16);
             let tail = sum(&mut words.remainder().iter().map(|&b| u32::from(b)));
             let whole = &setup.pixels[..setup.pixels.len() / 16 * 16];
@@ -92,6 +93,7 @@ fn verify(setup: &Setup, partial: &[u32], merged: &[u32]) -> (Verdict, Vec<u32>)
             (same(&[got], &[words.wrapping_add(tail)], "sum of all that was read"), vec![got])
         }
         2 => {
+            // A stage that only counts leaves two sums a work-item: its counts, and its counts times their bins.
             let got = [0, 1].map(|k| sum(&mut partial.iter().skip(k).step_by(2).copied()));
             let weighted = sum(&mut setup.pixels.iter().map(|&p| u32::from(p)));
             (same(&got, &[setup.pixels.len() as u32, weighted], "sums over the counters"), got.to_vec())
@@ -169,6 +171,7 @@ impl Program for Histogram {
     }
 
     fn build_options(&self, params: &Params) -> Result<(String, String)> {
+        // The options do not depend on the size: tools that only compile need no large picture.
         let small = Params { size: Some((16, 16)), ..params.clone() };
         let setup = Setup::of(&small, self.variant(params)?, 1)?;
         Ok((setup.options(), setup.kernel().into()))

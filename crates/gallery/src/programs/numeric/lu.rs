@@ -70,6 +70,7 @@ fn check(original: &[f32], factors: &[f32], pivots: &[i32]) -> std::result::Resu
     let mut rows: Vec<usize> = (0..N).collect();
     for (k, &p) in pivots.iter().enumerate() {
         let p = usize::try_from(p).ok().filter(|p| (k..N).contains(p)).ok_or(format!("pivot {k} is row {p}"))?;
+        // The exchanges in the order in which the kernel made them: each acts on rows that earlier ones have moved.
         rows.swap(k, p);
     }
     let at = |m: &[f32], i: usize, j: usize| f64::from(m[i * N + j]);
@@ -79,10 +80,13 @@ fn check(original: &[f32], factors: &[f32], pivots: &[i32]) -> std::result::Resu
     for (i, &row) in rows.iter().enumerate() {
         for j in 0..N {
             let size = at(factors, i, j).abs();
+            // With the largest pivot, no factor below the diagonal exceeds one. Without this test, a kernel that does
+            // not pivot would pass on harmless matrices.
             if i > j && (size.is_nan() || size > 1.0 + 1e-6) {
                 return Err(format!("factor {i},{j} is {}: the pivot was not the largest", at(factors, i, j)));
             }
             let product: f64 = (0..=i.min(j))
+                // The lower factor's diagonal is one, and is not stored.
                 .map(|k| if k == i { at(factors, k, j) } else { at(factors, i, k) * at(factors, k, j) })
                 .sum();
             back[row * N + j] = product as f32;

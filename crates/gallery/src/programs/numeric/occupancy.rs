@@ -76,6 +76,7 @@ fn reference(i: u32, point: Point) -> u32 {
         let first = v[0];
         for k in 0..live {
             let next = if k + 1 < live { v[k + 1] } else { first };
+            // Each number depends on the next one, so that a compiler must keep all of them at once.
             v[k] = v[k].wrapping_mul(1_664_525).wrapping_add(next);
         }
         at = at.wrapping_mul(2_654_435_761).wrapping_add(v[0]) % words;
@@ -110,6 +111,7 @@ fn run_one(session: &Session, params: &Params, point: Point, items: usize, group
     });
     let mut verdict = same(&got, &want, "results");
     let groups = (items / group) as i32;
+    // Every group that entered has left again, and at least one was counted.
     if !(1..=groups).contains(&most) || session.read(&running)?[0] != 0 {
         verdict = Verdict::Failed(format!("{most} of {groups} groups in flight"));
     }
@@ -155,6 +157,7 @@ impl Program for Occupancy {
         let mut ran: Vec<Ran> = Vec::new();
         for &point in &points {
             ran.push(run_one(session, params, point, items, group)?);
+            // The outcome is then that of the point that failed.
             if matches!(ran.last().map(|r| &r.verdict), Some(Verdict::Failed(_))) {
                 break;
             }

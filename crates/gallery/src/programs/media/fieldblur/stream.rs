@@ -113,6 +113,7 @@ impl<'s> Stream<'s> {
         let mut flights: VecDeque<Flight> = VecDeque::new();
         let (mut spare_pixels, mut spare_packed) = (Vec::new(), Vec::new());
         let tiles = setup.tiles();
+        // SLOTS turns more than tiles: in the last ones, tiles only leave.
         for i in 0..tiles + SLOTS {
             // The oldest tile leaves its slot; the device has one more to work on meanwhile.
             if i >= SLOTS
@@ -132,12 +133,15 @@ impl<'s> Stream<'s> {
                 let start = Instant::now();
                 if let Some(file) = &mut file {
                     file.tile(tile.x, tile.y, tile.w, &packed)?;
+                    // Tiles come row by row: the last one of a row completes the rows of the file down to its lower
+                    // edge.
                     if tile.x + tile.w == setup.w {
                         file.finished(tile.y + tile.h)?;
                     }
                 }
                 overview.add(tile, &packed);
                 spent.writing += start.elapsed();
+                // Of a tile only the samples are kept: memory must not grow with the picture.
                 let bytes = flight.places.iter().map(|&p| packed[p as usize]).collect();
                 samples.push(Samples { tile, places: flight.places, got, packed: Some(bytes) });
                 spare_packed = packed;
@@ -186,6 +190,8 @@ impl<'s> Stream<'s> {
         let (count, halo) = (tile.w * tile.h, self.setup.lens.halo());
         let (pw, ph) = (tile.w + 2 * halo, tile.h + 2 * halo);
         packed.resize(count, 0);
+        // A queue for each direction and one for kernels: the transfers of one tile overlap with the kernels of the
+        // other.
         let upload = self.up.write(&slot.pixels, 0, pixels, &[])?;
         let upload_places = self.up.write(&slot.places, 0, places.clone(), &[])?;
         self.up.flush()?;

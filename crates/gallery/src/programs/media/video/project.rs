@@ -293,6 +293,7 @@ impl Project {
         }
         let mut shown = Shown { from: self.stream(layer.stream.get_ref())?, to: None };
         for t in &layer.transitions {
+            // In the order of the file, which `parse` has checked: a transition that is over has replaced the stream.
             let (start, to) = (*t.start.get_ref(), self.stream(t.to.get_ref())?);
             if frame >= start + t.length {
                 shown.from = to;

@@ -81,6 +81,7 @@ pub fn convert(shape: &Shape, bytes: &[u8]) -> Image {
         let l = (f64::from(bytes[y * shape.w + x]) - black) / luma_range;
         let cb = (sample(&bytes[u..v], cw, ch, cx, cy) - 128.0) / chroma_range;
         let cr = (sample(&bytes[v..], cw, ch, cx, cy) - 128.0) / chroma_range;
+        // From the definition of the differences, solved for red and blue; green is what is left of luma.
         let (r, b) = (l + 2.0 * (1.0 - KR) * cr, l + 2.0 * (1.0 - KB) * cb);
         [r, (l - KR * r - KB * b) / (1.0 - KR - KB), b, 1.0]
     })
@@ -171,6 +172,7 @@ pub fn transform(clip: &Image, matrix: &Matrix, (w, h): (usize, usize)) -> (Imag
 pub fn colour(p: Pixel, grade: &Grade) -> Pixel {
     let l = luma(&p).clamp(0.0, 1.0);
     let smooth = |t: f64| if t <= 0.0 { 0.0 } else { t * t * (3.0 - 2.0 * t) };
+    // Shares of the three ranges: they add up to one, and shadows end where highlights begin.
     let (shadows, highlights) = (smooth(1.0 - 2.0 * l), smooth(2.0 * l - 1.0));
     let shares = [shadows, 1.0 - shadows - highlights, highlights];
     let of = |first: usize, k: usize| -> f64 { (0..3).map(|i| shares[i] * f64::from(grade.0[first + i][k])).sum() };
@@ -202,6 +204,7 @@ pub fn blend(below: Pixel, layer: Pixel, mode: &str, opacity: f64) -> Pixel {
     let cover = layer[3] * opacity;
     let channel = |k: usize| {
         let b = below[k];
+        // Pixels at the edge of a layer are weighted by their coverage; modes work on the colour itself.
         let s = if layer[3] > 0.0 { layer[k] / layer[3] } else { 0.0 };
         let mixed = match mode {
             "multiply" => b * s,

@@ -136,6 +136,7 @@ impl Street {
 
     /// The windows of a storey, of which so much light comes here.
     fn storey(&mut self, level: u32, light: f32) {
+        // Rows of one storey have the same windows: they are computed once.
         if self.level == Some(level) {
             return;
         }
@@ -341,6 +342,7 @@ fn frame(kind: Kind, shape: &Shape, times: [f32; 2], mut planes: Vec<u8>) -> Vec
         let lumas = &mut lumas[..(2 * w).min(w * h - 2 * w * pair)];
         let ((us_before, us), (vs_before, vs)) = (us.split_at_mut(cw * pair), vs.split_at_mut(cw * pair));
         let (us, vs) = (&mut us[..cw], &mut vs[..cw]);
+        // A card changes from row to row only where its next part begins.
         if lumas.len() == 2 * w && moments[0].same_pair(pair) {
             lumas.copy_from_slice(&before[before.len() - 2 * w..]);
             us.copy_from_slice(&us_before[us_before.len() - cw..]);

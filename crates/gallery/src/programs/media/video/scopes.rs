@@ -101,6 +101,7 @@ impl Scopes {
     pub fn show(&self, device: &Device<'_>, picture: &Buffer<u32>) -> Result<()> {
         let (w, h, strips) = (self.size.0 as i32, self.size.1 as i32, self.strips as i32);
         if let Some([codes, own]) = &self.own {
+            // A group is one work-item: it counts in memory of its own, so that no counter needs an atomic operation.
             let groups = self.strips.min(GROUPS);
             device.cover("scopes", "video_scopes_codes", args![picture, codes, w, h], self.size)?;
             let args = args![picture, codes, &self.waveform, own, w, h, strips];

@@ -102,8 +102,8 @@ impl<'s> Device<'s> {
             if variant != "buffer" {
                 sums.push(session.zeroed(PLANES * (lw + 2 * r) * (lh + 2 * r))?);
             }
-            // Rounded up, as `flow_up` and `flow_down_y` do: the last pixel of an odd side has one in the coarser level,
-            // too.
+            // Rounded up, as `flow_up` and `flow_down_y` do: the last pixel of an odd side has one in the coarser
+            // level, too.
             (lw, lh) = (lw.div_ceil(2), lh.div_ceil(2));
         }
         let half = session.zeroed(2 * (w + 2 * PAD) * h.div_ceil(2))?;
