@@ -58,6 +58,7 @@ impl Dispatch {
                 Form::Ready(Ready { loaded, range, packed })
             }
         };
+        // It may borrow the kernel, which moves into the result.
         drop(code);
         Ok(Dispatch { kernel, input, form })
     }

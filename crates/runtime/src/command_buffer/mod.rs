@@ -252,6 +252,7 @@ impl CommandBuffer {
     pub fn check_recording(&self, wait: &[SyncPoint]) -> Result<()> {
         let state = self.state.lock();
         ensure!(!state.finalized, InvalidOperation, "the command buffer has been finalized");
+        // Sync-points count from 1, since `add` counts the command before it numbers it.
         let known = 1..=state.commands;
         if let Some(unknown) = wait.iter().find(|point| !known.contains(point)) {
             bail!(InvalidSyncPointWaitList, "{unknown} is no sync-point of this command buffer");
@@ -297,6 +298,7 @@ impl CommandBuffer {
             bail!(OutOfResources, "a command buffer has at most {} commands", u32::MAX);
         };
         state.commands = number;
+        // A barrier has a sync-point and no step: steps run one after the other in any case.
         let at = state.steps.len();
         // Only runs hold the list, and none can be enqueued before `finalize`: this copies nothing.
         Arc::make_mut(&mut state.steps).extend(step);
@@ -319,6 +321,7 @@ impl CommandBuffer {
             "the number of work-groups must not grow, but the local size is open"
         );
         let asked = input.fields.is_some_and(|fields| fields.contains(MutableFields::ARGUMENTS));
+        // Only an update can set an argument later: without the right to one, a missing argument is an error now.
         let may_follow = asked && self.flags.contains(CommandBufferFlags::MUTABLE);
         // A copy, because the application may set the kernel's arguments again.
         let dispatch = Dispatch::new(&self.queue, input.kernel.duplicate(), input.range, may_follow)?;
@@ -472,8 +475,10 @@ impl CommandBuffer {
             global: range.global.or(old.input.global),
             local: range.local.or(old.input.local),
         };
+        // A copy, as runs that are under way still read the arguments of the old one.
         let kernel = if sets.is_empty() { old.kernel.clone() } else { old.kernel.duplicate() };
         set(&kernel)?;
+        // A launch that lacks arguments may get them by several updates; one that had all of them keeps all of them.
         let may_follow = !old.is_complete();
         let new = Dispatch::new(&self.queue, kernel, input, may_follow)?;
         ensure!(

@@ -302,6 +302,8 @@ impl Event {
     /// The launch was submitted: the next ones of its queue may be.
     pub(crate) fn note_submitted(&self) {
         let mut state = self.state.lock();
+        // Under the lock under which `add_dependent` looks at it: a launch that follows finds this one submitted, or is
+        // among the dependents that are taken below.
         state.launch.submitted();
         // The other dependents wait for the end, and stay.
         let follows = |(edge, _): &(Edge, Arc<Command>)| *edge == Edge::Stream;
@@ -356,6 +358,8 @@ impl Event {
             let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
             times.start = times.start.max(times.end.saturating_sub(time));
         }
+        // A command that ended without running, as its wait list failed, was never submitted or started. The times must
+        // not decrease nevertheless.
         for time in [&mut times.submit, &mut times.start] {
             if *time == 0 {
                 *time = now;
@@ -435,6 +439,7 @@ impl Event {
                 continue;
             }
             let state = self.state.lock();
+            // The wait may end without a reason: the loop tests the status again.
             if state.status > COMPLETE {
                 drop(self.changed.wait(state));
             }

@@ -285,6 +285,8 @@ fn end(event: &Arc<Event>, status: i32, now: u64) -> Option<Dependents> {
 /// Notifies dependents that an event has ended; those that fail by it end here, and their dependents are notified in
 /// turn.
 pub(crate) fn notify_dependents(dependents: Dependents, status: i32, next_of: Option<&Queue>) {
+    // A work list, as the head of this file says: `ended` has the commands that failed with their wait lists, and
+    // `next` the dependents of the one that was ended last.
     let mut ended = Vec::new();
     let mut next = Some((dependents, status));
     while let Some((dependents, status)) = next.take() {

@@ -66,6 +66,7 @@ impl Queue {
         }
         let new_event = |_| Event::new(self.context(), None, CommandType::SemaphoreSignal);
         let mut events: Vec<Arc<Event>> = payloads.iter().map(new_event).collect();
+        // Owned by the work: if it is dropped without running, each event fails, and with it the second command.
         let takings: Vec<(Arc<dyn Payload>, Taking)> =
             payloads.into_iter().cloned().zip(events.iter().map(|event| Taking(Some(event.clone())))).collect();
         let work = Box::new(move || {

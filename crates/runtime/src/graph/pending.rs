@@ -30,6 +30,7 @@ impl PendingLaunch {
     /// Concludes a command, which began at the time `begin`, when the launch ends.
     pub fn conclude_at_end(self: Box<Self>, command: Arc<Command>, begin: Option<u64>) {
         let PendingLaunch { pending, device, kernel, packed, printed } = *self;
+        // From here on the device owns everything: it may report the end, on its own thread, before `on_end` returns.
         let tail = Tail { device, kernel, packed: Some(packed), printed, command, begin, ended: false };
         pending.on_end(Box::new(tail));
     }

@@ -48,6 +48,7 @@ impl Printed {
             text.begun.entry(item).or_default().extend(rest);
         }
         let bound = device.caps().limits.printf_buffer as usize;
+        // A kernel that prints no line break must not take memory without limit: its lines are cut then.
         if text.begun_bytes > bound {
             let begun = std::mem::take(&mut text.begun);
             text.begun_bytes = 0;

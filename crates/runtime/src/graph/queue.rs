@@ -265,6 +265,7 @@ impl Queue {
                 ExecPolicy::Worker | ExecPolicy::Inline | ExecPolicy::Blocking => InStream::No,
             };
             event = Event::of_command(&self.context, Some(self), kind, in_stream);
+            // In order, a command waits for the one before it alone: that one waits for its own predecessor.
             let last = if self.in_order() { state.last.replace(event.clone()) } else { None };
             let before = last.as_ref().filter(|last| event.streams() && last.streams());
             command = Command::new(event.clone(), before.cloned(), work, measured);
@@ -290,6 +291,7 @@ impl Queue {
                 } else if let Some(barrier) = &state.barrier {
                     command.wait_for(Edge::Order, barrier);
                 }
+                // Only now, so that a barrier does not wait for itself.
                 state.live.insert(event.id, event.clone());
                 if kind == CommandType::Barrier {
                     state.barrier = Some(event.clone());
@@ -386,7 +388,7 @@ impl Queue {
 
     /// Waits until every command enqueued before is done.
     pub fn finish(&self) {
-        // The earlier commands run with the old properties (OpenCL 1.0, clSetCommandQueueProperty).
+        // In order, the last command ends after all others and stands for them.
         let outstanding: Vec<Arc<Event>> = {
             let state = self.state.lock();
             state.last.iter().chain(state.live.values()).cloned().collect()
@@ -401,6 +403,7 @@ impl Queue {
 
     /// Turns properties on or off, as `clSetCommandQueueProperty` of OpenCL 1.0 does.
     pub fn set_flags(&self, flags: QueueFlags, on: bool) {
+        // The earlier commands run with the old properties (OpenCL 1.0, clSetCommandQueueProperty).
         self.finish();
         match on {
             true => self.flags.fetch_or(flags.bits(), Ordering::AcqRel),
@@ -480,6 +483,7 @@ impl Queue {
     /// or calls [`stop_running`](Self::stop_running).
     pub(crate) fn run_one(&self, may: impl Fn(&Event) -> bool) -> bool {
         let mut ready = self.ready.lock();
+        // The first that fits, so that commands run in about the order in which they became ready.
         let command = ready.iter().position(|c| may(&c.event)).and_then(|at| ready.remove(at));
         drop(ready);
         match command {

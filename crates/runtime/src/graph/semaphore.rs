@@ -221,6 +221,7 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         self.check_semaphores(semaphores, wait)?;
         let inside = semaphores.iter().filter(|semaphore| semaphore.payload.is_none());
+        // The wait list has been checked, so that enqueuing cannot fail below and leave these pairs without a signal.
         let gates: Vec<Arc<Gate>> = inside.map(|semaphore| semaphore.next_signal()).collect();
         let (signalled, semaphores) = (gates.clone(), semaphores.to_vec());
         let work = Box::new(move || {
@@ -247,6 +248,7 @@ impl Queue {
         let mut all = wait.to_vec();
         all.extend(outside);
         all.extend(waits.0.iter().map(|(_, gate)| gate.event.clone()));
+        // If the work is dropped without running, because the wait list failed, `Waits` gives the signals back.
         let work = Box::new(move || {
             waits.end(true);
             Ok(Progress::Done)

@@ -66,6 +66,7 @@ impl StreamLaunch {
     /// A launch of a kernel with these buffers was appended.
     pub fn appended(&mut self, kernel: &Arc<dyn Kernel>, buffers: &Buffers) {
         self.appended += 1;
+        // A loop that launches one kernel again and again keeps its buffers once, not for each launch.
         if self.needs.last().is_none_or(|last| !last.is_of(kernel, buffers)) {
             self.needs.push(Needs { kernel: kernel.clone(), buffers: buffers.clone() });
         }

@@ -160,6 +160,7 @@ impl Family {
     }
 
     fn run_one(&self, child: Child) {
+        // A command takes room while it waits: what its own kernel enqueues may take the room again.
         child.give_room();
         let start = self.now();
         let result = match &child.work {
@@ -168,6 +169,7 @@ impl Family {
         };
         let end = self.now();
         let mut state = self.state.lock();
+        // Before `finish`, which writes the times where they were asked for.
         if let (true, Some(event)) = (child.has_event, state.events.get_mut(&child.report)) {
             (event.start, event.end) = (start, end);
         }
@@ -192,6 +194,7 @@ impl Family {
                 *place = begin.to_le_bytes();
             }
         }
+        // Checked here as for a launch of the host: how much the block's code needs is known only once it is loaded.
         let limit = self.device.local_memory();
         ensure!(
             local_size <= limit,
@@ -297,6 +300,7 @@ impl State {
             if event.references == 0 {
                 self.events.remove(&report);
             }
+            // Also if nobody has a reference to the event any more: the numbers were taken out before.
             for number in waiting {
                 work.extend(self.unblock(number, status));
             }

@@ -29,6 +29,7 @@ impl Queue {
         let addresses = kernel.buffers.iter().map(address).collect::<Result<Vec<usize>>>()?;
         let work = Box::new(move || {
             for buffer in kernel.buffers.iter().flatten() {
+                // Here and not when it is enqueued: commands before it may still write the buffers on a device.
                 buffer.acquire(Space::HOST, 0, buffer.size(), AccessMode::Update)?;
             }
             (kernel.run)(&addresses);

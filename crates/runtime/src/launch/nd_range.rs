@@ -29,6 +29,7 @@ impl Queue {
         let code = kernel.code_for_launch(self.device())?.specialised(kernel.arg_states(self.space()));
         let meta = kernel.meta();
         let rules = GroupRules::of(meta, self.device());
+        // Only a choice among several dimensions depends on the order, and asking for it may compile code.
         let chosen = input.local.is_none() && input.work_dim > 1;
         let dim_order = if chosen { code.dim_order()? } else { [0, 1, 2] };
         Ok((code, settle(input, &rules, dim_order)?))
@@ -151,6 +152,7 @@ impl Queue {
         });
         let event = self.enqueue_as(kind, wait, placement.policy(), measured, work)?;
         if is_baseline {
+            // A weak reference: the code must not keep the event, and its command, alive.
             code.note_begun(Arc::<Event>::downgrade(&event));
         }
         Ok(Some(event))
@@ -171,6 +173,7 @@ impl Short<'_> {
     fn run(&self, wait: &[Arc<Event>], run: impl FnOnce() -> Result<()>) -> Result<Option<Option<Arc<Event>>>> {
         let queue = self.queue;
         let profiles = self.wanted && queue.flags().contains(QueueFlags::PROFILING);
+        // Reading the clock twice takes a good part of the shortest launches, so that only some of them are measured.
         let clock = profiles || self.code.cost().is_due(self.items);
         let now = || if clock { queue.context().engine().now() } else { 0 };
         let ran = queue.run_inline(wait, || {

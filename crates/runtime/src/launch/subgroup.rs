@@ -59,6 +59,7 @@ pub fn for_count(meta: &KernelMeta, code: &KernelCode, count: u64, dims: usize) 
         return Ok(if fits { required } else { none });
     }
     let lanes = whole(code.loaded()?.artifact());
+    // Whole sub-groups in a row; or rows of one work-item each, where the code is vectorised along another dimension.
     let mut candidates = vec![[count.saturating_mul(lanes), 1, 1], [count, 1, 1]];
     if dims > 1 {
         candidates.push([1, count, 1]);

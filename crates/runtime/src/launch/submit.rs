@@ -20,6 +20,7 @@ pub(super) fn append(queue: &Queue, kernel: &Arc<dyn hal::Kernel>, range: hal::N
         local_size: packed.local_size,
         zero_local: packed.zero_local,
         print: &printer,
+        // `Placement::of` appends no launch of baseline code, so that there is no next tier either.
         device: None,
         tier_up: None,
         queue: queue.id(),

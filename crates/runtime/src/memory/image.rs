@@ -356,6 +356,7 @@ pub(crate) fn layout(
     );
     let kind = check_sizes(desc, limits)?;
     check_format(format, kind, flags)?;
+    // No overflow: `check_sizes` has limited the width.
     let row = desc.width * u64::from(format.element_size());
     let (row_pitch, slice_pitch) = match &desc.parent {
         None => settle_pitches(desc, kind, row, has_pitches)?,

@@ -163,6 +163,7 @@ impl MemObject {
         if let Some(known) = slot.get() {
             return Ok(known);
         }
+        // The copy need not be valid now: the descriptor has its address, and a launch makes the bytes valid.
         let elements = self.residency.copy(self.context(), space)?;
         let textures = self.context().allocator(space).and_then(|device| device.hal().as_textures());
         let texture = textures.zip(image.texture_rows(self.origin()));

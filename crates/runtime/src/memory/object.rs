@@ -332,7 +332,6 @@ impl MemObject {
         }
     }
 
-    /// The device address of its copy in a space. The copy is allocated if there is none, and need not be valid.
     /// `CL_MEM_DEVICE_ADDRESS_EXT`: the address on each device of the context.
     pub fn device_addresses(&self) -> Result<Vec<u64>> {
         let has = self.properties().is_some_and(has_device_address);
@@ -341,6 +340,7 @@ impl MemObject {
         self.context.devices().iter().map(|d| self.device_address(self.context.space_of(d))).collect()
     }
 
+    /// The device address of its copy in a space. The copy is allocated if there is none, and need not be valid.
     pub(crate) fn device_address(&self, space: Space) -> Result<u64> {
         Ok(self.residency.copy(&self.context, space)?.device_address() + self.origin())
     }
@@ -411,6 +411,7 @@ pub(crate) fn of_application(context: &Context, pointer: HostPtr, size: u64, ali
     // OpenCL 3.0 API, 5.6.1: such a buffer has the shared memory as its storage.
     let is_shared = context.svm_room(pointer.address()).is_some_and(|room| room >= size)
         && (pointer.address() as u64).is_multiple_of(align);
+    // A device with neither cannot access the shared memory, and needs a copy of its own.
     let all_share = || context.devices().iter().all(|d| d.shares_host() || d.svm().is_some());
     match is_shared && all_share() {
         true => Residency::everywhere(context, &memory),

@@ -37,6 +37,7 @@ impl RectSide {
         let place =
             |z: u64, y: u64, x: u64| z.checked_mul(slice_pitch)?.checked_add(y.checked_mul(row_pitch)?)?.checked_add(x);
         let start = place(z, y, x);
+        // The end of the last row: if that does not overflow, no byte of the box does.
         let last = (|| start?.checked_add(place(depth - 1, height - 1, width)?))();
         ensure!(start.is_some() && last.is_some(), InvalidValue, "origin {:?} lies beyond any memory", self.origin);
         Ok(Rect { start: start.unwrap_or(0), row_pitch, slice_pitch, region })

@@ -71,6 +71,7 @@ impl Residency {
         let size = memory.size();
         let others = (1..context.spaces()).map(|_| OnceLock::new());
         let copies: SmallVec<_> = std::iter::once(OnceLock::from(memory)).chain(others).collect();
+        // With one space the ranges are never asked, and so not noted.
         let mut valid = ValidRanges::default();
         if context.has_device_memory() {
             valid.update(0..size, |_| Space::HOST.bit());
@@ -91,6 +92,7 @@ impl Residency {
             return Ok(memory);
         }
         let pinned = if self.is_pinned && space == Space::HOST { context.allocate_pinned(self.size) } else { None };
+        // Outside of the cell: its initialisation cannot fail, an allocation can.
         let fresh = pinned.map_or_else(|| context.allocate(space, self.size), Ok)?;
         // If another thread was faster, its copy counts.
         Ok(slot.get_or_init(|| fresh))
@@ -169,6 +171,7 @@ impl Residency {
 
     /// The memory of one of the spaces in a mask, the host's if it is among them.
     fn holder(&self, holders: u64) -> (Option<&dyn Memory>, Space) {
+        // A mask without a bit gives 64, which is the number of no space.
         let space = Space(holders.trailing_zeros() as u8);
         let copy = self.copies.get(usize::from(space.0)).and_then(OnceLock::get);
         (copy.map(|memory| &**memory), space)

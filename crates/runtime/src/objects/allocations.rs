@@ -52,6 +52,7 @@ impl Allocations {
     /// The allocation of unified shared memory that an address lies in, and where it begins.
     pub fn usm_at(&self, address: usize) -> Option<(usize, Usm)> {
         let allocations = self.0.lock();
+        // The last allocation that begins at the address or before it is the only one that the address can lie in.
         let (&begin, (_, usm)) = allocations.range(..=address).next_back()?;
         let usm = usm.as_ref().filter(|usm| ((address - begin) as u64) < usm.size)?;
         Some((begin, usm.clone()))

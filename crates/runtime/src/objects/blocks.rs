@@ -50,6 +50,7 @@ impl Blocks {
         let block = self.all.get(&number)?;
         let make = || {
             let (device, executable) = (self.device.clone(), self.executable.clone());
+            // No blocks of its own: the code would own this table, which owns the code.
             KernelCode::new(&block.name, device, executable, self.variables.clone(), None)
         };
         Some((block, block.code.get_or_init(make)))

@@ -169,6 +169,7 @@ impl Program {
                 let builds = devices.iter().map(|_| DeviceBuild::default()).collect();
                 let program = Program::new(context, devices, ProgramOrigin::Linked, builds);
                 let selected: Vec<usize> = (0..program.devices().len()).collect();
+                // Made before the link begins: the callback gets the handle of the program.
                 let call = notify(&program);
                 let (bad_options, bad_program) = (Status::InvalidLinkerOptions, Status::LinkProgramFailure);
                 let result = program.begin(&selected, options).and_then(|()| {
@@ -284,6 +285,7 @@ impl Program {
     /// Compiles once for each kind of device among those selected: what comes out is the same program for devices that
     /// are alike, and becomes machine code later.
     fn execute(&self, selected: &[usize], options: &str, job: &Job) -> Vec<(Vec<usize>, Compilation)> {
+        // Devices that are alike, as the sub-devices of one device are, share one compilation.
         let mut kinds: Vec<Vec<usize>> = Vec::new();
         for &i in selected {
             let alike = |kind: &&mut Vec<usize>| is_alike(&self.devices()[kind[0]], &self.devices()[i]);
@@ -340,6 +342,7 @@ impl Program {
         for &i in selected {
             let linked = result.as_ref().ok().filter(|unit| unit.kind() == ImageKind::Executable);
             let target = &self.devices()[i].info().target;
+            // Zeroed private memory is other code, but the binary that queries give stays the one of `unit`.
             let zeroed = linked.filter(|_| self.context().zeroes(ZeroedMemory::PRIVATE));
             let zeroed = zeroed.map(|unit| Arc::new(unit.with_zeroed_private()));
             let code = zeroed.as_ref().or(linked);

@@ -88,6 +88,7 @@ impl KernelCode {
             self.compiling(|e| e.prefetch_kernel(&self.name, Variant::Vector));
             return;
         }
+        // A weak reference: code that nobody has any more by then need not be loaded.
         let (engine, code) = (self.device.engine(), Arc::downgrade(self));
         engine.activate();
         engine.loads.submit(Box::new(move || {
@@ -160,6 +161,7 @@ impl KernelCode {
 
     /// Other code, if it exists. If not, it is being made in the background; or here, if nobody does that.
     fn other_now(&self, variant: Variant) -> Option<Loaded> {
+        // The empty cell says that the variant was asked for: each launch until it is made comes here.
         let asked = match self.others.lock().entry(variant) {
             Entry::Occupied(cell) => match cell.get().get() {
                 Some(loaded) => return Some(loaded.clone()),
@@ -233,8 +235,10 @@ impl KernelCode {
         }
         if self.device.runs_on_host() {
             let is_profitable = product(range.groups()) >= MIN_BASELINE_GROUPS;
+            // The optimised code may have been compiled while the baseline code was made.
             return is_profitable.then(|| self.baseline()).flatten().filter(|_| made().is_none());
         }
+        // Cloned, so that the lock is free before the last reference to an event may be dropped.
         let last = self.begun.lock().clone();
         if last.and_then(|last| last.upgrade()).is_some_and(|last| !last.has_ended()) {
             return None;
@@ -353,14 +357,19 @@ fn variant_for(artifact: &KernelArtifact, range: &hal::NdRange) -> Variant {
     }
     // The groups of a regroupable kernel are merged into rows.
     let rows = if artifact.regroupable { &range.global } else { &range.local };
+    // A vector runs along the code's innermost dimension, so the length of that row says how full vectors are.
     let row = rows.get(usize::from(artifact.dim_order[0])).copied().unwrap_or(1);
     let lanes = u64::from(artifact.lanes);
+    // Along the preferred dimension at most a quarter of a vector would be full, along dimension 0 at least half of
+    // one.
     if artifact.dim_order[0] != 0 && 4 * row <= lanes && 2 * rows[0] >= lanes {
         return Variant::Dim0;
     }
     match artifact.long_row_width.map(u64::from) {
         None if row < u64::from(artifact.min_row) => Variant::Scalar,
+        // Even the narrowest vector would be half empty.
         Some(most) if most >= MIN_LANES && 2 * row <= MIN_LANES => Variant::Scalar,
+        // The narrowest vector that holds a whole row, or the widest that pays.
         Some(most) => match row.min(most).next_power_of_two().clamp(MIN_LANES, most.max(MIN_LANES)) {
             wanted if wanted == lanes || most < MIN_LANES => Variant::Vector,
             wanted => Variant::of_row(wanted),

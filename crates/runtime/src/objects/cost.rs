@@ -44,6 +44,7 @@ impl Cost {
         }
         let smaller = (0..class).rev().find_map(known).map(|each| time(each, items));
         let larger = (class + 1..CLASSES).find_map(|class| Some(time(known(class)?, 1 << class)));
+        // Both are upper bounds, so the smaller one is nearer to the time.
         smaller.into_iter().chain(larger).min()
     }
 
@@ -59,6 +60,7 @@ impl Cost {
     pub fn learn(&self, items: u64, time: u64) {
         let (class, bit) = (class_of(items), 1 << class_of(items));
         let slow = self.expect(items).is_some_and(|expected| time / TUNING.outlier_factor > expected);
+        // The first time of that sort only leaves a doubt, by which `is_due` measures the next launch of the class.
         if slow && self.doubted.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
             return;
         }

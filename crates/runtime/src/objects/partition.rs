@@ -109,6 +109,7 @@ impl Device {
         let sum = units.iter().fold(0u64, |sum, &count| sum + u64::from(count));
         let fits = units.len() == counts.len() && sum <= u64::from(all);
         ensure!(fits, InvalidDevicePartitionCount, "parts of {counts:?} compute units of a device that has {all}");
+        // One zero ends the list of counts, the other one the list of properties.
         let properties = [&[BY_COUNTS], counts, &[0, 0]].concat();
         Ok(Partition { parts: units.into_iter().map(Part::Units).collect(), properties })
     }

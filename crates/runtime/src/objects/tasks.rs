@@ -102,6 +102,7 @@ impl Shared {
             let timed_out;
             (state, timed_out) = self.wake.wait_for(state, IDLE);
             state.idle -= 1;
+            // A task may have come between the end of the time and the lock: `submit` counted this thread as idle.
             if timed_out && state.tasks.is_empty() {
                 break;
             }

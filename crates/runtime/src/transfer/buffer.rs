@@ -97,6 +97,7 @@ impl Queue {
         buffer.check_range(offset, size)?;
         let (buffer, space) = (buffer.clone(), self.space());
         let work = Box::new(move || {
+            // The old content is not needed, so nothing migrates for bytes that are all written.
             let (memory, at) = buffer.acquire(space, offset, size, AccessMode::Overwrite)?;
             from.read(0, size, |bytes| memory.write(at, bytes))?;
             Ok(Progress::Done)

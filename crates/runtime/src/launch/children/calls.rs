@@ -73,6 +73,8 @@ impl Parent<'_> {
         let queue = self.family.find_queue(queue).ok_or(abi::INVALID_QUEUE)?;
         let (block, code) = self.family.blocks.find(block).ok_or(abi::OUT_OF_RESOURCES)?;
         let range = self.range_of(block, range, memory).ok_or(abi::INVALID_NDRANGE)?;
+        // All numbers and addresses come from a running kernel. Sizes are limited by what the block's metadata says, so
+        // that wrong ones read no more than a block can have.
         let size = block.meta.layout().1;
         let mut args = match captured {
             0 => Vec::new(),
@@ -130,6 +132,7 @@ impl Parent<'_> {
         if event != 0 && state.events.len() >= limits::MAX_DEVICE_EVENTS as usize {
             return Err(abi::EVENT_ALLOCATION_FAILURE);
         }
+        // The last check, as it takes the room: nothing after it refuses the command.
         if !queue.on_device().is_some_and(|on_device| on_device.take(bytes)) {
             return Err(abi::DEVICE_QUEUE_FULL);
         }
@@ -154,6 +157,7 @@ impl Parent<'_> {
         for event in wait {
             let Some(event) = state.events.get_mut(&event) else { continue };
             match event.is_done {
+                // An event that has ended delays nothing, but its failure still fails the command.
                 true => child.failed |= event.status < 0,
                 false => {
                     event.waiting.push(number);

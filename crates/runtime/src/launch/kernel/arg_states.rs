@@ -12,6 +12,7 @@ impl Kernel {
     /// The images and samplers that are set now, for which code is specialised that runs in a space.
     pub(crate) fn arg_states(&self, space: Space) -> ArgStates {
         let mut states = ArgStates::new();
+        // Most kernels have neither: their launches take no lock here.
         if !self.is_special {
             return states;
         }

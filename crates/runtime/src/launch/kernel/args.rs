@@ -85,6 +85,7 @@ impl Args {
 
     /// Takes over the values of a kernel with the same parameters.
     pub fn copy_from(&self, other: &Args) {
+        // Two statements, so that no thread holds both locks: two kernels may be copied from each other at once.
         let kept = other.kept.lock().clone();
         *self.kept.lock() = kept;
         for (to, from) in self.slots.iter().zip(&other.slots) {
@@ -92,6 +93,7 @@ impl Args {
                 to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
             }
             to.len.store(from.len.load(Ordering::Relaxed), Ordering::Relaxed);
+            // The state last, as in `set_bytes`.
             to.state.store(from.state.load(Ordering::Acquire), Ordering::Release);
         }
     }
@@ -164,6 +166,8 @@ impl Args {
     }
 
     fn set_number(&self, index: usize, number: u64, state: u8) {
+        // Not in `words`: these still have the addresses of the remembered buffers, which the next `set_buffer`
+        // compares.
         self.slots[index].number.store(number, Ordering::Relaxed);
         self.slots[index].state.store(state, Ordering::Release);
     }
@@ -214,6 +218,7 @@ impl Reader<'_> {
             (state::LOCAL, _) => Some(Arg::Local(number())),
             (state::ADDRESS, _) => Some(Arg::Address(number())),
             (state::NULL, _) => Some(Arg::Buffer(None)),
+            // 7 is the state of the second remembered buffer.
             (at @ (state::BUFFER | 7), Kept::Buffers(buffers)) => {
                 Some(Arg::Buffer(Some(&buffers[usize::from(at - state::BUFFER)])))
             }

@@ -35,10 +35,12 @@ impl Kernel {
                 (KernelArgKind::Bytes, Arg::Bytes(bytes)) => bytes,
                 (KernelArgKind::Buffer, Arg::Buffer(None)) => &[0; 8],
                 (KernelArgKind::Buffer, Arg::Buffer(Some(buffer))) => {
+                    // A kernel does not retain its buffers (`Kept`): the application may have released this one.
                     let Some(buffer) = buffer.upgrade() else { return Err(self.released(i)) };
                     word = buffer.device_address(packed.space)?.to_le_bytes();
                     packed.shares |= buffer.is_shared();
                     let param = &self.meta.params[i];
+                    // If the kernel cannot write the buffer, its copies in other memories stay valid.
                     let only_reads = param.kind == ParamKind::Constant
                         || param.is_const
                         || buffer.flags().contains(MemFlags::READ_ONLY);
@@ -51,6 +53,7 @@ impl Kernel {
                     packed.add_image(image, image_access(&self.meta.params[i]));
                     &word
                 }
+                // Code for some machines takes the descriptor of an image by value, in the argument block.
                 (KernelArgKind::Bytes, Arg::Buffer(Some(image))) => {
                     let Some(image) = image.upgrade() else { return Err(self.released(i)) };
                     descriptor = image.descriptor_bytes(packed.space)?;
