@@ -166,6 +166,8 @@ driver! {
         let (Some(loaded), name) = (unsafe { (object::<LoadedModule>(module), CStr::from_ptr(name)) }) else {
             return ERROR_INVALID_HANDLE;
         };
+        // The flag is shared with the functions, so that a graph can ask at each launch whether its kernel is still
+        // loaded.
         let LoadedModule { module, most_threads, is_unloaded } = loaded;
         let name = name.to_string_lossy().into_owned();
         let Some(params) = module.module().params(&name).map(<[ParamInfo]>::to_vec) else { return ERROR_NOT_FOUND };
@@ -209,6 +211,7 @@ driver! {
         let Some(function) = (unsafe { object::<Function>(function) }) else { return ERROR_INVALID_HANDLE };
         let mut at = 0usize;
         for (i, param) in function.params.iter().enumerate() {
+            // Parameters lie one after the other as the members of a structure do, each at its own alignment.
             at = at.next_multiple_of(param.align.max(1));
             if i == index {
                 // SAFETY: `offset` and `size` are null or valid for writing, as CUDA asks of the caller.
@@ -244,6 +247,8 @@ driver! {
     ) {
         // SAFETY: `linker` is null or a linker's handle, and no object of a handle is freed.
         let Some(linker) = (unsafe { object::<Linker>(linker) }) else { return ERROR_INVALID_HANDLE };
+        // NVIDIA's driver opens its compiler at the first translation; what that does to a process is part of the
+        // simulation.
         compiler::translate();
         // SAFETY: `data` is a text that ends in a zero, as CUDA asks of the caller.
         match (unsafe { parse(data) }, linker.code.lock()) {
@@ -293,6 +298,7 @@ driver! {
         // SAFETY: `params` has an address for each parameter, as CUDA asks of the caller, and `new` checks the handle.
         match unsafe { Ready::new(function, groups, threads, shared, params) } {
             Ok(ready) => fallible(|| {
+                // Graphs may have this function from now on: see `check_usual`.
                 ready.function.launched.store(true, Ordering::Relaxed);
                 ready.push(stream);
                 SUCCESS
@@ -325,6 +331,7 @@ impl Ready {
         // SAFETY: `function` is null or a function's handle, and no object of a handle is freed.
         let Some(function) = (unsafe { object::<Function>(function) }) else { return Err(ERROR_INVALID_HANDLE) };
         let grid = Grid { groups, threads, dynamic_shared: shared };
+        // CUDA's limits of a grid and of a block, dimension by dimension. They keep the product of threads below 2^26.
         let most = [i32::MAX as u32, 65535, 65535, 1024, 1024, 64];
         let sizes = groups.into_iter().chain(threads);
         let most_shared = function.most_shared.lock().map_or(0, |most| *most);
@@ -336,6 +343,7 @@ impl Ready {
         }
         // SAFETY: `params` has an address of `size` bytes for each parameter, as this function's caller promises.
         let bytes = |i: usize, size: usize| unsafe { std::slice::from_raw_parts((*params.add(i)).cast::<u8>(), size) };
+        // Copied in the call: the caller may change the arguments as soon as it returns, and the launch runs later.
         let values = function.params.iter().enumerate().map(|(i, param)| bytes(i, param.size).to_vec()).collect();
         Ok(Ready { function, grid, values: Arc::new(values) })
     }

@@ -16,6 +16,8 @@ unsafe extern "C" {
 }
 
 extern "C" fn at_end(_: c_int, _: *mut c_void) {
+    // First the flag, then the count; `unload` does it the other way round. In the single order of sequentially
+    // consistent accesses, at least one of the two threads sees what the other has written.
     IS_OVER.store(true, Ordering::SeqCst);
     if CALLS.load(Ordering::SeqCst) > 0 {
         std::process::abort();

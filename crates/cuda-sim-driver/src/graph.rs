@@ -85,6 +85,7 @@ unsafe fn add(
     // SAFETY: `graph` is null or a graph's handle, and no object of a handle is freed.
     let Some(graph) = (unsafe { object::<Graph>(graph) }) else { return ERROR_INVALID_HANDLE };
     let mut nodes = graph.nodes();
+    // Cloom makes chains only. Any other graph is refused, so that nothing here needs an order but that of the list.
     let follows_last = match count {
         0 => nodes.is_empty(),
         // SAFETY: `before` points to `count` handles, which is one here. The handle itself is a number and is not
@@ -113,6 +114,8 @@ unsafe fn set(exec: *mut c_void, node: *mut c_void, new: Result<Node, Code>) -> 
     let mut nodes = exec.nodes();
     let Some(place) = node.addr().checked_sub(1).and_then(|at| nodes.get_mut(at)) else { return ERROR_INVALID_VALUE };
     if let Node::Kernel(old) = &*place {
+        // The kernel that is replaced counts, too: on hardware, a node that was set from an unloaded function to
+        // another one ran the wrong code.
         check_usual(old);
     }
     match new {
@@ -197,6 +200,7 @@ driver! {
                 eprintln!("simulated GPU: a graph of {} nodes", nodes.len());
             }
             for node in nodes.iter() {
+                // A copy: the node may be changed for the next launch while this one still waits on the stream.
                 match node.clone() {
                     Node::Kernel(kernel) => {
                         check_usual(&kernel);

@@ -66,6 +66,7 @@ fn devices() -> u32 {
 
 /// The context of a device.
 fn context_of(device: u32) -> *mut c_void {
+    // A small number and no address: it is never null, and code that follows it faults at once.
     std::ptr::without_provenance_mut(16 * (device as usize + 1))
 }
 
@@ -92,6 +93,7 @@ fn with_memory<R>(call: impl FnOnce(&mut Memory) -> R) -> R {
 
 /// Makes every later call fail.
 fn lose(code: Code) {
+    // The first fault stays: later ones are its consequences.
     let _ = LOST.compare_exchange(SUCCESS, code, Ordering::Relaxed, Ordering::Relaxed);
 }
 
@@ -113,6 +115,7 @@ fn unless_lost(call: impl FnOnce() -> Code) -> Code {
 fn fallible(call: impl FnOnce() -> Code) -> Code {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     static FAILS: LazyLock<Option<u64>> = LazyLock::new(|| number("CUDA_SIM_FAIL"));
+    // Counted before anything can fail, so that a number means the same call in every run of a test.
     let number = CALLS.fetch_add(1, Ordering::Relaxed) + 1;
     if *FAILS == Some(number) { ERROR_OUT_OF_MEMORY } else { unless_lost(call) }
 }
@@ -427,6 +430,8 @@ driver! {
             // SAFETY: `has` found the four bytes when the wait was added, and all other users access this word
             // atomically.
             let word = unsafe { AtomicU32::from_ptr(std::ptr::with_exposed_provenance_mut(address as usize)) };
+            // CUDA's comparison is cyclic: after an overflow, a small word counts as larger than a value shortly before
+            // 2^32. No lock is held while the stream waits, since the kernels that it waits for need all memory.
             while (word.load(Ordering::Acquire).wrapping_sub(value) as i32) < 0 {
                 std::thread::yield_now();
             }

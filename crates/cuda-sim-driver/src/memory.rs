@@ -56,6 +56,7 @@ impl Memory {
             // SAFETY: so many bytes were just allocated.
             unsafe { pointer.write_bytes(POISON, size) };
         }
+        // The gap is not counted: the capacity is that of the device, and the gap exists only here.
         self.used += size;
         let address = pointer.expose_provenance() as u64;
         self.allocations.insert(address, Allocation { size, kind });
@@ -75,6 +76,7 @@ impl Memory {
 
     /// The allocation that a byte is in: where it begins, its size and its kind.
     pub fn find(&self, address: u64) -> Option<(u64, usize, Kind)> {
+        // The last allocation that begins at the address or before it is the only one that can have the byte.
         let (&begin, Allocation { size, kind }) = self.allocations.range(..=address).next_back()?;
         (address - begin < *size as u64).then_some((begin, *size, *kind))
     }
@@ -96,6 +98,7 @@ impl Seen<'_> {
     fn find(&self, address: u64) -> Option<(u64, usize)> {
         let (begin, size, kind) = self.memory.find(address)?;
         let is_mine = |owner| owner == self.device;
+        // Pinned and managed memory belongs to all devices.
         (!matches!(kind, Kind::Device(owner) if !is_mine(owner))).then_some((begin, size))
     }
 }

@@ -60,6 +60,7 @@ driver! {
         let granted = GRANTED.lock().unwrap_or_else(PoisonError::into_inner);
         let [ours, theirs] = [(here, there), (there, here)].map(|access| granted.contains(&access));
         drop(granted);
+        // Hardware fails only when two GPUs copy from each other at the same time; here every such copy is refused.
         if ours != theirs {
             return ERROR_INVALID_VALUE;
         }

@@ -18,6 +18,7 @@ impl Stream {
     /// A new one, with a thread of its own.
     pub fn new(device: u32) -> Stream {
         let (work, received) = channel::<Work>();
+        // The thread ends when the sender is dropped, which never happens to a stream with a handle.
         std::thread::spawn(move || received.into_iter().for_each(|work| work()));
         Stream { work, device }
     }
@@ -58,6 +59,7 @@ impl Mark {
 
     /// Records it after everything on the stream now.
     pub fn record(self: &Arc<Mark>, stream: &Stream) {
+        // Counted in the call and not on the stream: a wait that follows must not be content with an earlier recording.
         self.state().recorded += 1;
         let mark = self.clone();
         stream.push(Box::new(move || {

@@ -52,6 +52,7 @@ driver! {
             eprintln!("simulated GPU: a texture of {} by {}", new.width, new.height);
         }
         fallible(|| {
+            // Handles are not used again: a kernel with the handle of a texture that is gone finds none, and faults.
             let handle = COUNT.fetch_add(1, Ordering::Relaxed) + 1;
             with_memory(|memory| memory.textures.insert(handle, new));
             // SAFETY: `texture` is null or valid for writing, as CUDA asks of the caller.

@@ -105,6 +105,7 @@ driver! {
     fn cuMemcpy2DAsync_v2(what: *const Copy2d, stream: *mut c_void) {
         // SAFETY: `what` is null or points to a description of the copy, as CUDA asks of the caller.
         let Some(Copy2d { from, to, width, height }) = (unsafe { what.as_ref() }) else { return ERROR_INVALID_VALUE };
+        // After the last row nothing needs to be there: the pitch counts between rows only.
         let size = |side: &Side2d| side.pitch * height.saturating_sub(1) + width;
         let is_good = |side: &Side2d| {
             let plain = side.origin == [0; 2] && side.kind == MEMORYTYPE_DEVICE && side.host.is_null() && side.array.is_null();
@@ -144,6 +145,7 @@ driver! {
 unsafe fn fill<const N: usize>(to: u64, value: [u8; N], count: usize, stream: *mut c_void) -> Code {
     // SAFETY: `stream` is null or a stream's handle, and no object of a handle is freed.
     let Some(stream) = (unsafe { object::<Stream>(stream) }) else { return ERROR_INVALID_HANDLE };
+    // CUDA wants a destination aligned to the element that is repeated.
     if !to.is_multiple_of(N as u64) || !are_allocated(&[(to, count * N)]) {
         return ERROR_INVALID_VALUE;
     }
