@@ -10,6 +10,7 @@ pub fn here() -> impl DoubleEndedIterator<Item = &'static Level> {
 
 /// The best level that this machine has; `None` if it has none.
 pub fn best() -> Option<&'static Level> {
+    // Levels are sorted by what they have, the least first: from the end, the first that is here is the best.
     here().rev().find(|level| is_here(level))
 }
 

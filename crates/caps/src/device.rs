@@ -151,6 +151,8 @@ impl DeviceCaps {
                 64 => self.double_fp != 0,
                 _ => has(space, "load_store"),
             };
+            // Bit 0 is for loads and stores, bit 1 for addition, bit 2 for minimum and maximum; both halves have this
+            // order.
             u64::from(loads) | u64::from(has(space, "add")) << 1 | u64::from(has(space, "min_max")) << 2
         };
         in_space("global") | in_space("local") << 16

@@ -38,6 +38,7 @@ impl Var {
 
     /// Whether it is set to something that means yes.
     pub fn is_on(&self) -> bool {
+        // A variable that is not set is neither on nor off, so that each user has a default of its own.
         self.get().is_some_and(|v| !matches!(v.as_str(), "0" | "no" | "off" | "false"))
     }
 

@@ -48,6 +48,7 @@ impl DeviceCaps {
 
     /// The same without some extensions and features.
     pub fn without(mut self, rows: &[Without<'_>]) -> DeviceCaps {
+        // One list for extensions and features: no name is in both.
         let stays = |named: &Named| rows.iter().all(|(_, names)| !names.contains(&named.name));
         self.extensions.to_mut().retain(stays);
         self.c_features.to_mut().retain(stays);

@@ -143,6 +143,7 @@ impl FromStr for ImageFormat {
     fn from_str(text: &str) -> Result<ImageFormat, String> {
         let number = |name: &str, names: &[(&'static str, &str)]| {
             let name = name.trim().trim_start_matches("CL_");
+            // The names of OpenCL C (`CLK_RGBA`) and of the host (`CL_RGBA`) differ in the prefix alone.
             let known = names.iter().find(|(known, _)| known.trim_start_matches("CLK_") == name)?;
             u32::from_str_radix(known.1.trim_start_matches("0x"), 16).ok()
         };
@@ -159,6 +160,8 @@ impl FromStr for ImageFormat {
 impl ImageFormat {
     /// Whether order and type are numbers of the specification, and may stand together.
     pub fn is_valid(self) -> bool {
+        // The ranges also have numbers that the tables leave out, such as 0x10BE, depth with stencil: a format of those
+        // is one that no device supports, which is another error than one that does not exist.
         let known = (0x10B0..=0x10C3).contains(&self.order) && (0x10D0..=0x10EA).contains(&self.channel_type);
         let packed = match self.channel_type {
             UNORM_SHORT_565 | UNORM_SHORT_555 | UNORM_INT_101010 => matches!(self.order, order::RGB | order::RGBX),
