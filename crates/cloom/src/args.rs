@@ -77,6 +77,7 @@ impl Arg for &Sampler {
 impl<T: Pod> Arg for Local<T> {
     fn set(&self, kernel: &rt::Kernel, index: u32) -> Result<(), Error> {
         check_element::<T>(kernel, index)?;
+        // A size that overflows is more than any group has, and gets that error at the launch.
         let size = self.count.checked_mul(size_of::<T>()).map_or(u64::MAX, |n| n as u64);
         Ok(kernel.set_local_arg(index, size)?)
     }
@@ -118,6 +119,7 @@ fn scalar<T: 'static>() -> Option<&'static str> {
 
 /// The scalar type of a parameter, without its sign; `None` for vectors, structures and types of the program's own.
 fn scalar_of_param(type_name: &str) -> Option<&'static str> {
+    // Of a pointer, what it points to counts.
     let name = type_name.trim_end_matches('*').trim();
     match name.strip_prefix("unsigned ").or(name.strip_prefix('u')).unwrap_or(name) {
         "char" => Some("char"),

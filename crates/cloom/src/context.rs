@@ -25,6 +25,7 @@ impl Context {
     /// # Errors
     /// [`Error::NoDevice`] where the machine has none.
     pub fn new() -> Result<Context, Error> {
+        // The default device is the first one; `shared` fails where there is none.
         Context::of(&platform::shared()?.devices()[..1], false)
     }
 
@@ -42,6 +43,7 @@ impl Context {
     /// # Errors
     /// [`Error::NoDevice`] where the machine lacks what is asked for.
     pub fn with(mut options: Options) -> Result<Context, Error> {
+        // Taken out of the options, because the platform keeps it for as long as it lives.
         let printer = options.printer.take();
         Context::of(platform::own(&options, printer)?.devices(), options.profiling)
     }
@@ -49,6 +51,7 @@ impl Context {
     pub(crate) fn of(devices: &[Arc<rt::Device>], profiling: bool) -> Result<Context, Error> {
         let runtime = rt::Context::new(devices, None, None)?;
         let options = QueueOptions { profiling, ..QueueOptions::default() };
+        // The runtime has refused an empty list above.
         let queue = Queue::new(&runtime, &devices[0], options)?;
         Ok(Context { shared: Arc::new(Shared::new(runtime, queue)) })
     }
@@ -101,6 +104,7 @@ impl Context {
     /// As for [`svm`](Self::svm); or when a device has no memory with these options.
     pub fn svm_with<T: Pod>(&self, len: usize, options: SvmOptions) -> Result<SvmBuffer<T>, Error> {
         let buffer = SvmBuffer::zeroed(&self.shared.runtime, &self.shared.queue, len, options)?;
+        // From now on, every launch of the context reckons with pointers to shared memory in its buffers.
         self.shared.note_svm();
         Ok(buffer)
     }

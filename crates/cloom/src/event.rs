@@ -47,6 +47,7 @@ impl Event {
 
     /// Whether the launch has ended.
     pub fn is_done(&self) -> bool {
+        // `CL_COMPLETE` is 0, errors are negative, and what has not ended is positive.
         self.runtime.status() <= 0
     }
 

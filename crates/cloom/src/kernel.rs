@@ -125,6 +125,8 @@ impl Kernel {
             Some(event) => event,
             None => queue.marker(&[])?,
         };
+        // The arguments are borrowed until here: shared memory is neither dropped nor mapped to be written before it
+        // knows of the launch.
         args.note_launch(&event);
         Ok(Event::new(event))
     }

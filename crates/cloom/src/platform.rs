@@ -12,6 +12,7 @@ static SHARED: LazyLock<Made> = LazyLock::new(|| make(&cloom_platform::Options::
 
 /// The platform of the process, made by the first call.
 pub fn shared() -> Result<&'static Arc<rt::Platform>, Error> {
+    // The reason is kept as text, since all callers get it and an error cannot be cloned.
     SHARED.as_ref().map_err(|why| Error::NoDevice(why.clone()))
 }
 
@@ -31,6 +32,7 @@ fn make(options: &cloom_platform::Options, printer: Option<Printer>) -> Made {
     });
     let (platform, warnings) = cloom_platform::platform(options, print);
     match platform.devices() {
+        // Without a device, the warnings are the reason why.
         [] if warnings.is_empty() => Err("neither a CPU that Cloom knows nor a GPU".into()),
         [] => Err(warnings.join("; ")),
         _ => Ok(platform),

@@ -36,6 +36,7 @@ impl Program {
             Ok(()) => Ok(Program { runtime, context: context.clone() }),
             Err(error) => {
                 let state = runtime.build(0);
+                // A build that is refused before the compiler begins leaves no log.
                 let log = if state.log.is_empty() { error.to_string() } else { state.log };
                 Err(BuildError { diagnostics: state.diagnostics, log })
             }
@@ -44,6 +45,7 @@ impl Program {
 
     pub(crate) fn load(context: &Arc<Shared>, binary: &[u8]) -> Result<Program, Error> {
         let devices = context.runtime.devices();
+        // A binary holds the compiled program for every device: code for the machine is made of it later.
         let binaries = vec![binary; devices.len()];
         let (runtime, _) = rt::Program::with_binaries(&context.runtime, devices, &binaries);
         let runtime = runtime?;

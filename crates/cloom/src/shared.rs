@@ -21,6 +21,8 @@ impl Shared {
 
     /// There is shared virtual memory from now on.
     pub fn note_svm(&self) {
+        // Relaxed is enough: a thread can launch with an allocation only after it has got it from the one that made it,
+        // by means that order the accesses.
         self.has_svm.store(true, Ordering::Relaxed);
     }
 

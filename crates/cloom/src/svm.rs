@@ -62,10 +62,12 @@ impl Allocation {
 
     /// A launch has this memory as an argument: maps wait for it, and the memory stays until it has ended.
     pub(crate) fn used_by(self: &Arc<Self>, launch: &Arc<rt::Event>) {
+        // The callback runs when the launch ends, and frees the memory if nobody else has it.
         let held = self.clone();
         let is_kept = launch.on_status(0, Box::new(move |_| drop(held)));
         debug_assert!(is_kept.is_ok(), "every event takes a callback for its end");
         let mut launches = self.launches.lock().unwrap_or_else(PoisonError::into_inner);
+        // Without this, an allocation that is never mapped would collect the events of all its launches.
         launches.retain(|event| event.status() > 0);
         launches.push(launch.clone());
     }
@@ -115,6 +117,7 @@ impl<T: Pod> SvmBuffer<T> {
         // SAFETY: the allocation has `size` bytes, and nobody else knows its address.
         unsafe { std::ptr::write_bytes(std::ptr::with_exposed_provenance_mut::<u8>(address), 0, size as usize) };
         let own = &queue.runtime;
+        // A map is a command: it needs a queue on a device that has such memory, which the context's own need not be.
         let queue = match context.devices().iter().find(|device| device.svm().is_some()) {
             Some(able) if own.device().svm().is_none() => rt::Queue::new(context, able, rt::QueueFlags::empty(), None)?,
             _ => own.clone(),
@@ -201,6 +204,7 @@ impl<T: Pod> SvmBuffer<T> {
     }
 
     fn begin(&self, flags: rt::MapFlags, after: &[Event]) -> Result<(), Error> {
+        // Launches may be on other queues, which the map's queue does not wait for.
         self.allocation.wait();
         let after: Vec<_> = after.iter().map(|event| event.runtime.clone()).collect();
         let size = (self.len * size_of::<T>()) as u64;
