@@ -173,6 +173,7 @@ impl From<Register> for Symbol {
 impl<'a, 't> DefUse<'a, 't> {
     /// Resolves the names of a function. A function without a body has no instructions.
     pub fn new(function: &'a Function<'t>) -> Result<DefUse<'a, 't>, ParseError> {
+        // Names of the module are no registers: they stay names.
         let module = FxHashMap::default();
         let mut scopes = Scopes::new(&module);
         let statements = function.body.as_ref().map_or(0, Vec::len);
@@ -190,6 +191,7 @@ impl<'a, 't> DefUse<'a, 't> {
                 }
                 Statement::Label(line, name) => scopes.place_label(name, code.len() as u32, line.0)?,
                 Statement::Registers(line, ty, names) => {
+                    // Slots are given out in order, so those of one declaration are a range.
                     let first = scopes.slots();
                     for (name, count) in names {
                         scopes.declare_registers(name, *count, register_bits(*ty), line.0)?;
@@ -203,6 +205,7 @@ impl<'a, 't> DefUse<'a, 't> {
                 }
                 Statement::Variable(variable) => scopes.declare(variable.name, Symbol::Other, variable.line.0)?,
                 Statement::Targets(name, targets) => {
+                    // A table has no line of its own in the tree.
                     let line = function.line.0;
                     let labels = targets.iter().map(|target| scopes.use_label(target, line)).collect();
                     scopes.declare(name, Symbol::Targets(labels), line)?;
@@ -261,6 +264,8 @@ pub fn register_bits(ty: Type) -> u32 {
 fn operation<'a, 't>(inst: &'a Inst<'t>, statement: usize, scopes: &mut Scopes<'_, 't, Symbol>) -> Operation<'a, 't> {
     let name = inst.name();
     let targets = match (name, inst.args.as_slice()) {
+        // The table of an indirect branch stands before it, a label may follow: the table is found at once, a label
+        // later.
         ("bra", [Arg::Name(label), ..]) => vec![scopes.use_label(label, inst.line.0)],
         ("brx", [_, Arg::Name(table)]) => match scopes.find(table) {
             Some(Symbol::Targets(labels)) => labels,

@@ -131,6 +131,8 @@ impl<'t> Draft<'t> {
                 last = origin.map(|origin| origin.span.start);
             }
         }
+        // What follows the last replacement, and between functions all that no pass can change, comes from the text as
+        // it is.
         out.push_str(self.text.get(end..).unwrap_or_default());
         out
     }
@@ -201,6 +203,7 @@ impl<'a, 't> Builder<'a, 't> {
                 && !self.inst.args.iter().any(|arg| arg.mentions(name))
                 && !self.registers.iter().any(|(_, other)| other == name)
         };
+        // Inner blocks may reuse names of outer ones, so only the names in this instruction and its replacement count.
         let free = std::iter::once(name).chain(NAMES).find(is_free);
         self.lacks_name |= free.is_none();
         let name = free.unwrap_or(name);
@@ -229,6 +232,7 @@ impl<'a, 't> Builder<'a, 't> {
         if is_block {
             out.push(Statement::Open);
         }
+        // Neighbours of one type share a declaration, which keeps the text short.
         for (ty, name) in self.registers {
             match out.last_mut() {
                 Some(Statement::Registers(_, last, names)) if *last == ty => names.push((name, None)),

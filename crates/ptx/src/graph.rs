@@ -40,6 +40,7 @@ impl Graph {
     pub fn new<'a>(count: usize, exits: impl Fn(usize) -> Exits<'a>) -> Graph {
         let mut first = vec![false; count];
         for at in 0..count {
+            // A block begins at the entry, at each target, and behind each instruction that ends a block.
             first[at] |= at == 0;
             let exits = exits(at);
             for &target in exits.targets {
@@ -62,6 +63,7 @@ impl Graph {
         // The position after the last instruction has no block: it is the end.
         let block_at = |at: usize| block.get(at).copied().unwrap_or(END);
         let successors = (0..start.len()).map(|index| {
+            // Only the last instruction of a block has exits of its own: an earlier one just goes on.
             let end = start.get(index + 1).map_or(count, |next| *next as usize);
             let exits = exits(end - 1);
             let mut next: Vec<u32> = exits.targets.iter().map(|target| block_at(*target as usize)).collect();
@@ -137,6 +139,8 @@ impl Dominance {
         let (mut enter, mut leave, mut clock) = (vec![0; count], vec![0; count], 0);
         let mut stack: Vec<(u32, usize)> = (count > 0).then_some((0, 0)).into_iter().collect();
         while let Some((block, child)) = stack.pop() {
+            // The clock ticks at each visit, so that the interval of a block encloses those of its subtree and no
+            // others.
             clock += 1;
             if child == 0 {
                 enter[block as usize] = clock;
@@ -184,6 +188,7 @@ impl Dominators {
             next.iter().for_each(|&next| predecessors[index(next, count)].push(block));
         }
         let (mut order, mut number, mut parent) = (Vec::new(), vec![NONE; count + 1], Vec::new());
+        // The algorithm needs the numbers of a depth-first search.
         let mut stack = vec![(count, 0)];
         while let Some((block, from)) = stack.pop() {
             // A block is on the stack once for each edge. The edge that is popped first is the one of the depth-first
@@ -226,6 +231,8 @@ impl Dominators {
         let count = self.order.len();
         let mut dominator = vec![0; count];
         let mut waiting = vec![Vec::new(); count];
+        // In descending order of the numbers: the nodes that are linked to the forest so far are those with higher
+        // numbers.
         for node in (1..count).rev() {
             // The graph is reversed: the successors of a block are the predecessors of its node.
             for &next in &successors[self.order[node]] {
@@ -241,6 +248,8 @@ impl Dominators {
             self.ancestor[node] = parent;
             for other in std::mem::take(&mut waiting[parent]) {
                 let least = self.least(other);
+                // In the first case `other` has the dominator of `least`, which is not known yet: the loop below looks
+                // it up.
                 dominator[other] = if self.semi[least] < self.semi[other] { least } else { parent };
             }
         }

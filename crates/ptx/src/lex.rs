@@ -109,6 +109,7 @@ fn number_length(text: &str) -> usize {
     let plain = |from: usize| text[from..].find(|letter| !part(letter)).map_or(text.len(), |length| from + length);
     let length = plain(0);
     let number = &text[..length];
+    // `0x1e-4` is a number and an offset: only with a dot is `e` an exponent whose sign belongs to the number.
     let is_signed = number.contains('.') && number.ends_with(['e', 'E']) && text[length..].starts_with(['+', '-']);
     if is_signed { plain(length + 1) } else { length }
 }
@@ -136,6 +137,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, ParseError> {
             b'/' if rest.get(1) == Some(&b'/') => rest.iter().position(|letter| *letter == b'\n').unwrap_or(rest.len()),
             b'/' if rest.get(1) == Some(&b'*') => {
                 let Some(end) = text[start..].find("*/") else { return error("a comment does not end") };
+                // The comment has no token, but the lines in it count.
                 line += newlines(&rest[..end]);
                 end + 2
             }

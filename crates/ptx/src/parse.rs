@@ -125,6 +125,7 @@ impl<'t> Parser<'t> {
     }
 
     fn skip_line(&mut self) {
+        // Tokens know their lines, so that the end of a line needs no token.
         let line = self.token().line;
         while self.token().line == line && self.peek() != Kind::End {
             self.at += 1;
@@ -144,6 +145,7 @@ impl<'t> Parser<'t> {
 
     /// A directive without structure, if there is one here.
     pub(super) fn directive(&mut self) -> Result<Option<Directive<'t>>> {
+        // The text begins behind the name of the directive.
         let (line, first) = (self.line(), self.at + 1);
         let Kind::Word(name) = self.peek() else { return Ok(None) };
         let text = match name {
@@ -294,6 +296,8 @@ impl<'t> Parser<'t> {
         let init = if self.take('=') { Some(self.initialiser(0)?) } else { None };
         let variable =
             Variable { line, linkage, space, attributes, explicit_align, lanes, ty, pointee, name, dimensions, init };
+        // A few digits of text may ask for any size. It is refused here, not where memory for the variable is
+        // allocated.
         if variable.count().is_some_and(|count| count > MAX_ELEMENTS) {
             return self.error(format!("{name} has an impossible size"));
         }

@@ -179,6 +179,7 @@ impl<'t> Parser<'t> {
             },
             Kind::Number(number) => Ok(Arg::Literal(number)),
             Kind::Word(word) => {
+                // `a|b` is the pair of results of `setp` and `shfl`.
                 if self.take('|') {
                     return Ok(Arg::Pair(word, self.word()?));
                 }

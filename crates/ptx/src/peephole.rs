@@ -44,8 +44,10 @@ use rustc_hash::FxHashMap;
 
 /// Makes these optimisations. Returns how many instructions were replaced.
 pub fn optimise(draft: &mut Draft<'_>) -> Result<usize, ParseError> {
+    // Once: what is made here is not looked at again.
     draft.replace_once(|function| {
         let body = function.body.as_deref().unwrap_or_default();
+        // The look at opcodes saves the resolution of names for most functions.
         if !body.iter().any(may_change) {
             return Ok(Vec::new());
         }
@@ -116,6 +118,7 @@ impl<'t> Frame<'t> {
         let Some(cast) = of.code.iter().find(is_cast) else { return frame };
         let (Some(generic), Some(local)) = (cast.register(0), cast.register(1)) else { return frame };
         let Some(Arg::Name(name)) = cast.inst.args.get(1) else { return frame };
+        // The name is written into instructions elsewhere in the function: it must mean the same register there.
         let mut is_constant = of.is_plain(name);
         let (mut of_generic, mut of_local) = (0, 0);
         for operation in &of.code {
@@ -152,6 +155,7 @@ impl<'t> Frame<'t> {
             self.variables.remove(&register.slot);
         });
         if operation.name == "add"
+            // With a predicate, the register may keep its old value.
             && operation.inst.guard.is_none()
             && &*operation.inst.opcode == "add.u64"
             && operation.register(1) == Some(generic)
@@ -182,6 +186,7 @@ impl<'a, 't> Extrema<'a, 't> {
         let extremum = *self.found.get(&comparison.register(1)?.slot)?;
         // `None`, for a register that the block has not set, is less than any statement.
         let is_set_later = |register: Register| self.set_at.get(&register.slot) > Some(&extremum.statement);
+        // All three: the result, which the comparison reads, and both operands, which the new comparisons read.
         let is_stale = (0..3).filter_map(|index| extremum.register(index)).any(is_set_later);
         (!is_stale).then_some(extremum)
     }
@@ -207,6 +212,7 @@ fn as_shift<'t>(operation: &Operation<'_, 't>) -> Option<Vec<Statement<'t>>> {
     let (Some(Literal::Int(start)), Some(Literal::Int(count))) = (operation.literal(2), operation.literal(3)) else {
         return None;
     };
+    // A field of no bits is 0, which no shift gives.
     if start.checked_add(count)? != u64::from(ty.bits) || count == 0 {
         return None;
     }
@@ -230,6 +236,7 @@ fn compared_apart<'t>(extremum: &Operation<'_, 't>, comparison: &Operation<'_, '
         "gt" | "ge" => false,
         _ => return None,
     };
+    // Only `setp.relation.type`: a comparison that already combines a predicate, and one of another type, stay.
     if parts.next().and_then(Type::parse) != Some(ty) || parts.next().is_some() || extremum.inst.guard.is_some() {
         return None;
     }

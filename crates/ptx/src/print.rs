@@ -38,6 +38,7 @@ impl Display for Item<'_> {
 
 impl Display for Directive<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> Result {
+        // The parser keeps the semicolon of `.pragma` out of the text; other directives end with their lines.
         let end = if self.name == ".pragma" { ";" } else { "" };
         write!(out, "{} {}{end}", self.name, self.text)
     }

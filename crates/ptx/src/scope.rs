@@ -117,6 +117,8 @@ impl<'m, 't, S: Clone + From<Register>> Scopes<'m, 't, S> {
         line: u32,
     ) -> Result<(), ParseError> {
         let first = self.slots;
+        // A range takes its slots at once, but no memory: the limit keeps the tables by slots, which analyses make,
+        // small.
         let more = u32::try_from(count.unwrap_or(1)).ok().and_then(|more| first.checked_add(more));
         let Some(slots) = more.filter(|slots| *slots < MAX_REGISTERS) else {
             return Err(ParseError { line, what: "too many registers".to_owned() });
@@ -168,6 +170,7 @@ impl<'m, 't, S: Clone + From<Register>> Scopes<'m, 't, S> {
     /// The positions of all labels used, by number.
     pub fn resolve_labels(&self) -> Result<Vec<u32>, ParseError> {
         let resolve = |(scope, name, line): &(usize, &'t str, u32)| {
+            // A label of the function may be used in an inner block, never the other way round.
             let mut at = Some(*scope);
             while let Some(scope) = at.and_then(|index| self.scopes.get(index)) {
                 if let Some(label) = scope.labels.get(name) {

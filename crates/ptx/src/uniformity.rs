@@ -13,6 +13,7 @@ use crate::def_use::{DefUse, Operand, Operation, RegisterSet};
 /// The registers that depend on the thread.
 pub fn varying(of: &DefUse<'_, '_>) -> RegisterSet {
     let mut varying = RegisterSet::new(of);
+    // One pass: see the head of the file for what it may miss.
     for operation in &of.code {
         if is_varying(operation, &varying) {
             operation.for_each_write(|register| {

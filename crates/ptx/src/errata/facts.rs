@@ -37,6 +37,8 @@ impl<'a, 't> Facts<'a, 't> {
     /// Looks at a function.
     pub fn new(function: &'a Function<'t>) -> Result<Facts<'a, 't>, ParseError> {
         Ok(Facts {
+            // The analyses come later, on demand: most functions have none of the opcodes that patterns look at
+            // closely.
             of: DefUse::new(function)?,
             merged: OnceCell::new(),
             varying: OnceCell::new(),
@@ -145,6 +147,7 @@ fn in_two_extrema(of: &DefUse<'_, '_>) -> RegisterSet {
             let Some(result) = operation.register(0) else { continue };
             let operands = || [1, 2].into_iter().filter_map(|index| operation.register(index));
             if let Some(kind) = kind(operation) {
+                // The result is read by an extremum of the same kind, so this one is the inner of the two.
                 let is_inner = read[kind].has(result.slot);
                 for register in operands() {
                     is_changed |= read[kind].insert(register);

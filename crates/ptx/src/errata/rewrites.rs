@@ -44,6 +44,7 @@ pub(super) fn extremum<'t>(facts: &Facts<'_, 't>, at: usize) -> Statements<'t> {
     // Constants are moved to a register first, so that one form of the instruction serves all.
     let [first, second] = wide;
     new.inst(format!("{name}.{sign}32"), [first.clone(), first.clone(), second]);
+    // The low half is the same for both signs.
     new.inst("cvt.u16.u32", [to.clone(), first]);
     new.finish()
 }
@@ -248,6 +249,8 @@ pub(super) fn converted_select<'t>(facts: &Facts<'_, 't>, at: usize) -> Statemen
         _ => format!("selp.b{}", operation.register(0)?.bits).into(),
     };
     let mut new = Builder::new(operation.inst);
+    // The rewrite names the predicate at another place: there the name must mean the same register, with the same
+    // value.
     let is_kept = |name: &str, slot: u32| !facts.merged().has(slot) && facts.of.is_plain(name);
     let predicate = match select.predicate {
         Some((Arg::Name(name), register)) if is_kept(name, register.slot) => Arg::Name(name),
