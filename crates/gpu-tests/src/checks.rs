@@ -38,6 +38,8 @@ fn words(bytes: &[u8]) -> Vec<u32> {
 }
 
 fn memory(device: &CudaDevice) -> Outcome {
+    // Around 2 MiB the device changes from one copy by the driver to copies through pinned blocks, of which the largest
+    // size needs several.
     for size in [0usize, 1, 5, 4096, (1 << 20) + 3, (2 << 20) + 1, (37 << 20) + 11] {
         let memory = device.allocate(size as u64)?;
         let data = noise(size);
@@ -111,6 +113,8 @@ fn ids(device: &CudaDevice, range: NdRange) -> Outcome {
         let size: [u64; 3] = std::array::from_fn(|d| range.local[d].min(range.global[d] - group[d] * range.local[d]));
         let packed = |of: [u64; 3], bits: u32| of[0] + (of[1] << bits) + (of[2] << (2 * bits));
         let local = std::array::from_fn(|d| at[d] % range.local[d]);
+        // The words as the kernel packs them: 20 bits for each component of an id, 10 for a local id and for a size of
+        // a group.
         let expected = [
             1,
             packed(std::array::from_fn(|d| at[d] + range.offset[d]), 20),
@@ -133,6 +137,7 @@ fn saxpy(device: &CudaDevice) -> Outcome {
     let kernel = device.load(artifact("saxpy"), None)?;
     let range = NdRange { offset: [3, 0, 0], ..NdRange::linear(N as u64 - 3, 192) };
     Run::new(&*kernel, range).bytes(&2.0f32.to_le_bytes()).address(&*x).address(&*y).launch(device)?;
+    // All numbers are whole and far below 2^24, so a float holds each exactly, with one rounding or with two.
     let expected = numbers(|i| (i % 7) as f32 + if i < 3 { 0.0 } else { 2.0 * i as f32 });
     differs("y", &words(&contents(&*y)?), &words(&expected))?;
     Ok(String::new())
@@ -162,6 +167,8 @@ fn last_word(device: &CudaDevice) -> Outcome {
     let kernel = device.load(artifact("last_word"), None)?;
     let output = device.allocate(4)?;
     let most = device.info().caps.limits.local_memory;
+    // Up to 48 KiB are there for every kernel; for more, the device must ask the driver, up to the limit that it
+    // reports.
     for size in [4, 48 << 10, (48 << 10) + 4, most] {
         output.fill(0, 4, &[0; 4])?;
         let run = Run::new(&*kernel, NdRange::linear(1, 1)).address(&*output);
@@ -193,6 +200,7 @@ pub struct PrintList(Mutex<Prints>);
 
 impl PrintSink for PrintList {
     fn print(&self, format: u32, item: u64, args: &[u8], text: &dyn Fn(u64) -> Option<Vec<u8>>) {
+        // The arguments of the kernel `print` are an id, and the address of a text.
         let address = args.get(8..16).and_then(|b| Some(u64::from_le_bytes(b.try_into().ok()?)));
         let entry = (format, item, args.to_vec(), address.and_then(text));
         if let Ok(mut prints) = self.0.lock() {
@@ -231,6 +239,7 @@ fn too_many_prints(device: &CudaDevice) -> Outcome {
     let sink = PrintList::default();
     Run::new(&*kernel, NdRange::linear(ITEMS, 64)).sink(&sink).launch(device)?;
     let prints = sink.taken();
+    // The print buffer has 8 MiB, and a record here 16 bytes of head and 16 of arguments.
     let fit = (8 << 20) / 32;
     if prints.len() != fit || prints.iter().any(|(format, item, ..)| *format != 1 || *item >= ITEMS) {
         return Err(format!("{} prints, not {fit}", prints.len()).into());
@@ -293,6 +302,7 @@ fn side_by_side(device: &CudaDevice) -> Outcome {
         Ok(begin.elapsed())
     };
     let (one, four) = (time(1..2)?, time(1..5)?);
+    // One after the other, four would take four times as long as one; side by side they take little more than one.
     match four < one * 3 {
         true => Ok(format!("1 in {one:.1?}, 4 in {four:.1?}")),
         false => Err(format!("1 in {one:.1?}, 4 in {four:.1?}").into()),
@@ -360,10 +370,13 @@ pub fn fault(device: &CudaDevice) -> Outcome {
             pending.on_end(Box::new(Tell(queue, send.clone())));
         }
     }
+    // `receive` ends when the last launch has told its end, as only these have a sender then.
     drop(send);
     let error = first.wait(&PrintList::default()).err().ok_or("no error")?;
     let told = receive.iter().filter(|(_, result, _)| result.is_err()).count();
     let begin = Instant::now();
+    // After a fault the driver refuses every call of the process; the device must tell the same error each time, and at
+    // once.
     let later = [
         device.allocate(16).err(),
         memory.fill(0, 16, &[0; 16]).err(),

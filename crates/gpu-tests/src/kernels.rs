@@ -170,6 +170,7 @@ pub fn artifact(name: &str) -> Arc<KernelArtifact> {
             Float => (KernelArgKind::Bytes, 4),
             Long => (KernelArgKind::Bytes, 8),
         };
+        // As PTX lays parameters out: each at a multiple of its size.
         let offset = end.next_multiple_of(size);
         end = offset + size;
         KernelArg { kind, offset, size }

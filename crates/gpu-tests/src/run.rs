@@ -28,6 +28,7 @@ impl<'a> Run<'a> {
 
     /// The next argument: its bytes.
     pub fn bytes(mut self, bytes: &[u8]) -> Self {
+        // Each argument is aligned to its size, as the parameters of a kernel of PTX are.
         self.args.resize(self.args.len().next_multiple_of(bytes.len()), 0);
         self.args.extend(bytes);
         self

@@ -120,6 +120,7 @@ fn queued(
     for _ in 0..COUNT {
         pending.extend(submit()?);
     }
+    // All launches come from one queue, so that the end of the last one is the end of all.
     if let Some(last) = pending.pop() {
         last.wait(&Silent)?;
     }

@@ -54,6 +54,7 @@ impl Driver {
         let library = unsafe { Library::open(Some("libcuda.so.1"), RTLD_NOW | RTLD_LOCAL) }?;
         let functions = Functions::look_up(&library)?;
         let driver = Driver { functions, graphs: Graphs::look_up(&library)?, measured: Measured::look_up(&library)? };
+        // The functions of the tables lie in the library, which must not be unloaded.
         std::mem::forget(library);
         Ok(driver)
     }
@@ -87,6 +88,7 @@ fn measure_but(name: &str, times: usize, mut work: impl FnMut(), mut after: impl
         })
         .collect();
     all.sort_by(f64::total_cmp);
+    // The median of 30 runs, and the range without the three lowest and the three highest.
     println!("{name:<64} {:8.2} us  [{:.2} to {:.2}]", all[15], all[3], all[26]);
 }
 
@@ -176,6 +178,7 @@ impl Bench {
 
     /// Lets the stream write the next number into the word.
     fn write(&self) -> u32 {
+        // Each number is a new one, so that the host cannot take an earlier write for the one that it waits for.
         let number = self.number.get() + 1;
         self.number.set(number);
         // SAFETY: the stream was made by `new`, and the word lies in a block that is never freed.
@@ -358,6 +361,7 @@ impl Bench {
         measure("the same: instantiated, each kernel", NODES, || {
             instantiate(graph);
         });
+        // This one is kept and launched below; those that were measured are not released, as the process ends soon.
         let exec = instantiate(graph);
         // SAFETY: `exec` was made above, and the stream by `new`.
         let replay = || check("graph launch", unsafe { (self.driver.graphs.launch)(exec, self.stream) });
