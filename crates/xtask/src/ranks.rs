@@ -84,6 +84,8 @@ fn iteration(output: &Output) -> Option<f64> {
 fn dies(cloom: &Path) -> Result<bool> {
     let child = start(cloom, 3, "life", "-s 1024 -i 100000 -c start=random")?;
     std::thread::sleep(Duration::from_secs(4));
+    // `--supervised` is in the command line only of the process that does the work of a rank, and not of the one that
+    // waits for it nor of mpirun.
     let mut kill = Command::new("pkill");
     let killed = kill.args(["-KILL", "--oldest", "-f", "supervised.*life -v ranks"]).status().context("no pkill")?;
     let start = Instant::now();

@@ -35,6 +35,8 @@ pub fn compile(cloom: &Path, case: &Case, linked: bool, log: &Path) -> Result<En
     command.arg(&case.path).arg("--").args(&case.options);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(output);
     let mut child = command.spawn().with_context(|| format!("cannot run {}", cloom.display()))?;
+    // Set from here and not by the child before it runs `cloom`: such a hook would be unsafe code, which this crate
+    // forbids.
     let limit = Rlimit { current: Some(MEMORY), maximum: Some(MEMORY) };
     // A child that has already ended needs none.
     let _ = prlimit(Some(Pid::from_child(&child)), Resource::As, limit);
@@ -55,6 +57,7 @@ pub fn compile(cloom: &Path, case: &Case, linked: bool, log: &Path) -> Result<En
 
 /// What an exit status and the messages mean.
 fn ending(status: ExitStatus, text: &str) -> Ending {
+    // The first line with an error, from that word on: before it stands the place, which is different on every machine.
     let error =
         text.lines().find_map(|l| l.find("error").filter(|&at| at == 0 || l[..at].ends_with(": ")).map(|at| &l[at..]));
     let last = || error.or_else(|| text.lines().last()).unwrap_or("no message").to_owned();

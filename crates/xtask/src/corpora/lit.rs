@@ -37,6 +37,7 @@ pub fn cases(dialect: &Dialect, name: &str, path: &Path, text: &str) -> Vec<Case
             let fails = words[..at].iter().any(|w| w == "not");
             let marked = dialect.verifies && prefixes.iter().any(|p| text.contains(&format!("{p}-error")));
             let expected = if fails || marked { Verdict::Refused } else { Verdict::Accepted };
+            // Many files have several lines that differ only in what they check of the output.
             if !found.iter().any(|c| c.options == options) {
                 found.push(Case { name: name.to_owned(), path: path.to_owned(), options, expected });
             }
@@ -118,6 +119,7 @@ fn options(dialect: &Dialect, words: &[String], path: &Path) -> Option<(Vec<Stri
             _ => {}
         }
     }
+    // A call without `%s` compiles another file.
     reads.then_some((options, prefixes))
 }
 

@@ -107,6 +107,7 @@ fn compile_all(corpus: &Corpus, cases: &[Case], cloom: &Path, jobs: usize) -> Re
     let worker = |number: usize| -> Result<()> {
         let log = logs.join(format!("{number}.log"));
         loop {
+            // The lock is held for this statement, and not while the file is compiled.
             let Some(case) = state.lock().ok().and_then(|mut s| s.0.next()) else { return Ok(()) };
             let ending = compile::compile(cloom, case, corpus.linked, &log)?;
             let Ok(mut state) = state.lock() else { return Ok(()) };

@@ -158,6 +158,7 @@ impl Place {
             if start.elapsed() > limit {
                 child.kill()?;
                 child.wait()?;
+                // The loop goes on: the next look finds the process ended.
                 println!("{}: ended after {} s", suite.name, limit.as_secs());
             }
             std::thread::sleep(Duration::from_millis(20));

@@ -326,6 +326,7 @@ impl Debian {
                 .stdout(std::process::Stdio::null());
             must(&mut command)
         };
+        // The packages of a system are downloaded once and unpacked for every test.
         if !kept.is_file() {
             debootstrap(&[&format!("--make-tarball={}", kept.display())])?;
         }

@@ -172,6 +172,7 @@ impl Collection {
             self.missing.push(format!("{part} is linked in, and there is no text of its licence"));
         }
         for text in texts {
+            // Texts that differ by line ends and by blanks there are one text.
             let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
             self.texts.entry(lines.join("\n").trim().to_owned()).or_default().insert(part.clone());
         }

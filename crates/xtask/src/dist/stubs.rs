@@ -94,6 +94,7 @@ pub fn folder(machine: Machine) -> Result<PathBuf> {
         ),
     )?;
     fs::remove_dir_all(&cache)?;
+    // Last: a run that was interrupted leaves no such file, and the next one begins anew.
     fs::write(done, inputs)?;
     Ok(folder)
 }

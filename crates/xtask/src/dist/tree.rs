@@ -146,6 +146,7 @@ fn check_versions(file: &Path) -> Result<()> {
 
 /// The versions that `readelf` lists and machines with that C library have not.
 fn too_new<'a>(needs: &'a str, glibc: &str) -> Vec<&'a str> {
+    // What is no number, as in `GLIBC_PRIVATE`, counts as newer than all.
     let numbers = |version: &str| version.split('.').map(|n| n.parse().unwrap_or(u32::MAX)).collect::<Vec<_>>();
     let names = needs.lines().filter_map(|line| line.split("Name: ").nth(1)?.split_whitespace().next());
     let is_new = |name: &&str| match name.strip_prefix("GLIBC_") {

@@ -36,6 +36,7 @@ pub fn make(release: &Release, pieces: &[Piece], texts: &Texts, wheel: &Path, fo
         let _ = writeln!(record, "{},sha256={},{}", file.path, sum(&stage.join(&file.path))?, file.size());
     }
     let path = format!("{}/RECORD", info(release));
+    // The list has a line of its own without a checksum, which it could not contain.
     let _ = writeln!(record, "{path},,");
     let record = Piece::new(path, Content::Text(record));
     record.place(&stage)?;

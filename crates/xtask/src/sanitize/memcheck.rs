@@ -153,6 +153,7 @@ fn check(name: &str, command: &Command, leaks: bool, library: &Path, logs: &Path
 fn read(text: &str, mut sum: Report) -> Report {
     let number = |line: &str, after: &str| -> u64 {
         let rest = line.split_once(after).map_or("", |(_, rest)| rest);
+        // Valgrind writes 1,234 for 1234.
         let word = rest.split_whitespace().next().unwrap_or_default().replace(',', "");
         word.parse().unwrap_or(0)
     };

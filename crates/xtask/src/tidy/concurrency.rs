@@ -82,6 +82,8 @@ fn code(tokens: &[Token]) -> Vec<&Token> {
 
 /// The names of threads in a file; a number in a name is `N`.
 fn thread_names(text: &str, tokens: &[Token]) -> Names {
+    // Tokens have no text of literals. So literals are read from the lines, of which those count that have a token
+    // outside of tests.
     let lines: BTreeSet<usize> = code(tokens).iter().map(|t| t.line).collect();
     let all = text.lines().enumerate().filter(|(i, line)| lines.contains(&(i + 1)) && !line.trim().starts_with("//"));
     let literals = all.flat_map(|(_, line)| line.split('"').skip(1).step_by(2));

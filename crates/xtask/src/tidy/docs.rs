@@ -35,6 +35,7 @@ impl<'a> Names<'a> {
         let cli = workspace.root.join("crates/cli/src");
         // Commands for the program's own use have no file.
         let words = workspace.members.iter().filter(|m| m.name == "cli").flat_map(|m| &m.files);
+        // A literal that is one word of lower-case letters and hyphens, and nothing else, may be the name of a command.
         let words = words.flat_map(|f| f.text.split('"')).filter(|w| words_after(w, "").next() == Some(w));
         let mut commands: BTreeSet<String> = words.map(|w| w.replace('-', "_")).collect();
         for entry in fs::read_dir(&cli).with_context(|| format!("cannot list {}", cli.display()))? {

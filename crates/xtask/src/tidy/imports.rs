@@ -82,6 +82,8 @@ pub fn imports(files: &[(&str, &SourceFile)]) -> Vec<Import> {
         }
         modules.by_path.insert(path, module);
     }
+    // A file does not say that it is a module of tests; the `#[cfg(test)] mod` in another file does. So all are read
+    // first.
     let tests: Vec<Path> = modules.by_path.values().flat_map(|m| m.tests.clone()).collect();
     modules.by_path.retain(|path, _| !tests.iter().any(|t| path.starts_with(t)));
     modules.imports()
@@ -159,10 +161,13 @@ impl Reader<'_> {
         let mut i = end + 1;
         while i < self.tokens.len() {
             match self.word(i) {
+                // The braces of a `use` are a group of names, behind which its semicolon follows.
                 "use" => is_use = true,
                 ";" => return Some(i + 1),
                 "{" if !is_use => return Some(closing(self.tokens, i) + 1),
                 "(" | "[" | "{" => i = closing(self.tokens, i),
+                // A bracket that was not opened here closes the list in which this was the last item, such as a field
+                // or an arm.
                 ")" | "]" | "}" => return Some(i),
                 _ => {}
             }
@@ -179,6 +184,8 @@ impl Reader<'_> {
             path.push(self.word(i + 2).to_owned());
             i += 3;
         }
+        // What follows `::` is the rest of a path, as in `<T>::new`; what follows a dot is a method or a field, whose
+        // type is not known here.
         let is_whole = at < 2 || !self.is_colons(at - 2);
         let is_field = at > 0 && self.word(at - 1) == ".";
         self.module.words.extend(path.iter().cloned());
@@ -255,6 +262,7 @@ impl Modules {
             let used = module.uses.iter().filter(|used| {
                 let target = self.target(&used.named, MAX_ALIASES);
                 let below = target.is_some_and(|(at, _)| at.starts_with(path) && at.len() > path.len());
+                // A re-export of what is below is an import all the same if the module uses the name itself.
                 !(used.public && below) || module.words.contains(&used.alias)
             });
             for named in used.map(|u| &u.named).chain(&module.paths) {
@@ -305,6 +313,7 @@ impl Modules {
             }
             let module = self.by_path.get(&at)?;
             if fuel > 0 && !module.items.contains(first) {
+                // A name that is imported by itself goes before one of a glob, as in Rust.
                 for used in module.uses.iter().filter(|u| u.alias == *first) {
                     if let Some((at, item)) = self.target(&used.named, fuel - 1) {
                         return if after.is_empty() { Some((at, item)) } else { self.follow(at, after, fuel - 1) };
@@ -319,6 +328,7 @@ impl Modules {
                     }
                 }
             }
+            // A macro with `#[macro_export]` is named at the root, wherever it is written.
             if at.is_empty()
                 && !module.items.contains(first)
                 && let Some((other, _)) = self.by_path.iter().find(|(_, m)| m.exported.contains(first))

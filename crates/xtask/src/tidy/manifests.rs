@@ -90,6 +90,7 @@ fn check_dependencies(workspace: &Workspace, member: &Member, findings: &mut Vec
 /// The words that a path begins with, or that `use` names.
 fn path_roots(tokens: &[Token]) -> BTreeSet<&str> {
     let is = |i: usize, text: &str| tokens.get(i).is_some_and(|t| t.text == text);
+    // `name::…`, `use name` and `extern crate name`.
     let is_root = |i: usize| (is(i + 1, ":") && is(i + 2, ":")) || (i > 0 && (is(i - 1, "use") || is(i - 1, "crate")));
     (0..tokens.len()).filter(|&i| is_root(i)).map(|i| tokens[i].text.as_str()).collect()
 }

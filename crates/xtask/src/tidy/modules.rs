@@ -140,6 +140,8 @@ fn path<'a>(dependencies: &BTreeSet<(&'a str, &'a str)>, from: &'a str, to: &'a 
             if *next == to {
                 let mut out = vec![to];
                 let mut at = to;
+                // A cycle begins and ends with `from`: the way back leaves it once, as the end, and stops when it comes
+                // there again.
                 while let Some(previous) = before.get(at)
                     && (at != from || out.len() == 1)
                 {

@@ -153,6 +153,7 @@ fn check_duplicates(rules: &Rules, entries: &[Entry], findings: &mut Vec<String>
     }
     let listed = |name: &str, version: &Version| rules.duplicates.iter().any(|(n, v)| n == name && v.matches(version));
     for (name, versions) in &versions {
+        // `skip` lists the additional versions of a package; beside them there may be one.
         let others: Vec<String> = versions.iter().filter(|v| !listed(name, v)).map(ToString::to_string).collect();
         if others.len() > 1 {
             findings.push(format!("{name}: is there in the versions {}; agree on one, or list it", others.join(", ")));

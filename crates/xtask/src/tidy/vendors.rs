@@ -123,7 +123,9 @@ fn without_strings(text: &str) -> String {
                 out.extend(chars[i..end].iter().filter(|c| **c == '\n'));
                 end
             }
+            // An escape may be long, as in `'\u{1f600}'`; its second character is never the closing quote.
             '\'' if is(i + 1, '\\') => (i + 3..chars.len()).find(|&i| is(i, '\'')).map_or(chars.len(), |end| end + 1),
+            // A lifetime has a quote in front only, and falls to the last arm.
             '\'' if is(i + 2, '\'') => i + 3,
             c => {
                 out.push(c);
