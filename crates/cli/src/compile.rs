@@ -181,6 +181,7 @@ fn build(compiler: &Compiler, target: &Target, options: &Options) -> Result<Comp
             return Ok(file.build(compiler, &text, target));
         }
         let compiled = file.compile(compiler, &text, target);
+        // Warnings of files that compile are kept, also if a later one fails.
         log += &compiled.log;
         match compiled.result {
             Ok(program) => parts.push(program),

@@ -77,6 +77,8 @@ struct Document {
 pub fn run(options: &Options) -> Result<Answer, Failure> {
     let mut choice = Choice { platform: options.platform.clone(), device: options.device.clone() };
     let named_cloom = choice.platform.as_deref().is_some_and(|p| p.eq_ignore_ascii_case(driver::PLATFORM));
+    // Only where Cloom is asked for by name may the environment be changed to have it: else the list must be what
+    // programs see.
     if named_cloom {
         choice = driver::choose(choice)?;
     }

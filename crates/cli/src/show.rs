@@ -124,6 +124,7 @@ fn subject(options: &Options) -> Result<Subject, Failure> {
             if !options.build.is_empty() {
                 text = format!("{text} {}", options.build.text());
             }
+            // Without a file, `-k mandel` has named the program; its kernel is then the program's own choice.
             let kernel = kernel.clone().filter(|k| k != name).unwrap_or(default);
             let file = Text { name: format!("{name}.cl"), bytes: program.source(&params).as_bytes().to_vec() };
             Ok(Subject { text: file, options: text, kernel: Some(kernel) })
@@ -178,6 +179,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     let mut stages = vec![Stage { name: "source".into(), text: source_text(&subject.text) }];
     stages.extend(shown.stages);
     stages.push(Stage { name: "passes".into(), text: passes(&shown.statistics) });
+    // Remarks have positions with the number of a file; the names are those of the module with the library in it.
     let files = compiler.linked(&program, &kernel).map_err(finding)?.files;
     let place = |d: &Decision| cloom_compiler::place(&files, d.span).unwrap_or_else(|| kernel.clone());
 
@@ -295,6 +297,8 @@ fn passes(statistics: &Statistics) -> String {
 
 fn texts(out: &mut String, stages: &[Stage], remarks: &[String], wanted: &[String]) -> Result<(), Failure> {
     let mut names: Vec<&str> = Vec::new();
+    // A stage may come several times, as passes run several times; it is named once. Remarks are no stage, and are
+    // asked for like one.
     for name in stages.iter().map(|s| s.name.as_str()).chain(["remarks"]) {
         if !names.contains(&name) {
             names.push(name);

@@ -137,6 +137,7 @@ fn tasks(options: &Options) -> Result<Vec<Task>, Failure> {
         let mut variants = Vec::new();
         for variant in program.variants() {
             if options.variant.as_deref().is_none_or(|v| v == variant.name) {
+                // Only its error is of interest: a wrong knob is refused here once, and not by each child process.
                 program.build_options(&Params { variant: variant.name.into(), ..options.params() })?;
                 variants.push(variant.name);
             }
@@ -246,6 +247,7 @@ fn of_file(job: &Job, devices: &[Found], told: Vec<WorkerReply>, ulps: u32) -> A
         })
         .collect();
     for (i, (a, first)) in results.iter().enumerate() {
+        // Each pair once; a result is not compared with itself.
         for (b, second) in &results[i + 1..] {
             let verdict = same_memory(job, first, second, ulps);
             pairs.push(Pair { a: shown(a), b: shown(b), verdict });
@@ -262,6 +264,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     }
     let tasks = tasks(options)?;
     platforms_can_be_listed()?;
+    // Kept to the end: when it is dropped, the folder goes from which the loaders of the child processes read.
     let _vendors = driver::beside_the_others()?;
     let devices = cl::devices()?;
     let cancelled = Arc::new(AtomicBool::new(false));

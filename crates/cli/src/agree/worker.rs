@@ -164,6 +164,7 @@ enum End {
 pub fn run(request: &Request<'_>, mut tell: impl FnMut(usize, WorkerReply)) {
     let mut left: Vec<usize> = (0..request.parts.len()).collect();
     while !left.is_empty() && !request.cancelled.load(Ordering::Relaxed) {
+        // The child learns what is left by its command line; what an earlier child has told is not done again.
         let names: Vec<&str> = left.iter().map(|&i| request.parts[i].as_str()).collect();
         let mut current = None;
         let mut done = Vec::new();
@@ -219,6 +220,7 @@ fn start(request: &Request<'_>, parts: &[&str], errors: std::fs::File) -> Result
 /// One child. `hear` gets its messages.
 fn one_child(request: &Request<'_>, parts: &[&str], mut hear: impl FnMut(Message)) -> End {
     let trouble = |why: String| End::Trouble(why);
+    // A file and not a pipe for errors: nobody reads them before the end, and a driver that writes much would wait.
     let Ok(mut errors) = tempfile::tempfile() else { return trouble("no temporary file: set TMPDIR".into()) };
     let Ok(for_child) = errors.try_clone() else { return trouble("no temporary file: set TMPDIR".into()) };
     let mut running = match start(request, parts, for_child) {

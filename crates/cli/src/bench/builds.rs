@@ -55,6 +55,7 @@ impl Builds {
             let mut own = entries(row, gallery).filter(|e| e.participant == name);
             own.find_map(|e| e.time.map(|t| t.median_ms))
         };
+        // A mean over other kernels for each participant could not be compared.
         let common: Vec<&Row> =
             kernels.into_iter().filter(|row| names.iter().all(|name| time(row, name).is_some())).collect();
         let mean = |name: &&str| {

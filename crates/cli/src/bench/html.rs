@@ -95,6 +95,7 @@ fn drawn(report: &Report, name: &str) -> String {
             };
             let Some(value) = value else { continue };
             unit = unit.or(entry.unit);
+            // A line for each participant, which is its colour, and each kind, which is its dashes.
             let line = match lines.iter_mut().position(|l| l.group == group && l.style == style) {
                 Some(i) => &mut lines[i],
                 None => {
@@ -180,6 +181,7 @@ fn rows(html: &mut String, report: &Report, list: &[Row], peers: &[String]) {
                 let entry = point.entries.iter().find(|e| e.participant == *peer);
                 html.push_str(&ratio_cell(entry.and_then(|e| e.ratio)));
             }
+            // Cloom is the first participant.
             let reached = point.entries.first().and_then(|e| e.reached).zip(point.floor.as_ref());
             let text = reached.map_or_else(String::new, |(part, floor)| format!("{:.0}% {}", part * 100.0, floor.what));
             let bound = point.bound.as_ref().map_or_else(|| "<td></td>".into(), bound_cell);

@@ -425,6 +425,8 @@ impl Measuring<'_> {
         };
         let mut point = report::point(&label, &self.names, &fates, self.own, floor);
         point.others = others;
+        // The port model is asked after the time is measured: its own process counts, and must not run beside a
+        // measurement.
         if let (Some(model), Some(machine), Task::Case(_, case)) = (&mut self.model, &mut report.machine, task)
             && let Some(sample) = self.own.and_then(|own| fates[own].sample())
         {
@@ -452,6 +454,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
         return supervise::run();
     }
     crate::run::end_with_the_parent();
+    // Kept to the end: when it is dropped, the folder goes from which the loaders of child processes read.
     let _vendors = driver::beside_the_others()?;
     if options.self_check {
         return self_checked(options);

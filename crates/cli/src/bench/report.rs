@@ -226,6 +226,7 @@ impl From<&Case> for Label {
 /// The result of a point on each participant; `own` is the index of Cloom.
 pub fn point(label: &Label, names: &[String], fates: &[Fate], own: Option<usize>, floor: Option<Floor>) -> Point {
     let own_sample = own.and_then(|i| fates[i].sample());
+    // Size and work are properties of the point, so that any participant with a result tells them.
     let sample = fates.iter().find_map(|f| f.sample());
     let work = sample.and_then(|s| s.work);
     let entries = names

@@ -129,6 +129,7 @@ impl Report {
     fn conclude(&mut self) {
         for (i, lanes) in WIDTHS.iter().enumerate() {
             let ratio = |row: &Row| {
+                // Entry 0 is the default; the widths follow in their order.
                 let times = row.entries[i + 1].time.zip(row.entries[0].time);
                 times.map(|(fixed, default)| fixed.median_ms / default.median_ms)
             };

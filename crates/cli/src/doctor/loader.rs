@@ -102,6 +102,7 @@ pub fn find() -> Result<Loader, Failure> {
         .map_err(|e| Failure::wrong(format!("cannot start a process: {e}")))?;
     let mut loader = Loader::default();
     match (report(&ended.out), ended.trouble()) {
+        // A process that crashed may have printed its report before; the crash is what has to be told.
         (_, Some(trouble)) => loader.error = Some(format!("a program that loads libOpenCL {trouble}")),
         (None, None) => loader.error = Some("a program that loads libOpenCL ends without a word".into()),
         (Some(report), None) => match report.library {

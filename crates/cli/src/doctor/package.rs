@@ -10,6 +10,7 @@ pub fn look(area: &'static str, library: &Path) -> Option<Finding> {
     let library = library.canonicalize().ok()?;
     let folder = library.parent()?;
     let shown = library.display();
+    // The tarball's `install.sh` writes a manifest beside the driver; packages of Debian do not.
     let (source, version) = if folder.join("manifest").is_file() {
         let remove = folder.join("uninstall.sh");
         (format!("the tarball; sh {} removes it", remove.display()), of_file(&library)?)

@@ -80,6 +80,7 @@ pub fn read(params: Params<'_>, texts: &[String]) -> Result<Vec<Value>, Failure>
         let split = text.split_once('=').map(|(name, value)| (name.trim(), value));
         // In `x=1`, a parameter `x` of the kernel goes before a member `x` of a structure.
         let named = split.and_then(|(name, value)| Some((meta.params.iter().position(|p| p.name == name)?, value)));
+        // A text without a name belongs to the first parameter that has no value yet, also after named ones.
         let next = given.iter().position(Option::is_none);
         let (i, value) = match (named, split) {
             (Some(found), _) => found,

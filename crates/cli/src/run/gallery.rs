@@ -166,6 +166,7 @@ fn save(options: &Options, name: &str, outcome: &Outcome, shown: Option<&Picture
         (None, _) if options.no_display => return Ok(None),
         (None, _) => PathBuf::from(format!("{name}-{}.png", outcome.variant)),
     };
+    // A plot is written as vectors if that is asked for; pixels cannot be.
     let written = match (&outcome.chart, shown) {
         (Some(chart), _) if film::suffix(&path) == "svg" => std::fs::write(&path, chart.svg(name, true))
             .map_err(|e| cloom_gallery::Error::File { path: path.clone(), why: e.to_string() }),

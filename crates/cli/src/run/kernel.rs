@@ -112,6 +112,8 @@ impl Job {
         };
         let values = argument::read(Params { kernel: &kernel, meta: &meta, layouts: &layouts }, &options.args)?;
         let (global, local) = range(options, tiles, &meta, &values)?;
+        // Without it only hints are lost: whether the kernel prints, and where its loops are. What is missing is told
+        // by the build on the device.
         let linked = compiler.linked(&program, &kernel).ok();
         let printf = |f: &cloom_ir::Function| f.insts.values().any(|i| matches!(i.op, Op::Printf(_)));
         let prints = linked.as_ref().is_some_and(|m| m.funcs.values().any(printf));
@@ -300,6 +302,8 @@ fn range(
     };
     // `reqd_work_group_size` has three numbers whatever the launch has; only those of its dimensions are passed.
     let required = meta.reqd_group_size.map(|r| Sizes(r.iter().take(dims).map(|&n| n as usize).collect()));
+    // What is asked for goes before what the kernel requires: the platform refuses a size that contradicts
+    // `reqd_work_group_size`.
     let local = options.local.clone().or(tile).or(required);
     if let Some(local) = &local {
         let count = |n: usize| if n == 1 { "1 dimension".to_owned() } else { format!("{n} dimensions") };

@@ -169,6 +169,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
         return gallery::list_variants(name, options.json);
     }
     match (&options.file, &options.kernel) {
+        // Without the file for notes this is the parent, which only starts the child that does the work.
         (Some(_), _) | (None, Some(_)) if options.supervised.is_none() => supervise::run(options),
         (Some(path), _) => {
             supervise::begin();
