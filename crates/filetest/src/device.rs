@@ -172,6 +172,7 @@ impl Built<'_> {
                     at.to_le_bytes().to_vec()
                 }
             };
+            // A test that passes an `int` for a `long` would read beyond the argument otherwise, or be right by chance.
             if bytes.len() != place.size as usize {
                 return Err(format!("{kernel}: an argument has {} bytes, {} are given", place.size, bytes.len()));
             }

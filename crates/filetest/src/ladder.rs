@@ -259,6 +259,7 @@ impl Ladder {
         let Some(rung) = self.all_rungs().into_iter().find(|r| failure.rungs.last() == Some(&r.name())) else {
             return Vec::new();
         };
+        // Tests plant a wrong pass on purpose; the search must find it like any other.
         let planted = self.passes.planted.iter().map(|(_, pass)| pass.id);
         let ids = cloom_compiler::passes::all().into_iter().chain(planted).filter(|id| !id.required);
         let agrees_without = |id: &PassId| {
@@ -313,6 +314,7 @@ impl Ladder {
 
     /// Makes a failing program small: the text of the smallest that fails on the same rung.
     pub fn reduce(&self, program: &Generated, failure: &Failure) -> (String, Failure) {
+        // Thousands of candidates are tried, so that only the rungs of the failure run on each, besides the judges.
         let rungs: Vec<&dyn Rung> =
             self.all_rungs().into_iter().filter(|r| failure.rungs.contains(&r.name())).collect();
         let mut last = failure.clone();

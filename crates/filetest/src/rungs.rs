@@ -175,6 +175,7 @@ impl Rung for Interpreter {
             _ => None,
         };
         if self.stage == Stage::Coarse {
+            // Both run: the coarse kernel, and the kernel itself for what is left over.
             for func in std::iter::once(kernel).chain(coarse.map(|coarse| coarse.func)) {
                 FINISH_GPU.iter().for_each(|&pass| manager.in_module(&mut module, func, pass));
             }
@@ -253,6 +254,8 @@ fn parts(kernel: FuncRef, coarse: Option<Coarse>, range: &NdRange) -> Vec<(FuncR
 impl Ready for Interpreted {
     fn run(&self, range: &NdRange, args: &[CaseArg], initialised: bool) -> Result<Outcome, String> {
         let Interpreter { stage, canary, order_seed, fuel, lanes, .. } = self.interpreter;
+        // Joined groups need the local memory of all of them, which the interpreter cannot see from the arguments of
+        // one.
         let local_memory_size =
             self.coarse.map_or(0, |coarse| coarsened_local_size(&self.program.module, &coarse, args));
         let options = Options { canary, order_seed, fuel, subgroup: lanes, local_memory_size, ..Options::default() };

@@ -116,6 +116,8 @@ impl Loaded {
                 }
             }
         };
+        // What the coarse kernel leaves over is run by the ordinary one, which must see the ids that these work-items
+        // have in the whole launch.
         let rest = rest.map(|(range, first_group)| Part { range, first_group, ..all });
         std::iter::once(Part { entry, range: coarsened, first_group: [0; 3], local_size }).chain(rest).collect()
     }

@@ -121,6 +121,7 @@ pub fn run_built(
     let out = built.run(&format!("test_{name}{lanes}"), items, items.min(64), &args)?;
     let (values, seconds) = (p.values(&out[4]), p.values(&out[5]));
     let ints = out[6].as_chunks::<4>().0.iter().map(|&b| i32::from_le_bytes(b));
+    // Arrays that the signature does not write hold the fill byte; they are no result.
     let stores = (sig == "T(T,pT)", sig.contains("pN") || sig == "N(T)");
     let outcome = |((value, second), n)| Outcome {
         value: if sig == "N(T)" { 0.0 } else { value },

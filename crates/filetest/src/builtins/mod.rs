@@ -171,6 +171,8 @@ impl Call {
         let outputs = self.outputs();
         let size = |&(elem, lanes): &(Elem, u8)| count * usize::from(lanes) * elem.bits() as usize / 8;
         args.extend(outputs.iter().map(|o| Data::Fresh(size(o))));
+        // Room for 16 components of 8 bytes for each work-item: the largest value that a pointer into global memory can
+        // get.
         args.push(Data::Fresh(count * 16 * 8));
         let all = built.run(&self.kernel_name(), count, GROUP, &args)?;
         let outs = all.iter().skip(bytes.len()).zip(&outputs);

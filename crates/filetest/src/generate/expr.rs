@@ -92,6 +92,7 @@ impl Gen {
             let place = self.rng.pick(&exact[from..]);
             return self.text(&place);
         }
+        // A component, or several in any order, of a vector in scope; vectors of three are left out.
         let like: Vec<Place> =
             self.places.iter().filter(usable).filter(|p| p.ty.n >= ty.n && p.ty.n != 3).cloned().collect();
         if !like.is_empty() && self.rng.chance(70) {
@@ -183,6 +184,8 @@ impl Gen {
         let converted = if from.s == to.s {
             e.to_owned()
         } else if from.s.is_float() && !to.s.is_float() {
+            // In a portable program a float becomes an integer by saturation, after NaN was replaced: what is out of
+            // range, and NaN, have no value that all platforms agree about.
             let nan_free = format!("num({e})");
             if n == 1 && self.profile == Profile::Total {
                 match self.rng.below(3) {
@@ -323,6 +326,7 @@ impl Gen {
         if ty.n == 1 || self.rng.chance(30) {
             let c = self.condition(d);
             if ty.n > 1 || self.rng.chance(70) {
+                // `?:` of vectors looks at the highest bit of each component, so that "true" is -1 there.
                 let c = if ty.n == 1 { c } else { format!("({})({c} ? -1 : 0)", ty.of(ty.s.signed()).name()) };
                 return Self::narrowed(ty, &format!("({c} ? {a} : {b})"));
             }
