@@ -108,6 +108,7 @@ impl Corpus {
             vec!["git".to_owned(), "init".to_owned(), "--quiet".to_owned(), folder.clone()],
             inside(&["remote", "add", "origin", self.repository]),
             inside(&sparse),
+            // One commit, and of its files only those of the folders: LLVM's repository has gigabytes.
             inside(&["fetch", "--quiet", "--depth", "1", "--filter=blob:none", "origin", self.commit]),
             inside(&["checkout", "--quiet", "FETCH_HEAD"]),
         ]

@@ -113,6 +113,7 @@ fn debian(name: &str) -> Result<&'static Debian> {
 /// name that the file gives it, so that no registry of images is asked.
 fn container(release: &Release, files: &Files, folder: &Path) -> Result<bool> {
     const BASE: &str = "docker.io/library/debian:12-slim";
+    // A tool that cannot be had is no fault of the packages.
     if let Err(e) = packages::install(&["buildah"]) {
         println!("skipped: the image of a container: {e:#}");
         return Ok(true);
@@ -133,6 +134,7 @@ fn container(release: &Release, files: &Files, folder: &Path) -> Result<bool> {
     let (root, context) = (root.display().to_string(), context.display().to_string());
     let base = buildah(&["from", "scratch"])?;
     buildah(&["add", "--quiet", &base, &root, "/"])?;
+    // Under the name that the Containerfile begins with: with `--pull=never` the build takes this one.
     buildah(&["commit", "--quiet", &base, BASE])?;
     let start = std::time::Instant::now();
     buildah(&["build", "--isolation", "chroot", "--pull=never", "--tag", "cloom", &context])?;

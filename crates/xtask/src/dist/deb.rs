@@ -130,6 +130,7 @@ fn write_sums(stage: &Path, files: &[String]) -> Result<()> {
 
 /// Driver and program in the tree.
 fn linked(stage: &Path) -> Result<Vec<PathBuf>> {
+    // The file `libcloom.so.1.2.3` has more dots than the links to it, `libcloom.so` and `libcloom.so.1`.
     let library = files(stage)?.into_iter().find(|f| f.contains("/libcloom.so.") && f.matches('.').count() > 2);
     let library = library.context("the library is in the package")?;
     Ok(vec![stage.join("usr/bin/cloom"), stage.join(library)])

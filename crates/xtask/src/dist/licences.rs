@@ -57,6 +57,7 @@ pub fn collect(built: &Built) -> Result<(Texts, Vec<String>)> {
     let workspace = Workspace::load(&root())?;
     let linked = shipped(&workspace);
     let mut all = Collection::default();
+    // Crates of the workspace have no source; their licence is our own, which is in the package anyway.
     for package in workspace.metadata.packages.iter().filter(|p| p.source.is_some() && linked.contains(&p.id)) {
         all.add_crate(package)?;
     }

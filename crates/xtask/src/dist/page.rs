@@ -150,6 +150,7 @@ fn script(block: &Block<'_>, folder: &Path, is_fresh: bool) -> Result<(String, V
         |mark: &str| block.text.lines().filter_map(move |l| l.trim_start().strip_prefix(mark)).collect::<Vec<_>>();
     let commands = match block.language {
         "yaml" if block.text.contains("script:") => lines("- "),
+        // GitHub's actions cannot run here. pip stands for ours, which `action` tries by itself.
         "yaml" if block.text.contains("uses:") => vec!["pip install cloom", lines("- run: ")[0]],
         "yaml" => lines("- run: "),
         "dockerfile" => lines("RUN "),

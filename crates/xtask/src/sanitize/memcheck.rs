@@ -138,6 +138,7 @@ fn check(name: &str, command: &Command, leaks: bool, library: &Path, logs: &Path
             report = read(&String::from_utf8_lossy(&std::fs::read(path)?), report);
         }
     }
+    // No report at all would mean that the tool did not run.
     let good = output.status.success() && report.processes > 0 && report.errors == 0;
     let Report { processes, errors, lost } = report;
     let ended = if output.status.success() { String::new() } else { format!(", {}", output.status) };

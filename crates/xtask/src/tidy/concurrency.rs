@@ -129,6 +129,7 @@ fn locks(tokens: &[Token], types: &[&str]) -> Names {
         }
         let owner = word(i + 1);
         let Some(open) = (i..code.len()).find(|&k| ["{", "(", ";"].contains(&word(k))) else { continue };
+        // A struct with unnamed fields is in the table by its own name.
         if word(open) == "(" && is_lock(open..closing(&code, open)) {
             out.insert(owner.to_owned());
         }

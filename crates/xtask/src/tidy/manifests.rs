@@ -74,6 +74,7 @@ fn check_dependencies(workspace: &Workspace, member: &Member, findings: &mut Vec
     for dependency in &member.package.dependencies {
         let used = match dependency.kind {
             DependencyKind::Build => &build,
+            // Tests stand in files of `src`, too.
             DependencyKind::Development => &all,
             _ => &source,
         };
