@@ -55,6 +55,7 @@ const SOURCE: &str = "kernel void triangle(global uint *out) {
 
 fn compute(found: &Found) -> Result<(), String> {
     const N: u32 = 64;
+    // A loop and the ids of all work-items: enough that a driver whose compiler or launch does not work is seen.
     let go = || -> cloom_gallery::Result<Vec<u32>> {
         let session = Session::on(found)?;
         let built = session.build("probe", SOURCE, "")?;

@@ -96,6 +96,7 @@ pub fn line(name: &str, agreement: &Agreement) -> String {
 
 /// The findings, with the kernel's own name.
 pub fn complaints(name: &str, agreement: &Agreement) -> Vec<String> {
+    // The gallery knows each kernel of a file as `kernel`.
     let own = format!("{} {}: ", agreement.program, agreement.variant);
     let renamed = |c: &String| format!("{name}: {}", c.strip_prefix(&own).unwrap_or(c));
     agreement.complaints().iter().map(renamed).collect()

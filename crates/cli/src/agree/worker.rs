@@ -92,6 +92,7 @@ impl WorkerReply {
                     Bits::Close(values, tolerance) => {
                         Result_::Close { values: floats(&values), tolerance: floats(&tolerance) }
                     }
+                    // Memory is compared by `same_memory`; of this only the verdict is used.
                     Bits::Memory(_) => Result_::Exact(Vec::new()),
                 };
                 Ok(Checked { verdict, answer })

@@ -35,6 +35,7 @@ fn number(value: Option<f64>) -> String {
     value.map_or_else(String::new, |v| v.to_string())
 }
 
+// The type ties the number of cells to the head; their order follows it.
 fn line(row: &Row, point: &Point, entry: &Entry) -> [String; HEAD.len()] {
     let place = |part: fn(&super::report::Place) -> &str| point.place.as_ref().map_or("", part).to_owned();
     let text = |value: Option<&str>| value.unwrap_or_default().to_owned();

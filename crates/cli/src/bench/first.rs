@@ -50,6 +50,7 @@ struct WorkerReply {
 /// The child: builds, launches, checks the result, prints the times.
 pub fn child(options: &Options) -> Result<Answer, Failure> {
     let found = cl::devices()?;
+    // The parent has the same environment, in which the loader lists the same platforms in the same order.
     let is_it = |f: &&Found| f.platform_index == options.platform && f.device_index == options.device;
     let found = found.iter().find(is_it).ok_or_else(|| Failure::wrong("no such device"))?;
     let all = builds::all();
@@ -98,7 +99,7 @@ fn start(found: &Found, build: &Build, source: usize) -> Result<WorkerReply, Str
     let folder = tempfile::tempdir().map_err(|e| format!("no folder for its caches: {e}"))?;
     let mut command = child::myself("first-launch").map_err(|e| e.message)?;
     command.args([found.platform_index, found.device_index, source].map(|n| n.to_string()));
-    // The caches of Cloom, PoCL and NVIDIA's driver are switched off. A driver that knows none of these switches finds
+    // The caches of the platforms that have a switch for it are off. A driver that knows none of these switches finds
     // an empty folder.
     for (name, value) in [(env::CACHE.name, "0"), ("POCL_KERNEL_CACHE", "0"), ("CUDA_CACHE_DISABLE", "1")] {
         command.env(name, value);

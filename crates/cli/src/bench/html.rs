@@ -243,6 +243,7 @@ pub fn page(report: &Report, peers: &[String]) -> String {
         let bars: Vec<(String, f64)> = report.rows.iter().filter_map(ratio).collect();
         html.push_str(&plot::ratios(&format!("ratios {}", s.peer), &bars));
     }
+    // The plots are in the order in which the report has their first points.
     let mut names: Vec<&str> = Vec::new();
     for point in report.rows.iter().chain(&report.sweeps).flat_map(|r| &r.points) {
         if let Some(place) = &point.place {

@@ -83,8 +83,8 @@ impl Used {
         // user nice system idle iowait irq softirq steal; guests are counted as users already.
         let all: u64 = ticks.iter().take(8).sum();
         let idle = ticks.get(3)? + ticks.get(4)?;
-        // The name of the program, in brackets, may hold blanks and brackets. Of the fields behind it, 11 to 14, counted
-        // from zero, are user and system time of this process and of the children that it has waited for.
+        // The name of the program, in brackets, may hold blanks and brackets. Of the fields behind it, 11 to 14,
+        // counted from zero, are user and system time of this process and of the children that it has waited for.
         let fields: Vec<&str> = own.rsplit_once(')')?.1.split_whitespace().collect();
         let own = (11..15).filter_map(|i| fields.get(i)?.parse::<u64>().ok()).sum();
         Some(Used { all, busy: all.checked_sub(idle)?, own })

@@ -208,6 +208,7 @@ fn fates(participants: &[Participant], mut ran: Vec<Ran>, plan: Plan) -> Vec<Fat
 /// Measures a case on all participants; outcomes are in the same order.
 pub fn case(program: &'static dyn Program, case: &Case, participants: &[Participant], plan: Plan) -> Vec<Fate> {
     let plan = plan.of(case);
+    // The program runs all turns in one go; its slot makes it wait between them.
     let params = &Params { iterations: plan.iterations(), ..case.params.clone() };
     let takes_part = |p: &Participant| match p.who {
         Who::Device(_) => true,

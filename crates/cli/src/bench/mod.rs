@@ -319,6 +319,7 @@ fn progress(done: usize, of: usize, label: &Label, point: &Point) {
 fn driver_file() -> Option<String> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
     let is_driver = |file: &&str| file.rsplit('/').next().is_some_and(|name| name.contains("libcloom"));
+    // Of a line of the map, the file is what stands from the first slash on.
     maps.lines().filter_map(|l| l.find('/').map(|i| &l[i..])).find(is_driver).map(str::to_owned)
 }
 

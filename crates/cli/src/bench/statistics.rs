@@ -51,6 +51,7 @@ impl Quartiles {
 
 /// The geometric mean of the positive values; `None` if there is none.
 pub fn geometric_mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    // A single ratio of zero or infinity would decide the mean of all.
     let logs: Vec<f64> = values.into_iter().filter(|v| *v > 0.0 && v.is_finite()).map(f64::ln).collect();
     (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
 }

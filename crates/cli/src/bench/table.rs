@@ -124,6 +124,7 @@ pub fn text(report: &Report, peers: &[String]) -> String {
         row(&mut text, report, r, &peers);
     }
     text.push('\n');
+    // Below the rows: each peer over all of them, the builds, and what may be wrong with the numbers.
     for s in &report.summary {
         let _ = writeln!(text, "against {}: geometric mean {:.2} over {} rows", s.peer, s.geometric_mean, s.rows);
         let mut list = |what: &str, lost: &[String]| {
@@ -155,6 +156,7 @@ pub fn text(report: &Report, peers: &[String]) -> String {
             );
         }
     }
+    // Doubts come behind the numbers that they are about, and say what to do.
     let points = || report.rows.iter().chain(&report.sweeps).flat_map(|r| &r.points);
     let doubtful = points().filter(|p| p.is_doubtful()).count();
     if doubtful > 0 {

@@ -134,6 +134,7 @@ fn conduct(slot: &RoundRobinSlot, plan: Plan, input: &mut impl BufRead) -> Resul
 
 /// The worker: measures what it is asked to until its input ends.
 pub fn work() -> Result<Answer, Failure> {
+    // `Worker::start` has left Cloom's driver alone in the environment, so that its device is the first one.
     let found = cl::devices()?.into_iter().next().ok_or_else(|| Failure::wrong("no device"))?;
     let mut input = std::io::stdin().lock();
     while let Some(text) = line(&mut input)? {

@@ -77,6 +77,7 @@ fn refusal(path: &Path, why: &FolderError) -> Finding {
 
 /// A folder that does not exist yet is made when it is needed, if its parent is writable.
 fn missing(folder: &Path) -> Finding {
+    // Folders that are missing are all made; so the nearest one that exists decides.
     let above = folder.ancestors().skip(1).find(|a| a.exists()).unwrap_or(Path::new("/"));
     match tempfile::tempfile_in(above) {
         Ok(_) => Finding::ok(AREA, format!("{} does not exist yet and can be made", folder.display())),

@@ -76,6 +76,7 @@ fn test_registered(
             }
         }
     }
+    // No driver was used alone, so that whether Cloom's works is known from the devices of all.
     if loaded > 0 && !loader.can_be_limited() {
         registered &= use_together(findings)?;
     }

@@ -29,6 +29,7 @@ pub fn look() -> Vec<Finding> {
 /// Whether the program that shall own the GPUs can.
 fn helper(program: &str) -> Finding {
     let (own, version) = (GPU_HELPER.name, cloom_hal_remote::VERSION);
+    // By running it: the driver and the helper must be of one version, and only the program knows its own.
     let why = match Command::new(program).arg("--version").output() {
         Ok(said) if String::from_utf8_lossy(&said.stdout).trim() == format!("cloom {version}") => {
             return Finding::ok(AREA, format!("a process of {program} owns the GPUs ({own})"));

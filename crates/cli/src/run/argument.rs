@@ -165,6 +165,7 @@ fn one(param: &KernelParam, layout: &Layout, text: &str) -> Result<Value, String
             Ok(Value::Bytes(bytes))
         }
         ParamKind::Image => {
+            // The upper 53 bits, of which every number below one is exact.
             let random = || (split_mix(&mut state) >> 11) as f64 / (1u64 << 53) as f64;
             picture_argument::image(&param.type_name, text, random).map(Value::Image)
         }

@@ -148,6 +148,7 @@ fn document<'a>(
     let right = passed != Some(false);
     let wall = Summary::of(&launched.times.wall).filter(|_| right);
     let own = [launched.first_kernel];
+    // A kernel that prints is launched once: then the first launch is all that there is.
     let kernels = if launched.times.device.is_empty() { &own[..] } else { &launched.times.device };
     Document {
         schema: "cloom-run-file/1",

@@ -120,6 +120,8 @@ pub fn run(options: &Options, name: &str) -> Result<Answer, Failure> {
     // Wrong options are reported before a device is opened.
     program.variant(&params)?;
     let watch = watch(options)?;
+    // The program tells the watch its frames and how far it is; the session asks the same one whether Ctrl-C was
+    // pressed.
     let params = Params { observer: Observer::new(watch.clone()), ..params };
     let session = Session::open(&driver::choose(options.choice())?)?.cancelled_by(watch.until_interrupted());
     let session = session.observed_by(&params.observer);

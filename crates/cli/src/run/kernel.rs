@@ -182,7 +182,8 @@ impl Job {
         let Error::Overrun { len, at } = error else { return error.into() };
         let Some((name, value, _)) = self.memory().nth(buffer) else { return error.into() };
         debug_assert!(buffer < uploaded.memory.len());
-        // `upload` has made a buffer of bytes, so `len` and `at` count bytes; the message counts elements of the source.
+        // `upload` has made a buffer of bytes, so `len` and `at` count bytes; the message counts elements of the
+        // source.
         let size = if let Value::Buffer { layout, .. } = value { layout.bytes() } else { 1 };
         Failure::finding(format!(
             "kernel `{}` wrote past the end of `{name}` ({}): element {}; --verify names the line and the work-item",

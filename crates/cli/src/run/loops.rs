@@ -50,6 +50,7 @@ fn of(func: &Function, in_source: &impl Fn(Span) -> bool) -> Vec<u32> {
         return Vec::new();
     }
     let loops = find(func);
+    // A cycle with several entries, as `goto` makes them, is no natural loop; the branch that closes it has its line.
     let irreducible = loops.irreducible.iter().map(|&(from, _)| func.blocks[from].term_span);
     let irreducible = irreducible.filter(|&s| in_source(s)).map(|s| s.line);
     loops.loops.iter().filter_map(|l| first(func, l, in_source)).chain(irreducible).collect()

@@ -82,6 +82,7 @@ pub fn image(type_name: &str, text: &str, mut random: impl FnMut() -> f64) -> Re
         None => Ok(Format::RGBA_UNORM8),
     };
     if let Some(rest) = text.strip_prefix('@') {
+        // The last colon, as a path may have others.
         let (path, format) = match rest.rsplit_once(':') {
             Some((path, format)) => (path, Some(format)),
             None => (rest, None),

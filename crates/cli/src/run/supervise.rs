@@ -71,7 +71,8 @@ fn wait(running: &mut Child, options: &Options, note: &Path) -> std::io::Result<
             let seconds = progress.elapsed().as_secs();
             progress.show(|| format!("{}, {seconds} s", Noted::read(note).doing.unwrap_or_else(|| "starting".into())));
         }
-        // The pause grows with the run: so the last one adds about 2 % to a short run, and a long one is seldom disturbed.
+        // The pause grows with the run: so the last one adds about 2 % to a short run, and a long one is seldom
+        // disturbed.
         std::thread::sleep((progress.elapsed() / 50).clamp(Duration::from_millis(1), Duration::from_millis(20)));
     };
     progress.clear();
