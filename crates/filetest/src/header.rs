@@ -53,6 +53,7 @@ fn sizes(text: &str, rest: u64) -> Option<(u32, [u64; 3])> {
     let mut sizes = [rest; 3];
     let mut dim = 0;
     for part in text.split('x') {
+        // A fourth size is an error, as there is no place for it.
         *sizes.get_mut(dim)? = part.parse().ok()?;
         dim += 1;
     }

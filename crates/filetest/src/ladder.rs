@@ -354,6 +354,7 @@ fn compare(
     let names = || vec![JUDGES[0].name(), rung.name()];
     let ready: Box<dyn Ready + '_> = match rung.prepare_with(module, "k", passes) {
         Ok(ready) => ready,
+        // A rung that cannot compile the program fails by itself, whatever the reference has.
         Err(what) => return Some(Failure { rungs: vec![rung.name()], what, range: None }),
     };
     for (range, want) in program.ranges.iter().zip(wanted) {

@@ -104,6 +104,7 @@ impl Interpreter {
 
     /// The work-group function for vectors of so many work-items.
     pub const fn with_lanes(stage: Stage, lanes: u16) -> Self {
+        // Another content of unwritten memory than the reference has, so that a result that depends on it differs.
         Self { canary: 0xc3, lanes, ..Self::on(stage) }
     }
 
@@ -186,6 +187,7 @@ impl Rung for Interpreter {
         {
             return Err(format!("not vectorised: {:?}", group.decisions.last()));
         }
+        // This verifies the IR, so that a stage that leaves it invalid fails here and not by a strange result.
         let program = Program::new(module).map_err(|e| format!("does not verify: {}", e[0]))?;
         Ok(Box::new(Interpreted { interpreter: *self, program, kernel, group, coarse }))
     }
@@ -466,6 +468,7 @@ impl Ready for Loaded<'_> {
         let start = room.as_ptr().align_offset(128) + 8;
         let bytes = &mut room[start..start + artifact.arg_block as usize];
         let (local_size, buffers) = pack_args(artifact, args, bytes, |b| {
+            // A buffer without bytes has an address, too.
             let memory = device.allocate((b.len() as u64).max(1)).map_err(|e| e.to_string())?;
             memory.write(0, b).map_err(|e| e.to_string())?;
             Ok((memory.device_address(), (memory, b.len())))

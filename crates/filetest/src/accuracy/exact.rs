@@ -26,6 +26,8 @@ pub fn exact(name: &str, precision: Precision, s: &Sample) -> Option<Outcome> {
         "sqrt" => value(match precision {
             Single => f64::from((x as f32).sqrt()),
             Double => x.sqrt(),
+            // A root in `double` has more than twice the bits of a `half` and two more: rounding it again gives the
+            // correctly rounded one.
             Half => precision.round(x.sqrt()),
         }),
         "copysign" => value(x.copysign(y)),
@@ -36,6 +38,8 @@ pub fn exact(name: &str, precision: Precision, s: &Sample) -> Option<Outcome> {
         "maxmag" | "minmag" => {
             let first = if name == "maxmag" { x.abs() > y.abs() } else { x.abs() < y.abs() };
             let second = if name == "maxmag" { y.abs() > x.abs() } else { y.abs() < x.abs() };
+            // Of equal magnitudes the greater or the smaller number; of a number and NaN, which compares with nothing,
+            // the number.
             let neither = or_number(if name == "maxmag" { f64::max } else { f64::min }, x, y);
             value(if first {
                 x
@@ -62,6 +66,7 @@ pub fn exact(name: &str, precision: Precision, s: &Sample) -> Option<Outcome> {
             Single => f64::from(x as f32 - y as f32),
             _ => precision.round(x - y),
         }),
+        // A remainder has no more bits than its arguments: it is exact in every precision.
         "fmod" => value(x % y),
         "remainder" => value(divide(x, y).map_or(f64::NAN, |d| d.0)),
         "remquo" => Some(divide(x, y).map_or(Outcome { value: f64::NAN, ..Outcome::default() }, |(value, n)| {

@@ -63,6 +63,7 @@ fn real(name: &str, bits: u32, s: &Sample) -> Option<Float> {
         "cos" => x.cos(),
         "cosh" => x.cosh(),
         "cospi" => x.cos_pi(),
+        // Pi has more bits than the result, so that its own error does not show.
         "degrees" => x * 180 / Float::with_val(bits + 16, rug::float::Constant::Pi),
         "divide" => x / y,
         "erf" => x.erf(),

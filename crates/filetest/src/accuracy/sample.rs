@@ -38,6 +38,7 @@ pub fn special(p: Precision) -> Vec<f64> {
     use std::f64::consts::{E, PI};
     let least = p.from_bits(1);
     let normal = p.least_normal();
+    // The bits before those of infinity are those of the largest number.
     let most = p.step(p.from_bits(p.to_bits(f64::INFINITY)), -1);
     let digits = 2f64.powi(p.digits());
     let mut list = vec![0.0, f64::INFINITY, least, least * 2.0, least * 3.0, normal / 2.0, normal, most, most / 2.0];
@@ -67,6 +68,7 @@ pub fn special(p: Precision) -> Vec<f64> {
     list.extend(negative);
     list.push(f64::NAN);
     list.sort_by(f64::total_cmp);
+    // By bits: 0 and -0 are equal, and both are wanted.
     list.dedup_by(|a, b| a.to_bits() == b.to_bits());
     list
 }

@@ -134,6 +134,8 @@ impl Call {
                         Space::Local => (format!("l{k} + get_local_id(0)"), format!("local {t} l{k}[{GROUP}]; ")),
                         _ => (format!("&v{k}"), format!("{t} v{k}; ")),
                     };
+                    // What a pointer leads to is declared before the call, and stored from there to an array of its own
+                    // after it.
                     before += &declaration;
                     after += &format!(" {}", store(&format!("*({place})"), &format!("p{k}"), lanes));
                     args.push(place);

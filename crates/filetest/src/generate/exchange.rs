@@ -96,6 +96,8 @@ impl Gen {
                 (format!("{f}(x, {i})"), i)
             }
             "sub_group_shuffle_xor" => (format!("{f}(x, {k})"), format!("(own ^ {k})")),
+            // For the first work-items the number wraps around: there is no such one, and `from < size` leaves the
+            // result out.
             "sub_group_shuffle_up" => (format!("{f}(x, {k})"), format!("(own - {k})")),
             "sub_group_shuffle_down" => (format!("{f}(x, {k})"), format!("(own + {k})")),
             // The distance is the same for all.

@@ -128,6 +128,7 @@ impl Gen {
         }
         let interesting =
             [0, 1, 2, 3, 5, 7, 31, 32, 63, 127, 128, 255, 256, 0x7fff, 0x8000, 0xffff, 0x7fff_ffff, 0x8000_0000];
+        // Small numbers, the ends of ranges with their negatives, and any bits.
         let bits = match self.rng.below(3) {
             0 => self.rng.below(16),
             1 => {

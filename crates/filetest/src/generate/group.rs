@@ -93,6 +93,7 @@ impl Gen {
                 let e = self.expr(ty, 2);
                 let i = self.as_same(true, |g| g.expr(Ty::UINT, 1));
                 let one = self.as_same(true, |g| g.expr(Ty::UINT, 1));
+                // Index and writer are the same for the whole group: one work-item alone writes one element.
                 let (t, x, w) = (self.name("t"), self.name("x"), self.name("w"));
                 let inner = vec![
                     Stmt::Line(format!("{} {t} = {e};", ty.name())),

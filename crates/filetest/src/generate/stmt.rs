@@ -171,6 +171,7 @@ impl Gen {
             if ty.n > 1 && g.rng.chance(40) {
                 let n = g.rng.pick(&[1, 1, 2, 3, 4]).min(ty.n);
                 let mut components: Vec<u8> = (0..ty.n).collect();
+                // The components stay different from each other: a vector with one of them twice is no lvalue.
                 while components.len() > usize::from(n) {
                     let drop = g.rng.below(components.len() as u64) as usize;
                     components.remove(drop);

@@ -23,6 +23,8 @@ use cloom_interp::NdRange;
 /// value.
 type Element = (&'static str, u64, &'static str, &'static str);
 
+// The values of floating-point elements are whole numbers, or halves and quarters of these, that the type holds
+// exactly.
 const ELEMENTS: &[Element] = &[
     ("uchar", 1, "(uint)P[I]", "P[I] = (uchar)(V);"),
     ("char", 1, "(uint)P[I]", "P[I] = (char)((V) & 127u);"),

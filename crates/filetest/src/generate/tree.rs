@@ -88,6 +88,8 @@ fn walk(stmts: &[Stmt], edit: Edit, number: &mut usize) -> Vec<Stmt> {
                 }
             }
             Stmt::Blocks(parts, tail) => {
+                // The inner statements are walked even if they go: so the numbers of those behind them are the ones
+                // that `count` gives.
                 let mut inner: Vec<(String, Vec<Stmt>)> =
                     parts.iter().map(|(head, body)| (head.clone(), walk(body, edit, number))).collect();
                 match edit {

@@ -22,6 +22,7 @@ impl Rng {
 
     /// A number below `n`, which is not 0.
     pub fn below(&mut self, n: u64) -> u64 {
+        // Not quite uniform, which does not matter for numbers so much smaller than 2^64.
         self.next() % n
     }
 

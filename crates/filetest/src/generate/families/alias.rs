@@ -53,10 +53,12 @@ impl Gen {
             }
             1 => {
                 self.count(Alias, "restrict, global");
+                // Seven words at most from either pointer: the ranges do not meet, as `restrict` promises.
                 format!("blend(out + base, out + base + 8, {i} & 7u);")
             }
             2 => {
                 self.count(Alias, "overlapping ranges");
+                // The ranges may overlap, and end within the 16 words of the work-item.
                 let (a, b) = if self.rng.chance(50) { (k, self.rng.below(8)) } else { (0, 1) };
                 format!("shift(out + base + {a}, out + base + {b}, {i} & 7u);")
             }

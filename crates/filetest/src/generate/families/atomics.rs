@@ -112,6 +112,7 @@ impl Gen {
         let order = self.rng.pick(&ORDERS);
         let e = self.expr(Ty::UINT, 2);
         let i = self.expr(Ty::UINT, 1);
+        // No other work-item touches this element, so that what an exchange gives is known and may be used.
         let own = "(volatile local atomic_uint *)&own[lid]";
         let line = match self.rng.below(7) {
             0 => {

@@ -96,6 +96,7 @@ impl Gen {
                 out.push(Stmt::Line(format!("{ty_name} {array}[2] __attribute__((aligned({to})));")));
                 out.push(Stmt::Line(format!("{array}[0] = {init}; {array}[1] = {name};")));
                 self.observed(
+                    // Only the bits that the alignment makes zero: the addresses themselves differ from rung to rung.
                     format!("(((ulong)&{name} | (ulong){array}) & {}u)", to - 1),
                     Ty::new(Scalar::ULong, 1),
                     out,

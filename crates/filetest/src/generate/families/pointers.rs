@@ -79,6 +79,7 @@ impl Gen {
             }
             return (ty, names);
         };
+        // Pointers of one list have one type. A place may be in it twice, so that pointers alias.
         let same: Vec<Place> = list.into_iter().filter(|p| p.ty == first.ty).collect();
         let (a, b, c) = (self.text(&first), self.rng.pick(&same), self.rng.pick(&same));
         (first.ty, [a, self.text(&b), self.text(&c)])
