@@ -83,6 +83,7 @@ pub fn run(args: &[String]) -> Result<Outcome> {
         .stdin(Stdio::piped())
         .spawn()
         .context("cannot run build_all")?;
+    // The pipe is closed at the end of this statement, which ends the list.
     child.stdin.take().context("build_all takes no list")?.write_all(list.as_bytes())?;
     let good = child.wait()?.success();
     Ok(Outcome::of(good))

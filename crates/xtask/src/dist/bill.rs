@@ -35,6 +35,7 @@ pub fn expression(own: &str, components: &[Component]) -> String {
             all.push(licence);
         }
     }
+    // Our own licence stays in front; the order of the others must not depend on that of the parts.
     all[1..].sort();
     let parts = all.iter().map(|l| if l.contains(' ') { format!("({l})") } else { l.clone() });
     parts.collect::<Vec<_>>().join(" AND ")

@@ -33,6 +33,7 @@ impl Machine {
         let Some(machine) = Machine::ALL.into_iter().find(|m| m.arch() == name || m.debian() == name) else {
             bail!("there are no packages for {name}, but for {}", Machine::ALL.map(Machine::arch).join(" and "));
         };
+        // Nothing here makes or runs programs for x86 on another machine.
         ensure!(
             machine == Machine::Arm || machine.is_host(),
             "packages for {} are made on such a machine only",

@@ -74,6 +74,7 @@ fn check_markdown(names: &Names<'_>, shown: &str, text: &str, findings: &mut Vec
         for (name, what) in unknown(names, line, fenced) {
             findings.push(format!("{at}: there is no {what} `{name}`"));
         }
+        // What stands between fences is an example: its paths are those of a reader's machine.
         if fenced || is_fence {
             continue;
         }

@@ -64,6 +64,7 @@ fn body(tokens: &[Token], from: usize) -> Option<usize> {
         match token.text.as_str() {
             "{" => return Some(i),
             ";" => return None,
+            // Braces in a signature stand in brackets, as in `[u8; { N }]`: they open no body.
             "(" | "[" => i = closing(tokens, i),
             _ => {}
         }

@@ -216,6 +216,8 @@ impl Reader<'_> {
         while i < end {
             match self.word(i) {
                 "{" => {
+                    // Each part of a group is a tree of its own that begins with the path so far. Commas in inner
+                    // groups are theirs.
                     let close = closing(self.tokens, i);
                     let mut begin = i + 1;
                     let mut j = begin;
@@ -239,6 +241,7 @@ impl Reader<'_> {
                     i += 1;
                 }
                 "*" => alias = Some("*".to_owned()),
+                // `a::{self, b}` names `a` itself.
                 "self" if !path.is_empty() => {}
                 word if is_name(word) => path.push(word.to_owned()),
                 _ => {}

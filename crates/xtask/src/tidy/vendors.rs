@@ -50,6 +50,7 @@ pub fn check(workspace: &Workspace, findings: &mut Vec<String>) -> Result<()> {
 }
 
 fn check_files<'a>(files: impl Iterator<Item = &'a SourceFile>, table: &Table, findings: &mut Vec<String>) {
+    // Rows that no file needs any more are left here, and become findings.
     let mut unseen: BTreeSet<&str> = table.keys().map(String::as_str).collect();
     for file in files {
         let shown = file.shown.as_str();
