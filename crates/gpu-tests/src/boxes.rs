@@ -45,6 +45,7 @@ pub fn boxes(device: &CudaDevice) -> Outcome {
             to
         };
         let other = device.allocate(to.end() + 9)?;
+        // What lies between the rows must stay as it was, so that the whole of the memory is compared.
         let mut moved = noise(to.end() as usize + 9);
         other.write(0, &moved)?;
         scatter(&mut moved, &to, &gathered(&expected, &from));

@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         found.absent.iter().for_each(|why| println!("  {why}"));
         return ExitCode::SUCCESS;
     };
+    // Set in the child of the check about faults: its CUDA is unusable afterwards, so that it has a process of its own.
     if mode.as_deref() == Some("--fault") {
         return match checks::fault(device) {
             Ok(text) => {
