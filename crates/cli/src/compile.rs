@@ -152,7 +152,7 @@ fn depend_on(
 ) -> Result<(), Failure> {
     let text = options.build.text();
     let mut headers = Vec::new();
-    // The standard input has been read already, and has no headers that a second reading could find.
+    // The standard input has been read already and cannot be read again: what it includes is not in the rule.
     for path in files.iter().filter(|p| *p != Path::new("-")) {
         let file = source::read(path)?;
         if !file.is_program() {

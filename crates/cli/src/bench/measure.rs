@@ -70,8 +70,8 @@ impl Plan {
     /// The iterations that count: the last one of each turn after the first ones.
     pub fn counted<T: Copy>(self, times: &[T]) -> Vec<T> {
         let burst = self.burst.max(1) as usize;
-        // The last turn of a run that Ctrl-C ended may be incomplete. It is not counted, as its last iteration may be
-        // one that only refills the caches.
+        // A program that ends early leaves its last turn incomplete. That turn is not counted, as its last iteration
+        // may be one that only refills the caches.
         times.chunks_exact(burst).skip(self.warmups as usize).map(|turn| turn[burst - 1]).collect()
     }
 }

@@ -67,7 +67,7 @@ fn test_registered(
                         use_alone(&entry.origin, library, findings)?;
                     }
                 }
-                // Only what this entry has added counts: another driver's problem does not make Cloom's one.
+                // Only what this entry has added counts: another driver's problem is not one of Cloom's.
                 let works = findings[before..].iter().all(|f| f.status != Status::Problem);
                 if is_cloom && works {
                     registered = true;
