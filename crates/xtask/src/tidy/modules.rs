@@ -107,8 +107,8 @@ fn check_crate(name: &str, files: &[SourceFile], allowed: &Allowed, findings: &m
     for (from, to) in &allowed.up {
         if !between.contains_key(&(from.as_str(), to.as_str())) {
             findings.push(format!("{TABLE}: {name} has no dependency {from} -> {to} any more; delete it"));
-        // A row is needed only as long as a way down leads back: without one, the dependency is an ordinary one.
         } else if path(&down, to, from).is_none() {
+            // A row is needed only as long as a way down leads back: without one, the dependency is an ordinary one.
             findings.push(format!("{TABLE}: {name}: {from} -> {to} closes no cycle; delete it"));
         }
     }
