@@ -65,6 +65,7 @@ __kernel void lu_private(__global float *matrices, __global int *pivots, unsigne
 
 // N work-items a matrix, TEAMS matrices a group, in local memory. A work-item is a column while rows change places, and
 // a row while it is eliminated.
+// Teams beyond the last matrix take the identity: they have to meet the barriers too, and it has no zero pivot.
 #define TEAM_LOAD                                                               \
     __local float shared[TEAMS][N][N];                                          \
     __local int chosen[TEAMS];                                                  \
@@ -127,6 +128,7 @@ __kernel void lu_masked(__global float *matrices, __global int *pivots, unsigned
             most = better ? candidate : most;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
+        // Also where best is k: both are the same value then.
         const float upper = a[k][r], lower = a[best][r];
         a[best][r] = upper;
         a[k][r] = lower;
@@ -136,6 +138,7 @@ __kernel void lu_masked(__global float *matrices, __global int *pivots, unsigned
             const float old = a[r][j];
             const float eliminated = old - f * a[k][j];
             const float kept = j > k ? eliminated : j == k ? f : old;
+            // Rows up to k are done, and others read row k meanwhile.
             if (r > k)
                 a[r][j] = kept;
         }

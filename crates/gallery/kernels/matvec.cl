@@ -61,6 +61,7 @@ __kernel void matvec_team(__global const float *a, __global const float *x, __gl
         sum += row[c] * x[c];
     part[l] = sum;
 
+    // Halves rounded up: the group may have any size, not only a power of two.
     for (unsigned m = size; m > 1; m = (m + 1) / 2) {
         const unsigned half_m = (m + 1) / 2;
         barrier(CLK_LOCAL_MEM_FENCE);

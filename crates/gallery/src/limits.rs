@@ -16,6 +16,7 @@ const ATTEMPTS: u32 = 5;
 /// The shortest time of several runs.
 fn best(mut run: impl FnMut()) -> f64 {
     run();
+    // The run before is not measured: it brings pages and caches into the state that the later ones find.
     let (start, mut attempts, mut shortest) = (Instant::now(), 0, f64::INFINITY);
     while attempts < ATTEMPTS || start.elapsed() < LONG_ENOUGH {
         let one = Instant::now();
@@ -46,6 +47,7 @@ pub fn copy_rate(footprint: usize) -> f64 {
                     if library {
                         out.copy_from_slice(x);
                     } else {
+                        // Not a plain copy, which the compiler would turn into a call of the library's again.
                         arch.dispatch(|| out.iter_mut().zip(x).for_each(|(out, x)| *out = x ^ 1));
                     }
                 });

@@ -118,6 +118,7 @@ impl Measuring<'_> {
 
     /// After an iteration.
     pub fn after(&self, iteration: u32) {
+        // A last burst may be shorter; then nothing is handed on here, as whoever is done is passed over anyway.
         if (iteration + 1).is_multiple_of(self.0.burst) {
             self.0.change(|s| s.next = (self.0.me + 1) % s.phases.len());
         }

@@ -24,6 +24,7 @@ impl Choice {
         let platform = self.platform.as_deref();
         let of_platform: Vec<&Found> = match platform {
             Some(p) => of_platform(&all, p),
+            // There is a first one: `devices` does not return an empty list but an error.
             None => all.iter().filter(|f| f.platform_index == all[0].platform_index).collect(),
         };
         if of_platform.is_empty() {

@@ -207,6 +207,7 @@ impl<K: PixelKernel> Program for Easy<K> {
                         return Ok(());
                     }
                     if rows < h {
+                        // Before the launch, as waiting for the device blocks this thread.
                         scope.spawn(work);
                     }
                     let mut all = vec![Arg::from(&device[from]), Arg::from(&device[to]), Arg::from(rows as u32)];

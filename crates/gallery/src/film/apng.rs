@@ -17,6 +17,7 @@ pub(super) struct Apng {
 
 impl Apng {
     pub(super) fn open(file: BufWriter<File>, (w, h): (usize, usize), per_second: u32) -> io::Result<Apng> {
+        // The encoder keeps the file for itself, and the number of frames has to be put in afterwards.
         let again = file.get_ref().try_clone()?;
         let side = |n: usize| u32::try_from(n).map_err(io::Error::other);
         let mut encoder = png::Encoder::new(file, side(w)?, side(h)?);

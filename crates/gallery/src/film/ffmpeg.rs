@@ -59,6 +59,7 @@ impl Encode for Ffmpeg {
             None => Err(io::ErrorKind::BrokenPipe.into()),
         };
         written.map_err(|e| {
+            // Closed before the complaint is read: reading waits for ffmpeg's end, and ffmpeg for the end of its input.
             self.input = None;
             if e.kind() == io::ErrorKind::BrokenPipe { io::Error::other(self.complaint()) } else { e }
         })

@@ -109,6 +109,8 @@ fn saxpy(ask: &Ask) -> Problem {
     for (&x, &y) in x.iter().zip(&y) {
         let product = f64::from(a) * f64::from(x);
         want.push(product + f64::from(y));
+        // Room for two roundings, each of half an epsilon of what it rounds; a compiler that fuses both operations
+        // rounds once.
         tolerance.push(2.0 * f64::from(f32::EPSILON) * (product.abs() + f64::from(y).abs()));
     }
     let args = vec![Update(Data::Floats(y), Want::Floats(want, tolerance)), In(Data::Floats(x)), F32(a), Count(n)];
@@ -158,6 +160,7 @@ fn gather(ask: &Ask) -> Problem {
 fn scatter(ask: &Ask) -> Problem {
     let (input, index) = (floats(5, ask.n()), permutation(ask.n()));
     let mut want = vec![0.0; ask.n()];
+    // As it is a permutation, no two work-items write the same element, and the result does not depend on their order.
     index.iter().zip(&input).for_each(|(&i, &v)| want[i] = v);
     indexed(ask, want, input, index)
 }

@@ -156,6 +156,7 @@ fn lines(ask: &Ask) -> Problem {
     let text = inputs::text(n);
     let mut want = vec![0; n.div_ceil(STRETCH) * 2];
     for (i, &c) in text.iter().enumerate() {
+        // Also across the start of a stretch: a word that goes on from the stretch before is not counted again.
         let before = if i > 0 { text[i - 1] } else { b' ' };
         want[i / STRETCH * 2] += u32::from(c == b'\n');
         want[i / STRETCH * 2 + 1] += u32::from(c > b' ' && before <= b' ');

@@ -90,12 +90,15 @@ mod with {
         /// Sends rows to both neighbours and receives as many from them.
         pub fn exchange<T: Sent>(&self, wraps: bool, first: &[T], last: &[T]) -> [Option<Vec<T>>; 2] {
             let [up, down] = neighbours(self.rank(), self.size(), wraps);
+            // Alone on a torus: its own rows come back from the other side, and no message is needed.
             if up == Some(self.rank()) {
                 return [Some(last.to_vec()), Some(first.to_vec())];
             }
             let empty = |of: Option<usize>| of.map(|_| vec![T::default(); first.len()]);
             let (mut above, mut below) = (empty(up), empty(down));
             mpi::request::scope(|scope| {
+                // With two ranks on a torus, both neighbours are the same rank: only the tags tell its two messages
+                // apart.
                 let mut guards = Vec::new();
                 let mut sent = Vec::new();
                 if let (Some(up), Some(above)) = (up, &mut above) {

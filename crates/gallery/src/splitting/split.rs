@@ -11,6 +11,7 @@ pub(crate) fn speed(units: usize, busy: Duration) -> f64 {
 
 /// Units in parts that are as equal as possible.
 pub(crate) fn even(units: usize, parts: usize) -> Vec<usize> {
+    // Differences of products rounded down: what rounding takes from one part, a later one gets, and the sum is exact.
     (0..parts).map(|i| units * (i + 1) / parts - units * i / parts).collect()
 }
 

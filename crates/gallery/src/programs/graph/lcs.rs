@@ -239,6 +239,8 @@ impl Task {
         // 1 and 2 occur in no text.
         let mut a = vec![1u8; lanes];
         a[1..=m].copy_from_slice(&self.a);
+        // Along an anti-diagonal, columns fall as rows rise. Reversed, the symbols that adjacent lanes need lie side by
+        // side, so that one vector load brings them.
         let mut reversed = vec![2u8; m + VECTOR + n + lanes + VECTOR];
         for (k, &symbol) in self.b.iter().rev().enumerate() {
             reversed[m + VECTOR + k] = symbol;

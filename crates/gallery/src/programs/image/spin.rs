@@ -55,6 +55,7 @@ impl PixelKernel for Spin {
     /// Eighths of a turn, and how far a pixel's angle is from the middle between two of them.
     fn expected(start: &Picture, n: u32) -> Picture {
         let (w, h) = (start.width, start.height);
+        // Each iteration paints the whole picture anew, so that only the last one shows.
         let turned = f64::from(degrees(n.saturating_sub(1))) / 45.0;
         let mut out = Picture::new(w, h, 0);
         threads::rows(&mut out.pixels, w, threads::count(), |y, row| {

@@ -16,6 +16,7 @@ const SOURCE: &str = include_str!("../../../kernels/stripes.cl");
 
 fn component(mut v: u32, dark: bool, rounds: u32) -> u8 {
     for _ in 0..rounds {
+        // One at least in each round, either way: a sixteenth rounded down would leave dark values where they are.
         v = if dark { v - v.div_ceil(16) } else { (v + v / 16 + 1).min(255) };
     }
     v as u8

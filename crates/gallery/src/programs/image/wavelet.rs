@@ -285,6 +285,7 @@ impl Program for Wavelet {
         let (options, _) = self.build_options(params)?;
         let levels = Wavelet::levels(params)?;
         let (w, h) = params.size_or(512, 512)?;
+        // Each level halves both sides, and none may meet an odd one.
         let [w, h] = [w, h].map(|n| round_up(n, 1 << levels));
         if w * h > 1 << 25 {
             return Err(Error::Params(format!("{w}x{h}: choose a smaller -s")));

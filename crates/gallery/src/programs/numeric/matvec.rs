@@ -109,6 +109,7 @@ impl Program for Matvec {
         let mut notes = Vec::new();
         for threads in [1, threads::count()] {
             let start = Instant::now();
+            // The sum is printed so that the compiler cannot leave the product out.
             let sum: f32 = native(&a, &x, threads).iter().sum();
             notes.push(format!(
                 "native Rust on {threads} thread{}: {:.3} ms (sum {sum:.3e})",

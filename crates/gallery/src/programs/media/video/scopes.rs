@@ -160,6 +160,7 @@ fn bins(at: usize, of: usize, count: usize) -> std::ops::Range<usize> {
 }
 
 fn shine(count: u32, usual: u32) -> i64 {
+    // Nears 255 and never reaches it, however many meet: a fixed scale would show dense places as one flat spot.
     i64::from(count) * 255 / (i64::from(count) + i64::from(usual) + 1)
 }
 
