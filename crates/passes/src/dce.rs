@@ -107,6 +107,7 @@ impl Marker<'_> {
     }
 
     fn mark_arguments(&mut self, b: Block, k: usize) {
+        // All edges: whichever is taken, its argument may be the value.
         self.cfg.incoming(self.func, b).for_each(|(_, e)| self.mark(e.args[k]));
     }
 }

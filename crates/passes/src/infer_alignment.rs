@@ -91,6 +91,7 @@ fn find(func: &Function, least: u32) -> Vec<(Inst, u32)> {
         _ => None,
     });
     let accesses: Vec<_> = accesses.filter(|&(.., ty, align)| wide(ty, align)).collect();
+    // The analysis below is the expensive part: it is saved where nothing can come of it.
     if accesses.is_empty() || aligns.values().all(|&align| align <= 1) {
         return Vec::new();
     }
@@ -103,6 +104,7 @@ fn find(func: &Function, least: u32) -> Vec<(Inst, u32)> {
         _ => 1,
     };
     let better = |(i, address, ty, align): (Inst, Value, Type, u32)| {
+        // No more than the size of the access, which is all that its width depends on.
         let known = affine.form(address, Ext::Own).power_of_two(MAX_ALIGN_BYTES, of_symbol).min(ty.bytes().into());
         (known > align.into()).then_some((i, known as u32))
     };

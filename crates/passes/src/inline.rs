@@ -206,6 +206,7 @@ pub fn inline_calls(module: &mut Module, root: FuncRef, must: &[bool], budget: B
             _ => None,
         });
         let Some((at, call, f)) = found else { continue };
+        // The budget is for the grown function, so calls late in a long function may stay.
         size += module.funcs[f].size();
         changed += 1;
         let rest = split_behind(&mut caller, b, at);

@@ -207,6 +207,7 @@ impl Bases<'_> {
         // In terms of the parameters of loop headers, which are values. The full form has iteration numbers, which are
         // none.
         let (constant, form) = parts(&self.affine.local_form(known.address, Ext::Own));
+        // The two addresses must differ by a constant in these terms as well.
         let has_same = parts(&self.affine.local_form(other, Ext::Own)).1 == form;
         let ty = self.func.ty(known.address);
         if !has_same || !NEAR.contains(&constant) || !self.is_computable(&form, ty, block) {
@@ -217,6 +218,7 @@ impl Bases<'_> {
             Origin::Base(n) => plan.bases[n].block = block,
             Origin::Address(_) => {
                 known.origin = Origin::Base(plan.bases.len());
+                // From now on, distances count from the base.
                 known.constant = known.constant.wrapping_sub(constant);
                 plan.near.insert(known.inst, (known.origin, constant));
                 plan.bases.push(Base { block, form, ty });

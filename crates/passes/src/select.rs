@@ -65,6 +65,7 @@ fn convert(func: &mut Function, in_loop: bool) -> usize {
     let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
     // Inner branches first: an arm without its branch may be small enough.
     for &b in cfg.rpo().iter().rev() {
+        // Outside of loops only branches to empty blocks: the head of this file says why.
         let most = if in_loop || loops.innermost(b).is_some() { MAX_INSTS } else { 0 };
         let Term::Branch { cond, then, els } = func.blocks[b].term.clone() else { continue };
         let arm = |e: &Edge| Arm::find(func, &cfg, e).filter(|arm| arm.is_cheap(func));
@@ -136,6 +137,7 @@ fn merge_condition(
         let insts = func.blocks[from].insts.clone();
         let is_small = || computed(func, &insts) <= most && insts.iter().all(|&i| is_cheap(&func.insts[i].op));
         let Term::Branch { cond: last, then: yes, els: no } = func.blocks[from].term.clone() else { continue };
+        // The second branch goes to the arm by one edge and past it by the other one.
         let (arm, arm_sense) = if &no == skip { (&yes, true) } else { (&no, false) };
         // Edges are compared with their arguments: past the arm, both branches must hand the same values to the join,
         // as one edge stands for both after this.
@@ -184,6 +186,7 @@ impl Arm {
     fn find(func: &Function, cfg: &Cfg, e: &Edge) -> Option<Arm> {
         let data = &func.blocks[e.block];
         let Term::Jump(out) = &data.term else { return None };
+        // With parameters, the instructions of the block would need what the edge hands over.
         let own = cfg.preds(e.block).len() == 1 && data.params.is_empty() && out.block != e.block;
         own.then(|| Arm { block: Some(e.block), out: out.clone() })
     }
@@ -204,6 +207,7 @@ impl Arm {
 fn is_cheap(op: &Op) -> bool {
     match op {
         Op::Const(_) | Op::Icmp(_) | Op::Fcmp(_) | Op::Cast(_) | Op::Select => true,
+        // A division takes longer than the branch that it would be moved out of.
         Op::Binary(op) => !matches!(op, BinOp::Udiv | BinOp::Sdiv | BinOp::Urem | BinOp::Srem | BinOp::Fdiv),
         Op::Unary(op) => matches!(op, UnOp::Fneg | UnOp::Fabs),
         _ => false,

@@ -51,6 +51,7 @@ fn decide(func: &mut Function) -> usize {
                 Some(data) => match data.op {
                     Op::Const(bits) => Some(Term::Jump(if bits == 1 { then.clone() } else { els.clone() })),
                     Op::Unary(UnOp::Not) => {
+                        // Turned round, the branch needs no negation, which may have no other use.
                         Some(Term::Branch { cond: data.args[0], then: els.clone(), els: then.clone() })
                     }
                     _ => None,
@@ -124,6 +125,7 @@ fn thread(func: &mut Function) -> usize {
 /// The block that an edge to such a block goes on to, if that is known.
 fn past(func: &Function, e: &Edge) -> Option<Edge> {
     let block = &func.blocks[e.block];
+    // What the block's instructions compute if control comes by this edge.
     let mut known: FxHashMap<Value, u64> = FxHashMap::default();
     let bits = |v: Value, known: &FxHashMap<Value, u64>| {
         // A parameter of the block is known by what this edge hands over.

@@ -90,6 +90,7 @@ pub(crate) fn used_elsewhere(func: &Function) -> Vec<bool> {
     let home = homes(func);
     let mut used = vec![false; func.values.len()];
     for &b in &func.layout {
+        // An argument of an edge is a use in the block that the edge leaves.
         let mut note = |v: Value| used[v.index()] |= home[v.index()] != Some(b);
         for &i in &func.blocks[b].insts {
             func.insts[i].args.iter().copied().for_each(&mut note);

@@ -19,6 +19,7 @@ impl Folder<'_> {
     /// Any or all of a splat: its scalar.
     pub(super) fn any_or_all(&mut self, mask: Value) -> Folded {
         match self.def(mask) {
+            // All lanes are alike, as for the mask of a uniform branch.
             Some((Op::Splat, args)) => Folded::Is(args[0]),
             _ => Folded::Keep,
         }
@@ -83,6 +84,7 @@ impl Folder<'_> {
             (Op::Iota, _) => 1,
             (Op::Binary(op), by) if matches!(self.def(by[0]), Some((Op::Iota, _))) => match (op, self.bits(by[1])?) {
                 (BinOp::Mul, c) => c,
+                // Shift amounts count modulo the width.
                 (BinOp::Shl, c) => 1 << (c % 64),
                 _ => return None,
             },

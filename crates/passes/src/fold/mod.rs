@@ -71,6 +71,7 @@ impl Folder<'_> {
             match self.step(inst, self.func.ty(result)) {
                 Folded::Keep => break,
                 Folded::Is(v) => {
+                    // The instruction is dropped here: it is not put into the block again.
                     renames.set(result, v);
                     return true;
                 }
@@ -82,6 +83,7 @@ impl Folder<'_> {
             }
             changed = true;
         }
+        // Behind whatever the rules have emitted for it.
         self.out.push(inst);
         changed
     }

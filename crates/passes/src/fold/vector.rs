@@ -43,6 +43,7 @@ impl Folder<'_> {
                 let (m, a, b) = (mask[usize::from(k)], args[0], args[1]);
                 self.pick(a, b, m)
             }
+            // Last, since it copies operations: the vector stays where it has other uses.
             _ if lanes <= MAX_LANES && self.has_components(v, MAX_DEPTH) => Folded::Is(self.component(v, k)),
             _ => Folded::Keep,
         }
@@ -83,6 +84,7 @@ impl Folder<'_> {
     fn pick(&mut self, a: Value, b: Value, m: u16) -> Folded {
         let lanes = self.func.ty(a).lanes;
         let (v, m) = if m < lanes { (a, m) } else { (b, m - lanes) };
+        // A vector of one lane is the scalar itself.
         if lanes == 1 {
             return Folded::Is(v);
         }
@@ -191,6 +193,7 @@ impl Folder<'_> {
     }
 
     pub(super) fn build(&mut self, args: &[Value], ty: Type) -> Folded {
+        // A constant of a vector type has the same bits in each lane, so only equal lanes become one.
         if let Some(bits) = self.bits(args[0])
             && args.iter().all(|&a| self.bits(a) == Some(bits))
         {

@@ -41,7 +41,7 @@ pub fn run(func: &mut Function) -> usize {
         if Loops::new(func, &cfg, &dom).is_reducible() {
             break;
         }
-        // Edges from unreachable blocks would count as entries.
+        // Unreachable blocks would be rewritten with the others, and their uses would need slots.
         if changed == 0 {
             util::remove_unreachable(func);
         }
@@ -61,6 +61,7 @@ struct Cycle {
 
 /// An outermost cycle with several entries, among those that do not pass the headers of the loops around it.
 fn find(func: &Function, cfg: &Cfg) -> Option<Cycle> {
+    // First all blocks, then what each natural loop has besides its header.
     let mut parts = vec![cfg.rpo().to_vec()];
     while let Some(blocks) = parts.pop() {
         for cycle in cycles(func, cfg, &blocks) {
@@ -164,6 +165,7 @@ fn give_one_entry(func: &mut Function, cycle: &Cycle) {
         }
         let span = func.blocks[b].term_span;
         for edge in term.edges_mut() {
+            // Edges from inside of the cycle too: the new block is the only way to an entry.
             let Some((number, params)) = slots.get(&edge.block) else { continue };
             // Each edge gets a block of its own, for the stores of its arguments.
             let way = func.add_block();
@@ -214,6 +216,7 @@ fn spill(func: &mut Function, inside: &[bool]) {
             func.blocks[b].insts.push(i);
         }
         let mut term = func.blocks[b].term.clone();
+        // The arguments of edges are uses at the end of this block.
         term.map_uses(|v| reload(func, b, v, &home, &mut slots, &mut here));
         let span = func.blocks[b].term_span;
         func.set_term(b, term, span);

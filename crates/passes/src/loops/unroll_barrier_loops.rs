@@ -80,6 +80,7 @@ fn unroll(func: &mut Function, steps: &Steps, l: &Loop) {
     let Some(&latch) = l.latches.first() else { return };
     let (unrolled, params, cond) = steps.begin(func, l.header, l.header, COUNT);
     let in_header = func.blocks[l.header].params.clone();
+    // `join_latches` has left one latch, so an iteration ends in one way.
     let back = args_of(func, latch, l.header);
     let mut args = params.clone();
     let mut copies: Vec<Block> = Vec::new();
@@ -107,6 +108,7 @@ fn unroll(func: &mut Function, steps: &Steps, l: &Loop) {
             Some(&(next, _)) => Edge::new(next, []),
             None => Edge::new(unrolled, args.iter().copied()),
         };
+        // In each copy, the latch still goes back to the header of the same copy.
         func.blocks[end].term.edges_mut().into_iter().filter(|e| e.block == head).for_each(|e| *e = to.clone());
     }
     let (then, els) = (Edge::new(heads[0].0, []), Edge::new(l.header, params));

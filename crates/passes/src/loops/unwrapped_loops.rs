@@ -158,6 +158,7 @@ fn operations(
     let may_wrap = found.iter().any(|&i| !func.insts[i].flags.contains(Flags::NUW));
     // The check is in 64 bits.
     let is_checkable = || most(func, index, &found) <= u64::MAX.into();
+    // An index without the counter is invariant, and one that has all promises needs no check.
     (grows && may_wrap && is_checkable()).then_some(found)
 }
 
@@ -214,6 +215,7 @@ fn carry_out(func: &mut Function, plan: &Plan) {
         }
     }
     let condition = condition(func, check, plan);
+    // Both loops begin with the same values.
     let args = args.unwrap_or_default();
     let copy = map.block(plan.header);
     let (then, els) = (Edge { block: copy, args: args.clone() }, Edge { block: plan.header, args });
@@ -234,6 +236,7 @@ fn leave_by_parameters(func: &mut Function, plan: &Plan) {
                     .into_iter()
                     .filter(|e| e.block == plan.exit)
                     .for_each(|e| e.args.push(v));
+            // Blocks of the loop go on with the value itself.
             } else {
                 let rename = |x: Value| if x == v { parameter } else { x };
                 for k in 0..func.blocks[b].insts.len() {

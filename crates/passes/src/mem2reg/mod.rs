@@ -18,6 +18,7 @@ pub const PASS: Pass = Pass::new("mem2reg", "private variables become values, sp
 
 /// Runs the pass. Returns how often it changed something.
 pub fn run(func: &mut Function) -> usize {
+    // Renaming follows the dominator tree, which has no unreachable blocks: accesses in them would be left over.
     let changed = crate::util::remove_unreachable(func);
     let slots = slots::find(func);
     if slots.list.is_empty() {

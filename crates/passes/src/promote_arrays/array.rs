@@ -49,6 +49,7 @@ impl Array {
                             // A store of the address itself falls to the last arm: whoever loads it could access the
                             // array.
                             Op::Store { .. } if data.args[1] != pointer => self.accesses.push(i),
+                            // A cast to an integer has no pointer as its result, and the array stays in memory.
                             Op::PtrAdd | Op::Cast(_) | Op::Select => {
                                 let result = data.result.filter(|&r| func.ty(r).is_ptr() && !func.ty(r).is_vector())?;
                                 if self.pointers.insert(result) {

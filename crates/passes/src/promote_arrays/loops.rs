@@ -51,6 +51,7 @@ impl<'a> Wanted<'a> {
     }
 
     fn add_accesses(&mut self, array: &Array) -> bool {
+        // One set for all accesses, so that what several addresses are made of is followed once.
         let mut seen = FxHashSet::default();
         for &access in &array.accesses {
             if !self.add_loops(self.func.insts[access].args[0], false, &mut seen) {
@@ -102,6 +103,8 @@ impl<'a> Wanted<'a> {
             }
             match func.values[v].def {
                 ValueDef::Param(b, _) if b == func.entry() => return false,
+                // The parameter of a header differs between iterations; unrolled, it is a value of its own in each
+                // copy.
                 ValueDef::Param(b, k) => {
                     if let Some(l) = self.all.loops.iter().position(|l| l.header == b)
                         && !self.list.contains(&l)
@@ -130,6 +133,7 @@ impl<'a> Wanted<'a> {
         let (func, dom, all) = (self.func, self.dom, self.all);
         let of = &all.loops[l];
         let is_every =
+            // A block of an inner loop may run several times in one iteration of this loop.
             move |b: Block| matches!(of.latches[..], [latch] if dom.dominates(b, latch)) && all.innermost(b) == Some(l);
         of.exits.iter().filter(move |&&(b, _)| is_every(b)).filter_map(move |&(b, _)| match func.blocks[b].term {
             Term::Branch { cond, .. } => Some((b, cond)),
@@ -142,6 +146,7 @@ impl<'a> Wanted<'a> {
         let before = self.list.len();
         let leaving = Vec::from_iter(self.leaving(l));
         leaving.into_iter().any(|(_, cond)| {
+            // A set of its own: in that of the addresses, conditions count as seen although they were not followed.
             let is_known = self.add_loops(cond, true, &mut FxHashSet::default());
             if !is_known {
                 self.list.truncate(before);
