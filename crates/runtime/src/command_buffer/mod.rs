@@ -424,6 +424,7 @@ impl CommandBuffer {
         let mut changed: Vec<(usize, Arc<Dispatch>)> = Vec::new();
         for update in updates {
             let at = update.command.at;
+            // By address, without counting a reference: the weak one keeps the address from being used again.
             let own = std::ptr::eq(update.command.buffer.as_ptr(), Arc::as_ptr(self));
             // Of several updates of one command, each goes on from the one before.
             let earlier = changed.iter().rposition(|(place, _)| *place == at);
@@ -467,6 +468,7 @@ impl CommandBuffer {
             (range.local.is_some(), MutableFields::LOCAL_SIZE),
         ];
         let given = given.into_iter().filter(|(given, _)| *given).fold(sets, |all, (_, field)| all | field);
+        // What is given and was not declared updatable when the launch was recorded.
         let denied = given - command.fields;
         ensure!(denied.is_empty(), InvalidOperation, "the launch was recorded without {denied:?} as updatable fields");
         let input = RangeInput {

@@ -78,6 +78,7 @@ impl Queue {
                 && Arc::ptr_eq(q.device(), device)
                 && !q.flags().contains(QueueFlags::ON_DEVICE_DEFAULT)
         };
+        // The default queue does not count, so that it can always be made.
         let count = context.queues().iter().filter(others).count();
         let most = limits::MAX_DEVICE_QUEUES as usize;
         ensure!(count < most, OutOfResources, "the device has {most} queues of its own in this context already");

@@ -138,6 +138,7 @@ impl Semaphore {
     /// The pair of a new signal.
     fn next_signal(&self) -> Arc<Gate> {
         let mut state = self.state.lock();
+        // The oldest wait that has no signal yet: pairs are made in the order of the calls.
         if let Some(gate) = state.waits.pop_front() {
             return gate;
         }

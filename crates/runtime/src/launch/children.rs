@@ -135,6 +135,7 @@ impl Family {
     /// Of a kernel that the host enqueued in the queue of this number.
     pub fn new(context: &Arc<Context>, device: &Device, blocks: &Arc<Blocks>, queue: u64) -> Family {
         let same = |d: &&Arc<Device>| std::ptr::eq(&raw const ***d, device);
+        // The counted reference of the same device, which the caller has as a plain one.
         let device = context.devices().iter().find(same).unwrap_or(&context.devices()[0]).clone();
         let (context, blocks) = (context.clone(), blocks.clone());
         Family { context, device, blocks, queue, queues: OnceLock::new(), state: Mutex::default() }
@@ -273,6 +274,7 @@ impl State {
         let mut work = vec![(report, status)];
         while let Some((report, status)) = work.pop() {
             let Some(event) = self.events.get_mut(&report) else {
+                // The root has no event: its family's first failure is that of the host's command.
                 if report == ROOT && status < 0 {
                     let why = format!("a kernel that it enqueued on the device failed with status {status}");
                     self.failure.get_or_insert(Error::new(Status::of_code(status), why));
@@ -297,6 +299,7 @@ impl State {
             if !event.is_user {
                 work.push((event.above, status));
             }
+            // Nobody can ask about it any more, and its number is never used again.
             if event.references == 0 {
                 self.events.remove(&report);
             }

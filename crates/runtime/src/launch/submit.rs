@@ -83,6 +83,7 @@ pub(super) fn submit(
             Ok((Running::Parent(end), printer.printed))
         }
         Err(error) => {
+            // Also after a failure: what the kernel printed before it often tells the reason.
             printer.printed.flush(device, kernel);
             outcome(Err(error)).map(|()| (Running::Ended, printer.printed))
         }

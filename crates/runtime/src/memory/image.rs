@@ -278,6 +278,7 @@ impl Image {
     pub(crate) fn fits(&self, type_name: &str) -> bool {
         let name = self.image_type.name();
         match (self.format.order, name) {
+            // OpenCL C has types of their own for depth images.
             (order::DEPTH, "image2d_t") => type_name == "image2d_depth_t",
             (order::DEPTH, "image2d_array_t") => type_name == "image2d_array_depth_t",
             _ => type_name == name,

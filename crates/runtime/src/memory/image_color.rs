@@ -41,6 +41,7 @@ pub(crate) fn element(format: ImageFormat, color: Color) -> Vec<u8> {
             packed(&[(3.0, 30), (1023.0, 20), (1023.0, 10), (1023.0, 0)]).to_le_bytes().to_vec()
         }
         _ => {
+            // Alpha is linear also in an sRGB format, and the last channel of those with four.
             let is_alpha = |i: usize| i + 1 == channels.len() && channels.len() == 4;
             let each = channels.iter().enumerate();
             each.flat_map(|(i, &bits)| {

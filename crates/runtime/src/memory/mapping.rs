@@ -36,6 +36,7 @@ impl MapTarget {
     }
 
     pub fn overlaps(&self, other: &MapTarget) -> bool {
+        // Two boxes of one image may have rows between each other without a byte in common.
         if let (MapTarget::Image(a), MapTarget::Image(b)) = (self, other) {
             return a.overlaps(b);
         }
@@ -102,6 +103,7 @@ impl Drop for UnrunUnmap {
 
 /// Adds a mapping. Of those that failed, one for each address is enough.
 fn put(mappings: &mut Vec<Mapping>, mapping: Mapping) {
+    // The application may map and fail again and again: such mappings must not pile up.
     let is_known = |m: &Mapping| !m.is_live() && m.address == mapping.address;
     if mapping.is_live() || !mappings.iter().any(is_known) {
         mappings.push(mapping);
@@ -138,6 +140,7 @@ impl MemObject {
 pub(crate) fn remove(buffer: &MemObject, address: usize) -> Option<Mapping> {
     let mut mappings = buffer.mappings.lock();
     let of_address = mappings.iter().enumerate().filter(|(_, m)| m.address == address);
+    // `false` sorts first: live mappings before failed ones, and of the live ones those for writing.
     let (at, _) = of_address.min_by_key(|(_, m)| (!m.is_live(), !m.writes()))?;
     Some(mappings.remove(at))
 }

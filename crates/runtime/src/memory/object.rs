@@ -191,6 +191,7 @@ impl MemObject {
             size,
             flags,
             host_ptr,
+            // The flag is found once: each launch with this argument asks for it.
             shared: host_ptr.is_some_and(|p| context.svm_room(p.address()).is_some()),
             residency,
             properties,
@@ -268,6 +269,7 @@ impl MemObject {
     /// Where it begins in the object that has its bytes.
     pub fn origin(&self) -> u64 {
         match &self.kind {
+            // Not the parent's origin in addition: a sub-buffer has no sub-buffers, so the parent begins at 0.
             MemKind::SubBuffer { origin, .. } => *origin,
             _ => self.parent().map_or(0, |parent| parent.origin()),
         }

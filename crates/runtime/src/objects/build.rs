@@ -252,6 +252,7 @@ impl Program {
         let engine = self.context().engine();
         let this = self.clone();
         let work = move || {
+            // `builds_when_done` must not wait on this thread, whose callbacks may ask for the kernels of the program.
             this.builders.lock().push(std::thread::current().id());
             // Also after a panic of the compiler, no build stays in progress: threads wait for that.
             let unfinished = Unfinished { program: &this, selected: &selected };

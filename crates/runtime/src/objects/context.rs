@@ -84,6 +84,7 @@ impl Context {
         ensure!(allocators.len() <= Space::LIMIT, OutOfResources, "more than {most} devices with memory of their own");
         Ok(Arc::new(Context {
             external: ExternalSlot::default(),
+            // All devices of a platform have one engine.
             engine: unique[0].engine().clone(),
             devices: unique,
             properties,
@@ -141,6 +142,7 @@ impl Context {
     /// Registers a new queue.
     pub(crate) fn add_queue(&self, queue: Weak<AnyQueue>) {
         let mut queues = self.queues.lock();
+        // Here, where the list grows anyway, since a queue that ends does not tell the context.
         queues.retain(|queue| queue.strong_count() > 0);
         queues.push(queue);
     }

@@ -29,6 +29,7 @@ impl Device {
     }
 
     fn with(hal: Arc<dyn hal::Device>, engine: Arc<Engine>, parent: Option<(Arc<Device>, Vec<isize>)>) -> Arc<Device> {
+        // Asked once: each launch looks at them.
         let (runs_on_host, shares_host) = (hal.as_assist().is_some(), hal.as_host_shared().is_some());
         Arc::new(Device { external: ExternalSlot::default(), hal, engine, runs_on_host, shares_host, parent })
     }

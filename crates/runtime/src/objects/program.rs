@@ -69,6 +69,7 @@ impl Program {
     /// A program from a module of SPIR-V.
     pub fn with_il(context: &Arc<Context>, binary: Vec<u8>) -> Result<Arc<Program>> {
         let devices = context.devices().to_vec();
+        // One device is enough: for the others, the build fails (`execute_for`).
         let any = devices.iter().any(|d| d.takes_il());
         ensure!(any, InvalidOperation, "no device of the context takes an intermediate language");
         let builds = devices.iter().map(|_| DeviceBuild::default()).collect();

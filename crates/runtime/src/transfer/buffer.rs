@@ -297,6 +297,7 @@ impl Queue {
         let buffers = buffers.to_vec();
         let work = Box::new(move || {
             for buffer in &buffers {
+                // An immutable buffer and a pipe would be lost: nothing writes them as a whole again.
                 let access = if buffer.keeps_content() { AccessMode::Read } else { access };
                 buffer.acquire(space, 0, buffer.size(), access)?;
             }

@@ -61,6 +61,7 @@ impl Queue {
 impl MemObject {
     /// Copies a box to the host's memory, from wherever it is valid.
     fn read_rect(&self, from: &Rect, to: HostPtr, host: &Rect) -> Result<()> {
+        // Fewer and longer rows first: whatever follows, each row is a call or a copy of its own.
         let (from, host) = Rect::merged(from, host);
         let shift = self.origin();
         let whole = self.residency.single(from.start + shift..from.end() + shift);
@@ -74,6 +75,7 @@ impl MemObject {
 
 /// Copies a box of memory that the host cannot address.
 fn read_far(memory: &dyn Memory, from: &Rect, to: HostPtr, host: &Rect) -> Result<()> {
+    // Without gaps on the host's side, the device writes straight into the application's memory.
     if host.is_packed() {
         return Ok(to.write(host.start, host.bytes(), |bytes| memory.read_rect(from, bytes))?);
     }
@@ -105,6 +107,7 @@ fn write_rect(object: &MemObject, space: Space, to: &Rect, from: HostPtr, host: 
             Ok(from.read(place, width, |bytes| memory.write(start, bytes))?)
         });
     }
+    // The whole range at once: on a device, a box with gaps keeps the bytes between its rows, so these must be there.
     let (memory, start) = object.acquire(space, to.start, to.span(), writes(to))?;
     let (to, host) = Rect::merged(&to.at(start), host);
     let width = to.region[0];
@@ -115,6 +118,7 @@ fn write_rect(object: &MemObject, space: Space, to: &Rect, from: HostPtr, host: 
     if host.is_packed() {
         return Ok(from.read(host.start, host.bytes(), |bytes| memory.write_rect(&to, bytes))?);
     }
+    // One block after the other, so that a large image does not take its size in memory a second time.
     let mut block = Vec::new();
     for (to, host) in to.parts(BLOCK).zip(host.parts(BLOCK)) {
         block.clear();

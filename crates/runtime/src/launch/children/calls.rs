@@ -144,6 +144,7 @@ impl Parent<'_> {
             0 => self.report,
             place => {
                 let number = self.family.context.engine().id();
+                // `pending` 1 is the command itself; what its kernel enqueues adds to it.
                 let event = DeviceEvent { references: 1, pending: 1, above: self.report, ..DeviceEvent::default() };
                 state.events.insert(number, event);
                 memory.write(place, &number.to_le_bytes());
@@ -248,6 +249,7 @@ impl Family {
     fn set_user_event(&self, number: u64, status: i32) -> u64 {
         let mut state = self.state.lock();
         let is_open = state.events.get(&number).is_some_and(|event| event.is_user && !event.is_done);
+        // A second status, or one that is not final, is ignored: the call cannot return an error.
         if is_open && status <= 0 {
             let now = self.now();
             state.finish(number, status, now);

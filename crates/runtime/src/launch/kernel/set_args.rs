@@ -191,6 +191,7 @@ impl Kernel {
     fn store_sampler(&self, index: u32, param: &KernelParam, sampler: &Arc<Sampler>) -> Result<()> {
         let same = Arc::ptr_eq(sampler.context(), self.program.context());
         ensure!(same, InvalidContext, "{}: the sampler is of another context", self.what(index, param));
+        // By value: the bits are all that a kernel needs of a sampler, so the object may be released before the launch.
         self.args.set_bytes(index as usize, &sampler.bits().to_le_bytes());
         Ok(())
     }
@@ -200,6 +201,7 @@ impl Kernel {
         let same = Arc::ptr_eq(queue.context(), self.program.context());
         ensure!(same, InvalidDeviceQueue, "{what}: the queue is of another context");
         ensure!(queue.on_device().is_some(), InvalidDeviceQueue, "{what}: the queue is one of the host");
+        // By number, which kernels pass back: a queue that is gone by then is just not found.
         self.args.set_bytes(index as usize, &queue.id().to_le_bytes());
         Ok(())
     }
