@@ -86,8 +86,8 @@ pub fn run(module: &mut Module, kernel: FuncRef) -> usize {
 pub fn bottom_up(module: &Module, root: FuncRef) -> Vec<FuncRef> {
     let mut seen = vec![false; module.funcs.len()];
     let mut order = Vec::new();
-    // An explicit stack, since a chain of calls may be as long as the module. A callee that is on it already closes a
-    // cycle and is skipped.
+    // An explicit stack, since a chain of calls may be as long as the module. A callee that was seen before is skipped,
+    // also where it closes a cycle.
     let mut stack = vec![(root, module.funcs[root].callees(), 0usize)];
     seen[root.index()] = true;
     while let Some((f, callees, next)) = stack.last_mut() {

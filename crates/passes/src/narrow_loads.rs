@@ -148,7 +148,8 @@ impl NarrowLoads {
                 let size = ty.bytes();
                 (u32::try_from(number(1)?).ok()?.checked_mul(size)?, size)
             }
-            // The same bytes, followed by zeros, as a narrow load is extended with zeros. A sign extension is not.
+            // The same bytes, followed by zeros, as a narrow load is extended with zeros. A sign extension gives other
+            // bytes.
             Op::Cast(CastOp::Zext) if !vector && func.ty(from).scalar != Scalar::I1 => (0, narrow.size),
             Op::Cast(CastOp::Trunc) if !vector && ty.scalar != Scalar::I1 => (0, narrow.size.min(ty.bytes())),
             Op::Binary(BinOp::Lshr) if !vector => {

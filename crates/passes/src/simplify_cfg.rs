@@ -44,8 +44,8 @@ fn decide(func: &mut Function) -> usize {
     for k in 0..func.layout.len() {
         let b = func.layout[k];
         let new = match &func.blocks[b].term {
-            // Edges are equal only with their arguments: other arguments make a select of the branch, which `select`
-            // decides.
+            // Edges are equal only with their arguments: with other arguments the branch selects values, and is left to
+            // the pass `select`.
             Term::Branch { then, els, .. } if then == els => Some(Term::Jump(then.clone())),
             Term::Branch { cond, then, els } => match func.def_inst(*cond).map(|i| &func.insts[i]) {
                 Some(data) => match data.op {

@@ -207,7 +207,7 @@ pub(crate) fn lane(op: &Op, from: Type, to: Type, bits: &[u64]) -> Option<u64> {
         (Op::Fma, &[a, b, c]) => eval::fma(to.scalar, a, b, c),
         (Op::Icmp(cc), &[a, b]) => eval::icmp(*cc, from.scalar, a, b).into(),
         (Op::Fcmp(cc), &[a, b]) => eval::fcmp(*cc, from.scalar, a, b).into(),
-        // A bitcast between different numbers of lanes has no lane of its own for each lane of the result.
+        // A bitcast between different numbers of lanes is no operation on single lanes.
         (Op::Cast(op), &[a]) if from.lanes == to.lanes => eval::cast(*op, from.scalar, to.scalar, a),
         (Op::Select, &[c, a, b]) => {
             if c == 1 {
@@ -218,7 +218,7 @@ pub(crate) fn lane(op: &Op, from: Type, to: Type, bits: &[u64]) -> Option<u64> {
         }
         (Op::PtrAdd, &[a, b]) => a.wrapping_add(b),
         (Op::Extract | Op::Splat, &[a, ..]) => a,
-        // All lanes have the same bit, so any, all and each are one.
+        // Every lane has this bit, so `any` and `all` give it too.
         (Op::Any | Op::All, &[a]) => a,
         // The verifier allows 64 lanes at most.
         (Op::Ballot, &[a]) => a * (u64::MAX >> (64 - u32::from(from.lanes).clamp(1, 64))),

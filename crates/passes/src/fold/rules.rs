@@ -161,8 +161,8 @@ impl Folder<'_> {
         let mut kept = flags & inner & Flags::NUW | flags & Flags::SPECULATED;
         let (sc, sd) = (eval::signed(ty.scalar, c), eval::signed(ty.scalar, d));
         let sum = eval::binary(op, ty.scalar, d, c);
-        // `(x + 3) + 4` steps in one direction: if neither step wraps, nor `3 + 4`, then `x + 7` does not. `(x + 3) -
-        // 4` says nothing of `x - 1`.
+        // `(x + 3) + 4` steps in one direction: if neither step wraps, nor `3 + 4`, then `x + 7` does not.
+        // Steps in two directions may wrap forth and back.
         let same_way = op == BinOp::Add && (sc < 0) == (sd < 0) && (eval::signed(ty.scalar, sum) < 0) == (sc < 0);
         if same_way {
             kept |= flags & inner & Flags::NSW;

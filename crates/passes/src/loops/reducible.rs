@@ -116,7 +116,7 @@ fn cycles(func: &Function, cfg: &Cfg, blocks: &[Block]) -> Vec<Vec<Block>> {
             }
         }
     }
-    // The second search, along backward edges.
+    // The second search of Kosaraju's algorithm, against the edges.
     let mut left = membership(blocks);
     let mut found = Vec::new();
     for &root in order.iter().rev() {

@@ -203,7 +203,7 @@ impl Steps {
         let unrolled = func.add_loose_block();
         let in_header = func.blocks[header].params.clone();
         let params: Vec<Value> = in_header.iter().map(|&p| func.add_block_param(unrolled, func.ty(p))).collect();
-        // With two counts, `rest` is the header of the unrolled loop that was put in front before.
+        // With two counts, `rest` is the second time the header of the loop that was unrolled first.
         func.blocks[self.before].term.redirect(rest, unrolled);
         let cc = if self.reading == Ext::Signed { IntCc::Slt } else { IntCc::Ult };
         let cc = if self.descends() { cc.swapped() } else { cc };

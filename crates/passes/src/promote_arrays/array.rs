@@ -64,8 +64,7 @@ impl Array {
                             return None;
                         }
                         for e in func.blocks[b].term.edges() {
-                            // The address goes on to a parameter of the next block, as for `p` in `for (p = a; …;
-                            // p++)`.
+                            // The address goes on to a parameter of the next block, as a pointer that a loop moves.
                             let passed = e.args.iter().zip(&func.blocks[e.block].params);
                             for (_, &param) in passed.filter(|&(&arg, _)| arg == pointer) {
                                 if self.pointers.insert(param) {
