@@ -358,8 +358,8 @@ impl Event {
             let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
             times.start = times.start.max(times.end.saturating_sub(time));
         }
-        // A command that ended without running, as its wait list failed, was never submitted or started. The times must
-        // not decrease nevertheless.
+        // A command that ended without running, as its wait list failed, was never submitted or started: it has the
+        // time of its end for both.
         for time in [&mut times.submit, &mut times.start] {
             if *time == 0 {
                 *time = now;

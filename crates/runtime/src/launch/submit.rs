@@ -20,8 +20,8 @@ pub(super) fn append(queue: &Queue, kernel: &Arc<dyn hal::Kernel>, range: hal::N
         local_size: packed.local_size,
         zero_local: packed.zero_local,
         print: &printer,
-        // `Placement::of` appends no launch of baseline code, so that there is no next tier either.
         device: None,
+        // `Placement::of` appends no launch of baseline code, so that no better code is on its way.
         tier_up: None,
         queue: queue.id(),
         timed: false,
