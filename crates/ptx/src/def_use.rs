@@ -102,6 +102,7 @@ impl<'t> Operation<'_, 't> {
     /// Calls `see` with each register that it sets.
     pub fn for_each_write(&self, mut see: impl FnMut(Register)) {
         if let Some(result) = self.operands.first().filter(|_| self.has_result()) {
+            // A result may be several registers: `ld.v4`, `mov.b32 {%h1, %h2}`, or a pair of predicates.
             result.any_register(&mut |register| {
                 see(register);
                 false
@@ -213,6 +214,7 @@ impl<'a, 't> DefUse<'a, 't> {
                 Statement::Prototype(..) | Statement::Directive(_) => {}
                 Statement::Inst(inst) => {
                     let operation = operation(inst, at, &mut scopes);
+                    // The sum is limited, not each table alone: many branches may share one long table.
                     targets += operation.targets.len();
                     if targets > MAX_TARGETS {
                         return Err(ParseError { line: inst.line.0, what: "too many targets of branches".to_owned() });

@@ -221,6 +221,7 @@ impl<'a, 't> Builder<'a, 't> {
     pub fn finish(mut self) -> Option<Vec<Statement<'t>>> {
         // `@%p1 setp.eq.s32 %p1, …` in several instructions: the first ones must not change what the last one reads.
         if let Some((guard, _)) = self.inst.guard
+            // One instruction reads its predicate before it sets its result.
             && self.code.len() > 1
             && self.inst.args.first().is_some_and(|result| result.mentions(guard))
         {
@@ -229,6 +230,7 @@ impl<'a, 't> Builder<'a, 't> {
         let line = self.inst.line;
         let is_block = !self.registers.is_empty();
         let mut out = Vec::with_capacity(self.code.len() + self.registers.len() + 2);
+        // A block of its own, so that the new names hide outer ones here only, and two replacements may use the same.
         if is_block {
             out.push(Statement::Open);
         }

@@ -94,6 +94,7 @@ impl Graph {
             match successors.get(at)?.get(child) {
                 Some(&next) => {
                     stack.push((block, child + 1));
+                    // The end is no block, and no edge leads back from it.
                     if next == END {
                         continue;
                     }
@@ -122,6 +123,7 @@ impl Dominance {
     /// For `count` blocks. The first one is the entry.
     fn new(count: usize, successors: &[Vec<u32>]) -> Dominance {
         // Dominators are the post-dominators of the reversed graph.
+        // The reversed graph ends in the entry, so the entry gets the end as its successor there.
         let mut predecessors = vec![Vec::new(); count];
         if let Some(entry) = predecessors.first_mut() {
             entry.push(END);
@@ -202,6 +204,7 @@ impl Dominators {
             parent.push(from);
             stack.extend(predecessors[block].iter().filter(|next| number[**next] == NONE).map(|next| (*next, own)));
         }
+        // At first each node is its own semi-dominator, and a tree of its own in the forest.
         let nodes: Vec<usize> = (0..order.len()).collect();
         Dominators { number, parent, semi: nodes.clone(), label: nodes, ancestor: vec![NONE; order.len()], order }
     }
@@ -211,6 +214,7 @@ impl Dominators {
         let mut path = Vec::new();
         let mut at = node;
         // By iteration, as recursion would overflow the stack on long chains.
+        // Up to the child of the root: the root itself does not count in the least semi-dominator.
         while self.ancestor[at] != NONE && self.ancestor[self.ancestor[at]] != NONE {
             path.push(at);
             at = self.ancestor[at];

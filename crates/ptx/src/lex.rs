@@ -134,6 +134,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, ParseError> {
                 1
             }
             b' ' | b'\t' | b'\r' => 1,
+            // Not the line break, which the next token counts.
             b'/' if rest.get(1) == Some(&b'/') => rest.iter().position(|letter| *letter == b'\n').unwrap_or(rest.len()),
             b'/' if rest.get(1) == Some(&b'*') => {
                 let Some(end) = text[start..].find("*/") else { return error("a comment does not end") };
@@ -169,6 +170,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, ParseError> {
                 push(Kind::Mark(char::from(first)), 1);
                 1
             }
+            // Any other character may have several bytes. Only white space is allowed outside of comments and strings.
             _ => match text[start..].chars().next() {
                 Some(letter) if letter.is_whitespace() => letter.len_utf8(),
                 letter => return error(&format!("unexpected character {:?}", letter.unwrap_or_default())),

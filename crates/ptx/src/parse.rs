@@ -62,6 +62,7 @@ impl<'t> Parser<'t> {
 
     /// The text from one token up to another one, which is not included.
     fn between(&self, first: usize, end: usize) -> &'t str {
+        // An empty range has no last token: its text is empty.
         let last = end.checked_sub(1).filter(|last| *last >= first);
         let tokens = self.tokens.get(first).zip(last.and_then(|last| self.tokens.get(last)));
         tokens.and_then(|(first, last)| self.text.get(first.start..last.end)).unwrap_or("")
@@ -370,6 +371,7 @@ impl<'t> Parser<'t> {
         let mut offset = self.offset()?;
         if generic {
             self.expect(')')?;
+            // An offset may stand inside of the parentheses and behind them: `generic(x+4)+4`.
             offset = offset.wrapping_add(self.offset()?);
         }
         Ok((name, generic, offset))

@@ -20,6 +20,7 @@ impl<'t> Parser<'t> {
         let mut out = Vec::new();
         let mut depth = 0;
         loop {
+            // An empty statement.
             if self.take(';') {
                 continue;
             }
@@ -183,6 +184,7 @@ impl<'t> Parser<'t> {
                 if self.take('|') {
                     return Ok(Arg::Pair(word, self.word()?));
                 }
+                // `x+8` is one operand, the address of a variable and a constant.
                 match self.offset()? {
                     0 => Ok(Arg::Name(word)),
                     offset => Ok(Arg::Offset(word, offset)),

@@ -115,6 +115,7 @@ impl<'t> Frame<'t> {
     fn new(of: &DefUse<'_, 't>) -> Frame<'t> {
         let mut frame = Frame { addresses: None, variables: FxHashMap::default() };
         let is_cast = |operation: &&Operation<'_, 't>| &*operation.inst.opcode == "cvta.local.u64";
+        // Without this cast the function has no frame, and nothing of the kind to replace.
         let Some(cast) = of.code.iter().find(is_cast) else { return frame };
         let (Some(generic), Some(local)) = (cast.register(0), cast.register(1)) else { return frame };
         let Some(Arg::Name(name)) = cast.inst.args.get(1) else { return frame };

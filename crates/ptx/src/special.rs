@@ -81,6 +81,7 @@ impl Special {
             "%lanemask_le" => Special::LaneMaskLe,
             "%lanemask_gt" => Special::LaneMaskGt,
             "%lanemask_ge" => Special::LaneMaskGe,
+            // The width of the instruction says which: a read of 32 bits takes the lower half.
             "%clock" | "%clock64" => Special::Clock,
             "%clock_hi" => Special::ClockHi,
             "%globaltimer" | "%globaltimer_lo" => Special::Time,

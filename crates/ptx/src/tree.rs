@@ -209,6 +209,7 @@ pub struct Variable<'t> {
 impl Variable<'_> {
     /// Number of lanes of all elements; `None` for an array without a size.
     pub fn count(&self) -> Option<u64> {
+        // Lengths come from the text, and their product may be any size: the parser refuses what saturates.
         let product = |all: u64, length: &Option<u64>| length.map(|length| all.saturating_mul(length));
         self.dimensions.iter().try_fold(u64::from(self.lanes), product).or_else(|| {
             // `.b8 a[] = {1, 2}` has as many elements as values.

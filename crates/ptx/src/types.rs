@@ -92,6 +92,7 @@ impl Type {
     /// Extends the low bits of a register to 64 bits as the type says.
     pub fn extend(self, value: u64) -> u64 {
         let spare = 64 - (self.bits * self.lanes).min(64);
+        // A packed value has a sign in each lane, so that its bits above are zeros.
         if self.is_signed() && self.lanes == 1 {
             ((value << spare) as i64 >> spare) as u64
         } else {

@@ -16,6 +16,7 @@ pub(super) fn converted<'t>(bits: u64, inst: &Inst<'_>) -> Option<Arg<'t>> {
     if words().any(|word| word == "ftz") && number.abs() < f32::MIN_POSITIVE.into() {
         number = 0.0_f64.copysign(number);
     }
+    // Noted and applied at the end: the order of the words in the opcode is not that of the steps.
     let (mut is_rounded_up, mut is_saturated) = (false, false);
     for word in words() {
         number = match word {
@@ -75,6 +76,7 @@ fn literal<'t>(number: f64, ty: Type, is_rounded_up: bool) -> Option<Arg<'t>> {
 /// The bits of a 16-bit float: zero or one, the least such number, or less than half of that.
 fn half(number: f64, class: Class, is_rounded_up: bool) -> Option<u16> {
     let is_brain = class == Class::Brain;
+    // Also of a zero: -0 stays -0.
     let sign = u16::from(number.is_sign_negative()) << 15;
     // The least denormal number of the format: 2^-24 for halves.
     let least = if is_brain { f64::from(f32::from_bits(1 << 16)) } else { f64::from(1.0_f32 / (1 << 24) as f32) };

@@ -140,6 +140,7 @@ fn in_two_extrema(of: &DefUse<'_, '_>) -> RegisterSet {
     };
     let mut read = [RegisterSet::new(of), RegisterSet::new(of)];
     let mut nested = RegisterSet::new(of);
+    // Most functions have no such extremum: for them the loop does not run at all.
     let mut is_changed = of.code.iter().any(|operation| kind(operation).is_some());
     // Users come later in the text, but for those in the next iteration of a loop.
     while std::mem::take(&mut is_changed) {

@@ -64,6 +64,7 @@ fn extremum_of_pairs<'t>(inst: &Inst<'t>, ty: Type) -> Statements<'t> {
     let sixteen = || Arg::int(16);
     for (operand, (lower, upper)) in [a, b].into_iter().zip(lower.iter().zip(&upper)) {
         if let Some(value) = constant_of(operand) {
+            // One constant has both halves, each of which is extended by itself.
             let lane = ty.lane();
             new.inst(format!("mov.{sign}32"), [lower.clone(), Arg::int(extended(lane, value))]);
             new.inst(format!("mov.{sign}32"), [upper.clone(), Arg::int(extended(lane, value >> 16))]);
@@ -141,6 +142,7 @@ pub(super) fn negated_word_by_complement<'t>(facts: &Facts<'_, 't>, at: usize) -
 /// normal floats.
 fn comparison_of(inst: &Inst<'_>, ty: &str) -> String {
     let mut parts: Vec<&str> = inst.opcode.split('.').filter(|part| *part != "ftz").collect();
+    // The last part is the type of the operands; what is before it stays.
     parts.pop();
     parts.push(ty);
     parts.join(".")
@@ -340,6 +342,7 @@ pub(super) fn float_to_16_bits<'t>(facts: &Facts<'_, 't>, at: usize) -> Statemen
     let inst = facts.of.code[at].inst;
     let [to, a] = inst.args.as_slice() else { return None };
     let mut parts: Vec<&str> = inst.opcode.split('.').collect();
+    // The type of the result stands before that of the operand, which is the last part.
     let place = parts.len().checked_sub(2)?;
     parts[place] = match parts[place] {
         "u16" => "u32",
