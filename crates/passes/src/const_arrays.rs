@@ -31,6 +31,7 @@ const MAX_BYTES: u64 = 64 << 10;
 
 /// Runs the pass on a function that has a body. Returns how many arrays became data, and loads constants.
 pub fn run(module: &mut Module, f: FuncRef) -> usize {
+    // Without either there is neither an array nor a load of known data, as in most functions.
     let is_alloca = |op: &Op| matches!(op, Op::Alloca { .. } | Op::GlobalAddr(_));
     if !module.funcs[f].insts_in_layout().any(|(_, data)| is_alloca(&data.op)) {
         return 0;
@@ -163,6 +164,7 @@ fn look_at(func: &Function, i: Inst, access: Access, arrays: &mut Vec<Array>, or
             }
         }
         (Op::MemCopy { .. }, _) if plain => {
+            // The same instruction may be an access twice: it reads one array and writes another.
             let Access { block, at } = access;
             if let Some((k, _)) = array(data.args[1]) {
                 arrays[k].reads.push(Access { block, at });

@@ -278,6 +278,7 @@ fn origins(func: &Function) -> Vec<Origin> {
         let Some(r) = data.result.filter(|&r| is_generic(r)) else { continue };
         origin[r.index()] = match data.op {
             Op::Cast(CastOp::Space) => match func.ty(data.args[0]).space() {
+                // A cast of a generic pointer to a generic one: the data flow below brings what is known of it.
                 Some(Space::Generic) => Origin::Unknown,
                 Some(space @ (Space::Private | Space::Local | Space::Global)) => Origin::Named(space),
                 // There is no cast from `constant` to generic in OpenCL C (3.0, section 6.7.5).
@@ -475,6 +476,7 @@ impl Lowering<'_> {
         let is_object = self.is_object(p);
         let mut b = Builder::new(self.func, b);
         let number = b.cast(CastOp::PtrToInt, p, Type::I64);
+        // Global memory has tag 0: the address is the number.
         if space.tag() == 0 {
             return number;
         }

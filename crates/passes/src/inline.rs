@@ -216,6 +216,8 @@ pub fn inline_calls(module: &mut Module, root: FuncRef, must: &[bool], budget: B
         let copied = copy_body(&mut caller, (callee, name), call, rest);
         let args = caller.insts[call].args.clone();
         caller.blocks[b].term = Term::Jump(Edge::new(copied[0], args));
+        // Behind the block with the call and in front of `rest`, which is visited next, so that the order is that of
+        // the text.
         layout.extend(copied);
         work.push(rest);
     }

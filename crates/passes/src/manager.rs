@@ -44,6 +44,7 @@ impl Disabled {
     pub fn parse(list: &str, known: &[PassId]) -> (Disabled, Vec<UnknownPass>) {
         let (mut disabled, mut wrong) = (Disabled::default(), Vec::new());
         for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+            // A list with an unknown name still switches off the others: the caller decides what the errors mean.
             match known.iter().find(|id| id.name == name) {
                 Some(id) if id.required => wrong.push(UnknownPass::Required(id.name)),
                 Some(&id) => disabled.add(id),
@@ -55,6 +56,7 @@ impl Disabled {
 
     /// Switches a pass off too. One that is required stays on.
     pub fn add(&mut self, id: PassId) {
+        // Sorted and without duplicates, so that equal sets are equal as options.
         if let Err(at) = self.names.binary_search(&id.name)
             && !id.required
         {

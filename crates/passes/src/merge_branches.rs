@@ -41,6 +41,7 @@ pub fn run(func: &mut Function) -> usize {
             _ => None,
         })
         .collect();
+    // Stale once `sink` has added a block, which `two_ends` finds out by the terminators.
     let dom = DomTree::new(func, &cfg);
     let post = DomTree::post(func, &cfg);
     let ends = |func: &Function, (b, then, els): (Block, Block, Block)| {
@@ -171,6 +172,7 @@ fn sink(func: &mut Function, join: Block, ends: [Block; 2]) -> usize {
             break;
         }
         let align = *align.min(other);
+        // One block for all stores of this join, made for the first of them.
         let block = *between.get_or_insert_with(|| put_between(func, join, ends));
         func.blocks[ends[0]].insts.remove(at);
         func.blocks[ends[1]].insts.remove(bt);

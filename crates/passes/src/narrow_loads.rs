@@ -193,6 +193,7 @@ impl NarrowLoads {
         for (v, narrow) in &used {
             // A use of the whole load keeps it, and then narrow loads would come on top.
             let all = func.insts[narrow.load].result.is_none_or(|r| func.ty(r).bytes() == narrow.size);
+            // Three bytes are no integer that a load could have.
             let number = !func.ty(*v).is_vector() && Scalar::int(narrow.size * 8).is_some();
             if all || !number {
                 kept.insert(narrow.load);

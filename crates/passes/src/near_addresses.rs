@@ -151,6 +151,7 @@ fn find(func: &Function, queries: &FxHashMap<(Query, u8), Value>) -> Plan {
         for &inst in &func.blocks[home].insts {
             let data = &func.insts[inst];
             let (Op::PtrAdd, Some(address)) = (&data.op, data.result) else { continue };
+            // The rest is the key: what two addresses of one list have in common.
             let (constant, rest) = parts(&affine.form(address, Ext::Own));
             // It is a base and a constant already.
             if rest.as_symbol().is_some() {
@@ -172,6 +173,7 @@ fn find(func: &Function, queries: &FxHashMap<(Query, u8), Value>) -> Plan {
             }
             match found.map(|n| &same[n]) {
                 Some(k) => {
+                    // Rewriting it would change nothing, and `run` would report a change each time.
                     let is_so_already = matches!(k.origin, Origin::Address(a) if data.args[0] == a)
                         && func.const_bits(data.args[1]).is_some();
                     if !is_so_already {

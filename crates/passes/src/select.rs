@@ -223,6 +223,7 @@ fn choose(func: &mut Function, b: Block, cond: Value, x: &Arm, y: &Arm, most: us
     if x.out.block == b || chosen > MAX_VALUES || !scalars || x.size(func) + y.size(func) > most {
         return false;
     }
+    // Both arms run now, so their instructions go before the branch's end.
     for arm in [x, y].into_iter().filter_map(|a| a.block) {
         let insts = std::mem::take(&mut func.blocks[arm].insts);
         // Promises hold only for work-items that take this arm.

@@ -126,6 +126,7 @@ fn find(func: &Function, b: Block) -> Option<Table> {
     let elements = |e: &Edge| -> Option<Vec<Option<Vec<u8>>>> {
         (0..count).map(|k| if is_same[k] { Some(None) } else { element(func, e.args[k]).map(Some) }).collect()
     };
+    // A case with an argument that is no constant, such as `case 3: return x;`, keeps its edge.
     taken.retain(|case| {
         let qualifies = elements(&case.1).is_some();
         if !qualifies {

@@ -124,6 +124,7 @@ pub(crate) fn count(
 /// The blocks of the loop become the first of them. What no longer runs stays in the layout.
 pub(crate) fn unroll(func: &mut Function, l: &Loop, leaving: Block, trips: usize) {
     let Some((.., exit)) = stays(func, l, leaving) else { return };
+    // The loop is left in the first iteration: there is nothing to copy.
     if trips == 0 {
         func.set_term(leaving, Term::Jump(exit), Span::NONE);
         return;
@@ -148,6 +149,7 @@ pub(crate) fn unroll(func: &mut Function, l: &Loop, leaving: Block, trips: usize
         new.extend(map.clone_blocks(func, if trip == trips { &last_blocks } else { &blocks }));
         maps.push(map);
     }
+    // Each copy but the last one goes on to the next one, and no longer leaves the loop at `leaving`.
     for (map, after) in maps.iter().zip(&maps[1..]) {
         let header = map.block(l.header);
         for e in func.blocks[map.block(latch)].term.edges_mut().into_iter().filter(|e| e.block == header) {
@@ -195,6 +197,7 @@ fn restore_ssa(func: &mut Function, l: &Loop, maps: &[CloneMap], outside: Vec<Bl
     let mut ssa = Ssa::default();
     for &b in cfg.rpo() {
         let mut preds = cfg.preds(b).to_vec();
+        // A block with two edges to the same one is listed twice among its predecessors; `Ssa` wants each once.
         preds.sort();
         preds.dedup();
         ssa.seal(func, b, preds);

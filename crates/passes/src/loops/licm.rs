@@ -84,6 +84,7 @@ fn begins(func: &Function, cfg: &Cfg, l: &Loop) -> bool {
 /// Gives the loop a preheader: one block that enters it and has no other successor.
 fn add_preheader(func: &mut Function, cfg: &Cfg, dom: &DomTree, header: Block) {
     let outside: Vec<Block> = cfg.preds(header).iter().copied().filter(|&p| !dom.dominates(header, p)).collect();
+    // It has one already: a block that goes nowhere else.
     if let &[only] = outside.as_slice()
         && matches!(func.blocks[only].term, Term::Jump(_))
     {
@@ -103,6 +104,7 @@ fn add_preheader(func: &mut Function, cfg: &Cfg, dom: &DomTree, header: Block) {
         .collect();
     func.set_term(new, Term::Jump(Edge::new(header, args)), cloom_ir::Span::NONE);
     for p in outside {
+        // The arguments of the edge stay: the new block has the same parameters.
         func.blocks[p].term.redirect(header, new);
     }
     let at = func.layout.iter().position(|&b| b == header).unwrap_or(func.layout.len());

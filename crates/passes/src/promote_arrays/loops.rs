@@ -163,6 +163,7 @@ impl<'a> Wanted<'a> {
         let l = &self.all.loops[number];
         // More trips would exceed the limit in any case, and counting evaluates each.
         let most = MAX_OPERATIONS / operations(self.func, &l.blocks).max(1);
+        // Any block that leaves and that constants decide will do: others keep their branches in each copy.
         let trips = self.leaving(number).find_map(|(leaving, _)| {
             let count = count(self.func, self.cfg, (l, leaving), most, Known::default(), &mut |_| {})?;
             Some(Trips { number, leaving, count })
