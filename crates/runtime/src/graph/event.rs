@@ -69,6 +69,7 @@ impl State {
     /// Sets the status and moves the callbacks that are due. Returns whether the caller must see to their delivery.
     fn change(&mut self, status: i32) -> bool {
         self.status = status;
+        // Most events have no callback: nothing is moved or sorted for them.
         if self.callbacks.is_empty() {
             return false;
         }
@@ -131,6 +132,7 @@ impl Event {
         command: CommandType,
         in_stream: InStream,
     ) -> Arc<Event> {
+        // No queue submits a user event: it waits for the application from the start.
         let status = if command == CommandType::User { SUBMITTED } else { QUEUED };
         Event::with(context, queue, command, status, queued_now(context, queue), in_stream)
     }

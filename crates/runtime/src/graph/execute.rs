@@ -140,6 +140,7 @@ impl Command {
     /// Runs it on this thread, and releases what depends on it. A thread that will look for the next command of a queue
     /// says so by `next_of`, so that no worker is woken for it.
     pub fn run(self: &Arc<Command>, next_of: Option<&Queue>) {
+        // Taken, so that the work runs once, and is dropped with what it holds when it has run.
         let Some(work) = self.work.lock().take() else { return };
         self.event.context().engine().activate();
         let begin = self.event.advance(RUNNING);

@@ -111,6 +111,7 @@ impl Queue {
         on_device: Option<DeviceQueue>,
     ) -> Result<Arc<Queue>> {
         ensure!(context.index_of(device).is_some(), InvalidDevice, "the device is not of this context");
+        // A queue is the first sign that the device will be used, so its compiler gets ready now.
         if let Some(expected) = device.hal().expect_use() {
             device.engine().prepare_compiler(device, expected);
         }
@@ -208,6 +209,7 @@ impl Queue {
     /// Whether a launch that is expected to take so many nanoseconds ends sooner than another thread would begin it.
     pub(crate) fn is_short(&self, time: u64) -> bool {
         let time = Duration::from_nanos(time);
+        // Asked only where the time alone does not decide.
         let contended = || self.device.hal().as_assist().is_some_and(cloom_hal::Assist::is_contended);
         time <= TUNING.inline_time || time <= TUNING.contended_inline_time && contended()
     }
@@ -421,6 +423,7 @@ impl Queue {
         }
         let mut state = self.state.lock();
         let State { last, slow, barrier, .. } = &mut *state;
+        // Only if it is this event: a later command may have taken its place.
         let dropped = [last, slow, barrier].map(|known| known.take_if(|e| Arc::ptr_eq(e, event)));
         let live = state.live.remove(&event.id);
         drop(state);

@@ -175,6 +175,7 @@ impl Semaphore {
         let at = state.pairs.iter().position(is_this);
         let gone = at.map(|at| state.pairs.swap_remove(at));
         drop(state);
+        // Without the lock, as a gate may hold the last reference to an event.
         drop((unmatched, gone));
     }
 }

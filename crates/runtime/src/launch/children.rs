@@ -153,6 +153,7 @@ impl Family {
             let next = self.state.lock().ready.pop_front();
             match next {
                 Some(child) => self.run_one(child),
+                // Its end may have made others ready: the loop goes on.
                 None if self.fail_stuck() => {}
                 None => break,
             }
@@ -186,6 +187,7 @@ impl Family {
         args.resize(artifact.arg_block as usize, 0);
         // The arguments in local memory follow the kernel's own variables, in the order of the parameters.
         let mut local_size = artifact.local_size;
+        // Local memory has an offset in the group's memory as its argument, which is known only for the loaded code.
         let locals = artifact.args.iter().filter(|arg| arg.kind == KernelArgKind::Local);
         for (arg, &size) in locals.zip(&work.locals) {
             let begin = local_size.next_multiple_of(u64::from(BLOCK_ALIGN));
@@ -214,6 +216,7 @@ impl Family {
             zero_local: self.context.zeroes(ZeroedMemory::LOCAL),
             print: &printer,
             device: Some(&parent),
+            // `loaded_now` gives no baseline code, so there is none to replace.
             tier_up: None,
             queue: self.queue,
             timed: false,

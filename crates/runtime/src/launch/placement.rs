@@ -56,6 +56,8 @@ impl Placement {
     /// The placement of a launch. `is_short`: whether it is expected to end sooner than another thread would begin it.
     pub fn of(launch: LaunchTraits, is_short: impl FnOnce() -> bool) -> Placement {
         let LaunchTraits { on_host, may_run_inline, is_baseline, thread_ends, .. } = launch;
+        // `is_short` comes last: it looks at the times of earlier launches, which the other conditions often make
+        // needless.
         if on_host && may_run_inline && !is_baseline && !thread_ends && is_short() {
             return Placement::Inline;
         }

@@ -75,6 +75,7 @@ pub(crate) fn settle(input: &RangeInput, rules: &GroupRules, dim_order: [u8; 3])
     }
     // A kernel with reqd_work_group_size has only that size, given or not.
     let local = given.or(required).unwrap_or_else(|| choose(global, rules, dim_order));
+    // An overflow is `None`, which is refused below as too many work-items.
     let items = local.iter().try_fold(1u64, |a, &b| a.checked_mul(b));
     ensure!(items != Some(0), InvalidWorkGroupSize, "the local size {local:?} is empty");
     for (d, (l, most)) in local.into_iter().zip(each).enumerate() {

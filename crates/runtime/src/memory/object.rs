@@ -165,6 +165,7 @@ impl MemObject {
             (None, None) => Residency::new(context, size, flags).map_err(fails)?,
             (None, Some(content)) => {
                 let residency = Residency::new(context, size, flags).map_err(fails)?;
+                // The content goes where it is most likely used first: with one device, no migration follows.
                 let first = context.space_of(&context.devices()[0]);
                 let memory = residency.acquire(context, first, 0..size, AccessMode::Overwrite).map_err(fails)?;
                 content.read(0, size, |bytes| memory.write(0, bytes))?;

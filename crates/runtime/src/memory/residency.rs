@@ -257,6 +257,7 @@ impl ValidRanges {
         self.0.range_mut(range.clone()).for_each(|(_, holders)| *holders = change(*holders));
         // Merges runs that equal their predecessor.
         let mut before = range.start.checked_sub(1).map_or(0, |last| self.at(last));
+        // Noted first and removed below, since the map is borrowed by the loop.
         let mut merged = SmallVec::<[u64; 8]>::new();
         // The run at `range.end` is not changed, but may equal the last changed one now.
         for (&begin, &holders) in self.0.range(range.start..=range.end) {

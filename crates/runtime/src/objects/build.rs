@@ -200,6 +200,7 @@ impl Program {
             ensure!(Arc::ptr_eq(input.context(), context), InvalidContext, "an input program is of another context");
             for (device, units) in devices.iter().zip(&mut units) {
                 let i = input.index_of(device).map_err(|e| Error::new(Status::InvalidOperation, e.why))?;
+                // It may still be in progress if this thread builds it and links from a callback.
                 let running = input.builds_when_done()[i].state.status == BuildKind::InProgress;
                 ensure!(!running, InvalidOperation, "an input program is still being compiled");
                 let unit = input.unit(i).filter(|u| u.kind() != ImageKind::Executable);
@@ -262,9 +263,11 @@ impl Program {
                 .into_iter()
                 .map(|(devices, outcome)| this.conclude(&devices, outcome, bad_options, bad_program))
                 .collect::<Vec<_>>();
+            // Before the results go back: whoever waits for the build finds it ended.
             drop(unfinished);
             results.into_iter().collect()
         };
+        // Without a callback the call itself builds, on the thread of the application.
         let Some(notify) = notify else { return work() };
         engine.activate();
         let context = self.context().clone();

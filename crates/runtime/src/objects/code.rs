@@ -255,6 +255,7 @@ impl KernelCode {
             return None;
         }
         let make = || self.device.engine().urgent.run(|| self.baseline());
+        // Code that is there already needs no turn among the urgent work.
         let there = self.baseline.get().map(|loaded| loaded.as_ref().ok().cloned());
         // The optimised code may have been loaded while the baseline code was made.
         there.unwrap_or_else(make).filter(|_| self.vector.get().is_none())

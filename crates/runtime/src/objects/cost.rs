@@ -51,6 +51,7 @@ impl Cost {
     /// Whether to measure this short launch. Launches that are made at the same time may count as one.
     pub fn is_due(&self, items: u64) -> bool {
         let n = self.short.load(Ordering::Relaxed);
+        // A load and a store instead of an atomic increment, which takes longer: a lost count only moves a measurement.
         self.short.store(n.wrapping_add(1), Ordering::Relaxed);
         n.is_multiple_of(TUNING.inline_per_measured) || self.doubted.load(Ordering::Relaxed) >> class_of(items) & 1 != 0
     }

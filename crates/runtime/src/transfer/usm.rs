@@ -16,6 +16,7 @@ impl Context {
         let is_one = self.svm().usm_at(address).is_some_and(|(begin, _)| begin == address);
         ensure!(is_one, InvalidValue, "{address:#x} is no allocation of unified shared memory");
         if wait {
+            // All queues of the context: which commands use an address is not known.
             self.queues().iter().for_each(|queue| queue.finish());
         }
         self.svm_free(address);
