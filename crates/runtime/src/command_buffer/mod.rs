@@ -366,6 +366,7 @@ impl CommandBuffer {
         ensure!(same, InvalidContext, "the queue is of another context than the command buffer");
         let same = Arc::ptr_eq(queue.device(), self.queue.device());
         ensure!(same, InvalidDevice, "the queue is of another device than that of the command buffer");
+        // The list is shared, not copied: an update replaces it and leaves this run alone.
         let (steps, calm) = {
             let state = self.state.lock();
             ensure!(state.finalized, InvalidOperation, "the command buffer has not been finalized");
@@ -394,6 +395,7 @@ impl CommandBuffer {
     /// Runs the commands on this thread, until one fails. Threads that wait for the queue of this number may assist.
     fn run(&self, steps: &[Step], device: &Device, queue: u64) -> (Result<()>, Profiling) {
         let begin = device.engine().now();
+        // A panic ends the run as a failure, also where the application's own thread runs it.
         let outcome = attempt(|| {
             steps.iter().try_for_each(|step| match step {
                 Step::Job(job) => job(),

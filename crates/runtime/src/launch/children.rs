@@ -318,6 +318,7 @@ impl State {
         // `None`: the command was failed as stuck (`fail_stuck`), but an event still lists it.
         let child = self.blocked.get_mut(&number)?;
         child.blockers = child.blockers.saturating_sub(1);
+        // Noted and not acted on at once: the command ends only after all events of its list.
         child.failed |= status < 0;
         if child.blockers > 0 {
             return None;

@@ -40,6 +40,7 @@ pub fn of_local_size(code: &KernelCode, sizes: &[u64]) -> Result<Subgroups> {
         return Ok(Subgroups { max_size: lanes, count: items(&mut (0..3)).div_ceil(lanes) });
     };
     let dim = usize::from(cpu.dim_order[0]).min(2);
+    // Vectors do not cross rows, so each row has its own last vector, which may be partial.
     let rows = items(&mut (0..3).filter(|&d| d != dim));
     Ok(Subgroups { max_size: local[dim].min(lanes), count: local[dim].div_ceil(lanes).saturating_mul(rows) })
 }

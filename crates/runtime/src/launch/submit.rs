@@ -57,6 +57,7 @@ pub(super) fn submit(
     // Not when the arguments are packed: a migration is a part of the command, after the commands before it.
     packed.make_resident()?;
     let zero_local = packed.zero_local;
+    // A family only for kernels that may enqueue: `pack` has left `blocks` empty for all others.
     let family = packed.blocks.as_ref().map(|(context, blocks)| Family::new(context, device, blocks, queue));
     let parent = family.as_ref().map(Family::root);
     let launch = hal::Launch {

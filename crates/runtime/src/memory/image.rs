@@ -196,6 +196,7 @@ fn settle_pitches(desc: &ImageDesc, kind: ImageType, row: u64, may_choose: bool)
         InvalidImageDescriptor,
         "the slice pitch, {given_slice}, is less than a slice of {slice} bytes, or not a multiple of the row pitch"
     );
+    // A type without slices has one: its size is that of its rows, whatever pitch was given.
     Ok((row_pitch, if has_slices && given_slice != 0 { given_slice } else { slice }))
 }
 
@@ -266,6 +267,7 @@ impl Image {
         if self.image_type == ImageType::D1Array {
             let layer = if slice_pitch == 0 { packed } else { slice_pitch };
             ensure!(layer >= row, InvalidValue, "the slice pitch, {slice_pitch}, is less than a row of {row} bytes");
+            // Each layer is one row, so both pitches are from layer to layer.
             return box_at_start(bytes, layer, layer);
         }
         let slice = packed.saturating_mul(region[1]);
@@ -379,6 +381,7 @@ pub(crate) fn layout(
         slice_pitch,
         descriptors: (0..context.spaces()).map(|_| OnceLock::new()).collect(),
     };
+    // As for a buffer: too large only if it is too large for every device.
     let largest = context.devices().iter().map(|d| d.max_allocation()).max().unwrap_or(0);
     let Some(bytes) = image.size().filter(|&size| size <= largest) else {
         bail!(InvalidImageSize, "the image has more bytes than CL_DEVICE_MAX_MEM_ALLOC_SIZE, {largest}");

@@ -26,6 +26,7 @@ impl MemObject {
         let Some(limits) = limits else { bail!(InvalidOperation, "no device of the context has images") };
         let mut flags = parse_image_flags(bits)?;
         if let Some(parent) = &desc.parent {
+            // Of an image of other bytes, the parent's flags say whose memory these are.
             flags = parent.inherited(flags)?;
         } else {
             check_host_pointer(flags, host_ptr)?;
@@ -56,6 +57,7 @@ impl MemObject {
             InvalidImageDescriptor,
             "an image of a buffer without a buffer"
         );
+        // With `CL_MEM_COPY_HOST_PTR` the pointer is only read here, and not kept.
         let used = host_ptr.filter(|_| flags.contains(MemFlags::USE_HOST_PTR));
         let fails = |e: Error| Error::new(Status::MemObjectAllocationFailure, e.why);
         let residency = match used {

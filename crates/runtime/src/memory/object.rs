@@ -158,7 +158,9 @@ impl MemObject {
         if properties.as_deref().is_some_and(has_device_address) {
             context.check_buffer_addresses()?;
         }
+        // With `CL_MEM_COPY_HOST_PTR` the pointer is only read here, and not kept.
         let used = host_ptr.filter(|_| flags.contains(MemFlags::USE_HOST_PTR));
+        // The specification has a code of its own for memory that cannot be had.
         let fails = |e: Error| Error::new(Status::MemObjectAllocationFailure, e.why);
         let residency = match (used, host_ptr) {
             (Some(pointer), _) => of_application(context, pointer, size, 1),

@@ -63,6 +63,7 @@ impl MemObject {
         let residency = Residency::new(context, layout.size, MemFlags::empty()).map_err(fails)?;
         let first = context.space_of(&context.devices()[0]);
         let memory = residency.acquire(context, first, 0..layout.size, AccessMode::Overwrite).map_err(fails)?;
+        // All in front of the packets begins as zeros; the packets need no content while the pipe is empty.
         memory.fill(0, layout.slots_offset(), &[0; 16])?;
         memory.write(0, &layout.header())?;
         let kind = MemKind::Pipe(Pipe { packet_size, max_packets });

@@ -206,6 +206,7 @@ impl Program {
                     let is_named = |d: &Arc<Device>| list.iter().any(|named| Arc::ptr_eq(named, d));
                     !named.contains(i) && self.devices[*i].ancestors().any(is_named)
                 };
+                // Devices of this program that are parts of a named one, directly or by several divisions.
                 let parts: Vec<usize> = (0..self.devices.len()).filter(within).collect();
                 Ok([named, parts].concat())
             }

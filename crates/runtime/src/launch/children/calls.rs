@@ -77,6 +77,7 @@ impl Parent<'_> {
         // that wrong ones read no more than a block can have.
         let size = block.meta.layout().1;
         let mut args = match captured {
+            // A block that captures nothing has no captured data to read.
             0 => Vec::new(),
             _ => memory.read(captured & Space::ADDRESS_MASK, bytes.min(size.into()) as usize),
         };
@@ -122,6 +123,7 @@ impl Parent<'_> {
             return Err(abi::INVALID_EVENT_WAIT_LIST);
         }
         let words = if count == 0 { Vec::new() } else { memory.read(list, 8 * count as usize) };
+        // Read without the lock, for which the calls of other work-items wait.
         let wait: Vec<u64> = words.as_chunks().0.iter().map(|event| u64::from_le_bytes(*event)).collect();
         let mut state = self.family.state.lock();
         let state = &mut *state;

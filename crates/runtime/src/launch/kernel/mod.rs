@@ -239,6 +239,8 @@ impl Program {
         let mut meta = None;
         for (build, device) in builds.iter_mut().zip(self.devices()) {
             let Some(executable) = build.executable.clone() else {
+                // The numbers of `codes` are those of the program's devices, so a device without an executable has a
+                // place too.
                 codes.push(None);
                 continue;
             };

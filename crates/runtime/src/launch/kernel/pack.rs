@@ -30,6 +30,7 @@ impl Kernel {
         );
         for (i, at) in artifact.args.iter().enumerate() {
             let Some(value) = args.get(i) else { return Err(self.unset(i)) };
+            // Declared here, so that `bytes` may borrow them until they are copied.
             let (word, descriptor);
             let bytes: &[u8] = match (at.kind, value) {
                 (KernelArgKind::Bytes, Arg::Bytes(bytes)) => bytes,
@@ -72,6 +73,7 @@ impl Kernel {
                     &word
                 }
                 (KernelArgKind::Local, Arg::Local(size)) => {
+                    // Local arguments follow the kernel's own variables, each aligned for the largest type.
                     let begin = packed.local_size.checked_next_multiple_of(u64::from(BLOCK_ALIGN));
                     let end = begin.and_then(|b| b.checked_add(size));
                     let (Some(begin), Some(end)) = (begin, end) else {
