@@ -359,3 +359,49 @@ fn a_repeated_prototype_means_the_builtin_function() {
     // One that the program defines after all is its own.
     accepted(&source("int __attribute__((overloadable)) mul24(int a, int b) { return a - b; }"));
 }
+
+#[test]
+fn a_choice_without_a_middle_is_constant_if_its_operands_are() {
+    let ir = accepted(
+        "constant int x = 1 ?: 2, y = 0 ?: 3;
+         constant float f = 0.0f ?: 2.5f;
+         constant int4 v = (int4)(0, 1, 0, -2) ?: (int4)(5);
+         constant int *constant p = &x ?: 0, *constant q = (constant int *)0 ?: &y;
+         constant int z = x ?: y, nested = ((0 ?: 0) ?: 0) ?: 7;
+         constant ulong size = sizeof(0 ?: 2.5);
+         enum { A = 0 ?: 6 };
+         _Static_assert((1 ?: 0) && A == 6, \"\");
+         kernel void k(global int *o) {
+             int a[3 ?: 1];
+             const int n = 0 ?: 4;
+             int b[n ?: 2];
+             _Static_assert(sizeof(a) == 12 && sizeof(b) == 16, \"\");
+             switch (o[0]) { case 0 ?: 8: o[1] = 3; }
+             o[2] = x + y + z + nested + v.x + *p + *q + size + f;
+         }",
+    );
+    for (name, bytes) in [
+        ("x", "01"),
+        ("y", "03"),
+        ("f", "00002040"),
+        ("v", "050000000500000005000000feffffff"),
+        ("z", "01"),
+        ("nested", "07"),
+        ("size", "08"),
+    ] {
+        let line = ir.lines().find(|l| l.contains(&format!("@{name} constant"))).unwrap_or_else(|| panic!("{ir}"));
+        assert!(line.ends_with(&format!("init x\"{bytes}\"")), "{line}");
+    }
+    assert!(ir.contains("reloc 0 @x") && ir.contains("reloc 0 @y"), "{ir}");
+    for (source, want) in [
+        ("_Static_assert(0 ?: 0, \"\");", "E0327"),
+        ("extern constant int n; constant int m = n ?: 2;", "E0314"),
+        ("extern constant int n; constant int a[n ?: 2] = {1};", "E0317"),
+        ("struct s { int x; }; constant struct s s = {1}; constant int m = s ?: 2;", "E0304"),
+        ("constant float4 m = (float4)(1) ?: (float4)(2);", "E0304"),
+    ] {
+        let output = build(source);
+        assert_eq!(codes(&output), [want], "{source}\n{}", output.log());
+    }
+    accepted("extern constant int n; constant int m = sizeof(n ?: 2L);");
+}

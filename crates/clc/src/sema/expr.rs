@@ -5,6 +5,7 @@
 //! [`Sema::rvalue`] loads.
 
 use super::Sema;
+use super::constant::CVal;
 use super::scope::Entry;
 use super::tree::{Expr, ExprKind};
 use super::types::{QTy, Ty, TyKind};
@@ -352,11 +353,15 @@ impl Sema<'_> {
             let b = self.reached_unless(known == Some(true), |this| this.rvalue_of(els));
             return self.conditional(c, a, b, span);
         }
-        // GNU's `c ?: b`: the condition is kept in a variable, so that it is evaluated once.
-        if c.is_error() || self.cx.is_none() {
+        // GNU's `c ?: b`: `c` is evaluated once, although it decides and is the result.
+        if c.is_error() {
             return Expr::error(span);
         }
         let ty = c.ty.ty;
+        if let Some((test, known)) = self.constant_test(&c) {
+            let b = self.reached_unless(known == Some(true), |this| this.rvalue_of(els));
+            return self.conditional(test, c, b, span);
+        }
         // Stored first, then read twice: by the choice and as its result.
         let temp = self.new_local(None, QTy::plain(ty), 1);
         let temporary = |kind| Expr { kind, ty: QTy::plain(ty), lvalue: true, span };
@@ -370,6 +375,29 @@ impl Sema<'_> {
         }
         let ty = choice.ty.ty;
         Expr::value(ExprKind::Comma(Box::new(store), Box::new(choice)), ty, span)
+    }
+
+    /// What decides `c ?: b` if `c` is constant, and so has no effects: a constant beside `c`, and whether it is true
+    /// if it is a scalar. In program scope, where there is no variable to keep `c`, always: what is not constant there
+    /// is reported by whoever needs the value.
+    fn constant_test(&mut self, c: &Expr) -> Option<(Expr, Option<bool>)> {
+        let (ty, span) = (c.ty.ty, c.span);
+        let in_program_scope = self.cx.is_none();
+        if let TyKind::Vector(..) = self.types.kind(ty) {
+            let lanes = match self.eval(c) {
+                Ok(CVal::Lanes(lanes)) => lanes,
+                _ if in_program_scope => return Some((self.constant(0, ty, span), None)),
+                _ => return None,
+            };
+            return Some((Expr::value(ExprKind::Const(lanes), ty, span), None));
+        }
+        if !self.types.is_scalar(ty) {
+            // No condition at all: `conditional` says so.
+            return in_program_scope.then(|| (Expr::value(ExprKind::Const(smallvec![0]), ty, span), None));
+        }
+        let known = self.truth(c).ok();
+        let truth = known.or(in_program_scope.then_some(true))?;
+        Some((self.constant(truth.into(), Ty::INT, span), known))
     }
 
     fn index(&mut self, base: &ast::Expr, index: &ast::Expr, span: Span) -> Expr {
