@@ -405,3 +405,23 @@ fn a_choice_without_a_middle_is_constant_if_its_operands_are() {
     }
     accepted("extern constant int n; constant int m = sizeof(n ?: 2L);");
 }
+
+#[test]
+fn a_shuffle_takes_vectors_only() {
+    for use_ in [
+        "shuffle(o, (uint4)(1))",
+        "shuffle(s, (uint4)(1))",
+        "shuffle(o[0], (uint4)(1))",
+        "shuffle((int3)(1), (uint4)(1))",
+        "shuffle((int4)(1), o)",
+        "shuffle((int4)(1), 1u)",
+        "shuffle((int4)(1), (int4)(1))",
+        "shuffle2((int4)(1), (int4)(2), o)",
+        "shuffle2(o, o, (uint4)(1))",
+    ] {
+        let output = build(&format!(
+            "struct s {{ int x; }}; kernel void k(global int *o) {{ struct s s = {{1}}; (void)({use_}); }}"
+        ));
+        assert_eq!(codes(&output), ["E0308"], "{use_}\n{}", output.log());
+    }
+}

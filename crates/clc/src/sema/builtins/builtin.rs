@@ -547,21 +547,20 @@ impl Sema<'_> {
     }
 
     fn shuffle(&mut self, n: usize, args: Vec<Expr>, span: Span) -> Option<Expr> {
-        let (elem, lanes) = self.types.numeric(args[0].ty.ty)?;
-        if !matches!(lanes, 2 | 4 | 8 | 16) {
+        let Some((elem, 2 | 4 | 8 | 16)) = self.types.numeric(args[0].ty.ty) else {
             return self.bad_argument(&args[0], "a vector of 2, 4, 8 or 16 components");
-        }
+        };
         if n == 2 && args[1].ty.ty != args[0].ty.ty {
             let wanted = format!("a second `{}`", self.type_name(args[0].ty.ty));
             return self.bad_argument(&args[1], &wanted);
         }
         // The mask comes last; its number of components is that of the result.
         let mask = &args[n];
-        let (m, count) = self.types.numeric(mask.ty.ty)?;
-        if m.is_float() || elem_signed(m) || m.bits() != elem.bits() || !matches!(count, 2 | 4 | 8 | 16) {
+        let fits = |m: Elem| !m.is_float() && !elem_signed(m) && m.bits() == elem.bits();
+        let Some((_, count @ (2 | 4 | 8 | 16))) = self.types.numeric(mask.ty.ty).filter(|m| fits(m.0)) else {
             let wanted = format!("a mask of unsigned integers of {} bits", elem.bits());
-            return self.bad_argument(&args[n], &wanted);
-        }
+            return self.bad_argument(mask, &wanted);
+        };
         let ty = self.types.value(elem, count);
         Some(Expr::value(ExprKind::Special(Special::Shuffle, args), ty, span))
     }
