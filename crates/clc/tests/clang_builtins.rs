@@ -45,6 +45,9 @@ fn wrong_uses_are_refused() {
         ("__builtin_none(x)", "E0300"),
         ("__builtin_elementwise_bitreverse(1.0f)", "E0308"),
         ("__builtin_reduce_add(x)", "E0308"),
+        ("__builtin_reduce_max(x)", "E0308"),
+        ("__builtin_reduce_max(o)", "E0308"),
+        ("__builtin_reduce_min(printf)", "E0211"),
     ] {
         assert_eq!(
             codes(&format!("kernel void k(global int *o) {{ int x = o[0]; (void)({use_}); }}")),

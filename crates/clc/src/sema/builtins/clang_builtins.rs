@@ -312,8 +312,8 @@ impl Sema<'_> {
             }
             How::Reduce(op) => self.reduce(values, span, |this, a, b| this.binary(op, a, b, at, span)),
             How::ReduceBy(int, float) => {
-                let (elem, _) = self.types.numeric(first?)?;
-                let library = if elem.is_float() { float } else { int };
+                let is_float = self.types.numeric(first?).is_some_and(|(elem, _)| elem.is_float());
+                let library = if is_float { float } else { int };
                 self.reduce(values, span, |this, a, b| this.table_call(library, vec![a, b], at, span))
             }
             How::Swap(ty) => self.all_passed(values, ty)?.pop().map(|e| self.bytes_swapped(e, ty, span)),
