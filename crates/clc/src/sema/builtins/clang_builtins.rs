@@ -293,23 +293,7 @@ impl Sema<'_> {
             }
             How::Math(library, ty) => self.math_call(library, ty, values, at, span),
             How::Own(library) => Some(self.table_call(library, values, at, span)),
-            How::Elementwise(int, float) => {
-                let ty = first?;
-                let (elem, _) = self
-                    .types
-                    .numeric(ty)
-                    .or_else(|| self.bad_argument(&values[0], "a number or a vector").map(|_| (Elem::I32, 1)))?;
-                let library = if elem.is_float() { float } else { int };
-                if library.is_empty() {
-                    let wanted = if elem.is_float() { "integers" } else { "floating-point numbers" };
-                    self.bad_argument(&values[0], wanted);
-                    return None;
-                }
-                let e = self.table_call(library, values, at, span);
-                // `abs` gives the unsigned type.
-                let same = e.is_error() || e.ty.ty == ty;
-                Some(if same { e } else { Expr::value(ExprKind::Convert(Box::new(e)), ty, span) })
-            }
+            How::Elementwise(int, float) => self.elementwise(int, float, values, at, span),
             How::Reduce(op) => self.reduce(values, span, |this, a, b| this.binary(op, a, b, at, span)),
             How::ReduceBy(int, float) => {
                 let is_float = self.types.numeric(first?).is_some_and(|(elem, _)| elem.is_float());
@@ -395,6 +379,33 @@ impl Sema<'_> {
             How::Overflow(op, ty) => self.overflow(op, ty, values, at, span),
             How::ConstantP | How::Choose | How::Nothing | How::Line => None,
         }
+    }
+
+    /// The function for integers or that for floating-point numbers, by the type of the first argument.
+    fn elementwise(
+        &mut self,
+        int: &'static str,
+        float: &'static str,
+        values: Vec<Expr>,
+        at: Span,
+        span: Span,
+    ) -> Option<Expr> {
+        let Some(first) = values.first() else {
+            // Either function reports how many arguments are missing.
+            let library = if int.is_empty() { float } else { int };
+            return Some(self.table_call(library, values, at, span));
+        };
+        let ty = first.ty.ty;
+        let Some((elem, _)) = self.types.numeric(ty) else { return self.bad_argument(first, "a number or a vector") };
+        let library = if elem.is_float() { float } else { int };
+        if library.is_empty() {
+            let wanted = if elem.is_float() { "integers" } else { "floating-point numbers" };
+            return self.bad_argument(first, wanted);
+        }
+        let e = self.table_call(library, values, at, span);
+        // `abs` gives the unsigned type.
+        let same = e.is_error() || e.ty.ty == ty;
+        Some(if same { e } else { Expr::value(ExprKind::Convert(Box::new(e)), ty, span) })
     }
 
     fn bytes_swapped(&mut self, e: Expr, ty: Ty, span: Span) -> Expr {
