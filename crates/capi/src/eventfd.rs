@@ -118,7 +118,9 @@ impl Payload for EventFd {
         if let Some(result) = self.outcome() {
             return taken(result);
         }
-        if let Some(taken) = WATCHER.lock().add(self, taken) {
+        // Not in the condition, which would hold the lock during the callback: that may wait for another signal.
+        let refused = WATCHER.lock().add(self, taken);
+        if let Some(taken) = refused {
             taken(Err(Error::new(Status::OutOfHostMemory, "there is no thread that waits for semaphores")));
         }
     }
