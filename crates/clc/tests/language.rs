@@ -425,3 +425,22 @@ fn a_shuffle_takes_vectors_only() {
         assert_eq!(codes(&output), ["E0308"], "{use_}\n{}", output.log());
     }
 }
+
+#[test]
+fn alignments_that_cannot_be_are_refused() {
+    for (alignment, want) in [
+        ("3", "E0328"),
+        ("-1", "E0328"),
+        ("8192", "E0328"),
+        ("1L << 40", "E0328"),
+        ("o[0]", "E0314"),
+        ("o", "E0314"),
+        ("1.0f", "E0314"),
+        ("nothing", "E0300"),
+    ] {
+        let output = build(&format!("kernel void k(global int *o) {{ _Alignas({alignment}) int x = 1; o[1] = x; }}"));
+        assert_eq!(codes(&output), [want], "{alignment}\n{}", output.log());
+    }
+    let ir = accepted("kernel void k(global int *o) { _Alignas(0) _Alignas(64) _Alignas(16) int x = 1; o[1] = x; }");
+    assert!(ir.contains("alloca 4 align 64"), "{ir}");
+}

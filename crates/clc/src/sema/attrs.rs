@@ -4,14 +4,14 @@
 use super::Sema;
 use super::types::{Ty, TyKind, elem_signed};
 use crate::source::Diagnostic;
-use crate::syntax::ast::{Attribute, TypeOrExpr};
+use crate::syntax::ast::{Attribute, Expr, TypeOrExpr};
 use crate::syntax::attributes;
 use cloom_builtins::Elem;
 use cloom_caps::limits;
 use cloom_ir::KernelMeta;
 
 /// The largest alignment that `aligned` and `_Alignas` may ask for, in bytes.
-pub(super) const MAX_ALIGN: u64 = 4096;
+const MAX_ALIGN: u64 = 4096;
 
 /// Attributes of a type or an object.
 #[derive(Clone, Copy, Debug, Default)]
@@ -207,6 +207,43 @@ impl FuncAttrs {
 }
 
 impl Sema<'_> {
+    /// The greatest alignment that `_Alignas` specifiers ask for.
+    pub(super) fn alignas(&mut self, specifiers: &[TypeOrExpr]) -> Option<u16> {
+        let mut most = None;
+        for a in specifiers {
+            let align = match a {
+                TypeOrExpr::Type(t) => {
+                    let ty = self.type_of_name(t).ty;
+                    Some(self.types.align_of(ty))
+                }
+                TypeOrExpr::Expr(e) => self.alignas_value(e),
+            };
+            most = most.max(align.map(|n| n as u16));
+        }
+        most
+    }
+
+    fn alignas_value(&mut self, e: &Expr) -> Option<u64> {
+        let value = self.rvalue_of(e);
+        if value.is_error() {
+            return None;
+        }
+        match self.eval_int(&value) {
+            // As C11 has it, zero asks for nothing.
+            Some(0) => None,
+            Some(n) if (n as u64).is_power_of_two() && n as u64 <= MAX_ALIGN => Some(n as u64),
+            Some(n) => {
+                let message = format!("alignment {n} is not a power of two of at most {MAX_ALIGN}");
+                self.error("E0328", e.span, message);
+                None
+            }
+            None => {
+                self.not_constant(e.span, "an alignment");
+                None
+            }
+        }
+    }
+
     fn attribute_int(&mut self, a: &Attribute, index: usize) -> Option<i64> {
         let Some(TypeOrExpr::Expr(e)) = a.args.get(index) else {
             let message = format!("attribute `{}` needs an integer", self.text(a.name.name));

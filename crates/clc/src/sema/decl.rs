@@ -3,7 +3,7 @@
 //! In comes the syntax of a declaration; names go into the scope, objects into the unit or the function, and out go
 //! the statements that initialise variables.
 
-use super::attrs::{MAX_ALIGN, TypeAttrs};
+use super::attrs::TypeAttrs;
 use super::scope::Entry;
 use super::specs::Declared;
 use super::tree::{Data, GlobalId, GlobalVar, Init, InitPart, LocalId, LocalVar, Stmt, StmtKind};
@@ -87,19 +87,7 @@ impl Sema<'_> {
         }
         let mut attrs = TypeAttrs::read(self, &specs.attrs).and(TypeAttrs::read(self, &item.attrs));
         // The specifier and the attributes together: the greatest alignment counts.
-        for a in &specs.alignas {
-            let align = match a {
-                ast::TypeOrExpr::Type(t) => {
-                    let ty = self.type_of_name(t).ty;
-                    Some(self.types.align_of(ty))
-                }
-                ast::TypeOrExpr::Expr(e) => {
-                    let e = self.rvalue_of(e);
-                    self.eval_int(&e).map(|n| n as u64).filter(|n| n.is_power_of_two() && *n <= MAX_ALIGN)
-                }
-            };
-            attrs.align = attrs.align.max(align.map(|n| n as u16));
-        }
+        attrs.align = attrs.align.max(self.alignas(&specs.alignas));
         let at_file = self.scopes.at_file();
         let space = d.space.unwrap_or(Space::Private);
         let is_static = matches!(specs.storage, Some((Storage::Static, _)));
