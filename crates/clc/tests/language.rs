@@ -444,3 +444,13 @@ fn alignments_that_cannot_be_are_refused() {
     let ir = accepted("kernel void k(global int *o) { _Alignas(0) _Alignas(64) _Alignas(16) int x = 1; o[1] = x; }");
     assert!(ir.contains("alloca 4 align 64"), "{ir}");
 }
+
+#[test]
+fn members_have_the_alignment_that_is_written() {
+    accepted(
+        "struct s { char c; _Alignas(16) int x; _Alignas(long) int y; };
+         _Static_assert(sizeof(struct s) == 32 && _Alignof(struct s) == 16, \"\");
+         _Static_assert(offsetof(struct s, x) == 16 && offsetof(struct s, y) == 24, \"\");",
+    );
+    assert_eq!(codes(&build("struct s { _Alignas(3) int x; };")), ["E0328"]);
+}

@@ -532,7 +532,8 @@ impl Sema<'_> {
         let mut fields: Vec<Field> = Vec::new();
         for (i, decl) in decls.iter().enumerate() {
             let base = self.specs(&decl.specs);
-            let outer = attrs::TypeAttrs::read(self, &decl.specs.attrs);
+            let mut outer = attrs::TypeAttrs::read(self, &decl.specs.attrs);
+            outer.align = outer.align.max(self.alignas(&decl.specs.alignas));
             let mut add =
                 |this: &mut Self, name: Option<ast::Ident>, d: Declared, span: Span, own: attrs::TypeAttrs| {
                     let ty = this.field_type(d, span);
