@@ -454,3 +454,19 @@ fn members_have_the_alignment_that_is_written() {
     );
     assert_eq!(codes(&build("struct s { _Alignas(3) int x; };")), ["E0328"]);
 }
+
+#[test]
+fn an_external_variable_of_a_function_has_no_initial_value() {
+    for source in [
+        "constant int x = 1; kernel void k(global int *o) { extern constant int x = 2; o[0] = x; }",
+        "extern constant int x; kernel void k(global int *o) { extern constant int x = 2; o[0] = x; }",
+        "kernel void k(global int *o) { extern constant int x = 2; o[0] = x; }",
+    ] {
+        let output = build(source);
+        assert_eq!(codes(&output), ["E0315"], "{source}\n{}", output.log());
+    }
+    let output = build_for(&Target::default(), "void f(void) { extern global int x = 2; x++; }", "-cl-std=CL3.0");
+    assert_eq!(codes(&output), ["E0315"], "{}", output.log());
+    let ir = accepted("extern constant int x = 2; kernel void k(global int *o) { extern constant int x; o[0] = x; }");
+    assert!(ir.contains("global external @x constant size 4 align 4 init x\"02\""), "{ir}");
+}

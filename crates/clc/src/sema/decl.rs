@@ -128,6 +128,16 @@ impl Sema<'_> {
             self.put_error(name);
             return;
         }
+        if is_extern && !at_file && item.init.is_some() {
+            let message =
+                format!("`extern` variable `{}` of a function cannot have an initial value", self.text(name.name));
+            self.push(
+                Diagnostic::error("E0315", item.span, message)
+                    .note("it is declared here and defined in program scope, or by another program")
+                    .help("write the initial value at the definition"),
+            );
+            return self.put_error(name);
+        }
         if at_file || is_static || is_extern {
             // From here on, variables with static storage; those of one call of a function follow below.
             if d.space.is_none() && self.opts.variables {
