@@ -470,3 +470,16 @@ fn an_external_variable_of_a_function_has_no_initial_value() {
     let ir = accepted("extern constant int x = 2; kernel void k(global int *o) { extern constant int x; o[0] = x; }");
     assert!(ir.contains("global external @x constant size 4 align 4 init x\"02\""), "{ir}");
 }
+
+#[test]
+fn an_external_declaration_means_the_static_variable_before_it() {
+    let ir = accepted(
+        "static constant int x = 7;
+         extern constant int x;
+         kernel void k(global int *o) { extern constant int x; o[0] = x; }",
+    );
+    assert!(ir.contains("global @x constant size 4 align 4 init x\"07\"") && !ir.contains("import"), "{ir}");
+    let other = "static constant int x = 7; kernel void k(global int *o) { extern constant float x; o[0] = x; }";
+    assert_eq!(codes(&build(other)), ["E0302"]);
+    assert_eq!(codes(&build("static constant int x = 7; constant int x = 8;")), ["E0301"]);
+}

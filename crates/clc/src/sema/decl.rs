@@ -293,6 +293,11 @@ impl Sema<'_> {
             self.externals.insert(name.name, id);
             return Some(id);
         };
+        self.declared_again(id, name, qty, align)
+    }
+
+    /// A known global that is declared again: the types must agree.
+    fn declared_again(&mut self, id: GlobalId, name: Ident, qty: QTy, align: u64) -> Option<GlobalId> {
         let before = self.unit.globals[id.0 as usize].ty;
         let ty = match (self.types.kind(before.ty), self.types.kind(qty.ty)) {
             _ if before.ty == qty.ty => qty.ty,
@@ -315,7 +320,16 @@ impl Sema<'_> {
     /// `extern constant T name;`: defined later, or by a program that this one is linked with.
     fn extern_declaration(&mut self, name: Ident, mut qty: QTy, attrs: TypeAttrs) {
         qty.is_const |= qty.space == Space::Constant;
-        let Some(id) = self.external(name, qty, attrs) else { return self.put_error(name) };
+        let known = match self.scopes.get_file(name.name) {
+            Some(&mut (Entry::Global(id), _)) => Some(id),
+            _ => None,
+        };
+        let id = match known.filter(|id| self.unit.globals[id.0 as usize].linkage == GlobalLinkage::Internal) {
+            // A `static` one of this program is meant, as C has it, and not one of another program.
+            Some(id) => self.declared_again(id, name, qty, self.align_with(qty, attrs)),
+            None => self.external(name, qty, attrs),
+        };
+        let Some(id) = id else { return self.put_error(name) };
         match self.scopes.get_here(name.name) {
             Some((Entry::Global(before), _)) if *before == id => {}
             _ => self.declare(name, Entry::Global(id)),
