@@ -483,3 +483,43 @@ fn an_external_declaration_means_the_static_variable_before_it() {
     assert_eq!(codes(&build(other)), ["E0302"]);
     assert_eq!(codes(&build("static constant int x = 7; constant int x = 8;")), ["E0301"]);
 }
+
+#[test]
+fn samplers_of_program_scope_are_constants_with_a_value() {
+    let read = |declarations: &str, statements: &str, options: &str| {
+        let source = format!(
+            "{declarations}
+             kernel void k(read_only image2d_t i, global float4 *o) {{
+                 {statements} o[0] = read_imagef(i, s, (int2)(0));
+             }}"
+        );
+        build_for(&Target::default(), &source, options)
+    };
+    for options in ["", "-cl-std=CL2.0", "-cl-std=CL3.0"] {
+        for without in ["sampler_t s;", "const sampler_t s;", "constant sampler_t s;", "static const sampler_t s;"] {
+            let output = read(without, "", options);
+            assert_eq!(codes(&output), ["E0315"], "{options} {without}\n{}", output.log());
+            assert!(output.log().contains("sampler `s` has no initial value"), "{}", output.log());
+        }
+        for with in [
+            "constant sampler_t s = CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;",
+            "const sampler_t s = CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;",
+            "static const sampler_t s = CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;",
+            "sampler_t s = CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;",
+            "__constant const sampler_t s = CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;",
+            "constant sampler_t a = 4, s = a;",
+            "extern constant sampler_t s;",
+            "extern const sampler_t s;",
+            "extern const sampler_t s; const sampler_t s = 4;",
+        ] {
+            let output = read(with, "", options);
+            assert!(codes(&output).is_empty(), "{options} {with}\n{}", output.log());
+        }
+        let output = read("", "constant sampler_t t = 4; const sampler_t s = t;", options);
+        assert!(codes(&output).is_empty(), "{options}\n{}", output.log());
+        assert_eq!(codes(&read("int n(void) { return 4; } const sampler_t s = n();", "", options)), ["E0314"]);
+    }
+    let output = read("", "static const sampler_t s = 4;", "-cl-std=CL3.0");
+    assert!(codes(&output).is_empty(), "{}", output.log());
+    assert_eq!(codes(&read("", "static sampler_t s;", "-cl-std=CL3.0")), ["E0315"]);
+}

@@ -99,8 +99,10 @@ impl Sema<'_> {
             self.put_error(name);
             return;
         }
-        // `const sampler_t s = …;` needs no address space: a sampler of program scope is a constant.
-        if qty.ty == Ty::SAMPLER && at_file {
+        // `const sampler_t s = …;` needs no address space: a sampler of program scope is a constant, also where other
+        // variables are in global memory.
+        let is_sampler = qty.ty == Ty::SAMPLER && (at_file || self.opts.variables && (is_static || is_extern));
+        if is_sampler {
             qty.space = Space::Constant;
         }
         if space == Space::Generic {
@@ -140,7 +142,7 @@ impl Sema<'_> {
         }
         if at_file || is_static || is_extern {
             // From here on, variables with static storage; those of one call of a function follow below.
-            if d.space.is_none() && self.opts.variables {
+            if d.space.is_none() && self.opts.variables && !is_sampler {
                 qty.space = Space::Global;
             }
             if qty.space != Space::Constant && !(qty.space == Space::Global && self.opts.variables) {
@@ -342,7 +344,8 @@ impl Sema<'_> {
         // Constant memory is `const` whether the program writes it or not.
         qty.is_const |= is_constant;
         if item.init.is_none() && is_constant {
-            let message = format!("constant `{}` has no initial value", self.text(name.name));
+            let what = if qty.ty == Ty::SAMPLER { "sampler" } else { "constant" };
+            let message = format!("{what} `{}` has no initial value", self.text(name.name));
             self.push(
                 Diagnostic::error("E0315", item.span, message)
                     .note("data in the constant address space cannot be written later")
