@@ -14,6 +14,7 @@ fn build(source: &str) -> Output {
     let output = compile(input, if source.len().is_multiple_of(3) { Mode::Library } else { Mode::User });
     let log = output.log();
     assert!(log.len() < 1 << 20, "the messages have {} bytes", log.len());
+    assert!(!log.contains("internal error"), "{log}\n{source}");
     if let Some(module) = &output.module {
         let errors = cloom_ir::verify::verify(module);
         assert!(errors.is_empty(), "{}\n{source}", errors[0]);

@@ -225,7 +225,7 @@ impl Sema<'_> {
 
     fn alignas_value(&mut self, e: &Expr) -> Option<u64> {
         let value = self.rvalue_of(e);
-        if value.is_error() {
+        if self.is_left_out(&value) {
             return None;
         }
         match self.eval_int(&value) {
@@ -251,7 +251,7 @@ impl Sema<'_> {
             return None;
         };
         let value = self.rvalue_of(e);
-        if value.is_error() {
+        if self.is_left_out(&value) {
             return None;
         }
         let n = self.eval_int(&value);

@@ -152,6 +152,7 @@ impl Sema<'_> {
         // The first `return` decides, as in Clang: no common type is looked for.
         let (before, at) = *known.get_or_insert((ty, span));
         if before == Ty::ERROR || ty == Ty::ERROR {
+            self.leave_out(span);
             return StmtKind::Return(None);
         }
         if before != ty {

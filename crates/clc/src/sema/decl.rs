@@ -180,6 +180,7 @@ impl Sema<'_> {
     }
 
     pub(super) fn put_error(&mut self, name: Ident) {
+        self.leave_out(name.span);
         // An earlier declaration of the name stays, so that its uses are not reported.
         if self.scopes.get_here(name.name).is_none() {
             self.scopes.put(name.name, Entry::Error, name.span);
@@ -397,10 +398,11 @@ impl Sema<'_> {
         let global = &mut self.unit.globals[id.0 as usize];
         global.align = global.align.max(self.types.align_of(qty));
         // A variable without initial value is zero.
-        if let Some(init) = init
-            && let Some(data) = self.eval_init(&init, size)
-        {
-            self.unit.globals[id.0 as usize].data = Some(data);
+        if let Some(init) = init {
+            match self.eval_init(&init, size) {
+                Some(data) => self.unit.globals[id.0 as usize].data = Some(data),
+                None => self.leave_out(item.span),
+            }
         }
     }
 
@@ -523,6 +525,9 @@ impl Sema<'_> {
             // The limit before the evaluation, which makes the bytes.
             let data = if size <= self.data_left { self.eval_init(&init, size) } else { None };
             self.data_left = self.data_left.saturating_sub(size);
+            if data.is_none() {
+                self.leave_out(list.span);
+            }
             let name = self.global_name(".compound");
             let align = self.types.align_of(qty);
             let id = self.add_global(name, qty, align, Some(data.unwrap_or_default()));

@@ -182,7 +182,9 @@ impl<'s> Sema<'s> {
         let base = self.specs(&def.specs);
         let declared = self.declarator(base, &def.declarator);
         let attrs = def.specs.attrs.iter().chain(&def.attrs);
-        let Some(header) = self.header(&def.specs, &def.declarator, attrs, declared.ty.ty) else { return };
+        let Some(header) = self.header(&def.specs, &def.declarator, attrs, declared.ty.ty) else {
+            return self.leave_out(def.specs.span);
+        };
         if self.takes_blocks(&header.params) {
             return self.block_function(header, Some(def));
         }
@@ -190,7 +192,7 @@ impl<'s> Sema<'s> {
         let (ret, name) = (header.ret, header.name);
         let param_types = header.params.clone();
         let attrs = header.attrs.clone();
-        let Some(id) = self.declare_function(header, def.params()) else { return };
+        let Some(id) = self.declare_function(header, def.params()) else { return self.leave_out(name.span) };
         let f = &mut self.unit.funcs[id.0 as usize];
         if f.body.is_some() {
             let before = f.span;

@@ -38,7 +38,7 @@ impl Sema<'_> {
                 if matches!(self.types.kind(qty.ty), TyKind::Array(..)) {
                     // C has no array values, so that one expression cannot initialise an array; strings were taken
                     // above.
-                    if !value.is_error() {
+                    if !self.is_left_out(&value) {
                         let message = format!(
                             "an array (`{}`) needs a list in braces as its initial value",
                             self.type_name(qty.ty)
@@ -146,7 +146,10 @@ impl Sema<'_> {
         let mut work: Vec<&InitEntry> = cur.entries[cur.pos..].iter().collect();
         while let Some(entry) = work.pop() {
             match &entry.value {
-                Initializer::Expr(e) => drop(self.expr(e)),
+                Initializer::Expr(e) => {
+                    let value = self.expr(e);
+                    self.is_left_out(&value);
+                }
                 Initializer::List(list) => work.extend(&list.entries),
             }
         }
@@ -261,7 +264,7 @@ impl Sema<'_> {
 
     fn designated_element(&mut self, ty: Ty, offset: u64, e: &ast::Expr) -> Option<(u64, Slot)> {
         let value = self.rvalue_of(e);
-        if value.is_error() {
+        if self.is_left_out(&value) {
             return None;
         }
         let Some(n) = self.eval_int(&value) else {
@@ -430,7 +433,7 @@ impl Sema<'_> {
             have += 1;
         }
         if parts.iter().any(Expr::is_error) {
-            return;
+            return self.leave_out(span);
         }
         self.part(offset, Expr::value(ExprKind::Vector(parts), ty, span), out);
     }

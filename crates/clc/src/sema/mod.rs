@@ -147,6 +147,8 @@ pub struct Sema<'s> {
     externals: FxHashMap<Symbol, tree::GlobalId>,
     /// Strings by their bytes: equal ones are one object.
     strings: FxHashMap<Box<[u8]>, tree::GlobalId>,
+    /// Something that is missing in the tree because it was wrong.
+    left_out: Option<Span>,
     /// Mangled names of functions.
     ir_names: FxHashMap<String, FuncId>,
 }
@@ -245,6 +247,7 @@ pub fn analyse<'s>(session: &'s mut Session, unit: &'s ast::TranslationUnit, opt
         global_names: FxHashMap::default(),
         externals: FxHashMap::default(),
         strings: FxHashMap::default(),
+        left_out: None,
         ir_names: FxHashMap::default(),
     };
     sema.declare_predefined();
@@ -258,6 +261,7 @@ pub fn analyse<'s>(session: &'s mut Session, unit: &'s ast::TranslationUnit, opt
     // Both need the whole program: the definition of a function, or a call of it, may come last.
     sema.define_repeated_prototypes();
     sema.check_recursion();
+    sema.check_reported();
     (sema.unit, sema.types)
 }
 
@@ -338,7 +342,7 @@ impl<'s> Sema<'s> {
 
     fn static_assert(&mut self, a: &ast::StaticAssert) {
         let cond = self.rvalue_of(&a.condition);
-        if cond.is_error() {
+        if self.is_left_out(&cond) {
             return;
         }
         match self.eval_int(&cond) {

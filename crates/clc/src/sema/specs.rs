@@ -446,7 +446,7 @@ impl Sema<'_> {
 
     fn array_size(&mut self, e: &ast::Expr) -> Option<u64> {
         let value = self.rvalue_of(e);
-        if value.is_error() {
+        if self.is_left_out(&value) {
             return None;
         }
         if !self.types.is_integer(value.ty.ty) {
@@ -652,7 +652,7 @@ impl Sema<'_> {
                 let value = self.rvalue_of(value);
                 match self.eval_int(&value) {
                     Some(n) => next = n,
-                    None if value.is_error() => {}
+                    None if self.is_left_out(&value) => {}
                     None => self.not_constant(value.span, "the value of an enumerator"),
                 }
             }

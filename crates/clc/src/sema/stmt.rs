@@ -114,7 +114,7 @@ impl Sema<'_> {
                     self.rvalue(value);
                     return;
                 }
-                if value.is_error() {
+                if self.is_left_out(&value) {
                     return;
                 }
                 self.warn_unused(&value);
@@ -314,7 +314,7 @@ impl Sema<'_> {
 
     fn case_value(&mut self, e: &ast::Expr, ty: Ty) -> Option<u64> {
         let value = self.rvalue_of(e);
-        if value.is_error() || ty == Ty::ERROR {
+        if self.is_left_out(&value) || ty == Ty::ERROR {
             return None;
         }
         if !self.types.is_integer(value.ty.ty) {

@@ -82,6 +82,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("E0331", "invalid format of printf"),
     ("E0332", "invalid block"),
     ("E0333", "invalid use of device-side enqueue"),
+    ("E0399", "internal error"),
     ("W0101", "#warning"),
     ("W0102", "macro redefined"),
     ("W0103", "unknown pragma"),

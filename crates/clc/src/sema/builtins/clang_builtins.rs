@@ -462,7 +462,7 @@ impl Sema<'_> {
         match how {
             How::ConstantP => {
                 let e = self.rvalue_of(&args[0]);
-                let known = !e.is_error() && self.eval(&e).is_ok();
+                let known = !self.is_left_out(&e) && self.eval(&e).is_ok();
                 Some(self.constant(known.into(), Ty::INT, span))
             }
             How::Choose => {
