@@ -127,7 +127,11 @@ impl Sema<'_> {
         // stronger one for failure.
         let order = if f.explicit { self.order(tail.first()) } else { Order::SeqCst };
         if f.op == Op::Fence {
-            let flags = self.convert(args.pop()?, Ty::UINT);
+            let flags = args.pop()?;
+            if !self.types.is_integer(flags.ty.ty) {
+                return self.bad_argument(&flags, "an integer");
+            }
+            let flags = self.convert(flags, Ty::UINT);
             let scope = match tail.get(1).and_then(|e| self.known(e)) {
                 Some(scope::WORK_ITEM | scope::WORK_GROUP | scope::SUB_GROUP) => Scope::Group,
                 _ => Scope::Device,

@@ -329,7 +329,11 @@ impl Sema<'_> {
                 Some(self.constant(eval::from_f64(ir_scalar(elem), value), ty, span))
             }
             // The hint is dropped: the result is the value, as the type that Clang gives it.
-            How::Expect => values.into_iter().next().map(|e| self.convert(e, Ty::LONG)),
+            How::Expect => {
+                let e = values.into_iter().next()?;
+                let at = e.span;
+                Some(self.assigned(e, Ty::LONG, "pass", at)).filter(|e| !e.is_error())
+            }
             How::First => values.into_iter().next(),
             How::Prefetch => {
                 let e = values.into_iter().next()?;
