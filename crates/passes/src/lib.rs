@@ -20,6 +20,7 @@ pub mod hoist;
 pub mod infer_alignment;
 pub mod infer_spaces;
 pub mod inline;
+pub mod lane_params;
 pub mod loops;
 pub mod manager;
 pub mod mask_chains;
@@ -62,6 +63,7 @@ pub use hoist::PASS as HOIST;
 pub use infer_alignment::PASS as INFER_ALIGNMENT;
 pub use infer_spaces::LOWER_GENERIC;
 pub use infer_spaces::PASS as INFER_SPACES;
+pub use lane_params::PASS as LANE_PARAMS;
 pub use licm::PASS as LICM;
 pub use mask_chains::PASS as MASK_CHAINS;
 pub use mem2reg::PASS as MEM2REG;
@@ -87,6 +89,7 @@ pub const PASSES: &[Pass] = &[
     LOWER_GENERIC,
     FOLD,
     REDUNDANT_PARAMS,
+    LANE_PARAMS,
     CSE,
     DCE,
     LICM,
@@ -111,8 +114,19 @@ pub const PASSES: &[Pass] = &[
 /// The pipeline of every function after inlining. The second [`MEM2REG`] sees addresses that the passes before it made
 /// constant. What it leaves in memory is for [`CONST_ARRAYS`], and switches between blocks that are empty now are for
 /// [`SWITCH_TABLES`], which come after these.
-const CLEAN_UP: &[Pass] =
-    &[SIMPLIFY_CFG, MEM2REG, INFER_SPACES, FOLD, REDUNDANT_PARAMS, CSE, DCE, SIMPLIFY_CFG, UNROLL, MEM2REG];
+const CLEAN_UP: &[Pass] = &[
+    SIMPLIFY_CFG,
+    MEM2REG,
+    INFER_SPACES,
+    FOLD,
+    REDUNDANT_PARAMS,
+    LANE_PARAMS,
+    CSE,
+    DCE,
+    SIMPLIFY_CFG,
+    UNROLL,
+    MEM2REG,
+];
 /// The passes that need the module, after these.
 const WITH_MODULE: &[(PassId, ModulePass)] = &[(SWITCH_TABLES, switch_tables::run), (CONST_ARRAYS, const_arrays::run)];
 /// What follows [`WITH_MODULE`].

@@ -4,7 +4,8 @@
 //! its counter only.
 
 use cloom_passes::{
-    CSE, DCE, FOLD, MASK_CHAINS, MEM2REG, NARROW_LOADS, Pass, PassId, REDUNDANT_PARAMS, SELECT, SIMPLIFY_CFG,
+    CSE, DCE, FOLD, LANE_PARAMS, MASK_CHAINS, MEM2REG, NARROW_LOADS, Pass, PassId, REDUNDANT_PARAMS, SELECT,
+    SIMPLIFY_CFG,
 };
 
 /// [`crate::transform::grid_stride`]: synthetic barriers in grid-stride loops. Counts loops.
@@ -138,6 +139,7 @@ pub const CLEAN_UP: &[Pass] = &[
     FOLD,
     SIMPLIFY_CFG,
     REDUNDANT_PARAMS,
+    LANE_PARAMS,
     FOLD,
     CSE,
     DCE,
@@ -148,7 +150,7 @@ pub const CLEAN_UP: &[Pass] = &[
 ];
 
 /// The scalar passes on a work-group function with vectors.
-pub const CLEAN_UP_VECTORS: &[Pass] = &[REDUNDANT_PARAMS, FOLD, CSE, MASK_CHAINS, DCE];
+pub const CLEAN_UP_VECTORS: &[Pass] = &[REDUNDANT_PARAMS, FOLD, LANE_PARAMS, CSE, MASK_CHAINS, DCE];
 
 /// The scalar passes on scalar code, before it is copied into the work-group function.
 pub const CLEAN_UP_SCALAR: &[Pass] = &[NARROW_LOADS, DCE];
