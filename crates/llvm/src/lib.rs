@@ -276,7 +276,7 @@ fn generate(
     // The frames of the copy above do not count.
     context.take_frames();
     let counts = options.count && options.target.architecture() == Architecture::X86_64;
-    // PTX is a text, and counters are added to assembly.
+    // Code for GPUs is a text, and counters are added to assembly.
     let is_text = counts || is_gpu;
     let output = if is_text { target::Output::Assembly } else { target::Output::Object };
     let mut object = machine.emit(&llvm, output)?;

@@ -472,7 +472,7 @@ impl Parser<'_> {
     #[inline(never)]
     fn primary_word(&mut self, t: Token) -> Expr {
         match self.keyword() {
-            // `float4(…)` is a mistake of programs from GLSL and CUDA. It is parsed as the vector that was meant, so
+            // `float4(…)` is a mistake of programs that came from GLSL. It is parsed as the vector that was meant, so
             // that the arguments are checked too.
             None if self.starts_type(t) => self.type_as_function(t),
             None => {
