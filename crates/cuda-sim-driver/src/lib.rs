@@ -432,7 +432,8 @@ driver! {
             let word = unsafe { AtomicU32::from_ptr(std::ptr::with_exposed_provenance_mut(address as usize)) };
             // CUDA's comparison is cyclic: after an overflow, a small word counts as larger than a value shortly before
             // 2^32. No lock is held while the stream waits, since the kernels that it waits for need all memory.
-            while (word.load(Ordering::Acquire).wrapping_sub(value) as i32) < 0 {
+            // After a fault nothing writes the word any more.
+            while (word.load(Ordering::Acquire).wrapping_sub(value) as i32) < 0 && state() == SUCCESS {
                 std::thread::yield_now();
             }
         }));
