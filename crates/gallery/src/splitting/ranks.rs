@@ -16,7 +16,7 @@ use crate::picture::Picture;
 use crate::splitting::band::{Band, Shape, Step, neighbours};
 use crate::splitting::communicator::{Communicator, Sent};
 use crate::splitting::plan::{Plan, Ran};
-use crate::splitting::worker_group::even;
+use crate::splitting::split::even;
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
