@@ -5,8 +5,8 @@ use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
 use cloom_ir::{
-    BinOp, Block, CastOp, Edge, Entity, FloatCc, FuncRef, Function, Inst, IntCc, Module, Op, Query, RmwOp, Scalar,
-    Scope, Span, StrRef, Term, Type, UnOp, Value, VerifyError,
+    BarrierMemory, BinOp, Block, CastOp, Edge, Entity, FloatCc, FuncRef, Function, Inst, IntCc, Module, Op, Order,
+    Query, RmwOp, Scalar, Scope, Span, StrRef, Term, Type, UnOp, Value, VerifyError,
 };
 use rustc_hash::FxHashMap;
 
@@ -179,12 +179,14 @@ pub enum Code {
     },
     Rmw {
         op: RmwOp,
+        atomic: (Order, Scope),
         ty: Scalar,
         d: Reg,
         a: Reg,
         b: Reg,
     },
     CmpXchg {
+        atomic: (Order, Scope),
         ty: Scalar,
         d: Reg,
         a: Reg,
@@ -192,11 +194,13 @@ pub enum Code {
         c: Reg,
     },
     AtomicLoad {
+        atomic: (Order, Scope),
         ty: Scalar,
         d: Reg,
         a: Reg,
     },
     AtomicStore {
+        atomic: (Order, Scope),
         ty: Scalar,
         a: Reg,
         b: Reg,
@@ -209,7 +213,12 @@ pub enum Code {
         dim: u8,
         d: Reg,
     },
-    Barrier,
+    Barrier(BarrierMemory),
+    /// For the observer: work-items take turns and see each other's accesses at once.
+    Fence {
+        order: Order,
+        scope: Scope,
+    },
     /// A collective operation of a sub-group, with its operands.
     Subgroup {
         what: Collective,
@@ -496,9 +505,9 @@ impl Decoder<'_> {
             Op::Fence { scope: Scope::SubGroup, .. } => {
                 Code::Subgroup { what: Collective::Fence, ty: Scalar::I1, d, a, b }
             }
-            // Constants are in the initial frame. Work-items take turns and see each other's accesses at once, so that
-            // a fence has nothing to do.
-            Op::Const(_) | Op::Iota | Op::Fence { .. } | Op::Prefetch => return,
+            Op::Fence { order, scope } => Code::Fence { order: *order, scope: *scope },
+            // Constants are in the initial frame.
+            Op::Const(_) | Op::Iota | Op::Prefetch => return,
             Op::Unary(op) => Code::Un { op: *op, l: l(0), d, a },
             // Most operations are of scalars: their instruction has no loop over lanes.
             Op::Binary(op) if rn == 1 => Code::Bin { op: *op, ty: l(0).ty, d, a, b },
@@ -540,13 +549,15 @@ impl Decoder<'_> {
             Op::MemCopy { size, align } => Code::MemCopy { size: *size, align: *align, a, b },
             Op::MemSet { size, byte, align } => Code::MemSet { size: *size, byte: *byte, align: *align, a },
             Op::GlobalAddr(g) => Code::GlobalAddr { global: g.index() as u32, d },
-            Op::AtomicRmw { op, .. } => Code::Rmw { op: *op, ty: result_ty, d, a, b },
-            Op::AtomicCmpXchg { .. } => Code::CmpXchg { ty: result_ty, d, a, b, c },
-            Op::AtomicLoad { .. } => Code::AtomicLoad { ty: result_ty, d, a },
-            Op::AtomicStore { .. } => Code::AtomicStore { ty: l(1).ty, a, b },
+            Op::AtomicRmw { op, order, scope } => {
+                Code::Rmw { op: *op, atomic: (*order, *scope), ty: result_ty, d, a, b }
+            }
+            Op::AtomicCmpXchg { order, scope } => Code::CmpXchg { atomic: (*order, *scope), ty: result_ty, d, a, b, c },
+            Op::AtomicLoad { order, scope } => Code::AtomicLoad { atomic: (*order, *scope), ty: result_ty, d, a },
+            Op::AtomicStore { order, scope } => Code::AtomicStore { atomic: (*order, *scope), ty: l(1).ty, a, b },
             Op::Clock => Code::Clock { d },
             Op::Query { what, dim } => Code::Query { what: *what, dim: *dim, d },
-            Op::Barrier => Code::Barrier,
+            Op::Barrier(memory) => Code::Barrier(*memory),
             Op::SubgroupBallot => Code::Subgroup { what: Collective::Ballot, ty: result_ty, d, a, b },
             Op::SubgroupShuffle => Code::Subgroup { what: Collective::Shuffle, ty: result_ty, d, a, b },
             &Op::SubgroupReduce { op, cluster } => {

@@ -5,7 +5,7 @@ use crate::code::{Code, Collective, Decoded, Lanes, Program, Reg, To};
 use crate::fault::{Fault, FaultKind};
 use crate::memory::Memory;
 use crate::observe::{Access, AccessKind, Observer, Printed};
-use cloom_ir::{BinOp, CastOp, Entity, FuncRef, Query, RmwOp, Scalar, Span, Type, abi, eval};
+use cloom_ir::{BinOp, CastOp, Entity, FuncRef, Order, Query, RmwOp, Scalar, Scope, Span, Type, abi, eval};
 
 /// The ids of a work-item in its range.
 #[derive(Clone, Debug, Default)]
@@ -409,7 +409,7 @@ impl<O: Observer> Running<'_, '_, O> {
                         let ids = ids.ok_or(FaultKind::NotInItem)?;
                         self.set(*d, ids.query(*what, *dim));
                     }
-                    Code::Barrier => {
+                    Code::Barrier(_) => {
                         ids.ok_or(FaultKind::NotInItem)?;
                         self.spend((*pc - begin) as u64 + 1)?;
                         return Ok(Event::Barrier);
@@ -475,7 +475,7 @@ impl<O: Observer> Running<'_, '_, O> {
     }
 
     fn access(&self, kind: AccessKind, address: u64, size: u64) -> Access {
-        Access { kind, address, size, item: self.item, span: self.span }
+        Access { kind, atomic: None, address, size, item: self.item, span: self.span }
     }
 
     #[inline]
@@ -484,11 +484,11 @@ impl<O: Observer> Running<'_, '_, O> {
     }
 
     /// Bits of one lane in memory.
-    fn read(&mut self, kind: AccessKind, ty: Scalar, address: u64) -> Result<u64, FaultKind> {
+    fn read(&mut self, ty: Scalar, address: u64, atomic: Option<(Order, Scope)>) -> Result<u64, FaultKind> {
         let size = u64::from(ty.bytes());
         let (bytes, written) = self.shared.memory.read(address, size)?;
         let x = bits(bytes);
-        let access = self.access(kind, address, size);
+        let access = Access { atomic, ..self.access(AccessKind::Load, address, size) };
         self.shared.observer.access(&access);
         if !written {
             self.shared.observer.uninitialised(&access);
@@ -496,10 +496,10 @@ impl<O: Observer> Running<'_, '_, O> {
         Ok(x)
     }
 
-    fn write(&mut self, kind: AccessKind, ty: Scalar, address: u64, x: u64) -> Result<(), FaultKind> {
+    fn write(&mut self, ty: Scalar, address: u64, x: u64, atomic: Option<(Order, Scope)>) -> Result<(), FaultKind> {
         let size = ty.bytes() as usize;
         self.shared.memory.write(address, size as u64)?.copy_from_slice(&x.to_le_bytes()[..size]);
-        let access = self.access(kind, address, size as u64);
+        let access = Access { atomic, ..self.access(AccessKind::Store, address, size as u64) };
         self.shared.observer.access(&access);
         Ok(())
     }
@@ -545,7 +545,7 @@ impl<O: Observer> Running<'_, '_, O> {
                     let mut x = 0;
                     if self.get(b + lane) != 0 {
                         let address = self.lane_address(l, align, apart, a, lane)?;
-                        x = self.read(AccessKind::Load, l.ty, address)?;
+                        x = self.read(l.ty, address, None)?;
                     }
                     self.set(d + lane, x);
                 }
@@ -554,7 +554,7 @@ impl<O: Observer> Running<'_, '_, O> {
                 for lane in 0..l.n {
                     if self.get(c + lane) != 0 {
                         let address = self.lane_address(l, align, apart, a, lane)?;
-                        self.write(AccessKind::Store, l.ty, address, self.get(b + lane))?;
+                        self.write(l.ty, address, self.get(b + lane), None)?;
                     }
                 }
             }
@@ -584,32 +584,33 @@ impl<O: Observer> Running<'_, '_, O> {
                 }
             }
             // Atomic because no other work-item has a turn between the two accesses.
-            Code::Rmw { op, ty, d, a, b } => {
+            Code::Rmw { op, atomic, ty, d, a, b } => {
                 let (address, x) = (self.get(a), self.get(b));
                 Self::check_align(address, ty.bytes())?;
-                let old = self.read(AccessKind::Atomic, ty, address)?;
-                self.write(AccessKind::Atomic, ty, address, combine(op, ty, old, x))?;
+                let old = self.read(ty, address, Some(atomic))?;
+                self.write(ty, address, combine(op, ty, old, x), Some(atomic))?;
                 self.set(d, old);
             }
-            Code::CmpXchg { ty, d, a, b, c } => {
+            Code::CmpXchg { atomic, ty, d, a, b, c } => {
                 let (address, expected, new) = (self.get(a), self.get(b), self.get(c));
                 Self::check_align(address, ty.bytes())?;
-                let old = self.read(AccessKind::Atomic, ty, address)?;
+                let old = self.read(ty, address, Some(atomic))?;
                 let x = if old == expected { new } else { old };
-                self.write(AccessKind::Atomic, ty, address, x)?;
+                self.write(ty, address, x, Some(atomic))?;
                 self.set(d, old);
             }
-            Code::AtomicLoad { ty, d, a } => {
+            Code::AtomicLoad { atomic, ty, d, a } => {
                 let address = self.get(a);
                 Self::check_align(address, ty.bytes())?;
-                let x = self.read(AccessKind::Atomic, ty, address)?;
+                let x = self.read(ty, address, Some(atomic))?;
                 self.set(d, x);
             }
-            Code::AtomicStore { ty, a, b } => {
+            Code::AtomicStore { atomic, ty, a, b } => {
                 let (address, x) = (self.get(a), self.get(b));
                 Self::check_align(address, ty.bytes())?;
-                self.write(AccessKind::Atomic, ty, address, x)?;
+                self.write(ty, address, x, Some(atomic))?;
             }
+            Code::Fence { order, scope } => self.shared.observer.fence(self.item, order, scope, self.span),
             Code::Printf { format, item, ref args } => {
                 let printed = Printed { format, item: self.get(item), args: self.pack(args) };
                 self.shared.observer.printf(printed);

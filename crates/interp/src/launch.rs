@@ -1,14 +1,14 @@
 //! Runs a launch: group after group, the work-items of a group in turns between barriers; or a work-group function from
 //! `spmd`, once per group or per batch of groups, with the descriptors of [`cloom_ir::abi`].
 
-use crate::code::Program;
+use crate::code::{Code, Program};
 use crate::exec::{Item, Shared, Stop, WorkItemIds};
 use crate::fault::{Fault, FaultKind};
 use crate::memory::Memory;
 use crate::observe::Observer;
 use crate::subgroup;
 use cloom_ir::abi::{CpuLaunch, NdRange};
-use cloom_ir::{Entity, FuncRef, Function, KernelMeta, ParamKind, Space, abi};
+use cloom_ir::{BarrierMemory, Entity, FuncRef, Function, KernelMeta, ParamKind, Space, abi};
 use std::collections::VecDeque;
 
 /// One argument of a kernel.
@@ -196,6 +196,7 @@ impl<'p> Machine<'p> {
         }
         let (program, options) = (self.program, self.options);
         let mut shared = Shared { program, memory: &mut self.memory, globals: &self.globals, fuel, observer };
+        shared.observer.group(group);
         let mut items: Vec<Option<Item>> = Vec::new();
         let result = take_turns(&mut shared, kernel, range, group, &lanes, &options, &mut items, pool);
         for mut item in items.into_iter().flatten() {
@@ -465,7 +466,11 @@ fn take_turns<O: Observer>(
                 item: work_item_ids(range, group, size, 0, options).global_id,
             });
         }
-        shared.observer.barrier(group, span);
+        let memory = match shared.program.funcs[func.index()].code[pc] {
+            Code::Barrier(memory) => memory,
+            _ => BarrierMemory::Both,
+        };
+        shared.observer.barrier(group, memory, span);
     }
 }
 

@@ -1,16 +1,14 @@
 //! Observer hooks into a run, for checkers and tests.
 
-use cloom_ir::{Block, FuncRef, Span, StrRef};
+use cloom_ir::{BarrierMemory, Block, FuncRef, Order, Scope, Span, StrRef};
 
-/// How memory is touched.
+/// How memory is touched. An atomic operation that reads and writes is two accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AccessKind {
     /// A load, or the source of a copy.
     Load,
     /// A store, or the destination of a copy.
     Store,
-    /// An atomic operation.
-    Atomic,
 }
 
 /// One access to memory, already checked to be in bounds.
@@ -18,6 +16,8 @@ pub enum AccessKind {
 pub struct Access {
     /// How.
     pub kind: AccessKind,
+    /// Order and scope, if it is atomic.
+    pub atomic: Option<(Order, Scope)>,
     /// Where.
     pub address: u64,
     /// Bytes.
@@ -45,8 +45,12 @@ pub trait Observer {
     fn access(&mut self, _access: &Access) {}
     /// A read of unwritten bytes.
     fn uninitialised(&mut self, _access: &Access) {}
-    /// All work-items of a group have reached a barrier.
-    fn barrier(&mut self, _group: [u64; 3], _span: Span) {}
+    /// A group begins.
+    fn group(&mut self, _group: [u64; 3]) {}
+    /// All work-items of a group have reached a barrier, which orders this memory.
+    fn barrier(&mut self, _group: [u64; 3], _memory: BarrierMemory, _span: Span) {}
+    /// A work-item executes a fence.
+    fn fence(&mut self, _item: [u64; 3], _order: Order, _scope: Scope, _span: Span) {}
     /// A work-item goes back to an earlier block, as loops do, so many calls deep.
     fn back_edge(&mut self, _func: FuncRef, _to: Block, _calls: usize) {}
     /// A work-item ends.

@@ -6,7 +6,8 @@ use crate::entity::{Block, Entity, FuncRef, GlobalRef, Inst, StrRef, Value};
 use crate::flags::Flags;
 use crate::function::{Function, ValueData, ValueDef};
 use crate::inst::{
-    Args, BinOp, CastOp, DeviceCall, Edge, FloatCc, InstData, IntCc, Op, Order, Query, RmwOp, Scope, Term, UnOp,
+    Args, BarrierMemory, BinOp, CastOp, DeviceCall, Edge, FloatCc, InstData, IntCc, Op, Order, Query, RmwOp, Scope,
+    Term, UnOp,
 };
 use crate::module::Span;
 use crate::types::{Scalar, Space, Type};
@@ -290,9 +291,9 @@ impl<'f> Builder<'f> {
         self.value(Op::Clock, smallvec![], Type::I64, Flags::empty())
     }
 
-    /// A work-group barrier.
-    pub fn barrier(&mut self) {
-        self.push(Op::Barrier, smallvec![], None, Flags::empty());
+    /// A work-group barrier that orders this memory.
+    pub fn barrier(&mut self, memory: BarrierMemory) {
+        self.push(Op::Barrier(memory), smallvec![], None, Flags::empty());
     }
 
     /// A ballot: the active work-items of the sub-group with a true operand, as bits.

@@ -118,7 +118,7 @@ impl Op {
             Op::AtomicLoad { .. } => OpClass::AtomicLoad,
             Op::AtomicStore { .. } => OpClass::AtomicStore,
             Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } => OpClass::AtomicUpdate,
-            Op::Fence { .. } | Op::Barrier => OpClass::Fence,
+            Op::Fence { .. } | Op::Barrier(_) => OpClass::Fence,
             Op::Clock => OpClass::Clock,
             Op::SubgroupBallot | Op::SubgroupShuffle | Op::SubgroupReduce { .. } | Op::SubgroupScan { .. } => {
                 OpClass::Subgroup

@@ -180,8 +180,8 @@ pub enum Op {
         /// Dimension, 0 to 2.
         dim: u8,
     },
-    /// All work-items of the group arrive before one leaves. Orders local and global memory. Gone after `spmd`.
-    Barrier,
+    /// All work-items of the group arrive before one leaves. Orders this memory. Gone after `spmd`.
+    Barrier(BarrierMemory),
     /// Ballot: the active work-items of the sub-group whose `a` (an `i1`) is true, as bits of an `i64`: bit n is
     /// work-item n. In this operation and the next three, active means executing the instruction together with this
     /// work-item. Gone after `spmd`.
@@ -572,6 +572,21 @@ named! {
         AcqRel "acqrel",
         /// One total order.
         SeqCst "seqcst",
+    }
+}
+
+named! {
+    /// The memory that a barrier of the work-group orders: the flags of `barrier`. Devices order both memories, but a
+    /// program that relies on it has a data race.
+    BarrierMemory {
+        /// None: `barrier(0)`.
+        Nothing "nothing",
+        /// `CLK_LOCAL_MEM_FENCE`
+        Local "local",
+        /// `CLK_GLOBAL_MEM_FENCE`
+        Global "global",
+        /// Both, or flags that are not known when the program is compiled.
+        Both "both",
     }
 }
 

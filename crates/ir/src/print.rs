@@ -34,7 +34,7 @@
 use crate::entity::{Block, Entity, Inst, Value};
 use crate::flags::Flags;
 use crate::function::{Function, KernelMeta, Linkage, ParamKind};
-use crate::inst::{Edge, InstData, Op, Term};
+use crate::inst::{BarrierMemory, Edge, InstData, Op, Term};
 use crate::module::{Global, GlobalLinkage, Module, Span};
 use std::fmt::{self, Write};
 
@@ -416,7 +416,9 @@ fn print_inst(f: &mut impl Write, module: &Module, func: &Function, names: &Name
         Op::Fence { order, scope } => write!(f, "fence {} {}", order.name(), scope.name())?,
         Op::Query { what, dim } => write!(f, "query {} {dim}", what.name())?,
         Op::Prefetch => f.write_str("prefetch")?,
-        Op::Barrier => f.write_str("barrier")?,
+        // Most barriers in the middle of the compiler order both, which needs no word.
+        Op::Barrier(BarrierMemory::Both) => f.write_str("barrier")?,
+        Op::Barrier(memory) => write!(f, "barrier {}", memory.name())?,
         Op::Clock => f.write_str("clock")?,
         Op::Sample => f.write_str("sample")?,
         Op::SubgroupBallot => f.write_str("subgroup_ballot")?,

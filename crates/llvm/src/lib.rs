@@ -336,7 +336,7 @@ fn check(module: &Module, f: FuncRef, of_work_item: bool) -> Result<(), Error> {
             let what = match func.insts[i].op {
                 _ if of_work_item => continue,
                 Op::Query { .. } => "a query",
-                Op::Barrier => "a barrier",
+                Op::Barrier(_) => "a barrier",
                 ref op if op.is_subgroup() => "an operation of sub-groups",
                 _ => continue,
             };

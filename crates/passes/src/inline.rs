@@ -129,7 +129,7 @@ pub fn must_inline(module: &Module, order: &[FuncRef], native_generic: bool) -> 
         must[f.index()] = is_asked && has_generic(func);
         must[f.index()] |= func.insts_in_layout().any(|(_, data)| match &data.op {
             // A call gets its arguments and nothing else: no ids, no group to wait for, no buffer to print into.
-            Op::Query { .. } | Op::Barrier | Op::Printf(_) | Op::DeviceCall(_) => true,
+            Op::Query { .. } | Op::Barrier(_) | Op::Printf(_) | Op::DeviceCall(_) => true,
             Op::GlobalAddr(g) => module.globals[*g].space == Space::Local,
             Op::Call(callee) | Op::PureCall(callee) => must[callee.index()],
             op => op.is_subgroup(),

@@ -120,7 +120,7 @@ fn check_callees(module: &Module, kernel: FuncRef) -> Result<(), Error> {
         // Local variables are laid out by the work-group function: a callee has no address of them.
         let is_local = |op: &Op| matches!(op, Op::GlobalAddr(g) if module.globals[*g].space == Space::Local);
         let is_per_item = |op: &Op| {
-            matches!(op, Op::Query { .. } | Op::Barrier | Op::Printf(_) | Op::DeviceCall(_)) || op.is_subgroup()
+            matches!(op, Op::Query { .. } | Op::Barrier(_) | Op::Printf(_) | Op::DeviceCall(_)) || op.is_subgroup()
         };
         if ops.any(|op| is_per_item(op) || is_local(op)) {
             return Err(Error::NotInlined(func.name.clone()));

@@ -8,7 +8,7 @@ use super::func::Fn;
 use crate::sema::tree::Expr;
 use crate::sema::types::elem_signed;
 use cloom_builtins::{Elem, Lower, Relational, Sig, Special, Ty, WorkItem, mangle};
-use cloom_ir::{BinOp, CastOp, Flags, IntCc, Op, Query, Scope, Space, Type, Value};
+use cloom_ir::{BarrierMemory, BinOp, CastOp, Flags, IntCc, Op, Query, Scope, Space, Type, Value};
 
 /// The scalar that a signature's first value parameter has.
 fn elem_of(sig: &Sig) -> Elem {
@@ -163,7 +163,14 @@ impl Fn<'_, '_> {
                 if ty == Type::I64 { time } else { self.b().cast(CastOp::Bitcast, time, ty) }
             }
             WorkItem::Barrier => {
-                self.b().barrier();
+                // 1 is CLK_LOCAL_MEM_FENCE, 2 CLK_GLOBAL_MEM_FENCE, and 4 CLK_IMAGE_MEM_FENCE (global).
+                let memory = match self.func.const_bits(v[0]).map(|flags| (flags & 1 != 0, flags & 6 != 0)) {
+                    Some((false, false)) => BarrierMemory::Nothing,
+                    Some((true, false)) => BarrierMemory::Local,
+                    Some((false, true)) => BarrierMemory::Global,
+                    Some((true, true)) | None => BarrierMemory::Both,
+                };
+                self.b().barrier(memory);
                 self.zero(ty)
             }
             WorkItem::Fence => {

@@ -4,7 +4,9 @@ use super::func::Fn;
 use crate::sema::tree::{Expr, Special};
 use crate::sema::types::{QTy, Ty};
 use cloom_builtins::Elem;
-use cloom_ir::{BinOp, CastOp, Flags, IntCc, Op, Order, Query, RmwOp, Scalar, Scope, Space, Term, Type, Value};
+use cloom_ir::{
+    BarrierMemory, BinOp, CastOp, Flags, IntCc, Op, Order, Query, RmwOp, Scalar, Scope, Space, Term, Type, Value,
+};
 
 impl Fn<'_, '_> {
     pub fn special(&mut self, which: Special, args: &[Expr], e: &Expr) -> Value {
@@ -99,7 +101,7 @@ impl Fn<'_, '_> {
             Special::AsyncCopyLines { planes } => self.async_copy_lines(planes, &v),
             // Each work-item has done its share of the copies when it comes here; all have when the barrier is passed.
             Special::WaitEvents => {
-                self.b().barrier();
+                self.b().barrier(BarrierMemory::Both);
                 self.zero(ty)
             }
             Special::Prefetch => self.zero(ty),

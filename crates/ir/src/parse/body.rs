@@ -6,7 +6,9 @@ use super::{Parser, Result, numbered};
 use crate::entity::{Block, Entity, FuncRef, GlobalRef, Value};
 use crate::flags::Flags;
 use crate::function::Function;
-use crate::inst::{Args, BinOp, CastOp, DeviceCall, Edge, FloatCc, IntCc, Op, Order, Query, RmwOp, Scope, Term, UnOp};
+use crate::inst::{
+    Args, BarrierMemory, BinOp, CastOp, DeviceCall, Edge, FloatCc, IntCc, Op, Order, Query, RmwOp, Scope, Term, UnOp,
+};
 use crate::module::{CallSite, Span};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -319,7 +321,11 @@ impl Body<'_, '_> {
             "query" => Op::Query { what: self.one_of(Query::from_name, "a query")?, dim: self.p.small()? },
             "prefetch" => Op::Prefetch,
             "clock" => Op::Clock,
-            "barrier" => Op::Barrier,
+            "barrier" => {
+                let memory = self.p.peek_word().and_then(BarrierMemory::from_name);
+                self.p.at += usize::from(memory.is_some());
+                Op::Barrier(memory.unwrap_or(BarrierMemory::Both))
+            }
             "subgroup_ballot" => Op::SubgroupBallot,
             "subgroup_shuffle" => Op::SubgroupShuffle,
             "subgroup_reduce" => {

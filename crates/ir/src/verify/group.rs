@@ -63,7 +63,7 @@ pub fn verify_work_group(module: &Module, func: FuncRef, lanes: u16) -> Vec<Veri
 /// functions.
 fn is_of_items(module: &Module, op: &Op, functions: &FxHashSet<FuncRef>) -> bool {
     match op {
-        Op::Query { .. } | Op::Barrier => true,
+        Op::Query { .. } | Op::Barrier(_) => true,
         // One address for all groups would be wrong: groups run at once, each with its own local memory (parameter 3).
         Op::GlobalAddr(g) => space_of(module, *g) == Some(Space::Local),
         Op::Call(f) | Op::PureCall(f) => functions.contains(f),

@@ -42,7 +42,7 @@ fn operands(op: &Op) -> Option<usize> {
         | Op::Query { .. }
         | Op::Iota
         | Op::Clock
-        | Op::Barrier => 0,
+        | Op::Barrier(_) => 0,
         Op::Unary(_)
         | Op::Cast(_)
         | Op::Splat
@@ -155,7 +155,7 @@ impl Check<'_, '_> {
             Op::Ballot => {
                 self.need(is_mask(a[0], a[0].lanes) && a[0].lanes <= 64 && r == Type::I64, Rule::MaskTest);
             }
-            Op::Fence { .. } | Op::Barrier => {}
+            Op::Fence { .. } | Op::Barrier(_) => {}
             Op::Clock => self.need(r == Type::I64, Rule::Query),
             Op::Query { what: Query::WorkDim, dim } => self.need(r == Type::I32 && *dim == 0, Rule::Query),
             Op::Query { what, dim } => {

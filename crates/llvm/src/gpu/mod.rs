@@ -178,7 +178,7 @@ impl FunctionCx<'_, '_> {
                 let frame = self.alloca(size, align);
                 self.to_space(frame, ty)
             }
-            Op::Barrier => self.nvvm("llvm.nvvm.barrier0", &[]),
+            Op::Barrier(_) => self.nvvm("llvm.nvvm.barrier0", &[]),
             Op::Clock => self.nvvm("llvm.nvvm.read.ptx.sreg.globaltimer", &[]),
             // No instruction: the address may be invalid, and a prefetch of an invalid address faults.
             Op::Prefetch => std::ptr::null_mut(),

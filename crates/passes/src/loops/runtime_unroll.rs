@@ -93,7 +93,7 @@ fn plan(func: &Function, cfg: &Cfg, l: &Loop) -> Option<Plan> {
 
     let insts = || func.insts_in(&l.blocks).map(|(_, data)| data);
     // Work-items that do different numbers of iterations would no longer meet.
-    let meets = |op: &Op| *op == Op::Barrier || op.effects().intersects(Effects::SUBGROUP | Effects::CALL);
+    let meets = |op: &Op| matches!(op, Op::Barrier(_)) || op.effects().intersects(Effects::SUBGROUP | Effects::CALL);
     let reads = |data: &InstData| matches!(data.op, Op::Load { .. }) && is_global(func, data.args[0]);
     let size = insts().count();
     let is_fit = size <= SIZE && insts().any(reads) && !insts().any(|data| meets(&data.op));

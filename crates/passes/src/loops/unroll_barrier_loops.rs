@@ -33,7 +33,7 @@ const MAX_OPERATIONS: usize = 160;
 
 /// Runs the pass. Returns how many loops it unrolled.
 pub fn run(func: &mut Function) -> usize {
-    if !func.insts_in_layout().any(|(_, data)| data.op == Op::Barrier) {
+    if !func.insts_in_layout().any(|(_, data)| matches!(data.op, Op::Barrier(_))) {
         return 0;
     }
     join_latches(func, |func, l| has_barriers(func, l) && l.exits.len() == 1);
@@ -53,7 +53,7 @@ fn has_barriers(func: &Function, l: &Loop) -> bool {
     let mut barriers = 0;
     for (_, data) in func.insts_in(&l.blocks) {
         match &data.op {
-            Op::Barrier => barriers += 1,
+            Op::Barrier(_) => barriers += 1,
             op if op.effects().intersects(Effects::SUBGROUP | Effects::CALL) => return false,
             _ => {}
         }
@@ -65,7 +65,7 @@ fn has_barriers(func: &Function, l: &Loop) -> bool {
 fn wanted(func: &Function, cfg: &Cfg, dom: &DomTree, l: &Loop) -> Option<Steps> {
     let is_fit = l.exits.len() == 1 && has_barriers(func, l) && operations(func, &l.blocks) <= MAX_OPERATIONS;
     let &[latch] = l.latches.as_slice() else { return None };
-    let has_barrier = |b: Block| func.blocks[b].insts.iter().any(|&i| func.insts[i].op == Op::Barrier);
+    let has_barrier = |b: Block| func.blocks[b].insts.iter().any(|&i| matches!(func.insts[i].op, Op::Barrier(_)));
     // Only a barrier that every iteration reaches proves that the work-items agree on the trip count.
     let is_in_each = l.blocks.iter().any(|&b| has_barrier(b) && dom.dominates(b, latch));
     let steps = Steps::of(func, cfg, l, latch).filter(|_| is_fit && is_in_each)?;

@@ -3,7 +3,7 @@
 use crate::error::{Result, bail, ensure};
 use crate::func::Fn;
 use crate::reader::{Id, Inst};
-use cloom_ir::{CastOp, Order, RmwOp, Scalar, Scope, Space, Type, Value};
+use cloom_ir::{BarrierMemory, CastOp, Order, RmwOp, Scalar, Scope, Space, Type, Value};
 use spirv::{MemorySemantics, Op};
 
 fn rmw_op(op: Op) -> Option<RmwOp> {
@@ -108,7 +108,8 @@ impl Fn<'_, '_, '_> {
                         if memory > Scope::Group && order != Order::Relaxed {
                             self.b().fence(order, memory);
                         }
-                        self.b().barrier();
+                        let memory = self.barrier_memory(inst.word(2)?);
+                        self.b().barrier(memory);
                     }
                     Scope::SubGroup => {
                         if memory > Scope::SubGroup && order != Order::Relaxed {
@@ -175,6 +176,19 @@ impl Fn<'_, '_, '_> {
             Some(spirv::Scope::Invocation) => Scope::Item,
             _ => bail!("the scope {n} is not one of OpenCL"),
         })
+    }
+
+    /// The memory that a barrier's semantics name. Semantics that are not known when the kernel is compiled order both,
+    /// and so do those without any memory, as translators write them for `barrier(0)` and for both.
+    fn barrier_memory(&self, id: Id) -> BarrierMemory {
+        let Ok(n) = self.cx.integer(id) else { return BarrierMemory::Both };
+        let bits = MemorySemantics::from_bits_truncate(n as u32);
+        let is_global = bits.intersects(MemorySemantics::CROSS_WORKGROUP_MEMORY | MemorySemantics::IMAGE_MEMORY);
+        match (bits.contains(MemorySemantics::WORKGROUP_MEMORY), is_global) {
+            (true, false) => BarrierMemory::Local,
+            (false, true) => BarrierMemory::Global,
+            _ => BarrierMemory::Both,
+        }
     }
 
     /// A memory order. One that is not known when the kernel is compiled is the strongest.

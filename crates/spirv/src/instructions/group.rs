@@ -4,7 +4,7 @@ use crate::builtin::{Sign, c_pointer, c_type, param_name};
 use crate::error::{Result, bail, ensure};
 use crate::func::Fn;
 use crate::reader::{Id, Inst};
-use cloom_ir::{Scalar, Scope, Type, Value};
+use cloom_ir::{BarrierMemory, Scalar, Scope, Type, Value};
 use spirv::{GroupOperation, Op};
 
 /// How a reduction or a scan combines: the end of the function's name, and the sign of integers.
@@ -58,7 +58,7 @@ impl Fn<'_, '_, '_> {
             Op::GroupWaitEvents => {
                 self.scope(inst.word(0)?)?;
                 // All copies have ended when all work-items have made theirs.
-                self.b().barrier();
+                self.b().barrier(BarrierMemory::Both);
                 Ok(true)
             }
             Op::GroupAll | Op::GroupAny => {

@@ -84,6 +84,6 @@ pub fn class(op: &Op) -> OpClass {
         Op::SubgroupBallot | Op::SubgroupShuffle | Op::SubgroupReduce { .. } | Op::SubgroupScan { .. } => {
             OpClass::Subgroup
         }
-        Op::Alloca { .. } | Op::Prefetch | Op::Fence { .. } | Op::Clock | Op::Barrier => OpClass::Order,
+        Op::Alloca { .. } | Op::Prefetch | Op::Fence { .. } | Op::Clock | Op::Barrier(_) => OpClass::Order,
     }
 }

@@ -48,7 +48,7 @@ const SHORT: u64 = 32;
 
 /// Whether the work-items of a group wait for each other at barriers.
 pub(super) fn has_barriers(func: &Function) -> bool {
-    func.insts_in_layout().any(|(_, data)| data.op == Op::Barrier)
+    func.insts_in_layout().any(|(_, data)| matches!(data.op, Op::Barrier(_)))
 }
 
 /// Coarsens the groups of a kernel, or says why not.
@@ -151,7 +151,7 @@ fn may_join(data: &InstData) -> bool {
     match data.op {
         Op::Query { what: Query::LocalId | Query::GroupId | Query::NumGroups, .. } => true,
         Op::Query { what: Query::LocalSize | Query::EnqueuedLocalSize, .. } => true,
-        Op::Barrier | Op::Fence { .. } => true,
+        Op::Barrier(_) | Op::Fence { .. } => true,
         _ => super::may_join(data),
     }
 }
@@ -190,7 +190,7 @@ fn computes_from_tiles(func: &Function, loops: &Loops, affine: &Affine<'_>) -> b
         let stores = |data: &InstData| matches!(data.op, Op::Store { .. }) && accesses(data, Space::Global);
         // An inner loop runs in each iteration of the outer one, so that its own length says little.
         let is_short = || of.parent.is_none() && known_trips(affine, l).is_some_and(|trips| trips <= SHORT);
-        ops().any(reads) && !ops().any(|data| data.op == Op::Barrier || stores(data)) && !is_short()
+        ops().any(reads) && !ops().any(|data| matches!(data.op, Op::Barrier(_)) || stores(data)) && !is_short()
     })
 }
 

@@ -33,7 +33,7 @@ pub(super) fn region(func: &Function, cfg: &Cfg, post: &DomTree, branch: Block) 
     let blocks: Vec<Block> = cfg.rpo().iter().copied().filter(|b| inside[b.index()]).collect();
     let insts = || blocks.iter().flat_map(|&b| &func.blocks[b].insts);
     // Copies run one after the other: no group could wait for another one inside.
-    if insts().any(|&i| matches!(func.insts[i].op, Op::Barrier | Op::Fence { .. })) {
+    if insts().any(|&i| matches!(func.insts[i].op, Op::Barrier(_) | Op::Fence { .. })) {
         return Err(CoarsenReason::GroupBranchWaits);
     }
     if insts().count() > MAX_SIZE {

@@ -92,7 +92,7 @@ pub fn split_at_barriers(func: &mut Function) -> Vec<Barrier> {
     let mut i = 0;
     while i < func.layout.len() {
         let before = func.layout[i];
-        let at = func.blocks[before].insts.iter().position(|&x| func.insts[x].op == Op::Barrier);
+        let at = func.blocks[before].insts.iter().position(|&x| matches!(func.insts[x].op, Op::Barrier(_)));
         if let Some(at) = at {
             let span = func.insts[func.blocks[before].insts[at]].span;
             let after = func.add_block();

@@ -21,7 +21,7 @@ pub fn depends_on_groups(module: &Module, kernel: &Function) -> bool {
         }
         Op::GlobalAddr(g) => module.globals[g].space == Space::Local,
         Op::Fence { scope, .. } => matches!(scope, Scope::Group | Scope::SubGroup),
-        Op::Barrier => true,
+        Op::Barrier(_) => true,
         ref op => op.is_subgroup(),
     });
     uses_group || kernel.kernel.iter().flat_map(|k| &k.params).any(|p| p.kind == ParamKind::Local)

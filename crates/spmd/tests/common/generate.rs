@@ -6,8 +6,9 @@
 //! `in`, and 64 words of `l`.
 
 use cloom_ir::{
-    BinOp, Block, Builder, CastOp, Edge, Flags, FuncRef, Function, Global, GlobalLinkage, GlobalRef, IntCc, KernelMeta,
-    KernelParam, Linkage, Module, Order, ParamKind, Query, RmwOp, Scope, Space, Term, Type, UnOp, Value,
+    BarrierMemory, BinOp, Block, Builder, CastOp, Edge, Flags, FuncRef, Function, Global, GlobalLinkage, GlobalRef,
+    IntCc, KernelMeta, KernelParam, Linkage, Module, Order, ParamKind, Query, RmwOp, Scope, Space, Term, Type, UnOp,
+    Value,
 };
 
 /// Words of output of a work-item.
@@ -258,7 +259,7 @@ impl<'a> Gen<'a> {
             let p = self.index(array, item);
             self.at().store(p, zero, 4, Flags::empty());
         }
-        self.at().barrier();
+        self.at().barrier(BarrierMemory::Both);
     }
 
     fn load(&mut self, p: Value) -> Value {
@@ -509,7 +510,7 @@ impl<'a> Gen<'a> {
         let v = self.expression(2, true);
         let p = self.index(array, item);
         self.store(p, v);
-        self.at().barrier();
+        self.at().barrier(BarrierMemory::Both);
         let (step, items, item) = (self.rng.below(7), self.items(), self.item());
         let step = self.int(step);
         let mut b = self.at();
@@ -520,7 +521,7 @@ impl<'a> Gen<'a> {
         let v = self.load(p);
         let var = self.vars[self.rng.below(4) as usize];
         self.store(var, v);
-        self.at().barrier();
+        self.at().barrier(BarrierMemory::Both);
     }
 
     fn new_blocks<const N: usize>(&mut self) -> [Block; N] {

@@ -38,7 +38,7 @@ impl Widener<'_> {
             Op::AtomicRmw { .. } => return self.atomic(inst),
             op if op.is_subgroup() => return self.subgroup(inst),
             // A continuation has parameters instead of queries, and ends at a barrier.
-            Op::Query { .. } | Op::Barrier => return Err(bug("a query or a barrier is left")),
+            Op::Query { .. } | Op::Barrier(_) => return Err(bug("a query or a barrier is left")),
             _ => {}
         }
         let Some(result) = data.result else { return Ok(()) };
