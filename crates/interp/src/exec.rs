@@ -126,8 +126,11 @@ impl Item {
     }
 
     /// Frees the private memory of a work-item that is abandoned.
-    pub fn release(&mut self, memory: &mut Memory) {
-        self.segments.drain(..).for_each(|s| memory.free(s));
+    pub fn release<O: Observer>(&mut self, memory: &mut Memory, observer: &mut O) {
+        for address in self.segments.drain(..) {
+            observer.freed(address);
+            memory.free(address);
+        }
         self.frames.clear();
     }
 
@@ -234,7 +237,10 @@ impl Item {
                     let (base, result, segments) = (frame.base, frame.result, frame.segments);
                     // What the function allocated dies with it: an access through a pointer that escaped is then a
                     // fault.
-                    self.segments.drain(segments..).for_each(|s| shared.memory.free(s));
+                    for address in self.segments.drain(segments..) {
+                        shared.observer.freed(address);
+                        shared.memory.free(address);
+                    }
                     self.frames.pop();
                     // Before the registers of the callee are cut off.
                     if let (Some(caller), true) = (self.frames.last(), result != Reg::MAX) {

@@ -174,7 +174,7 @@ impl<'p> Machine<'p> {
                 // New for each group, and freed at its end: an address that a group leaves in a buffer is invalid in
                 // the next one.
                 *address = self.memory.allocate(room(g.size))?;
-                locals.push(*address);
+                locals.push((*address, room(g.size)));
             }
         }
         let mut lanes = Vec::new();
@@ -182,7 +182,7 @@ impl<'p> Machine<'p> {
             match arg {
                 Arg::Local(size) => {
                     let address = self.memory.allocate(room(*size))?;
-                    locals.push(address);
+                    locals.push((address, room(*size)));
                     lanes.push(address);
                 }
                 Arg::Buffer(address) => lanes.push(*address),
@@ -196,14 +196,17 @@ impl<'p> Machine<'p> {
         }
         let (program, options) = (self.program, self.options);
         let mut shared = Shared { program, memory: &mut self.memory, globals: &self.globals, fuel, observer };
-        shared.observer.group(group);
+        shared.observer.group(group, &locals);
         let mut items: Vec<Option<Item>> = Vec::new();
         let result = take_turns(&mut shared, kernel, range, group, &lanes, &options, &mut items, pool);
         for mut item in items.into_iter().flatten() {
-            item.release(&mut self.memory);
+            item.release(shared.memory, shared.observer);
             pool.push(item);
         }
-        locals.into_iter().for_each(|l| self.memory.free(l));
+        for (address, _) in locals {
+            shared.observer.freed(address);
+            shared.memory.free(address);
+        }
         result
     }
 
@@ -277,7 +280,7 @@ impl<'p> Machine<'p> {
                     observer: &mut *observer,
                 };
                 let result = item.run(&mut shared);
-                item.release(&mut self.memory);
+                item.release(&mut self.memory, observer);
                 [descriptor, local, scratch].into_iter().for_each(|s| self.memory.free(s));
                 // Only after the memory of the group is freed.
                 result?;

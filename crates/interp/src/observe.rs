@@ -45,12 +45,15 @@ pub trait Observer {
     fn access(&mut self, _access: &Access) {}
     /// A read of unwritten bytes.
     fn uninitialised(&mut self, _access: &Access) {}
-    /// A group begins.
-    fn group(&mut self, _group: [u64; 3]) {}
+    /// A group begins, with local memory at these addresses and of these sizes: that of the module's variables, and then
+    /// of the arguments.
+    fn group(&mut self, _group: [u64; 3], _local: &[(u64, u64)]) {}
     /// All work-items of a group have reached a barrier, which orders this memory.
     fn barrier(&mut self, _group: [u64; 3], _memory: BarrierMemory, _span: Span) {}
     /// A work-item executes a fence.
     fn fence(&mut self, _item: [u64; 3], _order: Order, _scope: Scope, _span: Span) {}
+    /// Private or local memory at this address ends. Another object may get the address.
+    fn freed(&mut self, _address: u64) {}
     /// A work-item goes back to an earlier block, as loops do, so many calls deep.
     fn back_edge(&mut self, _func: FuncRef, _to: Block, _calls: usize) {}
     /// A work-item ends.

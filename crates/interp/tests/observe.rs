@@ -16,7 +16,7 @@ impl Observer for Events {
         }
     }
 
-    fn group(&mut self, group: [u64; 3]) {
+    fn group(&mut self, group: [u64; 3], _local: &[(u64, u64)]) {
         self.0.push(format!("group {group:?}"));
     }
 
