@@ -45,8 +45,8 @@ pub trait Observer {
     fn access(&mut self, _access: &Access) {}
     /// A read of unwritten bytes.
     fn uninitialised(&mut self, _access: &Access) {}
-    /// A group begins, with local memory at these addresses and of these sizes: that of the module's variables, and then
-    /// of the arguments.
+    /// A group begins, with local memory at these addresses and of these sizes: that of the module's variables, and
+    /// then of the arguments.
     fn group(&mut self, _group: [u64; 3], _local: &[(u64, u64)]) {}
     /// All work-items of a group have reached a barrier, which orders this memory.
     fn barrier(&mut self, _group: [u64; 3], _memory: BarrierMemory, _span: Span) {}

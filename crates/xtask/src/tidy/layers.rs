@@ -18,6 +18,7 @@ pub const LAYERS: &[(&str, &[&str])] = &[
     ("passes", &["ir"]),
     ("spmd", &["target", "ir", "passes"]),
     ("interp", &["ir", "builtins"]),
+    ("check", &["ir", "interp"]),
     ("ptx", &[]),
     ("llvm", &["target", "caps", "ir", "passes", "ptx"]),
     ("artifact", &["target", "ir"]),

@@ -19,6 +19,7 @@ pub const LIBRARIES: &[&str] = &[
     "passes",
     "spmd",
     "interp",
+    "check",
     "llvm",
     "artifact",
     "compiler",

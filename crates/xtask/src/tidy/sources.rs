@@ -97,6 +97,7 @@ const FENCES: &[Fence] = &[
             "builtins",
             "spirv",
             "interp",
+            "check",
             "llvm",
             "artifact",
             "compiler",

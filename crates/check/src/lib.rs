@@ -1,0 +1,15 @@
+//! Finds what is wrong with kernels.
+//!
+//! In come the events of a launch in the interpreter ([`cloom_interp::Observer`]); out come findings with both parties.
+//! What is found here by executing the IR is the reference for checks in compiled code: they must find the same, at
+//! the same lines.
+//!
+//! * [`happens_before`]: what a work-item knows to have happened, as sparse vector clocks.
+//! * [`races`]: data races by OpenCL's memory model, whatever order the interpreter ran in.
+
+#![forbid(unsafe_code)]
+
+pub mod happens_before;
+pub mod races;
+
+pub use races::{Party, Race, RaceDetector};

@@ -1,0 +1,326 @@
+//! Data races of a launch, by OpenCL's memory model.
+//!
+//! Two accesses of one byte by different work-items race if one of them writes, they are not both atomic (with scopes
+//! that include each other), and neither happens before the other. The order in which the interpreter ran them does
+//! not matter: a racy kernel is right every time on a device that runs work-items in turns.
+//!
+//! For each byte the detector keeps the last write and the last reads of two work-items, with what is needed to decide
+//! whether they happened before a later access ([`Stamp`]). Two reads suffice where only barriers order accesses: a
+//! write conflicts with any read of the same interval by another work-item, and one of two readers is another one. If
+//! atomics order some reads and not others, a race with a third reader can be missed; none is invented.
+//!
+//! Local and global memory are ordered apart, as `barrier(CLK_LOCAL_MEM_FENCE)` does not order global memory. A fence
+//! and an atomic operation order both here, which the model promises only if the flags of the fence say so.
+//!
+//! The front end for OpenCL C gives atomic operations the scope of the memory, whatever scope the source names: that a
+//! scope is too small is seen in SPIR-V only.
+
+use crate::happens_before::{Known, Stamp};
+use cloom_interp::{Access, AccessKind, NdRange, Observer};
+use cloom_ir::{BarrierMemory, Order, Scope, Space, Span};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// Races of different places that are kept; further ones are only counted.
+const MAX_RACES: usize = 100;
+
+/// One of the two accesses of a race.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Party {
+    /// Whether it writes.
+    pub writes: bool,
+    /// Whether it is atomic.
+    pub atomic: bool,
+    /// The global id of the work-item.
+    pub item: [u64; 3],
+    /// Where in the source.
+    pub span: Span,
+}
+
+/// Two accesses that race, the earlier one of this run first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Race {
+    /// Whether the memory is local.
+    pub is_local: bool,
+    /// Whether the work-items are of different groups, which no barrier orders.
+    pub between_groups: bool,
+    /// The access that this run executed first,
+    pub first: Party,
+    /// and second.
+    pub second: Party,
+    /// The byte that both access, the first that was seen.
+    pub address: u64,
+    /// How many bytes raced at these two places.
+    pub count: u64,
+}
+
+/// An access that later ones may race with.
+#[derive(Clone, Copy)]
+struct Event {
+    stamp: Stamp,
+    item: [u64; 3],
+    span: Span,
+    /// The scope, if it is atomic.
+    atomic: Option<Scope>,
+}
+
+/// The accesses of a byte that are remembered.
+#[derive(Clone, Copy, Default)]
+struct Byte {
+    write: Option<Event>,
+    /// The newest read, and the newest one of another work-item.
+    reads: [Option<Event>; 2],
+}
+
+/// What a release has published.
+#[derive(Clone)]
+struct Release {
+    known: [Known; 2],
+    scope: Scope,
+    group: u32,
+}
+
+/// A work-item of the running group, as far as it synchronises by atomics.
+#[derive(Default)]
+struct Item {
+    /// Releases so far.
+    releases: u32,
+    /// What it has acquired since the last barrier.
+    known: [Known; 2],
+    /// What relaxed loads have read that was released: known after an acquire fence.
+    read: [Known; 2],
+    /// What its last release fence published: later relaxed stores carry it.
+    fence: Option<Release>,
+    /// The address of its last atomic load. A store to it that follows at once belongs to the same operation.
+    loaded: Option<u64>,
+}
+
+/// The index of what is kept apart for local and global memory.
+const LOCAL: usize = 0;
+const GLOBAL: usize = 1;
+
+/// Watches a launch for data races.
+pub struct RaceDetector {
+    range: NdRange,
+    /// The running group.
+    group: u32,
+    /// Address and size of its local memory.
+    local: Vec<(u64, u64)>,
+    /// Barriers that it has passed.
+    intervals: [u32; 2],
+    /// What all its work-items know, because some of them knew it at a barrier.
+    base: [Known; 2],
+    items: BTreeMap<u32, Item>,
+    /// By the upper half of the address, which names an object, and the lower half.
+    bytes: FxHashMap<u64, FxHashMap<u32, Byte>>,
+    releases: FxHashMap<u64, Release>,
+    races: Vec<Race>,
+    /// The races by their places.
+    by_place: FxHashMap<(Span, Span, bool, bool), usize>,
+}
+
+impl RaceDetector {
+    /// A detector for a launch over a range.
+    pub fn new(range: NdRange) -> RaceDetector {
+        RaceDetector {
+            range,
+            group: 0,
+            local: Vec::new(),
+            intervals: [0; 2],
+            base: Default::default(),
+            items: BTreeMap::new(),
+            bytes: FxHashMap::default(),
+            releases: FxHashMap::default(),
+            races: Vec::new(),
+            by_place: FxHashMap::default(),
+        }
+    }
+
+    /// What was found: one race for each pair of places, in the order in which they were seen.
+    pub fn races(&self) -> &[Race] {
+        &self.races
+    }
+
+    /// The linear number of a work-item in the range.
+    fn number(&self, item: [u64; 3]) -> u32 {
+        let at = |d: usize| item[d] - self.range.offset[d];
+        let [x, y, _] = self.range.global;
+        // Launches of so many work-items are not interpreted.
+        (at(0) + x * (at(1) + y * at(2))) as u32
+    }
+
+    /// The point that a work-item has reached, for the order of this memory.
+    fn now(&self, item: u32, memory: usize) -> Stamp {
+        let releases = self.items.get(&item).map_or(0, |item| item.releases);
+        Stamp { group: self.group, item, interval: self.intervals[memory], releases }
+    }
+
+    /// Whether something happened before what a work-item does now.
+    fn is_ordered(&self, earlier: &Stamp, now: &Stamp, memory: usize) -> bool {
+        earlier.item == now.item
+            || earlier.group == now.group && earlier.interval < now.interval
+            || self.base[memory].has(earlier)
+            || self.items.get(&now.item).is_some_and(|item| item.known[memory].has(earlier))
+    }
+
+    /// All that a work-item knows now, and its own actions.
+    fn snapshot(&mut self, item: u32, scope: Scope) -> Release {
+        let mut known = self.base.clone();
+        for (memory, known) in known.iter_mut().enumerate() {
+            known.learn(&self.now(item, memory));
+        }
+        let state = self.items.entry(item).or_default();
+        for (known, own) in known.iter_mut().zip(&state.known) {
+            known.join(own);
+        }
+        state.releases += 1;
+        Release { known, scope, group: self.group }
+    }
+
+    /// The order that an atomic access establishes.
+    fn synchronise(&mut self, access: &Access, item: u32, (order, scope): (Order, Scope)) {
+        let acquires = matches!(order, Order::Acquire | Order::AcqRel | Order::SeqCst);
+        let releases = matches!(order, Order::Release | Order::AcqRel | Order::SeqCst);
+        let group = self.group;
+        if access.kind == AccessKind::Load {
+            let state = self.items.entry(item).or_default();
+            state.loaded = Some(access.address);
+            if let Some(release) = self.releases.get(&access.address)
+                && includes(release.scope, scope, release.group == group)
+            {
+                let into = if acquires { &mut state.known } else { &mut state.read };
+                for (into, known) in into.iter_mut().zip(&release.known) {
+                    into.join(known);
+                }
+            }
+            return;
+        }
+        let is_rmw = self.items.get_mut(&item).and_then(|state| state.loaded.take()) == Some(access.address);
+        let published = match releases {
+            true => Some(self.snapshot(item, scope)),
+            false => self.items.get(&item).and_then(|state| state.fence.clone()),
+        };
+        match (published, self.releases.get_mut(&access.address)) {
+            // An operation that reads and writes continues the release sequence of what it read.
+            (Some(new), Some(old)) if is_rmw => {
+                for (old, new) in old.known.iter_mut().zip(&new.known) {
+                    old.join(new);
+                }
+                (old.scope, old.group) = (old.scope.min(new.scope), group);
+            }
+            (Some(new), _) => {
+                self.releases.insert(access.address, new);
+            }
+            (None, Some(_)) if !is_rmw => {
+                self.releases.remove(&access.address);
+            }
+            (None, _) => {}
+        }
+    }
+
+    fn found(&mut self, first: Event, second: Event, is_local: bool, writes: [bool; 2], address: u64) {
+        let between_groups = first.stamp.group != second.stamp.group;
+        let known = self.by_place.get(&(first.span, second.span, is_local, between_groups)).copied();
+        if let Some(race) = known.and_then(|n| self.races.get_mut(n)) {
+            race.count += 1;
+        } else if self.races.len() < MAX_RACES {
+            self.by_place.insert((first.span, second.span, is_local, between_groups), self.races.len());
+            let party = |e: Event, writes| Party { writes, atomic: e.atomic.is_some(), item: e.item, span: e.span };
+            let (first, second) = (party(first, writes[0]), party(second, writes[1]));
+            self.races.push(Race { is_local, between_groups, first, second, address, count: 1 });
+        }
+    }
+}
+
+/// Whether the scopes of two operations include both work-items.
+fn includes(a: Scope, b: Scope, same_group: bool) -> bool {
+    a.min(b) >= if same_group { Scope::SubGroup } else { Scope::Device }
+}
+
+impl Observer for RaceDetector {
+    fn group(&mut self, group: [u64; 3], local: &[(u64, u64)]) {
+        let [x, y, _] = self.range.groups();
+        self.group = (group[0] + x * (group[1] + y * group[2])) as u32;
+        self.local = local.to_vec();
+        self.intervals = [0; 2];
+        self.base = Default::default();
+        self.items.clear();
+    }
+
+    fn barrier(&mut self, _group: [u64; 3], memory: BarrierMemory, _span: Span) {
+        let orders = [
+            matches!(memory, BarrierMemory::Local | BarrierMemory::Both),
+            matches!(memory, BarrierMemory::Global | BarrierMemory::Both),
+        ];
+        for memory in (0..2).filter(|&memory| orders[memory]) {
+            self.intervals[memory] += 1;
+            for item in self.items.values_mut().filter(|item| !item.known[memory].is_empty()) {
+                self.base[memory].join(&std::mem::take(&mut item.known[memory]));
+            }
+        }
+    }
+
+    fn freed(&mut self, address: u64) {
+        self.bytes.remove(&(address >> 32));
+    }
+
+    fn fence(&mut self, item: [u64; 3], order: Order, scope: Scope, _span: Span) {
+        let item = self.number(item);
+        if matches!(order, Order::Acquire | Order::AcqRel | Order::SeqCst) {
+            let state = self.items.entry(item).or_default();
+            for (known, read) in state.known.iter_mut().zip(&mut state.read) {
+                known.join(&std::mem::take(read));
+            }
+        }
+        if matches!(order, Order::Release | Order::AcqRel | Order::SeqCst) {
+            let fence = self.snapshot(item, scope);
+            self.items.entry(item).or_default().fence = Some(fence);
+        }
+    }
+
+    fn access(&mut self, access: &Access) {
+        // A generic pointer has the tag of its address space in the highest bits.
+        let access = &Access { address: access.address & Space::ADDRESS_MASK, ..*access };
+        let item = self.number(access.item);
+        let begins_in = |&(address, size): &(u64, u64)| access.address.wrapping_sub(address) < size;
+        let is_local = self.local.iter().any(begins_in);
+        let memory = if is_local { LOCAL } else { GLOBAL };
+        // An acquire orders the access itself after what it has read; a release orders what came before it.
+        if access.kind == AccessKind::Load
+            && let Some(atomic) = access.atomic
+        {
+            self.synchronise(access, item, atomic);
+        }
+        let stamp = self.now(item, memory);
+        let atomic = access.atomic.map(|(_, scope)| scope);
+        let event = Event { stamp, item: access.item, span: access.span, atomic };
+        let writes = access.kind == AccessKind::Store;
+        for address in access.address..access.address + access.size {
+            let (object, offset) = (address >> 32, address as u32);
+            let byte = self.bytes.get(&object).and_then(|bytes| bytes.get(&offset)).copied().unwrap_or_default();
+            let races = |earlier: &&Event| {
+                let same_group = earlier.stamp.group == stamp.group;
+                let both_atomic = earlier.atomic.zip(atomic).is_some_and(|(a, b)| includes(a, b, same_group));
+                !both_atomic && !self.is_ordered(&earlier.stamp, &stamp, memory)
+            };
+            let write = byte.write.as_ref().filter(races).copied();
+            let read = byte.reads.iter().flatten().filter(|_| writes).find(races).copied();
+            if let Some(earlier) = write {
+                self.found(earlier, event, is_local, [true, writes], address);
+            } else if let Some(earlier) = read {
+                self.found(earlier, event, is_local, [false, true], address);
+            }
+            let byte = self.bytes.entry(object).or_default().entry(offset).or_default();
+            if writes {
+                byte.write = Some(event);
+            } else {
+                let [newest, other] = byte.reads;
+                let other = if newest.is_some_and(|e| e.stamp.item != item) { newest } else { other };
+                byte.reads = [Some(event), other];
+            }
+        }
+        if writes && let Some(atomic) = access.atomic {
+            self.synchronise(access, item, atomic);
+        }
+    }
+}
