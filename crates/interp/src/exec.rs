@@ -108,6 +108,14 @@ pub struct Shared<'a, O> {
     pub observer: &'a mut O,
 }
 
+impl<O: Observer> Shared<'_, O> {
+    /// Ends the life of private or local memory.
+    pub fn free(&mut self, address: u64) {
+        self.observer.freed(address);
+        self.memory.free(address);
+    }
+}
+
 impl Item {
     /// A work-item at the start of a function. The arguments are the lanes of all parameters, in order.
     pub fn start(&mut self, program: &Program, func: FuncRef, args: &[u64], ids: Option<WorkItemIds>) {
@@ -126,11 +134,8 @@ impl Item {
     }
 
     /// Frees the private memory of a work-item that is abandoned.
-    pub fn release<O: Observer>(&mut self, memory: &mut Memory, observer: &mut O) {
-        for address in self.segments.drain(..) {
-            observer.freed(address);
-            memory.free(address);
-        }
+    pub fn release<O: Observer>(&mut self, shared: &mut Shared<'_, O>) {
+        self.segments.drain(..).for_each(|s| shared.free(s));
         self.frames.clear();
     }
 
@@ -237,10 +242,7 @@ impl Item {
                     let (base, result, segments) = (frame.base, frame.result, frame.segments);
                     // What the function allocated dies with it: an access through a pointer that escaped is then a
                     // fault.
-                    for address in self.segments.drain(segments..) {
-                        shared.observer.freed(address);
-                        shared.memory.free(address);
-                    }
+                    self.segments.drain(segments..).for_each(|s| shared.free(s));
                     self.frames.pop();
                     // Before the registers of the callee are cut off.
                     if let (Some(caller), true) = (self.frames.last(), result != Reg::MAX) {

@@ -200,13 +200,10 @@ impl<'p> Machine<'p> {
         let mut items: Vec<Option<Item>> = Vec::new();
         let result = take_turns(&mut shared, kernel, range, group, &lanes, &options, &mut items, pool);
         for mut item in items.into_iter().flatten() {
-            item.release(shared.memory, shared.observer);
+            item.release(&mut shared);
             pool.push(item);
         }
-        for (address, _) in locals {
-            shared.observer.freed(address);
-            shared.memory.free(address);
-        }
+        locals.into_iter().for_each(|(address, _)| shared.free(address));
         result
     }
 
@@ -280,7 +277,7 @@ impl<'p> Machine<'p> {
                     observer: &mut *observer,
                 };
                 let result = item.run(&mut shared);
-                item.release(&mut self.memory, observer);
+                item.release(&mut shared);
                 [descriptor, local, scratch].into_iter().for_each(|s| self.memory.free(s));
                 // Only after the memory of the group is freed.
                 result?;
