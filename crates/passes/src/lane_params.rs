@@ -172,13 +172,17 @@ impl Scalars {
             }
         }
         renames.apply(func);
+        let mut of_block: FxHashMap<Block, Vec<(usize, u16)>> = FxHashMap::default();
+        for &(b, k, lane) in params {
+            of_block.entry(b).or_default().push((k, lane));
+        }
         // Last: the arguments of back edges have their scalars now.
         for n in 0..func.layout.len() {
             let b = func.layout[n];
             let edges = func.blocks[b].term.edges().len();
             for e in 0..edges {
                 let to = func.blocks[b].term.edges()[e].block;
-                for &(_, k, lane) in params.iter().filter(|p| p.0 == to) {
+                for &(k, lane) in of_block.get(&to).into_iter().flatten() {
                     let arg = func.blocks[b].term.edges()[e].args[k];
                     let scalar = self.lane(func, b, arg, lane);
                     func.blocks[b].term.edges_mut()[e].args[k] = scalar;
