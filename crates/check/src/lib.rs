@@ -4,12 +4,18 @@
 //! What is found here by executing the IR is the reference for checks in compiled code: they must find the same, at
 //! the same lines.
 //!
+//! * [`kind`]: the table of the kinds of findings.
+//! * [`finding`]: a finding, and the report that all outputs are made from.
 //! * [`happens_before`]: what a work-item knows to have happened, as sparse vector clocks.
 //! * [`races`]: data races by OpenCL's memory model, whatever order the interpreter ran in.
 
 #![forbid(unsafe_code)]
 
+pub mod finding;
 pub mod happens_before;
+pub mod kind;
 pub mod races;
 
+pub use finding::{Finding, Report};
+pub use kind::{Kind, Kinds, Severity};
 pub use races::{Party, Race, RaceDetector};
