@@ -5,10 +5,11 @@ use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
 use cloom_ir::{
-    BarrierMemory, BinOp, Block, CastOp, Edge, Entity, FloatCc, FuncRef, Function, Inst, IntCc, Module, Op, Order,
-    Query, RmwOp, Scalar, Scope, Span, StrRef, Term, Type, UnOp, Value, VerifyError,
+    BarrierMemory, BinOp, Block, CastOp, Edge, Entity, Flags, FloatCc, FuncRef, Function, Inst, IntCc, Module, Op,
+    Order, Query, RmwOp, Scalar, Scope, Span, StrRef, Term, Type, UnOp, Value, VerifyError,
 };
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// A register of the running frame.
 pub type Reg = u32;
@@ -29,12 +30,15 @@ pub enum Code {
     Bin {
         op: BinOp,
         ty: Scalar,
+        /// Whether it is promised not to overflow as a signed operation.
+        nsw: bool,
         d: Reg,
         a: Reg,
         b: Reg,
     },
     BinV {
         op: BinOp,
+        nsw: bool,
         l: Lanes,
         d: Reg,
         a: Reg,
@@ -123,6 +127,7 @@ pub enum Code {
     },
     Alloca {
         size: u64,
+        name: Option<Arc<String>>,
         d: Reg,
     },
     PtrAdd {
@@ -291,6 +296,8 @@ pub struct To {
     /// (reconvergence). The wait has the position of an instruction after all others of the loop, and the loop's
     /// nesting depth.
     pub wait: Option<(u32, u32)>,
+    /// How many loops of the function have the target in them, if it is the header of the innermost; else 0.
+    pub loop_depth: u32,
 }
 
 /// A function, decoded.
@@ -300,6 +307,8 @@ pub struct Decoded {
     pub code: Vec<Code>,
     /// The source location of each.
     pub spans: Vec<Span>,
+    /// How many loops each is in.
+    pub loop_depths: Vec<u32>,
     /// The registers of a fresh frame: constants in place, the rest zero.
     pub registers: Vec<u64>,
     /// First register of each parameter, and how many.
@@ -331,14 +340,19 @@ struct Decoder<'f> {
     regs: Vec<Reg>,
     out: Decoded,
     starts: Vec<u32>,
+    loops: Loops,
+    /// The depth of the block that is decoded.
+    depth: u32,
 }
 
 fn decode(func: &Function, collective: &[bool], in_step: bool) -> Decoded {
     if func.is_declaration() {
         return Decoded::default();
     }
-    let mut d =
-        Decoder { func, regs: vec![0; func.values.len()], out: Decoded::default(), starts: vec![0; func.blocks.len()] };
+    let cfg = Cfg::new(func);
+    let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
+    let (regs, starts) = (vec![0; func.values.len()], vec![0; func.blocks.len()]);
+    let mut d = Decoder { func, regs, out: Decoded::default(), starts, loops, depth: 0 };
     // Registers of all values first: an instruction may use a value of a block that comes later in the layout.
     for &b in &func.layout {
         for &p in &func.blocks[b].params {
@@ -352,12 +366,16 @@ fn decode(func: &Function, collective: &[bool], in_step: bool) -> Decoded {
     }
     d.out.params = func.param_values().iter().map(|&v| (d.reg(v), u32::from(func.ty(v).lanes))).collect();
     // Where work-items of a sub-group wait for each other, the one at the lowest position runs first: so blocks must
-    // stand in topological order. Other functions are spared the search for loops.
-    let (blocks, waits) = if in_step { order(func, collective) } else { (func.layout.clone(), FxHashMap::default()) };
+    // stand in topological order.
+    let (blocks, waits) = match in_step {
+        true => order(func, &cfg, &d.loops, collective),
+        false => (func.layout.clone(), FxHashMap::default()),
+    };
     let mut ends = FxHashMap::default();
     // Then the instructions, with the numbers of blocks as targets: the positions of later blocks are not known yet.
     for b in blocks {
         d.starts[b.index()] = d.out.code.len() as u32;
+        d.depth = d.loops.depth(b);
         for &i in &func.blocks[b].insts {
             d.inst(i);
         }
@@ -417,10 +435,7 @@ type Waits = FxHashMap<(Block, Block), (Block, u32)>;
 
 /// The blocks in a topological order in which loops are contiguous: from a later block, an earlier one is reached only
 /// by a back edge.
-fn order(func: &Function, collective: &[bool]) -> (Vec<Block>, Waits) {
-    let cfg = Cfg::new(func);
-    let dom = DomTree::new(func, &cfg);
-    let loops = Loops::new(func, &cfg, &dom);
+fn order(func: &Function, cfg: &Cfg, loops: &Loops, collective: &[bool]) -> (Vec<Block>, Waits) {
     let key = |&b: &Block| {
         // Headers from the outermost loop in, then the block itself.
         let mut path = vec![cfg.rpo_index(b)];
@@ -490,6 +505,7 @@ impl Decoder<'_> {
     fn emit(&mut self, code: Code, span: Span) {
         self.out.code.push(code);
         self.out.spans.push(span);
+        self.out.loop_depths.push(self.depth);
     }
 
     fn inst(&mut self, inst: Inst) {
@@ -500,6 +516,7 @@ impl Decoder<'_> {
         let l = |i: usize| self.lanes(data.args[i]);
         let rn = data.result.map_or(1, |r| self.lanes(r).n);
         let result_ty = data.result.map_or(Scalar::I64, |r| self.lanes(r).ty);
+        let nsw = data.flags.contains(Flags::NSW);
         let code = match &data.op {
             // Positions in this order decide which work-items of a sub-group run first.
             Op::Fence { scope: Scope::SubGroup, .. } => {
@@ -510,8 +527,8 @@ impl Decoder<'_> {
             Op::Const(_) | Op::Iota | Op::Prefetch => return,
             Op::Unary(op) => Code::Un { op: *op, l: l(0), d, a },
             // Most operations are of scalars: their instruction has no loop over lanes.
-            Op::Binary(op) if rn == 1 => Code::Bin { op: *op, ty: l(0).ty, d, a, b },
-            Op::Binary(op) => Code::BinV { op: *op, l: l(0), d, a, b },
+            Op::Binary(op) if rn == 1 => Code::Bin { op: *op, ty: l(0).ty, nsw, d, a, b },
+            Op::Binary(op) => Code::BinV { op: *op, nsw, l: l(0), d, a, b },
             Op::Fma => Code::Fma { l: l(0), d, a, b, c },
             Op::Icmp(cc) => Code::Icmp { cc: *cc, l: l(0), d, a, b },
             Op::Fcmp(cc) => Code::Fcmp { cc: *cc, l: l(0), d, a, b },
@@ -531,7 +548,7 @@ impl Decoder<'_> {
             }
             Op::Splat => Code::Pick { d, from: std::iter::repeat_n(a, rn as usize).collect() },
             Op::Build => Code::Pick { d, from: data.args.iter().map(|&v| self.reg(v)).collect() },
-            Op::Alloca { size, .. } => Code::Alloca { size: *size, d },
+            Op::Alloca { size, name, .. } => Code::Alloca { size: *size, name: name.clone(), d },
             Op::PtrAdd => Code::PtrAdd { n: rn, d, a, b },
             Op::Load { align } => Code::Load { l: Lanes { ty: result_ty, n: rn }, align: *align, d, a },
             Op::Store { align } => Code::Store { l: l(1), align: *align, a, b },
@@ -596,7 +613,9 @@ impl Decoder<'_> {
         let mut written: Vec<Reg> = moves.iter().map(|m| m.0).collect();
         written.sort_unstable();
         let overlap = moves.iter().any(|m| written.binary_search(&m.1).is_ok());
-        To { pc: e.block.index() as u32, moves: moves.into(), overlap, block: e.block, wait: None }
+        let innermost = self.loops.innermost(e.block).map(|l| &self.loops.loops[l]);
+        let loop_depth = innermost.filter(|l| l.header == e.block).map_or(0, |l| l.depth);
+        To { pc: e.block.index() as u32, moves: moves.into(), overlap, block: e.block, wait: None, loop_depth }
     }
 
     fn term(&mut self, block: Block) {

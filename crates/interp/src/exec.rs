@@ -1,11 +1,14 @@
 //! Runs one work-item (or one work-group function) until it ends or waits at a barrier. Its whole state is data, so
 //! that the work-items of a group can take turns.
 
+use crate::access::bits;
 use crate::code::{Code, Collective, Decoded, Lanes, Program, Reg, To};
+use crate::definedness::{Definedness, Undefined};
 use crate::fault::{Fault, FaultKind};
+use crate::iterations::Iterations;
 use crate::memory::Memory;
-use crate::observe::{Access, AccessKind, Observer, Printed};
-use cloom_ir::{BinOp, CastOp, Entity, FuncRef, Order, Query, RmwOp, Scalar, Scope, Span, Type, abi, eval};
+use crate::observe::{Observer, Point};
+use cloom_ir::{BinOp, CastOp, Entity, FuncRef, Query, Scalar, Span, eval};
 
 /// The ids of a work-item in its range.
 #[derive(Clone, Debug, Default)]
@@ -68,6 +71,10 @@ struct Frame {
     result: Reg,
     /// How many of the work-item's segments are older than this frame.
     segments: usize,
+    /// How many of the loops that it is in are around the call.
+    loops: usize,
+    /// What the observer calls the calls that it is in.
+    calls: u32,
 }
 
 /// The state of a work-item.
@@ -75,6 +82,10 @@ struct Frame {
 pub struct Item {
     frames: Vec<Frame>,
     registers: Vec<u64>,
+    /// Of which bits of the registers are defined; empty unless the observer follows values.
+    defined: Definedness,
+    /// The loops that it is in, if the observer follows values.
+    iterations: Iterations,
     /// Private memory, oldest first.
     segments: Vec<u64>,
     /// It waits at a back edge: the position, and the loop's nesting depth.
@@ -102,8 +113,10 @@ pub struct Shared<'a, O> {
     pub memory: &'a mut Memory,
     /// Address of each global; those in local memory change from group to group.
     pub globals: &'a [u64],
-    /// How many more instructions may run.
+    /// How many more instructions may run,
     pub fuel: &'a mut u64,
+    /// and in one turn of a work-item.
+    pub turn: u64,
     /// Who watches.
     pub observer: &'a mut O,
 }
@@ -130,7 +143,9 @@ impl Item {
                 *slot = args.next().copied().unwrap_or(0);
             }
         }
-        self.frames.push(Frame { func, pc: 0, base: 0, result: Reg::MAX, segments: 0 });
+        self.defined.clear();
+        self.iterations.truncate(0);
+        self.frames.push(Frame { func, pc: 0, base: 0, result: Reg::MAX, segments: 0, loops: 0, calls: 0 });
     }
 
     /// Frees the private memory of a work-item that is abandoned.
@@ -180,6 +195,27 @@ impl Item {
         }
     }
 
+    /// The point at which it waits at a barrier, and its position there: the calls that it is in and the iterations of
+    /// all loops around them.
+    pub(crate) fn meeting(&self, program: &Program) -> (Point, Vec<u64>) {
+        let (mut position, mut point) = (Vec::new(), Point::default());
+        for frame in &self.frames {
+            let func = &program.funcs[frame.func.index()];
+            // The instruction after the call or the barrier is the next one.
+            let pc = frame.pc.saturating_sub(1);
+            let depth = func.loop_depths.get(pc).copied().unwrap_or(0);
+            position.push(pc as u64);
+            position.extend(self.iterations.rounds(frame.loops, depth));
+            point = Point {
+                item: self.ids.as_ref().map_or([0; 3], |ids| ids.global_id),
+                span: func.spans.get(pc).copied().unwrap_or(Span::NONE),
+                calls: frame.calls,
+                iteration: self.iterations.innermost(frame.loops, depth),
+            };
+        }
+        (point, position)
+    }
+
     fn fault<O>(&self, shared: &Shared<'_, O>, kind: FaultKind) -> Fault {
         let item = self.ids.as_ref().map_or([0; 3], |p| p.global_id);
         let Some(frame) = self.frames.last() else { return Fault { item, ..kind.into() } };
@@ -197,6 +233,10 @@ impl Item {
 
     fn steps<O: Observer>(&mut self, shared: &mut Shared<'_, O>) -> Result<Stop, FaultKind> {
         let program = shared.program;
+        let least = shared.fuel.saturating_sub(shared.turn);
+        if O::FOLLOWS_VALUES {
+            self.defined.grow(self.registers.len());
+        }
         loop {
             let calls = self.frames.len();
             let Some(frame) = self.frames.last_mut() else { break };
@@ -206,11 +246,19 @@ impl Item {
                 return Err(FaultKind::NoBody(program.module.funcs[frame.func].name.clone()));
             }
             // The registers of the running frame are a slice, so that an instruction adds no base to their numbers.
+            let at = Point {
+                item: self.ids.as_ref().map_or([0; 3], |p| p.global_id),
+                calls: frame.calls,
+                ..Point::default()
+            };
             let mut run = Running {
                 r: &mut self.registers[frame.base..],
-                item: self.ids.as_ref().map_or([0; 3], |p| p.global_id),
-                span: Span::NONE,
+                defined: self.defined.frame(frame.base),
+                iterations: &mut self.iterations,
+                at,
                 frame: (frame.func, calls),
+                loops: frame.loops,
+                least,
                 shared,
             };
             match run.straight(func, &mut frame.pc, self.ids.as_ref(), &mut self.segments)? {
@@ -230,16 +278,28 @@ impl Item {
                     // The callee's frame lies behind the caller's. The arguments are copied within one list of
                     // registers.
                     let decoded = &program.funcs[callee.index()];
+                    let (mut loops, mut within) = (0, 0);
+                    if O::FOLLOWS_VALUES {
+                        let call = frame.pc - 1;
+                        let depth = func.loop_depths[call];
+                        let iteration = self.iterations.innermost(frame.loops, depth);
+                        within = shared.observer.call(callee, &Point { span: func.spans[call], iteration, ..at });
+                        loops = self.iterations.enter(frame.loops, depth);
+                        self.defined.grow(base + decoded.registers.len());
+                    }
                     self.registers.extend_from_slice(&decoded.registers);
                     for (&(a, n), &(p, _)) in args.iter().zip(&decoded.params) {
                         let a = from + a as usize;
                         self.registers.copy_within(a..a + n as usize, base + p as usize);
+                        if O::FOLLOWS_VALUES {
+                            self.defined.copy_within(a..a + n as usize, base + p as usize);
+                        }
                     }
                     let segments = self.segments.len();
-                    self.frames.push(Frame { func: callee, pc: 0, base, result: d, segments });
+                    self.frames.push(Frame { func: callee, pc: 0, base, result: d, segments, loops, calls: within });
                 }
                 Event::Return(a, n) => {
-                    let (base, result, segments) = (frame.base, frame.result, frame.segments);
+                    let (base, result, segments, loops) = (frame.base, frame.result, frame.segments, frame.loops);
                     // What the function allocated dies with it: an access through a pointer that escaped is then a
                     // fault.
                     self.segments.drain(segments..).for_each(|s| shared.free(s));
@@ -248,8 +308,15 @@ impl Item {
                     if let (Some(caller), true) = (self.frames.last(), result != Reg::MAX) {
                         let a = base + a as usize;
                         self.registers.copy_within(a..a + n as usize, caller.base + result as usize);
+                        if O::FOLLOWS_VALUES {
+                            self.defined.copy_within(a..a + n as usize, caller.base + result as usize);
+                        }
                     }
                     self.registers.truncate(base);
+                    if O::FOLLOWS_VALUES {
+                        self.defined.truncate(base);
+                        self.iterations.truncate(loops);
+                    }
                 }
             }
         }
@@ -268,28 +335,36 @@ enum Event<'c> {
     Return(Reg, u32),
 }
 
-struct Running<'r, 's, O> {
-    r: &'r mut [u64],
-    item: [u64; 3],
-    span: Span,
+/// A work-item that runs in one frame.
+pub(crate) struct Running<'r, 's, O> {
+    pub r: &'r mut [u64],
+    /// Which bits of the registers are defined; empty unless the observer follows values.
+    pub defined: &'r mut [Undefined],
+    iterations: &'r mut Iterations,
+    /// The point that it has reached. The span is looked up for what is told to the observer only.
+    pub at: Point,
     /// The function, and how many calls deep it is.
     frame: (FuncRef, usize),
-    shared: &'r mut Shared<'s, O>,
+    /// Where its loops begin.
+    loops: usize,
+    /// The budget at which this turn is too long.
+    least: u64,
+    pub shared: &'r mut Shared<'s, O>,
 }
 
 impl<O: Observer> Running<'_, '_, O> {
     #[inline]
-    fn get(&self, r: Reg) -> u64 {
+    pub fn get(&self, r: Reg) -> u64 {
         self.r[r as usize]
     }
 
     #[inline]
-    fn set(&mut self, r: Reg, bits: u64) {
+    pub fn set(&mut self, r: Reg, bits: u64) {
         self.r[r as usize] = bits;
     }
 
     /// The lanes of a mask.
-    fn mask(&self, r: Reg, n: u32) -> &[u64] {
+    pub fn mask(&self, r: Reg, n: u32) -> &[u64] {
         &self.r[r as usize..(r + n) as usize]
     }
 
@@ -303,9 +378,16 @@ impl<O: Observer> Running<'_, '_, O> {
     }
 
     #[inline]
-    fn go(&mut self, pc: &mut usize, to: &To) {
-        if to.pc as usize <= *pc {
+    fn go(&mut self, func: &Decoded, pc: &mut usize, to: &To) {
+        let goes_back = to.pc as usize <= *pc;
+        if goes_back {
             self.shared.observer.back_edge(self.frame.0, to.block, self.frame.1);
+        }
+        if O::FOLLOWS_VALUES {
+            if to.loop_depth > 0 {
+                self.iterations.edge(self.loops, to, func.spans[to.pc as usize], goes_back);
+            }
+            self.move_definedness(to);
         }
         if to.overlap {
             let old: Vec<u64> = to.moves.iter().map(|m| self.r[m.1 as usize]).collect();
@@ -320,8 +402,12 @@ impl<O: Observer> Running<'_, '_, O> {
         *pc = to.pc as usize;
     }
 
-    fn spend(&mut self, amount: u64) -> Result<(), FaultKind> {
+    pub fn spend(&mut self, amount: u64) -> Result<(), FaultKind> {
         match self.shared.fuel.checked_sub(amount) {
+            Some(rest) if rest < self.least => {
+                let (head, rounds) = self.iterations.most().unwrap_or_default();
+                Err(FaultKind::Endless { head, rounds })
+            }
             Some(rest) => {
                 *self.shared.fuel = rest;
                 Ok(())
@@ -347,8 +433,13 @@ impl<O: Observer> Running<'_, '_, O> {
             // Where the straight-line run began: its instructions are charged to the budget together.
             let begin = *pc;
             let to = loop {
+                if O::FOLLOWS_VALUES {
+                    self.at.span = func.spans[*pc];
+                    self.at.iteration = self.iterations.innermost(self.loops, func.loop_depths[*pc]);
+                    self.define(&func.code[*pc]);
+                }
                 match &func.code[*pc] {
-                    Code::Bin { op, ty, d, a, b } => {
+                    Code::Bin { op, ty, d, a, b, .. } => {
                         let (a, b) = (self.get(*a), self.get(*b));
                         // The commonest operations here; all others in [`cloom_ir::eval`].
                         let x = match (op, ty) {
@@ -358,7 +449,7 @@ impl<O: Observer> Running<'_, '_, O> {
                         };
                         self.set(*d, x);
                     }
-                    Code::BinV { op, l, d, a, b } => {
+                    Code::BinV { op, l, d, a, b, .. } => {
                         self.map(l.n, *d, |r, i| eval::binary(*op, l.ty, r[(a + i) as usize], r[(b + i) as usize]));
                     }
                     Code::Un { op, l, d, a } => {
@@ -376,7 +467,7 @@ impl<O: Observer> Running<'_, '_, O> {
                     Code::Cast { op, l, to, d, a } => {
                         self.map(l.n, *d, |r, i| eval::cast(*op, l.ty, *to, r[(a + i) as usize]));
                     }
-                    Code::Bitcast { from, to, d, a } => self.bitcast(*from, *to, *d, *a),
+                    Code::Bitcast { from, to, d, a } => bitcast(self.r, *from, *to, *d, *a),
                     Code::Select { n, cond_lanes, d, a, b, c } => self.map(*n, *d, |r, i| {
                         let cond = r[(if *cond_lanes { a + i } else { *a }) as usize];
                         r[(if cond != 0 { b + i } else { c + i }) as usize]
@@ -403,9 +494,12 @@ impl<O: Observer> Running<'_, '_, O> {
                         self.set(*d, bits);
                     }
                     Code::Pick { d, from } => self.map(from.len() as u32, *d, |r, i| r[from[i as usize] as usize]),
-                    Code::Alloca { size, d } => {
+                    Code::Alloca { size, name, d } => {
                         let address = self.shared.memory.allocate(*size)?;
                         segments.push(address);
+                        if O::FOLLOWS_VALUES {
+                            self.shared.observer.variable(address, *size, name.as_ref(), &self.at);
+                        }
                         self.set(*d, address);
                     }
                     Code::PtrAdd { n, d, a, b } => {
@@ -450,14 +544,16 @@ impl<O: Observer> Running<'_, '_, O> {
                     memory => {
                         // Looked up for accesses only, which tell it to the observer. A fault takes its position from
                         // the frame's `pc`.
-                        self.span = func.spans[*pc];
-                        self.memory(memory)?;
+                        self.at.span = func.spans[*pc];
+                        if let Err(fault) = self.memory(memory) {
+                            self.go_on_after(&fault, memory)?;
+                        }
                     }
                 }
                 *pc += 1;
             };
             self.spend((*pc - begin) as u64 + 1)?;
-            self.go(pc, to);
+            self.go(func, pc, to);
             // After the copies of the edge and with `pc` at the header: when the wait is over, the work-item goes on
             // there.
             if let (Some((at, depth)), true) = (to.wait, ids.is_some()) {
@@ -465,213 +561,24 @@ impl<O: Observer> Running<'_, '_, O> {
             }
         }
     }
-
-    fn bitcast(&mut self, from: Lanes, to: Lanes, d: Reg, a: Reg) {
-        if from.n == to.n {
-            return self.map(to.n, d, |r, i| eval::cast(CastOp::Bitcast, from.ty, to.ty, r[(a + i) as usize]));
-        }
-        let size = from.ty.bytes() as usize;
-        // As in memory: lane 0 has the lowest bytes.
-        let mut bytes = Vec::with_capacity(size * from.n as usize);
-        for i in 0..from.n {
-            bytes.extend_from_slice(&self.get(a + i).to_le_bytes()[..size]);
-        }
-        let size = to.ty.bytes() as usize;
-        for (i, lane) in (0..to.n).zip(bytes.chunks(size)) {
-            self.set(d + i, bits(lane));
-        }
-    }
-
-    fn access(&self, kind: AccessKind, address: u64, size: u64) -> Access {
-        Access { kind, atomic: None, address, size, item: self.item, span: self.span }
-    }
-
-    #[inline]
-    fn check_align(address: u64, align: u32) -> Result<(), FaultKind> {
-        if address & u64::from(align - 1) == 0 { Ok(()) } else { Err(FaultKind::Misaligned { address, align }) }
-    }
-
-    /// Bits of one lane in memory.
-    fn read(&mut self, ty: Scalar, address: u64, atomic: Option<(Order, Scope)>) -> Result<u64, FaultKind> {
-        let size = u64::from(ty.bytes());
-        let (bytes, written) = self.shared.memory.read(address, size)?;
-        let x = bits(bytes);
-        let access = Access { atomic, ..self.access(AccessKind::Load, address, size) };
-        self.shared.observer.access(&access);
-        if !written {
-            self.shared.observer.uninitialised(&access);
-        }
-        Ok(x)
-    }
-
-    fn write(&mut self, ty: Scalar, address: u64, x: u64, atomic: Option<(Order, Scope)>) -> Result<(), FaultKind> {
-        let size = ty.bytes() as usize;
-        self.shared.memory.write(address, size as u64)?.copy_from_slice(&x.to_le_bytes()[..size]);
-        let access = Access { atomic, ..self.access(AccessKind::Store, address, size as u64) };
-        self.shared.observer.access(&access);
-        Ok(())
-    }
-
-    /// The address of a lane of a masked access: `a` has one address for all lanes, or `apart` one for each.
-    fn lane_address(&self, l: Lanes, align: u32, apart: bool, a: Reg, lane: u32) -> Result<u64, FaultKind> {
-        // The alignment of a consecutive access is that of its first lane, also if that is off.
-        let (first, offset) = if apart { (self.get(a + lane), 0) } else { (self.get(a), lane * l.ty.bytes()) };
-        Self::check_align(first, align)?;
-        Ok(first.wrapping_add(u64::from(offset)))
-    }
-
-    fn memory(&mut self, code: &Code) -> Result<(), FaultKind> {
-        match *code {
-            Code::Load { l, align, d, a } => {
-                let address = self.get(a);
-                Self::check_align(address, align)?;
-                let size = u64::from(l.ty.bytes());
-                let (bytes, written) = self.shared.memory.read(address, size * u64::from(l.n))?;
-                for (slot, lane) in self.r[d as usize..].iter_mut().zip(bytes.chunks(size as usize)) {
-                    *slot = bits(lane);
-                }
-                let access = self.access(AccessKind::Load, address, size * u64::from(l.n));
-                self.shared.observer.access(&access);
-                if !written {
-                    self.shared.observer.uninitialised(&access);
-                }
-            }
-            Code::Store { l, align, a, b } => {
-                let address = self.get(a);
-                Self::check_align(address, align)?;
-                let size = l.ty.bytes() as usize;
-                let bytes = self.shared.memory.write(address, size as u64 * u64::from(l.n))?;
-                for (lane, x) in bytes.chunks_mut(size).zip(&self.r[b as usize..]) {
-                    lane.copy_from_slice(&x.to_le_bytes()[..size]);
-                }
-                let access = self.access(AccessKind::Store, address, size as u64 * u64::from(l.n));
-                self.shared.observer.access(&access);
-            }
-            // Lanes that are off touch nothing: their addresses may be anything.
-            Code::LoadLanes { l, align, apart, d, a, b } => {
-                for lane in 0..l.n {
-                    let mut x = 0;
-                    if self.get(b + lane) != 0 {
-                        let address = self.lane_address(l, align, apart, a, lane)?;
-                        x = self.read(l.ty, address, None)?;
-                    }
-                    self.set(d + lane, x);
-                }
-            }
-            Code::StoreLanes { l, align, apart, a, b, c } => {
-                for lane in 0..l.n {
-                    if self.get(c + lane) != 0 {
-                        let address = self.lane_address(l, align, apart, a, lane)?;
-                        self.write(l.ty, address, self.get(b + lane), None)?;
-                    }
-                }
-            }
-            Code::MemCopy { size, align, a, b } => {
-                let (to, from) = (self.get(a), self.get(b));
-                Self::check_align(to, align)?;
-                Self::check_align(from, align)?;
-                // One instruction may copy gigabytes: the budget counts sixteen bytes as one instruction.
-                self.spend(size / 16)?;
-                let load = self.access(AccessKind::Load, from, size);
-                let store = self.access(AccessKind::Store, to, size);
-                if size > 0 {
-                    // Copies keep unwritten bytes unwritten, and their use is reported: padding is copied too.
-                    self.shared.memory.copy(to, from, size)?;
-                    self.shared.observer.access(&load);
-                    self.shared.observer.access(&store);
-                }
-            }
-            Code::MemSet { size, byte, align, a } => {
-                let address = self.get(a);
-                Self::check_align(address, align)?;
-                self.spend(size / 16)?;
-                if size > 0 {
-                    self.shared.memory.write(address, size)?.fill(byte);
-                    let access = self.access(AccessKind::Store, address, size);
-                    self.shared.observer.access(&access);
-                }
-            }
-            // Atomic because no other work-item has a turn between the two accesses.
-            Code::Rmw { op, atomic, ty, d, a, b } => {
-                let (address, x) = (self.get(a), self.get(b));
-                Self::check_align(address, ty.bytes())?;
-                let old = self.read(ty, address, Some(atomic))?;
-                self.write(ty, address, combine(op, ty, old, x), Some(atomic))?;
-                self.set(d, old);
-            }
-            Code::CmpXchg { atomic, ty, d, a, b, c } => {
-                let (address, expected, new) = (self.get(a), self.get(b), self.get(c));
-                Self::check_align(address, ty.bytes())?;
-                let old = self.read(ty, address, Some(atomic))?;
-                let x = if old == expected { new } else { old };
-                self.write(ty, address, x, Some(atomic))?;
-                self.set(d, old);
-            }
-            Code::AtomicLoad { atomic, ty, d, a } => {
-                let address = self.get(a);
-                Self::check_align(address, ty.bytes())?;
-                let x = self.read(ty, address, Some(atomic))?;
-                self.set(d, x);
-            }
-            Code::AtomicStore { atomic, ty, a, b } => {
-                let (address, x) = (self.get(a), self.get(b));
-                Self::check_align(address, ty.bytes())?;
-                self.write(ty, address, x, Some(atomic))?;
-            }
-            Code::Fence { order, scope } => self.shared.observer.fence(self.item, order, scope, self.span),
-            Code::Printf { format, item, ref args } => {
-                let printed = Printed { format, item: self.get(item), args: self.pack(args) };
-                self.shared.observer.printf(printed);
-            }
-            Code::DeviceCall => return Err(FaultKind::NoLauncher),
-            Code::Sample => return Err(FaultKind::NoTextures),
-            // The other instructions are executed in the main loop.
-            _ => return Err(FaultKind::Unreachable),
-        }
-        Ok(())
-    }
-
-    /// The block of arguments of a printf.
-    fn pack(&self, args: &[(Reg, Type)]) -> Vec<u8> {
-        let (offsets, size) = abi::printf_layout(args.iter().map(|a| a.1));
-        let mut block = vec![0; size as usize];
-        for (&(r, ty), at) in args.iter().zip(offsets) {
-            let size = ty.scalar.bytes() as usize;
-            for i in 0..usize::from(ty.lanes) {
-                let at = at as usize + i * size;
-                block[at..at + size].copy_from_slice(&self.r[r as usize + i].to_le_bytes()[..size]);
-            }
-        }
-        block
-    }
 }
 
-/// A lane from its bytes.
-#[inline]
-fn bits(bytes: &[u8]) -> u64 {
-    match *bytes {
-        [a, b, c, d] => u64::from(u32::from_le_bytes([a, b, c, d])),
-        [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
-        [a] => u64::from(a),
-        _ => bytes.iter().rev().fold(0, |x, &b| x << 8 | u64::from(b)),
+/// Copies the bytes of some registers to others of another size.
+pub(crate) fn bitcast(r: &mut [u64], from: Lanes, to: Lanes, d: Reg, a: Reg) {
+    if from.n == to.n {
+        for i in 0..to.n {
+            r[(d + i) as usize] = eval::cast(CastOp::Bitcast, from.ty, to.ty, r[(a + i) as usize]);
+        }
+        return;
     }
-}
-
-fn combine(op: RmwOp, ty: Scalar, old: u64, x: u64) -> u64 {
-    let op = match op {
-        RmwOp::Xchg => return x,
-        RmwOp::Add => BinOp::Add,
-        RmwOp::Sub => BinOp::Sub,
-        RmwOp::And => BinOp::And,
-        RmwOp::Or => BinOp::Or,
-        RmwOp::Xor => BinOp::Xor,
-        RmwOp::Smin => BinOp::Smin,
-        RmwOp::Smax => BinOp::Smax,
-        RmwOp::Umin => BinOp::Umin,
-        RmwOp::Umax => BinOp::Umax,
-        RmwOp::Fadd => BinOp::Fadd,
-        RmwOp::Fmin => BinOp::Fmin,
-        RmwOp::Fmax => BinOp::Fmax,
-    };
-    eval::binary(op, ty, old, x)
+    let size = from.ty.bytes() as usize;
+    // As in memory: lane 0 has the lowest bytes.
+    let mut bytes = Vec::with_capacity(size * from.n as usize);
+    for lane in &r[a as usize..(a + from.n) as usize] {
+        bytes.extend_from_slice(&lane.to_le_bytes()[..size]);
+    }
+    let size = to.ty.bytes() as usize;
+    for (lane, bytes) in r[d as usize..].iter_mut().zip(bytes.chunks(size)).take(to.n as usize) {
+        *lane = bits(bytes);
+    }
 }

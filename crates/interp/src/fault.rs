@@ -29,9 +29,17 @@ impl From<FaultKind> for Fault {
 /// What happened.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FaultKind {
-    /// An access to no object: null, an invented address, or freed memory.
+    /// An access to no object: null, or an invented address.
     #[error("an access of {size} bytes at {address:#x}, where nothing is")]
     NoObject {
+        /// Where.
+        address: u64,
+        /// How much.
+        size: u64,
+    },
+    /// An access to memory whose lifetime has ended.
+    #[error("an access of {size} bytes at {address:#x}, where an object has been")]
+    Ended {
         /// Where.
         address: u64,
         /// How much.
@@ -40,8 +48,8 @@ pub enum FaultKind {
     /// An access that leaves its object.
     #[error("an access of {size} bytes at offset {offset} of an object of {object} bytes")]
     OutOfBounds {
-        /// Offset in the object; wraps to a large number for an access before it.
-        offset: u64,
+        /// Offset from the start of the object; negative for an access before it.
+        offset: i64,
         /// How much.
         size: u64,
         /// Bytes of the object.
@@ -66,6 +74,14 @@ pub enum FaultKind {
     /// Some work-items of a group ended while others wait at a barrier, where options forbid it.
     #[error("work-items of one group ended while others wait at a barrier")]
     BarrierAfterReturn,
+    /// More instructions of one work-item between two barriers than allowed.
+    #[error("a loop went round {rounds} times and has not ended")]
+    Endless {
+        /// The start of the loop, unless there is none.
+        head: Span,
+        /// How many times it went round.
+        rounds: u64,
+    },
     /// More instructions than allowed.
     #[error("the limit of instructions is reached")]
     Fuel,

@@ -5,7 +5,7 @@ use crate::code::{Code, Program};
 use crate::exec::{Item, Shared, Stop, WorkItemIds};
 use crate::fault::{Fault, FaultKind};
 use crate::memory::Memory;
-use crate::observe::Observer;
+use crate::observe::{Divergence, Observer};
 use crate::subgroup;
 use cloom_ir::abi::{CpuLaunch, NdRange};
 use cloom_ir::{BarrierMemory, Entity, FuncRef, Function, KernelMeta, ParamKind, Space, abi};
@@ -27,8 +27,10 @@ pub enum Arg {
 pub struct Options {
     /// Bytes of memory, at most.
     pub memory: u64,
-    /// Instructions of a launch, at most.
+    /// Instructions of a launch, at most,
     pub fuel: u64,
+    /// and of one work-item between two barriers.
+    pub turn: u64,
     /// The content of unwritten memory. Runs with different ones must agree.
     pub canary: u8,
     /// Shuffles the order of the work-items between barriers, unless 0.
@@ -47,6 +49,7 @@ impl Default for Options {
         Self {
             memory: 1 << 30,
             fuel: 2_000_000_000,
+            turn: u64::MAX,
             canary: 0xa5,
             order_seed: 0,
             strict_barriers: false,
@@ -80,7 +83,8 @@ pub struct Machine<'p> {
     program: &'p Program,
     /// All memory; buffers are segments of it.
     pub memory: Memory,
-    globals: Vec<u64>,
+    /// The address of each global of the module; those in local memory are of the group that runs.
+    pub globals: Vec<u64>,
     options: Options,
 }
 
@@ -99,6 +103,7 @@ impl<'p> Machine<'p> {
             let bytes = memory.write(address, g.size)?;
             bytes.fill(0);
             bytes[..g.init.len()].copy_from_slice(&g.init);
+            memory.share(address);
             globals.push(address);
         }
         // Now each global has its address. Constants are protected after their bytes are written.
@@ -195,7 +200,8 @@ impl<'p> Machine<'p> {
             }
         }
         let (program, options) = (self.program, self.options);
-        let mut shared = Shared { program, memory: &mut self.memory, globals: &self.globals, fuel, observer };
+        let turn = options.turn;
+        let mut shared = Shared { program, memory: &mut self.memory, globals: &self.globals, fuel, turn, observer };
         shared.observer.group(group, &locals);
         let mut items: Vec<Option<Item>> = Vec::new();
         let result = take_turns(&mut shared, kernel, range, group, &lanes, &options, &mut items, pool);
@@ -274,6 +280,7 @@ impl<'p> Machine<'p> {
                     memory: &mut self.memory,
                     globals: &self.globals,
                     fuel: &mut fuel,
+                    turn: u64::MAX,
                     observer: &mut *observer,
                 };
                 let result = item.run(&mut shared);
@@ -456,7 +463,14 @@ fn take_turns<O: Observer>(
         // Nobody waits: all have ended.
         let Some((func, pc)) = barrier else { return Ok(()) };
         let span = shared.program.funcs[func.index()].spans[pc];
-        if diverged || (ended && strict) {
+        let mut goes_on = false;
+        if O::FOLLOWS_VALUES
+            && let Some(found) = divergence(items, shared.program, |i| work_item_ids(range, group, size, i, options))
+        {
+            diverged |= found.other.is_some();
+            goes_on = shared.observer.diverged(&found);
+        }
+        if !goes_on && (diverged || (ended && strict)) {
             let kind = if diverged { FaultKind::BarrierDivergence } else { FaultKind::BarrierAfterReturn };
             let name = shared.program.module.funcs[func].name.clone();
             return Err(Fault {
@@ -472,6 +486,19 @@ fn take_turns<O: Observer>(
         };
         shared.observer.barrier(group, memory, span);
     }
+}
+
+/// Two work-items that do not meet at a barrier: the first one that waits, and one that has ended, waits elsewhere or in
+/// another iteration of a loop.
+fn divergence(items: &[Option<Item>], program: &Program, ids: impl Fn(u64) -> WorkItemIds) -> Option<Divergence> {
+    let (waits, position) = items.iter().flatten().next()?.meeting(program);
+    for (i, item) in (0..).zip(items) {
+        let other = item.as_ref().map(|item| item.meeting(program));
+        if other.as_ref().is_none_or(|o| o.1 != position) {
+            return Some(Divergence { waits, other: other.map(|o| o.0), other_item: ids(i).global_id });
+        }
+    }
+    None
 }
 
 /// The work-item that runs next. When none is ready, pending collective operations of sub-groups are executed, which

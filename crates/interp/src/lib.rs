@@ -9,14 +9,20 @@
 //! * [`memory`]: segments with integer addresses, so that pointers can be stored.
 //! * [`code`]: functions decoded once into a compact form.
 //! * [`exec`]: runs one work-item until it ends or waits at a barrier. No recursion: its state is data.
+//! * `access`: the instructions that touch memory.
+//! * `definedness`: which bits of values come from unwritten memory.
+//! * `iterations`: in which iteration of its loops a work-item is.
 //! * [`launch`]: groups of work-items with barriers, and work-group functions.
 //! * [`observe`]: hooks for checkers and tests.
 
 #![forbid(unsafe_code)]
 
+mod access;
 pub mod code;
+mod definedness;
 pub mod exec;
 pub mod fault;
+mod iterations;
 pub mod launch;
 pub mod memory;
 pub mod observe;
@@ -26,4 +32,4 @@ pub use cloom_ir::abi::NdRange;
 pub use code::Program;
 pub use fault::{Fault, FaultKind};
 pub use launch::{Arg, Machine, Options, WorkGroupLayout};
-pub use observe::{Access, AccessKind, Observer, Printed};
+pub use observe::{Access, AccessKind, Arithmetic, Divergence, Observer, Point, Printed, Use};

@@ -11,8 +11,12 @@ use cloom_ir::Space;
 #[derive(Default)]
 struct Segment {
     data: Vec<u8>,
-    /// Which bytes were written; empty if all count as written.
-    written: Vec<bool>,
+    /// The bits of each byte that no defined value was written to; empty if all are defined.
+    undefined: Vec<u8>,
+    /// For each byte where its undefined bits come from: 0 if it was never written. Empty if that is so for all bytes.
+    origins: Vec<u32>,
+    /// Whether other groups or the host see what is stored here.
+    shared: bool,
     generation: u32,
     live: bool,
     read_only: bool,
@@ -65,19 +69,26 @@ impl Memory {
         let s = &mut self.segments[slot as usize];
         s.data.clear();
         s.data.resize(size as usize, self.canary);
-        s.written.clear();
-        s.written.resize(size as usize, false);
-        (s.live, s.read_only) = (true, false);
+        s.undefined.clear();
+        s.undefined.resize(size as usize, 0xff);
+        s.origins.clear();
+        (s.live, s.read_only, s.shared) = (true, false, false);
         Ok((u64::from(s.generation) << SLOT_BITS | u64::from(slot)) << 32)
     }
 
-    /// A segment with these bytes.
+    /// A segment with these bytes, which other groups and the host see.
     pub fn allocate_with(&mut self, bytes: &[u8]) -> Result<u64, FaultKind> {
         let address = self.allocate(bytes.len() as u64)?;
-        let s = &mut self.segments[split(address).0 as usize];
-        s.data.copy_from_slice(bytes);
-        s.written.clear();
+        self.segments[split(address).0 as usize].data.copy_from_slice(bytes);
+        self.share(address);
         Ok(address)
+    }
+
+    /// Other groups and the host see a segment, all bytes of which are defined.
+    pub fn share(&mut self, address: u64) {
+        let s = &mut self.segments[split(address).0 as usize];
+        s.undefined.clear();
+        s.shared = true;
     }
 
     /// Makes a segment read-only.
@@ -94,7 +105,7 @@ impl Memory {
         self.used -= s.data.len() as u64 + 64;
         // Small ones are kept for the next frame, large ones are given back.
         if s.data.capacity() > 4096 {
-            (s.data, s.written) = (Vec::new(), Vec::new());
+            (s.data, s.undefined, s.origins) = (Vec::new(), Vec::new(), Vec::new());
         }
         self.free.push(slot);
     }
@@ -103,16 +114,42 @@ impl Memory {
     fn find(&self, address: u64, size: u64) -> Result<(usize, usize), FaultKind> {
         let (slot, generation, offset) = split(address);
         match self.segments.get(slot as usize) {
-            Some(s) if s.live && s.generation == generation => {
-                // The sum does not overflow: an offset has 32 bits, and the verifier limits sizes to 4 GiB (V41) and
-                // vectors to 1024 lanes (V9).
-                if offset + size > s.data.len() as u64 {
-                    let base = address - offset;
-                    return Err(FaultKind::OutOfBounds { offset, size, object: s.data.len() as u64, base });
-                }
+            // The sum does not overflow: an offset has 32 bits, and the verifier limits sizes to 4 GiB (V41) and vectors to
+            // 1024 lanes (V9).
+            Some(s) if s.live && s.generation == generation && offset + size <= s.data.len() as u64 => {
                 Ok((slot as usize, offset as usize))
             }
-            _ => Err(FaultKind::NoObject { address, size }),
+            _ => Err(self.no_access(address, size)),
+        }
+    }
+
+    /// Why an access is none.
+    #[cold]
+    fn no_access(&self, address: u64, size: u64) -> FaultKind {
+        let object = |address: u64| {
+            let (slot, generation, _) = split(address);
+            self.segments.get(slot as usize).filter(|s| s.live && s.generation == generation)
+        };
+        let outside = |s: &Segment, base: u64, offset: i64| FaultKind::OutOfBounds {
+            offset,
+            size,
+            object: s.data.len() as u64,
+            base,
+        };
+        let (slot, generation, offset) = split(address);
+        // An offset that underflows has borrowed from the handle: it lies less than 2 GiB before the next one.
+        let next = (address & Space::ADDRESS_MASK).wrapping_sub(offset).wrapping_add(1 << 32);
+        if offset >= 1 << 31
+            && let Some(s) = object(next)
+        {
+            return outside(s, next, offset as i64 - (1 << 32));
+        }
+        if let Some(s) = object(address) {
+            return outside(s, (address & Space::ADDRESS_MASK) - offset, offset as i64);
+        }
+        match self.segments.get(slot as usize) {
+            Some(s) if slot != 0 && generation != s.generation => FaultKind::Ended { address, size },
+            _ => FaultKind::NoObject { address, size },
         }
     }
 
@@ -122,11 +159,11 @@ impl Memory {
         let (slot, at) = self.find(address, size)?;
         let s = &self.segments[slot];
         let end = at + size as usize;
-        let written = s.written.is_empty() || s.written[at..end].iter().all(|&w| w);
+        let written = s.undefined.is_empty() || s.undefined[at..end].iter().all(|&bits| bits == 0);
         Ok((&s.data[at..end], written))
     }
 
-    /// The bytes at an address, to be overwritten.
+    /// The bytes at an address, to be overwritten with what is defined.
     #[inline]
     pub fn write(&mut self, address: u64, size: u64) -> Result<&mut [u8], FaultKind> {
         let (slot, at) = self.find(address, size)?;
@@ -135,30 +172,54 @@ impl Memory {
             return Err(FaultKind::ReadOnly(address));
         }
         let end = at + size as usize;
-        if !s.written.is_empty() {
-            s.written[at..end].fill(true);
+        if !s.undefined.is_empty() {
+            s.undefined[at..end].fill(0);
         }
         Ok(&mut s.data[at..end])
     }
 
-    /// Copies bytes and their written marks. Returns whether all were written.
+    /// Copies bytes, with the bits that are undefined. Returns whether all are defined.
     pub fn copy(&mut self, to: u64, from: u64, size: u64) -> Result<bool, FaultKind> {
-        let (slot, at) = self.find(from, size)?;
-        let s = &self.segments[slot];
-        let end = at + size as usize;
         // A copy of the bytes, because both may be in one segment.
-        let bytes = s.data[at..end].to_vec();
-        let written = if s.written.is_empty() { Vec::new() } else { s.written[at..end].to_vec() };
-        let all = written.iter().all(|&w| w);
+        let (bytes, defined) = self.read(from, size)?;
+        let bytes = bytes.to_vec();
+        let undefined = if defined { Vec::new() } else { self.undefined(from, size) };
         self.write(to, size)?.copy_from_slice(&bytes);
-        if !all {
-            let (slot, at) = self.find(to, size)?;
-            let s = &mut self.segments[slot];
-            if !s.written.is_empty() {
-                s.written[at..at + size as usize].copy_from_slice(&written);
+        self.set_undefined(to, &undefined);
+        Ok(defined)
+    }
+
+    /// Whether other groups or the host see what is stored at an address.
+    pub fn is_shared(&self, address: u64) -> bool {
+        self.segments.get(split(address).0 as usize).is_some_and(|s| s.shared)
+    }
+
+    /// The undefined bits of each byte, and where they come from.
+    pub fn undefined(&self, address: u64, size: u64) -> Vec<(u8, u32)> {
+        let Ok((slot, at)) = self.find(address, size) else { return Vec::new() };
+        let s = &self.segments[slot];
+        let bits = s.undefined.get(at..at + size as usize).unwrap_or_default();
+        (at..).zip(bits).map(|(i, &bits)| (bits, s.origins.get(i).copied().unwrap_or(0))).collect()
+    }
+
+    /// Sets them. Where all values are defined, they stay so.
+    pub fn set_undefined(&mut self, address: u64, bytes: &[(u8, u32)]) {
+        let Ok((slot, at)) = self.find(address, bytes.len() as u64) else { return };
+        let s = &mut self.segments[slot];
+        if s.undefined.is_empty() {
+            return;
+        }
+        for (to, &(bits, _)) in s.undefined[at..].iter_mut().zip(bytes) {
+            *to = bits;
+        }
+        if s.origins.is_empty() && bytes.iter().any(|&(_, origin)| origin != 0) {
+            s.origins.resize(s.data.len(), 0);
+        }
+        if !s.origins.is_empty() {
+            for (to, &(_, origin)) in s.origins[at..].iter_mut().zip(bytes) {
+                *to = origin;
             }
         }
-        Ok(all)
     }
 
     /// The bytes of a text that ends in a zero byte.
@@ -182,11 +243,12 @@ mod tests {
         assert_eq!(m.read(a + 4, 4), Ok((&[1u8; 4][..], true)));
         assert!(!m.read(a + 3, 2).unwrap().1);
         assert_eq!(m.read(a + 5, 4), Err(FaultKind::OutOfBounds { offset: 5, size: 4, object: 8, base: a }));
+        assert_eq!(m.read(a - 3, 4), Err(FaultKind::OutOfBounds { offset: -3, size: 4, object: 8, base: a }));
         assert!(m.read(a.wrapping_sub(1), 1).is_err() && m.read(0, 1).is_err());
         m.free(a);
         let b = m.allocate(8).unwrap();
         assert_ne!(a, b);
-        assert!(matches!(m.read(a, 1), Err(FaultKind::NoObject { .. })));
+        assert!(matches!(m.read(a, 1), Err(FaultKind::Ended { .. })));
         assert!(m.read(b, 8).is_ok());
     }
 

@@ -1,6 +1,8 @@
 //! Observer hooks into a run, for checkers and tests.
 
+use crate::fault::FaultKind;
 use cloom_ir::{BarrierMemory, Block, FuncRef, Order, Scope, Span, StrRef};
+use std::sync::Arc;
 
 /// How memory is touched. An atomic operation that reads and writes is two accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -9,6 +11,19 @@ pub enum AccessKind {
     Load,
     /// A store, or the destination of a copy.
     Store,
+}
+
+/// Where a work-item is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Point {
+    /// The global id of the work-item.
+    pub item: [u64; 3],
+    /// Where in the source.
+    pub span: Span,
+    /// The calls that it is in: what [`Observer::call`] gave for the last of them, 0 in the kernel itself.
+    pub calls: u32,
+    /// The iteration of the innermost loop, from 0 on. Known only to observers that follow values.
+    pub iteration: Option<u64>,
 }
 
 /// One access to memory, already checked to be in bounds.
@@ -22,10 +37,56 @@ pub struct Access {
     pub address: u64,
     /// Bytes.
     pub size: u64,
-    /// The global id of the work-item.
-    pub item: [u64; 3],
-    /// Where in the source.
-    pub span: Span,
+    /// The first eight bytes of what is stored, the first one lowest. 0 for loads and copies.
+    pub value: u64,
+    /// By whom, and where.
+    pub at: Point,
+}
+
+/// What depends on the value of unwritten memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Use {
+    /// Which way control goes.
+    Branch,
+    /// Which address is accessed.
+    Address,
+    /// What is stored where other groups and the host see it.
+    Store,
+    /// What an atomic operation writes or compares with.
+    Atomic,
+    /// What is printed.
+    Printf,
+}
+
+/// An operation on integers or a conversion whose result OpenCL C leaves undefined.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Arithmetic {
+    /// Division or remainder by zero.
+    DivisionByZero,
+    /// Division or remainder of the least number by -1.
+    DivisionOverflow,
+    /// A shift by the width or more; OpenCL C takes the amount modulo the width.
+    Shift {
+        /// The amount, as a signed number of its type.
+        amount: i64,
+        /// The width.
+        width: u32,
+    },
+    /// A signed operation that is promised not to overflow.
+    Overflow,
+    /// A floating-point number outside of the range of the integer.
+    Conversion,
+}
+
+/// Two work-items of a group that do not meet at a barrier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Divergence {
+    /// One waits here.
+    pub waits: Point,
+    /// Another one waits there, or has ended.
+    pub other: Option<Point>,
+    /// The global id of the other one.
+    pub other_item: [u64; 3],
 }
 
 /// One call of printf.
@@ -41,10 +102,39 @@ pub struct Printed {
 
 /// Receives events. The default methods do nothing.
 pub trait Observer {
+    /// Whether values are followed: which bits of them come from unwritten memory, in which calls and in which
+    /// iteration of its loops a work-item is. It takes time, which other observers are spared; the methods that
+    /// need it say so.
+    const FOLLOWS_VALUES: bool = false;
     /// Memory is touched.
     fn access(&mut self, _access: &Access) {}
     /// A read of unwritten bytes.
     fn uninitialised(&mut self, _access: &Access) {}
+    /// A read of unwritten bytes, where values are followed. Gives a number, not 0, by which [`Observer::undefined`]
+    /// tells where a value comes from.
+    fn origin(&mut self, _access: &Access) -> u32 {
+        1
+    }
+    /// Something depends on a value that comes from unwritten memory. Needs followed values.
+    fn undefined(&mut self, _what: Use, _origin: u32, _at: &Point) {}
+    /// An operation has no defined result. Needs followed values.
+    fn arithmetic(&mut self, _what: Arithmetic, _at: &Point) {}
+    /// A fault. Whether the run goes on, if it is that of an access: a load then gives zeros, a store is dropped. Needs
+    /// followed values.
+    fn fault(&mut self, _kind: &FaultKind, _at: &Point) -> bool {
+        false
+    }
+    /// Work-items of a group do not meet. Whether the run goes on, as if they met. Needs followed values.
+    fn diverged(&mut self, _found: &Divergence) -> bool {
+        false
+    }
+    /// A work-item calls a function, in these calls already (0: none). Gives the number of the calls that it is in then.
+    /// Needs followed values.
+    fn call(&mut self, _callee: FuncRef, _from: &Point) -> u32 {
+        0
+    }
+    /// A private variable begins at this address. Needs followed values.
+    fn variable(&mut self, _address: u64, _size: u64, _name: Option<&Arc<String>>, _at: &Point) {}
     /// A group begins, with local memory at these addresses and of these sizes: that of the module's variables, and
     /// then of the arguments.
     fn group(&mut self, _group: [u64; 3], _local: &[(u64, u64)]) {}

@@ -12,7 +12,7 @@ impl Observer for Events {
     fn access(&mut self, access: &Access) {
         if let Some((order, scope)) = access.atomic {
             let kind = if access.kind == AccessKind::Load { "read" } else { "write" };
-            self.0.push(format!("{kind} {} {} of {:?}", order.name(), scope.name(), access.item));
+            self.0.push(format!("{kind} {} {} of {:?}", order.name(), scope.name(), access.at.item));
         }
     }
 

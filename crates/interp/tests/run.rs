@@ -181,7 +181,7 @@ fn calls_pass_values_and_free_their_memory() {
         func internal @leak() -> ptr<private> { bb0: v0: ptr<private> = alloca 4 align 4 ret v0 }";
     let (result, bytes, _) = run_with(text, NdRange::linear(1, 1), &[0; 4], Options::default());
     assert_eq!(bytes, [6, 0, 0, 0]);
-    assert!(matches!(result.unwrap_err().kind, FaultKind::NoObject { .. }));
+    assert!(matches!(result.unwrap_err().kind, FaultKind::Ended { .. }));
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn reads_of_unwritten_memory_are_seen() {
     let (result, bytes, log) = run_with(&kernel(&body), NdRange::linear(1, 1), &[0; 4], options);
     result.unwrap();
     assert_eq!(bytes, [0x11; 4]);
-    assert_eq!((log.uninitialised, log.first_uninitialised.unwrap().span.line), (1, 2));
+    assert_eq!((log.uninitialised, log.first_uninitialised.unwrap().at.span.line), (1, 2));
 }
 
 #[test]

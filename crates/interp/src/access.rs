@@ -1,0 +1,295 @@
+//! The instructions that touch memory, of one work-item: loads, stores, copies, atomic operations, printf.
+//!
+//! Each access is checked and told to the observer. Where the observer follows values, it also decides whether a run
+//! goes on after an access that is wrong, and the bits of values that come from unwritten memory move with them.
+
+use crate::code::{Code, Lanes, Reg};
+use crate::definedness::Undefined;
+use crate::exec::Running;
+use crate::fault::FaultKind;
+use crate::observe::{Access, AccessKind, Observer, Printed, Use};
+use cloom_ir::{BinOp, Order, RmwOp, Scalar, Scope, Type, abi, eval};
+
+impl<O: Observer> Running<'_, '_, O> {
+    fn access(&self, kind: AccessKind, address: u64, size: u64) -> Access {
+        Access { kind, atomic: None, address, size, value: 0, at: self.at }
+    }
+
+    #[inline]
+    fn check_align(address: u64, align: u32) -> Result<(), FaultKind> {
+        if address & u64::from(align - 1) == 0 { Ok(()) } else { Err(FaultKind::Misaligned { address, align }) }
+    }
+
+    /// Bits of one lane in memory, and whether they were written.
+    fn read(&mut self, ty: Scalar, address: u64, atomic: Option<(Order, Scope)>) -> Result<(u64, bool), FaultKind> {
+        let size = u64::from(ty.bytes());
+        let (bytes, written) = self.shared.memory.read(address, size)?;
+        let x = bits(bytes);
+        let access = Access { atomic, ..self.access(AccessKind::Load, address, size) };
+        self.shared.observer.access(&access);
+        if !written {
+            self.shared.observer.uninitialised(&access);
+        }
+        Ok((x, written))
+    }
+
+    fn write(&mut self, ty: Scalar, address: u64, x: u64, atomic: Option<(Order, Scope)>) -> Result<(), FaultKind> {
+        let size = ty.bytes() as usize;
+        self.shared.memory.write(address, size as u64)?.copy_from_slice(&x.to_le_bytes()[..size]);
+        let access = Access { atomic, value: x, ..self.access(AccessKind::Store, address, size as u64) };
+        self.shared.observer.access(&access);
+        Ok(())
+    }
+
+    /// The value that an atomic operation reads into `d`. The operation depends on it if it was never written.
+    fn read_atomic(&mut self, ty: Scalar, d: Reg, address: u64, atomic: (Order, Scope)) -> Result<u64, FaultKind> {
+        let (x, written) = self.read(ty, address, Some(atomic))?;
+        if O::FOLLOWS_VALUES {
+            self.set_undefined(d, Undefined::default());
+            if !written {
+                let size = u64::from(ty.bytes());
+                let bytes = self.undefined_bytes(&self.access(AccessKind::Load, address, size));
+                let origin = bytes.iter().find(|b| b.0 != 0).map_or(0, |b| b.1);
+                self.shared.observer.undefined(Use::Atomic, origin, &self.at);
+            }
+        }
+        Ok(x)
+    }
+
+    /// The undefined bits of the bytes of a load, and where they come from: from here, if nothing has written them.
+    fn undefined_bytes(&mut self, load: &Access) -> Vec<(u8, u32)> {
+        let mut bytes = self.shared.memory.undefined(load.address, load.size);
+        let mut here = None;
+        for (_, origin) in bytes.iter_mut().filter(|b| b.0 != 0 && b.1 == 0) {
+            *origin = *here.get_or_insert_with(|| self.shared.observer.origin(load));
+        }
+        bytes
+    }
+
+    /// The undefined bits of memory come with what is loaded.
+    fn load_definedness(&mut self, l: Lanes, d: Reg, load: &Access, defined: bool) {
+        let bytes = if defined { Vec::new() } else { self.undefined_bytes(load) };
+        let size = l.ty.bytes() as usize;
+        for i in 0..l.n {
+            let lane = bytes.get(i as usize * size..).unwrap_or_default();
+            let undefined = lane.iter().take(size).rev().fold(Undefined::default(), |u, &(bits, origin)| Undefined {
+                bits: u.bits << 8 | u64::from(bits),
+                origin: if bits != 0 { origin } else { u.origin },
+            });
+            self.set_undefined(d + i, undefined);
+        }
+    }
+
+    /// The undefined bits of what is stored go to memory, or are told if others see it.
+    fn store_definedness(&mut self, l: Lanes, address: u64, b: Reg) {
+        let lanes = b as usize..(b + l.n) as usize;
+        let undefined = self.defined.get(lanes).unwrap_or_default();
+        if undefined.iter().all(|u| u.bits == 0) {
+            return;
+        }
+        if self.shared.memory.is_shared(address) {
+            return self.uses(Use::Store, b..b + l.n);
+        }
+        let size = l.ty.bytes() as usize;
+        let of_lane = |u: &Undefined| u.bits.to_le_bytes().map(|bits| (bits, u.origin));
+        let bytes: Vec<(u8, u32)> = undefined.iter().flat_map(|u| of_lane(u).into_iter().take(size)).collect();
+        self.shared.memory.set_undefined(address, &bytes);
+    }
+
+    /// After a fault: an observer that follows values may let the run go on. What was loaded is zero then, and what
+    /// was stored is dropped.
+    #[cold]
+    pub fn go_on_after(&mut self, fault: &FaultKind, code: &Code) -> Result<(), FaultKind> {
+        if !O::FOLLOWS_VALUES || !self.shared.observer.fault(fault, &self.at) {
+            return Err(fault.clone());
+        }
+        let (d, n) = match *code {
+            Code::Load { l, d, .. } | Code::LoadLanes { l, d, .. } => (d, l.n),
+            Code::Rmw { d, .. } | Code::CmpXchg { d, .. } | Code::AtomicLoad { d, .. } => (d, 1),
+            _ => (0, 0),
+        };
+        for r in d..d + n {
+            self.set(r, 0);
+            self.set_undefined(r, Undefined::default());
+        }
+        Ok(())
+    }
+
+    /// The address of a lane of a masked access: `a` has one address for all lanes, or `apart` one for each.
+    fn lane_address(&self, l: Lanes, align: u32, apart: bool, a: Reg, lane: u32) -> Result<u64, FaultKind> {
+        // The alignment of a consecutive access is that of its first lane, also if that is off.
+        let (first, offset) = if apart { (self.get(a + lane), 0) } else { (self.get(a), lane * l.ty.bytes()) };
+        Self::check_align(first, align)?;
+        Ok(first.wrapping_add(u64::from(offset)))
+    }
+
+    pub fn memory(&mut self, code: &Code) -> Result<(), FaultKind> {
+        match *code {
+            Code::Load { l, align, d, a } => {
+                let address = self.get(a);
+                Self::check_align(address, align)?;
+                let size = u64::from(l.ty.bytes());
+                let (bytes, written) = self.shared.memory.read(address, size * u64::from(l.n))?;
+                for (slot, lane) in self.r[d as usize..].iter_mut().zip(bytes.chunks(size as usize)) {
+                    *slot = bits(lane);
+                }
+                let access = self.access(AccessKind::Load, address, size * u64::from(l.n));
+                self.shared.observer.access(&access);
+                if !written {
+                    self.shared.observer.uninitialised(&access);
+                }
+                if O::FOLLOWS_VALUES {
+                    self.load_definedness(l, d, &access, written);
+                }
+            }
+            Code::Store { l, align, a, b } => {
+                let address = self.get(a);
+                Self::check_align(address, align)?;
+                let size = l.ty.bytes() as usize;
+                let bytes = self.shared.memory.write(address, size as u64 * u64::from(l.n))?;
+                for (lane, x) in bytes.chunks_mut(size).zip(&self.r[b as usize..]) {
+                    lane.copy_from_slice(&x.to_le_bytes()[..size]);
+                }
+                let value = match size {
+                    8 => self.get(b),
+                    // As many lanes as eight bytes have room for.
+                    _ => (0..l.n.min(8 / size as u32)).rev().fold(0, |x, i| x << (8 * size) | self.get(b + i)),
+                };
+                let whole = self.access(AccessKind::Store, address, size as u64 * u64::from(l.n));
+                self.shared.observer.access(&Access { value, ..whole });
+                if O::FOLLOWS_VALUES {
+                    self.store_definedness(l, address, b);
+                }
+            }
+            // Lanes that are off touch nothing: their addresses may be anything.
+            Code::LoadLanes { l, align, apart, d, a, b } => {
+                for lane in 0..l.n {
+                    let mut x = 0;
+                    if self.get(b + lane) != 0 {
+                        let address = self.lane_address(l, align, apart, a, lane)?;
+                        x = self.read(l.ty, address, None)?.0;
+                    }
+                    self.set(d + lane, x);
+                }
+            }
+            Code::StoreLanes { l, align, apart, a, b, c } => {
+                for lane in 0..l.n {
+                    if self.get(c + lane) != 0 {
+                        let address = self.lane_address(l, align, apart, a, lane)?;
+                        self.write(l.ty, address, self.get(b + lane), None)?;
+                    }
+                }
+            }
+            Code::MemCopy { size, align, a, b } => {
+                let (to, from) = (self.get(a), self.get(b));
+                Self::check_align(to, align)?;
+                Self::check_align(from, align)?;
+                // One instruction may copy gigabytes: the budget counts sixteen bytes as one instruction.
+                self.spend(size / 16)?;
+                let load = self.access(AccessKind::Load, from, size);
+                let store = self.access(AccessKind::Store, to, size);
+                if size > 0 {
+                    // Copies keep unwritten bytes unwritten, and their use is reported: padding is copied too.
+                    let defined = self.shared.memory.copy(to, from, size)?;
+                    self.shared.observer.access(&load);
+                    self.shared.observer.access(&store);
+                    if O::FOLLOWS_VALUES && !defined {
+                        let bytes = self.undefined_bytes(&load);
+                        self.shared.memory.set_undefined(to, &bytes);
+                    }
+                }
+            }
+            Code::MemSet { size, byte, align, a } => {
+                let address = self.get(a);
+                Self::check_align(address, align)?;
+                self.spend(size / 16)?;
+                if size > 0 {
+                    self.shared.memory.write(address, size)?.fill(byte);
+                    let access = self.access(AccessKind::Store, address, size);
+                    self.shared.observer.access(&access);
+                }
+            }
+            // Atomic because no other work-item has a turn between the two accesses.
+            Code::Rmw { op, atomic, ty, d, a, b } => {
+                let (address, x) = (self.get(a), self.get(b));
+                Self::check_align(address, ty.bytes())?;
+                let old = self.read_atomic(ty, d, address, atomic)?;
+                self.write(ty, address, combine(op, ty, old, x), Some(atomic))?;
+                self.set(d, old);
+            }
+            Code::CmpXchg { atomic, ty, d, a, b, c } => {
+                let (address, expected, new) = (self.get(a), self.get(b), self.get(c));
+                Self::check_align(address, ty.bytes())?;
+                let old = self.read_atomic(ty, d, address, atomic)?;
+                let x = if old == expected { new } else { old };
+                self.write(ty, address, x, Some(atomic))?;
+                self.set(d, old);
+            }
+            Code::AtomicLoad { atomic, ty, d, a } => {
+                let address = self.get(a);
+                Self::check_align(address, ty.bytes())?;
+                let x = self.read_atomic(ty, d, address, atomic)?;
+                self.set(d, x);
+            }
+            Code::AtomicStore { atomic, ty, a, b } => {
+                let (address, x) = (self.get(a), self.get(b));
+                Self::check_align(address, ty.bytes())?;
+                self.write(ty, address, x, Some(atomic))?;
+            }
+            Code::Fence { order, scope } => self.shared.observer.fence(self.at.item, order, scope, self.at.span),
+            Code::Printf { format, item, ref args } => {
+                let printed = Printed { format, item: self.get(item), args: self.pack(args) };
+                self.shared.observer.printf(printed);
+            }
+            Code::DeviceCall => return Err(FaultKind::NoLauncher),
+            Code::Sample => return Err(FaultKind::NoTextures),
+            // The other instructions are executed in the main loop.
+            _ => return Err(FaultKind::Unreachable),
+        }
+        Ok(())
+    }
+
+    /// The block of arguments of a printf.
+    fn pack(&self, args: &[(Reg, Type)]) -> Vec<u8> {
+        let (offsets, size) = abi::printf_layout(args.iter().map(|a| a.1));
+        let mut block = vec![0; size as usize];
+        for (&(r, ty), at) in args.iter().zip(offsets) {
+            let size = ty.scalar.bytes() as usize;
+            for i in 0..usize::from(ty.lanes) {
+                let at = at as usize + i * size;
+                block[at..at + size].copy_from_slice(&self.r[r as usize + i].to_le_bytes()[..size]);
+            }
+        }
+        block
+    }
+}
+
+/// A lane from its bytes.
+#[inline]
+pub(crate) fn bits(bytes: &[u8]) -> u64 {
+    match *bytes {
+        [a, b, c, d] => u64::from(u32::from_le_bytes([a, b, c, d])),
+        [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+        [a] => u64::from(a),
+        _ => bytes.iter().rev().fold(0, |x, &b| x << 8 | u64::from(b)),
+    }
+}
+
+fn combine(op: RmwOp, ty: Scalar, old: u64, x: u64) -> u64 {
+    let op = match op {
+        RmwOp::Xchg => return x,
+        RmwOp::Add => BinOp::Add,
+        RmwOp::Sub => BinOp::Sub,
+        RmwOp::And => BinOp::And,
+        RmwOp::Or => BinOp::Or,
+        RmwOp::Xor => BinOp::Xor,
+        RmwOp::Smin => BinOp::Smin,
+        RmwOp::Smax => BinOp::Smax,
+        RmwOp::Umin => BinOp::Umin,
+        RmwOp::Umax => BinOp::Umax,
+        RmwOp::Fadd => BinOp::Fadd,
+        RmwOp::Fmin => BinOp::Fmin,
+        RmwOp::Fmax => BinOp::Fmax,
+    };
+    eval::binary(op, ty, old, x)
+}
