@@ -1,0 +1,10 @@
+// check: --arg log=32 --arg in=64:index --global 64 --local 16
+// The second half of the work-items has no place in the log, and writes all the same.
+kernel void record_squares(global int *log, global const int *in) {
+    int i = get_global_id(0);
+    global int *place = 0;
+    if (i < 32)
+        place = log + i;
+    int v = in[i] * in[i];
+    *place = v; //~ null-pointer
+}

@@ -1,0 +1,14 @@
+// check: --arg in=64:index --arg out=4 --global 64 --local 16
+// The tree reduction has no barrier between its levels.
+kernel void reduce(global const int *in, global int *out)
+{
+    local int buf[16];
+    size_t l = get_local_id(0);
+    buf[l] = in[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (size_t s = 8; s > 0; s >>= 1)
+        if (l < s)
+            buf[l] += buf[l + s]; //~ race-local
+    if (l == 0)
+        out[get_group_id(0)] = buf[0];
+}
