@@ -14,7 +14,7 @@ pub enum Severity {
     Note,
     /// A program that is right on some devices only, or probably not meant so.
     Warning,
-    /// Undefined behaviour.
+    /// Undefined behaviour, or a result that the specification leaves open.
     Error,
 }
 

@@ -16,7 +16,7 @@
 //! scope is too small is seen in SPIR-V only.
 
 use crate::happens_before::{Known, Stamp};
-use cloom_interp::{Access, AccessKind, NdRange, Observer};
+use cloom_interp::{Access, AccessKind, NdRange, Observer, Point};
 use cloom_ir::{BarrierMemory, Order, Scope, Space, Span};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -29,12 +29,14 @@ const MAX_RACES: usize = 100;
 pub struct Party {
     /// Whether it writes.
     pub writes: bool,
-    /// Whether it is atomic.
-    pub atomic: bool,
-    /// The global id of the work-item.
-    pub item: [u64; 3],
-    /// Where in the source.
-    pub span: Span,
+    /// Order and scope, if it is atomic.
+    pub atomic: Option<(Order, Scope)>,
+    /// Whether an asynchronous copy does it, on behalf of the group.
+    pub is_copy: bool,
+    /// How many bytes it touches.
+    pub size: u64,
+    /// By whom, and where.
+    pub at: Point,
 }
 
 /// Two accesses that race, the earlier one of this run first.
@@ -50,18 +52,35 @@ pub struct Race {
     pub second: Party,
     /// The byte that both access, the first that was seen.
     pub address: u64,
+    /// Whether both write, always the same value.
+    pub same_value: bool,
     /// How many bytes raced at these two places.
     pub count: u64,
+    /// In how many groups.
+    pub groups: u64,
+}
+
+/// An asynchronous copy that was begun and not waited for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OpenCopy {
+    /// Where, and by the first work-item that was seen.
+    pub at: Point,
+    /// The linear number of the group.
+    pub group: u32,
 }
 
 /// An access that later ones may race with.
 #[derive(Clone, Copy)]
 struct Event {
     stamp: Stamp,
-    item: [u64; 3],
-    span: Span,
-    /// The scope, if it is atomic.
-    atomic: Option<Scope>,
+    at: Point,
+    size: u64,
+    /// What this byte is set to, if that is known.
+    value: Option<u8>,
+    /// Order and scope, if it is atomic.
+    atomic: Option<(Order, Scope)>,
+    /// The number of waits for asynchronous copies before it, if it is one.
+    copy: Option<u32>,
 }
 
 /// The accesses of a byte that are remembered.
@@ -115,8 +134,14 @@ pub struct RaceDetector {
     bytes: FxHashMap<u64, FxHashMap<u32, Byte>>,
     releases: FxHashMap<u64, Release>,
     races: Vec<Race>,
-    /// The races by their places.
-    by_place: FxHashMap<(Span, Span, bool, bool), usize>,
+    /// The races by their places: numbers in the list, and the last group.
+    by_place: FxHashMap<(Span, Span, bool, bool), (usize, u32)>,
+    /// How many times the group has waited for asynchronous copies,
+    waits: u32,
+    /// and those since.
+    open: Vec<OpenCopy>,
+    /// Those that were never waited for.
+    not_waited: Vec<OpenCopy>,
 }
 
 impl RaceDetector {
@@ -133,12 +158,44 @@ impl RaceDetector {
             releases: FxHashMap::default(),
             races: Vec::new(),
             by_place: FxHashMap::default(),
+            waits: 0,
+            open: Vec::new(),
+            not_waited: Vec::new(),
         }
     }
 
     /// What was found: one race for each pair of places, in the order in which they were seen.
     pub fn races(&self) -> &[Race] {
         &self.races
+    }
+
+    /// Asynchronous copies that were not waited for when their group ended, one for each place.
+    pub fn not_waited(&mut self) -> &[OpenCopy] {
+        self.end_group();
+        &self.not_waited
+    }
+
+    fn end_group(&mut self) {
+        for open in std::mem::take(&mut self.open) {
+            if self.not_waited.len() < MAX_RACES && self.not_waited.iter().all(|o| o.at.span != open.at.span) {
+                self.not_waited.push(open);
+            }
+        }
+    }
+
+    /// The group waits for its asynchronous copies.
+    pub fn wait_for_copies(&mut self) {
+        self.waits += 1;
+        self.open.clear();
+    }
+
+    /// An access of an asynchronous copy: whichever work-item makes it here, another one may on a device, and at any
+    /// time before the wait.
+    pub fn copy_access(&mut self, access: &Access) {
+        if self.open.iter().all(|o| o.at.span != access.at.span) {
+            self.open.push(OpenCopy { at: access.at, group: self.group });
+        }
+        self.record(access, Some(self.waits));
     }
 
     /// The linear number of a work-item in the range.
@@ -156,8 +213,15 @@ impl RaceDetector {
     }
 
     /// Whether something happened before what a work-item does now.
-    fn is_ordered(&self, earlier: &Stamp, now: &Stamp, memory: usize) -> bool {
-        earlier.item == now.item
+    fn is_ordered(&self, earlier: &Event, event: &Event, memory: usize) -> bool {
+        let (earlier, copy, now) = (&earlier.stamp, earlier.copy, &event.stamp);
+        if let Some(waits) = copy
+            && earlier.group == now.group
+        {
+            // Only the wait ends a copy, not a barrier.
+            return event.copy.is_some() || self.waits > waits;
+        }
+        earlier.item == now.item && event.copy.is_none()
             || earlier.group == now.group && earlier.interval < now.interval
             || self.base[memory].has(earlier)
             || self.items.get(&now.item).is_some_and(|item| item.known[memory].has(earlier))
@@ -220,16 +284,77 @@ impl RaceDetector {
 
     fn found(&mut self, first: Event, second: Event, is_local: bool, writes: [bool; 2], address: u64) {
         let between_groups = first.stamp.group != second.stamp.group;
-        let known = self.by_place.get(&(first.span, second.span, is_local, between_groups)).copied();
-        if let Some(race) = known.and_then(|n| self.races.get_mut(n)) {
+        let same_value = writes == [true; 2] && first.value.is_some() && first.value == second.value;
+        let key = (first.at.span, second.at.span, is_local, between_groups);
+        if let Some((n, last)) = self.by_place.get_mut(&key)
+            && let Some(race) = self.races.get_mut(*n)
+        {
             race.count += 1;
+            race.groups += u64::from(*last != self.group);
+            *last = self.group;
+            if race.same_value && !same_value {
+                // The one that does harm is shown.
+                race.same_value = false;
+                (race.first, race.second, race.address) = (party(first, writes[0]), party(second, writes[1]), address);
+            }
         } else if self.races.len() < MAX_RACES {
-            self.by_place.insert((first.span, second.span, is_local, between_groups), self.races.len());
-            let party = |e: Event, writes| Party { writes, atomic: e.atomic.is_some(), item: e.item, span: e.span };
+            self.by_place.insert(key, (self.races.len(), self.group));
             let (first, second) = (party(first, writes[0]), party(second, writes[1]));
-            self.races.push(Race { is_local, between_groups, first, second, address, count: 1 });
+            self.races.push(Race { is_local, between_groups, first, second, address, same_value, count: 1, groups: 1 });
         }
     }
+
+    /// Compares an access with earlier ones, and keeps it.
+    fn record(&mut self, access: &Access, copy: Option<u32>) {
+        // A generic pointer has the tag of its address space in the highest bits.
+        let access = &Access { address: access.address & Space::ADDRESS_MASK, ..*access };
+        let item = self.number(access.at.item);
+        let begins_in = |&(address, size): &(u64, u64)| access.address.wrapping_sub(address) < size;
+        let is_local = self.local.iter().any(begins_in);
+        let memory = if is_local { LOCAL } else { GLOBAL };
+        // An acquire orders the access itself after what it has read; a release orders what came before it.
+        if access.kind == AccessKind::Load
+            && let Some(atomic) = access.atomic
+        {
+            self.synchronise(access, item, atomic);
+        }
+        let stamp = self.now(item, memory);
+        let writes = access.kind == AccessKind::Store;
+        for (n, address) in (access.address..access.address + access.size).enumerate() {
+            let value = (writes && n < 8 && copy.is_none()).then_some((access.value >> (8 * (n & 7))) as u8);
+            let event = Event { stamp, at: access.at, size: access.size, value, atomic: access.atomic, copy };
+            let (object, offset) = (address >> 32, address as u32);
+            let byte = self.bytes.get(&object).and_then(|bytes| bytes.get(&offset)).copied().unwrap_or_default();
+            let races = |earlier: &&Event| {
+                let same_group = earlier.stamp.group == stamp.group;
+                let both = earlier.atomic.zip(event.atomic);
+                let both_atomic = both.is_some_and(|((_, a), (_, b))| includes(a, b, same_group));
+                !both_atomic && !self.is_ordered(earlier, &event, memory)
+            };
+            let write = byte.write.as_ref().filter(races).copied();
+            let read = byte.reads.iter().flatten().filter(|_| writes).find(races).copied();
+            if let Some(earlier) = write {
+                self.found(earlier, event, is_local, [true, writes], address);
+            } else if let Some(earlier) = read {
+                self.found(earlier, event, is_local, [false, true], address);
+            }
+            let byte = self.bytes.entry(object).or_default().entry(offset).or_default();
+            if writes {
+                byte.write = Some(event);
+            } else {
+                let [newest, other] = byte.reads;
+                let is_other = |e: &Event| e.stamp.item != item || e.copy != copy;
+                byte.reads = [Some(event), newest.filter(is_other).or(other)];
+            }
+        }
+        if writes && let Some(atomic) = access.atomic {
+            self.synchronise(access, item, atomic);
+        }
+    }
+}
+
+fn party(e: Event, writes: bool) -> Party {
+    Party { writes, atomic: e.atomic, is_copy: e.copy.is_some(), size: e.size, at: e.at }
 }
 
 /// Whether the scopes of two operations include both work-items.
@@ -245,6 +370,7 @@ impl Observer for RaceDetector {
         self.intervals = [0; 2];
         self.base = Default::default();
         self.items.clear();
+        self.end_group();
     }
 
     fn barrier(&mut self, _group: [u64; 3], memory: BarrierMemory, _span: Span) {
@@ -279,48 +405,6 @@ impl Observer for RaceDetector {
     }
 
     fn access(&mut self, access: &Access) {
-        // A generic pointer has the tag of its address space in the highest bits.
-        let access = &Access { address: access.address & Space::ADDRESS_MASK, ..*access };
-        let item = self.number(access.item);
-        let begins_in = |&(address, size): &(u64, u64)| access.address.wrapping_sub(address) < size;
-        let is_local = self.local.iter().any(begins_in);
-        let memory = if is_local { LOCAL } else { GLOBAL };
-        // An acquire orders the access itself after what it has read; a release orders what came before it.
-        if access.kind == AccessKind::Load
-            && let Some(atomic) = access.atomic
-        {
-            self.synchronise(access, item, atomic);
-        }
-        let stamp = self.now(item, memory);
-        let atomic = access.atomic.map(|(_, scope)| scope);
-        let event = Event { stamp, item: access.item, span: access.span, atomic };
-        let writes = access.kind == AccessKind::Store;
-        for address in access.address..access.address + access.size {
-            let (object, offset) = (address >> 32, address as u32);
-            let byte = self.bytes.get(&object).and_then(|bytes| bytes.get(&offset)).copied().unwrap_or_default();
-            let races = |earlier: &&Event| {
-                let same_group = earlier.stamp.group == stamp.group;
-                let both_atomic = earlier.atomic.zip(atomic).is_some_and(|(a, b)| includes(a, b, same_group));
-                !both_atomic && !self.is_ordered(&earlier.stamp, &stamp, memory)
-            };
-            let write = byte.write.as_ref().filter(races).copied();
-            let read = byte.reads.iter().flatten().filter(|_| writes).find(races).copied();
-            if let Some(earlier) = write {
-                self.found(earlier, event, is_local, [true, writes], address);
-            } else if let Some(earlier) = read {
-                self.found(earlier, event, is_local, [false, true], address);
-            }
-            let byte = self.bytes.entry(object).or_default().entry(offset).or_default();
-            if writes {
-                byte.write = Some(event);
-            } else {
-                let [newest, other] = byte.reads;
-                let other = if newest.is_some_and(|e| e.stamp.item != item) { newest } else { other };
-                byte.reads = [Some(event), other];
-            }
-        }
-        if writes && let Some(atomic) = access.atomic {
-            self.synchronise(access, item, atomic);
-        }
+        self.record(access, None);
     }
 }

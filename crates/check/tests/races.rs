@@ -45,7 +45,7 @@ fn line(source: &str, mark: &str) -> Option<u32> {
 fn check(name: &str, source: &str) {
     let found = races(source, 64, 16);
     let lines = |race: &Race| {
-        let mut lines = [race.first.span.line, race.second.span.line];
+        let mut lines = [race.first.at.span.line, race.second.at.span.line];
         lines.sort_unstable();
         lines
     };

@@ -1,0 +1,125 @@
+//! The memory that a launch can access, by name: buffers, variables, and what has been one.
+
+use crate::finding::{Object, Origin, Place};
+use cloom_ir::{Global, KernelParam, Space};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Objects whose lifetime has ended that are kept, to name what a dangling pointer points to.
+const MAX_ENDED: usize = 1 << 16;
+
+/// One object.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Region {
+    /// The name of the variable or of the kernel's parameter, or empty.
+    pub name: Arc<String>,
+    /// The address space.
+    pub space: Space,
+    /// Its size.
+    pub bytes: u64,
+    /// The size of an element, if the type is known.
+    pub element: Option<u64>,
+    /// Whether it is the elements of an image.
+    pub is_image: bool,
+    /// Where it comes from.
+    pub origin: Option<Origin>,
+}
+
+impl Region {
+    /// A private variable.
+    pub fn variable(name: Option<&Arc<String>>, bytes: u64, declared: Option<Place>) -> Region {
+        let name = name.cloned().unwrap_or_default();
+        let origin = declared.map(Origin::Declared);
+        Region { name, space: Space::Private, bytes, element: None, is_image: false, origin }
+    }
+
+    /// A variable of the program, or of local memory.
+    pub fn global(global: &Global) -> Region {
+        // A variable in a function has the function's name before its own.
+        let name = global.name.rsplit('.').next().unwrap_or_default().to_owned();
+        let space = global.space;
+        Region { name: Arc::new(name), space, bytes: global.size, element: None, is_image: false, origin: None }
+    }
+
+    /// What an argument in local memory points to.
+    pub fn local(param: &KernelParam) -> Region {
+        Region { space: Space::Local, ..Region::buffer(param, 0) }
+    }
+
+    /// A buffer that is an argument.
+    pub fn buffer(param: &KernelParam, bytes: u64) -> Region {
+        Region {
+            name: Arc::new(param.name.clone()),
+            space: Space::Global,
+            bytes,
+            element: None,
+            is_image: false,
+            origin: None,
+        }
+    }
+
+    /// How a finding names it, for an access at `offset` of `access` bytes. Where the type of its elements is not
+    /// known, they are taken to be as large as the access.
+    pub fn object(&self, offset: i64, access: u64) -> Object {
+        let by_access = Some(access).filter(|&n| n > 0 && self.bytes.is_multiple_of(n));
+        let element = self.element.or(by_access).filter(|&n| n > 0);
+        Object {
+            name: self.name.to_string(),
+            space: match self.space {
+                Space::Private => "private",
+                Space::Local => "local",
+                Space::Constant => "constant",
+                _ => "global",
+            },
+            bytes: self.bytes,
+            offset,
+            index: element.map(|n| offset.div_euclid(n as i64)),
+            elements: element.map(|n| self.bytes / n),
+            origin: self.origin.clone(),
+        }
+    }
+}
+
+/// All objects.
+#[derive(Default)]
+pub struct Objects {
+    /// By the upper half of the address, which names a segment of the interpreter's memory.
+    live: FxHashMap<u64, Region>,
+    ended: FxHashMap<u64, Region>,
+}
+
+fn segment(address: u64) -> u64 {
+    (address & Space::ADDRESS_MASK) >> 32
+}
+
+impl Objects {
+    /// An object begins.
+    pub fn begin(&mut self, address: u64, region: Region) {
+        self.live.insert(segment(address), region);
+    }
+
+    /// An object ends.
+    pub fn end(&mut self, address: u64) {
+        if let Some(region) = self.live.remove(&segment(address)) {
+            if self.ended.len() >= MAX_ENDED {
+                self.ended.clear();
+            }
+            self.ended.insert(segment(address), region);
+        }
+    }
+
+    /// The object at an address, and the offset in it.
+    pub fn find(&self, address: u64) -> Option<(&Region, i64)> {
+        self.live.get(&segment(address)).map(|region| (region, i64::from(address as u32)))
+    }
+
+    /// The object that has been at an address.
+    pub fn find_ended(&self, address: u64) -> Option<(&Region, i64)> {
+        self.ended.get(&segment(address)).map(|region| (region, i64::from(address as u32)))
+    }
+
+    /// Whether an address is in private memory.
+    pub fn is_private(&self, address: u64) -> bool {
+        self.find(address).is_some_and(|(region, _)| region.space == Space::Private)
+    }
+}

@@ -1,0 +1,414 @@
+//! The sentences of findings: what happens, why it is wrong, and what mends it.
+
+use super::{Checker, access_kind};
+use crate::finding::{AccessKind, Event, Finding, Object};
+use crate::kind::Kind;
+use crate::races::{Party, Race};
+use cloom_interp::{Arithmetic, Divergence, FaultKind, Point, Use};
+use cloom_ir::{Order, Scope, Space};
+
+/// A work-item in words: its global id in as many dimensions as the launch has.
+fn work_item(s: &Checker<'_>, item: [u64; 3]) -> String {
+    let ids = &item[..s.subject.range.work_dim.clamp(1, 3) as usize];
+    match ids {
+        [x] => format!("work-item {x}"),
+        many => format!("work-item ({})", many.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// A number of bytes in words.
+fn bytes(n: u64) -> String {
+    if n == 1 { "1 byte".into() } else { format!("{n} bytes") }
+}
+
+fn iteration(at: &Point) -> String {
+    at.iteration.map_or_else(String::new, |n| format!(", in iteration {n}"))
+}
+
+/// An event at a point. `label` follows the name of the work-item.
+fn event(s: &Checker<'_>, kind: AccessKind, size: u64, at: &Point, label: &str) -> Event {
+    let user = s.points.user(at);
+    let range = &s.subject.range;
+    let relative: [u64; 3] = std::array::from_fn(|d| at.item[d].wrapping_sub(range.offset[d]));
+    let local = |d: usize| range.local[d].max(1);
+    Event {
+        kind,
+        bytes: size,
+        place: s.points.place(user.span),
+        inlined: s.points.calls(at),
+        global: at.item,
+        local: std::array::from_fn(|d| relative[d] % local(d)),
+        group: std::array::from_fn(|d| relative[d] / local(d)),
+        atomic: None,
+        iteration: user.iteration,
+        label: format!("{} {label}{}", work_item(s, at.item), iteration(&user)),
+    }
+}
+
+/// An object by its name, in backquotes.
+fn name_of(object: &Object) -> String {
+    match object.name.as_str() {
+        "" => format!("{} memory", object.space),
+        name => format!("`{name}`"),
+    }
+}
+
+fn element(object: &Object) -> String {
+    match (object.index, object.elements) {
+        (Some(i), Some(n)) if n > 1 => format!("element {i} of {}", name_of(object)),
+        _ => format!("byte {} of {}", object.offset, name_of(object)),
+    }
+}
+
+/// An access that is wrong.
+pub fn fault(s: &Checker<'_>, kind: Kind, fault: &FaultKind, address: u64, at: &Point) -> Finding {
+    let size = match *fault {
+        FaultKind::OutOfBounds { size, .. } | FaultKind::NoObject { size, .. } | FaultKind::Ended { size, .. } => size,
+        _ => 0,
+    };
+    let found = match *fault {
+        FaultKind::OutOfBounds { base, offset, .. } => s.objects.find(base).map(|(region, _)| (region, offset)),
+        FaultKind::Ended { address, .. } => s.objects.find_ended(address),
+        _ => s.objects.find(address),
+    };
+    let object = found.map(|(region, offset)| region.object(offset, size));
+    let what = if size == 0 { "accesses it".to_owned() } else { format!("accesses {}", bytes(size)) };
+    let main = event(s, AccessKind::Point, size, at, &what);
+    let mut finding = s.finding(kind, vec![main], object);
+    let name = finding.object.as_ref().map_or_else(|| "memory".to_owned(), name_of);
+    let place = finding.object.as_ref().map_or_else(|| "memory".to_owned(), element);
+    (finding.message, finding.why, finding.fix) = match kind {
+        Kind::OutOfBounds => {
+            let object = finding.object.as_ref();
+            let has = match object.map(|o| (o.elements, o.bytes)) {
+                Some((Some(n), bytes)) if n > 1 => format!("which has {n} elements ({bytes} bytes)"),
+                Some((_, n)) => format!("which has {}", bytes(n)),
+                None => "which ends before".into(),
+            };
+            let image = found.is_some_and(|(region, _)| region.is_image);
+            let access = if image { "the pixels of an image" } else { "an object" };
+            (
+                format!("the kernel accesses {place}, {has}"),
+                format!("an access outside of {access} is undefined: it may read or change any other memory, or crash"),
+                guard(s, finding.object.as_ref()),
+            )
+        }
+        Kind::NullPointer => (
+            "the kernel accesses memory through a null pointer".into(),
+            "a null pointer points to no object".into(),
+            Some("test the pointer before it is used, or give it an object to point to".into()),
+        ),
+        Kind::InvalidPointer => (
+            format!("the kernel accesses memory at {address:#x}, where no object is"),
+            "a pointer must come from an argument, a variable, or arithmetic inside of one object".into(),
+            None,
+        ),
+        Kind::DanglingPointer => (
+            format!("the kernel accesses {name}, whose lifetime has ended"),
+            "a variable lives until its function returns, local memory until its group ends; later its memory is \
+             another object's"
+                .into(),
+            Some("keep the value instead of the pointer, or declare the variable where it lives long enough".into()),
+        ),
+        Kind::WriteToConstant => (
+            format!("the kernel writes to {name}, which kernels may only read"),
+            "constant memory may be shared, cached or read-only for the hardware".into(),
+            Some("copy what must change to private, local or global memory".into()),
+        ),
+        _ => {
+            let align = if let FaultKind::Misaligned { align, .. } = *fault { align } else { 1 };
+            (
+                format!("the kernel accesses {place} at an address that is not a multiple of {align}"),
+                format!(
+                    "a pointer to a type of {} must be a multiple of its alignment; some devices fault, others access \
+                     other bytes",
+                    bytes(u64::from(align))
+                ),
+                Some("use vloadN or vstoreN, which need the alignment of one element only".into()),
+            )
+        }
+    }
+    .into_parts();
+    finding
+}
+
+/// Why and fix of a message, where `why` is always known.
+trait Parts {
+    fn into_parts(self) -> (String, Option<String>, Option<String>);
+}
+
+impl Parts for (String, String, Option<String>) {
+    fn into_parts(self) -> (String, Option<String>, Option<String>) {
+        (self.0, Some(self.1), self.2)
+    }
+}
+
+/// The test that keeps an index inside of its object.
+fn guard(s: &Checker<'_>, object: Option<&Object>) -> Option<String> {
+    let object = object.filter(|o| !o.name.is_empty())?;
+    let n = object.elements?;
+    let items: u64 = s.subject.range.global.iter().product();
+    let before = object.offset < 0;
+    Some(match object.space {
+        "global" if before => format!("keep the index at 0 or above, where `{}` begins", object.name),
+        "global" if items > n && s.subject.range.work_dim == 1 => {
+            format!(
+                "the launch has {items} work-items: return where get_global_id(0) >= {n}, or make the buffer larger"
+            )
+        }
+        _ => format!("keep the index from 0 to {}, or make `{}` larger", n.saturating_sub(1), object.name),
+    })
+}
+
+/// A data race.
+pub fn race(s: &Checker<'_>, kind: Kind, race: &Race) -> Finding {
+    let size = race.first.size.min(race.second.size);
+    let found = s.objects.find(race.address).or_else(|| s.objects.find_ended(race.address));
+    let is_async = |p: &Party| p.is_copy;
+    let side = |p: &Party, other: &Party| {
+        let verb = match (p.atomic, p.writes) {
+            (Some(_), _) => "accesses atomically",
+            (None, true) => "writes",
+            (None, false) => "reads",
+        };
+        let group = match race.between_groups {
+            true => format!(" in group {}", ids(s, p.at.item)),
+            false => String::new(),
+        };
+        let label = match (is_async(p), is_async(other)) {
+            (true, _) => format!("copies {}, at any time before the wait{group}", bytes(p.size)),
+            _ => format!("{verb} {}{group}", bytes(p.size)),
+        };
+        let kind = match p.writes {
+            true => access_kind(cloom_interp::AccessKind::Store),
+            false => access_kind(cloom_interp::AccessKind::Load),
+        };
+        let mut event = event(s, kind, p.size, &p.at, &label);
+        event.atomic = p.atomic.map(|(order, scope)| format!("{}, {}", order.name(), scope.name()));
+        event
+    };
+    let events = vec![side(&race.first, &race.second), side(&race.second, &race.first)];
+    let object = found.map(|(region, offset)| region.object(offset, size));
+    let mut finding = s.finding(kind, events, object);
+    let what = finding.object.as_ref().map_or_else(|| "the same memory".to_owned(), element);
+    let both = race.first.writes && race.second.writes;
+    let writes = if both { "both write" } else { "one writes" };
+    let atomics = [race.first.atomic, race.second.atomic];
+    (finding.message, finding.why, finding.fix) = match kind {
+        Kind::AsyncCopy => (
+            format!("{what} is used while an asynchronous copy may still run"),
+            "a copy runs from its call until wait_group_events returns for its event; a barrier does not end it".into(),
+            Some("call wait_group_events with the event of the copy before the memory is used".into()),
+        ),
+        Kind::RaceGroups => (
+            format!("work-items of different groups use {what} without an order, and {writes}"),
+            why_groups(atomics).into(),
+            Some(
+                if both {
+                    "use an atomic operation, or give each group an element of its own"
+                } else {
+                    "release and acquire with memory_scope_device, or divide the work into two kernels"
+                }
+                .into(),
+            ),
+        ),
+        _ => {
+            let memory = if race.is_local { "CLK_LOCAL_MEM_FENCE" } else { "CLK_GLOBAL_MEM_FENCE" };
+            (
+                format!("two work-items of one group use {what} without a barrier between them, and {writes}"),
+                why_group(race, memory),
+                Some(match (atomics, both) {
+                    ([None, None], false) => format!("barrier({memory}) between the two accesses"),
+                    ([None, None], true) => {
+                        format!("let one work-item write it, use an atomic operation, or barrier({memory}) between")
+                    }
+                    _ => "make both accesses atomic".into(),
+                }),
+            )
+        }
+    }
+    .into_parts();
+    if race.same_value {
+        finding.why =
+            Some("both write the same value: a race by the specification, which no device is known to show".into());
+    }
+    finding
+}
+
+/// The id of the group of a work-item.
+fn ids(s: &Checker<'_>, item: [u64; 3]) -> String {
+    let range = &s.subject.range;
+    let id = |d: usize| (item[d] - range.offset[d]) / range.local[d].max(1);
+    let all: Vec<String> = (0..range.work_dim.clamp(1, 3) as usize).map(|d| id(d).to_string()).collect();
+    if let [one] = all.as_slice() { one.clone() } else { format!("({})", all.join(", ")) }
+}
+
+fn why_groups(atomics: [Option<(Order, Scope)>; 2]) -> &'static str {
+    match atomics {
+        [Some((_, a)), Some((_, b))] if a.min(b) < Scope::Device => {
+            "the scope of an atomic operation is smaller than the two groups: memory_scope_work_group orders one group only"
+        }
+        [None, None] => "no barrier orders work-items of different groups",
+        _ => "an atomic and a plain access of the same memory are a race",
+    }
+}
+
+fn why_group(race: &Race, memory: &str) -> String {
+    match (race.first.atomic, race.second.atomic) {
+        (Some(_), None) | (None, Some(_)) => "an atomic and a plain access of the same memory are a race".into(),
+        _ => format!("only a barrier that both pass, with {memory}, or atomic operations order work-items of a group"),
+    }
+}
+
+/// A value that nothing has written, and what depends on it.
+pub fn uninitialised(s: &Checker<'_>, what: Use, origin: u32, at: &Point) -> Finding {
+    let read = (origin as usize).checked_sub(1).and_then(|n| s.unwritten.get(n));
+    let depends = match what {
+        Use::Branch => "a branch depends",
+        Use::Address => "an address depends",
+        Use::Store => "what is stored depends",
+        Use::Atomic => "an atomic operation depends",
+        Use::Printf => "what is printed depends",
+    };
+    let label = match what {
+        Use::Branch => "decides by it",
+        Use::Address => "computes an address from it",
+        Use::Store => "stores it",
+        Use::Atomic => "uses it",
+        Use::Printf => "prints it",
+    };
+    let mut events = vec![event(s, AccessKind::Point, 0, at, label)];
+    let object = read.and_then(|r| r.region.as_ref().map(|region| region.object(r.offset, 0)));
+    if let Some(read) = read
+        && s.points.user(&read.at).span != s.points.user(at).span
+    {
+        events.push(event(s, AccessKind::Read, 0, &read.at, "reads it, and nothing has written it"));
+    }
+    let mut finding = s.finding(Kind::Uninitialised, events, object);
+    let name = match (&finding.object, read.and_then(|r| r.region.as_ref())) {
+        (Some(object), Some(region)) if object.offset > 0 || region.bytes > 16 => {
+            format!("byte {} of {}", object.offset, name_of(object))
+        }
+        (Some(object), _) => name_of(object),
+        _ => "memory".into(),
+    };
+    finding.message = format!("{depends} on {name}, which nothing has written");
+    let space = read.and_then(|r| r.region.as_ref()).map_or(Space::Private, |r| r.space);
+    finding.why = Some(
+        match space {
+            Space::Local => "local memory has no initial value, and none of the group before",
+            Space::Private => {
+                "a private variable has no initial value; each device and each version of a compiler gives another"
+            }
+            _ => "a buffer that the host has not written has no defined contents",
+        }
+        .into(),
+    );
+    finding.fix = Some(
+        match space {
+            Space::Local => "let the work-items write it, and pass a barrier, before it is read",
+            Space::Private => "give the variable a value where it is declared, or on each way to its use",
+            _ => "write or fill the buffer before the launch",
+        }
+        .into(),
+    );
+    finding
+}
+
+/// An operation without a defined result.
+pub fn arithmetic(s: &Checker<'_>, kind: Kind, what: Arithmetic, at: &Point) -> Finding {
+    let label = match kind {
+        Kind::DivisionByZero => "divides by zero",
+        Kind::DivisionOverflow => "divides the least number by -1",
+        Kind::ShiftRange => "shifts",
+        Kind::SignedOverflow => "computes it",
+        _ => "converts it",
+    };
+    let mut finding = s.finding(kind, vec![event(s, AccessKind::Point, 0, at, label)], None);
+    let (message, why, fix) = match what {
+        Arithmetic::DivisionByZero => (
+            "an integer is divided by zero".to_owned(),
+            "the result is unspecified: each device gives another value",
+            "test the divisor, or make sure that it is never zero",
+        ),
+        Arithmetic::DivisionOverflow => (
+            "the least integer is divided by -1".into(),
+            "the result has no place in the type: each device gives another value",
+            "test for this case, or divide in a wider type",
+        ),
+        Arithmetic::Shift { amount, width } => (
+            format!("a number of {width} bits is shifted by {amount}"),
+            "OpenCL C takes the amount modulo the width, which is seldom meant; C leaves it undefined",
+            "keep the amount from 0 to the width less one",
+        ),
+        Arithmetic::Overflow => (
+            "a signed integer overflows".into(),
+            "signed overflow is undefined: compilers assume that it does not happen",
+            "compute in an unsigned or in a wider type",
+        ),
+        Arithmetic::Conversion => (
+            "a floating-point number is converted that the integer type cannot hold".into(),
+            "the result differs between devices",
+            "use convert_T_sat, or test the range before",
+        ),
+    };
+    (finding.message, finding.why, finding.fix) = (message, Some(why.into()), Some(fix.into()));
+    finding
+}
+
+/// A barrier that not all work-items reach.
+pub fn divergence(s: &Checker<'_>, found: &Divergence) -> Finding {
+    let waits = event(s, AccessKind::Point, 0, &found.waits, "waits here");
+    let here = s.points.user(&found.waits);
+    let mut events = vec![waits];
+    let name = match s.points.name(&found.waits) {
+        "barrier" | "work_group_barrier" | "" => "a barrier",
+        other => other,
+    };
+    let message = match &found.other {
+        None => format!("{} has ended, while others of its group wait at {name}", work_item(s, found.other_item)),
+        Some(other) if s.points.user(other).span == here.span => {
+            let label = "waits here, too, in another iteration or another call";
+            events.push(event(s, AccessKind::Point, 0, other, label));
+            format!("work-items of one group reach {name} in different iterations or calls")
+        }
+        Some(other) => {
+            events.push(event(s, AccessKind::Point, 0, other, "waits here"));
+            "not all work-items of a group reach the same barrier".into()
+        }
+    };
+    let mut finding = s.finding(Kind::BarrierDivergence, events, None);
+    finding.message = message;
+    finding.why = Some(
+        "if one work-item of a group reaches a barrier, all must, in the same iteration of each loop; a device may wait \
+         for ever or go on with half the data"
+            .into(),
+    );
+    finding.fix =
+        Some("move the barrier out of the branch or loop, or make the condition the same in the whole group".into());
+    finding
+}
+
+/// A copy that nobody waits for.
+pub fn async_not_waited(s: &Checker<'_>, at: &Point) -> Finding {
+    let begins = event(s, AccessKind::Point, 0, at, "begins the copy");
+    let mut finding = s.finding(Kind::AsyncNotWaited, vec![begins], None);
+    finding.message = "an asynchronous copy is not waited for before the kernel ends".into();
+    finding.why =
+        Some("a kernel must wait for each of its copies: the copy may run after the memory is used by others".into());
+    finding.fix = Some("call wait_group_events with the event of the copy".into());
+    finding
+}
+
+/// A kernel that does not end.
+pub fn endless(s: &Checker<'_>, at: &Point, rounds: u64) -> Finding {
+    let label = format!("has gone round {rounds} times");
+    let mut finding = s.finding(Kind::Endless, vec![event(s, AccessKind::Point, 0, at, &label)], None);
+    finding.message = format!("a loop has gone round {rounds} times and has not ended");
+    finding.why = Some(
+        "a loop must end by what its work-item does itself: OpenCL promises no progress of other work-items or groups \
+         that it may wait for"
+            .into(),
+    );
+    finding
+}
