@@ -34,7 +34,7 @@ const NOT_THERE: &[([&str; 2], &str)] = &[
 ];
 
 /// Commands that take build options.
-const COMPILING: &[&str] = &["run", "show", "compile", "link", "library", "agree", "bench"];
+const COMPILING: &[&str] = &["run", "check", "show", "compile", "link", "library", "agree", "bench"];
 
 /// What to say of an option of EasyPAP that `run` does not have yet.
 pub fn not_there_yet(words: &[OsString]) -> Option<String> {

@@ -9,6 +9,7 @@ mod agree;
 mod args;
 mod bench;
 mod built;
+mod check;
 mod child;
 mod compile;
 mod completions;
@@ -45,6 +46,8 @@ use std::process::ExitCode;
 enum Cli {
     /// Run a program of the gallery or a kernel of a .cl file, check the result, and time it
     Run(Box<run::Options>),
+    /// Find out why a kernel is wrong: accesses out of bounds, races, unwritten memory, diverging barriers
+    Check(Box<check::Options>),
     /// Run the gallery on every installed platform and compare the results with each other
     Agree(agree::Options),
     /// Time the gallery on every installed platform in one run, in turns, and compare
@@ -91,6 +94,7 @@ impl Cli {
     fn json(&self) -> bool {
         match self {
             Cli::Run(o) => o.json,
+            Cli::Check(o) => o.json(),
             Cli::Agree(o) => o.json,
             Cli::Bench(o) => o.json,
             Cli::Show(o) => o.json,
@@ -112,6 +116,7 @@ impl Cli {
     fn answer(&self) -> Result<Answer, Failure> {
         match self {
             Cli::Run(o) => run::run(o),
+            Cli::Check(o) => check::run(o),
             Cli::Agree(o) => agree::run(o),
             Cli::Bench(o) => bench::run(o),
             Cli::Show(o) => show::run(o),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 const MAX_BYTES: u64 = 256 << 20;
 
 /// A source and its name in messages.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Text {
     /// The file's name.
     pub name: String,

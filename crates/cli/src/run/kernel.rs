@@ -9,7 +9,7 @@ use crate::cpu;
 use crate::options::BuildOptions;
 use crate::outcome::Failure;
 use crate::source::{self, Text};
-use cloom_compiler::{Compiler, Config, Failure as BuildFailure, Program, Source};
+use cloom_compiler::{Compiler, Config, Failure as BuildFailure, KernelLayout, Program, Source};
 use cloom_gallery::image::Sampler;
 use cloom_gallery::{Arg, Buffer, Error, Image, Session, Times};
 use cloom_ir::{KernelMeta, Op};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Options of a kernel of a file.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 pub struct KernelOptions {
     /// An argument of the file's kernel: [NAME=]VALUE, see `cloom run --help`; once for each
     #[arg(long = "arg", value_name = "VALUE", allow_hyphen_values = true, help_heading = "Kernels of a file")]
@@ -83,12 +83,21 @@ pub struct Launched {
     pub times: Times,
 }
 
-impl Job {
-    /// Compiles the source and reads the arguments.
-    pub fn read(path: &Path, kernel: Option<&str>, options: &KernelOptions, tiles: Tiles) -> Result<Job, Failure> {
+/// A source that was compiled.
+pub struct Compiled {
+    text: Text,
+    compiler: Arc<Compiler>,
+    pub program: Arc<Program>,
+    build_options: String,
+    layouts: Vec<KernelLayout>,
+}
+
+impl Compiled {
+    /// Reads and compiles a source.
+    pub fn read(path: &Path, options: &BuildOptions) -> Result<Compiled, Failure> {
         let text = source::read(path)?;
         let compiler = Compiler::new(Config::default());
-        let build_options = options.build.text();
+        let build_options = options.text();
         let target = cpu::target(None)?;
         // Cloom's front end says what the parameters are, whatever platform runs the kernel.
         let compiled = text.build(&compiler, &build_options, &target);
@@ -96,29 +105,74 @@ impl Job {
             BuildFailure::Options => Failure::wrong(&compiled.log),
             BuildFailure::Program => Failure::finding(&compiled.log),
         })?;
-        let (kernel, meta) = choose(&program, kernel)?;
         // Members of structures and what pointers point to are known from the source only. The metadata of a kernel,
         // which is all that SPIR-V leaves, has the names of types.
-        let known = match text.is_spirv() {
+        let layouts = match text.is_spirv() {
             true => Vec::new(),
             false => {
                 let source = Source { name: &text.name, text: &text.bytes };
                 compiler.kernel_layouts(&source, &build_options, &target)
             }
         };
-        let layouts: Vec<Layout> = match known.iter().find(|k| k.kernel == kernel) {
+        Ok(Compiled { text, compiler, program, build_options, layouts })
+    }
+
+    /// How the parameters of a kernel lie in memory, or what they point to.
+    pub fn layouts(&self, kernel: &str, meta: &KernelMeta) -> Vec<Layout> {
+        match self.layouts.iter().find(|k| k.kernel == kernel) {
             Some(known) if known.params.len() == meta.params.len() => known.params.iter().map(Layout::from).collect(),
             _ => meta.params.iter().map(|p| Layout::named(&p.type_name)).collect(),
-        };
+        }
+    }
+
+    /// The source.
+    pub fn text(&self) -> &Text {
+        &self.text
+    }
+
+    /// A kernel with all that it calls.
+    pub fn linked(&self, kernel: &str) -> Option<cloom_ir::Module> {
+        self.compiler.linked(&self.program, kernel).ok()
+    }
+}
+
+impl Job {
+    /// Compiles the source and reads the arguments.
+    pub fn read(path: &Path, kernel: Option<&str>, options: &KernelOptions, tiles: Tiles) -> Result<Job, Failure> {
+        Job::new(&Compiled::read(path, &options.build)?, kernel, options, tiles)
+    }
+
+    /// Reads the arguments for a kernel of a compiled source.
+    pub fn new(
+        compiled: &Compiled,
+        kernel: Option<&str>,
+        options: &KernelOptions,
+        tiles: Tiles,
+    ) -> Result<Job, Failure> {
+        let Compiled { text, compiler, program, build_options, .. } = compiled;
+        let (kernel, meta) = choose(program, kernel)?;
+        let layouts = compiled.layouts(&kernel, &meta);
         let values = argument::read(Params { kernel: &kernel, meta: &meta, layouts: &layouts }, &options.args)?;
         let (global, local) = range(options, tiles, &meta, &values)?;
         // Without it only hints are lost: whether the kernel prints, and where its loops are. What is missing is told
         // by the build on the device.
-        let linked = compiler.linked(&program, &kernel).ok();
+        let linked = compiled.linked(&kernel);
         let printf = |f: &cloom_ir::Function| f.insts.values().any(|i| matches!(i.op, Op::Printf(_)));
         let prints = linked.as_ref().is_some_and(|m| m.funcs.values().any(printf));
         let loops = linked.map_or_else(Vec::new, |module| loops::lines(&module, &text.name));
-        Ok(Job { text, compiler, program, kernel, meta, values, global, local, build_options, prints, loops })
+        Ok(Job {
+            text: text.clone(),
+            compiler: compiler.clone(),
+            program: program.clone(),
+            kernel,
+            meta,
+            values,
+            global,
+            local,
+            build_options: build_options.clone(),
+            prints,
+            loops,
+        })
     }
 
     /// The parameters that hold memory which the kernel can write to: name, value, and bytes before the launch.

@@ -12,7 +12,7 @@ pub(crate) mod layout;
 mod loops;
 pub(crate) mod number;
 mod picture_argument;
-mod reference;
+pub(crate) mod reference;
 mod save;
 pub(crate) mod shape;
 mod supervise;

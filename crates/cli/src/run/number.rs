@@ -35,6 +35,11 @@ impl Base {
 }
 
 impl Element {
+    /// Whether its numbers are floating-point numbers.
+    pub fn is_float(self) -> bool {
+        !matches!(self.base, Base::Int { .. })
+    }
+
     /// A byte, for types that have no name here.
     pub const BYTE: Element = Element { base: Base::Int { bytes: 1, signed: false }, lanes: 1 };
 

@@ -41,7 +41,7 @@ pub fn run(job: &Job) -> Result<Reference, Failure> {
     // The second run is needed only if some access has read fresh memory; other kernels cannot give another result.
     let (memory, unwritten) = launch.run(FILLS[0])?;
     let Some(access) = unwritten else { return Ok(Reference { memory, undefined: None }) };
-    let place = format!("{}, work-item {:?}", launch.place(access.span), access.item);
+    let place = format!("{}, work-item {:?}", launch.place(access.at.span), access.at.item);
     let (others, _) = launch.run(FILLS[1])?;
     let differ = |(a, b): (&Vec<u8>, &Vec<u8>)| a.iter().zip(b).map(|(x, y)| x != y).collect();
     let bytes: Vec<Vec<bool>> = memory.iter().zip(&others).map(differ).collect();
@@ -68,16 +68,16 @@ pub struct Launch<'a> {
     job: &'a Job,
     /// The kernel with what it calls.
     pub code: interp::Program,
-    func: FuncRef,
-    range: interp::NdRange,
+    pub func: FuncRef,
+    pub range: interp::NdRange,
 }
 
 /// A machine that is ready to run the kernel.
-struct Ready<'a> {
-    machine: interp::Machine<'a>,
-    args: Vec<interp::Arg>,
+pub struct Ready<'a> {
+    pub machine: interp::Machine<'a>,
+    pub args: Vec<interp::Arg>,
     /// Address and size of the bytes of each buffer and image.
-    memory: Vec<(u64, u64)>,
+    pub memory: Vec<(u64, u64)>,
 }
 
 /// Keeps the first read of unwritten memory.
@@ -105,7 +105,7 @@ impl<'a> Launch<'a> {
     }
 
     /// A fresh machine.
-    fn ready(&self, options: interp::Options) -> Result<Ready<'_>, interp::FaultKind> {
+    pub fn ready(&self, options: interp::Options) -> Result<Ready<'_>, interp::FaultKind> {
         let mut machine = interp::Machine::new(&self.code, options)?;
         let (mut memory, mut args) = (Vec::new(), Vec::new());
         for value in &self.job.values {
@@ -166,7 +166,7 @@ impl<'a> Launch<'a> {
                 let file =
                     if fault.span == Span::NONE { String::new() } else { format!("in {}, ", self.file(fault.span)) };
                 let before = unwritten.map_or_else(String::new, |a| {
-                    format!("; before that it read memory that nothing has written, {}", self.place(a.span))
+                    format!("; before that it read memory that nothing has written, {}", self.place(a.at.span))
                 });
                 let which = self.which(fault, memory).map_or_else(String::new, |which| format!("; {which}"));
                 Failure::finding(format!(
@@ -184,8 +184,6 @@ impl<'a> Launch<'a> {
         let (name, value, bytes) = self.job.memory().nth(index)?;
         let Value::Buffer { layout, .. } = value else { return None };
         let size = layout.bytes() as i64;
-        // An offset before the start has wrapped around in 32 bits.
-        let offset = if offset > u64::from(u32::MAX / 2) { i64::from(offset as u32 as i32) } else { offset as i64 };
         Some(format!(
             "that is element {} of `{name}`, which has {}",
             offset.div_euclid(size),

@@ -1,0 +1,95 @@
+//! One launch under the checker, in the reference interpreter.
+
+use super::Options;
+use crate::outcome::Failure;
+use crate::run::argument::Value;
+use crate::run::kernel::{Job, KernelOptions};
+use crate::run::reference::Launch;
+use cloom_check::interpreted::objects::Region;
+use cloom_check::{Checker, Finding, Kinds, Sources, Subject};
+use cloom_interp as interp;
+use cloom_ir::Space;
+use std::path::Path;
+
+/// Instructions that the interpreter executes in a second while it checks, about.
+const SPEED: u64 = 10_000_000;
+/// Instructions of one work-item between two barriers after which its loop counts as endless.
+const ENDLESS: u64 = 20_000_000;
+
+/// What one launch has shown.
+pub struct Outcome {
+    pub findings: Vec<Finding>,
+    pub accesses: u64,
+    /// Why it was not run to its end, unless a finding says so.
+    pub unfinished: Option<String>,
+}
+
+/// Runs a launch.
+pub fn check(job: &Job, sources: &Sources, kinds: &Kinds, seconds: u64) -> Result<Outcome, Failure> {
+    let launch = Launch::new(job)?;
+    let bytes: u64 = job.values.iter().map(|v| v.memory().map_or(0, <[u8]>::len) as u64).sum();
+    let options = interp::Options {
+        memory: (bytes + (1 << 30)).saturating_mul(2),
+        fuel: seconds.saturating_mul(SPEED),
+        // A launch whose limit is lower ends there, and is reported as too large.
+        turn: ENDLESS,
+        ..interp::Options::default()
+    };
+    let full = |e: interp::FaultKind| {
+        Failure::wrong(format!("the reference interpreter cannot hold these buffers: {e}; choose smaller ones"))
+    };
+    let mut ready = launch.ready(options).map_err(full)?;
+    let subject = Subject { module: &launch.code.module, kernel: launch.func, range: launch.range, sources };
+    let mut checker = Checker::new(subject, kinds.clone());
+    let values = job.values.iter().zip(&job.meta.params).filter(|(value, _)| value.memory().is_some());
+    for ((value, param), &(address, size)) in values.zip(&ready.memory) {
+        let is_image = matches!(value, Value::Image(_));
+        let element = Some(value.element_bytes() as u64);
+        checker.add_object(address, Region { element, is_image, ..Region::buffer(param, size) });
+    }
+    for (global, &address) in launch.code.module.globals.values().zip(&ready.machine.globals) {
+        if global.space != Space::Local {
+            checker.add_object(address, Region::global(global));
+        }
+    }
+    let result = ready.machine.run_kernel(launch.func, &launch.range, &ready.args, &mut checker);
+    let accesses = checker.accesses();
+    let (findings, fault) = checker.finish(result);
+    let unfinished = match fault {
+        None => None,
+        Some(fault) => match fault.kind {
+            interp::FaultKind::BadLaunch(why) => return Err(Failure::wrong(format!("{}: {why}", job.kernel))),
+            interp::FaultKind::Fuel => {
+                Some("the launch takes longer than --time-limit; choose a smaller --global".to_owned())
+            }
+            kind => Some(kind.to_string()),
+        },
+    };
+    Ok(Outcome { findings, accesses, unfinished })
+}
+
+/// The command line that repeats a launch.
+pub fn repeat(path: &Path, kernel: &str, arguments: &KernelOptions, options: &Options) -> String {
+    let mut words = vec!["cloom check".to_owned(), quoted(&path.display().to_string()), format!("-k {kernel}")];
+    words.extend(arguments.args.iter().map(|arg| format!("--arg {}", quoted(arg))));
+    words.extend(arguments.global.iter().map(|g| format!("--global {g}")));
+    words.extend(arguments.local.iter().map(|l| format!("--local {l}")));
+    for (name, list) in [("only", &options.only), ("enable", &options.enable), ("disable", &options.disable)] {
+        words.extend(list.iter().map(|list| format!("--{name} {}", quoted(list))));
+    }
+    let build = arguments.build.text();
+    if !build.is_empty() {
+        words.push(format!("--options {}", quoted(&build)));
+    }
+    words.join(" ")
+}
+
+/// A word for a shell.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_=.,:/@+%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}

@@ -1,0 +1,121 @@
+//! `cloom check` on kernels with one bug each, on correct kernels that look like them, and on the examples of the pages.
+//!
+//! The kernels say in comments what is expected: the first line has the arguments of the launch, `//~ KIND` stands on
+//! each line that a finding of this kind must name. A kernel without such a mark must have no finding.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What findings name: line and kind.
+type Marks = BTreeSet<(u64, String)>;
+
+/// The marks in a source.
+fn marks(text: &str) -> Marks {
+    let marks = text.lines().zip(1..).filter_map(|(line, n)| Some((n, line.split_once("//~")?.1)));
+    marks.flat_map(|(n, kinds)| kinds.split_whitespace().map(move |kind| (n, kind.to_owned()))).collect()
+}
+
+/// The options that the first line gives.
+fn options(text: &str) -> Vec<String> {
+    let first = text.lines().next().and_then(|l| l.strip_prefix("// check:")).expect("the first line has the launch");
+    first.split_whitespace().map(str::to_owned).collect()
+}
+
+/// The lines that the findings of a launch name.
+fn found(path: &Path, text: &str) -> Result<Marks, String> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cloom"));
+    command.arg("check").arg(path).arg("--json").args(options(text));
+    let output = command.output().map_err(|e| e.to_string())?;
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let report: serde_json::Value =
+        serde_json::from_slice(&output.stdout).map_err(|e| format!("{e}: {errors}"))?;
+    let findings = report["findings"].as_array().ok_or_else(|| format!("no report: {report} {errors}"))?;
+    let mut marks = Marks::new();
+    for finding in findings {
+        let kind = finding["kind"].as_str().unwrap_or_default();
+        // The events of a race and of a divergence are parties; other findings have one place, and where a value
+        // comes from.
+        let parties = kind.starts_with("race-") || matches!(kind, "async-copy" | "barrier-divergence");
+        let events = finding["events"].as_array().map_or(&[][..], Vec::as_slice);
+        for event in events.iter().take(if parties { 2 } else { 1 }) {
+            marks.insert((event["line"].as_u64().unwrap_or(0), kind.to_owned()));
+        }
+    }
+    let status = output.status.code();
+    let notes_only = findings.iter().all(|f| f["severity"] == "note");
+    let expected = if notes_only { Some(0) } else { Some(1) };
+    if status != expected {
+        return Err(format!("status {status:?}: {errors} {}", report["not_checked"]));
+    }
+    Ok(marks)
+}
+
+/// Checks all of these, on two threads; gives the failures.
+fn failures(files: &[(PathBuf, String)]) -> Vec<String> {
+    let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some((path, text)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let expected = marks(text);
+                    let failure = match found(path, text) {
+                        Ok(found) if found == expected => continue,
+                        Ok(found) => format!(
+                            "not found {:?}, found too {:?}",
+                            expected.difference(&found).collect::<Vec<_>>(),
+                            found.difference(&expected).collect::<Vec<_>>()
+                        ),
+                        Err(why) => why,
+                    };
+                    failures.lock().unwrap().push(format!("{}: {failure}", path.display()));
+                }
+            });
+        }
+    });
+    let mut failures = failures.into_inner().unwrap();
+    failures.sort();
+    failures
+}
+
+#[test]
+fn seeded_bugs_are_found_at_their_lines_and_look_alikes_are_not() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../check/tests/kernels");
+    let wanted = std::env::var("CLOOM_TEST_KERNELS_OF").unwrap_or_default();
+    let mut files = Vec::new();
+    for kind in std::fs::read_dir(&folder).unwrap() {
+        for file in std::fs::read_dir(kind.unwrap().path()).unwrap() {
+            let path = file.unwrap().path();
+            if path.to_string_lossy().contains(&wanted) {
+                files.push((path.clone(), std::fs::read_to_string(path).unwrap()));
+            }
+        }
+    }
+    files.sort();
+    let failures = failures(&files);
+    assert!(failures.is_empty(), "{} of {} kernels:\n{}", failures.len(), files.len(), failures.join("\n"));
+}
+
+#[test]
+fn the_examples_of_the_pages_show_their_kind_and_the_fixes_nothing() {
+    let pages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../check/pages");
+    let folder = tempfile::tempdir().unwrap();
+    let mut files = Vec::new();
+    for page in std::fs::read_dir(&pages).unwrap() {
+        let page = page.unwrap().path();
+        let text = std::fs::read_to_string(&page).unwrap();
+        for (n, block) in text.split("```c\n").skip(1).enumerate() {
+            let code = block.split("```").next().unwrap();
+            if code.starts_with("// check:") {
+                let stem = page.file_stem().unwrap().to_string_lossy();
+                let path = folder.path().join(format!("{stem}-{n}.cl"));
+                std::fs::write(&path, code).unwrap();
+                files.push((path, code.to_owned()));
+            }
+        }
+    }
+    let failures = failures(&files);
+    assert!(failures.is_empty(), "{} of {} examples:\n{}", failures.len(), files.len(), failures.join("\n"));
+}
