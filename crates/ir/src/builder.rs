@@ -6,8 +6,8 @@ use crate::entity::{Block, Entity, FuncRef, GlobalRef, Inst, StrRef, Value};
 use crate::flags::Flags;
 use crate::function::{Function, ValueData, ValueDef};
 use crate::inst::{
-    Args, BarrierMemory, BinOp, CastOp, DeviceCall, Edge, FloatCc, InstData, IntCc, Op, Order, Query, RmwOp, Scope,
-    Term, UnOp,
+    Args, BarrierMemory, BinOp, CastOp, DeviceCall, Edge, FloatCc, InstData, IntCc, Mark, Op, Order, Query, RmwOp,
+    Scope, Term, UnOp,
 };
 use crate::module::Span;
 use crate::types::{Scalar, Space, Type};
@@ -284,6 +284,16 @@ impl<'f> Builder<'f> {
     pub fn query(&mut self, what: Query, dim: u8) -> Value {
         let ty = if what == Query::WorkDim { Type::I32 } else { Type::I64 };
         self.value(Op::Query { what, dim }, smallvec![], ty, Flags::empty())
+    }
+
+    /// A mark for the checker.
+    pub fn mark(&mut self, mark: Mark, args: &[Value]) {
+        self.push(Op::Mark(mark), args.into(), None, Flags::empty());
+    }
+
+    /// The mark of an asynchronous copy; gives its event.
+    pub fn mark_copy(&mut self, event: Value) -> Value {
+        self.value(Op::Mark(Mark::Copy), smallvec![event], Type::I64, Flags::empty())
     }
 
     /// The ticks of the device's clock.

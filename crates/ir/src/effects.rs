@@ -6,7 +6,7 @@
 //! operation that is pure by omission would be removed and merged by mistake.
 
 use crate::FuncRef;
-use crate::inst::Op;
+use crate::inst::{Mark, Op};
 use bitflags::bitflags;
 
 bitflags! {
@@ -73,6 +73,8 @@ pub enum OpClass {
     Fence,
     /// A clock, which is read in the order of accesses to memory.
     Clock,
+    /// A mark for the checker.
+    Mark,
     /// An exchange between the work-items of a sub-group.
     Subgroup,
     /// A call of a function with effects, or of the launcher.
@@ -120,6 +122,7 @@ impl Op {
             Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } => OpClass::AtomicUpdate,
             Op::Fence { .. } | Op::Barrier(_) => OpClass::Fence,
             Op::Clock => OpClass::Clock,
+            Op::Mark(_) => OpClass::Mark,
             Op::SubgroupBallot | Op::SubgroupShuffle | Op::SubgroupReduce { .. } | Op::SubgroupScan { .. } => {
                 OpClass::Subgroup
             }
@@ -143,7 +146,8 @@ impl Op {
             OpClass::AtomicStore => Effects::WRITES | Effects::ATOMIC | Effects::ORDERS,
             OpClass::AtomicUpdate => Effects::READS | Effects::WRITES | Effects::ATOMIC | Effects::ORDERS,
             // A clock measures what stands between two of them, so that accesses stay on their side.
-            OpClass::Fence | OpClass::Clock => Effects::ORDERS,
+            // A mark stands between the accesses that it is about.
+            OpClass::Fence | OpClass::Clock | OpClass::Mark => Effects::ORDERS,
             OpClass::Subgroup => Effects::SUBGROUP,
             // The launcher may do anything with what the operands point to.
             OpClass::Call => Effects::READS | Effects::WRITES | Effects::CALL,
@@ -155,6 +159,7 @@ impl Op {
     /// Whether it has a result. A call's depends on its callee.
     pub fn has_result(&self) -> bool {
         match self.class() {
+            OpClass::Mark => *self == Op::Mark(Mark::Copy),
             OpClass::Value
             | OpClass::Alloca
             | OpClass::Load

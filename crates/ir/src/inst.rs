@@ -171,6 +171,9 @@ pub enum Op {
         /// Who must see it.
         scope: Scope,
     },
+    /// Tells the checker of kernels something of the source. Only programs that are built for it have marks; they
+    /// change no result.
+    Mark(Mark),
     /// The ticks of a clock of the device, as an `i64`, which may wrap. Stays in order with accesses to memory.
     Clock,
     /// An index or a size of the launch: `i64`, for `WorkDim` `i32`. Gone after `spmd`.
@@ -762,6 +765,35 @@ impl Term {
             for v in &mut e.args {
                 *v = f(*v);
             }
+        }
+    }
+}
+
+/// What a mark tells.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum Mark {
+    /// `a` (`i64`) is the index of an element of an array that has so many, and `b` the element's address.
+    Index(u64),
+    /// The lifetime of the private variable at `a` begins. It has so many bytes, none of which has a value.
+    Begin(u64),
+    /// The lifetime of the private variable at `a` ends.
+    End,
+    /// An asynchronous copy begins: the accesses of this position that follow. `a` (`i64`) is the event that it is
+    /// added to, or 0. Gives the event.
+    Copy,
+    /// The group waits for `a` (`i32`) events, which lie at `b`.
+    Wait,
+}
+
+impl Mark {
+    /// Its word in the text form.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mark::Index(_) => "index",
+            Mark::Begin(_) => "begin",
+            Mark::End => "end",
+            Mark::Copy => "copy",
+            Mark::Wait => "wait",
         }
     }
 }

@@ -45,8 +45,8 @@ pub use function::{BlockData, Function, KernelMeta, KernelParam, Linkage, ParamK
 pub use import::ImportError;
 pub use inlined::InlinedSpans;
 pub use inst::{
-    Args, BarrierMemory, BinOp, CastOp, DeviceCall, Edge, FloatCc, InstData, IntCc, Op, Order, Query, RmwOp, Scope,
-    Term, UnOp,
+    Args, BarrierMemory, BinOp, CastOp, DeviceCall, Edge, FloatCc, InstData, IntCc, Mark, Op, Order, Query, RmwOp,
+    Scope, Term, UnOp,
 };
 pub use module::{CallSite, Global, GlobalLinkage, Module, Reloc, Span};
 pub use parse::{ParseError, parse};

@@ -34,7 +34,7 @@
 use crate::entity::{Block, Entity, Inst, Value};
 use crate::flags::Flags;
 use crate::function::{Function, KernelMeta, Linkage, ParamKind};
-use crate::inst::{BarrierMemory, Edge, InstData, Op, Term};
+use crate::inst::{BarrierMemory, Edge, InstData, Mark, Op, Term};
 use crate::module::{Global, GlobalLinkage, Module, Span};
 use std::fmt::{self, Write};
 
@@ -420,6 +420,8 @@ fn print_inst(f: &mut impl Write, module: &Module, func: &Function, names: &Name
         Op::Barrier(BarrierMemory::Both) => f.write_str("barrier")?,
         Op::Barrier(memory) => write!(f, "barrier {}", memory.name())?,
         Op::Clock => f.write_str("clock")?,
+        Op::Mark(mark @ (Mark::Index(n) | Mark::Begin(n))) => write!(f, "mark {} {n}", mark.name())?,
+        Op::Mark(mark) => write!(f, "mark {}", mark.name())?,
         Op::Sample => f.write_str("sample")?,
         Op::SubgroupBallot => f.write_str("subgroup_ballot")?,
         Op::SubgroupShuffle => f.write_str("subgroup_shuffle")?,

@@ -261,6 +261,7 @@ fn is_address(op: &Op, k: usize) -> bool {
         | Op::Scatter { .. }
         | Op::MemSet { .. }
         | Op::Prefetch
+        | Op::Mark(_)
         | Op::AtomicRmw { .. }
         | Op::AtomicCmpXchg { .. }
         | Op::AtomicLoad { .. }

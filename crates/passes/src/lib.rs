@@ -15,6 +15,7 @@ pub mod compact;
 pub mod const_arrays;
 pub mod cse;
 pub mod dce;
+mod drop_marks;
 pub mod fold;
 pub mod hoist;
 pub mod infer_alignment;
@@ -58,6 +59,7 @@ pub use address_recurrences::PASS as ADDRESS_RECURRENCES;
 pub use compact::PASS as COMPACT;
 pub use cse::PASS as CSE;
 pub use dce::PASS as DCE;
+pub use drop_marks::PASS as DROP_MARKS;
 pub use fold::PASS as FOLD;
 pub use hoist::PASS as HOIST;
 pub use infer_alignment::PASS as INFER_ALIGNMENT;
@@ -83,6 +85,7 @@ pub use unwrapped_loops::PASS as UNWRAPPED_LOOPS;
 
 /// Every pass over a function.
 pub const PASSES: &[Pass] = &[
+    DROP_MARKS,
     SIMPLIFY_CFG,
     MEM2REG,
     INFER_SPACES,
@@ -115,6 +118,7 @@ pub const PASSES: &[Pass] = &[
 /// constant. What it leaves in memory is for [`CONST_ARRAYS`], and switches between blocks that are empty now are for
 /// [`SWITCH_TABLES`], which come after these.
 const CLEAN_UP: &[Pass] = &[
+    DROP_MARKS,
     SIMPLIFY_CFG,
     MEM2REG,
     INFER_SPACES,

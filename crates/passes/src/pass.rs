@@ -63,6 +63,11 @@ impl Pass {
         Pass { id: PassId::optional(name, about), run: RunPass::Alone(run) }
     }
 
+    /// A pass that cannot be switched off, because later stages rely on it.
+    pub(crate) const fn required(name: &'static str, about: &'static str, run: fn(&mut Function) -> usize) -> Pass {
+        Pass { id: PassId::required(name, about), run: RunPass::Alone(run) }
+    }
+
     pub(crate) const fn with(
         name: &'static str,
         about: &'static str,

@@ -7,7 +7,8 @@ use crate::entity::{Block, Entity, FuncRef, GlobalRef, Value};
 use crate::flags::Flags;
 use crate::function::Function;
 use crate::inst::{
-    Args, BarrierMemory, BinOp, CastOp, DeviceCall, Edge, FloatCc, IntCc, Op, Order, Query, RmwOp, Scope, Term, UnOp,
+    Args, BarrierMemory, BinOp, CastOp, DeviceCall, Edge, FloatCc, IntCc, Mark, Op, Order, Query, RmwOp, Scope, Term,
+    UnOp,
 };
 use crate::module::{CallSite, Span};
 use rustc_hash::FxHashMap;
@@ -249,6 +250,18 @@ impl Body<'_, '_> {
         }
     }
 
+    fn mark(&mut self) -> Result<Mark> {
+        let word = self.p.word()?;
+        Ok(match word {
+            "index" => Mark::Index(self.p.small()?),
+            "begin" => Mark::Begin(self.p.small()?),
+            "end" => Mark::End,
+            "copy" => Mark::Copy,
+            "wait" => Mark::Wait,
+            _ => return self.p.error("expected a mark"),
+        })
+    }
+
     fn order_scope(&mut self) -> Result<(Order, Scope)> {
         Ok((self.one_of(Order::from_name, "a memory order")?, self.one_of(Scope::from_name, "a memory scope")?))
     }
@@ -321,6 +334,7 @@ impl Body<'_, '_> {
             "query" => Op::Query { what: self.one_of(Query::from_name, "a query")?, dim: self.p.small()? },
             "prefetch" => Op::Prefetch,
             "clock" => Op::Clock,
+            "mark" => Op::Mark(self.mark()?),
             "barrier" => {
                 let memory = self.p.peek_word().and_then(BarrierMemory::from_name);
                 self.p.at += usize::from(memory.is_some());

@@ -49,6 +49,7 @@ fn allowed(op: &Op, args: &[Type], result: Option<Type>) -> Flags {
         | OpClass::Prefetch
         | OpClass::Fence
         | OpClass::Clock
+        | OpClass::Mark
         | OpClass::Subgroup
         | OpClass::Call
         | OpClass::Printf => Flags::empty(),

@@ -6,7 +6,7 @@
 use super::module::{MAX_SIZE, is_align, space_of};
 use super::{AnyEntity, Report, Rule, flags};
 use crate::entity::Inst;
-use crate::inst::{BinOp, CastOp, Op, Query, RmwOp, UnOp};
+use crate::inst::{BinOp, CastOp, Mark, Op, Query, RmwOp, UnOp};
 use crate::subgroup::{combines, exchanges};
 use crate::types::{Scalar, Space, Type};
 use smallvec::SmallVec;
@@ -55,6 +55,7 @@ fn operands(op: &Op) -> Option<usize> {
         | Op::Load { .. }
         | Op::MemSet { .. }
         | Op::Prefetch
+        | Op::Mark(Mark::Begin(_) | Mark::End | Mark::Copy)
         | Op::AtomicLoad { .. } => 1,
         Op::Binary(_)
         | Op::Icmp(_)
@@ -67,6 +68,7 @@ fn operands(op: &Op) -> Option<usize> {
         | Op::MaskedLoad { .. }
         | Op::Gather { .. }
         | Op::MemCopy { .. }
+        | Op::Mark(Mark::Wait | Mark::Index(_))
         | Op::AtomicRmw { .. }
         | Op::AtomicStore { .. } => 2,
         Op::MaskedStore { .. }
@@ -156,6 +158,7 @@ impl Check<'_, '_> {
                 self.need(is_mask(a[0], a[0].lanes) && a[0].lanes <= 64 && r == Type::I64, Rule::MaskTest);
             }
             Op::Fence { .. } | Op::Barrier(_) => {}
+            Op::Mark(mark) => self.mark(*mark, &a, r),
             Op::Clock => self.need(r == Type::I64, Rule::Query),
             Op::Query { what: Query::WorkDim, dim } => self.need(r == Type::I32 && *dim == 0, Rule::Query),
             Op::Query { what, dim } => {
@@ -205,6 +208,17 @@ impl Check<'_, '_> {
             | Op::AtomicLoad { .. }
             | Op::AtomicStore { .. } => self.memory(op, &a, r),
         }
+    }
+
+    fn mark(&mut self, mark: Mark, a: &[Type], r: Type) {
+        let is_address = |t: Type| t.is_ptr() && !t.is_vector();
+        let good = match mark {
+            Mark::Index(_) => a[0] == Type::I64 && is_address(a[1]),
+            Mark::Begin(_) | Mark::End => is_address(a[0]) && a[0].space() == Some(Space::Private),
+            Mark::Copy => a[0] == Type::I64 && r == Type::I64,
+            Mark::Wait => a[0] == Type::I32 && is_address(a[1]),
+        };
+        self.need(good, Rule::Mark);
     }
 
     fn unary(&mut self, op: UnOp, a: Type, r: Type) {

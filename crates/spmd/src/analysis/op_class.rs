@@ -84,6 +84,8 @@ pub fn class(op: &Op) -> OpClass {
         Op::SubgroupBallot | Op::SubgroupShuffle | Op::SubgroupReduce { .. } | Op::SubgroupScan { .. } => {
             OpClass::Subgroup
         }
-        Op::Alloca { .. } | Op::Prefetch | Op::Fence { .. } | Op::Clock | Op::Barrier(_) => OpClass::Order,
+        Op::Alloca { .. } | Op::Prefetch | Op::Fence { .. } | Op::Clock | Op::Mark(_) | Op::Barrier(_) => {
+            OpClass::Order
+        }
     }
 }
