@@ -197,7 +197,12 @@ fn run(input: Input<'_>, mode: Mode, depth: Depth, layouts: Option<&mut Vec<Kern
     let module = if session.diags.has_errors() {
         None
     } else {
-        Some(lower(&session, &typed, &types, LowerOptions { fast_math: fast_math(options), contract, fpmath }))
+        Some(lower(
+            &session,
+            &typed,
+            &types,
+            LowerOptions { fast_math: fast_math(options), contract, fpmath, marks: options.check },
+        ))
     };
     drop(typed);
     stage("lower");

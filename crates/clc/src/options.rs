@@ -85,6 +85,8 @@ pub struct BuildOptions {
     pub no_subgroup_ifp: bool,
     /// `-cl-kernel-arg-info`
     pub kernel_arg_info: bool,
+    /// `-cloom-check`: the code has marks for the checker of kernels.
+    pub check: bool,
     /// `-create-library`
     pub create_library: bool,
     /// `-enable-link-options`
@@ -202,6 +204,7 @@ impl BuildOptions {
             "-cl-strict-aliasing" => Some(&mut self.strict_aliasing),
             "-cl-uniform-work-group-size" => Some(&mut self.uniform_work_group_size),
             "-cl-kernel-arg-info" => Some(&mut self.kernel_arg_info),
+            "-cloom-check" => Some(&mut self.check),
             _ => None,
         };
         if let Some(flag) = compile {

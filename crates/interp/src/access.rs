@@ -8,7 +8,10 @@ use crate::definedness::Undefined;
 use crate::exec::Running;
 use crate::fault::FaultKind;
 use crate::observe::{Access, AccessKind, Observer, Printed, Use};
-use cloom_ir::{BinOp, Order, RmwOp, Scalar, Scope, Type, abi, eval};
+use cloom_ir::{BinOp, Mark, Order, RmwOp, Scalar, Scope, Type, abi, eval};
+
+/// A value, and the undefined bits of its bytes, if it has any.
+type Read = (u64, Vec<(u8, u32)>);
 
 impl<O: Observer> Running<'_, '_, O> {
     fn access(&self, kind: AccessKind, address: u64, size: u64) -> Access {
@@ -41,8 +44,9 @@ impl<O: Observer> Running<'_, '_, O> {
         Ok(())
     }
 
-    /// The value that an atomic operation reads into `d`. The operation depends on it if it was never written.
-    fn read_atomic(&mut self, ty: Scalar, d: Reg, address: u64, atomic: (Order, Scope)) -> Result<u64, FaultKind> {
+    /// The value that an atomic operation reads into `d`, and the undefined bits of its bytes. The operation depends on
+    /// it if it was never written.
+    fn read_atomic(&mut self, ty: Scalar, d: Reg, address: u64, atomic: (Order, Scope)) -> Result<Read, FaultKind> {
         let (x, written) = self.read(ty, address, Some(atomic))?;
         if O::FOLLOWS_VALUES {
             self.set_undefined(d, Undefined::default());
@@ -51,9 +55,10 @@ impl<O: Observer> Running<'_, '_, O> {
                 let bytes = self.undefined_bytes(&self.access(AccessKind::Load, address, size));
                 let origin = bytes.iter().find(|b| b.0 != 0).map_or(0, |b| b.1);
                 self.shared.observer.undefined(Use::Atomic, origin, &self.at);
+                return Ok((x, bytes));
             }
         }
-        Ok(x)
+        Ok((x, Vec::new()))
     }
 
     /// The undefined bits of the bytes of a load, and where they come from: from here, if nothing has written them.
@@ -88,7 +93,8 @@ impl<O: Observer> Running<'_, '_, O> {
             return;
         }
         if self.shared.memory.is_shared(address) {
-            return self.uses(Use::Store, b..b + l.n);
+            self.uses(Use::Store, b..b + l.n);
+            return;
         }
         let size = l.ty.bytes() as usize;
         let of_lane = |u: &Undefined| u.bits.to_le_bytes().map(|bits| (bits, u.origin));
@@ -103,6 +109,12 @@ impl<O: Observer> Running<'_, '_, O> {
         if !O::FOLLOWS_VALUES || !self.shared.observer.fault(fault, &self.at) {
             return Err(fault.clone());
         }
+        self.leave_out(code);
+        Ok(())
+    }
+
+    /// Instead of an access: what would be loaded is zero.
+    pub fn leave_out(&mut self, code: &Code) {
         let (d, n) = match *code {
             Code::Load { l, d, .. } | Code::LoadLanes { l, d, .. } => (d, l.n),
             Code::Rmw { d, .. } | Code::CmpXchg { d, .. } | Code::AtomicLoad { d, .. } => (d, 1),
@@ -112,7 +124,6 @@ impl<O: Observer> Running<'_, '_, O> {
             self.set(r, 0);
             self.set_undefined(r, Undefined::default());
         }
-        Ok(())
     }
 
     /// The address of a lane of a masked access: `a` has one address for all lanes, or `apart` one for each.
@@ -213,14 +224,16 @@ impl<O: Observer> Running<'_, '_, O> {
             Code::Rmw { op, atomic, ty, d, a, b } => {
                 let (address, x) = (self.get(a), self.get(b));
                 Self::check_align(address, ty.bytes())?;
-                let old = self.read_atomic(ty, d, address, atomic)?;
+                let (old, undefined) = self.read_atomic(ty, d, address, atomic)?;
                 self.write(ty, address, combine(op, ty, old, x), Some(atomic))?;
+                // A sum with an undefined number is none.
+                self.shared.memory.set_undefined(address, &undefined);
                 self.set(d, old);
             }
             Code::CmpXchg { atomic, ty, d, a, b, c } => {
                 let (address, expected, new) = (self.get(a), self.get(b), self.get(c));
                 Self::check_align(address, ty.bytes())?;
-                let old = self.read_atomic(ty, d, address, atomic)?;
+                let (old, _) = self.read_atomic(ty, d, address, atomic)?;
                 let x = if old == expected { new } else { old };
                 self.write(ty, address, x, Some(atomic))?;
                 self.set(d, old);
@@ -228,7 +241,7 @@ impl<O: Observer> Running<'_, '_, O> {
             Code::AtomicLoad { atomic, ty, d, a } => {
                 let address = self.get(a);
                 Self::check_align(address, ty.bytes())?;
-                let x = self.read_atomic(ty, d, address, atomic)?;
+                let (x, _) = self.read_atomic(ty, d, address, atomic)?;
                 self.set(d, x);
             }
             Code::AtomicStore { atomic, ty, a, b } => {
@@ -241,12 +254,44 @@ impl<O: Observer> Running<'_, '_, O> {
                 let printed = Printed { format, item: self.get(item), args: self.pack(args) };
                 self.shared.observer.printf(printed);
             }
+            Code::Mark { mark, d, a, b } => self.mark(mark, d, a, b),
             Code::DeviceCall => return Err(FaultKind::NoLauncher),
             Code::Sample => return Err(FaultKind::NoTextures),
             // The other instructions are executed in the main loop.
             _ => return Err(FaultKind::Unreachable),
         }
         Ok(())
+    }
+
+    fn mark(&mut self, mark: Mark, d: Reg, a: Reg, b: Reg) {
+        let x = self.get(a);
+        if mark == Mark::Copy {
+            // A copy that is added to an event is waited for with it.
+            let event = if x == 0 { self.next_event() } else { x };
+            self.set(d, event);
+            if O::FOLLOWS_VALUES {
+                self.shared.observer.copy_begins(event, &self.at);
+            }
+        }
+        if !O::FOLLOWS_VALUES {
+            return;
+        }
+        match mark {
+            Mark::Copy => {}
+            Mark::Index(count) => self.shared.observer.index(x as i64, count, self.get(b), &self.at),
+            Mark::Begin(_) => self.shared.memory.begin(x),
+            Mark::End => self.shared.memory.end(x),
+            Mark::Wait => {
+                // The list is in private memory. One that cannot be read has no events.
+                let size = 8 * (x & 0xffff_ffff);
+                let list = self
+                    .shared
+                    .memory
+                    .read(self.get(b), size)
+                    .map_or(Vec::new(), |(bytes, _)| bytes.chunks(8).map(bits).collect());
+                self.shared.observer.copies_end(&list, &self.at);
+            }
+        }
     }
 
     /// The block of arguments of a printf.

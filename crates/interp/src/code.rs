@@ -5,8 +5,8 @@ use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
 use cloom_ir::{
-    BarrierMemory, BinOp, Block, CastOp, Edge, Entity, Flags, FloatCc, FuncRef, Function, Inst, IntCc, Module, Op,
-    Order, Query, RmwOp, Scalar, Scope, Span, StrRef, Term, Type, UnOp, Value, VerifyError,
+    BarrierMemory, BinOp, Block, CastOp, Edge, Entity, Flags, FloatCc, FuncRef, Function, Inst, IntCc, Mark, Module,
+    Op, Order, Query, RmwOp, Scalar, Scope, Span, StrRef, Term, Type, UnOp, Value, VerifyError,
 };
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -223,6 +223,13 @@ pub enum Code {
     Fence {
         order: Order,
         scope: Scope,
+    },
+    /// For the observer; a copy gives a new event in `d`.
+    Mark {
+        mark: Mark,
+        d: Reg,
+        a: Reg,
+        b: Reg,
     },
     /// A collective operation of a sub-group, with its operands.
     Subgroup {
@@ -573,6 +580,7 @@ impl Decoder<'_> {
             Op::AtomicLoad { order, scope } => Code::AtomicLoad { atomic: (*order, *scope), ty: result_ty, d, a },
             Op::AtomicStore { order, scope } => Code::AtomicStore { atomic: (*order, *scope), ty: l(1).ty, a, b },
             Op::Clock => Code::Clock { d },
+            Op::Mark(mark) => Code::Mark { mark: *mark, d, a, b },
             Op::Query { what, dim } => Code::Query { what: *what, dim: *dim, d },
             Op::Barrier(memory) => Code::Barrier(*memory),
             Op::SubgroupBallot => Code::Subgroup { what: Collective::Ballot, ty: result_ty, d, a, b },

@@ -9,7 +9,7 @@
 use crate::code::{Code, Lanes, Reg, To};
 use crate::exec::{Running, bitcast};
 use crate::observe::{Arithmetic, Observer, Use};
-use cloom_ir::{BinOp, CastOp, IntCc, Scalar, eval};
+use cloom_ir::{BinOp, CastOp, IntCc, Mark, Scalar, eval};
 
 /// The undefined bits of a register.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -80,15 +80,19 @@ impl<O: Observer> Running<'_, '_, O> {
         }
     }
 
-    /// Tells that something depends on registers. They count as defined then, so that one bug is told once.
-    pub fn uses(&mut self, what: Use, registers: std::ops::Range<Reg>) {
+    /// Tells that something depends on registers. They count as defined then, so that one bug is told once. Whether any
+    /// is undefined.
+    pub fn uses(&mut self, what: Use, registers: std::ops::Range<Reg>) -> bool {
+        let mut any = false;
         for r in registers {
             let undefined = self.undefined(r);
             if undefined.bits != 0 {
                 self.shared.observer.undefined(what, undefined.origin, &self.at);
                 self.set_undefined(r, Undefined::NONE);
+                any = true;
             }
         }
+        any
     }
 
     /// What is undefined moves with the copies of an edge.
@@ -99,8 +103,9 @@ impl<O: Observer> Running<'_, '_, O> {
         }
     }
 
-    /// Computes the undefined bits of an instruction's result, and tells what depends on undefined operands.
-    pub fn define(&mut self, code: &Code) {
+    /// Computes the undefined bits of an instruction's result, and tells what depends on undefined operands. Whether it
+    /// is an access whose address is undefined.
+    pub fn define(&mut self, code: &Code) -> bool {
         match *code {
             Code::Bin { op, ty, nsw, d, a, b } => self.binary(op, ty, nsw, d, a, b),
             Code::BinV { op, nsw, l, d, a, b } => {
@@ -159,25 +164,24 @@ impl<O: Observer> Running<'_, '_, O> {
             | Code::GlobalAddr { d, .. }
             | Code::Clock { d }
             | Code::Query { d, .. }
+            | Code::Mark { mark: Mark::Copy, d, .. }
             | Code::Subgroup { d, .. } => self.set_defined(d, 1),
-            Code::Branch { cond, .. } => self.uses(Use::Branch, cond..cond + 1),
-            Code::Switch { value, .. } => self.uses(Use::Branch, value..value + 1),
+            Code::Branch { cond: by, .. } | Code::Switch { value: by, .. } => {
+                self.uses(Use::Branch, by..by + 1);
+            }
             // An undefined bit is kept with the bytes in memory; the value moves where the access is executed.
             Code::Load { a, .. } | Code::AtomicLoad { a, .. } | Code::MemSet { a, .. } | Code::Store { a, .. } => {
-                self.uses(Use::Address, a..a + 1);
+                return self.uses(Use::Address, a..a + 1);
             }
-            Code::MemCopy { a, b, .. } => {
-                self.uses(Use::Address, a..a + 1);
-                self.uses(Use::Address, b..b + 1);
-            }
+            Code::MemCopy { a, b, .. } => return self.uses(Use::Address, a..a + 1) | self.uses(Use::Address, b..b + 1),
             Code::Rmw { a, b, .. } | Code::AtomicStore { a, b, .. } => {
-                self.uses(Use::Address, a..a + 1);
                 self.uses(Use::Atomic, b..b + 1);
+                return self.uses(Use::Address, a..a + 1);
             }
             Code::CmpXchg { a, b, c, .. } => {
-                self.uses(Use::Address, a..a + 1);
                 self.uses(Use::Atomic, b..b + 1);
                 self.uses(Use::Atomic, c..c + 1);
+                return self.uses(Use::Address, a..a + 1);
             }
             Code::Printf { ref args, .. } => {
                 for &(r, ty) in args {
@@ -187,6 +191,7 @@ impl<O: Observer> Running<'_, '_, O> {
             // Masked accesses are made by the vectoriser: here values are followed before it.
             Code::LoadLanes { l, d, .. } => self.set_defined(d, l.n),
             Code::StoreLanes { .. }
+            | Code::Mark { .. }
             | Code::Barrier(_)
             | Code::Fence { .. }
             | Code::Call { .. }
@@ -196,6 +201,7 @@ impl<O: Observer> Running<'_, '_, O> {
             | Code::Return { .. }
             | Code::Unreachable => {}
         }
+        false
     }
 
     /// Whether any lane is on (`decides` is 1), or all are (0): one defined lane of that value decides.

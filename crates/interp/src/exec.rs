@@ -88,6 +88,8 @@ pub struct Item {
     iterations: Iterations,
     /// Private memory, oldest first.
     segments: Vec<u64>,
+    /// Asynchronous copies that it has begun.
+    copies: u64,
     /// It waits at a back edge: the position, and the loop's nesting depth.
     latch: Option<(u32, u32)>,
     /// Its ids; `None` for a work-group function.
@@ -145,6 +147,7 @@ impl Item {
         }
         self.defined.clear();
         self.iterations.truncate(0);
+        self.copies = 0;
         self.frames.push(Frame { func, pc: 0, base: 0, result: Reg::MAX, segments: 0, loops: 0, calls: 0 });
     }
 
@@ -255,6 +258,7 @@ impl Item {
                 r: &mut self.registers[frame.base..],
                 defined: self.defined.frame(frame.base),
                 iterations: &mut self.iterations,
+                copies: &mut self.copies,
                 at,
                 frame: (frame.func, calls),
                 loops: frame.loops,
@@ -283,7 +287,10 @@ impl Item {
                         let call = frame.pc - 1;
                         let depth = func.loop_depths[call];
                         let iteration = self.iterations.innermost(frame.loops, depth);
-                        within = shared.observer.call(callee, &Point { span: func.spans[call], iteration, ..at });
+                        let lane = |&(a, n): &(Reg, u32)| &self.registers[from..][a as usize..(a + n) as usize];
+                        let lanes: Vec<u64> = args.iter().flat_map(lane).copied().collect();
+                        within =
+                            shared.observer.call(callee, &lanes, &Point { span: func.spans[call], iteration, ..at });
                         loops = self.iterations.enter(frame.loops, depth);
                         self.defined.grow(base + decoded.registers.len());
                     }
@@ -341,6 +348,7 @@ pub(crate) struct Running<'r, 's, O> {
     /// Which bits of the registers are defined; empty unless the observer follows values.
     pub defined: &'r mut [Undefined],
     iterations: &'r mut Iterations,
+    copies: &'r mut u64,
     /// The point that it has reached. The span is looked up for what is told to the observer only.
     pub at: Point,
     /// The function, and how many calls deep it is.
@@ -361,6 +369,12 @@ impl<O: Observer> Running<'_, '_, O> {
     #[inline]
     pub fn set(&mut self, r: Reg, bits: u64) {
         self.r[r as usize] = bits;
+    }
+
+    /// The number of the next asynchronous copy.
+    pub fn next_event(&mut self) -> u64 {
+        *self.copies += 1;
+        *self.copies
     }
 
     /// The lanes of a mask.
@@ -436,7 +450,12 @@ impl<O: Observer> Running<'_, '_, O> {
                 if O::FOLLOWS_VALUES {
                     self.at.span = func.spans[*pc];
                     self.at.iteration = self.iterations.innermost(self.loops, func.loop_depths[*pc]);
-                    self.define(&func.code[*pc]);
+                    if self.define(&func.code[*pc]) {
+                        // An access at an undefined address is left out: what it would find says nothing.
+                        self.leave_out(&func.code[*pc]);
+                        *pc += 1;
+                        continue;
+                    }
                 }
                 match &func.code[*pc] {
                     Code::Bin { op, ty, d, a, b, .. } => {

@@ -110,6 +110,21 @@ impl Memory {
         self.free.push(slot);
     }
 
+    /// Begins the lifetime of a variable again: none of its bytes has a value.
+    pub fn begin(&mut self, address: u64) {
+        let s = &mut self.segments[split(address).0 as usize];
+        s.live = true;
+        s.undefined.clear();
+        s.undefined.resize(s.data.len(), 0xff);
+        s.origins.clear();
+        s.data.fill(self.canary);
+    }
+
+    /// Ends the lifetime of a variable whose memory stays.
+    pub fn end(&mut self, address: u64) {
+        self.segments[split(address).0 as usize].live = false;
+    }
+
     #[inline]
     fn find(&self, address: u64, size: u64) -> Result<(usize, usize), FaultKind> {
         let (slot, generation, offset) = split(address);
@@ -148,7 +163,7 @@ impl Memory {
             return outside(s, (address & Space::ADDRESS_MASK) - offset, offset as i64);
         }
         match self.segments.get(slot as usize) {
-            Some(s) if slot != 0 && generation != s.generation => FaultKind::Ended { address, size },
+            Some(s) if slot != 0 && (generation != s.generation || !s.live) => FaultKind::Ended { address, size },
             _ => FaultKind::NoObject { address, size },
         }
     }

@@ -128,9 +128,15 @@ pub trait Observer {
     fn diverged(&mut self, _found: &Divergence) -> bool {
         false
     }
-    /// A work-item calls a function, in these calls already (0: none). Gives the number of the calls that it is in then.
-    /// Needs followed values.
-    fn call(&mut self, _callee: FuncRef, _from: &Point) -> u32 {
+    /// The address of an element is computed, by its index in an array that has so many. Needs followed values.
+    fn index(&mut self, _index: i64, _count: u64, _address: u64, _at: &Point) {}
+    /// A work-item begins an asynchronous copy, with a number for its event. Needs followed values.
+    fn copy_begins(&mut self, _event: u64, _at: &Point) {}
+    /// A work-item waits for these asynchronous copies. Needs followed values.
+    fn copies_end(&mut self, _events: &[u64], _at: &Point) {}
+    /// A work-item calls a function with the lanes of these arguments, in these calls already (0: none). Gives the
+    /// number of the calls that it is in then. Needs followed values.
+    fn call(&mut self, _callee: FuncRef, _args: &[u64], _from: &Point) -> u32 {
         0
     }
     /// A private variable begins at this address. Needs followed values.

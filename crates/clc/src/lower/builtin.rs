@@ -180,8 +180,11 @@ impl Fn<'_, '_> {
                     "write_mem_fence" => Order::Release,
                     _ => Order::AcqRel,
                 };
-                // 1 is CLK_LOCAL_MEM_FENCE alone: only the group sees that memory.
-                let scope = if self.func.const_bits(v[0]) == Some(1) { Scope::Group } else { Scope::Device };
+                // 1 is CLK_LOCAL_MEM_FENCE alone: only the group sees that memory. These functions of OpenCL 1.x order
+                // memory for the group; devices are known to order it for all, and so does code here.
+                let for_group = self.lw.opts.marks;
+                let scope =
+                    if for_group || self.func.const_bits(v[0]) == Some(1) { Scope::Group } else { Scope::Device };
                 self.b().fence(order, scope);
                 self.zero(ty)
             }

@@ -79,7 +79,9 @@ impl Fn<'_, '_> {
                 let elem = self.lw.types.numeric(e.ty.ty).map(|(elem, _)| elem);
                 // Overflow is undefined for `int` and `long`. Smaller scalars were promoted to them; the components of
                 // `char4` and `short4` were not, and wrap.
-                let signed = matches!(elem, Some(Elem::I32 | Elem::I64));
+                let wraps = !self.lw.opts.marks;
+                let signed =
+                    matches!(elem, Some(Elem::I32 | Elem::I64)) || !wraps && matches!(elem, Some(Elem::I8 | Elem::I16));
                 if signed && matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul) {
                     return self.b().binary_flags(*op, x, y, Flags::NSW);
                 }
@@ -91,11 +93,13 @@ impl Fn<'_, '_> {
                 self.at(e.span);
                 self.truth(t, ty)
             }
-            ExprKind::PtrAdd(_, index, size) => {
+            ExprKind::PtrAdd(base, index, size) => {
                 let index = right.unwrap_or_else(|| self.value(index));
                 self.at(e.span);
                 let bytes = self.scaled(index, *size);
-                self.b().ptr_add(x, bytes)
+                let element = self.b().ptr_add(x, bytes);
+                self.mark_index(base, index, element);
+                element
             }
             ExprKind::Convert(a) => {
                 self.at(e.span);

@@ -76,6 +76,9 @@ pub(super) fn lower_function<'a>(lw: &mut Lowering<'a>, id: FuncId, body: &'a Bo
         // An object without bytes still has an address of its own.
         let size = f.lw.types.size(ty).max(1);
         let align = var.align.max(1) as u32;
+        if let Some(named) = var.named.filter(|_| f.lw.opts.marks) {
+            f.at(named);
+        }
         let name = var.name.map(|name| Arc::new(f.lw.session.names.text(name).to_owned()));
         let address = match given[i] {
             // The caller's copy is this function's own.

@@ -20,6 +20,7 @@ mod group;
 mod images;
 mod init;
 mod lvalue;
+mod marks;
 mod memory;
 mod numeric;
 mod pipes;
@@ -43,6 +44,9 @@ pub struct LowerOptions {
     pub contract: bool,
     /// Whether quotients and square roots of `float` are those that OpenCL C asks for, not correctly rounded ones.
     pub fpmath: bool,
+    /// Whether the code has marks for the checker of kernels: lifetimes of variables, sizes of arrays, asynchronous copies,
+    /// and the scope that an atomic operation names.
+    pub marks: bool,
 }
 
 /// Lowers a program.

@@ -1,7 +1,7 @@
 //! Built-in functions outside of the table: vector loads and stores, atomics, printf, shuffles, asynchronous copies.
 
 use super::func::Fn;
-use crate::sema::tree::{Expr, Special};
+use crate::sema::tree::{Expr, NamedScope, Special};
 use crate::sema::types::{QTy, Ty};
 use cloom_builtins::Elem;
 use cloom_ir::{
@@ -50,20 +50,20 @@ impl Fn<'_, '_> {
                 self.b().store(p, h, align, Flags::empty());
                 self.zero(ty)
             }
-            Special::Atomic(op, order) => self.atomic(op, order, &v, ty),
-            Special::AtomicLoad(order) => {
-                let scope = self.scope_of(v[0]);
+            Special::Atomic(op, order, named) => self.atomic(op, (order, named), &v, ty),
+            Special::AtomicLoad(order, named) => {
+                let scope = self.scope_of(v[0], named);
                 let bits = self.b().atomic_load(bits_type(ty), v[0], order, scope);
                 self.value_of_bits(bits, ty)
             }
-            Special::AtomicStore(order) => {
-                let scope = self.scope_of(v[0]);
+            Special::AtomicStore(order, named) => {
+                let scope = self.scope_of(v[0], named);
                 let bits = self.bits_of(v[1]);
                 self.b().atomic_store(v[0], bits, order, scope);
                 self.zero(ty)
             }
-            Special::CompareExchange(order) => {
-                let scope = self.scope_of(v[0]);
+            Special::CompareExchange(order, named) => {
+                let scope = self.scope_of(v[0], named);
                 let new = self.bits_of(v[2]);
                 let bits = self.ty(new);
                 let align = bits.bytes();
@@ -82,7 +82,7 @@ impl Fn<'_, '_> {
                 self.zero(ty)
             }
             Special::CmpXchg => {
-                let scope = self.scope_of(v[0]);
+                let scope = self.scope_of(v[0], None);
                 self.b().atomic_cmpxchg(v[0], v[1], v[2], Order::Relaxed, scope)
             }
             Special::Printf(id) => {
@@ -95,12 +95,19 @@ impl Fn<'_, '_> {
             Special::Shuffle => self.shuffle(&v, ty),
             Special::AsyncCopy { strided, scatter } => {
                 let element = |p: usize| self.lw.types.pointee(args[p].ty.ty).unwrap_or(QTy::plain(Ty::CHAR));
-                self.async_copy(&v, [element(0), element(1)], strided, scatter);
-                v[3]
+                let elements = [element(0), element(1)];
+                let event = self.mark_copy(v[3]);
+                self.async_copy(&v, elements, strided, scatter);
+                event
             }
-            Special::AsyncCopyLines { planes } => self.async_copy_lines(planes, &v),
+            Special::AsyncCopyLines { planes } => {
+                let event = v.last().map(|&event| self.mark_copy(event));
+                self.async_copy_lines(planes, &v);
+                event.unwrap_or_else(|| self.zero(ty))
+            }
             // Each work-item has done its share of the copies when it comes here; all have when the barrier is passed.
             Special::WaitEvents => {
+                self.mark_wait(v[0], v[1]);
                 self.b().barrier(BarrierMemory::Both);
                 self.zero(ty)
             }
@@ -145,17 +152,20 @@ impl Fn<'_, '_> {
     }
 
     /// Who sees the memory that a pointer points into.
-    fn scope_of(&self, p: Value) -> Scope {
+    fn scope_of(&self, p: Value, named: NamedScope) -> Scope {
+        let named = if self.lw.opts.marks { named } else { None };
         match self.ty(p).space() {
             // Other work-groups cannot see local memory; a generic pointer may lead to global memory.
-            Some(Space::Local) => Scope::Group,
-            _ => Scope::Device,
+            Some(Space::Local) => named.unwrap_or(Scope::Group).min(Scope::Group),
+            // Code gets the widest scope, whatever the source names: a narrower one would only be faster. The checker
+            // is told what is named.
+            _ => named.unwrap_or(Scope::Device),
         }
     }
 
     /// A read-modify-write. Floats are exchanged as bits.
-    fn atomic(&mut self, op: RmwOp, order: Order, v: &[Value], ty: Type) -> Value {
-        let scope = self.scope_of(v[0]);
+    fn atomic(&mut self, op: RmwOp, (order, named): (Order, NamedScope), v: &[Value], ty: Type) -> Value {
+        let scope = self.scope_of(v[0], named);
         if matches!(op, RmwOp::Fadd | RmwOp::Fmin | RmwOp::Fmax) {
             return self.b().atomic_rmw(op, v[0], v[1], order, scope);
         }
@@ -216,8 +226,8 @@ impl Fn<'_, '_> {
     }
 
     /// Calls the library's copy of planes of lines; gives the event.
-    fn async_copy_lines(&mut self, planes: bool, v: &[Value]) -> Value {
-        let Some((&event, v)) = v.split_last() else { return self.zero(Type::I64) };
+    fn async_copy_lines(&mut self, planes: bool, v: &[Value]) {
+        let Some((_, v)) = v.split_last() else { return };
         let mut all = v.to_vec();
         if !planes {
             // One plane, whose area is of no matter: its place is after the lines of the source and after those of the
@@ -234,7 +244,6 @@ impl Fn<'_, '_> {
         let name = cloom_builtins::mangle("__async_work_group_copy_3D3D", types.iter().map(|&ty| byte(ty)));
         let f = self.lw.library_func(name, types, None);
         self.b().call(f, &all, None);
-        event
     }
 
     /// The work-items of the group share the copying; waiting for the event is a barrier.

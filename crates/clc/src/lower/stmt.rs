@@ -18,12 +18,17 @@ impl Fn<'_, '_> {
         self.at(s.span);
         match &s.kind {
             StmtKind::Expr(e) => self.effect(e),
+            StmtKind::Declare(id) => self.mark_begin(*id),
             StmtKind::Init(id, init) => {
+                self.mark_begin(*id);
                 let (address, align) = self.local(*id);
                 let ty = self.body.locals[id.0 as usize].ty.ty;
                 self.init(address, align, ty, init);
             }
-            StmtKind::Block(list) => self.stmts(list),
+            StmtKind::Block(list) => {
+                self.stmts(list);
+                self.mark_ends(list);
+            }
             StmtKind::If(cond, then, els) => {
                 // Without an `else`, a false condition goes to the end at once.
                 let (yes, end) = (self.new_block(), self.new_block());
@@ -42,6 +47,7 @@ impl Fn<'_, '_> {
             StmtKind::Loop { init, cond, cond_last, step, body } => {
                 self.stmts(init);
                 self.loop_stmt(cond.as_ref(), *cond_last, step.as_ref(), body);
+                self.mark_ends(init);
             }
             StmtKind::Switch { value, cases, default, body } => self.switch(value, cases, *default, body),
             StmtKind::Label(id) => {

@@ -214,7 +214,7 @@ impl Sema<'_> {
             return Some((known.own, ty));
         }
         let own = LocalId(cx.locals.len() as u32);
-        cx.locals.push(LocalVar { name: Some(name), ty, align, constant: None, declared: None });
+        cx.locals.push(LocalVar { name: Some(name), ty, align, constant: None, declared: None, named: None });
         cx.captures.push(Capture { outer, own, span });
         Some((own, ty))
     }

@@ -459,6 +459,9 @@ impl Sema<'_> {
         // without a length.
         let id = self.new_local(Some(name.name), qty, self.align_with(qty, attrs));
         self.declare(name, Entry::Local(id));
+        if let Some(cx) = &mut self.cx {
+            cx.locals[id.0 as usize].named = Some(name.span);
+        }
         if let Some(init) = &item.init {
             let mut init = self.initializer(&mut qty, init);
             self.init_template(&mut init, qty, self.align_with(qty, attrs));
@@ -475,6 +478,7 @@ impl Sema<'_> {
             stmts.push(Stmt { kind: StmtKind::Init(id, init), span: item.span });
         } else if let Some(cx) = &mut self.cx {
             cx.locals[id.0 as usize].declared = Some(name.span);
+            stmts.push(Stmt { kind: StmtKind::Declare(id), span: item.span });
         }
         let Some((size, _)) = self.types.layout(qty.ty) else {
             if qty.ty != Ty::ERROR {
@@ -507,7 +511,7 @@ impl Sema<'_> {
         let Some(cx) = &mut self.cx else { return LocalId(0) };
         let id = LocalId(cx.locals.len() as u32);
         let align = align.max(self.types.align_of(ty));
-        cx.locals.push(LocalVar { name, ty, align, constant: None, declared: None });
+        cx.locals.push(LocalVar { name, ty, align, constant: None, declared: None, named: None });
         id
     }
 

@@ -25,7 +25,7 @@ mod packing;
 mod predefined;
 mod scope;
 mod specs;
-mod stmt;
+pub(crate) mod stmt;
 mod swizzle;
 pub mod tree;
 pub mod types;

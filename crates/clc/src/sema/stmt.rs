@@ -390,7 +390,7 @@ pub(super) fn falls_through(list: &[Stmt]) -> bool {
     reachable
 }
 
-fn has_label(s: &Stmt) -> bool {
+pub(crate) fn has_label(s: &Stmt) -> bool {
     match &s.kind {
         StmtKind::Label(_) => true,
         StmtKind::Block(list) => list.iter().any(has_label),
@@ -414,7 +414,7 @@ fn completes(s: &Stmt) -> bool {
         // Without a `default` a value may match no case and go past the body.
         StmtKind::Switch { default, body, .. } => default.is_none() || breaks(body) || completes(body),
         StmtKind::Expr(e) => !matches!(e.kind, ExprKind::Special(Special::Trap, _)),
-        StmtKind::Init(..) | StmtKind::Label(_) => true,
+        StmtKind::Init(..) | StmtKind::Declare(_) | StmtKind::Label(_) => true,
     }
 }
 

@@ -120,7 +120,12 @@ pub struct LocalVar {
     pub constant: Option<u64>,
     /// Where it is declared, if that gives it no initial value.
     pub declared: Option<Span>,
+    /// Where its name is declared.
+    pub named: Option<Span>,
 }
+
+/// The scope that an atomic operation names, if it is a constant.
+pub type NamedScope = Option<Scope>;
 
 /// Data.
 #[derive(Debug)]
@@ -162,6 +167,8 @@ pub enum StmtKind {
     Expr(Expr),
     /// A variable gets its first value.
     Init(LocalId, Init),
+    /// A variable begins that has no initial value.
+    Declare(LocalId),
     /// One after the other.
     Block(Vec<Stmt>),
     /// `if`
@@ -407,13 +414,13 @@ pub enum Special {
         rounding: Rounding,
     },
     /// Pointer, operand.
-    Atomic(RmwOp, Order),
+    Atomic(RmwOp, Order, NamedScope),
     /// Pointer.
-    AtomicLoad(Order),
+    AtomicLoad(Order, NamedScope),
     /// Pointer, value.
-    AtomicStore(Order),
+    AtomicStore(Order, NamedScope),
     /// Pointer, pointer to what is expected (where the old value is put), new; gives whether it was as expected.
-    CompareExchange(Order),
+    CompareExchange(Order, NamedScope),
     Fence(Order, Scope),
     /// Pointer, expected, new.
     CmpXchg,

@@ -138,6 +138,13 @@ impl Sema<'_> {
             };
             return Some(Expr::value(ExprKind::Special(Special::Fence(order, scope), vec![flags]), Ty::VOID, span));
         }
+        // Behind the orders. A scope that is no constant is taken to be wide enough.
+        let (_, orders) = f.counts();
+        let scope = tail.get(orders).filter(|_| f.explicit).and_then(|e| self.known(e)).map(|scope| match scope {
+            scope::WORK_ITEM | scope::SUB_GROUP => Scope::SubGroup,
+            scope::WORK_GROUP => Scope::Group,
+            _ => Scope::Device,
+        });
         let mut args = args.into_iter();
         let p = args.next()?;
         // A load may read `const` memory.
@@ -169,11 +176,11 @@ impl Sema<'_> {
         }
         let (special, result) = match f.op {
             // `atomic_init` need not be atomic; a relaxed store costs no more than a plain one.
-            Op::Init => (Special::AtomicStore(Order::Relaxed), Ty::VOID),
-            Op::Load => (Special::AtomicLoad(order), ty),
-            Op::Store => (Special::AtomicStore(order), Ty::VOID),
-            Op::Exchange => (Special::Atomic(RmwOp::Xchg, order), ty),
-            Op::CompareExchange => (Special::CompareExchange(order), Ty::BOOL),
+            Op::Init => (Special::AtomicStore(Order::Relaxed, None), Ty::VOID),
+            Op::Load => (Special::AtomicLoad(order, scope), ty),
+            Op::Store => (Special::AtomicStore(order, scope), Ty::VOID),
+            Op::Exchange => (Special::Atomic(RmwOp::Xchg, order, scope), ty),
+            Op::CompareExchange => (Special::CompareExchange(order, scope), Ty::BOOL),
             Op::Fetch(what) => {
                 self.check_float_fetch(what, name, elem, &to, span)?;
                 // x - y is x + -y.
@@ -182,16 +189,16 @@ impl Sema<'_> {
                     let at = operand.span;
                     all.push(self.unary(UnaryOp::Minus, operand, at));
                 }
-                (Special::Atomic(fetch(what, elem), order), ty)
+                (Special::Atomic(fetch(what, elem), order, scope), ty)
             }
             Op::TestAndSet => {
                 all.push(self.constant(1, ty, span));
-                let old = Expr::value(ExprKind::Special(Special::Atomic(RmwOp::Xchg, order), all), ty, span);
+                let old = Expr::value(ExprKind::Special(Special::Atomic(RmwOp::Xchg, order, scope), all), ty, span);
                 return Some(self.convert(old, Ty::BOOL));
             }
             Op::Clear => {
                 all.push(self.constant(0, ty, span));
-                (Special::AtomicStore(order), Ty::VOID)
+                (Special::AtomicStore(order, scope), Ty::VOID)
             }
             Op::Fence => return None,
         };

@@ -543,7 +543,7 @@ impl Sema<'_> {
         if all.len() == 1 {
             all.push(self.constant(1, ty, span));
         }
-        Some(Expr::value(ExprKind::Special(Special::Atomic(rmw, Order::Relaxed), all), ty, span))
+        Some(Expr::value(ExprKind::Special(Special::Atomic(rmw, Order::Relaxed, None), all), ty, span))
     }
 
     fn shuffle(&mut self, n: usize, args: Vec<Expr>, span: Span) -> Option<Expr> {

@@ -404,7 +404,14 @@ impl Sema<'_> {
                 pointee_align: 1,
             });
             let local = LocalId(i as u32);
-            locals.push(LocalVar { name: None, ty: param, align: align.max(1), constant: None, declared: None });
+            locals.push(LocalVar {
+                name: None,
+                ty: param,
+                align: align.max(1),
+                constant: None,
+                declared: None,
+                named: None,
+            });
             let value = self.value_of_local(local, param, span);
             // Passed as a number (see `passed_to_block`): the block gets it back as the pointer that it declares.
             args.push(match param.ty == qty.ty {

@@ -99,7 +99,7 @@ fn of_stmt<'a>(s: &'a Stmt, work: &mut Vec<Part<'a>>) {
         }
         StmtKind::Switch { value, cases: _, default: _, body } => work.extend([Part::Expr(value), Part::Stmt(body)]),
         StmtKind::Return(value) => work.extend(value.iter().map(Part::Expr)),
-        StmtKind::Label(_) | StmtKind::Goto(_) | StmtKind::Break | StmtKind::Continue => {}
+        StmtKind::Declare(_) | StmtKind::Label(_) | StmtKind::Goto(_) | StmtKind::Break | StmtKind::Continue => {}
     }
 }
 

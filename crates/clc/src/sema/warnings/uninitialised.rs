@@ -207,7 +207,7 @@ impl Walk<'_> {
                 self.regions.push((self.time, u32::MAX));
             }
             StmtKind::Goto(_) => self.has_goto = true,
-            StmtKind::Break | StmtKind::Continue => {}
+            StmtKind::Declare(_) | StmtKind::Break | StmtKind::Continue => {}
             StmtKind::Return(value) => {
                 value.iter().for_each(|e| self.value(e));
                 return true;
