@@ -18,7 +18,7 @@
 use crate::happens_before::{Known, Stamp};
 use cloom_interp::{Access, AccessKind, NdRange, Observer, Point};
 use cloom_ir::{BarrierMemory, Order, Scope, Space, Span};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// Races of different places that are kept; further ones are only counted.
@@ -63,6 +63,8 @@ pub struct Race {
 /// An asynchronous copy that was begun and not waited for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OpenCopy {
+    /// Its event: the same number in all work-items of the group.
+    pub event: u64,
     /// Where, and by the first work-item that was seen.
     pub at: Point,
     /// The linear number of the group.
@@ -79,8 +81,8 @@ struct Event {
     value: Option<u8>,
     /// Order and scope, if it is atomic.
     atomic: Option<(Order, Scope)>,
-    /// The number of waits for asynchronous copies before it, if it is one.
-    copy: Option<u32>,
+    /// The event of the asynchronous copy that it is a part of.
+    copy: Option<u64>,
 }
 
 /// The accesses of a byte that are remembered.
@@ -136,9 +138,11 @@ pub struct RaceDetector {
     races: Vec<Race>,
     /// The races by their places: numbers in the list, and the last group.
     by_place: FxHashMap<(Span, Span, bool, bool), (usize, u32)>,
-    /// How many times the group has waited for asynchronous copies,
-    waits: u32,
-    /// and those since.
+    /// The asynchronous copies of the group that were waited for, by their events,
+    ended: FxHashSet<u64>,
+    /// those that some work-item waits for: all have waited when the barrier of the wait is passed,
+    ending: Vec<u64>,
+    /// and those that were begun.
     open: Vec<OpenCopy>,
     /// Those that were never waited for.
     not_waited: Vec<OpenCopy>,
@@ -158,7 +162,8 @@ impl RaceDetector {
             releases: FxHashMap::default(),
             races: Vec::new(),
             by_place: FxHashMap::default(),
-            waits: 0,
+            ended: FxHashSet::default(),
+            ending: Vec::new(),
             open: Vec::new(),
             not_waited: Vec::new(),
         }
@@ -183,19 +188,22 @@ impl RaceDetector {
         }
     }
 
-    /// The group waits for its asynchronous copies.
-    pub fn wait_for_copies(&mut self) {
-        self.waits += 1;
-        self.open.clear();
+    /// A work-item begins an asynchronous copy with this event.
+    pub fn copy_begins(&mut self, event: u64, at: &Point) {
+        if self.open.iter().all(|o| o.event != event) {
+            self.open.push(OpenCopy { event, at: *at, group: self.group });
+        }
+    }
+
+    /// A work-item waits for asynchronous copies.
+    pub fn copies_end(&mut self, events: &[u64]) {
+        self.ending.extend(events);
     }
 
     /// An access of an asynchronous copy: whichever work-item makes it here, another one may on a device, and at any
     /// time before the wait.
-    pub fn copy_access(&mut self, access: &Access) {
-        if self.open.iter().all(|o| o.at.span != access.at.span) {
-            self.open.push(OpenCopy { at: access.at, group: self.group });
-        }
-        self.record(access, Some(self.waits));
+    pub fn copy_access(&mut self, access: &Access, event: u64) {
+        self.record(access, Some(event));
     }
 
     /// The linear number of a work-item in the range.
@@ -215,11 +223,11 @@ impl RaceDetector {
     /// Whether something happened before what a work-item does now.
     fn is_ordered(&self, earlier: &Event, event: &Event, memory: usize) -> bool {
         let (earlier, copy, now) = (&earlier.stamp, earlier.copy, &event.stamp);
-        if let Some(waits) = copy
+        if let Some(copy) = copy
             && earlier.group == now.group
         {
             // Only the wait ends a copy, not a barrier.
-            return event.copy.is_some() || self.waits > waits;
+            return event.copy == Some(copy) || self.ended.contains(&copy);
         }
         earlier.item == now.item && event.copy.is_none()
             || earlier.group == now.group && earlier.interval < now.interval
@@ -305,7 +313,7 @@ impl RaceDetector {
     }
 
     /// Compares an access with earlier ones, and keeps it.
-    fn record(&mut self, access: &Access, copy: Option<u32>) {
+    fn record(&mut self, access: &Access, copy: Option<u64>) {
         // A generic pointer has the tag of its address space in the highest bits.
         let access = &Access { address: access.address & Space::ADDRESS_MASK, ..*access };
         let item = self.number(access.at.item);
@@ -371,9 +379,13 @@ impl Observer for RaceDetector {
         self.base = Default::default();
         self.items.clear();
         self.end_group();
+        self.ended.clear();
+        self.ending.clear();
     }
 
     fn barrier(&mut self, _group: [u64; 3], memory: BarrierMemory, _span: Span) {
+        self.ended.extend(self.ending.drain(..));
+        self.open.retain(|open| !self.ended.contains(&open.event));
         let orders = [
             matches!(memory, BarrierMemory::Local | BarrierMemory::Both),
             matches!(memory, BarrierMemory::Global | BarrierMemory::Both),

@@ -3,6 +3,7 @@
 //! In come the events of the launch ([`cloom_interp::Observer`]); out come [`Finding`]s. What is found here by executing
 //! the IR is the reference for checks in compiled code: they must find the same, at the same lines.
 //!
+//! * [`images`]: accesses to images, which are calls of the library.
 //! * [`objects`]: the memory that a launch can access, by name.
 //! * [`points`]: positions in the source, seen from the user's code: a finding in a built-in function is one of the
 //!   line that calls it.
@@ -11,6 +12,7 @@
 //! After a finding the run goes on, with zeros for what cannot be loaded. What is found of an object afterwards may be
 //! a consequence, and says so.
 
+pub mod images;
 pub mod objects;
 pub mod points;
 mod wording;
@@ -23,13 +25,20 @@ use cloom_interp::{
     Access, AccessKind, Arithmetic, Divergence, Fault, FaultKind, NdRange, Observer, Point, Printed, Use,
 };
 use cloom_ir::{BarrierMemory, FuncRef, KernelMeta, Module, Order, ParamKind, Scope, Space, Span};
+use images::{Image, ImageAccess};
 use objects::{Objects, Region};
 use points::Points;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// Addresses below are those of a null pointer with an offset, as of a member.
+const NULL_PAGE: u64 = 4096;
 /// Findings of one launch that are kept.
 const MAX_FINDINGS: usize = 1000;
+
+/// Wrong indices that wait for their access, which never comes where only the address is taken.
+const MAX_INDICES: usize = 64;
 
 /// What is launched.
 #[derive(Clone, Copy)]
@@ -64,6 +73,16 @@ struct UnwrittenRead {
     at: Point,
 }
 
+/// An index outside of its array.
+#[derive(Clone, Copy)]
+struct Index {
+    at: Point,
+    index: i64,
+    count: u64,
+    /// The address of the element, until the work-item makes another access.
+    address: Option<u64>,
+}
+
 /// Watches a launch.
 pub struct Checker<'a> {
     subject: Subject<'a>,
@@ -78,6 +97,15 @@ pub struct Checker<'a> {
     by_key: FxHashMap<Key, usize>,
     /// The group that runs.
     group: [u64; 3],
+    /// Whether its work-items did not meet: what is found in it afterwards may be a consequence.
+    is_tainted: bool,
+    /// The asynchronous copy that a work-item has just begun: accesses there are its.
+    copy: Option<(Point, u64)>,
+    /// The copies that each work-item of the group has begun since the last barrier.
+    copies: BTreeMap<[u64; 3], Vec<Point>>,
+    /// Indices outside of their arrays, until the access shows whether it stays inside of the object.
+    indices: Vec<Index>,
+    images: FxHashMap<u64, Image>,
     /// The last group in which each finding was seen.
     last_groups: Vec<[u64; 3]>,
     accesses: u64,
@@ -98,6 +126,11 @@ impl<'a> Checker<'a> {
             findings: Vec::new(),
             by_key: FxHashMap::default(),
             group: [0; 3],
+            is_tainted: false,
+            copy: None,
+            copies: BTreeMap::new(),
+            indices: Vec::new(),
+            images: FxHashMap::default(),
             last_groups: Vec::new(),
             accesses: 0,
         }
@@ -108,6 +141,11 @@ impl<'a> Checker<'a> {
         self.objects.begin(address, region);
     }
 
+    /// An image that kernels know by the descriptor at this address.
+    pub fn add_image(&mut self, descriptor: u64, image: Image) {
+        self.images.insert(descriptor & Space::ADDRESS_MASK, image);
+    }
+
     /// How many accesses were seen.
     pub fn accesses(&self) -> u64 {
         self.accesses
@@ -116,6 +154,9 @@ impl<'a> Checker<'a> {
     /// The findings, when the launch has ended with this result. An error is what ended it early and is no finding:
     /// the limits of the interpreter.
     pub fn finish(mut self, result: Result<(), Fault>) -> (Vec<Finding>, Option<Fault>) {
+        if let Some(at) = self.diverging_copy() {
+            self.copy_diverges(at);
+        }
         let mut unfinished = None;
         if let Err(fault) = result {
             match fault.kind {
@@ -226,9 +267,37 @@ impl<'a> Checker<'a> {
         self.found(Kind::Endless, [head; 2], |s| wording::endless(s, &at, rounds));
     }
 
-    /// Whether an instruction at this point is that of a call of this built-in function.
-    fn is_at_call(&self, at: &Point, prefix: &str) -> bool {
-        self.points.name(at).starts_with(prefix)
+    /// Indices that are wrong, of the access that is made now: that of the same expression, as in `t[i][j]`, or the next
+    /// one if it is at the element's address, as in `atomic_inc(&t[i])`.
+    fn take_indices(&mut self, at: &Point, address: Option<u64>) -> Vec<Index> {
+        if self.indices.is_empty() {
+            return Vec::new();
+        }
+        let is_next = |p: &Point| p.item == at.item && p.calls == at.calls;
+        let same = |i: &Index| is_next(&i.at) && (i.at.span == at.span || i.address.is_some() && i.address == address);
+        let (taken, mut left): (Vec<_>, Vec<_>) = std::mem::take(&mut self.indices).into_iter().partition(same);
+        left.iter_mut().filter(|i| is_next(&i.at)).for_each(|i| i.address = None);
+        self.indices = left;
+        taken
+    }
+
+    /// The first copy that not all work-items of the group have begun since the last barrier.
+    fn diverging_copy(&mut self) -> Option<Point> {
+        let copies = std::mem::take(&mut self.copies);
+        let range = &self.subject.range;
+        let size = |d: usize| range.local[d].min(range.global[d] - self.group[d] * range.local[d]);
+        let (items, most) = (size(0) * size(1) * size(2), copies.values().max_by_key(|list| list.len())?);
+        let least = copies.values().map(Vec::len).min().filter(|_| copies.len() as u64 == items).unwrap_or(0);
+        most.get(least).copied()
+    }
+
+    /// The group does not meet here.
+    fn copy_diverges(&mut self, at: Point) {
+        let found = Divergence { waits: at, other: None, other_item: at.item };
+        self.found(Kind::BarrierDivergence, [self.points.user(&at).span; 2], |s| {
+            wording::copy_diverges(s, &found.waits)
+        });
+        self.is_tainted = true;
     }
 }
 
@@ -237,15 +306,20 @@ impl Observer for Checker<'_> {
 
     fn access(&mut self, access: &Access) {
         self.accesses += 1;
+        for wrong in self.take_indices(&access.at, Some(access.address)) {
+            let places = [self.points.user(&wrong.at).span; 2];
+            self.found(Kind::ArrayIndex, places, |s| wording::array_index(s, access, wrong.index, wrong.count));
+        }
         // Private memory is not shared; its accesses are most of all.
-        if self.objects.is_private(access.address) {
+        if self.is_tainted || self.objects.is_private(access.address) {
             return;
         }
-        let is_copy = self.is_at_call(&access.at, "async_work_group_");
+        let user = self.points.user(&access.at);
+        let copy = self.copy.filter(|(at, _)| at.item == user.item && at.span == user.span && at.calls == user.calls);
         if let Some(races) = &mut self.races {
-            match is_copy {
-                true => races.copy_access(access),
-                false => races.access(access),
+            match copy {
+                Some((_, event)) => races.copy_access(access, event),
+                None => races.access(access),
             }
         }
     }
@@ -264,7 +338,7 @@ impl Observer for Checker<'_> {
     }
 
     fn undefined(&mut self, what: Use, origin: u32, at: &Point) {
-        if self.points.is_library(at.span) && what != Use::Atomic && !self.kinds.has(Kind::Uninitialised) {
+        if self.is_tainted {
             return;
         }
         let places = [self.points.user(at).span; 2];
@@ -292,7 +366,7 @@ impl Observer for Checker<'_> {
         let (kind, address) = match *fault {
             FaultKind::OutOfBounds { base, .. } => (Kind::OutOfBounds, base),
             // A small number is a null pointer with an index.
-            FaultKind::NoObject { address, .. } if address & Space::ADDRESS_MASK < 1 << 32 => {
+            FaultKind::NoObject { address, .. } if address & Space::ADDRESS_MASK < NULL_PAGE => {
                 (Kind::NullPointer, address)
             }
             FaultKind::NoObject { address, .. } => (Kind::InvalidPointer, address),
@@ -301,12 +375,22 @@ impl Observer for Checker<'_> {
             FaultKind::Misaligned { address, .. } => (Kind::Misaligned, address),
             _ => return false,
         };
+        // An access outside of the object says more than its index.
+        self.take_indices(at, None);
         let places = [self.points.user(at).span; 2];
         self.found(kind, places, |s| wording::fault(s, kind, fault, address, at));
         true
     }
 
     fn diverged(&mut self, found: &Divergence) -> bool {
+        // A copy is one for the whole group, too, and comes before its wait.
+        if let Some(at) = self.diverging_copy() {
+            self.copy_diverges(at);
+        }
+        if self.is_tainted {
+            return true;
+        }
+        self.is_tainted = true;
         let mut places = [self.points.user(&found.waits).span; 2];
         if let Some(other) = &found.other {
             places[1] = self.points.user(other).span;
@@ -316,7 +400,44 @@ impl Observer for Checker<'_> {
         true
     }
 
-    fn call(&mut self, callee: FuncRef, from: &Point) -> u32 {
+    fn index(&mut self, index: i64, count: u64, address: u64, at: &Point) {
+        if (index < 0 || index as u64 >= count) && self.indices.len() < MAX_INDICES {
+            self.indices.push(Index { at: *at, index, count, address: Some(address) });
+        }
+    }
+
+    fn copy_begins(&mut self, event: u64, at: &Point) {
+        self.copy = Some((*at, event));
+        self.copies.entry(at.item).or_default().push(*at);
+        if let Some(races) = &mut self.races {
+            races.copy_begins(event, at);
+        }
+    }
+
+    fn copies_end(&mut self, events: &[u64], _at: &Point) {
+        self.copy = None;
+        if let Some(races) = &mut self.races {
+            races.copies_end(events);
+        }
+    }
+
+    fn call(&mut self, callee: FuncRef, args: &[u64], from: &Point) -> u32 {
+        let name = &self.subject.module.funcs[callee].name;
+        if !self.images.is_empty()
+            && let Some(access) = ImageAccess::of_call(name, args)
+            && let Some(image) = self.images.get(&(args[0] & Space::ADDRESS_MASK))
+        {
+            let image = image.clone();
+            let places = [self.points.user(from).span; 2];
+            if !access.fits(&image) {
+                self.found(Kind::ImageFormat, places, |s| wording::image_format(s, &image, &access, from));
+            }
+            if let Some(outside) = access.outside(&image) {
+                self.found(Kind::ImageCoordinates, places, |s| {
+                    wording::image_coordinates(s, &image, &access, &outside, from)
+                });
+            }
+        }
         self.points.call(callee, from)
     }
 
@@ -326,7 +447,12 @@ impl Observer for Checker<'_> {
     }
 
     fn group(&mut self, group: [u64; 3], local: &[(u64, u64)]) {
+        if let Some(at) = self.diverging_copy() {
+            self.copy_diverges(at);
+        }
         self.group = group;
+        self.is_tainted = false;
+        self.indices.clear();
         let variables = self.subject.module.globals.values().filter(|g| g.space == Space::Local);
         let params = self.subject.meta().map_or(&[][..], |m| &m.params);
         let params = params.iter().filter(|p| p.kind == ParamKind::Local);
@@ -340,13 +466,12 @@ impl Observer for Checker<'_> {
     }
 
     fn barrier(&mut self, group: [u64; 3], memory: BarrierMemory, span: Span) {
-        let at = Point { span, ..Point::default() };
-        let waits = self.is_at_call(&at, "wait_group_events");
+        self.copy = None;
+        if let Some(at) = self.diverging_copy() {
+            self.copy_diverges(at);
+        }
         if let Some(races) = &mut self.races {
             races.barrier(group, memory, span);
-            if waits {
-                races.wait_for_copies();
-            }
         }
     }
 

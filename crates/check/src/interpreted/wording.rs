@@ -1,10 +1,11 @@
 //! The sentences of findings: what happens, why it is wrong, and what mends it.
 
+use super::images::{Image, ImageAccess};
 use super::{Checker, access_kind};
 use crate::finding::{AccessKind, Event, Finding, Object};
 use crate::kind::Kind;
 use crate::races::{Party, Race};
-use cloom_interp::{Arithmetic, Divergence, FaultKind, Point, Use};
+use cloom_interp::{Access, Arithmetic, Divergence, FaultKind, Point, Use};
 use cloom_ir::{Order, Scope, Space};
 
 /// A work-item in words: its global id in as many dimensions as the launch has.
@@ -410,5 +411,77 @@ pub fn endless(s: &Checker<'_>, at: &Point, rounds: u64) -> Finding {
          that it may wait for"
             .into(),
     );
+    finding
+}
+
+/// An asynchronous copy that not all work-items begin.
+pub fn copy_diverges(s: &Checker<'_>, at: &Point) -> Finding {
+    let begins = event(s, AccessKind::Point, 0, at, "begins the copy, and others of its group do not");
+    let mut finding = s.finding(Kind::BarrierDivergence, vec![begins], None);
+    finding.message = "not all work-items of a group begin the same asynchronous copy".into();
+    finding.why =
+        Some("the group makes a copy together: all its work-items must call it, with the same arguments".into());
+    finding.fix = Some("move the copy out of the branch or loop".into());
+    finding
+}
+
+/// An index outside of its array, which stays inside of the object around the array.
+pub fn array_index(s: &Checker<'_>, access: &Access, index: i64, count: u64) -> Finding {
+    let what = format!("accesses {}", bytes(access.size));
+    let main = event(s, access_kind(access.kind), access.size, &access.at, &what);
+    let object = s.objects.find(access.address).map(|(region, offset)| region.object(offset, access.size));
+    let mut finding = s.finding(Kind::ArrayIndex, vec![main], object);
+    let name = finding.object.as_ref().map_or_else(|| "an object".to_owned(), name_of);
+    finding.message = format!("an index of {index} in an array of {count} elements, inside of {name}");
+    finding.why = Some(
+        "the access stays inside of the object and reaches another row or member of it: C leaves this undefined, and it is \
+         seldom meant"
+            .into(),
+    );
+    finding.fix = Some(format!("keep the index from 0 to {}", count.saturating_sub(1)));
+    finding
+}
+
+fn image_event(s: &Checker<'_>, access: &ImageAccess, at: &Point, label: &str) -> Event {
+    let kind = if access.writes { AccessKind::Write } else { AccessKind::Read };
+    event(s, kind, 0, at, label)
+}
+
+/// An access outside of an image.
+pub fn image_coordinates(s: &Checker<'_>, image: &Image, access: &ImageAccess, at: &str, point: &Point) -> Finding {
+    let verb = if access.writes { "writes" } else { "reads" };
+    let main = image_event(s, access, point, &format!("{verb} at {at}"));
+    let mut finding = s.finding(Kind::ImageCoordinates, vec![main], None);
+    finding.message =
+        format!("the kernel {verb} outside of the image `{}`, which is {}: at {at}", image.name, image.size());
+    finding.why = Some(
+        match access.is_sampled {
+            true => "a sampler with CLK_ADDRESS_NONE promises that all coordinates are inside",
+            false => "without a sampler that says what lies outside, the coordinates must be inside",
+        }
+        .into(),
+    );
+    finding.fix = Some(
+        match access.writes {
+            true => "return where the coordinates are outside",
+            false => "use a sampler with CLK_ADDRESS_CLAMP_TO_EDGE, or keep the coordinates inside",
+        }
+        .into(),
+    );
+    finding
+}
+
+/// An access by a function for another channel type.
+pub fn image_format(s: &Checker<'_>, image: &Image, access: &ImageAccess, point: &Point) -> Finding {
+    let verb = if access.writes { "writes" } else { "reads" };
+    let function = access.function();
+    let main = image_event(s, access, point, &format!("{verb} it by {function}"));
+    let mut finding = s.finding(Kind::ImageFormat, vec![main], None);
+    let (channel, right) = image.channel();
+    finding.message =
+        format!("the kernel {verb} the image `{}`, whose channels are {channel}, by {function}", image.name);
+    finding.why = Some("the result is undefined: each function is for one class of channel types".into());
+    let base = if access.writes { "write_image" } else { "read_image" };
+    finding.fix = Some(format!("use {base}{right}"));
     finding
 }

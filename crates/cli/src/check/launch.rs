@@ -5,10 +5,11 @@ use crate::outcome::Failure;
 use crate::run::argument::Value;
 use crate::run::kernel::{Job, KernelOptions};
 use crate::run::reference::Launch;
+use cloom_check::interpreted::images::Image;
 use cloom_check::interpreted::objects::Region;
 use cloom_check::{Checker, Finding, Kinds, Sources, Subject};
 use cloom_interp as interp;
-use cloom_ir::Space;
+use cloom_ir::{ParamKind, Space};
 use std::path::Path;
 
 /// Instructions that the interpreter executes in a second while it checks, about.
@@ -41,11 +42,22 @@ pub fn check(job: &Job, sources: &Sources, kinds: &Kinds, seconds: u64) -> Resul
     let mut ready = launch.ready(options).map_err(full)?;
     let subject = Subject { module: &launch.code.module, kernel: launch.func, range: launch.range, sources };
     let mut checker = Checker::new(subject, kinds.clone());
+    for ((value, param), arg) in job.values.iter().zip(&job.meta.params).zip(&ready.args) {
+        if let (Value::Image(image), interp::Arg::Buffer(address)) = (value, arg) {
+            let d = image.descriptor(0);
+            let size = [d.width, d.height, d.depth].map(u64::from);
+            let (name, layers) = (param.name.clone(), u64::from(d.array_size));
+            checker.add_image(*address, Image { name, size, layers, channel_type: d.channel_type });
+        }
+    }
     let values = job.values.iter().zip(&job.meta.params).filter(|(value, _)| value.memory().is_some());
     for ((value, param), &(address, size)) in values.zip(&ready.memory) {
         let is_image = matches!(value, Value::Image(_));
         let element = Some(value.element_bytes() as u64);
         checker.add_object(address, Region { element, is_image, ..Region::buffer(param, size) });
+        if param.kind == ParamKind::Constant {
+            ready.machine.memory.protect(address);
+        }
     }
     for (global, &address) in launch.code.module.globals.values().zip(&ready.machine.globals) {
         if global.space != Space::Local {

@@ -10,7 +10,7 @@ mod launch;
 
 use crate::outcome::{Answer, Exit, Failure};
 use crate::progress::Progress;
-use crate::run::kernel::{Compiled, Job, KernelOptions, Tiles};
+use crate::run::kernel::{Compiled, Job, KernelOptions, Marks, Tiles};
 use cloom_check::finding::{Checked, NotChecked};
 use cloom_check::report::{self, Format};
 use cloom_check::suppress::{self, Rules};
@@ -124,7 +124,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     }
     let Some(path) = &options.file else { return Err(Failure::wrong("name a .cl file")) };
     let rules = options.rules(path)?;
-    let compiled = Compiled::read(path, &options.file_kernel.build)?;
+    let compiled = Compiled::read(path, &options.file_kernel.build, Marks::ForChecker)?;
     let sources = sources(&compiled);
     let wanted: Vec<String> = match &options.kernel {
         Some(name) => vec![name.clone()],

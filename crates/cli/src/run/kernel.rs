@@ -83,6 +83,13 @@ pub struct Launched {
     pub times: Times,
 }
 
+/// Whether a program has marks for the checker.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Marks {
+    None,
+    ForChecker,
+}
+
 /// A source that was compiled.
 pub struct Compiled {
     text: Text,
@@ -94,10 +101,13 @@ pub struct Compiled {
 
 impl Compiled {
     /// Reads and compiles a source.
-    pub fn read(path: &Path, options: &BuildOptions) -> Result<Compiled, Failure> {
+    pub fn read(path: &Path, options: &BuildOptions, marks: Marks) -> Result<Compiled, Failure> {
         let text = source::read(path)?;
         let compiler = Compiler::new(Config::default());
-        let build_options = options.text();
+        let build_options = match marks {
+            Marks::None => options.text(),
+            Marks::ForChecker => format!("{} -cloom-check", options.text()),
+        };
         let target = cpu::target(None)?;
         // Cloom's front end says what the parameters are, whatever platform runs the kernel.
         let compiled = text.build(&compiler, &build_options, &target);
@@ -139,7 +149,7 @@ impl Compiled {
 impl Job {
     /// Compiles the source and reads the arguments.
     pub fn read(path: &Path, kernel: Option<&str>, options: &KernelOptions, tiles: Tiles) -> Result<Job, Failure> {
-        Job::new(&Compiled::read(path, &options.build)?, kernel, options, tiles)
+        Job::new(&Compiled::read(path, &options.build, Marks::None)?, kernel, options, tiles)
     }
 
     /// Reads the arguments for a kernel of a compiled source.

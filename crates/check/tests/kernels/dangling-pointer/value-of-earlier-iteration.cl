@@ -6,7 +6,7 @@ kernel void climbs(global int *out, global const int *in) {
     const int *previous = &zero;
     for (int k = 0; k < 4; k++) {
         int v = in[4 * i + k];
-        sum += abs(v - *previous); //~ dangling-pointer
+        sum += abs(v - *previous); //~? dangling-pointer
         previous = &v;
     }
     out[i] = sum;
