@@ -49,6 +49,7 @@ fn run<T>(
         // either.
         let told = catch_unwind(AssertUnwindSafe(|| {
             log::error(name, error);
+            platform::failed(name, error);
             if let Some(context) = context() {
                 context.report(&Error::new(error.status, format!("{name}: {}", error.why)));
             }

@@ -137,6 +137,42 @@ pub const CONFINE_INCLUDES: Var = Var {
     default: "0; 1 in set-user-ID programs",
 };
 
+/// `CLOOM_CHECK`
+pub const CHECK: Var = Var {
+    name: "CLOOM_CHECK",
+    meaning: "1, or kinds and groups of findings, separated by commas: launches are checked, which takes much longer, and the \
+              program ends with a report; see `cloom check`",
+    default: "0",
+};
+
+/// `CLOOM_CHECK_OUTPUT`
+pub const CHECK_OUTPUT: Var = Var {
+    name: "CLOOM_CHECK_OUTPUT",
+    meaning: "the file for the report of `CLOOM_CHECK`",
+    default: "the standard error stream",
+};
+
+/// `CLOOM_CHECK_FORMAT`
+pub const CHECK_FORMAT: Var = Var {
+    name: "CLOOM_CHECK_FORMAT",
+    meaning: "the form of the report of `CLOOM_CHECK`: text, json, sarif, github or html",
+    default: "text",
+};
+
+/// `CLOOM_CHECK_SUPPRESS`
+pub const CHECK_SUPPRESS: Var = Var {
+    name: "CLOOM_CHECK_SUPPRESS",
+    meaning: "a file of rules that hide findings of `CLOOM_CHECK`: `KIND:FILE-GLOB[:FUNCTION]` in each line",
+    default: "cloom-check.suppress, if it is there",
+};
+
+/// `CLOOM_CHECK_STATUS`
+pub const CHECK_STATUS: Var = Var {
+    name: "CLOOM_CHECK_STATUS",
+    meaning: "a file that gets 1 if `CLOOM_CHECK` has found something, else 0",
+    default: "none",
+};
+
 /// Every variable of Cloom's own.
 pub const VARS: &[Var] = &[
     LOG,
@@ -149,6 +185,11 @@ pub const VARS: &[Var] = &[
     REMARKS,
     QUICK_START,
     COUNTS,
+    CHECK,
+    CHECK_OUTPUT,
+    CHECK_FORMAT,
+    CHECK_SUPPRESS,
+    CHECK_STATUS,
     CACHE,
     CACHE_DIR,
     CONFINE_INCLUDES,

@@ -151,6 +151,29 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// A finding of the interface: a call of the host.
+    pub fn of_call(id: String, kind: Kind, call: &str, message: String) -> Finding {
+        Finding {
+            id,
+            kind,
+            severity: kind.severity(),
+            count: 1,
+            groups: 0,
+            first_launch: 0,
+            follows: None,
+            kernel: String::new(),
+            message,
+            why: None,
+            fix: None,
+            events: Vec::new(),
+            object: None,
+            enqueued: None,
+            repeat: None,
+            call: Some(call.to_owned()),
+            stack: Vec::new(),
+        }
+    }
+
     /// Where it is shown: the place of the first event that has one.
     pub fn place(&self) -> Option<&Place> {
         self.events.iter().find_map(|e| e.place.as_ref())
@@ -214,6 +237,47 @@ pub struct Report {
 impl Report {
     /// The name of the schema.
     pub const SCHEMA: &'static str = "cloom-check/1";
+
+    /// A report about nothing yet.
+    pub fn new(cloom: &'static str, device: impl Into<String>) -> Report {
+        Report {
+            schema: Report::SCHEMA,
+            cloom,
+            device: device.into(),
+            mode: "full",
+            checked: Checked::default(),
+            not_checked: Vec::new(),
+            findings: Vec::new(),
+            suppressed: Vec::new(),
+        }
+    }
+
+    /// Adds the findings of a launch: those that an earlier launch has, too, are counted.
+    pub fn add(&mut self, findings: Vec<Finding>) {
+        for finding in findings {
+            match self.findings.iter_mut().find(|f| f.id == finding.id) {
+                Some(known) => {
+                    known.count += finding.count;
+                    known.groups += finding.groups;
+                    // The worst case of a finding decides: two work-items that write the same value in one launch may
+                    // write others in the next.
+                    if finding.severity > known.severity {
+                        let (count, groups) = (known.count, known.groups);
+                        *known = Finding { count, groups, ..finding };
+                    }
+                }
+                None => self.findings.push(finding),
+            }
+        }
+    }
+
+    /// Notes what was not checked, once.
+    pub fn not_checked(&mut self, kernel: &str, why: impl Into<String>) {
+        let not_checked = NotChecked { kernel: kernel.to_owned(), why: why.into() };
+        if !self.not_checked.contains(&not_checked) {
+            self.not_checked.push(not_checked);
+        }
+    }
 
     /// How many findings are this bad.
     pub fn count(&self, severity: Severity) -> usize {

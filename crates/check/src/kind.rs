@@ -171,6 +171,13 @@ impl Default for Kinds {
     }
 }
 
+impl fmt::Display for Kinds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.0.iter().map(|k| k.name()).collect();
+        f.write_str(&names.join(","))
+    }
+}
+
 impl Kinds {
     /// The kinds that a comma-separated list of kinds and groups names. A word that is neither is the error.
     pub fn parse(list: &str) -> Result<Kinds, String> {

@@ -70,6 +70,7 @@ pub fn normalise(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
         out.extend(words);
         return out;
     }
+    let takes_program = command == "check";
     let mut rest_is_options = false;
     while let Some(word) = words.next() {
         // A word that is not UTF-8 is a path: no option here has such a name.
@@ -79,6 +80,10 @@ pub fn normalise(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
         };
         if rest_is_options {
             out.push(format!("--build-option={text}").into());
+        } else if text == "--" && takes_program {
+            // A program and its arguments.
+            out.push(word);
+            out.extend(words.by_ref());
         } else if text == "--" {
             rest_is_options = true;
         } else if let Some((_, long)) = EASYPAP.iter().find(|(short, _)| *short == text) {

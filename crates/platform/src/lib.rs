@@ -5,6 +5,8 @@
 
 #![forbid(unsafe_code)]
 
+mod check;
+
 use cloom_caps::{DeviceKind, env};
 use cloom_hal::Device;
 use cloom_hal_cpu::{Choice, fpenv};
@@ -58,8 +60,10 @@ pub fn devices(options: &Options) -> Found {
 pub fn platform(options: &Options, print: Printer) -> (Arc<Platform>, Vec<String>) {
     // The caller may be a thread with another rounding mode or traps.
     let _float_env = fpenv::enter(false);
-    let hooks = Hooks { print, enter_float_env: || Box::new(fpenv::enter(false)) };
-    let engine = Engine::new(Compiler::from_env(), hooks);
+    let compiler = Compiler::from_env();
+    let checker = check::from_env(&compiler);
+    let hooks = Hooks { print, enter_float_env: || Box::new(fpenv::enter(false)), checker };
+    let engine = Engine::new(compiler, hooks);
     let Found { devices, warnings } = devices(options);
     (Platform::new(engine, devices), warnings)
 }

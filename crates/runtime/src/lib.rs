@@ -32,7 +32,7 @@ mod transfer;
 pub use cloom_artifact::ImageKind;
 pub use cloom_caps::DeviceKind;
 pub use cloom_caps::image::{ImageFormat, channel, order};
-pub use cloom_compiler::{Compiler, Config, Diagnostic, Location, give_up_compiling};
+pub use cloom_compiler::{Compiler, Config, Diagnostic, Location, Program as CompiledProgram, give_up_compiling};
 pub use cloom_hal::SvmKind;
 pub use command_buffer::{
     CommandBuffer, CommandBufferState, DispatchInput, DispatchUpdate, MutableCommand, Recorded, SetKernel, SyncPoint,
@@ -45,6 +45,7 @@ pub use graph::execute::CommandType;
 pub use graph::external_semaphore::{Payload, Taken};
 pub use graph::queue::Queue;
 pub use graph::semaphore::Semaphore;
+pub use launch::checked::{CheckedArg, CheckedLaunch, CheckedMemory, LaunchChecker};
 pub use launch::kernel::{Access, ArgInput, ArgSpace, Indirect, Kernel, WithMemObject, WithQueue, WithSampler};
 pub use launch::native::{NativeFunction, NativeKernel};
 pub use launch::range::RangeInput;

@@ -15,7 +15,7 @@ const MAX_PROPERTIES: usize = 16;
 fn flags(list: In<u64>) -> Result<u64> {
     let mut found = None;
     for pair in list.until(2, MAX_PROPERTIES, |key| *key == 0).unwrap_or_default().chunks_exact(2) {
-        if pair[0] != cl::MEM_ALLOC_FLAGS_INTEL.into() || found.is_some() {
+        if pair[0] != u64::from(cl::MEM_ALLOC_FLAGS_INTEL) || found.is_some() {
             return fail(Status::InvalidProperty, format!("the property {:#x} is unknown or given twice", pair[0]));
         }
         found = Some(pair[1]);

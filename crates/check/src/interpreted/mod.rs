@@ -109,6 +109,8 @@ pub struct Checker<'a> {
     /// The last group in which each finding was seen.
     last_groups: Vec<[u64; 3]>,
     accesses: u64,
+    /// What the kernel printed.
+    pub printed: Vec<Printed>,
 }
 
 impl<'a> Checker<'a> {
@@ -133,6 +135,7 @@ impl<'a> Checker<'a> {
             images: FxHashMap::default(),
             last_groups: Vec::new(),
             accesses: 0,
+            printed: Vec::new(),
         }
     }
 
@@ -488,7 +491,9 @@ impl Observer for Checker<'_> {
         }
     }
 
-    fn printf(&mut self, _printed: Printed) {}
+    fn printf(&mut self, printed: Printed) {
+        self.printed.push(printed);
+    }
 }
 
 /// Whether an access is a read or a write, for a finding.

@@ -7,14 +7,15 @@
 mod explain;
 mod generate;
 mod launch;
+mod program;
 
 use crate::outcome::{Answer, Exit, Failure};
 use crate::progress::Progress;
 use crate::run::kernel::{Compiled, Job, KernelOptions, Marks, Tiles};
-use cloom_check::finding::{Checked, NotChecked};
 use cloom_check::report::{self, Format};
 use cloom_check::suppress::{self, Rules};
-use cloom_check::{Finding, Kinds, Report, Sources};
+use cloom_check::{Kinds, Report, Sources};
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +26,7 @@ use std::path::{Path, PathBuf};
 made for it, of several sizes: 1, 64, 1000, 1024 and a prime, with several local sizes.
   cloom check saxpy.cl
   cloom check saxpy.cl --arg y=1000:index --arg x=1000:random --arg a=2 --global 1024 --local 64
+  cloom check -- ./app args              all launches of an unmodified program, in any language
   cloom check --explain race-local
 
 Kinds of findings and their groups: `cloom check --explain all` lists them.
@@ -32,8 +34,11 @@ Exit status: 0 nothing was found, 1 findings, 2 wrong use, or a launch that is t
 )]
 pub struct Options {
     /// A .cl file, or - for the standard input
-    #[arg(value_name = "FILE.cl", required_unless_present = "explain")]
+    #[arg(value_name = "FILE.cl", required_unless_present_any = ["explain", "program"])]
     file: Option<PathBuf>,
+    /// A program with its arguments: all its launches are checked
+    #[arg(last = true, value_name = "PROGRAM ARGS", conflicts_with_all = ["file", "kernel"], allow_hyphen_values = true)]
+    program: Vec<OsString>,
     /// The kernel; all kernels of the file if none is named and no argument is given
     #[arg(short, long, value_name = "NAME")]
     kernel: Option<String>,
@@ -122,6 +127,9 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     if let Some(kind) = &options.explain {
         return explain::page(kind);
     }
+    if let Some((program, args)) = options.program.split_first() {
+        return program::run(options, program, args);
+    }
     let Some(path) = &options.file else { return Err(Failure::wrong("name a .cl file")) };
     let rules = options.rules(path)?;
     let compiled = Compiled::read(path, &options.file_kernel.build, Marks::ForChecker)?;
@@ -136,16 +144,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
         true => vec![(options.kernel.clone(), options.file_kernel.clone())],
         false => generate::launches(&compiled, &wanted, &options.file_kernel.build)?,
     };
-    let mut report = Report {
-        schema: Report::SCHEMA,
-        cloom: env!("CARGO_PKG_VERSION"),
-        device: "reference interpreter".into(),
-        mode: "full",
-        checked: Checked::default(),
-        not_checked: Vec::new(),
-        findings: Vec::new(),
-        suppressed: Vec::new(),
-    };
+    let mut report = Report::new(env!("CARGO_PKG_VERSION"), "reference interpreter");
     let mut progress = Progress::new();
     let count = launches.len();
     let mut kernels: Vec<String> = Vec::new();
@@ -160,9 +159,9 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
             finding.first_launch = n as u64 + 1;
             finding.repeat = Some(repeat.clone());
         }
-        merge(&mut report.findings, outcome.findings);
+        report.add(outcome.findings);
         if let Some(why) = outcome.unfinished {
-            report.not_checked.push(NotChecked { kernel: job.kernel.clone(), why: format!("{why}: {repeat}") });
+            report.not_checked(&job.kernel, format!("{why}: {repeat}"));
         }
         if !kernels.contains(&job.kernel) {
             kernels.push(job.kernel);
@@ -209,23 +208,4 @@ fn sources(compiled: &Compiled) -> Sources {
         }
     }
     sources
-}
-
-/// Adds the findings of a launch: those that an earlier launch has, too, are counted.
-fn merge(all: &mut Vec<Finding>, new: Vec<Finding>) {
-    for finding in new {
-        match all.iter_mut().find(|f| f.id == finding.id) {
-            Some(known) => {
-                known.count += finding.count;
-                known.groups += finding.groups;
-                // The worst case of a finding decides: two work-items that write the same value in one launch may
-                // write others in the next.
-                if finding.severity > known.severity {
-                    let (count, groups) = (known.count, known.groups);
-                    *known = Finding { count, groups, ..finding };
-                }
-            }
-            None => all.push(finding),
-        }
-    }
 }

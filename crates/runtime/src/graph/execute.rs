@@ -210,6 +210,9 @@ pub(crate) fn status(event: &Event, outcome: Result<()>) -> i32 {
 pub(crate) fn failure(context: &Context, outcome: Result<()>) -> Option<Error> {
     let error = outcome.err()?;
     log::error("a command failed", &error);
+    if let Some(checker) = &context.engine().hooks.checker {
+        checker.failed("a command", &error);
+    }
     context.report(&error);
     Some(error)
 }

@@ -1,5 +1,6 @@
 //! Kernels and their launches: arguments, ranges, where a launch runs, and kernels that kernels enqueue.
 
+pub(crate) mod checked;
 pub(crate) mod children;
 pub(crate) mod kernel;
 pub(crate) mod native;

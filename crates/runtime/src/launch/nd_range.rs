@@ -89,6 +89,9 @@ impl Queue {
         wait: &[Arc<Event>],
         wanted: bool,
     ) -> Result<Option<Arc<Event>>> {
+        if let Some(event) = self.launch_checked(kind, kernel, input, wait) {
+            return event.map(Some);
+        }
         let (code, range) = self.settled(kernel, input)?;
         let code = &*code;
         let Some(range) = range else {

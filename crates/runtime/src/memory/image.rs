@@ -320,7 +320,7 @@ impl Image {
     }
 
     /// The descriptor of an image whose elements begin at `data`, with the handle of a texture or 0.
-    pub(super) fn descriptor(&self, data: u64, texture: u64) -> [u8; abi::SIZE] {
+    pub(crate) fn descriptor(&self, data: u64, texture: u64) -> [u8; abi::SIZE] {
         let descriptor = abi::Descriptor {
             data,
             row_pitch: self.row_pitch,

@@ -1,6 +1,7 @@
 //! The engine: the state that all objects of a platform share: thread pools, the clock, the compiler, and hooks to the
 //! process.
 
+use crate::launch::checked::LaunchChecker;
 use crate::objects::device::Device;
 use crate::objects::tasks::Tasks;
 use crate::objects::urgent::Urgent;
@@ -39,6 +40,8 @@ pub struct Hooks {
     /// Entered before anything is compiled, and by each thread: what an application sets for its own computations
     /// (`fesetround`, `feenableexcept`, `-ffast-math`) must not change what the compiler computes.
     pub enter_float_env: EnterFloatEnv,
+    /// Runs launches in place of their devices, and hears of failures.
+    pub checker: Option<Arc<dyn LaunchChecker>>,
 }
 
 /// State shared by all objects of a platform.
@@ -88,6 +91,11 @@ impl Engine {
     pub fn now(&self) -> u64 {
         // One more, because 0 stands for a time that was not taken (`Profiling`).
         u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX).saturating_add(1)
+    }
+
+    /// What checks launches, if there is something.
+    pub fn checker(&self) -> Option<&Arc<dyn LaunchChecker>> {
+        self.hooks.checker.as_ref()
     }
 
     /// Calls the compiler, or what it made, in the floating-point environment that it needs.

@@ -35,7 +35,7 @@ pub const LAYERS: &[(&str, &[&str])] = &[
     ("cuda-sim-compiler", &[]),
     ("gpu-tests", &["ir", "artifact", "hal", "cuda-abi", "hal-cuda"]),
     ("runtime", &["target", "caps", "ir", "builtins", "artifact", "compiler", "hal"]),
-    ("platform", &["caps", "hal", "hal-cpu", "hal-remote", "hal-cuda", "runtime"]),
+    ("platform", &["ir", "builtins", "caps", "interp", "check", "hal", "hal-cpu", "hal-remote", "hal-cuda", "runtime"]),
     ("capi", &["target", "caps", "hal", "platform", "runtime"]),
     ("cloom", &["platform", "runtime"]),
     // On the standard interface only, so that its programs run on any platform.

@@ -2,6 +2,7 @@
 
 mod arg_states;
 mod args;
+mod checked_args;
 mod pack;
 mod set_args;
 

@@ -1,0 +1,137 @@
+//! One launch in the interpreter, under the checker.
+
+use super::memory::Memory;
+use cloom_builtins::printf;
+use cloom_check::interpreted::images::Image;
+use cloom_check::interpreted::objects::Region;
+use cloom_check::{Checker, Finding, Kinds, Sources, Subject};
+use cloom_interp as interp;
+use cloom_ir::abi::image;
+use cloom_ir::{FuncRef, Module, Space};
+use cloom_runtime::{CheckedArg, CheckedLaunch, Compiler};
+
+/// Instructions of a launch, at most: about a minute.
+const FUEL: u64 = 1_000_000_000;
+/// Instructions of one work-item between two barriers after which its loop counts as endless.
+const TURN: u64 = 100_000_000;
+
+/// A kernel that is ready for the interpreter.
+pub struct Linked {
+    code: interp::Program,
+    func: FuncRef,
+}
+
+impl Linked {
+    /// Links the kernel of a launch. `name` is that of its source in findings.
+    pub fn new(compiler: &Compiler, launch: &CheckedLaunch, name: Option<&str>) -> Result<Linked, String> {
+        let mut module = compiler.linked(&launch.program, &launch.kernel).map_err(|e| e.to_string())?;
+        if let Some(name) = name {
+            // What the runtime calls each source.
+            module.files.iter_mut().filter(|f| *f == "program.cl").for_each(|f| name.clone_into(f));
+        }
+        let func = module.find(&launch.kernel).ok_or("the program has no such kernel")?;
+        let code = interp::Program::new(module).map_err(|_| "the program's IR is not valid, a bug of Cloom")?;
+        Ok(Linked { code, func })
+    }
+
+    /// Its module.
+    pub fn module(&self) -> &Module {
+        &self.code.module
+    }
+}
+
+/// What a launch has shown.
+#[derive(Default)]
+pub struct Outcome {
+    pub findings: Vec<Finding>,
+    pub accesses: u64,
+    /// Why it was not run to its end.
+    pub unfinished: Option<String>,
+}
+
+/// Runs a launch.
+pub fn run(
+    launch: &CheckedLaunch,
+    linked: &Linked,
+    kinds: &Kinds,
+    sources: &Sources,
+    print: &dyn Fn(&[u8]),
+) -> Outcome {
+    run_in(launch, linked, kinds, sources, print)
+        .unwrap_or_else(|why| Outcome { unfinished: Some(why), ..Outcome::default() })
+}
+
+fn run_in(
+    launch: &CheckedLaunch,
+    linked: &Linked,
+    kinds: &Kinds,
+    sources: &Sources,
+    print: &dyn Fn(&[u8]),
+) -> Result<Outcome, String> {
+    let memory = Memory::read(launch).map_err(|e| e.why.to_string())?;
+    let options = interp::Options {
+        memory: memory.bytes().saturating_add(1 << 30).saturating_mul(2),
+        fuel: FUEL,
+        turn: TURN,
+        ..interp::Options::default()
+    };
+    let mut machine = interp::Machine::new(&linked.code, options).map_err(|e| e.to_string())?;
+    let subject = Subject { module: &linked.code.module, kernel: linked.func, range: launch.range, sources };
+    let mut checker = Checker::new(subject, kinds.clone());
+    let placed = memory.place(&mut machine).map_err(|e| e.to_string())?;
+    let mut args = Vec::new();
+    for ((arg, param), place) in launch.args.iter().zip(&launch.meta.params).zip(&placed) {
+        args.push(match (arg, place) {
+            (CheckedArg::Bytes(bytes), _) => interp::Arg::Bytes(bytes.clone()),
+            (CheckedArg::Local(size), _) => interp::Arg::Local(*size),
+            (CheckedArg::Buffer(_), Some(place)) => {
+                checker.add_object(place.segment, Region::buffer(param, place.segment_bytes));
+                interp::Arg::Buffer(place.address)
+            }
+            (CheckedArg::Image(image), Some(place)) => {
+                let region = Region { is_image: true, ..Region::buffer(param, place.segment_bytes) };
+                checker.add_object(place.segment, region);
+                let descriptor = image.descriptor(place.address).map_err(|e| e.why.to_string())?;
+                let address = machine.memory.allocate_with(&descriptor).map_err(|e| e.to_string())?;
+                machine.memory.protect(address);
+                checker.add_image(address, described(&param.name, &descriptor));
+                interp::Arg::Buffer(address)
+            }
+            _ => interp::Arg::Buffer(0),
+        });
+    }
+    for (global, &address) in linked.code.module.globals.values().zip(&machine.globals) {
+        if global.space != Space::Local {
+            checker.add_object(address, Region::global(global));
+        }
+    }
+    let result = machine.run_kernel(linked.func, &launch.range, &args, &mut checker);
+    for printed in std::mem::take(&mut checker.printed) {
+        let text = |address: u64| machine.memory.text(address).map(<[u8]>::to_vec);
+        print(&printf::format(&linked.code.module.strings[printed.format], &printed.args, &text));
+    }
+    memory.write(&machine, &placed).map_err(|e| e.why.to_string())?;
+    let accesses = checker.accesses();
+    let (findings, fault) = checker.finish(result);
+    let unfinished = fault.map(|fault| match fault.kind {
+        interp::FaultKind::Fuel => {
+            "a launch takes too long to be checked to its end: its results are not complete".into()
+        }
+        kind => kind.to_string(),
+    });
+    Ok(Outcome { findings, accesses, unfinished })
+}
+
+/// An image by its descriptor.
+fn described(name: &str, descriptor: &[u8]) -> Image {
+    let field = |at: usize| {
+        let bytes = descriptor.get(at..at + 4).and_then(|b| b.try_into().ok()).unwrap_or_default();
+        u32::from_le_bytes(bytes)
+    };
+    Image {
+        name: name.to_owned(),
+        size: [image::WIDTH, image::HEIGHT, image::DEPTH].map(|at| u64::from(field(at))),
+        layers: u64::from(field(image::ARRAY_SIZE)),
+        channel_type: field(image::CHANNEL_TYPE),
+    }
+}

@@ -1,0 +1,122 @@
+//! The buffers and images of a launch, in the interpreter's memory.
+//!
+//! Each has a segment of its own, so that an access outside of it is seen; sub-buffers too, which lie in one buffer.
+//! Only objects that overlap share a segment, so that a write to one is seen in the other.
+
+use cloom_interp::{FaultKind, Machine};
+use cloom_runtime::{CheckedArg, CheckedLaunch, CheckedMemory, Error};
+
+/// A range of the memory of some objects, with its bytes before the launch.
+struct Segment {
+    storage: usize,
+    begin: u64,
+    bytes: Vec<u8>,
+    is_read_only: bool,
+}
+
+impl Segment {
+    fn end(&self) -> u64 {
+        self.begin + self.bytes.len() as u64
+    }
+}
+
+/// The memory of a launch.
+pub struct Memory<'a> {
+    segments: Vec<Segment>,
+    /// For each argument its object, with the number of the segment.
+    objects: Vec<Option<(&'a CheckedMemory, usize)>>,
+}
+
+/// Where an object is in the interpreter's memory.
+#[derive(Clone, Copy)]
+pub struct Place {
+    /// The address of the object,
+    pub address: u64,
+    /// of its segment,
+    pub segment: u64,
+    /// and the segment's size.
+    pub segment_bytes: u64,
+}
+
+impl<'a> Memory<'a> {
+    /// Reads the memory objects.
+    pub fn read(launch: &'a CheckedLaunch) -> Result<Memory<'a>, Error> {
+        let mut segments: Vec<Segment> = Vec::new();
+        let objects: Vec<Option<&CheckedMemory>> = launch.args.iter().map(object).collect();
+        for memory in objects.iter().flatten() {
+            let (mut begin, size) = memory.range();
+            let mut bytes = memory.read()?;
+            let mut is_read_only = memory.is_read_only;
+            // What overlaps becomes one segment. Two ranges that the new one joins overlap with it, too.
+            while let Some(n) = segments
+                .iter()
+                .position(|s| s.storage == memory.storage() && s.begin < begin + bytes.len() as u64 && begin < s.end())
+            {
+                let other = segments.swap_remove(n);
+                let first = begin.min(other.begin);
+                let end = (begin + bytes.len() as u64).max(other.end());
+                let mut joined = vec![0; (end - first) as usize];
+                let at = (other.begin - first) as usize;
+                joined[at..at + other.bytes.len()].copy_from_slice(&other.bytes);
+                let at = (begin - first) as usize;
+                joined[at..at + bytes.len()].copy_from_slice(&bytes);
+                (begin, bytes, is_read_only) = (first, joined, is_read_only && other.is_read_only);
+            }
+            debug_assert!(bytes.len() as u64 >= size);
+            segments.push(Segment { storage: memory.storage(), begin, bytes, is_read_only });
+        }
+        let of = |memory: &'a CheckedMemory| {
+            let (begin, _) = memory.range();
+            let holds = |s: &Segment| s.storage == memory.storage() && (s.begin..=s.end()).contains(&begin);
+            segments.iter().position(holds).map(|n| (memory, n))
+        };
+        let objects = objects.into_iter().map(|memory| memory.and_then(of)).collect();
+        Ok(Memory { segments, objects })
+    }
+
+    /// How many bytes there are.
+    pub fn bytes(&self) -> u64 {
+        self.segments.iter().map(|s| s.bytes.len() as u64).sum()
+    }
+
+    /// Puts the objects into the machine's memory. Gives the place of each argument that is one.
+    pub fn place(&self, machine: &mut Machine<'_>) -> Result<Vec<Option<Place>>, FaultKind> {
+        let mut addresses = Vec::new();
+        for segment in &self.segments {
+            let address = machine.buffer(&segment.bytes)?;
+            if segment.is_read_only {
+                machine.memory.protect(address);
+            }
+            addresses.push(address);
+        }
+        let place = |(memory, n): (&CheckedMemory, usize)| Place {
+            address: addresses[n] + memory.range().0 - self.segments[n].begin,
+            segment: addresses[n],
+            segment_bytes: self.segments[n].bytes.len() as u64,
+        };
+        Ok(self.objects.iter().map(|object| object.map(place)).collect())
+    }
+
+    /// Takes over what the launch has written.
+    pub fn write(&self, machine: &Machine<'_>, places: &[Option<Place>]) -> Result<(), Error> {
+        for (object, place) in self.objects.iter().zip(places) {
+            let (Some((memory, n)), Some(place)) = (object, place) else { continue };
+            let (begin, size) = memory.range();
+            let at = (begin - self.segments[*n].begin) as usize;
+            let before = &self.segments[*n].bytes[at..at + size as usize];
+            if let Ok((after, _)) = machine.memory.read(place.address, size)
+                && after != before
+            {
+                memory.write(after)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn object(arg: &CheckedArg) -> Option<&CheckedMemory> {
+    match arg {
+        CheckedArg::Buffer(memory) | CheckedArg::Image(memory) => Some(memory),
+        _ => None,
+    }
+}
