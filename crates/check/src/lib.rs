@@ -9,6 +9,7 @@
 //! * [`source`]: the text of source files.
 //! * [`interpreted`]: checks a launch in the interpreter.
 //! * [`happens_before`]: what a work-item knows to have happened, as sparse vector clocks.
+//! * [`history`]: the accesses of each word that later ones may race with.
 //! * [`races`]: data races by OpenCL's memory model, whatever order the interpreter ran in.
 //! * [`report`]: the formats in which a report is written.
 //! * [`pages`]: what users read about each kind.
@@ -18,6 +19,7 @@
 
 pub mod finding;
 pub mod happens_before;
+pub mod history;
 pub mod interpreted;
 pub mod kind;
 pub mod pages;

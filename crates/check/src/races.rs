@@ -4,18 +4,19 @@
 //! that include each other), and neither happens before the other. The order in which the interpreter ran them does
 //! not matter: a racy kernel is right every time on a device that runs work-items in turns.
 //!
-//! For each byte the detector keeps the last write and the last reads of two work-items, with what is needed to decide
-//! whether they happened before a later access ([`Stamp`]). Two reads suffice where only barriers order accesses: a
+//! For each word the detector keeps the last write and the last reads of two work-items, atomic ones apart, with what is
+//! needed to decide whether they happened before a later access ([`Stamp`]). Two reads suffice where only barriers order accesses: a
 //! write conflicts with any read of the same interval by another work-item, and one of two readers is another one. If
 //! atomics order some reads and not others, a race with a third reader can be missed; none is invented.
 //!
 //! Local and global memory are ordered apart, as `barrier(CLK_LOCAL_MEM_FENCE)` does not order global memory. A fence
 //! and an atomic operation order both here, which the model promises only if the flags of the fence say so.
 //!
-//! The front end for OpenCL C gives atomic operations the scope of the memory, whatever scope the source names: that a
-//! scope is too small is seen in SPIR-V only.
+//! Programs that are built for the checker have the scopes that the source names; in others an atomic operation has the
+//! scope of its memory.
 
 use crate::happens_before::{Known, Stamp};
+use crate::history::{Event, History};
 use cloom_interp::{Access, AccessKind, NdRange, Observer, Point};
 use cloom_ir::{BarrierMemory, Order, Scope, Space, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -54,7 +55,7 @@ pub struct Race {
     pub address: u64,
     /// Whether both write, always the same value.
     pub same_value: bool,
-    /// How many bytes raced at these two places.
+    /// How many accesses at these two places raced.
     pub count: u64,
     /// In how many groups.
     pub groups: u64,
@@ -71,26 +72,16 @@ pub struct OpenCopy {
     pub group: u32,
 }
 
-/// An access that later ones may race with.
-#[derive(Clone, Copy)]
-struct Event {
-    stamp: Stamp,
-    at: Point,
+/// What is equal in all accesses of one place.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Site {
+    span: Span,
+    calls: u32,
     size: u64,
-    /// What this byte is set to, if that is known.
-    value: Option<u8>,
     /// Order and scope, if it is atomic.
     atomic: Option<(Order, Scope)>,
     /// The event of the asynchronous copy that it is a part of.
     copy: Option<u64>,
-}
-
-/// The accesses of a byte that are remembered.
-#[derive(Clone, Copy, Default)]
-struct Byte {
-    write: Option<Event>,
-    /// The newest read, and the newest one of another work-item.
-    reads: [Option<Event>; 2],
 }
 
 /// What a release has published.
@@ -132,8 +123,13 @@ pub struct RaceDetector {
     /// What all its work-items know, because some of them knew it at a barrier.
     base: [Known; 2],
     items: BTreeMap<u32, Item>,
-    /// By the upper half of the address, which names an object, and the lower half.
-    bytes: FxHashMap<u64, FxHashMap<u32, Byte>>,
+    history: History,
+    /// The places of accesses, and their numbers.
+    sites: Vec<Site>,
+    by_site: FxHashMap<Site, u32>,
+    /// The number of the access, and of the last one that each race was counted for.
+    access: u64,
+    counted: Vec<u64>,
     releases: FxHashMap<u64, Release>,
     races: Vec<Race>,
     /// The races by their places: numbers in the list, and the last group.
@@ -158,7 +154,11 @@ impl RaceDetector {
             intervals: [0; 2],
             base: Default::default(),
             items: BTreeMap::new(),
-            bytes: FxHashMap::default(),
+            history: History::default(),
+            sites: Vec::new(),
+            by_site: FxHashMap::default(),
+            access: 0,
+            counted: Vec::new(),
             releases: FxHashMap::default(),
             races: Vec::new(),
             by_place: FxHashMap::default(),
@@ -203,7 +203,7 @@ impl RaceDetector {
     /// An access of an asynchronous copy: whichever work-item makes it here, another one may on a device, and at any
     /// time before the wait.
     pub fn copy_access(&mut self, access: &Access, event: u64) {
-        self.record(access, Some(event));
+        self.record(access, &[], Some(event));
     }
 
     /// The linear number of a work-item in the range.
@@ -214,6 +214,14 @@ impl RaceDetector {
         (at(0) + x * (at(1) + y * at(2))) as u32
     }
 
+    /// The global id of a work-item by its number.
+    fn item(&self, number: u32) -> [u64; 3] {
+        let [x, y, _] = self.range.global.map(|n| n.max(1));
+        let n = u64::from(number);
+        let at = [n % x, n / x % y, n / (x * y)];
+        std::array::from_fn(|d| at[d] + self.range.offset[d])
+    }
+
     /// The point that a work-item has reached, for the order of this memory.
     fn now(&self, item: u32, memory: usize) -> Stamp {
         let releases = self.items.get(&item).map_or(0, |item| item.releases);
@@ -221,15 +229,14 @@ impl RaceDetector {
     }
 
     /// Whether something happened before what a work-item does now.
-    fn is_ordered(&self, earlier: &Event, event: &Event, memory: usize) -> bool {
-        let (earlier, copy, now) = (&earlier.stamp, earlier.copy, &event.stamp);
-        if let Some(copy) = copy
+    fn is_ordered(&self, (earlier, by): (&Stamp, &Site), (now, site): (&Stamp, &Site), memory: usize) -> bool {
+        if let Some(copy) = by.copy
             && earlier.group == now.group
         {
             // Only the wait ends a copy, not a barrier.
-            return event.copy == Some(copy) || self.ended.contains(&copy);
+            return site.copy == Some(copy) || self.ended.contains(&copy);
         }
-        earlier.item == now.item && event.copy.is_none()
+        earlier.item == now.item && site.copy.is_none()
             || earlier.group == now.group && earlier.interval < now.interval
             || self.base[memory].has(earlier)
             || self.items.get(&now.item).is_some_and(|item| item.known[memory].has(earlier))
@@ -290,30 +297,58 @@ impl RaceDetector {
         }
     }
 
-    fn found(&mut self, first: Event, second: Event, is_local: bool, writes: [bool; 2], address: u64) {
+    fn found(&mut self, pair: [(Event, bool); 2], is_local: bool, address: u64) {
+        let [(first, first_writes), (second, second_writes)] = pair;
         let between_groups = first.stamp.group != second.stamp.group;
-        let same_value = writes == [true; 2] && first.value.is_some() && first.value == second.value;
-        let key = (first.at.span, second.at.span, is_local, between_groups);
-        if let Some((n, last)) = self.by_place.get_mut(&key)
-            && let Some(race) = self.races.get_mut(*n)
-        {
-            race.count += 1;
+        let same_value = first_writes && second_writes && first.value.is_some() && first.value == second.value;
+        let spans = [first, second].map(|e| self.sites[e.site as usize].span);
+        let key = (spans[0].min(spans[1]), spans[0].max(spans[1]), is_local, between_groups);
+        let parties = [self.party(first, first_writes), self.party(second, second_writes)];
+        if let Some((n, last)) = self.by_place.get_mut(&key) {
+            let race = &mut self.races[*n];
+            // Once for an access, however many words it has.
+            if self.counted[*n] != self.access {
+                self.counted[*n] = self.access;
+                race.count += 1;
+            }
             race.groups += u64::from(*last != self.group);
             *last = self.group;
             if race.same_value && !same_value {
                 // The one that does harm is shown.
-                race.same_value = false;
-                (race.first, race.second, race.address) = (party(first, writes[0]), party(second, writes[1]), address);
+                [race.first, race.second] = parties;
+                (race.same_value, race.address) = (false, address);
             }
         } else if self.races.len() < MAX_RACES {
             self.by_place.insert(key, (self.races.len(), self.group));
-            let (first, second) = (party(first, writes[0]), party(second, writes[1]));
+            self.counted.push(self.access);
+            let [first, second] = parties;
             self.races.push(Race { is_local, between_groups, first, second, address, same_value, count: 1, groups: 1 });
         }
     }
 
-    /// Compares an access with earlier ones, and keeps it.
-    fn record(&mut self, access: &Access, copy: Option<u64>) {
+    fn party(&self, e: Event, writes: bool) -> Party {
+        let site = &self.sites[e.site as usize];
+        let at = Point {
+            item: self.item(e.stamp.item),
+            span: site.span,
+            calls: site.calls,
+            iteration: e.iteration.map(u64::from),
+        };
+        Party { writes, atomic: site.atomic, is_copy: site.copy.is_some(), size: site.size, at }
+    }
+
+    /// The number of a place.
+    fn site(&mut self, site: Site) -> u32 {
+        let next = self.sites.len() as u32;
+        let number = *self.by_site.entry(site).or_insert(next);
+        if number == next {
+            self.sites.push(site);
+        }
+        number
+    }
+
+    /// Compares an access with earlier ones, and keeps it. `stored` are the bytes of a store.
+    fn record(&mut self, access: &Access, stored: &[u8], copy: Option<u64>) {
         // A generic pointer has the tag of its address space in the highest bits.
         let access = &Access { address: access.address & Space::ADDRESS_MASK, ..*access };
         let item = self.number(access.at.item);
@@ -326,43 +361,41 @@ impl RaceDetector {
         {
             self.synchronise(access, item, atomic);
         }
+        self.access += 1;
         let stamp = self.now(item, memory);
+        let Point { span, calls, iteration, .. } = access.at;
+        let site = Site { span, calls, size: access.size, atomic: access.atomic, copy };
+        let number = self.site(site);
         let writes = access.kind == AccessKind::Store;
-        for (n, address) in (access.address..access.address + access.size).enumerate() {
-            let value = (writes && n < 8 && copy.is_none()).then_some((access.value >> (8 * (n & 7))) as u8);
-            let event = Event { stamp, at: access.at, size: access.size, value, atomic: access.atomic, copy };
-            let (object, offset) = (address >> 32, address as u32);
-            let byte = self.bytes.get(&object).and_then(|bytes| bytes.get(&offset)).copied().unwrap_or_default();
-            let races = |earlier: &&Event| {
+        let mut races = Vec::new();
+        // The history is apart while what is known of the order is asked for.
+        let mut history = std::mem::take(&mut self.history);
+        history.visit(access.address, access.size, |at, unit, cell| {
+            let value = stored.get(at as usize..(at + unit) as usize);
+            let value = value.map(|bytes| bytes.iter().rev().fold(0, |x, &b| x << 8 | u32::from(b)));
+            let iteration = iteration.and_then(|n| u32::try_from(n).ok());
+            let event = Event { stamp, site: number, iteration, value };
+            let races_with = |earlier: &Event| {
+                let by = &self.sites[earlier.site as usize];
                 let same_group = earlier.stamp.group == stamp.group;
-                let both = earlier.atomic.zip(event.atomic);
+                let both = by.atomic.zip(site.atomic);
                 let both_atomic = both.is_some_and(|((_, a), (_, b))| includes(a, b, same_group));
-                !both_atomic && !self.is_ordered(earlier, &event, memory)
+                !both_atomic && !self.is_ordered((&earlier.stamp, by), (&stamp, &site), memory)
             };
-            let write = byte.write.as_ref().filter(races).copied();
-            let read = byte.reads.iter().flatten().filter(|_| writes).find(races).copied();
-            if let Some(earlier) = write {
-                self.found(earlier, event, is_local, [true, writes], address);
-            } else if let Some(earlier) = read {
-                self.found(earlier, event, is_local, [false, true], address);
+            if let Some(earlier) = cell.conflicts(writes).find(|(earlier, _)| races_with(earlier)) {
+                races.push((earlier, event, access.address + at));
             }
-            let byte = self.bytes.entry(object).or_default().entry(offset).or_default();
-            if writes {
-                byte.write = Some(event);
-            } else {
-                let [newest, other] = byte.reads;
-                let is_other = |e: &Event| e.stamp.item != item || e.copy != copy;
-                byte.reads = [Some(event), newest.filter(is_other).or(other)];
-            }
+            let is_other = |e: &Event| e.stamp.item != item || self.sites[e.site as usize].copy != copy;
+            cell.add(event, writes, site.atomic.is_some(), is_other);
+        });
+        self.history = history;
+        for (earlier, event, address) in races {
+            self.found([earlier, (event, writes)], is_local, address);
         }
         if writes && let Some(atomic) = access.atomic {
             self.synchronise(access, item, atomic);
         }
     }
-}
-
-fn party(e: Event, writes: bool) -> Party {
-    Party { writes, atomic: e.atomic, is_copy: e.copy.is_some(), size: e.size, at: e.at }
 }
 
 /// Whether the scopes of two operations include both work-items.
@@ -399,7 +432,7 @@ impl Observer for RaceDetector {
     }
 
     fn freed(&mut self, address: u64) {
-        self.bytes.remove(&(address >> 32));
+        self.history.forget(address);
     }
 
     fn fence(&mut self, item: [u64; 3], order: Order, scope: Scope, _span: Span) {
@@ -417,6 +450,10 @@ impl Observer for RaceDetector {
     }
 
     fn access(&mut self, access: &Access) {
-        self.record(access, None);
+        self.record(access, &[], None);
+    }
+
+    fn stored(&mut self, access: &Access, bytes: &[u8]) {
+        self.record(access, bytes, None);
     }
 }

@@ -7,28 +7,45 @@ use std::ops::Range;
 
 /// Source files by the names that the IR has for them.
 #[derive(Clone, Default, Debug)]
-pub struct Sources(BTreeMap<String, String>);
+pub struct Sources(BTreeMap<String, Text>);
+
+/// A text with the places at which its lines begin.
+#[derive(Clone, Default, Debug)]
+struct Text {
+    text: String,
+    lines: Vec<usize>,
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Text {
+        let ends = text.bytes().enumerate().filter(|&(_, b)| b == b'\n').map(|(i, _)| i + 1);
+        let lines = std::iter::once(0).chain(ends).filter(|&i| i < text.len()).collect();
+        Text { text, lines }
+    }
+}
 
 impl<const N: usize> From<[(String, String); N]> for Sources {
     fn from(files: [(String, String); N]) -> Sources {
-        Sources(BTreeMap::from(files))
+        Sources(files.into_iter().map(|(name, text)| (name, text.into())).collect())
     }
 }
 
 impl Sources {
     /// Adds a file.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) {
-        self.0.insert(name.into(), text.into());
+        self.0.insert(name.into(), text.into().into());
     }
 
     /// The whole text of a file.
     pub fn text(&self, file: &str) -> Option<&str> {
-        self.0.get(file).map(String::as_str)
+        self.0.get(file).map(|file| file.text.as_str())
     }
 
     /// A line, counted from 1.
     pub fn line(&self, file: &str, line: u32) -> Option<&str> {
-        self.text(file)?.lines().nth(line.checked_sub(1)? as usize)
+        let Text { text, lines } = self.0.get(file)?;
+        let begin = *lines.get(line.checked_sub(1)? as usize)?;
+        text.get(begin..)?.lines().next()
     }
 
     /// The operand that begins at a column: a name with its member accesses, indices and call, or one symbol.

@@ -212,7 +212,8 @@ impl BuildOptions {
             return if set == OptionSet::Link { not_for_linking(word) } else { Ok(()) };
         }
         // Levels of optimisation and habits of command lines that change nothing here.
-        if matches!(word, "-O" | "-O1" | "-O2" | "-O3" | "-Os" | "-Wall" | "-Wextra") {
+        let is_habit = matches!(word, "-O" | "-O1" | "-O2" | "-O3" | "-Os" | "-Wall" | "-Wextra");
+        if is_habit || word.starts_with("-Wno-") {
             return Ok(());
         }
         let mut d = Diagnostic::error_nowhere("E0001", format!("unknown build option `{word}`"));

@@ -4,6 +4,9 @@
 //! each line that a finding of this kind must name. A kernel without such a mark must have no finding. `//~? KIND` is for
 //! a bug that is known to be missed: who finds it removes the question mark.
 
+mod common;
+
+use common::Bench;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -118,4 +121,75 @@ fn the_examples_of_the_pages_show_their_kind_and_the_fixes_nothing() {
     }
     let failures = failures(&files);
     assert!(failures.is_empty(), "{} of {} examples:\n{}", failures.len(), files.len(), failures.join("\n"));
+}
+
+const PROGRAM: &str = "kernel void shifted(global int *out, global const int *in, local int *t) {
+    int l = get_local_id(0), g = get_global_id(0);
+    t[l] = in[g] + t[l + 4];
+    printf(\"%d\\n\", t[l]);
+    out[g] = t[l ^ 1];
+}
+";
+
+#[test]
+fn the_launches_of_a_program_are_checked_and_it_prints_as_usual() {
+    let bench = Bench::new();
+    bench.file("shifted.cl", PROGRAM);
+    // The host program is this one: it reaches its platform through the loader, as any other.
+    let cloom = env!("CARGO_BIN_EXE_cloom");
+    let run = "run shifted.cl --arg out=4 --arg in=4:index --arg t=4 --global 4 --local 4";
+    let ran = bench.cloom(&format!("check --json -- {cloom} {run}")).expect(1);
+    assert!(ran.out.contains("0\n1\n2\n3\n"), "what is loaded from outside is 0: {ran:?}");
+    let report: serde_json::Value = serde_json::from_str(&ran.err[ran.err.find('{').unwrap()..]).unwrap();
+    let kinds: Vec<&str> = report["findings"].as_array().unwrap().iter().filter_map(|f| f["kind"].as_str()).collect();
+    assert_eq!(kinds, ["out-of-bounds", "race-local"]);
+    assert_eq!(report["findings"][0]["enqueued"]["global"], serde_json::json!([4]));
+    // What is not looked for is not found, and the status is the program's.
+    let ran = bench.cloom(&format!("check --only barriers -- {cloom} {run}")).expect(0);
+    assert!(ran.err.contains("no findings"), "{ran:?}");
+    let ran = bench.cloom("check -- /nowhere/program").expect(2);
+    assert!(ran.err.contains("name a program"), "{ran:?}");
+}
+
+#[test]
+fn arguments_are_made_where_none_are_given() {
+    let bench = Bench::new();
+    bench.file(
+        "k.cl",
+        "kernel void copy(global float *out, global const float *in, int n) {
+    int i = get_global_id(0);
+    out[i] = in[i + 1 < n ? i + 1 : 0];
+}
+kernel void shift(global float *a, int n) {
+    int i = get_global_id(0);
+    if (i <= n) a[i + 1] = 0;
+}
+",
+    );
+    let ran = bench.cloom("check k.cl --json").expect(1);
+    let report = ran.json();
+    let findings = report["findings"].as_array().unwrap();
+    assert!(findings.iter().all(|f| f["kernel"] == "shift"), "{ran:?}");
+    assert!(report["checked"]["launches"].as_u64() > Some(10) && report["checked"]["kernels"] == 2, "{ran:?}");
+    // The line that repeats a finding finds it again, alone.
+    let repeat = findings[0]["repeat"].as_str().unwrap();
+    let again = bench.cloom(&format!("{} --json", repeat.strip_prefix("cloom ").unwrap())).expect(1).json();
+    assert_eq!(again["findings"][0]["id"], findings[0]["id"]);
+}
+
+#[test]
+fn wrong_use_says_what_to_do() {
+    let bench = Bench::new();
+    let message = |line: &str| bench.cloom(line).expect(2).err;
+    assert!(message("check kernels.cl --only rases").contains("--explain all"));
+    assert!(message("check --explain rases").contains("--explain all"));
+    assert!(message("check nothing.cl").contains("nothing.cl"));
+    assert!(bench.cloom("check --explain race-local").expect(0).out.starts_with("# race-local: "));
+    assert!(bench.cloom("check --explain all").expect(0).out.contains("signed-overflow"));
+    // A suppression hides a finding, and the status is 0 then.
+    bench.file("bad.cl", "kernel void bad(global int *p) { p[get_global_id(0) + 1] = 0; }");
+    bench.file("rules", "out-of-bounds:bad.cl  # known");
+    let line = "check bad.cl --arg p=4 --global 4 --local 2";
+    assert!(bench.cloom(line).expect(1).out.contains("out-of-bounds"));
+    assert!(bench.cloom(&format!("{line} --suppress rules")).expect(0).out.contains("suppressed"));
 }

@@ -46,6 +46,7 @@ __kernel void sandpile_ocl_async(volatile __global unsigned *board)
         return;
 
     volatile __global unsigned *cell = board + y * WIDTH + x;
+    // cloom: allow race-global,race-groups a number that is too old topples fewer grains, and the rest in the next step
     const unsigned share = *cell / 4;
     if (share > 0) {
         atomic_sub(cell, share * 4);

@@ -35,6 +35,7 @@ void tsp_search(__global const unsigned *distances, __global const unsigned *nea
     }
 
     int depth = PREFIX;
+    // cloom: allow race-groups a bound that is too old is only weaker
     unsigned left = unvisited, bound = is_shared ? *best : ~0u;
     for (;;) {
         if (left == 0) {
@@ -65,6 +66,7 @@ void tsp_search(__global const unsigned *distances, __global const unsigned *nea
             length = so_far;
             rest -= nearest[city];
             if (is_shared)
+                // cloom: allow race-groups a bound that is too old is only weaker
                 bound = min(bound, *best);
             continue;
         }

@@ -4,18 +4,18 @@
 //! goes on after an access that is wrong, and the bits of values that come from unwritten memory move with them.
 
 use crate::code::{Code, Lanes, Reg};
-use crate::definedness::Undefined;
+use crate::definedness::{NULL, Undefined};
 use crate::exec::Running;
 use crate::fault::FaultKind;
 use crate::observe::{Access, AccessKind, Observer, Printed, Use};
-use cloom_ir::{BinOp, Mark, Order, RmwOp, Scalar, Scope, Type, abi, eval};
+use cloom_ir::{BinOp, Mark, Order, RmwOp, Scalar, Scope, Space, Type, abi, eval};
 
 /// A value, and the undefined bits of its bytes, if it has any.
 type Read = (u64, Vec<(u8, u32)>);
 
 impl<O: Observer> Running<'_, '_, O> {
     fn access(&self, kind: AccessKind, address: u64, size: u64) -> Access {
-        Access { kind, atomic: None, address, size, value: 0, at: self.at }
+        Access { kind, atomic: None, address, size, at: self.at }
     }
 
     #[inline]
@@ -38,9 +38,10 @@ impl<O: Observer> Running<'_, '_, O> {
 
     fn write(&mut self, ty: Scalar, address: u64, x: u64, atomic: Option<(Order, Scope)>) -> Result<(), FaultKind> {
         let size = ty.bytes() as usize;
-        self.shared.memory.write(address, size as u64)?.copy_from_slice(&x.to_le_bytes()[..size]);
-        let access = Access { atomic, value: x, ..self.access(AccessKind::Store, address, size as u64) };
-        self.shared.observer.access(&access);
+        let bytes = &x.to_le_bytes()[..size];
+        self.shared.memory.write(address, size as u64)?.copy_from_slice(bytes);
+        let access = Access { atomic, ..self.access(AccessKind::Store, address, size as u64) };
+        self.shared.observer.stored(&access, bytes);
         Ok(())
     }
 
@@ -49,10 +50,10 @@ impl<O: Observer> Running<'_, '_, O> {
     fn read_atomic(&mut self, ty: Scalar, d: Reg, address: u64, atomic: (Order, Scope)) -> Result<Read, FaultKind> {
         let (x, written) = self.read(ty, address, Some(atomic))?;
         if O::FOLLOWS_VALUES {
-            self.set_undefined(d, Undefined::default());
+            let load = self.access(AccessKind::Load, address, u64::from(ty.bytes()));
+            self.load_definedness(Lanes { ty, n: 1 }, d, &load, written);
             if !written {
-                let size = u64::from(ty.bytes());
-                let bytes = self.undefined_bytes(&self.access(AccessKind::Load, address, size));
+                let bytes = self.undefined_bytes(&load);
                 let origin = bytes.iter().find(|b| b.0 != 0).map_or(0, |b| b.1);
                 self.shared.observer.undefined(Use::Atomic, origin, &self.at);
                 return Ok((x, bytes));
@@ -80,6 +81,7 @@ impl<O: Observer> Running<'_, '_, O> {
             let undefined = lane.iter().take(size).rev().fold(Undefined::default(), |u, &(bits, origin)| Undefined {
                 bits: u.bits << 8 | u64::from(bits),
                 origin: if bits != 0 { origin } else { u.origin },
+                base: 0,
             });
             self.set_undefined(d + i, undefined);
         }
@@ -106,7 +108,13 @@ impl<O: Observer> Running<'_, '_, O> {
     /// was stored is dropped.
     #[cold]
     pub fn go_on_after(&mut self, fault: &FaultKind, code: &Code) -> Result<(), FaultKind> {
-        if !O::FOLLOWS_VALUES || !self.shared.observer.fault(fault, &self.at) {
+        let access = match (fault, code) {
+            (FaultKind::ReadOnly(_), _) => AccessKind::Store,
+            (_, Code::Load { .. } | Code::LoadLanes { .. } | Code::AtomicLoad { .. }) => AccessKind::Load,
+            // An operation that reads and writes faults when it reads; it is called a write, which is worse.
+            _ => AccessKind::Store,
+        };
+        if !O::FOLLOWS_VALUES || !self.shared.observer.fault(fault, access, &self.at) {
             return Err(fault.clone());
         }
         self.leave_out(code);
@@ -134,7 +142,40 @@ impl<O: Observer> Running<'_, '_, O> {
         Ok(first.wrapping_add(u64::from(offset)))
     }
 
+    /// Whether an access of so many bytes leaves the object that its address was made from. An address far outside may
+    /// be one of another object by chance.
+    fn check_base(&self, a: Reg, size: u64) -> Result<(), FaultKind> {
+        let (base, address) = (self.base(a), self.get(a) & Space::ADDRESS_MASK);
+        if base == 0 || u64::from(base) == address >> 32 {
+            return Ok(());
+        }
+        if base == NULL {
+            return Err(FaultKind::Null { offset: address as i64, size });
+        }
+        let object = u64::from(base) << 32;
+        Err(self.shared.memory.outside(object, address.wrapping_sub(object) as i64, size))
+    }
+
+    /// The same for all addresses of an instruction.
+    fn check_bases(&self, code: &Code) -> Result<(), FaultKind> {
+        match *code {
+            Code::Load { l, a, .. } | Code::Store { l, a, .. } => {
+                self.check_base(a, u64::from(l.ty.bytes()) * u64::from(l.n))
+            }
+            Code::Rmw { ty, a, .. }
+            | Code::CmpXchg { ty, a, .. }
+            | Code::AtomicLoad { ty, a, .. }
+            | Code::AtomicStore { ty, a, .. } => self.check_base(a, u64::from(ty.bytes())),
+            Code::MemCopy { size, a, b, .. } => self.check_base(a, size).and_then(|()| self.check_base(b, size)),
+            Code::MemSet { size, a, .. } => self.check_base(a, size),
+            _ => Ok(()),
+        }
+    }
+
     pub fn memory(&mut self, code: &Code) -> Result<(), FaultKind> {
+        if O::FOLLOWS_VALUES {
+            self.check_bases(code)?;
+        }
         match *code {
             Code::Load { l, align, d, a } => {
                 let address = self.get(a);
@@ -157,17 +198,12 @@ impl<O: Observer> Running<'_, '_, O> {
                 let address = self.get(a);
                 Self::check_align(address, align)?;
                 let size = l.ty.bytes() as usize;
-                let bytes = self.shared.memory.write(address, size as u64 * u64::from(l.n))?;
+                let access = self.access(AccessKind::Store, address, size as u64 * u64::from(l.n));
+                let bytes = self.shared.memory.write(address, access.size)?;
                 for (lane, x) in bytes.chunks_mut(size).zip(&self.r[b as usize..]) {
                     lane.copy_from_slice(&x.to_le_bytes()[..size]);
                 }
-                let value = match size {
-                    8 => self.get(b),
-                    // As many lanes as eight bytes have room for.
-                    _ => (0..l.n.min(8 / size as u32)).rev().fold(0, |x, i| x << (8 * size) | self.get(b + i)),
-                };
-                let whole = self.access(AccessKind::Store, address, size as u64 * u64::from(l.n));
-                self.shared.observer.access(&Access { value, ..whole });
+                self.shared.observer.stored(&access, bytes);
                 if O::FOLLOWS_VALUES {
                     self.store_definedness(l, address, b);
                 }
@@ -221,6 +257,18 @@ impl<O: Observer> Running<'_, '_, O> {
                 }
             }
             // Atomic because no other work-item has a turn between the two accesses.
+            Code::Rmw { op: RmwOp::Xchg, atomic, ty, d, a, b } => {
+                let (address, x) = (self.get(a), self.get(b));
+                Self::check_align(address, ty.bytes())?;
+                let (old, written) = self.read(ty, address, Some(atomic))?;
+                if O::FOLLOWS_VALUES {
+                    // An exchange does not depend on the old value, as a store does not.
+                    let load = self.access(AccessKind::Load, address, u64::from(ty.bytes()));
+                    self.load_definedness(Lanes { ty, n: 1 }, d, &load, written);
+                }
+                self.write(ty, address, x, Some(atomic))?;
+                self.set(d, old);
+            }
             Code::Rmw { op, atomic, ty, d, a, b } => {
                 let (address, x) = (self.get(a), self.get(b));
                 Self::check_align(address, ty.bytes())?;
@@ -234,8 +282,10 @@ impl<O: Observer> Running<'_, '_, O> {
                 let (address, expected, new) = (self.get(a), self.get(b), self.get(c));
                 Self::check_align(address, ty.bytes())?;
                 let (old, _) = self.read_atomic(ty, d, address, atomic)?;
-                let x = if old == expected { new } else { old };
-                self.write(ty, address, x, Some(atomic))?;
+                // A comparison that fails is a load.
+                if old == expected {
+                    self.write(ty, address, new, Some(atomic))?;
+                }
                 self.set(d, old);
             }
             Code::AtomicLoad { atomic, ty, d, a } => {

@@ -9,23 +9,29 @@
 use crate::code::{Code, Lanes, Reg, To};
 use crate::exec::{Running, bitcast};
 use crate::observe::{Arithmetic, Observer, Use};
-use cloom_ir::{BinOp, CastOp, IntCc, Mark, Scalar, eval};
+use cloom_ir::{BinOp, CastOp, IntCc, Mark, Scalar, Space, eval};
 
-/// The undefined bits of a register.
+/// The undefined bits of a register, and the object that an address in it was made from.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Undefined {
     pub bits: u64,
     /// What the observer calls the place where they were read.
     pub origin: u32,
+    /// The upper half of the object's address, as soon as something is added to it: whatever is added, the access is
+    /// one of this object. 0 if nothing is known, [`NULL`] for a null pointer.
+    pub base: u32,
 }
 
+/// The base of a null pointer to which something was added.
+pub(crate) const NULL: u32 = u32::MAX;
+
 impl Undefined {
-    const NONE: Undefined = Undefined { bits: 0, origin: 0 };
+    const NONE: Undefined = Undefined { bits: 0, origin: 0, base: 0 };
 
     /// All of it, if any of the others is undefined: the result of most operations.
     fn all(ty: Scalar, of: &[Undefined]) -> Undefined {
         let first = of.iter().find(|u| u.bits != 0);
-        first.map_or(Undefined::NONE, |u| Undefined { bits: ty.mask(), origin: u.origin })
+        first.map_or(Undefined::NONE, |u| Undefined { bits: ty.mask(), origin: u.origin, base: 0 })
     }
 }
 
@@ -62,6 +68,11 @@ impl<O: Observer> Running<'_, '_, O> {
         self.defined.get(r as usize).copied().unwrap_or_default()
     }
 
+    /// The object that the address in a register was made from.
+    pub fn base(&self, r: Reg) -> u32 {
+        self.undefined(r).base
+    }
+
     /// Sets the undefined bits of a register.
     pub fn set_undefined(&mut self, r: Reg, undefined: Undefined) {
         if let Some(slot) = self.defined.get_mut(r as usize) {
@@ -88,7 +99,7 @@ impl<O: Observer> Running<'_, '_, O> {
             let undefined = self.undefined(r);
             if undefined.bits != 0 {
                 self.shared.observer.undefined(what, undefined.origin, &self.at);
-                self.set_undefined(r, Undefined::NONE);
+                self.set_undefined(r, Undefined { base: undefined.base, ..Undefined::NONE });
                 any = true;
             }
         }
@@ -156,9 +167,15 @@ impl<O: Observer> Running<'_, '_, O> {
             Code::Pick { d, ref from } => self.each(from.len() as u32, d, |s, i| s.undefined(from[i as usize])),
             Code::Any { n, d, a } => self.truth(n, d, a, 1),
             Code::All { n, d, a } => self.truth(n, d, a, 0),
-            Code::PtrAdd { n, d, a, b } => {
-                self.each(n, d, |s, i| Undefined::all(Scalar::I64, &[s.undefined(a + i), s.undefined(b + i)]))
-            }
+            Code::PtrAdd { n, d, a, b } => self.each(n, d, |s, i| {
+                let pointer = s.undefined(a + i);
+                let base = match (pointer.base, s.get(a + i)) {
+                    (0, 0) => NULL,
+                    (0, address) => ((address & Space::ADDRESS_MASK) >> 32) as u32,
+                    (base, _) => base,
+                };
+                Undefined { base, ..Undefined::all(Scalar::I64, &[pointer, s.undefined(b + i)]) }
+            }),
             Code::Ballot { d, .. }
             | Code::Alloca { d, .. }
             | Code::GlobalAddr { d, .. }
@@ -216,7 +233,8 @@ impl<O: Observer> Running<'_, '_, O> {
         let [va, vb] = [self.get(a), self.get(b)];
         if x.bits | y.bits != 0 {
             let origin = if x.bits != 0 { x.origin } else { y.origin };
-            self.set_undefined(d, Undefined { bits: undefined_bits(op, ty, (va, x.bits), (vb, y.bits)), origin });
+            let bits = undefined_bits(op, ty, (va, x.bits), (vb, y.bits));
+            self.set_undefined(d, Undefined { bits, origin, base: 0 });
             return;
         }
         self.set_undefined(d, Undefined::NONE);
@@ -248,7 +266,7 @@ impl<O: Observer> Running<'_, '_, O> {
         let mut bits: Vec<u64> = source.iter().map(|u| u.bits).collect();
         bits.resize((from.n + to.n) as usize, 0);
         bitcast(&mut bits, from, to, from.n, 0);
-        self.each(to.n, d, |_, i| Undefined { bits: bits[(from.n + i) as usize], origin });
+        self.each(to.n, d, |_, i| Undefined { bits: bits[(from.n + i) as usize], origin, base: 0 });
     }
 }
 
@@ -288,9 +306,12 @@ fn is_decided(cc: IntCc, ty: Scalar, (a, ua): (u64, u64), (b, ub): (u64, u64)) -
 
 fn cast(op: CastOp, from: Scalar, to: Scalar, u: Undefined) -> Undefined {
     match op {
-        CastOp::Trunc | CastOp::Zext | CastOp::Sext | CastOp::Bitcast => {
-            Undefined { bits: eval::cast(op, from, to, u.bits), ..u }
+        CastOp::Trunc | CastOp::Zext | CastOp::Sext => {
+            Undefined { bits: eval::cast(op, from, to, u.bits), base: 0, ..u }
         }
+        CastOp::Bitcast => Undefined { bits: eval::cast(op, from, to, u.bits), ..u },
+        // The same address, with another tag.
+        CastOp::Space => Undefined { base: u.base, ..Undefined::all(to, &[u]) },
         _ => Undefined::all(to, &[u]),
     }
 }

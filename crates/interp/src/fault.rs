@@ -37,6 +37,14 @@ pub enum FaultKind {
         /// How much.
         size: u64,
     },
+    /// An access through a null pointer with an offset.
+    #[error("an access of {size} bytes through a null pointer, at offset {offset}")]
+    Null {
+        /// What was added to the pointer.
+        offset: i64,
+        /// How much.
+        size: u64,
+    },
     /// An access to memory whose lifetime has ended.
     #[error("an access of {size} bytes at {address:#x}, where an object has been")]
     Ended {

@@ -138,6 +138,17 @@ impl Memory {
         }
     }
 
+    /// Why an access at an offset of an object, which leaves it, is none.
+    pub fn outside(&self, object: u64, offset: i64, size: u64) -> FaultKind {
+        let (slot, generation, _) = split(object);
+        match self.segments.get(slot as usize) {
+            Some(s) if s.live && s.generation == generation => {
+                FaultKind::OutOfBounds { offset, size, object: s.data.len() as u64, base: object }
+            }
+            _ => self.no_access(object.wrapping_add_signed(offset), size),
+        }
+    }
+
     /// Why an access is none.
     #[cold]
     fn no_access(&self, address: u64, size: u64) -> FaultKind {

@@ -37,8 +37,6 @@ pub struct Access {
     pub address: u64,
     /// Bytes.
     pub size: u64,
-    /// The first eight bytes of what is stored, the first one lowest. 0 for loads and copies.
-    pub value: u64,
     /// By whom, and where.
     pub at: Point,
 }
@@ -108,6 +106,10 @@ pub trait Observer {
     const FOLLOWS_VALUES: bool = false;
     /// Memory is touched.
     fn access(&mut self, _access: &Access) {}
+    /// These bytes are stored.
+    fn stored(&mut self, access: &Access, _bytes: &[u8]) {
+        self.access(access);
+    }
     /// A read of unwritten bytes.
     fn uninitialised(&mut self, _access: &Access) {}
     /// A read of unwritten bytes, where values are followed. Gives a number, not 0, by which [`Observer::undefined`]
@@ -119,9 +121,8 @@ pub trait Observer {
     fn undefined(&mut self, _what: Use, _origin: u32, _at: &Point) {}
     /// An operation has no defined result. Needs followed values.
     fn arithmetic(&mut self, _what: Arithmetic, _at: &Point) {}
-    /// A fault. Whether the run goes on, if it is that of an access: a load then gives zeros, a store is dropped. Needs
-    /// followed values.
-    fn fault(&mut self, _kind: &FaultKind, _at: &Point) -> bool {
+    /// A fault of an access. Whether the run goes on: a load then gives zeros, a store is dropped. Needs followed values.
+    fn fault(&mut self, _kind: &FaultKind, _access: AccessKind, _at: &Point) -> bool {
         false
     }
     /// Work-items of a group do not meet. Whether the run goes on, as if they met. Needs followed values.

@@ -17,7 +17,7 @@ pub mod objects;
 pub mod points;
 mod wording;
 
-use crate::finding::{self, Event, Finding, Object};
+use crate::finding::{self, Event, Finding, Object, Place};
 use crate::kind::{Kind, Kinds, Severity};
 use crate::races::{Race, RaceDetector};
 use crate::source::Sources;
@@ -32,8 +32,6 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Addresses below are those of a null pointer with an offset, as of a member.
-const NULL_PAGE: u64 = 4096;
 /// Findings of one launch that are kept.
 const MAX_FINDINGS: usize = 1000;
 
@@ -176,7 +174,29 @@ impl<'a> Checker<'a> {
                 self.race(race);
             }
         }
+        self.drop_consequences();
         (self.findings, unfinished)
+    }
+
+    /// Without the barrier that a race lacks, a work-item reads local memory before another one writes it: that the
+    /// memory was not written yet says nothing more.
+    fn drop_consequences(&mut self) {
+        let race = |f: &&Finding| f.kind == Kind::RaceLocal;
+        let races: Vec<(String, Vec<Place>)> = self
+            .findings
+            .iter()
+            .filter(race)
+            .filter_map(|f| {
+                Some((f.object.as_ref()?.name.clone(), f.events.iter().flat_map(|e| e.place.clone()).collect()))
+            })
+            .collect();
+        self.findings.retain(|f| {
+            let Some(object) = f.object.as_ref().filter(|o| f.kind == Kind::Uninitialised && o.space == "local") else {
+                return true;
+            };
+            let at_race = |places: &[Place]| f.events.iter().flat_map(|e| &e.place).any(|p| places.contains(p));
+            !races.iter().any(|(name, places)| *name == object.name && at_race(places))
+        });
     }
 
     /// Keeps a finding, or counts one that is known. `make` gives it when it is new.
@@ -204,10 +224,19 @@ impl<'a> Checker<'a> {
     /// from that.
     fn follows(&self, finding: &Finding) -> Option<String> {
         let name = finding.object.as_ref().filter(|o| !o.name.is_empty()).map(|o| &o.name);
-        let drops = |f: &&Finding| f.kind.group() == crate::kind::Group::Bounds && f.kind != Kind::ArrayIndex;
+        let drops = |f: &&Finding| {
+            let misses = f.kind.group() == crate::kind::Group::Bounds && f.kind != Kind::ArrayIndex;
+            misses || f.kind == Kind::Uninitialised
+        };
         let same = |f: &&Finding| f.object.as_ref().map(|o| &o.name) == name && f.kernel == finding.kernel;
         let earlier = self.findings.iter().filter(drops).find(|f| name.is_some() && same(f))?;
         (finding.kind == Kind::Uninitialised).then(|| earlier.id.clone())
+    }
+
+    /// An object as a finding shows it, for an access of some bytes at an offset.
+    fn object(&self, region: &Region, offset: i64, size: u64) -> Object {
+        let origin = self.points.declared(region.declared).map(finding::Origin::Declared);
+        Object { origin, ..region.object(offset, size) }
     }
 
     /// A finding without its sentences.
@@ -242,8 +271,9 @@ impl<'a> Checker<'a> {
 
     fn race(&mut self, race: &Race) {
         let kind = match (race.between_groups, race.is_local) {
-            _ if race.first.is_copy || race.second.is_copy => Kind::AsyncCopy,
+            // No wait orders the copies of two groups.
             (true, _) => Kind::RaceGroups,
+            _ if race.first.is_copy || race.second.is_copy => Kind::AsyncCopy,
             (false, true) => Kind::RaceLocal,
             (false, false) => Kind::RaceGlobal,
         };
@@ -268,6 +298,27 @@ impl<'a> Checker<'a> {
         let head = if head == Span::NONE { fault.span } else { head };
         let at = Point { item: fault.item, span: head, ..Point::default() };
         self.found(Kind::Endless, [head; 2], |s| wording::endless(s, &at, rounds));
+    }
+
+    /// An access; `stored` are the bytes of a store.
+    fn accessed(&mut self, access: &Access, stored: &[u8]) {
+        self.accesses += 1;
+        for wrong in self.take_indices(&access.at, Some(access.address)) {
+            let places = [self.points.user(&wrong.at).span; 2];
+            self.found(Kind::ArrayIndex, places, |s| wording::array_index(s, access, wrong.index, wrong.count));
+        }
+        // Private memory is not shared; its accesses are most of all.
+        if self.is_tainted || self.objects.is_private(access.address) {
+            return;
+        }
+        let user = self.points.user(&access.at);
+        let copy = self.copy.filter(|(at, _)| at.item == user.item && at.span == user.span && at.calls == user.calls);
+        if let Some(races) = &mut self.races {
+            match copy {
+                Some((_, event)) => races.copy_access(access, event),
+                None => races.stored(access, stored),
+            }
+        }
     }
 
     /// Indices that are wrong, of the access that is made now: that of the same expression, as in `t[i][j]`, or the next
@@ -308,23 +359,11 @@ impl Observer for Checker<'_> {
     const FOLLOWS_VALUES: bool = true;
 
     fn access(&mut self, access: &Access) {
-        self.accesses += 1;
-        for wrong in self.take_indices(&access.at, Some(access.address)) {
-            let places = [self.points.user(&wrong.at).span; 2];
-            self.found(Kind::ArrayIndex, places, |s| wording::array_index(s, access, wrong.index, wrong.count));
-        }
-        // Private memory is not shared; its accesses are most of all.
-        if self.is_tainted || self.objects.is_private(access.address) {
-            return;
-        }
-        let user = self.points.user(&access.at);
-        let copy = self.copy.filter(|(at, _)| at.item == user.item && at.span == user.span && at.calls == user.calls);
-        if let Some(races) = &mut self.races {
-            match copy {
-                Some((_, event)) => races.copy_access(access, event),
-                None => races.access(access),
-            }
-        }
+        self.accessed(access, &[]);
+    }
+
+    fn stored(&mut self, access: &Access, bytes: &[u8]) {
+        self.accessed(access, bytes);
     }
 
     fn origin(&mut self, access: &Access) -> u32 {
@@ -365,23 +404,23 @@ impl Observer for Checker<'_> {
         self.found(kind, [at.span; 2], |s| wording::arithmetic(s, kind, what, at));
     }
 
-    fn fault(&mut self, fault: &FaultKind, at: &Point) -> bool {
+    fn fault(&mut self, fault: &FaultKind, access: AccessKind, at: &Point) -> bool {
         let (kind, address) = match *fault {
             FaultKind::OutOfBounds { base, .. } => (Kind::OutOfBounds, base),
-            // A small number is a null pointer with an index.
-            FaultKind::NoObject { address, .. } if address & Space::ADDRESS_MASK < NULL_PAGE => {
-                (Kind::NullPointer, address)
-            }
+            FaultKind::Null { .. } => (Kind::NullPointer, 0),
+            FaultKind::NoObject { address, .. } if address & Space::ADDRESS_MASK == 0 => (Kind::NullPointer, 0),
             FaultKind::NoObject { address, .. } => (Kind::InvalidPointer, address),
             FaultKind::Ended { address, .. } => (Kind::DanglingPointer, address),
             FaultKind::ReadOnly(address) => (Kind::WriteToConstant, address),
             FaultKind::Misaligned { address, .. } => (Kind::Misaligned, address),
             _ => return false,
         };
-        // An access outside of the object says more than its index.
-        self.take_indices(at, None);
+        // An access outside of the object says more than its index does; but the index of an array whose type is known
+        // has a number.
+        let indices = self.take_indices(at, None);
+        let index = if let [one] = indices.as_slice() { Some((one.index, one.count)) } else { None };
         let places = [self.points.user(at).span; 2];
-        self.found(kind, places, |s| wording::fault(s, kind, fault, address, at));
+        self.found(kind, places, |s| wording::fault(s, kind, (fault, access), (address, index), at));
         true
     }
 
@@ -445,7 +484,7 @@ impl Observer for Checker<'_> {
     }
 
     fn variable(&mut self, address: u64, size: u64, name: Option<&Arc<String>>, at: &Point) {
-        let region = Region::variable(name, size, self.points.declared(at));
+        let region = Region::variable(name, size, at.span);
         self.objects.begin(address, region);
     }
 

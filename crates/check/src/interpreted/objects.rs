@@ -1,7 +1,7 @@
 //! The memory that a launch can access, by name: buffers, variables, and what has been one.
 
-use crate::finding::{Object, Origin, Place};
-use cloom_ir::{Global, KernelParam, Space};
+use crate::finding::Object;
+use cloom_ir::{Global, KernelParam, Space, Span};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -21,16 +21,15 @@ pub struct Region {
     pub element: Option<u64>,
     /// Whether it is the elements of an image.
     pub is_image: bool,
-    /// Where it comes from.
-    pub origin: Option<Origin>,
+    /// Where it is declared.
+    pub declared: Span,
 }
 
 impl Region {
     /// A private variable.
-    pub fn variable(name: Option<&Arc<String>>, bytes: u64, declared: Option<Place>) -> Region {
+    pub fn variable(name: Option<&Arc<String>>, bytes: u64, declared: Span) -> Region {
         let name = name.cloned().unwrap_or_default();
-        let origin = declared.map(Origin::Declared);
-        Region { name, space: Space::Private, bytes, element: None, is_image: false, origin }
+        Region { name, space: Space::Private, bytes, element: None, is_image: false, declared }
     }
 
     /// A variable of the program, or of local memory.
@@ -38,7 +37,7 @@ impl Region {
         // A variable in a function has the function's name before its own.
         let name = global.name.rsplit('.').next().unwrap_or_default().to_owned();
         let space = global.space;
-        Region { name: Arc::new(name), space, bytes: global.size, element: None, is_image: false, origin: None }
+        Region { name: Arc::new(name), space, bytes: global.size, element: None, is_image: false, declared: Span::NONE }
     }
 
     /// What an argument in local memory points to.
@@ -54,11 +53,11 @@ impl Region {
             bytes,
             element: None,
             is_image: false,
-            origin: None,
+            declared: Span::NONE,
         }
     }
 
-    /// How a finding names it, for an access at `offset` of `access` bytes. Where the type of its elements is not
+    /// How a finding names it, without its origin, for an access at `offset` of `access` bytes. Where the type of its elements is not
     /// known, they are taken to be as large as the access.
     pub fn object(&self, offset: i64, access: u64) -> Object {
         let by_access = Some(access).filter(|&n| n > 0 && self.bytes.is_multiple_of(n));
@@ -75,7 +74,7 @@ impl Region {
             offset,
             index: element.map(|n| offset.div_euclid(n as i64)),
             elements: element.map(|n| self.bytes / n),
-            origin: self.origin.clone(),
+            origin: None,
         }
     }
 }

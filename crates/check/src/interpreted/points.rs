@@ -95,8 +95,8 @@ impl<'a> Points<'a> {
     }
 
     /// Where a variable is declared.
-    pub fn declared(&self, at: &Point) -> Option<Place> {
-        if self.is_library(at.span) { None } else { self.place(at.span) }
+    pub fn declared(&self, span: Span) -> Option<Place> {
+        if self.is_library(span) { None } else { self.place(span) }
     }
 
     /// The calls in the user's code on the way to a point, the kernel's first.

@@ -62,7 +62,15 @@ fn element(object: &Object) -> String {
 }
 
 /// An access that is wrong.
-pub fn fault(s: &Checker<'_>, kind: Kind, fault: &FaultKind, address: u64, at: &Point) -> Finding {
+pub fn fault(
+    s: &Checker<'_>,
+    kind: Kind,
+    (fault, access): (&FaultKind, cloom_interp::AccessKind),
+    (address, index): (u64, Option<(i64, u64)>),
+    at: &Point,
+) -> Finding {
+    let access = access_kind(access);
+    let verb = if access == AccessKind::Write { "writes" } else { "reads" };
     let size = match *fault {
         FaultKind::OutOfBounds { size, .. } | FaultKind::NoObject { size, .. } | FaultKind::Ended { size, .. } => size,
         _ => 0,
@@ -72,9 +80,12 @@ pub fn fault(s: &Checker<'_>, kind: Kind, fault: &FaultKind, address: u64, at: &
         FaultKind::Ended { address, .. } => s.objects.find_ended(address),
         _ => s.objects.find(address),
     };
-    let object = found.map(|(region, offset)| region.object(offset, size));
-    let what = if size == 0 { "accesses it".to_owned() } else { format!("accesses {}", bytes(size)) };
-    let main = event(s, AccessKind::Point, size, at, &what);
+    let mut object = found.map(|(region, offset)| s.object(region, offset, size));
+    if let (Some(object), Some((index, count))) = (&mut object, index) {
+        (object.index, object.elements) = (Some(index), Some(count));
+    }
+    let what = if size == 0 { format!("{verb} it") } else { format!("{verb} {}", bytes(size)) };
+    let main = event(s, access, size, at, &what);
     let mut finding = s.finding(kind, vec![main], object);
     let name = finding.object.as_ref().map_or_else(|| "memory".to_owned(), name_of);
     let place = finding.object.as_ref().map_or_else(|| "memory".to_owned(), element);
@@ -89,23 +100,23 @@ pub fn fault(s: &Checker<'_>, kind: Kind, fault: &FaultKind, address: u64, at: &
             let image = found.is_some_and(|(region, _)| region.is_image);
             let access = if image { "the pixels of an image" } else { "an object" };
             (
-                format!("the kernel accesses {place}, {has}"),
+                format!("the kernel {verb} {place}, {has}"),
                 format!("an access outside of {access} is undefined: it may read or change any other memory, or crash"),
                 guard(s, finding.object.as_ref()),
             )
         }
         Kind::NullPointer => (
-            "the kernel accesses memory through a null pointer".into(),
+            format!("the kernel {verb} memory through a null pointer"),
             "a null pointer points to no object".into(),
             Some("test the pointer before it is used, or give it an object to point to".into()),
         ),
         Kind::InvalidPointer => (
-            format!("the kernel accesses memory at {address:#x}, where no object is"),
+            format!("the kernel {verb} memory at {address:#x}, where no object is"),
             "a pointer must come from an argument, a variable, or arithmetic inside of one object".into(),
             None,
         ),
         Kind::DanglingPointer => (
-            format!("the kernel accesses {name}, whose lifetime has ended"),
+            format!("the kernel {verb} {name}, whose lifetime has ended"),
             "a variable lives until its function returns, local memory until its group ends; later its memory is \
              another object's"
                 .into(),
@@ -119,7 +130,7 @@ pub fn fault(s: &Checker<'_>, kind: Kind, fault: &FaultKind, address: u64, at: &
         _ => {
             let align = if let FaultKind::Misaligned { align, .. } = *fault { align } else { 1 };
             (
-                format!("the kernel accesses {place} at an address that is not a multiple of {align}"),
+                format!("the kernel {verb} {place} at an address that is not a multiple of {align}"),
                 format!(
                     "a pointer to a type of {} must be a multiple of its alignment; some devices fault, others access \
                      other bytes",
@@ -177,19 +188,21 @@ pub fn race(s: &Checker<'_>, kind: Kind, race: &Race) -> Finding {
             false => String::new(),
         };
         let label = match (is_async(p), is_async(other)) {
-            (true, _) => format!("copies {}, at any time before the wait{group}", bytes(p.size)),
+            (true, _) => format!("copies it, at any time before the wait{group}"),
             _ => format!("{verb} {}{group}", bytes(p.size)),
         };
         let kind = match p.writes {
             true => access_kind(cloom_interp::AccessKind::Store),
             false => access_kind(cloom_interp::AccessKind::Load),
         };
-        let mut event = event(s, kind, p.size, &p.at, &label);
+        // A copy is one access of the group, in no loop of the kernel.
+        let at = if p.is_copy { Point { iteration: None, ..p.at } } else { p.at };
+        let mut event = event(s, kind, p.size, &at, &label);
         event.atomic = p.atomic.map(|(order, scope)| format!("{}, {}", order.name(), scope.name()));
         event
     };
     let events = vec![side(&race.first, &race.second), side(&race.second, &race.first)];
-    let object = found.map(|(region, offset)| region.object(offset, size));
+    let object = found.map(|(region, offset)| s.object(region, offset, size));
     let mut finding = s.finding(kind, events, object);
     let what = finding.object.as_ref().map_or_else(|| "the same memory".to_owned(), element);
     let both = race.first.writes && race.second.writes;
@@ -219,11 +232,15 @@ pub fn race(s: &Checker<'_>, kind: Kind, race: &Race) -> Finding {
                 format!("two work-items of one group use {what} without a barrier between them, and {writes}"),
                 why_group(race, memory),
                 Some(match (atomics, both) {
+                    // The accesses of two iterations have code between them that may have a barrier already.
+                    ([None, None], _) if race.first.at.iteration != race.second.at.iteration => {
+                        format!("barrier({memory}) also at the end of each iteration, or between the loop and the other access")
+                    }
                     ([None, None], false) => format!("barrier({memory}) between the two accesses"),
                     ([None, None], true) => {
                         format!("let one work-item write it, use an atomic operation, or barrier({memory}) between")
                     }
-                    _ => "make both accesses atomic".into(),
+                    _ => format!("make both accesses atomic, or barrier({memory}) between them"),
                 }),
             )
         }
@@ -279,7 +296,7 @@ pub fn uninitialised(s: &Checker<'_>, what: Use, origin: u32, at: &Point) -> Fin
         Use::Printf => "prints it",
     };
     let mut events = vec![event(s, AccessKind::Point, 0, at, label)];
-    let object = read.and_then(|r| r.region.as_ref().map(|region| region.object(r.offset, 0)));
+    let object = read.and_then(|r| r.region.as_ref().map(|region| s.object(region, r.offset, 0)));
     if let Some(read) = read
         && s.points.user(&read.at).span != s.points.user(at).span
     {
@@ -429,7 +446,7 @@ pub fn copy_diverges(s: &Checker<'_>, at: &Point) -> Finding {
 pub fn array_index(s: &Checker<'_>, access: &Access, index: i64, count: u64) -> Finding {
     let what = format!("accesses {}", bytes(access.size));
     let main = event(s, access_kind(access.kind), access.size, &access.at, &what);
-    let object = s.objects.find(access.address).map(|(region, offset)| region.object(offset, access.size));
+    let object = s.objects.find(access.address).map(|(region, offset)| s.object(region, offset, access.size));
     let mut finding = s.finding(Kind::ArrayIndex, vec![main], object);
     let name = finding.object.as_ref().map_or_else(|| "an object".to_owned(), name_of);
     finding.message = format!("an index of {index} in an array of {count} elements, inside of {name}");

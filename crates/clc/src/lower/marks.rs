@@ -7,7 +7,7 @@ use super::func::Fn;
 use crate::sema::stmt::has_label;
 use crate::sema::tree::{Expr, ExprKind, LocalId, Stmt, StmtKind};
 use crate::sema::types::TyKind;
-use cloom_ir::{Mark, Type, Value};
+use cloom_ir::{CastOp, Mark, Type, Value};
 
 impl Fn<'_, '_> {
     /// A variable begins, without a value.
@@ -54,6 +54,12 @@ impl Fn<'_, '_> {
     /// The group waits for events.
     pub fn mark_wait(&mut self, count: Value, list: Value) {
         if self.lw.opts.marks {
+            // Any integer type may count events; no list has as many as an `int` cannot count.
+            let count = match self.ty(count) {
+                Type::I32 => count,
+                ty if ty.scalar.bytes() > 4 => self.b().cast(CastOp::Trunc, count, Type::I32),
+                _ => self.b().cast(CastOp::Zext, count, Type::I32),
+            };
             self.b().mark(Mark::Wait, &[count, list]);
         }
     }

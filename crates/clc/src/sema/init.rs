@@ -357,12 +357,7 @@ impl Sema<'_> {
                     self.aggregate_elided(ty.ty, offset, cur, out);
                     return;
                 }
-                // `float4 a[2] = {1, 2, 3, 4, 5, 6, 7, 8}`: scalars fill a vector like the elements of an array.
-                if self.types.is_vector(ty.ty) && self.types.is_arithmetic(value.ty.ty) {
-                    cur.ready = Some(value);
-                    self.vector_parts(ty.ty, offset, cur, out);
-                    return;
-                }
+                // A scalar is the value of all components of a vector, as in Clang: `int2 a[2] = {5, 6}` has two vectors.
                 cur.pos += 1;
                 let to = self.types.stored(ty.ty);
                 let value = self.assigned(value, to, "initialise", e.span);

@@ -5,7 +5,6 @@
 //! size, and each buffer has as many elements as the launch has work-items. What is found with such arguments may be a
 //! wrong guess, which the arguments of the finding show.
 
-use crate::options::BuildOptions;
 use crate::outcome::Failure;
 use crate::run::kernel::{Compiled, KernelOptions};
 use crate::run::layout::Layout;
@@ -21,7 +20,7 @@ const LOCAL: [&[usize]; 3] = [&[64, 16, 7], &[8, 4, 3], &[2, 3, 1]];
 pub fn launches(
     compiled: &Compiled,
     kernels: &[String],
-    build: &BuildOptions,
+    given: &KernelOptions,
 ) -> Result<Vec<(Option<String>, KernelOptions)>, Failure> {
     let mut launches = Vec::new();
     for name in kernels {
@@ -30,10 +29,20 @@ pub fn launches(
             let there: Vec<&str> = compiled.program.kernels().map(|k| k.0).collect();
             return Err(Failure::wrong(format!("there is no kernel `{name}`; there are: {}", there.join(", "))));
         };
-        let dims = compiled.linked(name).map_or(1, |module| dimensions(&module));
+        let asked = || compiled.linked(name).map_or(1, |module| dimensions(&module));
+        let dims = given.global.as_ref().map_or_else(asked, |g| g.0.len());
         let layouts = compiled.layouts(name, &meta);
-        for &side in SIDES[dims - 1] {
-            for local in local_sizes(&meta, dims, side) {
+        // A size that is given is the only one; arguments are made for its longest side.
+        let sides = match &given.global {
+            Some(global) => vec![global.0.iter().copied().max().unwrap_or(1)],
+            None => SIDES[dims - 1].to_vec(),
+        };
+        for side in sides {
+            let locals = match &given.local {
+                Some(local) if local.0.len() == dims => vec![local.0.clone()],
+                _ => local_sizes(&meta, dims, side),
+            };
+            for local in locals {
                 let args = meta.params.iter().zip(&layouts);
                 let args = args.map(|(p, layout)| {
                     let text = argument(p.kind, &p.name, &p.type_name, layout, side, dims, &local);
@@ -47,9 +56,9 @@ pub fn launches(
                 let args = args.collect::<Result<Vec<String>, Failure>>()?;
                 let options = KernelOptions {
                     args,
-                    global: Some(Sizes(vec![side; dims])),
+                    global: Some(given.global.clone().unwrap_or_else(|| Sizes(vec![side; dims]))),
                     local: Some(Sizes(local.clone())),
-                    build: build.clone(),
+                    build: given.build.clone(),
                 };
                 launches.push((Some(name.clone()), options));
             }

@@ -13,9 +13,7 @@ use cloom_ir::{ParamKind, Space};
 use std::path::Path;
 
 /// Instructions that the interpreter executes in a second while it checks, about.
-const SPEED: u64 = 10_000_000;
-/// Instructions of one work-item between two barriers after which its loop counts as endless.
-const ENDLESS: u64 = 20_000_000;
+const SPEED: u64 = 20_000_000;
 
 /// What one launch has shown.
 pub struct Outcome {
@@ -32,8 +30,8 @@ pub fn check(job: &Job, sources: &Sources, kinds: &Kinds, seconds: u64) -> Resul
     let options = interp::Options {
         memory: (bytes + (1 << 30)).saturating_mul(2),
         fuel: seconds.saturating_mul(SPEED),
-        // A launch whose limit is lower ends there, and is reported as too large.
-        turn: ENDLESS,
+        // A loop counts as endless if one work-item takes half of the time between two barriers.
+        turn: seconds.saturating_mul(SPEED / 2),
         ..interp::Options::default()
     };
     let full = |e: interp::FaultKind| {
@@ -88,6 +86,9 @@ pub fn repeat(path: &Path, kernel: &str, arguments: &KernelOptions, options: &Op
     words.extend(arguments.local.iter().map(|l| format!("--local {l}")));
     for (name, list) in [("only", &options.only), ("enable", &options.enable), ("disable", &options.disable)] {
         words.extend(list.iter().map(|list| format!("--{name} {}", quoted(list))));
+    }
+    if options.time_limit != super::TIME_LIMIT {
+        words.push(format!("--time-limit {}", options.time_limit));
     }
     let build = arguments.build.text();
     if !build.is_empty() {

@@ -19,6 +19,9 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+/// Seconds of a launch, where no other number is given.
+const TIME_LIMIT: u64 = 10;
+
 /// Options of `check`.
 #[derive(clap::Args, Debug)]
 #[command(
@@ -52,7 +55,7 @@ pub struct Options {
     #[arg(long, value_name = "KINDS")]
     disable: Option<String>,
     /// About how many seconds a launch may take; counted in instructions, so that each run finds the same
-    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    #[arg(long, value_name = "SECONDS", default_value_t = TIME_LIMIT, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     time_limit: u64,
     /// Report this many findings at most
     #[arg(long, value_name = "N", default_value_t = 50)]
@@ -140,9 +143,9 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     };
     let one = wanted.first().filter(|_| wanted.len() == 1).map(String::as_str);
     let takes_none = |name: &str| compiled.program.kernels().any(|k| k.0 == name && k.1.params.is_empty());
-    let launches = match options.file_kernel.any() || one.is_some_and(takes_none) {
+    let launches = match !options.file_kernel.args.is_empty() || one.is_some_and(takes_none) {
         true => vec![(options.kernel.clone(), options.file_kernel.clone())],
-        false => generate::launches(&compiled, &wanted, &options.file_kernel.build)?,
+        false => generate::launches(&compiled, &wanted, &options.file_kernel)?,
     };
     let mut report = Report::new(env!("CARGO_PKG_VERSION"), "reference interpreter");
     let mut progress = Progress::new();

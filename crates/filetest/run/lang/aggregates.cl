@@ -8,7 +8,7 @@ typedef struct { union { int i; float f; uchar b[4]; }; int kind; } variant;
 struct list { int n; point p[3]; };
 constant edge edges[2] = {{{1, 2}, {3, 4}, (float3)(1, 2, 3), 'a'}, {.b = {.y = 9}, .tag = 7}};
 constant struct list lists[] = {{2, {{1, 2}, {3, 4}}}, {3, 5, 6, 7, 8, 9, 10}};
-constant float4 rows[2] = {1, 2, 3, 4, (float4)(5), };
+constant float4 rows[2] = {4, (float4)(5), };
 constant struct { constant char *name; int (value); } table[] = {{"one", 1}, {"three", 3}, {0, 0}};
 point add(point a, point b) { point r = {a.x + b.x, a.y + b.y}; return r; }
 point pick(int c, point a, global int *unused, point b) { return c ? a : b; }
@@ -19,7 +19,7 @@ kernel void test(global int *out) {
   CHECK(edges[1].a.x == 0 && edges[1].b.x == 0 && edges[1].b.y == 9 && edges[1].tag == 7 && edges[1].n.x == 0);
   CHECK(lists[0].p[1].y == 4 && lists[0].p[2].x == 0 && lists[1].p[0].x == 5 && lists[1].p[2].y == 10);
   CHECK(sizeof lists / sizeof *lists == 2);
-  CHECK(rows[0].w == 4 && rows[1].x == 5 && rows[1].w == 5);
+  CHECK(rows[0].x == 4 && rows[0].w == 4 && rows[1].x == 5 && rows[1].w == 5);
   CHECK(table[1].name[2] == 'r' && table[2].name == 0 && table[1].value == 3);
   edge e = edges[0];
   e.a.x = 100;

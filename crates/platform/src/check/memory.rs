@@ -5,6 +5,7 @@
 
 use cloom_interp::{FaultKind, Machine};
 use cloom_runtime::{CheckedArg, CheckedLaunch, CheckedMemory, Error};
+use std::ops::Range;
 
 /// A range of the memory of some objects, with its bytes before the launch.
 struct Segment {
@@ -104,19 +105,41 @@ impl<'a> Memory<'a> {
             let (begin, size) = memory.range();
             let at = (begin - self.segments[*n].begin) as usize;
             let before = &self.segments[*n].bytes[at..at + size as usize];
-            if let Ok((after, _)) = machine.memory.read(place.address, size)
-                && after != before
-            {
-                memory.write(after)?;
+            let Ok((after, _)) = machine.memory.read(place.address, size) else { continue };
+            for range in changes(before, after) {
+                memory.write(range.start as u64, &after[range])?;
             }
         }
         Ok(())
     }
 }
 
+/// Where bytes differ: what a launch did not change, another one may change at the same time.
+fn changes(before: &[u8], after: &[u8]) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    for (i, _) in before.iter().zip(after).enumerate().filter(|(_, (a, b))| a != b) {
+        match ranges.last_mut() {
+            Some(last) if last.end == i => last.end = i + 1,
+            _ => ranges.push(i..i + 1),
+        }
+    }
+    ranges
+}
+
 fn object(arg: &CheckedArg) -> Option<&CheckedMemory> {
     match arg {
         CheckedArg::Buffer(memory) | CheckedArg::Image(memory) => Some(memory),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_differs_is_written() {
+        assert_eq!(changes(b"abcdefg", b"aXXdefY"), [1..3, 6..7]);
+        assert!(changes(b"abc", b"abc").is_empty());
     }
 }

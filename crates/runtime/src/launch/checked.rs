@@ -92,11 +92,12 @@ impl CheckedMemory {
         Ok(bytes)
     }
 
-    /// Replaces its bytes.
-    pub fn write(&self, bytes: &[u8]) -> Result<()> {
-        let size = (bytes.len() as u64).min(self.object.size());
-        let (memory, at) = self.object.acquire(self.space, 0, size, AccessMode::Overwrite)?;
-        Ok(memory.write(at, &bytes[..size as usize])?)
+    /// Replaces bytes from an offset on.
+    pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        let size = bytes.len() as u64;
+        self.object.check_range(offset, size)?;
+        let (memory, at) = self.object.acquire(self.space, offset, size, AccessMode::Overwrite)?;
+        Ok(memory.write(at, bytes)?)
     }
 
     /// What kernels know of an image whose elements are at an address.

@@ -1,4 +1,4 @@
-// check: --arg sorted=32:index --arg keys=8:index --arg place=8 --global 8 --local 4
+// check: --arg sorted=32:index --arg keys=8:index --arg place=8 --global 8 --local 4 --time-limit 1
 // With two neighbours left the middle is the lower one, which stays.
 kernel void find(global const int *sorted, global const int *keys, global uint *place)
 {

@@ -1,4 +1,4 @@
-// check: --arg in=64:index --arg steps=64 --global 64 --local 16
+// check: --arg in=64:index --arg steps=64 --global 64 --local 16 --time-limit 1
 // It is not obvious that this loop ends, but it does for all these numbers: after 112 steps at most.
 kernel void collatz(global const uint *in, global uint *steps)
 {

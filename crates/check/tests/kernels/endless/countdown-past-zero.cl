@@ -1,4 +1,4 @@
-// check: --arg in=64:index --arg out=8 --global 8 --local 4
+// check: --arg in=64:index --arg out=8 --global 8 --local 4 --time-limit 1
 // The unsigned counters wrap around, but only after the last test, or on purpose.
 kernel void backwards(global const uint *in, global uint *out)
 {

@@ -1,4 +1,4 @@
-// check: --arg in=32:index --arg lock=1 --arg total=1 --global 32 --local 8 -cl-std=CL3.0
+// check: --arg in=32:index --arg lock=1 --arg total=1 --global 32 --local 8 -cl-std=CL3.0 --time-limit 1
 // One work-item a group spins for the lock, and each owner gives it back.
 kernel void sum(global const int *in, global atomic_int *lock, global int *total)
 {

@@ -1,4 +1,4 @@
-// check: --arg text=64:index --arg words=4 --global 4 --local 4
+// check: --arg text=64:index --arg words=4 --global 4 --local 4 --time-limit 1
 // A space starts the next round without a step to the next character.
 kernel void count_letters(global const uchar *text, global int *words)
 {

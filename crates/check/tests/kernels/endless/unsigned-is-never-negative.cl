@@ -1,4 +1,4 @@
-// check: --arg in=16:index --arg out=1 --arg n=16 --global 1 --local 1
+// check: --arg in=16:index --arg out=1 --arg n=16 --global 1 --local 1 --time-limit 1
 // The countdown waits for a negative number, but the counter is unsigned.
 kernel void checksum(global const int *in, global int *out, uint n)
 {
