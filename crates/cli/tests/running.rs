@@ -183,7 +183,7 @@ fn images_of_all_kinds_are_verified() {
         }",
     );
     let ran = b.cloom("run n.cl --arg out=4x4:r,unsigned_int8 --global 4x4 --verify").expect(1);
-    assert!(ran.out.contains("out[2, 1] has no defined value"), "{ran:?}");
+    assert!(ran.err.contains("error[uninitialised]") && ran.err.contains("work-item (2, 1)"), "{ran:?}");
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn a_write_past_the_end_names_kernel_buffer_and_element() {
 fn an_access_out_of_bounds_is_found_before_the_device_runs_it() {
     let b = Bench::new();
     let ran = b.cloom("run kernels.cl -k saxpy --arg 8 --arg 7 --arg 1 --verify").expect(1);
-    assert!(ran.err.contains("kernels.cl") && ran.err.contains("line 3"), "{ran:?}");
+    assert!(ran.err.contains("kernels.cl:3:"), "{ran:?}");
     assert!(ran.err.contains("not run on the device"), "{ran:?}");
 }
 
@@ -279,15 +279,16 @@ fn a_kernel_that_ends_its_process_is_named() {
     b.file("f.cl", FAULTY);
     let far = "run f.cl --arg 8 --arg 0x400000000000";
     let ran = b.cloom(far).expect(1);
-    for word in ["kernel `far` of f.cl", "segmentation fault", "--verify"] {
+    for word in ["kernel `far` of f.cl", "segmentation fault", "cloom check"] {
         assert!(ran.err.contains(word), "{word}: {ran:?}");
     }
     let json = b.cloom(&format!("{far} --json")).expect(1).json();
     assert_eq!(json["schema"], "cloom-error/1");
     assert!(json["error"].as_str().unwrap().contains("kernel `far`"), "{json}");
     // What the message promises.
-    let ran = b.cloom(&format!("{far} --verify")).expect(1);
-    assert!(ran.err.contains("line 2") && ran.err.contains("work-item [0, 0, 0]"), "{ran:?}");
+    let ran = b.cloom(&far.replace("run", "check")).expect(1);
+    assert!(ran.out.contains("f.cl:2:") && ran.out.contains("work-item 0"), "{ran:?}");
+    b.cloom(&format!("{far} --verify")).expect(1);
     b.cloom("run f.cl --arg 8 --arg 0 --verify").expect(0);
 }
 
@@ -304,13 +305,7 @@ fn what_depends_on_unwritten_memory_has_no_expected_value() {
         }",
     );
     let ran = b.cloom("run u.cl --arg 4 --arg 4 --local 4 --verify").expect(1);
-    let check = ran.out.lines().find(|l| l.contains("check")).unwrap();
-    assert!(check.contains("out[0] and 1 more have no defined value"), "{check}");
-    assert!(check.contains("u.cl, line 5 column") && check.contains("work-item [0, 0, 0]"), "{check}");
-    // Neither the interpreter's fill byte nor its complement is shown as a value, as a number or in bytes.
-    for fill in [0xa5a5_a5a5_u32, 0x5a5a_5a5a, 0x4b4b_4b4a, 0xb4b4_b4b4] {
-        assert!(!check.contains(&(fill as i32).to_string()), "{check}");
-    }
+    assert!(ran.err.contains("error[uninitialised]") && ran.err.contains("u.cl:5:"), "{ran:?}");
     // An unwritten value that does not affect the result causes no warning.
     b.file("v.cl", "kernel void v(global int *out) { int a[2]; a[0] = 3; int s = a[1]; out[0] = s & 0; }");
     let ran = b.cloom("run v.cl --arg 1 --verify").expect(0);

@@ -21,9 +21,11 @@ pub struct Outcome {
     pub accesses: u64,
     /// Why it was not run to its end, unless a finding says so.
     pub unfinished: Option<String>,
+    /// The bytes of each buffer and image afterwards, in the order of the parameters.
+    pub memory: Vec<Vec<u8>>,
 }
 
-/// Runs a launch.
+/// Runs a launch that may take so many seconds.
 pub fn check(job: &Job, sources: &Sources, kinds: &Kinds, seconds: u64) -> Result<Outcome, Failure> {
     let launch = Launch::new(job)?;
     let bytes: u64 = job.values.iter().map(|v| v.memory().map_or(0, <[u8]>::len) as u64).sum();
@@ -75,7 +77,9 @@ pub fn check(job: &Job, sources: &Sources, kinds: &Kinds, seconds: u64) -> Resul
             kind => Some(kind.to_string()),
         },
     };
-    Ok(Outcome { findings, accesses, unfinished })
+    let read = |&(address, len): &(u64, u64)| ready.machine.memory.read(address, len).map(|(bytes, _)| bytes.to_vec());
+    let memory = ready.memory.iter().map(read).collect::<Result<_, _>>().map_err(full)?;
+    Ok(Outcome { findings, accesses, unfinished, memory })
 }
 
 /// The command line that repeats a launch.

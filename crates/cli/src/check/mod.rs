@@ -6,7 +6,7 @@
 
 mod explain;
 mod generate;
-mod launch;
+pub(crate) mod launch;
 mod program;
 
 use crate::outcome::{Answer, Exit, Failure};
@@ -197,7 +197,7 @@ fn answer(options: &Options, report: &Report, sources: &Sources, exit: Exit) -> 
 }
 
 /// The text of the files that the kernels come from: the source, and what it includes.
-fn sources(compiled: &Compiled) -> Sources {
+pub(crate) fn sources(compiled: &Compiled) -> Sources {
     let mut sources = Sources::default();
     let text = compiled.text();
     for file in &compiled.program.module().files {

@@ -3,8 +3,7 @@
 //! interpreter.
 
 use super::argument::Value;
-use super::kernel::{Job, Launched};
-use super::reference::{Reference, Undefined};
+use super::kernel::{Compiled, Job, Launched, Marks};
 use super::save::{self, Memory};
 use super::shape::Sizes;
 use super::{Options, reference, supervise};
@@ -90,12 +89,13 @@ pub fn run(options: &Options, path: &Path) -> Result<Answer, Failure> {
         save::check(path)?;
     }
     supervise::note(options, "compiling the source", "");
-    let job = Job::read(path, options.kernel.as_deref(), &options.file_kernel, options.tiles())?;
-    // The interpreter runs before a device is opened: a kernel with an access out of bounds ends here, and never runs
-    // as machine code.
+    let marks = if options.verify { Marks::ForChecker } else { Marks::None };
+    let compiled = Compiled::read(path, &options.file_kernel.build, marks)?;
+    let job = Job::new(&compiled, options.kernel.as_deref(), &options.file_kernel, options.tiles())?;
+    // The interpreter runs before a device is opened: a kernel that is wrong ends here, and never runs as machine code.
     let expected = if options.verify {
         supervise::note(options, &format!("kernel `{}` on the reference interpreter", job.kernel), &job.why_endless());
-        Some(reference::run(&job)?)
+        Some(reference::run(&compiled, &job)?)
     } else {
         None
     };
@@ -111,7 +111,7 @@ pub fn run(options: &Options, path: &Path) -> Result<Answer, Failure> {
             (noted, last) = (std::time::Instant::now(), doing.to_owned());
         }
     })?;
-    let (passed, check) = compare(expected.as_ref(), &launched.after, &job);
+    let (passed, check) = compare(expected.as_deref(), &launched.after, &job);
     let exit = if passed == Some(false) { Exit::Findings } else { Exit::Fine };
     let traced: Vec<(Memory<'_>, bool)> = job
         .memory()
@@ -176,22 +176,14 @@ fn document<'a>(
     }
 }
 
-/// Compares every byte that the reference defines; says where the first difference is.
-fn compare(expected: Option<&Reference>, got: &[Vec<u8>], job: &Job) -> (Option<bool>, String) {
+/// Compares every byte; says where the first difference is.
+fn compare(expected: Option<&[Vec<u8>]>, got: &[Vec<u8>], job: &Job) -> (Option<bool>, String) {
     let Some(expected) = expected else { return (None, "not asked for; --verify compares with the reference".into()) };
-    let (mut elements, mut undefined) = (0, 0);
-    let mut first_undefined = None;
-    for (n, (((name, value, _), want), got)) in job.memory().zip(&expected.memory).zip(got).enumerate() {
+    let mut elements = 0;
+    for (((name, value, _), want), got) in job.memory().zip(expected).zip(got) {
         let size = value.element_bytes();
-        let flags = expected.undefined.as_ref().map(|u| &u.bytes[n]);
         for (i, (want, got)) in want.chunks(size).zip(got.chunks(size)).enumerate() {
-            // One undefined byte spoils its element. Others are still compared, as a difference in them is a wrong
-            // result in any case.
-            let is_undefined = flags.is_some_and(|f| f[i * size..i * size + want.len()].contains(&true));
-            if is_undefined {
-                undefined += 1;
-                first_undefined.get_or_insert_with(|| place(name, value, i));
-            } else if want != got {
+            if want != got {
                 let show = |b: &[u8]| if b.len() == size { element(value, b) } else { format!("{b:02x?}") };
                 let place = place(name, value, i);
                 return (Some(false), format!("{place} is {}, the reference has {}", show(got), show(want)));
@@ -199,13 +191,8 @@ fn compare(expected: Option<&Reference>, got: &[Vec<u8>], job: &Job) -> (Option<
             elements += 1;
         }
     }
-    match (first_undefined, &expected.undefined) {
-        (Some(first), Some(Undefined { place, .. })) => {
-            let others = if undefined > 1 { format!(" and {} more have", undefined - 1) } else { " has".into() };
-            let why = "the kernel reads memory that nothing has written (a private variable, an array or local memory)";
-            (Some(false), format!("{first}{others} no defined value: {why}, {place}"))
-        }
-        _ if elements == 1 => (Some(true), "the element equals the reference interpreter's".into()),
+    match elements {
+        1 => (Some(true), "the element equals the reference interpreter's".into()),
         _ => (Some(true), format!("all {elements} elements equal the reference interpreter's")),
     }
 }

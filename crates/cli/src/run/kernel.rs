@@ -104,13 +104,15 @@ impl Compiled {
     pub fn read(path: &Path, options: &BuildOptions, marks: Marks) -> Result<Compiled, Failure> {
         let text = source::read(path)?;
         let compiler = Compiler::new(Config::default());
-        let build_options = match marks {
-            Marks::None => options.text(),
-            Marks::ForChecker => format!("{} -cloom-check", options.text()),
+        let build_options = options.text();
+        // Only for the front end: what a device gets has the user's options.
+        let with_marks = match marks {
+            Marks::None => build_options.clone(),
+            Marks::ForChecker => format!("{build_options} -cloom-check"),
         };
         let target = cpu::target(None)?;
         // Cloom's front end says what the parameters are, whatever platform runs the kernel.
-        let compiled = text.build(&compiler, &build_options, &target);
+        let compiled = text.build(&compiler, &with_marks, &target);
         let program = compiled.result.map_err(|kind| match kind {
             BuildFailure::Options => Failure::wrong(&compiled.log),
             BuildFailure::Program => Failure::finding(&compiled.log),
@@ -250,7 +252,7 @@ impl Job {
         // source.
         let size = if let Value::Buffer { layout, .. } = value { layout.bytes() } else { 1 };
         Failure::finding(format!(
-            "kernel `{}` wrote past the end of `{name}` ({}): element {}; --verify names the line and the work-item",
+            "kernel `{}` wrote past the end of `{name}` ({}): element {}; `cloom check` names the line and the work-item",
             self.kernel,
             elements(len / size),
             at / size

@@ -44,8 +44,8 @@ Kernels of a file: each argument is described by one --arg, in order or as NAME=
   a sampler    words: nearest linear pixels normalized none edge border repeat mirror
   cloom run saxpy.cl --arg y=1024:index --arg x=1024:random --arg a=2.5 --global 1024 --local 64 --verify
   cloom run blur.cl --arg in=@picture.png --arg out=512x512 --arg s=linear,edge --output blurred.png
---verify runs the kernel on Cloom's reference interpreter first, which reports accesses out of bounds and results that depend
-on memory that nothing has written, and then compares each byte.
+--verify runs the kernel on Cloom's reference interpreter first, under the checks of `cloom check`, and then compares each
+byte.
 
 Exit status: 0 all is well; 1 a wrong result, a kernel that crashes, a source that does not compile, or a run that Ctrl-C or
 --timeout ended; 2 wrong use or no such device."

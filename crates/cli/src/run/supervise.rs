@@ -131,7 +131,7 @@ fn advice(options: &Options, signal: i32) -> &'static str {
         (.., 9) => "another process ended it, or the machine has no memory left: choose smaller sizes",
         (.., 15) => "another process ended it",
         (true, false, _) => {
-            "run it again with --verify, which names the line and the work-item of an access out of bounds"
+            "`cloom check` with the same file, arguments and sizes names the line and the work-item of an access out of bounds"
         }
         (true, true, _) => {
             "the reference interpreter found no fault in the kernel, so this is a bug of the platform; if the platform \
