@@ -79,7 +79,7 @@ impl History {
     pub fn visit(&mut self, address: u64, size: u64, mut visit: impl FnMut(u64, u64, &mut Cell)) {
         let object = self.objects.entry(address >> 32).or_default();
         let begin = address & 0xffff_ffff;
-        if !object.is_in_bytes && (begin | size) % WORD != 0 {
+        if !object.is_in_bytes && !(begin | size).is_multiple_of(WORD) {
             object.split();
         }
         let unit = if object.is_in_bytes { 1 } else { WORD };

@@ -4,10 +4,11 @@
 //! that include each other), and neither happens before the other. The order in which the interpreter ran them does
 //! not matter: a racy kernel is right every time on a device that runs work-items in turns.
 //!
-//! For each word the detector keeps the last write and the last reads of two work-items, atomic ones apart, with what is
-//! needed to decide whether they happened before a later access ([`Stamp`]). Two reads suffice where only barriers order accesses: a
-//! write conflicts with any read of the same interval by another work-item, and one of two readers is another one. If
-//! atomics order some reads and not others, a race with a third reader can be missed; none is invented.
+//! For each word the detector keeps the last write and the last reads of two work-items, atomic ones apart, with what
+//! is needed to decide whether they happened before a later access ([`Stamp`]). Two reads suffice where only barriers
+//! order accesses: a write conflicts with any read of the same interval by another work-item, and one of two readers
+//! is another one. If atomics order some reads and not others, a race with a third reader can be missed; none is
+//! invented.
 //!
 //! Local and global memory are ordered apart, as `barrier(CLK_LOCAL_MEM_FENCE)` does not order global memory. A fence
 //! and an atomic operation order both here, which the model promises only if the flags of the fence say so.

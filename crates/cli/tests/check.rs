@@ -1,8 +1,9 @@
-//! `cloom check` on kernels with one bug each, on correct kernels that look like them, and on the examples of the pages.
+//! `cloom check` on kernels with one bug each, on correct kernels that look like them, and on the examples of the
+//! pages.
 //!
 //! The kernels say in comments what is expected: the first line has the arguments of the launch, `//~ KIND` stands on
-//! each line that a finding of this kind must name. A kernel without such a mark must have no finding. `//~? KIND` is for
-//! a bug that is known to be missed: who finds it removes the question mark.
+//! each line that a finding of this kind must name. A kernel without such a mark must have no finding. `//~? KIND` is
+//! for a bug that is known to be missed: who finds it removes the question mark.
 
 mod common;
 

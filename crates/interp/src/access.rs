@@ -4,10 +4,11 @@
 //! goes on after an access that is wrong, and the bits of values that come from unwritten memory move with them.
 
 use crate::code::{Code, Lanes, Reg};
-use crate::definedness::{NULL, Undefined};
-use crate::exec::Running;
 use crate::fault::FaultKind;
 use crate::observe::{Access, AccessKind, Observer, Printed, Use};
+use crate::registers::bits;
+use crate::running::Running;
+use crate::shadow::{NULL, Undefined};
 use cloom_ir::{BinOp, Mark, Order, RmwOp, Scalar, Scope, Space, Type, abi, eval};
 
 /// A value, and the undefined bits of its bytes, if it has any.
@@ -256,7 +257,26 @@ impl<O: Observer> Running<'_, '_, O> {
                     self.shared.observer.access(&access);
                 }
             }
-            // Atomic because no other work-item has a turn between the two accesses.
+            Code::Rmw { .. } | Code::CmpXchg { .. } | Code::AtomicLoad { .. } | Code::AtomicStore { .. } => {
+                self.atomic(code)?;
+            }
+            Code::Fence { order, scope } => self.shared.observer.fence(self.at.item, order, scope, self.at.span),
+            Code::Printf { format, item, ref args } => {
+                let printed = Printed { format, item: self.get(item), args: self.pack(args) };
+                self.shared.observer.printf(printed);
+            }
+            Code::Mark { mark, d, a, b } => self.mark(mark, d, a, b),
+            Code::DeviceCall => return Err(FaultKind::NoLauncher),
+            Code::Sample => return Err(FaultKind::NoTextures),
+            // The other instructions are executed in the main loop.
+            _ => return Err(FaultKind::Unreachable),
+        }
+        Ok(())
+    }
+
+    /// An atomic operation. Atomic because no other work-item has a turn between its two accesses.
+    fn atomic(&mut self, code: &Code) -> Result<(), FaultKind> {
+        match *code {
             Code::Rmw { op: RmwOp::Xchg, atomic, ty, d, a, b } => {
                 let (address, x) = (self.get(a), self.get(b));
                 Self::check_align(address, ty.bytes())?;
@@ -299,15 +319,6 @@ impl<O: Observer> Running<'_, '_, O> {
                 Self::check_align(address, ty.bytes())?;
                 self.write(ty, address, x, Some(atomic))?;
             }
-            Code::Fence { order, scope } => self.shared.observer.fence(self.at.item, order, scope, self.at.span),
-            Code::Printf { format, item, ref args } => {
-                let printed = Printed { format, item: self.get(item), args: self.pack(args) };
-                self.shared.observer.printf(printed);
-            }
-            Code::Mark { mark, d, a, b } => self.mark(mark, d, a, b),
-            Code::DeviceCall => return Err(FaultKind::NoLauncher),
-            Code::Sample => return Err(FaultKind::NoTextures),
-            // The other instructions are executed in the main loop.
             _ => return Err(FaultKind::Unreachable),
         }
         Ok(())
@@ -356,17 +367,6 @@ impl<O: Observer> Running<'_, '_, O> {
             }
         }
         block
-    }
-}
-
-/// A lane from its bytes.
-#[inline]
-pub(crate) fn bits(bytes: &[u8]) -> u64 {
-    match *bytes {
-        [a, b, c, d] => u64::from(u32::from_le_bytes([a, b, c, d])),
-        [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
-        [a] => u64::from(a),
-        _ => bytes.iter().rev().fold(0, |x, &b| x << 8 | u64::from(b)),
     }
 }
 

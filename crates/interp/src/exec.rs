@@ -1,14 +1,13 @@
 //! Runs one work-item (or one work-group function) until it ends or waits at a barrier. Its whole state is data, so
 //! that the work-items of a group can take turns.
 
-use crate::access::bits;
-use crate::code::{Code, Collective, Decoded, Lanes, Program, Reg, To};
-use crate::definedness::{Definedness, Undefined};
+use crate::code::{Code, Collective, Decoded, Program, Reg};
 use crate::fault::{Fault, FaultKind};
 use crate::iterations::Iterations;
-use crate::memory::Memory;
 use crate::observe::{Observer, Point};
-use cloom_ir::{BinOp, CastOp, Entity, FuncRef, Query, Scalar, Span, eval};
+use crate::running::{Running, Shared};
+use crate::shadow::Definedness;
+use cloom_ir::{BinOp, Entity, FuncRef, Query, Scalar, Span, eval};
 
 /// The ids of a work-item in its range.
 #[derive(Clone, Debug, Default)]
@@ -105,30 +104,6 @@ pub enum Stop {
     Barrier(FuncRef, usize),
     /// It waits for others of its sub-group at a collective operation.
     Subgroup,
-}
-
-/// State shared by all work-items.
-pub struct Shared<'a, O> {
-    /// What runs.
-    pub program: &'a Program,
-    /// All memory.
-    pub memory: &'a mut Memory,
-    /// Address of each global; those in local memory change from group to group.
-    pub globals: &'a [u64],
-    /// How many more instructions may run,
-    pub fuel: &'a mut u64,
-    /// and in one turn of a work-item.
-    pub turn: u64,
-    /// Who watches.
-    pub observer: &'a mut O,
-}
-
-impl<O: Observer> Shared<'_, O> {
-    /// Ends the life of private or local memory.
-    pub fn free(&mut self, address: u64) {
-        self.observer.freed(address);
-        self.memory.free(address);
-    }
 }
 
 impl Item {
@@ -342,100 +317,7 @@ enum Event<'c> {
     Return(Reg, u32),
 }
 
-/// A work-item that runs in one frame.
-pub(crate) struct Running<'r, 's, O> {
-    pub r: &'r mut [u64],
-    /// Which bits of the registers are defined; empty unless the observer follows values.
-    pub defined: &'r mut [Undefined],
-    iterations: &'r mut Iterations,
-    copies: &'r mut u64,
-    /// The point that it has reached. The span is looked up for what is told to the observer only.
-    pub at: Point,
-    /// The function, and how many calls deep it is.
-    frame: (FuncRef, usize),
-    /// Where its loops begin.
-    loops: usize,
-    /// The budget at which this turn is too long.
-    least: u64,
-    pub shared: &'r mut Shared<'s, O>,
-}
-
 impl<O: Observer> Running<'_, '_, O> {
-    #[inline]
-    pub fn get(&self, r: Reg) -> u64 {
-        self.r[r as usize]
-    }
-
-    #[inline]
-    pub fn set(&mut self, r: Reg, bits: u64) {
-        self.r[r as usize] = bits;
-    }
-
-    /// The number of the next asynchronous copy.
-    pub fn next_event(&mut self) -> u64 {
-        *self.copies += 1;
-        *self.copies
-    }
-
-    /// The lanes of a mask.
-    pub fn mask(&self, r: Reg, n: u32) -> &[u64] {
-        &self.r[r as usize..(r + n) as usize]
-    }
-
-    /// Each lane of `d` from the lanes of the operands with the same number.
-    #[inline]
-    fn map(&mut self, n: u32, d: Reg, f: impl Fn(&[u64], u32) -> u64) {
-        for i in 0..n {
-            let x = f(self.r, i);
-            self.r[(d + i) as usize] = x;
-        }
-    }
-
-    #[inline]
-    fn go(&mut self, func: &Decoded, pc: &mut usize, to: &To) {
-        let goes_back = to.pc as usize <= *pc;
-        if goes_back {
-            self.shared.observer.back_edge(self.frame.0, to.block, self.frame.1);
-        }
-        if O::FOLLOWS_VALUES {
-            if to.loop_depth > 0 {
-                self.iterations.edge(self.loops, to, func.spans[to.pc as usize], goes_back);
-            }
-            self.move_definedness(to);
-        }
-        if to.overlap {
-            let old: Vec<u64> = to.moves.iter().map(|m| self.r[m.1 as usize]).collect();
-            for (m, x) in to.moves.iter().zip(old) {
-                self.r[m.0 as usize] = x;
-            }
-        } else {
-            for m in &to.moves {
-                self.r[m.0 as usize] = self.r[m.1 as usize];
-            }
-        }
-        *pc = to.pc as usize;
-    }
-
-    pub fn spend(&mut self, amount: u64) -> Result<(), FaultKind> {
-        match self.shared.fuel.checked_sub(amount) {
-            Some(rest) if rest < self.least => {
-                let (head, rounds) = self.iterations.most().unwrap_or_default();
-                Err(FaultKind::Endless { head, rounds })
-            }
-            Some(rest) => {
-                *self.shared.fuel = rest;
-                Ok(())
-            }
-            None => Err(FaultKind::Fuel),
-        }
-    }
-
-    /// The clock: a tick for each instruction of the launch, the last ones of which have not been charged yet.
-    fn ticks(&self, uncharged: usize) -> u64 {
-        // The complement grows as the budget shrinks, whatever the budget was.
-        (!*self.shared.fuel).wrapping_add(uncharged as u64)
-    }
-
     fn straight<'c>(
         &mut self,
         func: &'c Decoded,
@@ -468,51 +350,6 @@ impl<O: Observer> Running<'_, '_, O> {
                         };
                         self.set(*d, x);
                     }
-                    Code::BinV { op, l, d, a, b, .. } => {
-                        self.map(l.n, *d, |r, i| eval::binary(*op, l.ty, r[(a + i) as usize], r[(b + i) as usize]));
-                    }
-                    Code::Un { op, l, d, a } => {
-                        self.map(l.n, *d, |r, i| eval::unary(*op, l.ty, r[(a + i) as usize]));
-                    }
-                    Code::Fma { l, d, a, b, c } => self.map(l.n, *d, |r, i| {
-                        eval::fma(l.ty, r[(a + i) as usize], r[(b + i) as usize], r[(c + i) as usize])
-                    }),
-                    Code::Icmp { cc, l, d, a, b } => self.map(l.n, *d, |r, i| {
-                        u64::from(eval::icmp(*cc, l.ty, r[(a + i) as usize], r[(b + i) as usize]))
-                    }),
-                    Code::Fcmp { cc, l, d, a, b } => self.map(l.n, *d, |r, i| {
-                        u64::from(eval::fcmp(*cc, l.ty, r[(a + i) as usize], r[(b + i) as usize]))
-                    }),
-                    Code::Cast { op, l, to, d, a } => {
-                        self.map(l.n, *d, |r, i| eval::cast(*op, l.ty, *to, r[(a + i) as usize]));
-                    }
-                    Code::Bitcast { from, to, d, a } => bitcast(self.r, *from, *to, *d, *a),
-                    Code::Select { n, cond_lanes, d, a, b, c } => self.map(*n, *d, |r, i| {
-                        let cond = r[(if *cond_lanes { a + i } else { *a }) as usize];
-                        r[(if cond != 0 { b + i } else { c + i }) as usize]
-                    }),
-                    Code::Extract { n, d, a, b } => {
-                        let lane = (self.get(*b) % u64::from(*n)) as u32;
-                        self.set(*d, self.get(a + lane));
-                    }
-                    Code::Insert { n, d, a, b, c } => {
-                        let lane = (self.get(*b) % u64::from(*n)) as u32;
-                        let x = self.get(*c);
-                        self.map(*n, *d, |r, i| if i == lane { x } else { r[(a + i) as usize] });
-                    }
-                    Code::Any { n, d, a } => {
-                        let any = self.mask(*a, *n).iter().any(|&lane| lane != 0);
-                        self.set(*d, any.into());
-                    }
-                    Code::All { n, d, a } => {
-                        let all = self.mask(*a, *n).iter().all(|&lane| lane != 0);
-                        self.set(*d, all.into());
-                    }
-                    Code::Ballot { n, d, a } => {
-                        let bits = self.mask(*a, *n).iter().rev().fold(0, |bits, lane| bits << 1 | lane);
-                        self.set(*d, bits);
-                    }
-                    Code::Pick { d, from } => self.map(from.len() as u32, *d, |r, i| r[from[i as usize] as usize]),
                     Code::Alloca { size, name, d } => {
                         let address = self.shared.memory.allocate(*size)?;
                         segments.push(address);
@@ -520,9 +357,6 @@ impl<O: Observer> Running<'_, '_, O> {
                             self.shared.observer.variable(address, *size, name.as_ref(), &self.at);
                         }
                         self.set(*d, address);
-                    }
-                    Code::PtrAdd { n, d, a, b } => {
-                        self.map(*n, *d, |r, i| r[(a + i) as usize].wrapping_add(r[(b + i) as usize]));
                     }
                     Code::GlobalAddr { global, d } => self.set(*d, self.shared.globals[*global as usize]),
                     Code::Clock { d } => self.set(*d, self.ticks(*pc - begin)),
@@ -560,6 +394,7 @@ impl<O: Observer> Running<'_, '_, O> {
                         return Ok(Event::Return(*a, *n));
                     }
                     Code::Unreachable => return Err(FaultKind::Unreachable),
+                    value if self.value(value) => {}
                     memory => {
                         // Looked up for accesses only, which tell it to the observer. A fault takes its position from
                         // the frame's `pc`.
@@ -579,25 +414,5 @@ impl<O: Observer> Running<'_, '_, O> {
                 return Ok(Event::Round(at, depth));
             }
         }
-    }
-}
-
-/// Copies the bytes of some registers to others of another size.
-pub(crate) fn bitcast(r: &mut [u64], from: Lanes, to: Lanes, d: Reg, a: Reg) {
-    if from.n == to.n {
-        for i in 0..to.n {
-            r[(d + i) as usize] = eval::cast(CastOp::Bitcast, from.ty, to.ty, r[(a + i) as usize]);
-        }
-        return;
-    }
-    let size = from.ty.bytes() as usize;
-    // As in memory: lane 0 has the lowest bytes.
-    let mut bytes = Vec::with_capacity(size * from.n as usize);
-    for lane in &r[a as usize..(a + from.n) as usize] {
-        bytes.extend_from_slice(&lane.to_le_bytes()[..size]);
-    }
-    let size = to.ty.bytes() as usize;
-    for (lane, bytes) in r[d as usize..].iter_mut().zip(bytes.chunks(size)).take(to.n as usize) {
-        *lane = bits(bytes);
     }
 }

@@ -1,8 +1,8 @@
 //! In which iteration of its loops a work-item is.
 //!
 //! In come the edges that a work-item takes; kept is a stack of counters, one for each loop around the point that it
-//! has reached, in all functions that it is in. A barrier in a loop demands that all work-items of a group execute it in
-//! the same iterations; and a loop that does not end is the one whose counter is the greatest.
+//! has reached, in all functions that it is in. A barrier in a loop demands that all work-items of a group execute it
+//! in the same iterations; and a loop that does not end is the one whose counter is the greatest.
 
 use crate::code::To;
 use cloom_ir::Span;

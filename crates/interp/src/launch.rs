@@ -2,10 +2,11 @@
 //! `spmd`, once per group or per batch of groups, with the descriptors of [`cloom_ir::abi`].
 
 use crate::code::{Code, Program};
-use crate::exec::{Item, Shared, Stop, WorkItemIds};
+use crate::exec::{Item, Stop, WorkItemIds};
 use crate::fault::{Fault, FaultKind};
 use crate::memory::Memory;
 use crate::observe::{Divergence, Observer};
+use crate::running::Shared;
 use crate::subgroup;
 use cloom_ir::abi::{CpuLaunch, NdRange};
 use cloom_ir::{BarrierMemory, Entity, FuncRef, Function, KernelMeta, ParamKind, Space, abi};
@@ -488,8 +489,8 @@ fn take_turns<O: Observer>(
     }
 }
 
-/// Two work-items that do not meet at a barrier: the first one that waits, and one that has ended, waits elsewhere or in
-/// another iteration of a loop.
+/// Two work-items that do not meet at a barrier: the first one that waits, and one that has ended, waits elsewhere or
+/// in another iteration of a loop.
 fn divergence(items: &[Option<Item>], program: &Program, ids: impl Fn(u64) -> WorkItemIds) -> Option<Divergence> {
     let (waits, position) = items.iter().flatten().next()?.meeting(program);
     for (i, item) in (0..).zip(items) {

@@ -9,6 +9,7 @@
 //! * [`memory`]: segments with integer addresses, so that pointers can be stored.
 //! * [`code`]: functions decoded once into a compact form.
 //! * [`exec`]: runs one work-item until it ends or waits at a barrier. No recursion: its state is data.
+//! * `running`: one frame of a work-item, with its registers.
 //! * `access`: the instructions that touch memory.
 //! * `definedness`: which bits of values come from unwritten memory.
 //! * `iterations`: in which iteration of its loops a work-item is.
@@ -26,6 +27,9 @@ mod iterations;
 pub mod launch;
 pub mod memory;
 pub mod observe;
+mod registers;
+mod running;
+mod shadow;
 mod subgroup;
 
 pub use cloom_ir::abi::NdRange;

@@ -129,8 +129,8 @@ impl Memory {
     fn find(&self, address: u64, size: u64) -> Result<(usize, usize), FaultKind> {
         let (slot, generation, offset) = split(address);
         match self.segments.get(slot as usize) {
-            // The sum does not overflow: an offset has 32 bits, and the verifier limits sizes to 4 GiB (V41) and vectors to
-            // 1024 lanes (V9).
+            // The sum does not overflow: an offset has 32 bits, and the verifier limits sizes to 4 GiB (V41) and
+            // vectors to 1024 lanes (V9).
             Some(s) if s.live && s.generation == generation && offset + size <= s.data.len() as u64 => {
                 Ok((slot as usize, offset as usize))
             }

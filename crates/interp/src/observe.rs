@@ -121,7 +121,8 @@ pub trait Observer {
     fn undefined(&mut self, _what: Use, _origin: u32, _at: &Point) {}
     /// An operation has no defined result. Needs followed values.
     fn arithmetic(&mut self, _what: Arithmetic, _at: &Point) {}
-    /// A fault of an access. Whether the run goes on: a load then gives zeros, a store is dropped. Needs followed values.
+    /// A fault of an access. Whether the run goes on: a load then gives zeros, a store is dropped. Needs followed
+    /// values.
     fn fault(&mut self, _kind: &FaultKind, _access: AccessKind, _at: &Point) -> bool {
         false
     }

@@ -16,6 +16,7 @@
 //! | `launch` | kernels, their arguments, and launches |
 //! | `command_buffer` | recorded commands |
 
+mod checker;
 mod command_buffer;
 mod external;
 mod flags;
@@ -29,6 +30,7 @@ mod status;
 mod thread_exit;
 mod transfer;
 
+pub use checker::{CheckedArg, CheckedLaunch, CheckedMemory, LaunchChecker};
 pub use cloom_artifact::ImageKind;
 pub use cloom_caps::DeviceKind;
 pub use cloom_caps::image::{ImageFormat, channel, order};
@@ -45,7 +47,6 @@ pub use graph::execute::CommandType;
 pub use graph::external_semaphore::{Payload, Taken};
 pub use graph::queue::Queue;
 pub use graph::semaphore::Semaphore;
-pub use launch::checked::{CheckedArg, CheckedLaunch, CheckedMemory, LaunchChecker};
 pub use launch::kernel::{Access, ArgInput, ArgSpace, Indirect, Kernel, WithMemObject, WithQueue, WithSampler};
 pub use launch::native::{NativeFunction, NativeKernel};
 pub use launch::range::RangeInput;

@@ -54,8 +54,8 @@ pub struct ImageAccess {
 }
 
 impl ImageAccess {
-    /// What a call with these arguments accesses, if its function accesses an image: `__read_imagef_2d.p2u64.u32.f32.f32`
-    /// takes the descriptor, a sampler and two coordinates.
+    /// What a call with these arguments accesses, if its function accesses an image:
+    /// `__read_imagef_2d.p2u64.u32.f32.f32` takes the descriptor, a sampler and two coordinates.
     pub fn of_call(name: &str, args: &[u64]) -> Option<ImageAccess> {
         let (writes, rest) = match name.strip_prefix("__read_image") {
             Some(rest) => (false, rest),

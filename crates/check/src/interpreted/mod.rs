@@ -1,7 +1,7 @@
 //! Checks a launch while the interpreter runs it.
 //!
-//! In come the events of the launch ([`cloom_interp::Observer`]); out come [`Finding`]s. What is found here by executing
-//! the IR is the reference for checks in compiled code: they must find the same, at the same lines.
+//! In come the events of the launch ([`cloom_interp::Observer`]); out come [`Finding`]s. What is found here by
+//! executing the IR is the reference for checks in compiled code: they must find the same, at the same lines.
 //!
 //! * [`images`]: accesses to images, which are calls of the library.
 //! * [`objects`]: the memory that a launch can access, by name.
@@ -321,8 +321,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Indices that are wrong, of the access that is made now: that of the same expression, as in `t[i][j]`, or the next
-    /// one if it is at the element's address, as in `atomic_inc(&t[i])`.
+    /// Indices that are wrong, of the access that is made now: that of the same expression, as in `t[i][j]`, or the
+    /// next one if it is at the element's address, as in `atomic_inc(&t[i])`.
     fn take_indices(&mut self, at: &Point, address: Option<u64>) -> Vec<Index> {
         if self.indices.is_empty() {
             return Vec::new();

@@ -57,8 +57,8 @@ impl Region {
         }
     }
 
-    /// How a finding names it, without its origin, for an access at `offset` of `access` bytes. Where the type of its elements is not
-    /// known, they are taken to be as large as the access.
+    /// How a finding names it, without its origin, for an access at `offset` of `access` bytes. Where the type of its
+    /// elements is not known, they are taken to be as large as the access.
     pub fn object(&self, offset: i64, access: u64) -> Object {
         let by_access = Some(access).filter(|&n| n > 0 && self.bytes.is_multiple_of(n));
         let element = self.element.or(by_access).filter(|&n| n > 0);

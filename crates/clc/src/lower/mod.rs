@@ -44,8 +44,8 @@ pub struct LowerOptions {
     pub contract: bool,
     /// Whether quotients and square roots of `float` are those that OpenCL C asks for, not correctly rounded ones.
     pub fpmath: bool,
-    /// Whether the code has marks for the checker of kernels: lifetimes of variables, sizes of arrays, asynchronous copies,
-    /// and the scope that an atomic operation names.
+    /// Whether the code has marks for the checker of kernels: lifetimes of variables, sizes of arrays, asynchronous
+    /// copies, and the scope that an atomic operation names.
     pub marks: bool,
 }
 

@@ -93,18 +93,7 @@ impl Fn<'_, '_> {
                 self.zero(ty)
             }
             Special::Shuffle => self.shuffle(&v, ty),
-            Special::AsyncCopy { strided, scatter } => {
-                let element = |p: usize| self.lw.types.pointee(args[p].ty.ty).unwrap_or(QTy::plain(Ty::CHAR));
-                let elements = [element(0), element(1)];
-                let event = self.mark_copy(v[3]);
-                self.async_copy(&v, elements, strided, scatter);
-                event
-            }
-            Special::AsyncCopyLines { planes } => {
-                let event = v.last().map(|&event| self.mark_copy(event));
-                self.async_copy_lines(planes, &v);
-                event.unwrap_or_else(|| self.zero(ty))
-            }
+            Special::AsyncCopy { .. } | Special::AsyncCopyLines { .. } => self.begin_copy(which, args, &v, ty),
             // Each work-item has done its share of the copies when it comes here; all have when the barrier is passed.
             Special::WaitEvents => {
                 self.mark_wait(v[0], v[1]);
@@ -140,6 +129,22 @@ impl Fn<'_, '_> {
             Special::Image(op) => self.image(op, &v, ty),
             Special::BlockAccess(op) => self.block_access(op, &v, ty),
         }
+    }
+
+    /// An asynchronous copy; gives its event.
+    fn begin_copy(&mut self, which: Special, args: &[Expr], v: &[Value], ty: Type) -> Value {
+        let event = v.get(3).copied().filter(|_| matches!(which, Special::AsyncCopy { .. })).or(v.last().copied());
+        let event = event.map(|event| self.mark_copy(event));
+        match which {
+            Special::AsyncCopy { strided, scatter } => {
+                let element = |p: usize| self.lw.types.pointee(args[p].ty.ty).unwrap_or(QTy::plain(Ty::CHAR));
+                let elements = [element(0), element(1)];
+                self.async_copy(v, elements, strided, scatter);
+            }
+            Special::AsyncCopyLines { planes } => self.async_copy_lines(planes, v),
+            _ => {}
+        }
+        event.unwrap_or_else(|| self.zero(ty))
     }
 
     /// Where vector number `index` is, and its sure alignment. The aligned functions step by four elements for three.

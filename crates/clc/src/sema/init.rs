@@ -357,7 +357,8 @@ impl Sema<'_> {
                     self.aggregate_elided(ty.ty, offset, cur, out);
                     return;
                 }
-                // A scalar is the value of all components of a vector, as in Clang: `int2 a[2] = {5, 6}` has two vectors.
+                // A scalar is the value of all components of a vector, as in Clang: `int2 a[2] = {5, 6}` has two
+                // vectors.
                 cur.pos += 1;
                 let to = self.types.stored(ty.ty);
                 let value = self.assigned(value, to, "initialise", e.span);

@@ -8,6 +8,7 @@
 use crate::outcome::Failure;
 use crate::run::kernel::{Compiled, KernelOptions};
 use crate::run::layout::Layout;
+use crate::run::number::Element;
 use crate::run::shape::Sizes;
 use cloom_ir::{KernelMeta, Module, Op, ParamKind, Query};
 
@@ -107,7 +108,7 @@ fn argument(
     local: &[usize],
 ) -> Option<String> {
     let items = side.pow(dims as u32);
-    let of_floats = layout.number().is_some_and(|e| e.is_float());
+    let of_floats = layout.number().is_some_and(Element::is_float);
     Some(match kind {
         ParamKind::Global | ParamKind::Constant if of_floats => format!("{items}:random"),
         // Integers may be indices: they stay inside of the other buffers.

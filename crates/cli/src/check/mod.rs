@@ -1,16 +1,17 @@
 //! `check`: finds out why a kernel is wrong.
 //!
 //! In come a source and arguments, or no arguments: then the kernel runs with arguments that are made for it
-//! (`generate`). Each launch runs in the reference interpreter under a checker (`launch`); the findings of all launches
-//! are one report.
+//! (`generate`). Each launch runs in the reference interpreter under a checker (`run::checked`); the findings of all
+//! launches are one report.
 
 mod explain;
 mod generate;
-pub(crate) mod launch;
 mod program;
+mod repeat;
 
 use crate::outcome::{Answer, Exit, Failure};
 use crate::progress::Progress;
+use crate::run::checked;
 use crate::run::kernel::{Compiled, Job, KernelOptions, Marks, Tiles};
 use cloom_check::report::{self, Format};
 use cloom_check::suppress::{self, Rules};
@@ -136,7 +137,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     let Some(path) = &options.file else { return Err(Failure::wrong("name a .cl file")) };
     let rules = options.rules(path)?;
     let compiled = Compiled::read(path, &options.file_kernel.build, Marks::ForChecker)?;
-    let sources = sources(&compiled);
+    let sources = checked::sources(&compiled);
     let wanted: Vec<String> = match &options.kernel {
         Some(name) => vec![name.clone()],
         None => compiled.program.kernels().map(|k| k.0.to_owned()).collect(),
@@ -154,17 +155,17 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     for (n, (kernel, arguments)) in launches.iter().enumerate() {
         let job = Job::new(&compiled, kernel.as_deref(), arguments, Tiles::default())?;
         progress.show(|| format!("checking kernel `{}`, launch {} of {count}", job.kernel, n + 1));
-        let mut outcome = launch::check(&job, &sources, &kinds, options.time_limit)?;
-        let repeat = launch::repeat(path, &job.kernel, arguments, options);
+        let mut outcome = checked::check(&job, &sources, &kinds, options.time_limit)?;
+        let again = repeat::line(path, &job.kernel, arguments, options);
         report.checked.launches += 1;
         report.checked.accesses += outcome.accesses;
         for finding in &mut outcome.findings {
             finding.first_launch = n as u64 + 1;
-            finding.repeat = Some(repeat.clone());
+            finding.repeat = Some(again.clone());
         }
         report.add(outcome.findings);
         if let Some(why) = outcome.unfinished {
-            report.not_checked(&job.kernel, format!("{why}: {repeat}"));
+            report.not_checked(&job.kernel, format!("{why}: {again}"));
         }
         if !kernels.contains(&job.kernel) {
             kernels.push(job.kernel);
@@ -194,21 +195,4 @@ fn answer(options: &Options, report: &Report, sources: &Sources, exit: Exit) -> 
             Ok(Answer::text("", exit))
         }
     }
-}
-
-/// The text of the files that the kernels come from: the source, and what it includes.
-pub(crate) fn sources(compiled: &Compiled) -> Sources {
-    let mut sources = Sources::default();
-    let text = compiled.text();
-    for file in &compiled.program.module().files {
-        let read = match *file == text.name {
-            true => Some(String::from_utf8_lossy(&text.bytes).into_owned()),
-            // A header. Without its text a finding there has no excerpt.
-            false => std::fs::read(file).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
-        };
-        if let Some(read) = read {
-            sources.add(file.clone(), read);
-        }
-    }
-    sources
 }

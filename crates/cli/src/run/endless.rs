@@ -5,8 +5,8 @@
 //! in that half: the loops inside of it end.
 
 use super::kernel::Job;
+use super::launch::Launch;
 use super::loops;
-use super::reference::Launch;
 use cloom_interp as interp;
 use cloom_ir::{Block, FuncRef};
 

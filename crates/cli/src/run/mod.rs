@@ -4,15 +4,17 @@
 //! The work happens in a child process (`supervise`), which does either `gallery` or `file`.
 
 pub(crate) mod argument;
+pub(crate) mod checked;
 mod endless;
 mod file;
 mod gallery;
 pub(crate) mod kernel;
+mod launch;
 pub(crate) mod layout;
 mod loops;
 pub(crate) mod number;
 mod picture_argument;
-pub(crate) mod reference;
+mod reference;
 mod save;
 pub(crate) mod shape;
 mod supervise;

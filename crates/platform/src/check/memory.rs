@@ -25,7 +25,7 @@ impl Segment {
 pub struct Memory<'a> {
     segments: Vec<Segment>,
     /// For each argument its object, with the number of the segment.
-    objects: Vec<Option<(&'a CheckedMemory, usize)>>,
+    objects: Vec<Option<(&'a dyn CheckedMemory, usize)>>,
 }
 
 /// Where an object is in the interpreter's memory.
@@ -43,11 +43,11 @@ impl<'a> Memory<'a> {
     /// Reads the memory objects.
     pub fn read(launch: &'a CheckedLaunch) -> Result<Memory<'a>, Error> {
         let mut segments: Vec<Segment> = Vec::new();
-        let objects: Vec<Option<&CheckedMemory>> = launch.args.iter().map(object).collect();
+        let objects: Vec<Option<&dyn CheckedMemory>> = launch.args.iter().map(object).collect();
         for memory in objects.iter().flatten() {
             let (mut begin, size) = memory.range();
             let mut bytes = memory.read()?;
-            let mut is_read_only = memory.is_read_only;
+            let mut is_read_only = memory.is_read_only();
             // What overlaps becomes one segment. Two ranges that the new one joins overlap with it, too.
             while let Some(n) = segments
                 .iter()
@@ -66,7 +66,7 @@ impl<'a> Memory<'a> {
             debug_assert!(bytes.len() as u64 >= size);
             segments.push(Segment { storage: memory.storage(), begin, bytes, is_read_only });
         }
-        let of = |memory: &'a CheckedMemory| {
+        let of = |memory: &'a dyn CheckedMemory| {
             let (begin, _) = memory.range();
             let holds = |s: &Segment| s.storage == memory.storage() && (s.begin..=s.end()).contains(&begin);
             segments.iter().position(holds).map(|n| (memory, n))
@@ -90,7 +90,7 @@ impl<'a> Memory<'a> {
             }
             addresses.push(address);
         }
-        let place = |(memory, n): (&CheckedMemory, usize)| Place {
+        let place = |(memory, n): (&dyn CheckedMemory, usize)| Place {
             address: addresses[n] + memory.range().0 - self.segments[n].begin,
             segment: addresses[n],
             segment_bytes: self.segments[n].bytes.len() as u64,
@@ -126,9 +126,9 @@ fn changes(before: &[u8], after: &[u8]) -> Vec<Range<usize>> {
     ranges
 }
 
-fn object(arg: &CheckedArg) -> Option<&CheckedMemory> {
+fn object(arg: &CheckedArg) -> Option<&dyn CheckedMemory> {
     match arg {
-        CheckedArg::Buffer(memory) | CheckedArg::Image(memory) => Some(memory),
+        CheckedArg::Buffer(memory) | CheckedArg::Image(memory) => Some(&**memory),
         _ => None,
     }
 }

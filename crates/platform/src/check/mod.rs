@@ -14,7 +14,7 @@ use cloom_check::report::{self, Format};
 use cloom_check::suppress::{self, Rules};
 use cloom_check::{Finding, Kind, Kinds, Report, Severity, Sources, finding};
 use cloom_ir::{ParamKind, Space};
-use cloom_runtime::{CheckedArg, CheckedLaunch, Compiler, Error, LaunchChecker};
+use cloom_runtime::{CheckedArg, CheckedLaunch, CompiledProgram, Compiler, Error, LaunchChecker};
 use launch::Linked;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -54,14 +54,22 @@ struct Programs {
     state: Mutex<State>,
 }
 
+/// A kernel that was launched.
+struct Known {
+    /// Its program is kept, so that no other one gets its address.
+    _program: Arc<CompiledProgram>,
+    /// The kernel, or why there is none for the interpreter.
+    linked: Result<Arc<Linked>, String>,
+}
+
 #[derive(Default)]
 struct State {
     report: Option<Report>,
     sources: Sources,
     /// The names of the sources, in the order in which they came.
     names: BTreeMap<Vec<u8>, String>,
-    /// Kernels that were launched, by the program's address: the program is kept, so that no other one has the address.
-    kernels: BTreeMap<(usize, String), (Arc<cloom_runtime::CompiledProgram>, Result<Arc<Linked>, String>)>,
+    /// Kernels that were launched, by the program's address.
+    kernels: BTreeMap<(usize, String), Known>,
     launches: u64,
     has_ended: bool,
 }
@@ -93,12 +101,12 @@ impl Programs {
     fn linked(&self, launch: &CheckedLaunch) -> Result<Arc<Linked>, String> {
         let key = (Arc::as_ptr(&launch.program).addr(), launch.kernel.clone());
         self.with(|state| {
-            if let Some((_, linked)) = state.kernels.get(&key) {
-                return linked.clone();
+            if let Some(known) = state.kernels.get(&key) {
+                return known.linked.clone();
             }
             let name = launch.source.as_ref().map(|source| state.name(source));
             let linked = Linked::new(&self.compiler, launch, name.as_deref()).map(Arc::new);
-            state.kernels.insert(key, (launch.program.clone(), linked.clone()));
+            state.kernels.insert(key, Known { _program: launch.program.clone(), linked: linked.clone() });
             linked
         })
     }

@@ -1,7 +1,7 @@
 //! The engine: the state that all objects of a platform share: thread pools, the clock, the compiler, and hooks to the
 //! process.
 
-use crate::launch::checked::LaunchChecker;
+use crate::checker::LaunchChecker;
 use crate::objects::device::Device;
 use crate::objects::tasks::Tasks;
 use crate::objects::urgent::Urgent;

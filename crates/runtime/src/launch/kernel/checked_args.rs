@@ -2,7 +2,8 @@
 
 use super::Kernel;
 use super::args::Arg;
-use crate::launch::checked::{CheckedArg, CheckedMemory};
+use crate::checker::{CheckedArg, CheckedMemory};
+use crate::launch::checked::ArgMemory;
 use crate::objects::space::Space;
 use crate::{MemFlags, MemObject, Result};
 use cloom_ir::ParamKind;
@@ -14,11 +15,11 @@ impl Kernel {
         let mut reader = self.args.read();
         let mut args = Vec::with_capacity(reader.len());
         for (i, param) in self.meta.params.iter().enumerate() {
-            let memory = |object: &Weak<MemObject>| -> Result<CheckedMemory> {
+            let memory = |object: &Weak<MemObject>| -> Result<Box<dyn CheckedMemory>> {
                 let object = object.upgrade().ok_or_else(|| self.released(i))?;
                 let constant = param.kind == ParamKind::Constant;
                 let is_read_only = constant || object.flags().contains(MemFlags::READ_ONLY);
-                Ok(CheckedMemory { object, space, is_read_only })
+                Ok(Box::new(ArgMemory { object, space, is_read_only }))
             };
             args.push(match reader.get(i) {
                 Some(Arg::Bytes(bytes)) => CheckedArg::Bytes(bytes.to_vec()),

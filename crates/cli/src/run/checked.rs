@@ -1,16 +1,14 @@
 //! One launch under the checker, in the reference interpreter.
 
-use super::Options;
+use super::argument::Value;
+use super::kernel::{Compiled, Job};
+use super::launch::Launch;
 use crate::outcome::Failure;
-use crate::run::argument::Value;
-use crate::run::kernel::{Job, KernelOptions};
-use crate::run::reference::Launch;
 use cloom_check::interpreted::images::Image;
 use cloom_check::interpreted::objects::Region;
 use cloom_check::{Checker, Finding, Kinds, Sources, Subject};
 use cloom_interp as interp;
 use cloom_ir::{ParamKind, Space};
-use std::path::Path;
 
 /// Instructions that the interpreter executes in a second while it checks, about.
 const SPEED: u64 = 20_000_000;
@@ -82,31 +80,19 @@ pub fn check(job: &Job, sources: &Sources, kinds: &Kinds, seconds: u64) -> Resul
     Ok(Outcome { findings, accesses, unfinished, memory })
 }
 
-/// The command line that repeats a launch.
-pub fn repeat(path: &Path, kernel: &str, arguments: &KernelOptions, options: &Options) -> String {
-    let mut words = vec!["cloom check".to_owned(), quoted(&path.display().to_string()), format!("-k {kernel}")];
-    words.extend(arguments.args.iter().map(|arg| format!("--arg {}", quoted(arg))));
-    words.extend(arguments.global.iter().map(|g| format!("--global {g}")));
-    words.extend(arguments.local.iter().map(|l| format!("--local {l}")));
-    for (name, list) in [("only", &options.only), ("enable", &options.enable), ("disable", &options.disable)] {
-        words.extend(list.iter().map(|list| format!("--{name} {}", quoted(list))));
+/// The text of the files that the kernels come from: the source, and what it includes.
+pub fn sources(compiled: &Compiled) -> Sources {
+    let mut sources = Sources::default();
+    let text = compiled.text();
+    for file in &compiled.program.module().files {
+        let read = match *file == text.name {
+            true => Some(String::from_utf8_lossy(&text.bytes).into_owned()),
+            // A header. Without its text a finding there has no excerpt.
+            false => std::fs::read(file).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+        };
+        if let Some(read) = read {
+            sources.add(file.clone(), read);
+        }
     }
-    if options.time_limit != super::TIME_LIMIT {
-        words.push(format!("--time-limit {}", options.time_limit));
-    }
-    let build = arguments.build.text();
-    if !build.is_empty() {
-        words.push(format!("--options {}", quoted(&build)));
-    }
-    words.join(" ")
-}
-
-/// A word for a shell.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_=.,:/@+%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
+    sources
 }
