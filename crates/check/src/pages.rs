@@ -27,7 +27,6 @@ pages! {
     RaceLocal "race-local",
     RaceGlobal "race-global",
     RaceGroups "race-groups",
-    RaceLaunches "race-launches",
     AsyncCopy "async-copy",
     BarrierDivergence "barrier-divergence",
     AsyncNotWaited "async-not-waited",
@@ -40,10 +39,6 @@ pages! {
     ImageCoordinates "image-coordinates",
     ImageFormat "image-format",
     ApiError "api-error",
-    ApiLeak "api-leak",
-    ApiPending "api-pending",
-    ApiMap "api-map",
-    ApiUnwritten "api-unwritten",
 }
 
 #[cfg(test)]
