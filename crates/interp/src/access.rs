@@ -100,7 +100,11 @@ impl<O: Observer> Running<'_, '_, O> {
             return;
         }
         let size = l.ty.bytes() as usize;
-        let of_lane = |u: &Undefined| u.bits.to_le_bytes().map(|bits| (bits, u.origin));
+        // A vector of which one component is set is read and written as a whole: what is written back was still never
+        // written.
+        let observer = &*self.shared.observer;
+        let origin = |u: &Undefined| if observer.is_origin(u.origin, address) { 0 } else { u.origin };
+        let of_lane = |u: &Undefined| u.bits.to_le_bytes().map(|bits| (bits, origin(u)));
         let bytes: Vec<(u8, u32)> = undefined.iter().flat_map(|u| of_lane(u).into_iter().take(size)).collect();
         self.shared.memory.set_undefined(address, &bytes);
     }

@@ -117,6 +117,10 @@ pub trait Observer {
     fn origin(&mut self, _access: &Access) -> u32 {
         1
     }
+    /// Whether a read of unwritten bytes, by its number, was one at this address. Needs followed values.
+    fn is_origin(&self, _origin: u32, _address: u64) -> bool {
+        false
+    }
     /// Something depends on a value that comes from unwritten memory. Needs followed values.
     fn undefined(&mut self, _what: Use, _origin: u32, _at: &Point) {}
     /// An operation has no defined result. Needs followed values.

@@ -7,17 +7,19 @@
 //! * [`objects`]: the memory that a launch can access, by name.
 //! * [`points`]: positions in the source, seen from the user's code: a finding in a built-in function is one of the
 //!   line that calls it.
+//! * `findings`: the list of findings, each bug once.
 //! * `wording`: the sentences.
 //!
 //! After a finding the run goes on, with zeros for what cannot be loaded. What is found of an object afterwards may be
 //! a consequence, and says so.
 
+mod findings;
 pub mod images;
 pub mod objects;
 pub mod points;
 mod wording;
 
-use crate::finding::{self, Event, Finding, Object, Place};
+use crate::finding::{self, Finding};
 use crate::kind::{Kind, Kinds, Severity};
 use crate::races::{Race, RaceDetector};
 use crate::source::Sources;
@@ -31,9 +33,6 @@ use points::Points;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// Findings of one launch that are kept.
-const MAX_FINDINGS: usize = 1000;
 
 /// Wrong indices that wait for their access, which never comes where only the address is taken.
 const MAX_INDICES: usize = 64;
@@ -55,13 +54,6 @@ impl Subject<'_> {
     fn meta(&self) -> Option<&KernelMeta> {
         self.module.funcs[self.kernel].kernel.as_deref()
     }
-}
-
-/// What tells findings apart: one bug is one finding, however often it is seen.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Key {
-    kind: Kind,
-    places: [Span; 2],
 }
 
 /// Where a value that nothing has written was read.
@@ -92,7 +84,8 @@ pub struct Checker<'a> {
     /// The numbers of the reads by object, offset and place.
     unwritten_by_place: FxHashMap<(u64, i64, Span, u32), u32>,
     findings: Vec<Finding>,
-    by_key: FxHashMap<Key, usize>,
+    /// Their numbers by what tells them apart.
+    by_key: FxHashMap<findings::Key, usize>,
     /// The group that runs.
     group: [u64; 3],
     /// Whether its work-items did not meet: what is found in it afterwards may be a consequence.
@@ -178,97 +171,6 @@ impl<'a> Checker<'a> {
         (self.findings, unfinished)
     }
 
-    /// Without the barrier that a race lacks, a work-item reads local memory before another one writes it: that the
-    /// memory was not written yet says nothing more.
-    fn drop_consequences(&mut self) {
-        let race = |f: &&Finding| f.kind == Kind::RaceLocal;
-        let races: Vec<(String, Vec<Place>)> = self
-            .findings
-            .iter()
-            .filter(race)
-            .filter_map(|f| {
-                Some((f.object.as_ref()?.name.clone(), f.events.iter().flat_map(|e| e.place.clone()).collect()))
-            })
-            .collect();
-        self.findings.retain(|f| {
-            let Some(object) = f.object.as_ref().filter(|o| f.kind == Kind::Uninitialised && o.space == "local") else {
-                return true;
-            };
-            let at_race = |places: &[Place]| f.events.iter().flat_map(|e| &e.place).any(|p| places.contains(p));
-            !races.iter().any(|(name, places)| *name == object.name && at_race(places))
-        });
-    }
-
-    /// Keeps a finding, or counts one that is known. `make` gives it when it is new.
-    fn found(&mut self, kind: Kind, places: [Span; 2], make: impl FnOnce(&Self) -> Finding) {
-        if !self.kinds.has(kind) {
-            return;
-        }
-        let key = Key { kind, places: places.map(Span::place) };
-        if let Some(&n) = self.by_key.get(&key) {
-            self.findings[n].count += 1;
-            if self.last_groups[n] != self.group {
-                self.last_groups[n] = self.group;
-                self.findings[n].groups += 1;
-            }
-        } else if self.findings.len() < MAX_FINDINGS {
-            let mut finding = make(self);
-            finding.follows = self.follows(&finding);
-            self.by_key.insert(key, self.findings.len());
-            self.last_groups.push(self.group);
-            self.findings.push(finding);
-        }
-    }
-
-    /// An access that was dropped leaves its object without what it should have written: later findings may come
-    /// from that.
-    fn follows(&self, finding: &Finding) -> Option<String> {
-        let name = finding.object.as_ref().filter(|o| !o.name.is_empty()).map(|o| &o.name);
-        let drops = |f: &&Finding| {
-            let misses = f.kind.group() == crate::kind::Group::Bounds && f.kind != Kind::ArrayIndex;
-            misses || f.kind == Kind::Uninitialised
-        };
-        let same = |f: &&Finding| f.object.as_ref().map(|o| &o.name) == name && f.kernel == finding.kernel;
-        let earlier = self.findings.iter().filter(drops).find(|f| name.is_some() && same(f))?;
-        (finding.kind == Kind::Uninitialised).then(|| earlier.id.clone())
-    }
-
-    /// An object as a finding shows it, for an access of some bytes at an offset.
-    fn object(&self, region: &Region, offset: i64, size: u64) -> Object {
-        let origin = self.points.declared(region.declared).map(finding::Origin::Declared);
-        Object { origin, ..region.object(offset, size) }
-    }
-
-    /// A finding without its sentences.
-    fn finding(&self, kind: Kind, events: Vec<Event>, object: Option<Object>) -> Finding {
-        let kernel = self.subject.module.funcs[self.subject.kernel].name.clone();
-        let place = events.iter().find_map(|e| e.place.as_ref());
-        let (file, line) = place.map_or(("", 0), |p| (p.file.as_str(), p.line));
-        let text = self.subject.sources.line(file, line).unwrap_or_default();
-        let same =
-            |f: &&Finding| f.kind == kind && f.place().map(|p| (&p.file, p.line)) == place.map(|p| (&p.file, p.line));
-        let number = self.findings.iter().filter(same).count() as u64;
-        Finding {
-            id: finding::fingerprint(kind, file, &kernel, text, number),
-            kind,
-            severity: kind.severity(),
-            count: 1,
-            groups: 1,
-            first_launch: 1,
-            follows: None,
-            kernel,
-            message: String::new(),
-            why: None,
-            fix: None,
-            events,
-            object,
-            enqueued: None,
-            repeat: None,
-            call: None,
-            stack: Vec::new(),
-        }
-    }
-
     fn race(&mut self, race: &Race) {
         let kind = match (race.between_groups, race.is_local) {
             // No wait orders the copies of two groups.
@@ -345,12 +247,9 @@ impl<'a> Checker<'a> {
         most.get(least).copied()
     }
 
-    /// The group does not meet here.
+    /// Not all work-items of the group begin a copy.
     fn copy_diverges(&mut self, at: Point) {
-        let found = Divergence { waits: at, other: None, other_item: at.item };
-        self.found(Kind::BarrierDivergence, [self.points.user(&at).span; 2], |s| {
-            wording::copy_diverges(s, &found.waits)
-        });
+        self.found(Kind::BarrierDivergence, [self.points.user(&at).span; 2], |s| wording::copy_diverges(s, &at));
         self.is_tainted = true;
     }
 }
@@ -377,6 +276,12 @@ impl Observer for Checker<'_> {
             self.unwritten.push(UnwrittenRead { region, offset, at: access.at });
         }
         number
+    }
+
+    fn is_origin(&self, origin: u32, address: u64) -> bool {
+        let read = (origin as usize).checked_sub(1).and_then(|n| self.unwritten.get(n));
+        let (Some(read), Some((region, offset))) = (read, self.objects.find(address)) else { return false };
+        read.offset == offset && read.region.as_ref().is_some_and(|r| Arc::ptr_eq(&r.name, &region.name))
     }
 
     fn undefined(&mut self, what: Use, origin: u32, at: &Point) {

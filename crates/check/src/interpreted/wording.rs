@@ -89,7 +89,7 @@ pub fn fault(
     let mut finding = s.finding(kind, vec![main], object);
     let name = finding.object.as_ref().map_or_else(|| "memory".to_owned(), name_of);
     let place = finding.object.as_ref().map_or_else(|| "memory".to_owned(), element);
-    (finding.message, finding.why, finding.fix) = match kind {
+    let (message, why, fix) = match kind {
         Kind::OutOfBounds => {
             let object = finding.object.as_ref();
             let has = match object.map(|o| (o.elements, o.bytes)) {
@@ -139,20 +139,9 @@ pub fn fault(
                 Some("use vloadN or vstoreN, which need the alignment of one element only".into()),
             )
         }
-    }
-    .into_parts();
+    };
+    (finding.message, finding.why, finding.fix) = (message, Some(why), fix);
     finding
-}
-
-/// Why and fix of a message, where `why` is always known.
-trait Parts {
-    fn into_parts(self) -> (String, Option<String>, Option<String>);
-}
-
-impl Parts for (String, String, Option<String>) {
-    fn into_parts(self) -> (String, Option<String>, Option<String>) {
-        (self.0, Some(self.1), self.2)
-    }
 }
 
 /// The test that keeps an index inside of its object.
@@ -208,7 +197,7 @@ pub fn race(s: &Checker<'_>, kind: Kind, race: &Race) -> Finding {
     let both = race.first.writes && race.second.writes;
     let writes = if both { "both write" } else { "one writes" };
     let atomics = [race.first.atomic, race.second.atomic];
-    (finding.message, finding.why, finding.fix) = match kind {
+    let (message, why, fix) = match kind {
         Kind::AsyncCopy => (
             format!("{what} is used while an asynchronous copy may still run"),
             "a copy runs from its call until wait_group_events returns for its event; a barrier does not end it".into(),
@@ -234,7 +223,9 @@ pub fn race(s: &Checker<'_>, kind: Kind, race: &Race) -> Finding {
                 Some(match (atomics, both) {
                     // The accesses of two iterations have code between them that may have a barrier already.
                     ([None, None], _) if race.first.at.iteration != race.second.at.iteration => {
-                        format!("barrier({memory}) also at the end of each iteration, or between the loop and the other access")
+                        format!(
+                            "barrier({memory}) also at the end of each iteration, or between the loop and the other access"
+                        )
                     }
                     ([None, None], false) => format!("barrier({memory}) between the two accesses"),
                     ([None, None], true) => {
@@ -244,8 +235,8 @@ pub fn race(s: &Checker<'_>, kind: Kind, race: &Race) -> Finding {
                 }),
             )
         }
-    }
-    .into_parts();
+    };
+    (finding.message, finding.why, finding.fix) = (message, Some(why), fix);
     if race.same_value {
         finding.why =
             Some("both write the same value: a race by the specification, which no device is known to show".into());
