@@ -110,9 +110,9 @@ fn ranges_in_initial_values_are_checked_and_bounded() {
     assert!(ir.contains("@b constant size 8 align 1 init x\"0102030001090109\""), "{ir}");
     assert!(ir.contains("@c constant size 6 align 1 init x\"000404000404\""), "{ir}");
     assert!(ir.contains("reloc 0 @c + 3 reloc 8 @c + 3 reloc 16 @c + 3"), "{ir}");
-    // A designator ends a vector whose braces are left out.
+    // A scalar is the value of all components of a vector whose braces are left out.
     let ir = accepted("struct v { char2 a; char b, c; }; constant struct v e = {1, .c = 3}; kernel void k() {}");
-    assert!(ir.contains("@e constant size 4 align 2 init x\"01000003\""), "{ir}");
+    assert!(ir.contains("@e constant size 4 align 2 init x\"01010003\""), "{ir}");
     for (source, want) in [
         ("int a[4] = {[1 ... 4] = 1};", "E0315"),
         ("int a[4] = {[2 ... 1] = 1};", "E0315"),

@@ -82,7 +82,7 @@ mod tests {
                      matmul.cl:3:5: work-item (2, 3) writes 4 bytes%0A";
         assert!(first.starts_with(start), "{first}");
         assert!(first.contains("%0Afix: barrier(CLK_LOCAL_MEM_FENCE) after line 4%0A"), "{first}");
-        assert!(text.lines().nth(1).unwrap().starts_with("::error title=api-pending::"), "no place, no file: {text}");
+        assert!(text.lines().nth(1).unwrap().starts_with("::error title=api-error::"), "no place, no file: {text}");
         assert!(text.lines().nth(2).unwrap().starts_with("::notice file=lib/öl.cl,"), "{text}");
         assert_eq!(text.lines().count(), 4, "three findings and the summary");
         // Nothing of a kernel can make a command of its own.

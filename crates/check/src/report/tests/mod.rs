@@ -96,7 +96,7 @@ pub(crate) fn finding() -> Finding {
 
 /// A use of host memory that a command still reads.
 fn pending() -> Finding {
-    let mut f = bare(Kind::ApiPending, "the host writes to memory that a command still reads");
+    let mut f = bare(Kind::ApiError, "the host writes to memory that a command still reads");
     f.events = vec![event(None, "the command reads 64 bytes"), event(None, "the host writes to them")];
     (f.call, f.stack) = (Some("clEnqueueWriteBuffer".into()), vec!["main app.c:60".into()]);
     f
