@@ -53,7 +53,10 @@ impl CheckedMemory for ArgMemory {
 }
 
 impl Queue {
-    /// Enqueues a launch for the checker, if the platform has one that takes it.
+    /// Enqueues a launch for the checker, if the platform has one that takes it. Not inlined: its frame is large, and
+    /// launches run on small stacks.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn launch_checked(
         self: &Arc<Queue>,
         kind: CommandType,

@@ -309,7 +309,7 @@ impl Program {
     }
 
     fn execute_for(&self, index: usize, options: &str, job: &Job, compiler: &Compiler) -> Compilation {
-        let checker = self.context().engine().hooks.checker.as_ref();
+        let checker = self.context().engine().checker();
         let with_checks =
             checker.filter(|_| !matches!(job, Job::Link(_))).map(|c| format!("{options} {}", c.build_options()));
         let options = with_checks.as_deref().unwrap_or(options);
