@@ -119,6 +119,8 @@ __kernel void lcs_wavefront(__global const uchar *a, __global const uchar *b, in
     // The first cell of the row belongs to the tile on the left, but for the border.
     if (i == height - 1 && tj == 0)
         below[0] = value;
+    // All have read `columns` before any work-item writes it at the end: the barriers of the loop order local memory only.
+    barrier(CLK_GLOBAL_MEM_FENCE);
     for (int d = 0; d < width + height - 1; d++) {
         const int j = d - i;
         barrier(CLK_LOCAL_MEM_FENCE);
