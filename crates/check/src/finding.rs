@@ -151,8 +151,8 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// A finding of the interface: a call of the host.
-    pub fn of_call(id: String, kind: Kind, call: &str, message: String) -> Finding {
+    /// A finding that was seen once, of which nothing more is known.
+    pub fn new(id: String, kind: Kind) -> Finding {
         Finding {
             id,
             kind,
@@ -162,16 +162,21 @@ impl Finding {
             first_launch: 0,
             follows: None,
             kernel: String::new(),
-            message,
+            message: String::new(),
             why: None,
             fix: None,
             events: Vec::new(),
             object: None,
             enqueued: None,
             repeat: None,
-            call: Some(call.to_owned()),
+            call: None,
             stack: Vec::new(),
         }
+    }
+
+    /// A finding of the interface: a call of the host.
+    pub fn of_call(id: String, kind: Kind, call: &str, message: String) -> Finding {
+        Finding { message, call: Some(call.to_owned()), ..Finding::new(id, kind) }
     }
 
     /// Where it is shown: the place of the first event that has one.

@@ -87,24 +87,7 @@ impl Checker<'_> {
         let same =
             |f: &&Finding| f.kind == kind && f.place().map(|p| (&p.file, p.line)) == place.map(|p| (&p.file, p.line));
         let number = self.findings.iter().filter(same).count() as u64;
-        Finding {
-            id: finding::fingerprint(kind, file, &kernel, text, number),
-            kind,
-            severity: kind.severity(),
-            count: 1,
-            groups: 1,
-            first_launch: 1,
-            follows: None,
-            kernel,
-            message: String::new(),
-            why: None,
-            fix: None,
-            events,
-            object,
-            enqueued: None,
-            repeat: None,
-            call: None,
-            stack: Vec::new(),
-        }
+        let id = finding::fingerprint(kind, file, &kernel, text, number);
+        Finding { groups: 1, first_launch: 1, kernel, events, object, ..Finding::new(id, kind) }
     }
 }

@@ -135,6 +135,15 @@ impl<'a> Checker<'a> {
         self.objects.begin(address, region);
     }
 
+    /// The variables of the program, at these addresses. Those in local memory are told with each group.
+    pub fn add_globals(&mut self, addresses: &[u64]) {
+        for (global, &address) in self.subject.module.globals.values().zip(addresses) {
+            if global.space != Space::Local {
+                self.objects.begin(address, Region::global(global));
+            }
+        }
+    }
+
     /// An image that kernels know by the descriptor at this address.
     pub fn add_image(&mut self, descriptor: u64, image: Image) {
         self.images.insert(descriptor & Space::ADDRESS_MASK, image);

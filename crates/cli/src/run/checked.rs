@@ -8,7 +8,7 @@ use cloom_check::interpreted::images::Image;
 use cloom_check::interpreted::objects::Region;
 use cloom_check::{Checker, Finding, Kinds, Sources, Subject};
 use cloom_interp as interp;
-use cloom_ir::{ParamKind, Space};
+use cloom_ir::ParamKind;
 
 /// Instructions that the interpreter executes in a second while it checks, about.
 const SPEED: u64 = 20_000_000;
@@ -57,11 +57,7 @@ pub fn check(job: &Job, sources: &Sources, kinds: &Kinds, seconds: u64) -> Resul
             ready.machine.memory.protect(address);
         }
     }
-    for (global, &address) in launch.code.module.globals.values().zip(&ready.machine.globals) {
-        if global.space != Space::Local {
-            checker.add_object(address, Region::global(global));
-        }
-    }
+    checker.add_globals(&ready.machine.globals);
     let result = ready.machine.run_kernel(launch.func, &launch.range, &ready.args, &mut checker);
     let accesses = checker.accesses();
     let (findings, fault) = checker.finish(result);

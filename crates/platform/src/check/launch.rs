@@ -7,7 +7,7 @@ use cloom_check::interpreted::objects::Region;
 use cloom_check::{Checker, Finding, Kinds, Sources, Subject};
 use cloom_interp as interp;
 use cloom_ir::abi::image;
-use cloom_ir::{FuncRef, Module, Space};
+use cloom_ir::{FuncRef, Module};
 use cloom_runtime::{CheckedArg, CheckedLaunch, Compiler};
 
 /// Instructions of a launch, at most: about a minute.
@@ -100,11 +100,7 @@ fn run_in(
             _ => interp::Arg::Buffer(0),
         });
     }
-    for (global, &address) in linked.code.module.globals.values().zip(&machine.globals) {
-        if global.space != Space::Local {
-            checker.add_object(address, Region::global(global));
-        }
-    }
+    checker.add_globals(&machine.globals);
     let result = machine.run_kernel(linked.func, &launch.range, &args, &mut checker);
     for printed in std::mem::take(&mut checker.printed) {
         let text = |address: u64| machine.memory.text(address).map(<[u8]>::to_vec);

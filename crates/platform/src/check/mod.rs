@@ -65,7 +65,8 @@ struct Known {
 #[derive(Default)]
 struct State {
     report: Option<Report>,
-    sources: Sources,
+    /// Shared with the launches that run.
+    sources: Arc<Sources>,
     /// The names of the sources, in the order in which they came.
     names: BTreeMap<Vec<u8>, String>,
     /// Kernels that were launched, by the program's address.
@@ -86,7 +87,7 @@ impl State {
             1 => "program.cl".to_owned(),
             n => format!("program-{n}.cl"),
         });
-        self.sources.add(name.clone(), String::from_utf8_lossy(source));
+        Arc::make_mut(&mut self.sources).add(name.clone(), String::from_utf8_lossy(source));
         name.clone()
     }
 }
@@ -138,7 +139,7 @@ impl LaunchChecker for Programs {
 
     fn run(&self, launch: &CheckedLaunch, print: &dyn Fn(&[u8])) {
         let Ok(linked) = self.linked(launch) else { return };
-        // The sources are only added to, so that a copy is as good: launches of several queues run at a time.
+        // Not under the lock: launches of several queues run at a time.
         let sources = self.with(|state| state.sources.clone());
         let outcome = launch::run(launch, &linked, &self.kinds, &sources, print);
         self.with(|state| {
