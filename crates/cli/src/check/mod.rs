@@ -190,9 +190,11 @@ fn answer(options: &Options, report: &Report, sources: &Sources, exit: Exit) -> 
     let text = report::write(report, format, sources, colour);
     match &options.output {
         None => Ok(Answer::text(text, exit)),
-        Some(path) => {
-            std::fs::write(path, text).map_err(|e| Failure::wrong(format!("--output {}: {e}", path.display())))?;
-            Ok(Answer::text("", exit))
-        }
+        Some(path) => save(path, &text).map(|()| Answer::text("", exit)),
     }
+}
+
+/// Writes the report to the file that `--output` names.
+fn save(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(|e| Failure::wrong(format!("--output {}: {e}", path.display())))
 }

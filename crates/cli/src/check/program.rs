@@ -43,9 +43,7 @@ pub fn run(options: &Options, program: &OsStr, args: &[OsString]) -> Result<Answ
         )));
     };
     match &options.output {
-        Some(path) => {
-            std::fs::write(path, &text).map_err(|e| Failure::wrong(format!("--output {}: {e}", path.display())))?;
-        }
+        Some(path) => super::save(path, &text)?,
         // The standard output is the program's.
         None => outcome::tell(text.trim_end()),
     }

@@ -39,25 +39,8 @@ pub(crate) fn sources() -> Sources {
 
 /// A finding of which nothing is known but its kind and message.
 pub(crate) fn bare(kind: Kind, message: &str) -> Finding {
-    Finding {
-        id: fingerprint(kind, "", "", "", 0),
-        kind,
-        severity: kind.severity(),
-        count: 1,
-        groups: 0,
-        first_launch: 1,
-        follows: None,
-        kernel: String::new(),
-        message: message.to_owned(),
-        why: None,
-        fix: None,
-        events: Vec::new(),
-        object: None,
-        enqueued: None,
-        repeat: None,
-        call: None,
-        stack: Vec::new(),
-    }
+    let id = fingerprint(kind, "", "", "", 0);
+    Finding { first_launch: 1, message: message.to_owned(), ..Finding::new(id, kind) }
 }
 
 /// A race in local memory.
@@ -129,14 +112,9 @@ fn follower() -> Finding {
 
 pub(crate) fn report() -> Report {
     Report {
-        schema: Report::SCHEMA,
-        cloom: "0.1.0",
-        device: "a CPU".into(),
-        mode: "full",
         checked: Checked { kernels: 3, launches: 12, accesses: 81_264, proved: 402, slowdown: Some(4.2) },
-        not_checked: Vec::new(),
         findings: vec![finding(), pending(), follower()],
-        suppressed: Vec::new(),
+        ..Report::new("0.1.0", "a CPU")
     }
 }
 
