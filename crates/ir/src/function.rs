@@ -105,6 +105,15 @@ pub struct KernelMeta {
     /// It is a block that kernels enqueue ([`crate::abi::device`]): the host does not see it. Its parameters are those
     /// of the block, pointers to local memory, and then what it captures.
     pub is_block: bool,
+    /// What the last parameters are, which the source does not have: the launcher gives their values.
+    pub hidden: Vec<Hidden>,
+}
+
+/// A parameter that a pass adds to a kernel: an `i64` of kind [`ParamKind::Value`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Hidden {
+    /// The bytes of the buffer or of the local memory that this parameter points to; 0 for a null pointer.
+    Size(u32),
 }
 
 /// One parameter of a kernel.

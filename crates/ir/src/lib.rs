@@ -41,7 +41,7 @@ pub use clone::CloneMap;
 pub use effects::{Effects, OpClass};
 pub use entity::{Arena, Block, Entity, FuncRef, GlobalRef, Inst, StrRef, Value};
 pub use flags::Flags;
-pub use function::{BlockData, Function, KernelMeta, KernelParam, Linkage, ParamKind, ValueData, ValueDef};
+pub use function::{BlockData, Function, Hidden, KernelMeta, KernelParam, Linkage, ParamKind, ValueData, ValueDef};
 pub use import::ImportError;
 pub use inlined::InlinedSpans;
 pub use inst::{

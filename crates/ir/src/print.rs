@@ -33,7 +33,7 @@
 
 use crate::entity::{Block, Entity, Inst, Value};
 use crate::flags::Flags;
-use crate::function::{Function, KernelMeta, Linkage, ParamKind};
+use crate::function::{Function, Hidden, KernelMeta, Linkage, ParamKind};
 use crate::inst::{BarrierMemory, Edge, InstData, Mark, Op, Term};
 use crate::module::{Global, GlobalLinkage, Module, Span};
 use std::fmt::{self, Write};
@@ -331,6 +331,11 @@ fn print_kernel(f: &mut impl Write, meta: &KernelMeta) -> fmt::Result {
     }
     if meta.is_block {
         writeln!(f, "  block")?;
+    }
+    for hidden in &meta.hidden {
+        match hidden {
+            Hidden::Size(n) => writeln!(f, "  hidden size {n}")?,
+        }
     }
     f.write_char('}')
 }

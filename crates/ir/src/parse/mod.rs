@@ -11,7 +11,7 @@ mod body;
 mod lex;
 
 use crate::entity::{Entity, FuncRef, GlobalRef, StrRef};
-use crate::function::{Function, KernelMeta, KernelParam, Linkage, ParamKind};
+use crate::function::{Function, Hidden, KernelMeta, KernelParam, Linkage, ParamKind};
 use crate::inst::Op;
 use crate::module::{Global, GlobalLinkage, Module, Reloc};
 use crate::print::{TEXT_VERSION, param_kind_name};
@@ -459,6 +459,9 @@ impl<'t> Parser<'t> {
         }
         meta.partial_groups = self.eat_word("partial_groups");
         meta.is_block = self.eat_word("block");
+        while self.eat_word("hidden") {
+            meta.hidden.push(Hidden::Size(self.field("size")?));
+        }
         self.punct(b'}')?;
         Ok(meta)
     }

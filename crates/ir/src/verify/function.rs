@@ -6,7 +6,7 @@ use super::{AnyEntity, Report, Rule, VerifyError, inst};
 use crate::cfg::Cfg;
 use crate::dom::DomTree;
 use crate::entity::{Block, Entity, Value};
-use crate::function::{Function, KernelParam, ParamKind, ValueDef};
+use crate::function::{Function, Hidden, KernelParam, ParamKind, ValueDef};
 use crate::inst::{Edge, Op, Term};
 use crate::module::{CallSite, Module};
 use crate::types::{Scalar, Space, Type};
@@ -46,6 +46,14 @@ fn signature(r: &mut Report<'_>) {
             r.fail(Rule::KernelParam, at, format!("parameter {n}, {kind} of size {}, has type {ty}", p.size));
         }
     }
+    // Hidden parameters are the last ones, and say something of those before them.
+    let shown = meta.params.len().checked_sub(meta.hidden.len());
+    let is_said = |hidden: &Hidden| match *hidden {
+        Hidden::Size(n) => shown.is_some_and(|shown| (n as usize) < shown),
+    };
+    let last = meta.params.iter().zip(&f.params).skip(shown.unwrap_or(0));
+    let fit = last.map(|(p, &ty)| p.kind == ParamKind::Value && p.size == 8 && ty == Type::I64);
+    r.require(meta.hidden.iter().all(is_said) && fit.into_iter().all(|fits| fits), Rule::KernelParam, at);
     // More than what alignment adds.
     let total: u64 = meta.params.iter().map(|p| u64::from(p.size) + u64::from(p.align)).sum();
     r.require(meta.params.iter().all(|p| is_align(p.align)) && total <= MAX_ARG_BLOCK, Rule::ArgBlock, at);
