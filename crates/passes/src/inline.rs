@@ -72,7 +72,7 @@ impl Default for Budget {
 /// Inlines into a kernel and into its callees, without other passes. Returns how many calls are gone.
 pub fn run(module: &mut Module, kernel: FuncRef) -> usize {
     let order = bottom_up(module, kernel);
-    let must = must_inline(module, &order, false);
+    let must = must_inline(module, &order, false, false);
     let mut changed = 0;
     for f in order {
         if !module.funcs[f].is_declaration() {
@@ -115,9 +115,9 @@ pub fn with_calls(module: &Module, root: FuncRef, own: impl Fn(&Function) -> u64
     sums[root.index()]
 }
 
-/// Whether a function cannot stay a call, by function index: by itself or by what it calls. `native_generic` as in
-/// [`PassOptions`](crate::PassOptions).
-pub fn must_inline(module: &Module, order: &[FuncRef], native_generic: bool) -> Vec<bool> {
+/// Whether a function cannot stay a call, by function index: by itself or by what it calls. `native_generic` and
+/// `bounds_checks` as in [`PassOptions`](crate::PassOptions).
+pub fn must_inline(module: &Module, order: &[FuncRef], native_generic: bool, bounds_checks: bool) -> Vec<bool> {
     let mut must = vec![false; module.funcs.len()];
     // Where a generic pointer's address space is asked for, its tag must not get lost in a call.
     let asks = |data: &InstData| data.op == Op::Cast(CastOp::SpaceOf);
@@ -127,6 +127,8 @@ pub fn must_inline(module: &Module, order: &[FuncRef], native_generic: bool) -> 
     for &f in order {
         let func = &module.funcs[f];
         must[f.index()] = is_asked && has_generic(func);
+        // Nor must the object of a pointer.
+        must[f.index()] |= bounds_checks && func.params.iter().chain(&func.ret).any(|ty| ty.is_ptr());
         must[f.index()] |= func.insts_in_layout().any(|(_, data)| match &data.op {
             // A call gets its arguments and nothing else: no ids, no group to wait for, no buffer to print into.
             Op::Query { .. } | Op::Barrier(_) | Op::Printf(_) | Op::DeviceCall(_) => true,

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 pub mod address_recurrences;
+pub mod bounds;
 pub mod compact;
 pub mod const_arrays;
 pub mod cse;
@@ -56,6 +57,7 @@ pub const ALIGNED_COPY: PassId =
     PassId::optional("aligned-copy", "a kernel for GPUs has a copy for buffers that are aligned");
 
 pub use address_recurrences::PASS as ADDRESS_RECURRENCES;
+pub use bounds::BOUNDS_CHECKS;
 pub use compact::PASS as COMPACT;
 pub use cse::PASS as CSE;
 pub use dce::PASS as DCE;
@@ -135,6 +137,8 @@ const CLEAN_UP: &[Pass] = &[
 const WITH_MODULE: &[(PassId, ModulePass)] = &[(SWITCH_TABLES, switch_tables::run), (CONST_ARRAYS, const_arrays::run)];
 /// What follows [`WITH_MODULE`].
 const CLEAN_UP_VALUES: &[Pass] = &[FOLD, CSE, DCE];
+/// What comes before [`BOUNDS_CHECKS`] in a kernel that has them.
+const BEFORE_CHECKS: &[Pass] = &[INFER_SPACES, LICM, HOIST, FOLD, CSE, DCE];
 /// What follows for a kernel.
 const FINISH: &[Pass] = &[
     // The last `mem2reg` of `CLEAN_UP` may have made values of pointers that were in memory.
@@ -183,6 +187,7 @@ pub const MODULE_PASSES: &[(PassId, ModulePass)] = &[
     (SWITCH_TABLES, switch_tables::run),
     (CONST_ARRAYS, const_arrays::run),
     (ALIGNED_COPY, infer_alignment::aligned_copy),
+    (BOUNDS_CHECKS, bounds::run),
 ];
 
 /// The pass of this name, for file tests and tools: what people write.
@@ -207,7 +212,7 @@ pub fn run_with(
 ) {
     let budget = if manager.is_on(INLINE) { manager.options().budget } else { inline::Budget::NONE };
     let order = inline::bottom_up(module, kernel);
-    let must = inline::must_inline(module, &order, manager.options().native_generic);
+    let must = inline::must_inline(module, &order, manager.options().native_generic, manager.options().bounds_checks);
     for &f in &order {
         if module.funcs[f].is_declaration() {
             continue;
@@ -221,6 +226,7 @@ pub fn run_with(
             observe(INLINE.name, module);
         }
         let finish = if f == kernel { FINISH } else { FINISH_CALLEE };
+        let is_checked = f == kernel && manager.options().bounds_checks;
         for (with_module, passes) in [(false, CLEAN_UP), (true, CLEAN_UP_VALUES), (false, finish)] {
             // These change the module, so they are no entries of the lists of passes over one function.
             for &(id, run) in WITH_MODULE.iter().filter(|_| with_module) {
@@ -228,6 +234,14 @@ pub fn run_with(
                 if f == kernel {
                     observe(id.name, module);
                 }
+            }
+            if is_checked && std::ptr::eq(passes, finish) {
+                // What is invariant leaves its loop before it is behind a branch.
+                for &pass in BEFORE_CHECKS {
+                    manager.in_module(module, f, pass);
+                }
+                manager.with_module(module, f, BOUNDS_CHECKS, bounds::run);
+                observe(BOUNDS_CHECKS.name, module);
             }
             for &pass in passes {
                 if pass.id == LOWER_GENERIC.id && manager.options().native_generic {
@@ -252,7 +266,7 @@ pub fn prepare(module: &mut Module) {
     let mut done = vec![false; module.funcs.len()];
     for root in module.funcs.keys() {
         let order = inline::bottom_up(module, root);
-        let must = inline::must_inline(module, &order, false);
+        let must = inline::must_inline(module, &order, false, false);
         for f in order {
             // Kernels share callees; each function is prepared once.
             if std::mem::replace(&mut done[f.index()], true) || module.funcs[f].is_declaration() {

@@ -96,6 +96,8 @@ pub struct PassOptions {
     pub native_generic: bool,
     /// How much is inlined.
     pub budget: Budget,
+    /// Whether accesses are checked: [`bounds`](crate::bounds).
+    pub bounds_checks: bool,
 }
 
 impl PassOptions {
