@@ -311,14 +311,17 @@ impl Pipeline<'_> {
                 Ok(Part { body, params, invariants, is_spare: false })
             };
             // Promises that need no check are in `func` now, in both cases.
-            let Some(Checked { condition, func: checked, spans }) = self.no_wrap(&mut func, &params) else {
+            let Some(Checked { condition, func: checked, spans, proved }) = self.no_wrap(&mut func, &params) else {
                 return Ok(Versioned::One(part(func, decisions)?));
             };
             let decision = Decision::new(Operation::Index, Form::CheckedPerGroup, Reason::MayWrap);
             decisions.extend(spans.into_iter().map(|span| decision.clone().at(span, &cut.split)));
             let checked = part(checked, decisions)?;
-            // Scalar, so that the rare case costs little code.
-            let spare = Part { body: Body::Scalar(func), params: params.clone(), invariants: None, is_spare: true };
+            let spare = match proved {
+                // Scalar, so that the rare case costs little code.
+                0 => Part { body: Body::Scalar(func), params: params.clone(), invariants: None, is_spare: true },
+                _ => part(func, decisions)?,
+            };
             let Condition { func, params, cond } = condition;
             let versions = Box::new([Versioned::One(checked), Versioned::One(spare)]);
             Ok(Versioned::Two { func: Box::new(func), params, cond, versions })
@@ -335,12 +338,15 @@ impl Pipeline<'_> {
         let numbered = func.param_values().iter().zip(params);
         let varying: Vec<Value> = numbered.filter(|(_, p)| is_varying(**p)).map(|(&v, _)| v).collect();
         let found = manager.step(passes::NO_WRAP, || {
-            let found = no_wrap::run(func, params, &varying, &bounds(params));
+            let found = no_wrap::run(func, params, &varying, &bounds(params), cut.has_bounds_checks());
             (found.known + usize::from(found.checked.is_some()), found)
         })?;
         cloom_passes::manager::verify(module, func, passes::NO_WRAP);
-        let checked = found.checked?;
+        let mut checked = found.checked?;
         cloom_passes::manager::verify(module, &checked.func, passes::NO_WRAP);
+        if checked.proved > 0 {
+            manager.run(module, &mut checked.func, CLEAN_UP);
+        }
         Some(checked)
     }
 

@@ -40,6 +40,11 @@ impl SplitKernel {
         SplitKernel { split, graph, frame, saves_arrays }
     }
 
+    /// Whether the kernel checks its accesses.
+    pub fn has_bounds_checks(&self) -> bool {
+        self.split.kernel.as_deref().is_some_and(|meta| !meta.hidden.is_empty())
+    }
+
     /// The decisions on its barriers: which continuation begins at each, what is saved across it, and whether
     /// work-items may go on in different ones.
     pub fn decisions(&self) -> Vec<Decision> {

@@ -21,6 +21,7 @@ pub(crate) mod canonicalize;
 pub(crate) mod component_split;
 pub(crate) mod dim_order;
 pub(crate) mod grid_stride;
+pub(crate) mod group_checks;
 pub(crate) mod hoist_invariant;
 pub(crate) mod narrow;
 pub(crate) mod no_wrap;

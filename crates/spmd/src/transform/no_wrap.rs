@@ -27,6 +27,7 @@ use crate::analysis::bounds::Bounds;
 use crate::analysis::divergence;
 use crate::analysis::group_bounds::{Bound, Condition, GroupBounds, MAX_SIGNED};
 use crate::params::Param;
+use crate::transform::group_checks;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
@@ -39,6 +40,10 @@ const MAX_INSTS: usize = 400;
 /// Nor do those whose condition has more checks.
 const MAX_CHECKS: usize = 16;
 
+/// Both for functions that check their accesses: the copy then saves much more.
+const MAX_INSTS_CHECKED: usize = 2000;
+const MAX_CHECKS_CHECKED: usize = 64;
+
 /// The most instructions between an address and the number of 32 bits.
 const MAX_VISITED: usize = 64;
 
@@ -50,6 +55,9 @@ pub struct Checked {
     pub func: Function,
     /// The source positions of the promises that the condition checks.
     pub spans: Vec<Span>,
+    /// How many checks of bounds the copy does without. Groups of the edge need them, so that the function is worth
+    /// vectors too.
+    pub proved: usize,
 }
 
 /// What was found.
@@ -68,11 +76,11 @@ struct Promise {
 }
 
 /// Writes the promises that are known to hold, and makes the copy. `varying` are the parameters that differ between
-/// lanes, `max` the largest values of all.
-pub fn run(func: &mut Function, params: &[Param], varying: &[Value], max: &[u64]) -> NoWrap {
+/// lanes, `max` the largest values of all. `bounds_checks`: the function checks its accesses.
+pub fn run(func: &mut Function, params: &[Param], varying: &[Value], max: &[u64], bounds_checks: bool) -> NoWrap {
     let none = NoWrap { known: 0, checked: None };
     // Before any analysis: functions with indices of 64 bits have nothing to promise.
-    if !func.insts_in_layout().any(|(_, data)| is_widening(func, &data.op, &data.args)) {
+    if !bounds_checks && !func.insts_in_layout().any(|(_, data)| is_widening(func, &data.op, &data.args)) {
         return none;
     }
     let cfg = Cfg::new(func);
@@ -82,6 +90,7 @@ pub fn run(func: &mut Function, params: &[Param], varying: &[Value], max: &[u64]
     let constant = Bounds::new(func, max);
     let mut bounds = GroupBounds::new(func, params, &cfg, &dom, &constant);
     let (mut known, mut checked): (Vec<Promise>, Vec<Promise>) = Default::default();
+    let proofs = if bounds_checks { group_checks::find(func, &cfg, &mut bounds) } else { Vec::new() };
     for (widening, in_loop) in indices(func, &loops) {
         let Some(Op::Cast(op)) = func.def_op(widening) else { continue };
         // What is the same in all lanes has no stride to lose.
@@ -91,26 +100,31 @@ pub fn run(func: &mut Function, params: &[Param], varying: &[Value], max: &[u64]
         // Known promises cost nothing, and are written wherever the index is.
         if promises.iter().all(|p| bounds.is_known(p.bound)) {
             known.extend(promises);
-        } else if in_loop {
+        } else if in_loop || !proofs.is_empty() {
             checked.extend(promises);
         }
     }
     // One condition for all promises: if one of them does not hold, the group runs the function as it was.
-    let all: Vec<Bound> = checked.iter().map(|p| p.bound).collect();
+    let all: Vec<Bound> = checked.iter().map(|p| p.bound).chain(proofs.iter().map(|p| p.bound)).collect();
+    let (max_insts, max_checks) = match bounds_checks {
+        true => (MAX_INSTS_CHECKED, MAX_CHECKS_CHECKED),
+        false => (MAX_INSTS, MAX_CHECKS),
+    };
     // A long condition would cost each group time, and a large copy time to compile.
-    let may_copy = !all.is_empty() && func.size() <= MAX_INSTS && bounds.count_checks(&all) <= MAX_CHECKS;
-    let condition = (may_copy && runs_alone(func, params)).then(|| bounds.emit(&all));
+    let may_copy = !all.is_empty() && func.size() <= max_insts && bounds.count_checks(&all) <= max_checks;
+    let condition = (may_copy && (!proofs.is_empty() || runs_alone(func, params))).then(|| bounds.emit(&all));
     let promise = |func: &mut Function, p: &Promise| func.insts[p.inst].flags |= p.flags;
     // Into both: before the copy is made.
     known.iter().for_each(|p| promise(func, p));
     let checked = condition.map(|condition| {
         let mut copy = func.clone();
         checked.iter().for_each(|p| promise(&mut copy, p));
+        group_checks::drop_proved(&mut copy, &proofs);
         let mut spans: Vec<Span> = checked.iter().map(|p| func.insts[p.inst].span).collect();
         let mut seen = FxHashSet::default();
         // An index of several sums in one expression has one position in the source.
         spans.retain(|&span| seen.insert(span));
-        Checked { condition, func: copy, spans }
+        Checked { condition, func: copy, spans, proved: proofs.len() }
     });
     NoWrap { known: known.len(), checked }
 }
@@ -236,7 +250,7 @@ bb5:
         let mut func = module.funcs.values().next().unwrap().clone();
         let params = [Param::GlobalId(0), Param::Kernel(0), Param::Kernel(1)];
         let varying = [func.param_values()[0]];
-        let found = run(&mut func, &params, &varying, &[crate::params::MAX_ID, u64::MAX, u64::MAX]);
+        let found = run(&mut func, &params, &varying, &[crate::params::MAX_ID, u64::MAX, u64::MAX], false);
         (found, func)
     }
 

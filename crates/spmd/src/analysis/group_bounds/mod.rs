@@ -165,6 +165,20 @@ impl<'a> GroupBounds<'a> {
         self.limited(bound, limit)
     }
 
+    /// That a value is below a number of 64 bits that the group knows, where a block ends: as a check.
+    pub fn below(&mut self, v: Value, limit: Value, at: Block) -> Option<Bound> {
+        let limit = match self.func.const_bits(limit) {
+            Some(limit) => self.add(Expr::Const(limit.min(MAX_BOUND)))?,
+            // Its own size is no matter: it is compared, and nothing is computed from it.
+            None if self.is_shared(limit) => self.number(Expr::Value(limit), 0, MAX_BOUND, None),
+            None => return None,
+        };
+        let bound = self.of(v, at, MAX_DEPTH)?;
+        let one = self.add(Expr::Const(1))?;
+        let above = self.add(Expr::Add(bound, one))?;
+        self.add(Expr::NotBelow(limit, above))
+    }
+
     /// Whether a bound is known to hold, without a check.
     pub fn is_known(&self, bound: Bound) -> bool {
         self.checks(&[bound]).is_empty()

@@ -1,0 +1,74 @@
+//! Checks of bounds that hold for a whole group: one condition in front of a copy of the function without them.
+//!
+//! In comes a function whose accesses are checked ([`cloom_passes::bounds`]), each by a branch on `offset <u limit`.
+//! Out go those of the branches whose offset has a bound that the group can compute, with the comparison of the bound
+//! and the limit. The copy in [`crate::transform::no_wrap`] goes without them:
+//!
+//! ```c
+//! int i = get_global_id(0);
+//! if (i < n) out[i] = in[i];            // i is at most n - 1: if 4 * (n - 1) < limit, neither access is checked
+//! ```
+//!
+//! Groups for which the condition does not hold run the function with its checks.
+
+use crate::analysis::group_bounds::{Bound, GroupBounds};
+use cloom_ir::cfg::Cfg;
+use cloom_ir::{BinOp, Block, Builder, Function, IntCc, Op, Term, Type, Value};
+
+/// A branch of a check that need not be made.
+pub struct Proof {
+    block: Block,
+    /// What is left of its condition, such as the alignment of the address.
+    rest: Vec<Value>,
+    /// The bound that says so.
+    pub bound: Bound,
+}
+
+/// The checks that a group can make for all its work-items.
+pub fn find(func: &Function, cfg: &Cfg, bounds: &mut GroupBounds<'_>) -> Vec<Proof> {
+    let mut proofs = Vec::new();
+    for &block in cfg.rpo() {
+        let Term::Branch { cond, .. } = func.blocks[block].term else { continue };
+        let mut rest = Vec::new();
+        let mut stack = vec![cond];
+        while let Some(v) = stack.pop() {
+            match func.def_inst(v).map(|i| &func.insts[i]) {
+                Some(data) if data.op == Op::Binary(BinOp::And) => stack.extend(data.args.iter().rev()),
+                _ => rest.push(v),
+            }
+        }
+        // Each on its own: the group may be able to make one of a copy's two checks.
+        while let Some((n, bound)) =
+            rest.iter().enumerate().find_map(|(n, &v)| Some((n, holds(func, v, block, bounds)?)))
+        {
+            rest.remove(n);
+            proofs.push(Proof { block, rest: rest.clone(), bound });
+        }
+    }
+    proofs
+}
+
+/// The bound with which a comparison holds.
+fn holds(func: &Function, v: Value, at: Block, bounds: &mut GroupBounds<'_>) -> Option<Bound> {
+    let data = &func.insts[func.def_inst(v)?];
+    let (offset, limit) = match data.op {
+        Op::Icmp(IntCc::Ult) => (data.args[0], data.args[1]),
+        Op::Icmp(IntCc::Ugt) => (data.args[1], data.args[0]),
+        _ => return None,
+    };
+    // What the group knows is tested once for the group as it is.
+    let is_check = func.ty(offset) == Type::I64 && !bounds.is_shared(offset) && bounds.is_shared(limit);
+    is_check.then(|| bounds.below(offset, limit, at))?
+}
+
+/// Drops the checks in a function for whose work-items they hold.
+pub fn drop_proved(func: &mut Function, proofs: &[Proof]) {
+    for proof in proofs {
+        let mut b = Builder::new(func, proof.block);
+        let rest = proof.rest.iter().copied().reduce(|a, v| b.binary(BinOp::And, a, v));
+        let cond = rest.unwrap_or_else(|| b.iconst(Type::I1, 1));
+        if let Term::Branch { cond: old, .. } = &mut func.blocks[proof.block].term {
+            *old = cond;
+        }
+    }
+}
