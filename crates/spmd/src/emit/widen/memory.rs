@@ -68,7 +68,10 @@ impl Widener<'_> {
     }
 
     /// The alignment of each lane's access: lanes are a unit apart in an array that is laid out by unit.
-    fn lane_align(&self, p: Value, align: u32) -> u32 {
+    /// No more than the size of the access, which is how far lanes are apart: a number that says more is aligned where
+    /// its lane is on, and the access of all lanes begins at the first one, which may be off.
+    fn lane_align(&self, p: Value, ty: Type, align: u32) -> u32 {
+        let align = align.min(ty.bytes().next_power_of_two());
         self.item.shapes.arrays.unit(p).map_or(align, |unit| align.min(unit))
     }
 
@@ -149,7 +152,8 @@ impl Widener<'_> {
     pub(super) fn load(&mut self, inst: Inst) -> Result<(), Stop> {
         let data = &self.item.func.insts[inst];
         let (Op::Load { align }, Some(r)) = (&data.op, data.result) else { return Ok(()) };
-        let (ty, align) = (self.item.func.ty(r), self.lane_align(data.args[0], *align));
+        let ty = self.item.func.ty(r);
+        let align = self.lane_align(data.args[0], ty, *align);
         // Not the shape of the address: a uniform address may be volatile, and each lane then loads for itself.
         if self.item.shapes.of(r) == Shape::Uniform {
             self.decide(inst, AccessForm::Scalar, false);
@@ -533,7 +537,8 @@ impl Widener<'_> {
         let data = &self.item.func.insts[inst];
         let Op::Store { align } = data.op else { return Ok(()) };
         let (p, x, flags) = (data.args[0], data.args[1], data.flags);
-        let (ty, align) = (self.item.func.ty(x), self.lane_align(p, align));
+        let ty = self.item.func.ty(x);
+        let align = self.lane_align(p, ty, align);
         if flags.contains(Flags::VOLATILE) {
             self.decide(inst, AccessForm::LaneByLane, false);
             return self.serial(inst);
