@@ -2,7 +2,7 @@
 
 use cloom_ir::abi::CpuLaunch;
 use cloom_ir::abi::gpu::GpuLaunch;
-use cloom_ir::{FuncRef, Function, KernelMeta, Module, Op, ParamKind};
+use cloom_ir::{FuncRef, Function, Hidden, KernelMeta, Module, Op, ParamKind};
 use cloom_target::Target;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,8 @@ pub struct KernelArtifact {
     pub entry: String,
     /// The kernel's parameters, in order.
     pub args: Vec<KernelArg>,
+    /// What the last of them are, which the source does not have.
+    pub hidden: Vec<Hidden>,
     /// Size of the argument block.
     pub arg_block: u32,
     /// Static local memory of a group.
@@ -91,6 +93,7 @@ impl KernelArtifact {
             code,
             entry,
             args,
+            hidden: meta.hidden.clone(),
             arg_block,
             local_size,
             private_size,

@@ -169,6 +169,7 @@ mod tests {
             code: vec![7; size],
             entry: "e".into(),
             args: vec![],
+            hidden: Vec::new(),
             arg_block: 0,
             local_size: 0,
             launch: LaunchForm::WorkItem(GpuLaunch::default()),

@@ -19,6 +19,7 @@ use crate::shared::Shared;
 use crate::{frames, remarks};
 use cloom_artifact::KernelArtifact;
 use cloom_ir::{Function, KernelMeta, ParamKind};
+use cloom_passes::PassOptions;
 use cloom_passes::inline::with_calls;
 use cloom_target::Target;
 use parking_lot::{Condvar, Mutex};
@@ -62,6 +63,8 @@ pub struct Executable {
     kernels: Vec<Kernel>,
     /// What the code is specialised on.
     states: ArgStates,
+    /// How its passes run.
+    passes: PassOptions,
     /// Notified when code has been made, under this lock.
     made: (Mutex<()>, Condvar),
 }
@@ -73,28 +76,38 @@ impl Executable {
         target: Target,
         backend: Result<Arc<dyn Backend>, CompileError>,
     ) -> Arc<Self> {
-        Self::with_states(shared, program, target, backend, ArgStates::new())
+        let passes = shared.passes.clone();
+        Self::with(shared, program, target, backend, ArgStates::new(), passes)
     }
 
-    fn with_states(
+    fn with(
         shared: Arc<Shared>,
         program: Arc<Program>,
         target: Target,
         backend: Result<Arc<dyn Backend>, CompileError>,
         states: ArgStates,
+        passes: PassOptions,
     ) -> Arc<Self> {
         let kernel = |name: &str| {
             let (cells, tier_up, executed) = Default::default();
             Kernel { name: name.to_owned(), cells, tier_up, executed }
         };
         let kernels = program.all_kernels().map(|(name, _)| kernel(name)).collect();
-        Arc::new(Self { shared, program, target, backend, kernels, states, made: Default::default() })
+        Arc::new(Self { shared, program, target, backend, kernels, states, passes, made: Default::default() })
     }
 
     /// The same program for launches with these formats of images and states of samplers: with code of its own.
     pub fn specialised(&self, states: ArgStates) -> Arc<Self> {
-        let Self { shared, program, target, backend, .. } = self;
-        Self::with_states(shared.clone(), program.clone(), target.clone(), backend.clone(), states)
+        let Self { shared, program, target, backend, passes, .. } = self;
+        Self::with(shared.clone(), program.clone(), target.clone(), backend.clone(), states, passes.clone())
+    }
+
+    /// The same program with code of its own, in which accesses outside of their objects do not happen
+    /// ([`cloom_passes::bounds`]). Its kernels have [hidden parameters](cloom_ir::Hidden).
+    pub fn bounds_checked(&self) -> Arc<Self> {
+        let Self { shared, program, target, backend, states, passes, .. } = self;
+        let passes = PassOptions { bounds_checks: true, ..passes.clone() };
+        Self::with(shared.clone(), program.clone(), target.clone(), backend.clone(), states.clone(), passes)
     }
 
     /// Whether a kernel has images or samplers and this is not yet [specialised](Self::specialised) on any. Its code
@@ -268,7 +281,7 @@ impl Executable {
     fn request(&self, i: usize) -> Result<Request<'_>, CompileError> {
         let backend = &**self.backend.as_ref().map_err(Clone::clone)?;
         let (shared, program, name) = (&self.shared, &self.program, &self.kernels[i].name);
-        Ok(Request { shared, backend, program, name, states: &self.states })
+        Ok(Request { shared, backend, program, name, states: &self.states, passes: &self.passes })
     }
 
     fn canonical(&self, i: usize, key: SpecializationKey) -> SpecializationKey {

@@ -12,7 +12,7 @@ use crate::{images, library};
 use cloom_artifact::KernelArtifact;
 use cloom_ir::{FuncRef, Module};
 use cloom_passes::inline::with_calls;
-use cloom_passes::{PassManager, Statistics};
+use cloom_passes::{PassManager, PassOptions, Statistics};
 use cloom_spmd::Decision;
 use cloom_target::Target;
 use std::sync::Arc;
@@ -42,6 +42,7 @@ pub struct Request<'a> {
     pub program: &'a Program,
     pub name: &'a str,
     pub states: &'a ArgStates,
+    pub passes: &'a PassOptions,
 }
 
 impl Request<'_> {
@@ -62,7 +63,7 @@ impl Request<'_> {
 
     /// The canonical key, one for all keys with the same code, for the request's images and samplers.
     pub fn canonical(&self, key: SpecializationKey) -> SpecializationKey {
-        SpecializationKey { states: self.states.clone(), ..key }
+        SpecializationKey { states: self.states.clone(), bounds_checks: self.passes.bounds_checks, ..key }
             .canonical(self.backend.capabilities().variants, &self.options())
     }
 
@@ -72,7 +73,7 @@ impl Request<'_> {
         let is_kept = key.tier != Tier::Baseline || !self.backend.capabilities().tier_up;
         let cache = self.shared.cache.as_ref().filter(|_| is_kept)?;
         let hooks: Vec<&str> = self.shared.hooks.iter().map(|h| h.name()).collect();
-        let disabled = self.shared.passes.disabled.to_string();
+        let disabled = self.passes.disabled.to_string();
         // The kernel's IR before the library is linked: the library is in the fingerprint of the compiler, which is a
         // part of every key.
         let parts = (self.backend.target(), self.name, key, self.options(), disabled, hooks, extracted);
@@ -128,7 +129,7 @@ impl Request<'_> {
         let is_small =
             |&kernel: &FuncRef| with_calls(&module, kernel, |func| func.size() as u64) <= SMALL_PROGRAM_SIZE as u64;
         let Some(kernel) = module.find(self.name).filter(is_small) else { return u64::MAX };
-        cloom_passes::run_with(&mut module, kernel, &PassManager::new(&self.shared.passes), |_, _| {});
+        cloom_passes::run_with(&mut module, kernel, &PassManager::new(self.passes), |_, _| {});
         cloom_spmd::most_executed(&module, kernel)
     }
 
@@ -140,7 +141,7 @@ impl Request<'_> {
 
     fn input<'k>(&'k self, module: Module, key: &'k SpecializationKey) -> Result<KernelInput<'k>, CompileError> {
         let kernel = module.find(self.name).ok_or_else(|| CompileError::NoKernel(self.name.to_owned()))?;
-        let Shared { passes, hooks, .. } = self.shared;
+        let (passes, hooks) = (self.passes, &self.shared.hooks);
         Ok(KernelInput { module, kernel, key, options: self.options(), passes, hooks })
     }
 
@@ -150,7 +151,7 @@ impl Request<'_> {
             call(self.backend.target());
         }
         let machine = *self.backend.target().machine();
-        let manager = PassManager::new(&self.shared.passes);
+        let manager = PassManager::new(self.passes);
         if let Some(kernel) = module.find(self.name) {
             // Before the library is linked: the library's functions for images are still calls by name.
             images::specialise(&mut module, kernel, &key.states, &machine, &self.options(), &manager)?;

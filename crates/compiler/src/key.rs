@@ -19,12 +19,14 @@ pub struct SpecializationKey {
     pub tier: Tier,
     /// The formats of images and the states of samplers that it is for.
     pub states: ArgStates,
+    /// Whether its accesses are checked ([`cloom_passes::bounds`]).
+    pub bounds_checks: bool,
 }
 
 impl SpecializationKey {
     /// The baseline code of a kernel.
     pub fn baseline() -> Self {
-        Self { variant: Variant::Scalar, tier: Tier::Baseline, states: ArgStates::new() }
+        Self { variant: Variant::Scalar, tier: Tier::Baseline, states: ArgStates::new(), bounds_checks: false }
     }
 
     /// The canonical key, where several keys have the same code: all launches share one without optimisation, or if a
@@ -46,7 +48,7 @@ impl SpecializationKey {
 impl From<Variant> for SpecializationKey {
     /// The optimised code for some launches.
     fn from(variant: Variant) -> Self {
-        Self { variant, tier: Tier::Optimised, states: ArgStates::new() }
+        Self { variant, tier: Tier::Optimised, states: ArgStates::new(), bounds_checks: false }
     }
 }
 

@@ -183,6 +183,7 @@ pub fn artifact(name: &str) -> Arc<KernelArtifact> {
         code: ptx().into_bytes(),
         entry: name.to_owned(),
         args,
+        hidden: Vec::new(),
         arg_block: end,
         local_size: 0,
         private_size: 0,

@@ -192,6 +192,7 @@ fn load(device: &dyn Device, entry: &str) -> Result<Arc<dyn Kernel>, HalError> {
         code: vec![0],
         entry: entry.into(),
         args: vec![KernelArg { kind: KernelArgKind::Buffer, offset: 0, size: 8 }],
+        hidden: Vec::new(),
         arg_block: 8,
         local_size: 0,
         launch: LaunchForm::WorkGroup(CpuLaunch::SCALAR),

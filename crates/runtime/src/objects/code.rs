@@ -49,6 +49,8 @@ pub struct KernelCode {
     others: Mutex<FxHashMap<Variant, Arc<OnceLock<Loaded>>>>,
     /// The code for each combination of image formats and samplers that a launch had.
     special: Mutex<FxHashMap<ArgStates, Arc<KernelCode>>>,
+    /// The code that checks its accesses.
+    bounds_checked: OnceLock<Arc<KernelCode>>,
     cost: Cost,
 }
 
@@ -73,6 +75,7 @@ impl KernelCode {
             begun: Mutex::default(),
             others: Mutex::default(),
             special: Mutex::default(),
+            bounds_checked: OnceLock::new(),
             cost: Cost::default(),
         });
         if !is_open {
@@ -128,6 +131,14 @@ impl KernelCode {
             KernelCode::new(&self.name, self.device.clone(), executable, self.variables.clone(), self.blocks.clone())
         };
         Cow::Owned(special.entry(states).or_insert_with_key(make).clone())
+    }
+
+    /// The code that does the same and checks its accesses.
+    pub(crate) fn bounds_checked(&self) -> &Arc<KernelCode> {
+        let executable = || self.executable.bounds_checked();
+        // Blocks run code of their own, which is not checked: such kernels are refused.
+        let make = || KernelCode::new(&self.name, self.device.clone(), executable(), self.variables.clone(), None);
+        self.bounds_checked.get_or_init(make)
     }
 
     /// The loaded code for most launches. Compiles it if necessary.
@@ -392,6 +403,7 @@ mod tests {
             code: Vec::new(),
             entry: String::new(),
             args: Vec::new(),
+            hidden: Vec::new(),
             arg_block: 0,
             local_size: 0,
             launch: LaunchForm::WorkGroup(CpuLaunch {

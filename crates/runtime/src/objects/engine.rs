@@ -42,6 +42,8 @@ pub struct Hooks {
     pub enter_float_env: EnterFloatEnv,
     /// Runs launches in place of their devices, and hears of failures.
     pub checker: Option<Arc<dyn LaunchChecker>>,
+    /// Whether all kernels check their accesses ([`Kernel::bounds_checked`](crate::Kernel::bounds_checked)).
+    pub bounds_checks: bool,
 }
 
 /// State shared by all objects of a platform.

@@ -510,7 +510,10 @@ impl Bench {
         let backends: Vec<Arc<dyn Backend>> = vec![Arc::new(StubBackend::new(TARGET).unwrap())];
         let extensions = Extensions { backends, ..Extensions::default() };
         let compiler = Compiler::with_extensions(Config::default(), extensions);
-        let engine = Engine::new(compiler, Hooks { print, enter_float_env: || Box::new(()), checker: None });
+        let engine = Engine::new(
+            compiler,
+            Hooks { print, enter_float_env: || Box::new(()), checker: None, bounds_checks: false },
+        );
         let stub_hal = StubDevice::new();
         let devices: Vec<Arc<dyn hal::Device>> =
             vec![Arc::new(CpuDevice::new(2, None)), stub_hal.clone(), StubDevice::new()];

@@ -258,7 +258,10 @@ impl Bench {
         let print = Box::new(move |bytes: &[u8]| text.lock().unwrap().extend(bytes));
         let backends: Vec<Arc<dyn Backend>> = vec![Arc::new(StubBackend::new(TARGET).unwrap())];
         let compiler = Compiler::with_extensions(Config::default(), Extensions { backends, ..Extensions::default() });
-        let engine = Engine::new(compiler, Hooks { print, enter_float_env: || Box::new(()), checker: None });
+        let engine = Engine::new(
+            compiler,
+            Hooks { print, enter_float_env: || Box::new(()), checker: None, bounds_checks: false },
+        );
         let platform = Platform::new(engine, vec![Arc::new(CpuDevice::new(2, None)), Arc::new(StubGpu::new())]);
         let [cpu, gpu] = [0, 1].map(|i| platform.devices()[i].clone());
         Bench { cpu, gpu, printed }

@@ -124,6 +124,28 @@ impl Kernel {
         copy
     }
 
+    /// A kernel whose accesses outside of its memory objects do not happen, with the same arguments: loads give 0
+    /// instead, and stores are dropped. Its accesses through pointers that lie in memory do not happen either.
+    ///
+    /// # Errors
+    /// It has pipes, or device queues.
+    pub fn bounds_checked(&self) -> Result<Arc<Kernel>> {
+        let unchecked = |p: &&KernelParam| matches!(p.kind, ParamKind::Pipe | ParamKind::Queue);
+        if let Some(param) = self.meta.params.iter().find(unchecked) {
+            bail!(
+                InvalidOperation,
+                "`{}` of kernel `{}` is a `{}`, whose accesses cannot be checked",
+                param.name,
+                self.name,
+                param.type_name
+            );
+        }
+        let codes = self.codes.iter().map(|code| code.as_ref().map(|code| code.bounds_checked().clone())).collect();
+        let copy = Kernel::new(self.program.clone(), &self.name, self.meta.clone(), codes);
+        copy.args.copy_from(&self.args);
+        Ok(copy)
+    }
+
     // OpenCL 3.0 API, 5.9.2: Setting Kernel Arguments.
     /// Sets whether it accesses such memory through pointers in memory.
     pub fn set_indirect(&self, what: Indirect, any: bool) -> Result<()> {
@@ -262,6 +284,7 @@ impl Program {
             bail!(InvalidKernelName, "the program has no kernel `{name}`");
         };
         // Under the lock, so that no build begins meanwhile.
-        Ok(Kernel::new(self.clone(), name, meta, codes))
+        let kernel = Kernel::new(self.clone(), name, meta, codes);
+        if self.context().engine().hooks.bounds_checks { kernel.bounds_checked() } else { Ok(kernel) }
     }
 }

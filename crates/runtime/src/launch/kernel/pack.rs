@@ -7,9 +7,9 @@ use crate::memory::residency::AccessMode;
 use crate::objects::context::ZeroedMemory;
 use crate::status::{bail, ensure};
 use crate::{MemFlags, Queue, Result};
-use cloom_artifact::{KernelArgKind, KernelArtifact};
+use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
 use cloom_ir::abi::BLOCK_ALIGN;
-use cloom_ir::{KernelParam, ParamKind};
+use cloom_ir::{Hidden, KernelParam, ParamKind};
 use std::sync::atomic::Ordering;
 
 impl Kernel {
@@ -24,11 +24,12 @@ impl Kernel {
         packed.block.resize(artifact.arg_block as usize, 0);
         let mut args = self.args.read();
         ensure!(
-            artifact.args.len() == args.len(),
+            artifact.args.len() == args.len() + artifact.hidden.len(),
             OutOfResources,
             "the code of the kernel has other arguments than its source"
         );
-        for (i, at) in artifact.args.iter().enumerate() {
+        let (shown, hidden) = artifact.args.split_at(args.len());
+        for (i, at) in shown.iter().enumerate() {
             let Some(value) = args.get(i) else { return Err(self.unset(i)) };
             // Declared here, so that `bytes` may borrow them until they are copied.
             let (word, descriptor);
@@ -91,7 +92,54 @@ impl Kernel {
                 None => bail!(OutOfResources, "an argument lies outside of the argument block"),
             }
         }
+        if hidden.is_empty() {
+            return Ok(());
+        }
+        drop(args);
+        self.pack_hidden(artifact, hidden, queue, packed)
+    }
+
+    /// The parameters that the source does not have.
+    #[cold]
+    fn pack_hidden(
+        &self,
+        artifact: &KernelArtifact,
+        places: &[KernelArg],
+        queue: &Queue,
+        packed: &mut Packed,
+    ) -> Result<()> {
+        for (&Hidden::Size(n), at) in artifact.hidden.iter().zip(places) {
+            let size = self.checked_size(n as usize, queue, packed)?;
+            match packed.block.get_mut(at.offset as usize..).and_then(|b| b.first_chunk_mut()) {
+                Some(place) => *place = size.to_le_bytes(),
+                None => bail!(OutOfResources, "an argument lies outside of the argument block"),
+            }
+        }
         Ok(())
+    }
+
+    /// The bytes that an argument points to. Code that checks its accesses relies on the address's alignment.
+    fn checked_size(&self, i: usize, queue: &Queue, packed: &Packed) -> Result<u64> {
+        let mut args = self.args.read();
+        let (size, address) = match args.get(i) {
+            Some(Arg::Buffer(Some(buffer))) => {
+                let Some(buffer) = buffer.upgrade() else { return Err(self.released(i)) };
+                (buffer.size(), buffer.device_address(packed.space)?)
+            }
+            Some(Arg::Local(size)) => (size, 0),
+            Some(Arg::Address(address)) => (queue.context().svm_room(address as usize).unwrap_or(0), address),
+            Some(Arg::Bytes(_) | Arg::Buffer(None)) => (0, 0),
+            None => return Err(self.unset(i)),
+        };
+        ensure!(
+            address.is_multiple_of(BLOCK_ALIGN.into()),
+            InvalidOperation,
+            "the memory of argument `{}` of kernel `{}` does not begin at a multiple of {BLOCK_ALIGN} bytes, which code \
+             with checked accesses relies on",
+            self.meta.params[i].name,
+            self.name
+        );
+        Ok(size)
     }
 }
 
