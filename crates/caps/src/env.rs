@@ -173,6 +173,13 @@ pub const CHECK_STATUS: Var = Var {
     default: "none",
 };
 
+/// `CLOOM_SAFE`
+pub const SAFE: Var = Var {
+    name: "CLOOM_SAFE",
+    meaning: "1: kernels neither read nor write outside of their buffers and arrays; what they read there is 0",
+    default: "0",
+};
+
 /// Every variable of Cloom's own.
 pub const VARS: &[Var] = &[
     LOG,
@@ -190,6 +197,7 @@ pub const VARS: &[Var] = &[
     CHECK_FORMAT,
     CHECK_SUPPRESS,
     CHECK_STATUS,
+    SAFE,
     CACHE,
     CACHE_DIR,
     CONFINE_INCLUDES,

@@ -61,6 +61,9 @@ pub struct Options {
     /// The code variant for groups whose rows have N work-items, if the kernel has several variants
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     row: Option<u64>,
+    /// The code that checks its accesses, as under CLOOM_SAFE=1
+    #[arg(long)]
+    safe: bool,
     /// The format of the images that the kernel is given
     #[arg(long, value_name = "ORDER,TYPE", default_value = "RGBA,UNORM_INT8")]
     format: ImageFormat,
@@ -173,6 +176,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     let variant = options.row.map_or(Variant::Vector, Variant::of_row);
     let mut key = SpecializationKey::from(variant);
     key.states = states(&program, &kernel, options.format);
+    key.bounds_checks = options.safe;
     let shown = compiler.stages(&program, &kernel, &target, key).map_err(finding)?;
     let (lanes, long) = shown.artifact.cpu().map_or((1, None), |cpu| (cpu.lanes, cpu.long_row_width));
 

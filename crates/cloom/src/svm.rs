@@ -331,7 +331,12 @@ mod tests {
     fn contexts() -> [Context; 3] {
         let options = cloom_platform::Options { kinds: Some(vec![rt::DeviceKind::Cpu]), ..Default::default() };
         let cpu = cloom_platform::devices(&options).devices.remove(0);
-        let hooks = rt::Hooks { print: Box::new(|_| {}), enter_float_env: || Box::new(()), checker: None };
+        let hooks = rt::Hooks {
+            print: Box::new(|_| {}),
+            enter_float_env: || Box::new(()),
+            checker: None,
+            bounds_checks: false,
+        };
         let engine = rt::Engine::new(rt::Compiler::from_env(), hooks);
         let platform = rt::Platform::new(engine, vec![Arc::new(WithoutSvm(cpu.clone())), cpu]);
         let devices = platform.devices();

@@ -62,7 +62,8 @@ pub fn platform(options: &Options, print: Printer) -> (Arc<Platform>, Vec<String
     let _float_env = fpenv::enter(false);
     let compiler = Compiler::from_env();
     let checker = check::from_env(&compiler);
-    let hooks = Hooks { print, enter_float_env: || Box::new(fpenv::enter(false)), checker };
+    let hooks =
+        Hooks { print, enter_float_env: || Box::new(fpenv::enter(false)), checker, bounds_checks: env::SAFE.is_on() };
     let engine = Engine::new(compiler, hooks);
     let Found { devices, warnings } = devices(options);
     (Platform::new(engine, devices), warnings)
