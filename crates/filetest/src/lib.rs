@@ -22,6 +22,7 @@ pub mod code_file;
 pub mod device;
 pub mod generate;
 pub mod header;
+pub mod hostile;
 pub mod ir_file;
 pub mod ladder;
 pub mod passes;

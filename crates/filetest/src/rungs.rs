@@ -389,6 +389,12 @@ impl Cpu {
     }
 }
 
+/// Bytes before and after each buffer.
+const MARGIN: u64 = 1024;
+
+/// What they are.
+const AROUND: [u8; MARGIN as usize] = [0xa7; MARGIN as usize];
+
 struct Prints(Mutex<Vec<Print>>);
 
 impl PrintSink for Prints {
@@ -468,18 +474,22 @@ impl Ready for Loaded<'_> {
         let start = room.as_ptr().align_offset(128) + 8;
         let bytes = &mut room[start..start + artifact.arg_block as usize];
         let (local_size, buffers) = pack_args(artifact, args, bytes, |b| {
-            // A buffer without bytes has an address, too.
-            let memory = device.allocate((b.len() as u64).max(1)).map_err(|e| e.to_string())?;
-            memory.write(0, b).map_err(|e| e.to_string())?;
-            Ok((memory.device_address(), (memory, b.len())))
+            let memory = device.allocate(b.len() as u64 + 2 * MARGIN).map_err(|e| e.to_string())?;
+            for (at, bytes) in [(0, &AROUND[..]), (MARGIN, b), (MARGIN + b.len() as u64, &AROUND[..])] {
+                memory.write(at, bytes).map_err(|e| e.to_string())?;
+            }
+            Ok((memory.device_address() + MARGIN, (memory, b.len())))
         })?;
         let prints = Prints(Mutex::default());
         let launch = Launch { local_size, ..Launch::new(&*self.kernel, range, bytes, &prints) };
         device.launch(&launch).map_err(|e| e.to_string())?;
         let read = |(memory, size): &(Arc<dyn Memory>, usize)| -> Result<Vec<u8>, String> {
-            let mut bytes = vec![0; *size];
+            let mut bytes = vec![0; *size + 2 * AROUND.len()];
             memory.read(0, &mut bytes).map_err(|e| e.to_string())?;
-            Ok(bytes)
+            let after = bytes.split_off(AROUND.len() + size);
+            let inside = bytes.split_off(AROUND.len());
+            let is_whole = bytes == AROUND && after == AROUND;
+            if is_whole { Ok(inside) } else { Err("it wrote outside of a buffer".into()) }
         };
         let printed = prints.0.into_inner().unwrap_or_default();
         Ok(Outcome::new(&self.module, buffers.iter().map(read).collect::<Result<_, _>>()?, printed.into_iter()))

@@ -1,0 +1,114 @@
+//! Hostile kernels under bounds checks: whatever they compute, they access their own memory only.
+//!
+//! The interpreter sees each access that leaves its object, of the kernel after the scalar passes and of its vectorised
+//! forms. On the CPU, what lies around the buffers must keep its bytes, and the process lives.
+//!
+//! `CLOOM_TEST_FIRST` and `CLOOM_TEST_KERNELS` choose the seeds.
+
+use cloom_filetest::case::CaseArg;
+use cloom_filetest::generate::{Profile, generate};
+use cloom_filetest::hostile::{Random, damage, damage_args, hidden_args};
+use cloom_filetest::ladder::Ladder;
+use cloom_filetest::rungs::{Cpu, Interpreter, Rung, Stage};
+use cloom_ir::Module;
+use cloom_llvm::OptLevel;
+use cloom_passes::PassOptions;
+
+/// Kernels of the ordinary test.
+const KERNELS: u64 = 80;
+
+/// Every so many of them run on the CPU too: code for it takes longest.
+const CPU_EACH: u64 = 4;
+
+/// A launch that goes on for long is ended; that is no failure.
+const FUEL: u64 = 3_000_000;
+
+/// What a fault may be: the kernel does not end, or its work-items part at a barrier.
+const HARMLESS: [&str; 6] = [
+    "the limit of instructions is reached",
+    "times and has not ended",
+    "wait at different barriers",
+    "ended while others wait",
+    "not vectorised",
+    "the limit of memory is reached",
+];
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
+}
+
+/// A hostile module with the arguments of a launch; `None` if the damage left nothing valid.
+fn hostile(ladder: &Ladder, seed: u64) -> Option<(Module, cloom_interp::NdRange, Vec<CaseArg>)> {
+    let generated = generate(seed, Profile::Total);
+    let mut module = ladder.module(&generated.source(), generated.options).ok()?;
+    let mut random = Random::new(seed);
+    let range = generated.ranges[random.below(generated.ranges.len() as u64) as usize];
+    let mut args = generated.arguments(&module, &range);
+    damage(&mut module, 1 + seed % 12, &mut random);
+    if !seed.is_multiple_of(5) {
+        damage_args(&mut args, &mut random);
+    }
+    if !cloom_ir::verify(&module).is_empty() {
+        return None;
+    }
+    let hidden = hidden_args(&module, "k", &args);
+    args.extend(hidden);
+    Some((module, range, args))
+}
+
+/// Whether a launch comes to its end: on the CPU nothing would end it.
+fn ends(
+    rung: &Interpreter,
+    module: &Module,
+    passes: &PassOptions,
+    range: cloom_interp::NdRange,
+    args: &[CaseArg],
+) -> bool {
+    rung.prepare_with(module, "k", passes).is_ok_and(|ready| ready.run(&range, args, false).is_ok())
+}
+
+#[test]
+fn hostile_kernels_stay_inside_of_their_memory() {
+    let ladder = Ladder::new();
+    let passes = PassOptions { bounds_checks: true, ..PassOptions::default() };
+    let fuel = FUEL;
+    let rungs = [
+        Interpreter { fuel, ..Interpreter::on(Stage::Passes) },
+        Interpreter { fuel, ..Interpreter::with_lanes(Stage::Group, 1) },
+        Interpreter { fuel, ..Interpreter::with_lanes(Stage::Group, 4) },
+        Interpreter { fuel, ..Interpreter::with_lanes(Stage::Group, 16) },
+    ];
+    let (first, count) = (number("CLOOM_TEST_FIRST", 0), number("CLOOM_TEST_KERNELS", KERNELS));
+    let cpu = Cpu::new(1, OptLevel::Default);
+    let (mut run, mut ended, mut kept) = (0, 0, 0);
+    for seed in first..first + count {
+        let Some((module, range, args)) = hostile(&ladder, seed) else { continue };
+        // Without the checks, many of them leave their memory.
+        let shown = args.len() - hidden_args(&module, "k", &args).len();
+        let plain =
+            rungs[0].prepare_with(&module, "k", &PassOptions::default()).map(|p| p.run(&range, &args[..shown], false));
+        kept += u64::from(matches!(plain, Ok(Err(why)) if !HARMLESS.iter().any(|harmless| why.contains(harmless))));
+        if seed.is_multiple_of(CPU_EACH) && ends(&rungs[0], &module, &passes, range, &args) {
+            let ready = cpu.prepare_with(&module, "k", &passes).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+            ready.run(&range, &args, false).unwrap_or_else(|why| panic!("seed {seed}, {}: {why}", cpu.name()));
+        }
+        // All forms of some kernels, one of the others.
+        let chosen = if seed.is_multiple_of(8) { &rungs[..] } else { &rungs[(seed % 4) as usize..][..1] };
+        for rung in chosen {
+            let ready = match rung.prepare_with(&module, "k", &passes) {
+                Ok(ready) => ready,
+                Err(why) if why.contains("not vectorised") || why.contains("barriers") => continue,
+                Err(why) => panic!("seed {seed}, {}: {why}", rung.name()),
+            };
+            run += 1;
+            match ready.run(&range, &args, false) {
+                Ok(_) => ended += 1,
+                Err(why) if HARMLESS.iter().any(|harmless| why.contains(harmless)) => {}
+                Err(why) => panic!("seed {seed}, {}: {why}", rung.name()),
+            }
+        }
+    }
+    assert!(run * 2 > count, "{run} launches of {count} kernels");
+    assert!(kept * 4 > count, "{kept} of {count} kernels needed the checks");
+    assert!(ended * 4 > run, "{ended} of {run} launches came to their end");
+}
