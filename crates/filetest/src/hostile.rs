@@ -6,7 +6,7 @@
 //! ([`cloom_passes::bounds`]) such a launch touches its own memory only.
 
 use crate::case::CaseArg;
-use cloom_ir::{BinOp, CastOp, Flags, Function, Hidden, IntCc, Module, Op, ParamKind, Term, Type};
+use cloom_ir::{BinOp, CastOp, Flags, Function, IntCc, Module, Op, ParamKind, Term, Type};
 
 /// Random numbers: splitmix64.
 pub struct Random(u64);
@@ -126,14 +126,13 @@ pub fn damage_args(args: &mut [CaseArg], random: &mut Random) {
     }
 }
 
-/// The values of the parameters that the bounds checks add to a kernel.
+/// The values of the parameters that the bounds checks add to a kernel: sizes, in the order of the parameters.
 pub fn hidden_args(module: &Module, kernel: &str, args: &[CaseArg]) -> Vec<CaseArg> {
     let meta = module.find(kernel).and_then(|k| module.funcs[k].kernel.as_deref());
     let params = meta.map_or(&[][..], |meta| &meta.params);
     let is_object = |k: &ParamKind| matches!(k, ParamKind::Global | ParamKind::Constant | ParamKind::Local);
     let shown = params.iter().zip(0..args.len() as u32).filter(|(p, _)| is_object(&p.kind));
-    let sizes = shown.map(|(_, n)| Hidden::Size(n)).map(|Hidden::Size(n)| size(args, n as usize));
-    sizes.map(|size| CaseArg::Bytes(size.to_le_bytes().to_vec())).collect()
+    shown.map(|(_, n)| CaseArg::Bytes(size(args, n as usize).to_le_bytes().to_vec())).collect()
 }
 
 fn size(args: &[CaseArg], n: usize) -> u64 {

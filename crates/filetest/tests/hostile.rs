@@ -13,6 +13,7 @@ use cloom_filetest::rungs::{Cpu, Interpreter, Rung, Stage};
 use cloom_ir::Module;
 use cloom_llvm::OptLevel;
 use cloom_passes::PassOptions;
+use std::sync::atomic::AtomicI32;
 
 /// Kernels of the ordinary test.
 const KERNELS: u64 = 80;
@@ -37,8 +38,12 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
 }
 
-/// A hostile module with the arguments of a launch; `None` if the damage left nothing valid.
-fn hostile(ladder: &Ladder, seed: u64) -> Option<(Module, cloom_interp::NdRange, Vec<CaseArg>)> {
+/// The word that kernels poll: they are not asked to end.
+static STOP: AtomicI32 = AtomicI32::new(0);
+
+/// A hostile module, the range and the arguments of a launch, of which so many are those of the source; `None` if the
+/// damage left nothing valid.
+fn hostile(ladder: &Ladder, seed: u64) -> Option<(Module, cloom_interp::NdRange, Vec<CaseArg>, usize)> {
     let generated = generate(seed, Profile::Total);
     let mut module = ladder.module(&generated.source(), generated.options).ok()?;
     let mut random = Random::new(seed);
@@ -51,9 +56,11 @@ fn hostile(ladder: &Ladder, seed: u64) -> Option<(Module, cloom_interp::NdRange,
     if !cloom_ir::verify(&module).is_empty() {
         return None;
     }
+    let shown = args.len();
     let hidden = hidden_args(&module, "k", &args);
     args.extend(hidden);
-    Some((module, range, args))
+    args.push(CaseArg::Bytes((STOP.as_ptr().expose_provenance() as u64).to_le_bytes().to_vec()));
+    Some((module, range, args, shown))
 }
 
 /// Whether a launch comes to its end: on the CPU nothing would end it.
@@ -70,7 +77,7 @@ fn ends(
 #[test]
 fn hostile_kernels_stay_inside_of_their_memory() {
     let ladder = Ladder::new();
-    let passes = PassOptions { bounds_checks: true, ..PassOptions::default() };
+    let passes = PassOptions { bounds_checks: true, polls: true, ..PassOptions::default() };
     let fuel = FUEL;
     let rungs = [
         Interpreter { fuel, ..Interpreter::on(Stage::Passes) },
@@ -82,9 +89,8 @@ fn hostile_kernels_stay_inside_of_their_memory() {
     let cpu = Cpu::new(1, OptLevel::Default);
     let (mut run, mut ended, mut kept) = (0, 0, 0);
     for seed in first..first + count {
-        let Some((module, range, args)) = hostile(&ladder, seed) else { continue };
+        let Some((module, range, args, shown)) = hostile(&ladder, seed) else { continue };
         // Without the checks, many of them leave their memory.
-        let shown = args.len() - hidden_args(&module, "k", &args).len();
         let plain =
             rungs[0].prepare_with(&module, "k", &PassOptions::default()).map(|p| p.run(&range, &args[..shown], false));
         kept += u64::from(matches!(plain, Ok(Err(why)) if !HARMLESS.iter().any(|harmless| why.contains(harmless))));

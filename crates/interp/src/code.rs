@@ -213,6 +213,9 @@ pub enum Code {
     Clock {
         d: Reg,
     },
+    Poll {
+        d: Reg,
+    },
     Query {
         what: Query,
         dim: u8,
@@ -580,6 +583,7 @@ impl Decoder<'_> {
             Op::AtomicLoad { order, scope } => Code::AtomicLoad { atomic: (*order, *scope), ty: result_ty, d, a },
             Op::AtomicStore { order, scope } => Code::AtomicStore { atomic: (*order, *scope), ty: l(1).ty, a, b },
             Op::Clock => Code::Clock { d },
+            Op::Poll => Code::Poll { d },
             Op::Mark(mark) => Code::Mark { mark: *mark, d, a, b },
             Op::Query { what, dim } => Code::Query { what: *what, dim: *dim, d },
             Op::Barrier(memory) => Code::Barrier(*memory),

@@ -130,6 +130,7 @@ impl<O: Observer> Running<'_, '_, O> {
             | Code::Alloca { d, .. }
             | Code::GlobalAddr { d, .. }
             | Code::Clock { d }
+            | Code::Poll { d }
             | Code::Query { d, .. }
             | Code::Mark { mark: Mark::Copy, d, .. }
             | Code::Subgroup { d, .. } => self.set_defined(d, 1),

@@ -359,6 +359,8 @@ impl<O: Observer> Running<'_, '_, O> {
                         self.set(*d, address);
                     }
                     Code::GlobalAddr { global, d } => self.set(*d, self.shared.globals[*global as usize]),
+                    // The interpreter ends kernels by limits of its own.
+                    Code::Poll { d } => self.set(*d, 0),
                     Code::Clock { d } => self.set(*d, self.ticks(*pc - begin)),
                     Code::Query { what, dim, d } => {
                         let ids = ids.ok_or(FaultKind::NotInItem)?;

@@ -301,6 +301,11 @@ impl<'f> Builder<'f> {
         self.value(Op::Clock, smallvec![], Type::I64, Flags::empty())
     }
 
+    /// Whether the launcher asks the kernel to end, by the word at this address.
+    pub fn poll(&mut self, address: Value) -> Value {
+        self.value(Op::Poll, smallvec![address], Type::I1, Flags::empty())
+    }
+
     /// A work-group barrier that orders this memory.
     pub fn barrier(&mut self, memory: BarrierMemory) {
         self.push(Op::Barrier(memory), smallvec![], None, Flags::empty());

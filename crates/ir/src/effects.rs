@@ -121,7 +121,7 @@ impl Op {
             Op::AtomicStore { .. } => OpClass::AtomicStore,
             Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } => OpClass::AtomicUpdate,
             Op::Fence { .. } | Op::Barrier(_) => OpClass::Fence,
-            Op::Clock => OpClass::Clock,
+            Op::Clock | Op::Poll => OpClass::Clock,
             Op::Mark(_) => OpClass::Mark,
             Op::SubgroupBallot | Op::SubgroupShuffle | Op::SubgroupReduce { .. } | Op::SubgroupScan { .. } => {
                 OpClass::Subgroup

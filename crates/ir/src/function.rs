@@ -114,6 +114,8 @@ pub struct KernelMeta {
 pub enum Hidden {
     /// The bytes of the buffer or of the local memory that this parameter points to; 0 for a null pointer.
     Size(u32),
+    /// The address of an `i32` that is 0 until the launcher asks the kernel to end ([`Op::Poll`]).
+    Stop,
 }
 
 /// One parameter of a kernel.
@@ -240,6 +242,28 @@ impl Function {
             Some(Op::Const(bits)) => Some(*bits),
             _ => None,
         }
+    }
+
+    /// Adds a parameter to a kernel that its source does not have. Returns its value.
+    pub fn add_hidden_param(&mut self, hidden: Hidden) -> Value {
+        let entry = self.entry();
+        self.params.push(Type::I64);
+        if let Some(meta) = &mut self.kernel {
+            meta.hidden.push(hidden);
+            meta.params.push(KernelParam {
+                name: String::new(),
+                type_name: "ulong".into(),
+                kind: ParamKind::Value,
+                size: 8,
+                align: 8,
+                is_const: false,
+                is_restrict: false,
+                is_volatile: false,
+                access: 0,
+                pointee_align: 1,
+            });
+        }
+        self.add_block_param(entry, Type::I64)
     }
 
     /// Adds a block at the end of the order.

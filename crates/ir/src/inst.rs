@@ -171,11 +171,12 @@ pub enum Op {
         /// Who must see it.
         scope: Scope,
     },
-    /// Tells the checker of kernels something of the source. Only programs that are built for it have marks; they
-    /// change no result.
+    /// Tells the checker of kernels, for which such programs are built, something of the source. Changes no result.
     Mark(Mark),
     /// The ticks of a clock of the device, as an `i64`, which may wrap. Stays in order with accesses to memory.
     Clock,
+    /// Whether the launcher asks the kernel to end: the `i32` at address `a`, an `i64`, is not 0. Read anew each time.
+    Poll,
     /// An index or a size of the launch: `i64`, for `WorkDim` `i32`. Gone after `spmd`.
     Query {
         /// Which.

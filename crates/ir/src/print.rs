@@ -335,6 +335,7 @@ fn print_kernel(f: &mut impl Write, meta: &KernelMeta) -> fmt::Result {
     for hidden in &meta.hidden {
         match hidden {
             Hidden::Size(n) => writeln!(f, "  hidden size {n}")?,
+            Hidden::Stop => writeln!(f, "  hidden stop")?,
         }
     }
     f.write_char('}')
@@ -425,6 +426,7 @@ fn print_inst(f: &mut impl Write, module: &Module, func: &Function, names: &Name
         Op::Barrier(BarrierMemory::Both) => f.write_str("barrier")?,
         Op::Barrier(memory) => write!(f, "barrier {}", memory.name())?,
         Op::Clock => f.write_str("clock")?,
+        Op::Poll => f.write_str("poll")?,
         Op::Mark(mark @ (Mark::Index(n) | Mark::Begin(n))) => write!(f, "mark {} {n}", mark.name())?,
         Op::Mark(mark) => write!(f, "mark {}", mark.name())?,
         Op::Sample => f.write_str("sample")?,

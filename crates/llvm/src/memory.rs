@@ -174,6 +174,25 @@ impl FunctionCx<'_, '_> {
         self.intrinsic(name, &[], &[])
     }
 
+    /// Whether the word at an address is not 0, read anew.
+    pub fn poll(&self, address: LLVMValueRef) -> LLVMValueRef {
+        let word = self.cx.ty(Type::I32);
+        // SAFETY: the address is an integer of 64 bits; the types and values belong to the live context.
+        unsafe {
+            let p =
+                LLVMBuildIntToPtr(self.builder.0, address, LLVMPointerTypeInContext(self.cx.context, 0), c"".as_ptr());
+            let load = LLVMBuildLoad2(self.builder.0, word, p, c"".as_ptr());
+            LLVMSetVolatile(load, 1);
+            LLVMBuildICmp(
+                self.builder.0,
+                llvm_sys::LLVMIntPredicate::LLVMIntNE,
+                load,
+                self.cx.constant(Type::I32, 0),
+                c"".as_ptr(),
+            )
+        }
+    }
+
     /// A stack slot: an `alloca` in the entry block, wherever the builder is.
     pub fn alloca(&self, size: u64, align: u32) -> LLVMValueRef {
         // SAFETY: `entry` is the first block of this function, and the builder returns to the end of the block it came

@@ -84,6 +84,7 @@ impl FunctionCx<'_, '_> {
                 Op::AtomicStore { order, .. } => self.atomic_store(data, *order),
                 Op::Fence { order, .. } => self.fence(*order),
                 Op::Clock => self.clock(),
+                Op::Poll => self.poll(arg(0)),
                 Op::Query { .. } => return Err(Error::NotLowered(self.func.name.clone(), "a query")),
                 Op::Mark(_) => return Err(Error::NotLowered(self.func.name.clone(), "a mark")),
                 Op::Barrier(_) => return Err(Error::NotLowered(self.func.name.clone(), "a barrier")),

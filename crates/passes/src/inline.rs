@@ -129,6 +129,8 @@ pub fn must_inline(module: &Module, order: &[FuncRef], native_generic: bool, bou
         must[f.index()] = is_asked && has_generic(func);
         // Nor must the object of a pointer.
         must[f.index()] |= bounds_checks && func.params.iter().chain(&func.ret).any(|ty| ty.is_ptr());
+        // Loops of the library end; those of a program are polled in the kernel.
+        must[f.index()] |= bounds_checks && func.linkage != Linkage::Builtin && has_loop(func);
         must[f.index()] |= func.insts_in_layout().any(|(_, data)| match &data.op {
             // A call gets its arguments and nothing else: no ids, no group to wait for, no buffer to print into.
             Op::Query { .. } | Op::Barrier(_) | Op::Printf(_) | Op::DeviceCall(_) => true,

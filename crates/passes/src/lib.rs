@@ -31,6 +31,7 @@ pub mod merge_branches;
 pub mod narrow_loads;
 pub mod near_addresses;
 pub mod pass;
+pub mod polls;
 pub mod promote_arrays;
 pub mod redundant_params;
 pub mod select;
@@ -44,6 +45,7 @@ use std::time::Instant;
 
 pub use manager::{Disabled, PassManager, PassOptions, PassStatistics, Statistics, UnknownPass};
 pub use pass::{ModulePass, Pass, PassId, RunOthers, RunPass};
+pub use polls::POLLS;
 
 /// Inlining works on a module; without it only those calls are inlined that must be.
 pub const INLINE: PassId = PassId::optional("inline", "calls replaced by what they call");
@@ -188,6 +190,7 @@ pub const MODULE_PASSES: &[(PassId, ModulePass)] = &[
     (CONST_ARRAYS, const_arrays::run),
     (ALIGNED_COPY, infer_alignment::aligned_copy),
     (BOUNDS_CHECKS, bounds::run),
+    (POLLS, polls::run),
 ];
 
 /// The pass of this name, for file tests and tools: what people write.
@@ -242,6 +245,10 @@ pub fn run_with(
                 }
                 manager.with_module(module, f, BOUNDS_CHECKS, bounds::run);
                 observe(BOUNDS_CHECKS.name, module);
+                if manager.options().polls {
+                    manager.with_module(module, f, POLLS, polls::run);
+                    observe(POLLS.name, module);
+                }
             }
             for &pass in passes {
                 if pass.id == LOWER_GENERIC.id && manager.options().native_generic {

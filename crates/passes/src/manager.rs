@@ -98,6 +98,8 @@ pub struct PassOptions {
     pub budget: Budget,
     /// Whether accesses are checked: [`bounds`](crate::bounds).
     pub bounds_checks: bool,
+    /// Whether loops end when the launcher asks them to: [`polls`](crate::polls).
+    pub polls: bool,
 }
 
 impl PassOptions {
@@ -108,7 +110,7 @@ impl PassOptions {
 
     /// The same passes, with the settings of GPUs.
     pub fn for_gpu(&self, native_generic: bool) -> PassOptions {
-        PassOptions { native_generic, budget: Budget::GPU, ..self.clone() }
+        PassOptions { native_generic, budget: Budget::GPU, polls: false, ..self.clone() }
     }
 }
 

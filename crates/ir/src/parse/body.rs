@@ -334,6 +334,7 @@ impl Body<'_, '_> {
             "query" => Op::Query { what: self.one_of(Query::from_name, "a query")?, dim: self.p.small()? },
             "prefetch" => Op::Prefetch,
             "clock" => Op::Clock,
+            "poll" => Op::Poll,
             "mark" => Op::Mark(self.mark()?),
             "barrier" => {
                 let memory = self.p.peek_word().and_then(BarrierMemory::from_name);

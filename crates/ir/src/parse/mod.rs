@@ -460,7 +460,8 @@ impl<'t> Parser<'t> {
         meta.partial_groups = self.eat_word("partial_groups");
         meta.is_block = self.eat_word("block");
         while self.eat_word("hidden") {
-            meta.hidden.push(Hidden::Size(self.field("size")?));
+            let stop = self.eat_word("stop");
+            meta.hidden.push(if stop { Hidden::Stop } else { Hidden::Size(self.field("size")?) });
         }
         self.punct(b'}')?;
         Ok(meta)

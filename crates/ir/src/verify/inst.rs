@@ -49,6 +49,7 @@ fn operands(op: &Op) -> Option<usize> {
         | Op::Any
         | Op::All
         | Op::Ballot
+        | Op::Poll
         | Op::SubgroupBallot
         | Op::SubgroupReduce { .. }
         | Op::SubgroupScan { .. }
@@ -160,6 +161,7 @@ impl Check<'_, '_> {
             Op::Fence { .. } | Op::Barrier(_) => {}
             Op::Mark(mark) => self.mark(*mark, &a, r),
             Op::Clock => self.need(r == Type::I64, Rule::Query),
+            Op::Poll => self.need(a[0] == Type::I64 && r == Type::I1, Rule::Query),
             Op::Query { what: Query::WorkDim, dim } => self.need(r == Type::I32 && *dim == 0, Rule::Query),
             Op::Query { what, dim } => {
                 let dims = if what.is_subgroup() || *what == Query::LocalMemorySize { 1 } else { 3 };

@@ -38,7 +38,7 @@ mod strings;
 use crate::inline::bottom_up;
 use crate::pass::PassId;
 use cloom_ir::abi::{BLOCK_ALIGN, image};
-use cloom_ir::{FuncRef, Hidden, KernelParam, Module, ParamKind, Type};
+use cloom_ir::{FuncRef, Hidden, Module, ParamKind};
 use insert::Insertion;
 use roots::{Object, Roots};
 
@@ -72,44 +72,20 @@ struct Parameter {
 /// Adds the sizes of buffers and of local memory as parameters. Returns what each parameter of the kernel points to.
 fn add_sizes(module: &mut Module, kernel: FuncRef) -> Vec<Parameter> {
     let func = &mut module.funcs[kernel];
-    let Some(mut meta) = func.kernel.take() else { return Vec::new() };
-    let entry = func.entry();
-    let mut objects = Vec::new();
-    for n in 0..meta.params.len() {
-        let param = &meta.params[n];
-        let (object, align) = match param.kind {
+    let params: Vec<_> = func.kernel.iter().flat_map(|meta| &meta.params).map(|p| (p.kind, p.size, p.align)).collect();
+    let object = |(n, (kind, size, align)): (u32, (ParamKind, u32, u32))| {
+        let (object, align) = match kind {
             ParamKind::Global | ParamKind::Constant | ParamKind::Local => {
-                func.params.push(Type::I64);
-                let size = func.add_block_param(entry, Type::I64);
-                let is_read_only = param.kind == ParamKind::Constant;
-                meta.hidden.push(Hidden::Size(n as u32));
-                meta.params.push(size_param());
-                (Object::Sized { size, is_read_only }, BLOCK_ALIGN)
+                let size = func.add_hidden_param(Hidden::Size(n));
+                (Object::Sized { size, is_read_only: kind == ParamKind::Constant }, BLOCK_ALIGN)
             }
-            ParamKind::Struct => (Object::constant(u64::from(param.size)), param.align),
+            ParamKind::Struct => (Object::constant(u64::from(size)), align),
             ParamKind::Image => (Object::constant(image::SIZE as u64), image::ALIGN),
             // The library's functions stay inside of the pipe.
             ParamKind::Pipe => (Object::Unlimited, BLOCK_ALIGN),
             ParamKind::Value | ParamKind::Sampler | ParamKind::Queue => (Object::NONE, 1),
         };
-        objects.push(Parameter { object, align: align.max(1).trailing_zeros() as u8 });
-    }
-    func.kernel = Some(meta);
-    objects
-}
-
-/// A hidden parameter for a size in bytes.
-fn size_param() -> KernelParam {
-    KernelParam {
-        name: String::new(),
-        type_name: "ulong".into(),
-        kind: ParamKind::Value,
-        size: 8,
-        align: 8,
-        is_const: false,
-        is_restrict: false,
-        is_volatile: false,
-        access: 0,
-        pointee_align: 1,
-    }
+        Parameter { object, align: align.max(1).trailing_zeros() as u8 }
+    };
+    (0..).zip(params).map(object).collect()
 }

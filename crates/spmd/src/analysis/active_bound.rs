@@ -216,7 +216,7 @@ impl Search<'_, '_> {
             // All work-items store the same value to a slot of the group, and the first vector always runs.
             Op::Store { .. } => !matches!(self.param(data.args[0]), Some(Param::GroupSlot(_))),
             // A fence orders accesses of its own work-item, and one without effects has none to order.
-            Op::Fence { .. } => false,
+            Op::Fence { .. } | Op::Poll => false,
             ref op => op.has_effect() && !op.is_subgroup(),
         }
     }

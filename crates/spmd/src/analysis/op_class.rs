@@ -84,7 +84,7 @@ pub fn class(op: &Op) -> OpClass {
         Op::SubgroupBallot | Op::SubgroupShuffle | Op::SubgroupReduce { .. } | Op::SubgroupScan { .. } => {
             OpClass::Subgroup
         }
-        Op::Alloca { .. } | Op::Prefetch | Op::Fence { .. } | Op::Clock | Op::Mark(_) | Op::Barrier(_) => {
+        Op::Alloca { .. } | Op::Prefetch | Op::Fence { .. } | Op::Clock | Op::Poll | Op::Mark(_) | Op::Barrier(_) => {
             OpClass::Order
         }
     }
