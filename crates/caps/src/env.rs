@@ -180,6 +180,13 @@ pub const SAFE: Var = Var {
     default: "0",
 };
 
+/// `CLOOM_SAFE_SECONDS`
+pub const SAFE_SECONDS: Var = Var {
+    name: "CLOOM_SAFE_SECONDS",
+    meaning: "how long a launch with checked accesses may take on the CPU, in whole seconds",
+    default: "10",
+};
+
 /// Every variable of Cloom's own.
 pub const VARS: &[Var] = &[
     LOG,
@@ -198,6 +205,7 @@ pub const VARS: &[Var] = &[
     CHECK_SUPPRESS,
     CHECK_STATUS,
     SAFE,
+    SAFE_SECONDS,
     CACHE,
     CACHE_DIR,
     CONFINE_INCLUDES,

@@ -336,6 +336,7 @@ mod tests {
             enter_float_env: || Box::new(()),
             checker: None,
             bounds_checks: false,
+            time_limit: std::time::Duration::MAX,
         };
         let engine = rt::Engine::new(rt::Compiler::from_env(), hooks);
         let platform = rt::Platform::new(engine, vec![Arc::new(WithoutSvm(cpu.clone())), cpu]);

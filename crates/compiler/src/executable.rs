@@ -103,10 +103,11 @@ impl Executable {
     }
 
     /// The same program with code of its own, in which accesses outside of their objects do not happen
-    /// ([`cloom_passes::bounds`]). Its kernels have [hidden parameters](cloom_ir::Hidden).
+    /// ([`cloom_passes::bounds`]), and which ends when it is asked to, on CPUs ([`cloom_passes::polls`]). Its kernels
+    /// have [hidden parameters](cloom_ir::Hidden).
     pub fn bounds_checked(&self) -> Arc<Self> {
         let Self { shared, program, target, backend, states, passes, .. } = self;
-        let passes = PassOptions { bounds_checks: true, ..passes.clone() };
+        let passes = PassOptions { bounds_checks: true, polls: true, ..passes.clone() };
         Self::with(shared.clone(), program.clone(), target.clone(), backend.clone(), states.clone(), passes)
     }
 

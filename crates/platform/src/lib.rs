@@ -14,6 +14,7 @@ use cloom_hal_cuda::DirectoryCache;
 use cloom_hal_remote::{Program, remote};
 use cloom_runtime::{Compiler, Config, Engine, Hooks, Platform, Printer};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Which devices, and how. The default is what the environment says.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -62,8 +63,15 @@ pub fn platform(options: &Options, print: Printer) -> (Arc<Platform>, Vec<String
     let _float_env = fpenv::enter(false);
     let compiler = Compiler::from_env();
     let checker = check::from_env(&compiler);
-    let hooks =
-        Hooks { print, enter_float_env: || Box::new(fpenv::enter(false)), checker, bounds_checks: env::SAFE.is_on() };
+    // Ten seconds are what a person waits.
+    let seconds = env::SAFE_SECONDS.get().and_then(|text| text.parse().ok()).filter(|&seconds: &u32| seconds > 0);
+    let hooks = Hooks {
+        print,
+        enter_float_env: || Box::new(fpenv::enter(false)),
+        checker,
+        bounds_checks: env::SAFE.is_on(),
+        time_limit: Duration::from_secs(seconds.unwrap_or(10).into()),
+    };
     let engine = Engine::new(compiler, hooks);
     let Found { devices, warnings } = devices(options);
     (Platform::new(engine, devices), warnings)

@@ -48,8 +48,13 @@ fn platform() -> Arc<Platform> {
         caps: cloom_caps::DeviceCaps::full().clone(),
         gpu: None,
     };
-    let hooks =
-        Hooks { print: Box::new(|_| ()), enter_float_env: || Box::new(()), checker: None, bounds_checks: false };
+    let hooks = Hooks {
+        print: Box::new(|_| ()),
+        enter_float_env: || Box::new(()),
+        checker: None,
+        bounds_checks: false,
+        time_limit: std::time::Duration::MAX,
+    };
     let engine = Engine::new(Compiler::new(cloom_compiler::Config::default()), hooks);
     Platform::new(engine, vec![Arc::new(NoDevice(info.clone())), Arc::new(NoDevice(info))])
 }

@@ -3,6 +3,7 @@
 use crate::memory::residency::AccessMode;
 use crate::objects::blocks::Blocks;
 use crate::objects::space::Space;
+use crate::objects::watchdog::StopWord;
 use crate::{Context, MemObject, Result};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -27,6 +28,8 @@ pub(crate) struct Packed {
     pub migrates: bool,
     /// Whether there is memory among them that the host may use at the same time.
     pub shares: bool,
+    /// The word that asks the kernel to end, if it has polls.
+    pub stop: Option<Arc<StopWord>>,
     /// What the kernel may enqueue, if it enqueues.
     pub blocks: Option<(Arc<Context>, Arc<Blocks>)>,
 }

@@ -4,6 +4,7 @@ use super::children::Family;
 use crate::graph::packed::Packed;
 use crate::graph::pending::outcome;
 use crate::graph::print::{Printed, Printer};
+use crate::status::bail;
 use crate::{Device, KernelCode, Queue, Result};
 use cloom_hal as hal;
 use std::sync::Arc;
@@ -72,7 +73,15 @@ pub(super) fn submit(
         queue,
         timed,
     };
+    let engine = device.engine();
+    let watch = packed.stop.as_ref().map(|word| engine.watchdog.watch(word, engine.hooks.time_limit));
     let result = device.hal().submit(&launch);
+    drop(watch);
+    if packed.stop.as_ref().is_some_and(|word| word.is_set()) {
+        printer.printed.flush(device, kernel);
+        let limit = engine.hooks.time_limit;
+        bail!(OutOfResources, "kernel `{}` did not end within {limit:?}, and was ended", kernel.artifact().name);
+    }
     match result {
         Ok(hal::Completion::Pending(pending)) => Ok((Running::Pending(pending), printer.printed)),
         Ok(hal::Completion::Done) => {

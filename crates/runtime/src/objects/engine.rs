@@ -5,6 +5,7 @@ use crate::checker::LaunchChecker;
 use crate::objects::device::Device;
 use crate::objects::tasks::Tasks;
 use crate::objects::urgent::Urgent;
+use crate::objects::watchdog::Watchdog;
 use cloom_compiler::Compiler;
 use cloom_hal::Expected;
 use std::any::Any;
@@ -44,6 +45,8 @@ pub struct Hooks {
     pub checker: Option<Arc<dyn LaunchChecker>>,
     /// Whether all kernels check their accesses ([`Kernel::bounds_checked`](crate::Kernel::bounds_checked)).
     pub bounds_checks: bool,
+    /// How long launches of such kernels may take.
+    pub time_limit: Duration,
 }
 
 /// State shared by all objects of a platform.
@@ -62,6 +65,7 @@ pub struct Engine {
     pub(crate) urgent: Urgent,
     compiler: Arc<Compiler>,
     pub(crate) hooks: Hooks,
+    pub(crate) watchdog: Watchdog,
     epoch: Instant,
     next_id: AtomicU64,
     active: AtomicBool,
@@ -83,6 +87,7 @@ impl Engine {
             urgent: Urgent::default(),
             compiler,
             hooks,
+            watchdog: Watchdog::default(),
             epoch: Instant::now(),
             next_id: AtomicU64::new(1),
             active: AtomicBool::new(false),

@@ -18,3 +18,4 @@ pub(crate) mod space;
 pub(crate) mod tasks;
 pub(crate) mod urgent;
 pub(crate) mod variables;
+pub(crate) mod watchdog;

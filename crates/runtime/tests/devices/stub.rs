@@ -512,7 +512,13 @@ impl Bench {
         let compiler = Compiler::with_extensions(Config::default(), extensions);
         let engine = Engine::new(
             compiler,
-            Hooks { print, enter_float_env: || Box::new(()), checker: None, bounds_checks: false },
+            Hooks {
+                print,
+                enter_float_env: || Box::new(()),
+                checker: None,
+                bounds_checks: false,
+                time_limit: std::time::Duration::MAX,
+            },
         );
         let stub_hal = StubDevice::new();
         let devices: Vec<Arc<dyn hal::Device>> =

@@ -260,7 +260,13 @@ impl Bench {
         let compiler = Compiler::with_extensions(Config::default(), Extensions { backends, ..Extensions::default() });
         let engine = Engine::new(
             compiler,
-            Hooks { print, enter_float_env: || Box::new(()), checker: None, bounds_checks: false },
+            Hooks {
+                print,
+                enter_float_env: || Box::new(()),
+                checker: None,
+                bounds_checks: false,
+                time_limit: std::time::Duration::MAX,
+            },
         );
         let platform = Platform::new(engine, vec![Arc::new(CpuDevice::new(2, None)), Arc::new(StubGpu::new())]);
         let [cpu, gpu] = [0, 1].map(|i| platform.devices()[i].clone());

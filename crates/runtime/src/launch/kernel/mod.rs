@@ -227,6 +227,21 @@ impl Kernel {
         }
     }
 
+    /// Checks that no argument is shared memory by its address, which the host may use while the kernel runs.
+    pub fn check_no_addresses(&self) -> Result<()> {
+        let mut given = self.args.read();
+        let found = (0..given.len()).find(|&i| matches!(given.get(i), Some(args::Arg::Address(_))));
+        match found.map(|i| &self.meta.params[i].name) {
+            None => Ok(()),
+            Some(name) => bail!(
+                InvalidArgValue,
+                "argument `{name}` of kernel `{}` is shared memory, which the host may use while a kernel with checked \
+                 accesses runs: give it a buffer",
+                self.name
+            ),
+        }
+    }
+
     fn unset(&self, i: usize) -> Error {
         let name = &self.meta.params[i].name;
         Error::new(Status::InvalidKernelArgs, format!("argument `{name}` of kernel `{}` has not been set", self.name))

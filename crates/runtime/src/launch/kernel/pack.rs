@@ -10,6 +10,7 @@ use crate::{MemFlags, Queue, Result};
 use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
 use cloom_ir::abi::BLOCK_ALIGN;
 use cloom_ir::{Hidden, KernelParam, ParamKind};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 impl Kernel {
@@ -108,10 +109,13 @@ impl Kernel {
         queue: &Queue,
         packed: &mut Packed,
     ) -> Result<()> {
-        for (&Hidden::Size(n), at) in artifact.hidden.iter().zip(places) {
-            let size = self.checked_size(n as usize, queue, packed)?;
+        for (hidden, at) in artifact.hidden.iter().zip(places) {
+            let value = match *hidden {
+                Hidden::Size(n) => self.checked_size(n as usize, queue, packed)?,
+                Hidden::Stop => packed.stop.insert(Arc::default()).address(),
+            };
             match packed.block.get_mut(at.offset as usize..).and_then(|b| b.first_chunk_mut()) {
-                Some(place) => *place = size.to_le_bytes(),
+                Some(place) => *place = value.to_le_bytes(),
                 None => bail!(OutOfResources, "an argument lies outside of the argument block"),
             }
         }
