@@ -35,7 +35,8 @@
 //!
 //! Commands of a [`Context`] run in order and asynchronously: [`Kernel::launch`] returns an [`Event`] at once, and
 //! reading a buffer waits for what was launched before. A launch is `unsafe`, as a call of any foreign function is: a
-//! kernel is compiled code that can write wherever its pointers lead. Everything else is checked, and an [`Error`] says
+//! kernel is compiled code that can write wherever its pointers lead. [`Kernel::checked`] is for kernels that nobody
+//! vouches for: its accesses are checked, and its launches are safe. Everything else is checked, and an [`Error`] says
 //! what to do.
 
 #![warn(missing_debug_implementations)]
@@ -64,7 +65,7 @@ pub use device::{Device, DeviceInfo, DeviceKind, SvmSupport};
 pub use error::{BuildError, Diagnostic, Error, Status};
 pub use event::{Event, Times};
 pub use image::{Addressing, Image, ImageFormat, Sampler, SamplerOptions, channel, order};
-pub use kernel::{Kernel, Range};
+pub use kernel::{CheckedKernel, Kernel, Range};
 pub use options::{Options, Printer};
 pub use program::Program;
 pub use queue::{Queue, QueueOptions};
