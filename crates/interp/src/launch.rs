@@ -9,7 +9,7 @@ use crate::observe::{Divergence, Observer};
 use crate::running::Shared;
 use crate::subgroup;
 use cloom_ir::abi::{CpuLaunch, NdRange};
-use cloom_ir::{BarrierMemory, Entity, FuncRef, Function, KernelMeta, ParamKind, Space, abi};
+use cloom_ir::{BarrierMemory, Entity, FuncRef, Function, Global, KernelMeta, ParamKind, Space, abi};
 use std::collections::VecDeque;
 
 /// One argument of a kernel.
@@ -89,12 +89,37 @@ pub struct Machine<'p> {
     options: Options,
 }
 
+/// Puts a global into memory of the host that holds the program's variables, if it has a place there. Gives its
+/// address.
+fn place(global: &Global, variables: Option<(u64, &[u8])>, memory: &mut Memory) -> Result<Option<u64>, FaultKind> {
+    let (Some((base, bytes)), Some(at)) = (variables, global.place) else { return Ok(None) };
+    let Some(bytes) = bytes.get(at as usize..(at + global.size) as usize) else { return Ok(None) };
+    memory.place(base + at, bytes)?;
+    Ok(Some(base + at))
+}
+
 impl<'p> Machine<'p> {
     /// A machine whose program-scope variables hold their initial values.
     pub fn new(program: &'p Program, options: Options) -> Result<Self, FaultKind> {
+        Self::with_variables(program, options, None)
+    }
+
+    /// A machine whose program-scope variables are at an address of the host, with these bytes.
+    pub fn with_variables(
+        program: &'p Program,
+        options: Options,
+        variables: Option<(u64, &[u8])>,
+    ) -> Result<Self, FaultKind> {
         let mut memory = Memory::new(options.memory, options.canary);
         let mut globals = Vec::new();
-        for g in program.module.globals.values() {
+        // First all that has addresses of the host: no other memory must get these.
+        let placed: Vec<Option<u64>> =
+            program.module.globals.values().map(|g| place(g, variables, &mut memory)).collect::<Result<_, _>>()?;
+        for (g, placed) in program.module.globals.values().zip(&placed) {
+            if let Some(address) = placed {
+                globals.push(*address);
+                continue;
+            }
             if g.space == Space::Local {
                 // Each group has memory of its own, which `scalar_group` makes.
                 globals.push(0);
@@ -108,8 +133,9 @@ impl<'p> Machine<'p> {
             globals.push(address);
         }
         // Now each global has its address. Constants are protected after their bytes are written.
-        for (g, &address) in program.module.globals.values().zip(&globals) {
-            for r in &g.relocs {
+        for ((g, &address), placed) in program.module.globals.values().zip(&globals).zip(&placed) {
+            // The bytes of what is placed hold addresses already.
+            for r in g.relocs.iter().filter(|_| placed.is_none()) {
                 let target = globals[r.target.index()].wrapping_add_signed(r.addend);
                 memory.write(address + r.offset, 8)?.copy_from_slice(&target.to_le_bytes());
             }

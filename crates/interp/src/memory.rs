@@ -4,9 +4,13 @@
 //! of a generic pointer, which accesses do not look at. The handle carries a generation, so an address into a freed
 //! segment is invalid even when the slot is used again. An offset that underflows names
 //! another handle, at an offset far beyond that segment's end. Segments count as aligned to any alignment.
+//!
+//! Memory that is older than the machine, and that pointers in memory refer to, keeps the addresses that the host has
+//! for it ([`Memory::place`]). No segment gets a slot whose addresses could be among these.
 
 use crate::fault::FaultKind;
 use cloom_ir::Space;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Default)]
 struct Segment {
@@ -22,9 +26,20 @@ struct Segment {
     read_only: bool,
 }
 
+/// Memory at an address of the host.
+struct Placed {
+    size: u64,
+    /// The slot of its bytes; `None` if its life has ended.
+    slot: Option<u32>,
+}
+
 /// All memory of one machine.
 pub struct Memory {
     segments: Vec<Segment>,
+    /// What lies at addresses of the host.
+    placed: BTreeMap<u64, Placed>,
+    /// The slots that stay empty, as addresses of the host look like theirs.
+    reserved: BTreeSet<u32>,
     free: Vec<u32>,
     used: u64,
     limit: u64,
@@ -35,6 +50,8 @@ const SLOT_BITS: u32 = 20;
 // An address has 20 bits for the slot and 10 for the generation. So an address into a freed segment seems to be valid
 // again after its slot was used 1024 times more.
 const GENERATIONS: u32 = 1 << (Space::TAG_SHIFT - 32 - SLOT_BITS);
+/// So far from an object at an address of the host, an access counts as one of that object.
+const NEAR: u64 = 64 << 10;
 
 fn split(address: u64) -> (u32, u32, u64) {
     let handle = ((address & Space::ADDRESS_MASK) >> 32) as u32;
@@ -45,7 +62,8 @@ impl Memory {
     /// Memory of at most `limit` bytes. Fresh memory holds the canary.
     pub fn new(limit: u64, canary: u8) -> Self {
         // Slot 0 is never given out: it holds null.
-        Self { segments: vec![Segment::default()], free: Vec::new(), used: 0, limit, canary }
+        let segments = vec![Segment::default()];
+        Self { segments, placed: BTreeMap::new(), reserved: BTreeSet::new(), free: Vec::new(), used: 0, limit, canary }
     }
 
     /// A segment with unwritten bytes.
@@ -59,11 +77,16 @@ impl Memory {
         let slot = match self.free.pop() {
             // The slot that was freed last is used first, and its bytes are allocated already.
             Some(slot) => slot,
-            None if self.segments.len() < 1 << SLOT_BITS => {
+            None => {
+                while self.reserved.contains(&(self.segments.len() as u32)) {
+                    self.segments.push(Segment::default());
+                }
+                if self.segments.len() >= 1 << SLOT_BITS {
+                    return Err(FaultKind::Memory);
+                }
                 self.segments.push(Segment::default());
                 (self.segments.len() - 1) as u32
             }
-            None => return Err(FaultKind::Memory),
         };
         self.used += cost;
         let s = &mut self.segments[slot as usize];
@@ -84,6 +107,56 @@ impl Memory {
         Ok(address)
     }
 
+    /// Memory with these bytes at an address of the host, which other groups and the host see. It must come before
+    /// what the slots of such addresses would be given to, and must not overlap with memory that was placed before.
+    pub fn place(&mut self, address: u64, bytes: &[u8]) -> Result<(), FaultKind> {
+        let size = bytes.len() as u64;
+        self.reserve(address, size)?;
+        let slot = split(self.allocate_with(bytes)?).0;
+        self.placed.insert(address, Placed { size, slot: Some(slot) });
+        Ok(())
+    }
+
+    /// Memory was at an address of the host, and its life has ended.
+    pub fn place_ended(&mut self, address: u64, size: u64) -> Result<(), FaultKind> {
+        self.reserve(address, size)?;
+        self.placed.insert(address, Placed { size, slot: None });
+        Ok(())
+    }
+
+    /// Whether an object begins at this address of the host.
+    pub fn is_placed(&self, address: u64) -> bool {
+        self.placed.contains_key(&address)
+    }
+
+    /// Keeps the slots that look like addresses of the host from being used.
+    fn reserve(&mut self, address: u64, size: u64) -> Result<(), FaultKind> {
+        for handle in address >> 32..=address.saturating_add(size) >> 32 {
+            let slot = split(handle << 32).0;
+            // Slot 0 is never used.
+            if slot != 0 && (slot as usize) < self.segments.len() && !self.reserved.contains(&slot) {
+                return Err(FaultKind::Memory);
+            }
+            self.reserved.insert(slot);
+        }
+        Ok(())
+    }
+
+    /// What was placed last before an address, or at it.
+    fn placed_before(&self, address: u64) -> Option<(u64, &Placed)> {
+        self.placed.range(..=address & Space::ADDRESS_MASK).next_back().map(|(&base, placed)| (base, placed))
+    }
+
+    /// The slot of the segment that an address lies in.
+    fn slot_of(&self, address: u64) -> usize {
+        let (slot, generation, _) = split(address);
+        let fits = |s: &Segment| s.live && s.generation == generation;
+        if self.placed.is_empty() || self.segments.get(slot as usize).is_some_and(fits) {
+            return slot as usize;
+        }
+        self.placed_before(address).and_then(|(_, placed)| placed.slot).unwrap_or(slot) as usize
+    }
+
     /// Other groups and the host see a segment, all bytes of which are defined.
     pub fn share(&mut self, address: u64) {
         let s = &mut self.segments[split(address).0 as usize];
@@ -93,7 +166,8 @@ impl Memory {
 
     /// Makes a segment read-only.
     pub fn protect(&mut self, address: u64) {
-        self.segments[split(address).0 as usize].read_only = true;
+        let slot = self.slot_of(address);
+        self.segments[slot].read_only = true;
     }
 
     /// Ends the life of a segment. The address is what `allocate` gave.
@@ -134,24 +208,58 @@ impl Memory {
             Some(s) if s.live && s.generation == generation && offset + size <= s.data.len() as u64 => {
                 Ok((slot as usize, offset as usize))
             }
-            _ => Err(self.no_access(address, size)),
+            _ => self.find_placed(address, size),
         }
+    }
+
+    /// The same for an address of the host.
+    fn find_placed(&self, address: u64, size: u64) -> Result<(usize, usize), FaultKind> {
+        if let Some((base, &Placed { size: whole, slot: Some(slot) })) = self.placed_before(address) {
+            let offset = (address & Space::ADDRESS_MASK) - base;
+            if offset.saturating_add(size) <= whole {
+                return Ok((slot as usize, offset as usize));
+            }
+        }
+        Err(self.no_access(address, size))
     }
 
     /// Why an access at an offset of an object, which leaves it, is none.
     pub fn outside(&self, object: u64, offset: i64, size: u64) -> FaultKind {
-        let (slot, generation, _) = split(object);
-        match self.segments.get(slot as usize) {
-            Some(s) if s.live && s.generation == generation => {
+        let slot = self.slot_of(object);
+        match self.segments.get(slot) {
+            Some(s) if s.live && (self.is_placed(object) || s.generation == split(object).1) => {
                 FaultKind::OutOfBounds { offset, size, object: s.data.len() as u64, base: object }
             }
             _ => self.no_access(object.wrapping_add_signed(offset), size),
         }
     }
 
+    /// Why an access near an object at an address of the host is none; `None` where no such object is near.
+    fn no_placed_access(&self, address: u64, size: u64) -> Option<FaultKind> {
+        let at = address & Space::ADDRESS_MASK;
+        let outside = |base: u64, object: u64| {
+            let offset = at.wrapping_sub(base) as i64;
+            FaultKind::OutOfBounds { offset, size, object, base }
+        };
+        let before = self.placed_before(address);
+        if let Some((base, placed)) = before {
+            let offset = at - base;
+            match placed.slot {
+                None if offset < placed.size => return Some(FaultKind::Ended { address, size }),
+                Some(_) if offset < placed.size.saturating_add(NEAR) => return Some(outside(base, placed.size)),
+                _ => {}
+            }
+        }
+        let (&base, placed) = self.placed.range(at..=at.saturating_add(NEAR)).next()?;
+        placed.slot.map(|_| outside(base, placed.size))
+    }
+
     /// Why an access is none.
     #[cold]
     fn no_access(&self, address: u64, size: u64) -> FaultKind {
+        if let Some(fault) = self.no_placed_access(address, size) {
+            return fault;
+        }
         let object = |address: u64| {
             let (slot, generation, _) = split(address);
             self.segments.get(slot as usize).filter(|s| s.live && s.generation == generation)
@@ -174,7 +282,8 @@ impl Memory {
             return outside(s, (address & Space::ADDRESS_MASK) - offset, offset as i64);
         }
         match self.segments.get(slot as usize) {
-            Some(s) if slot != 0 && (generation != s.generation || !s.live) => FaultKind::Ended { address, size },
+            Some(_) if slot == 0 || self.reserved.contains(&slot) => FaultKind::NoObject { address, size },
+            Some(s) if generation != s.generation || !s.live => FaultKind::Ended { address, size },
             _ => FaultKind::NoObject { address, size },
         }
     }
@@ -217,7 +326,7 @@ impl Memory {
 
     /// Whether other groups or the host see what is stored at an address.
     pub fn is_shared(&self, address: u64) -> bool {
-        self.segments.get(split(address).0 as usize).is_some_and(|s| s.shared)
+        self.segments.get(self.slot_of(address)).is_some_and(|s| s.shared)
     }
 
     /// The undefined bits of each byte, and where they come from.
@@ -290,6 +399,32 @@ mod tests {
             let b = m.allocate(500).unwrap();
             m.free(b);
         }
+    }
+
+    #[test]
+    fn memory_of_the_host_keeps_its_addresses() {
+        const BASE: u64 = 0x0007_fff0;
+        let mut m = Memory::new(1 << 20, 0);
+        // Its addresses look like those of slot 2.
+        let host = 2 << 32 | BASE;
+        m.place(host, &[1, 2, 3, 4]).unwrap();
+        m.place_ended(host + 0x100, 16).unwrap();
+        let others: Vec<u64> = (0..4).map(|_| m.allocate(8).unwrap()).collect();
+        assert!(others.iter().all(|a| a >> 32 != 2), "{others:x?}");
+        m.write(host + 1, 1).unwrap().fill(9);
+        let generic = host | 1 << Space::TAG_SHIFT;
+        assert_eq!(m.read(generic, 4), Ok((&[1u8, 9, 3, 4][..], true)));
+        assert!(m.is_shared(host + 3) && !m.is_shared(others[0]) && m.is_placed(host) && !m.is_placed(host + 1));
+        let outside = |offset: i64, size| FaultKind::OutOfBounds { offset, size, object: 4, base: host };
+        assert_eq!(m.read(host + 2, 4), Err(outside(2, 4)));
+        assert_eq!(m.read(host - 8, 4), Err(outside(-8, 4)));
+        assert_eq!(m.outside(host, 12, 4), outside(12, 4));
+        assert!(matches!(m.read(host + 0x104, 4), Err(FaultKind::Ended { .. })));
+        assert!(matches!(m.read(host + (1 << 20), 4), Err(FaultKind::NoObject { .. })));
+        m.protect(host);
+        assert_eq!(m.write(host, 1), Err(FaultKind::ReadOnly(host)));
+        // A slot that is in use cannot become the host's.
+        assert_eq!(m.place(1 << 32, &[0]), Err(FaultKind::Memory));
     }
 
     #[test]

@@ -24,7 +24,7 @@ use crate::kind::{Kind, Kinds, Severity};
 use crate::races::{Race, RaceDetector};
 use crate::source::Sources;
 use cloom_interp::{
-    Access, AccessKind, Arithmetic, Divergence, Fault, FaultKind, NdRange, Observer, Point, Printed, Use,
+    Access, AccessKind, Arithmetic, Divergence, Fault, FaultKind, Machine, NdRange, Observer, Point, Printed, Use,
 };
 use cloom_ir::{BarrierMemory, FuncRef, KernelMeta, Module, Order, ParamKind, Scope, Space, Span};
 use images::{Image, ImageAccess};
@@ -135,11 +135,23 @@ impl<'a> Checker<'a> {
         self.objects.begin(address, region);
     }
 
-    /// The variables of the program, at these addresses. Those in local memory are told with each group.
-    pub fn add_globals(&mut self, addresses: &[u64]) {
-        for (global, &address) in self.subject.module.globals.values().zip(addresses) {
-            if global.space != Space::Local {
-                self.objects.begin(address, Region::global(global));
+    /// Memory at an address of the host.
+    pub fn add_placed(&mut self, address: u64, region: Region) {
+        self.objects.place(address, region);
+    }
+
+    /// Memory that was at an address of the host, until it was freed.
+    pub fn add_freed(&mut self, address: u64, region: Region) {
+        self.objects.place_ended(address, region);
+    }
+
+    /// The variables of the program. Those in local memory are told with each group.
+    pub fn add_globals(&mut self, machine: &Machine<'_>) {
+        for (global, &address) in self.subject.module.globals.values().zip(&machine.globals) {
+            match global.space {
+                Space::Local => {}
+                _ if machine.memory.is_placed(address) => self.objects.place(address, Region::global(global)),
+                _ => self.objects.begin(address, Region::global(global)),
             }
         }
     }

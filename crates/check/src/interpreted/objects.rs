@@ -3,6 +3,7 @@
 use crate::finding::Object;
 use cloom_ir::{Global, KernelParam, Space, Span};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Objects whose lifetime has ended that are kept, to name what a dangling pointer points to.
@@ -45,16 +46,21 @@ impl Region {
         Region { space: Space::Local, ..Region::buffer(param, 0) }
     }
 
-    /// A buffer that is an argument.
-    pub fn buffer(param: &KernelParam, bytes: u64) -> Region {
+    /// Shared virtual memory, which no parameter names.
+    pub fn shared(name: &str, bytes: u64) -> Region {
         Region {
-            name: Arc::new(param.name.clone()),
+            name: Arc::new(name.to_owned()),
             space: Space::Global,
             bytes,
             element: None,
             is_image: false,
             declared: Span::NONE,
         }
+    }
+
+    /// A buffer that is an argument.
+    pub fn buffer(param: &KernelParam, bytes: u64) -> Region {
+        Region::shared(&param.name, bytes)
     }
 
     /// How a finding names it, without its origin, for an access at `offset` of `access` bytes. Where the type of its
@@ -85,6 +91,18 @@ pub struct Objects {
     /// By the upper half of the address, which names a segment of the interpreter's memory.
     live: FxHashMap<u64, Region>,
     ended: FxHashMap<u64, Region>,
+    /// Those at addresses of the host, by their addresses.
+    placed: BTreeMap<u64, Region>,
+    /// Those of them whose life has ended.
+    placed_ended: BTreeMap<u64, Region>,
+}
+
+/// The object among some that lie at addresses of the host.
+fn placed(objects: &BTreeMap<u64, Region>, address: u64) -> Option<(&Region, i64)> {
+    let address = address & Space::ADDRESS_MASK;
+    let (base, region) = objects.range(..=address).next_back()?;
+    let offset = address - base;
+    (offset < region.bytes.max(1)).then_some((region, offset as i64))
 }
 
 fn segment(address: u64) -> u64 {
@@ -95,6 +113,16 @@ impl Objects {
     /// An object begins.
     pub fn begin(&mut self, address: u64, region: Region) {
         self.live.insert(segment(address), region);
+    }
+
+    /// An object at an address of the host begins.
+    pub fn place(&mut self, address: u64, region: Region) {
+        self.placed.insert(address, region);
+    }
+
+    /// An object was at an address of the host.
+    pub fn place_ended(&mut self, address: u64, region: Region) {
+        self.placed_ended.insert(address, region);
     }
 
     /// An object ends.
@@ -109,12 +137,14 @@ impl Objects {
 
     /// The object at an address, and the offset in it.
     pub fn find(&self, address: u64) -> Option<(&Region, i64)> {
-        self.live.get(&segment(address)).map(|region| (region, i64::from(address as u32)))
+        let live = self.live.get(&segment(address)).map(|region| (region, i64::from(address as u32)));
+        live.or_else(|| placed(&self.placed, address))
     }
 
     /// The object that has been at an address.
     pub fn find_ended(&self, address: u64) -> Option<(&Region, i64)> {
-        self.ended.get(&segment(address)).map(|region| (region, i64::from(address as u32)))
+        let ended = self.ended.get(&segment(address)).map(|region| (region, i64::from(address as u32)));
+        ended.or_else(|| placed(&self.placed_ended, address))
     }
 
     /// Whether an address is in private memory.

@@ -115,6 +115,11 @@ pub fn fault(
             "a pointer must come from an argument, a variable, or arithmetic inside of one object".into(),
             None,
         ),
+        Kind::DanglingPointer if found.is_some_and(|(region, _)| region.space == Space::Global) => (
+            format!("the kernel {verb} {name}, which has been freed"),
+            "the host has freed the memory before the launch ran; it may be another object's by now".into(),
+            Some("free the memory when the launch has ended: after clFinish, or by clEnqueueSVMFree".into()),
+        ),
         Kind::DanglingPointer => (
             format!("the kernel {verb} {name}, whose lifetime has ended"),
             "a variable lives until its function returns, local memory until its group ends; later its memory is \

@@ -57,7 +57,7 @@ pub fn check(job: &Job, sources: &Sources, kinds: &Kinds, seconds: u64) -> Resul
             ready.machine.memory.protect(address);
         }
     }
-    checker.add_globals(&ready.machine.globals);
+    checker.add_globals(&ready.machine);
     let result = ready.machine.run_kernel(launch.func, &launch.range, &ready.args, &mut checker);
     let accesses = checker.accesses();
     let (findings, fault) = checker.finish(result);
