@@ -1,12 +1,14 @@
 //! Checking launches: what a checker is told, and what it is asked for.
 //!
 //! A checker, which the platform is made with ([`Hooks::checker`](crate::Hooks)), runs launches in place of their
-//! devices and reports what is wrong with them. The runtime knows nothing of checks: it says what is launched, gives
-//! the bytes of memory objects, and takes them back.
+//! devices and reports what is wrong with them. The runtime knows nothing of checks: it says what is enqueued and when
+//! that runs, gives the bytes of memory objects, and takes them back. Calls come on the thread that calls the
+//! interface, except for `begins` and `ended`.
 
+use crate::command_type::CommandType;
 use crate::{Error, Result};
 use cloom_compiler::Program;
-use cloom_hal::NdRange;
+use cloom_hal::{Memory, NdRange};
 use cloom_ir::{KernelMeta, abi};
 use std::sync::Arc;
 
@@ -14,14 +16,36 @@ use std::sync::Arc;
 pub trait LaunchChecker: Send + Sync {
     /// Whether it can check a launch. Its device runs it otherwise.
     fn accepts(&self, launch: &CheckedLaunch) -> bool;
-    /// Runs a launch.
-    fn run(&self, launch: &CheckedLaunch, print: &dyn Fn(&[u8]));
+    /// A command is enqueued.
+    fn enqueued(&self, command: EnqueuedCommand);
+    /// A command begins on this thread. A launch runs now.
+    fn begins(&self, command: u64, print: &dyn Fn(&[u8]));
+    /// It has ended.
+    fn ended(&self, command: u64);
     /// A call was refused, or a command failed.
     fn failed(&self, call: &str, error: &Error);
+    /// Shared virtual memory is freed, which was at this address. Called before the memory can become another's.
+    fn freed(&self, address: u64, size: u64);
     /// The process ends, or nothing more will be launched.
     fn end(&self);
     /// Options that programs are built with, in addition to those of the application.
     fn build_options(&self) -> &str;
+}
+
+/// A command that is enqueued.
+pub struct EnqueuedCommand {
+    /// Its number, and that of its event: later commands have greater ones.
+    pub id: u64,
+    /// What it does.
+    pub kind: CommandType,
+    /// What it uses, if it says so.
+    pub uses: Option<Box<Uses>>,
+}
+
+/// What a command uses.
+pub enum Uses {
+    /// What a kernel uses, which the checker accepts.
+    Launch(CheckedLaunch),
 }
 
 /// A launch of a kernel.
@@ -38,6 +62,10 @@ pub struct CheckedLaunch {
     pub range: NdRange,
     /// The values of the parameters.
     pub args: Vec<CheckedArg>,
+    /// The shared virtual memory of the context, which kernels may reach.
+    pub shared: Arc<dyn SharedMemory>,
+    /// The variables of the program, if it has any.
+    pub variables: Option<AddressedMemory>,
     /// The name of the device.
     pub device: String,
 }
@@ -56,6 +84,46 @@ pub enum CheckedArg {
     Image(Box<dyn CheckedMemory>),
     /// Shared memory at this address.
     Address(u64),
+}
+
+/// The shared virtual memory of a context.
+pub trait SharedMemory: Send + Sync {
+    /// The allocations that exist now.
+    fn allocations(&self) -> Vec<AddressedMemory>;
+    /// Whether an address lies in one of them.
+    fn holds(&self, address: u64) -> bool;
+}
+
+/// Memory that kernels reach by its address: shared virtual memory, or the variables of a program.
+#[derive(Clone)]
+pub struct AddressedMemory(Arc<dyn Memory>);
+
+impl AddressedMemory {
+    pub(crate) fn new(memory: Arc<dyn Memory>) -> AddressedMemory {
+        AddressedMemory(memory)
+    }
+
+    /// Its address, for kernels.
+    pub fn address(&self) -> u64 {
+        self.0.device_address()
+    }
+
+    /// Bytes.
+    pub fn size(&self) -> u64 {
+        self.0.size()
+    }
+
+    /// Its bytes.
+    pub fn read(&self) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; self.size() as usize];
+        self.0.read(0, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Replaces bytes from an offset on.
+    pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        Ok(self.0.write(offset, bytes)?)
+    }
 }
 
 /// A memory object that is an argument.

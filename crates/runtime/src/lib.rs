@@ -18,6 +18,7 @@
 
 mod checker;
 mod command_buffer;
+mod command_type;
 mod external;
 mod flags;
 mod graph;
@@ -30,7 +31,9 @@ mod status;
 mod thread_exit;
 mod transfer;
 
-pub use checker::{CheckedArg, CheckedLaunch, CheckedMemory, LaunchChecker};
+pub use checker::{
+    AddressedMemory, CheckedArg, CheckedLaunch, CheckedMemory, EnqueuedCommand, LaunchChecker, SharedMemory, Uses,
+};
 pub use cloom_artifact::ImageKind;
 pub use cloom_caps::DeviceKind;
 pub use cloom_caps::image::{ImageFormat, channel, order};
@@ -39,11 +42,11 @@ pub use cloom_hal::SvmKind;
 pub use command_buffer::{
     CommandBuffer, CommandBufferState, DispatchInput, DispatchUpdate, MutableCommand, Recorded, SetKernel, SyncPoint,
 };
+pub use command_type::CommandType;
 pub use external::ExternalSlot;
 pub use flags::{CommandBufferFlags, MapFlags, MemFlags, MigrationFlags, MutableFields, QueueFlags};
 pub use graph::device_queue::DeviceQueue;
 pub use graph::event::{Event, Profiling};
-pub use graph::execute::CommandType;
 pub use graph::external_semaphore::{Payload, Taken};
 pub use graph::queue::Queue;
 pub use graph::semaphore::Semaphore;

@@ -1,13 +1,14 @@
 //! One launch in the interpreter, under the checker.
 
 use super::memory::Memory;
+use super::shared::Shared;
 use cloom_builtins::printf;
 use cloom_check::interpreted::images::Image;
 use cloom_check::interpreted::objects::Region;
 use cloom_check::{Checker, Finding, Kinds, Sources, Subject};
 use cloom_interp as interp;
+use cloom_ir::FuncRef;
 use cloom_ir::abi::image;
-use cloom_ir::{FuncRef, Module};
 use cloom_runtime::{CheckedArg, CheckedLaunch, Compiler};
 
 /// Instructions of a launch, at most: about a minute.
@@ -33,11 +34,6 @@ impl Linked {
         let code = interp::Program::new(module).map_err(|_| "the program's IR is not valid, a bug of Cloom")?;
         Ok(Linked { code, func })
     }
-
-    /// Its module.
-    pub fn module(&self) -> &Module {
-        &self.code.module
-    }
 }
 
 /// What a launch has shown.
@@ -49,35 +45,40 @@ pub struct Outcome {
     pub unfinished: Option<String>,
 }
 
+/// What launches are checked with.
+pub struct Setting<'a> {
+    pub kinds: &'a Kinds,
+    pub sources: &'a Sources,
+    /// Address and size of shared virtual memory that was freed.
+    pub freed: Vec<(u64, u64)>,
+}
+
 /// Runs a launch.
-pub fn run(
-    launch: &CheckedLaunch,
-    linked: &Linked,
-    kinds: &Kinds,
-    sources: &Sources,
-    print: &dyn Fn(&[u8]),
-) -> Outcome {
-    run_in(launch, linked, kinds, sources, print)
-        .unwrap_or_else(|why| Outcome { unfinished: Some(why), ..Outcome::default() })
+pub fn run(launch: &CheckedLaunch, linked: &Linked, setting: &Setting<'_>, print: &dyn Fn(&[u8])) -> Outcome {
+    run_in(launch, linked, setting, print).unwrap_or_else(|why| Outcome { unfinished: Some(why), ..Outcome::default() })
 }
 
 fn run_in(
     launch: &CheckedLaunch,
     linked: &Linked,
-    kinds: &Kinds,
-    sources: &Sources,
+    setting: &Setting<'_>,
     print: &dyn Fn(&[u8]),
 ) -> Result<Outcome, String> {
     let memory = Memory::read(launch).map_err(|e| e.why.to_string())?;
+    let shared = Shared::read(launch).map_err(|e| e.why.to_string())?;
     let options = interp::Options {
-        memory: memory.bytes().saturating_add(1 << 30).saturating_mul(2),
+        memory: memory.bytes().saturating_add(shared.bytes()).saturating_add(1 << 30).saturating_mul(2),
         fuel: FUEL,
         turn: TURN,
         ..interp::Options::default()
     };
-    let mut machine = interp::Machine::new(&linked.code, options).map_err(|e| e.to_string())?;
-    let subject = Subject { module: &linked.code.module, kernel: linked.func, range: launch.range, sources };
-    let mut checker = Checker::new(subject, kinds.clone());
+    let mut machine =
+        interp::Machine::with_variables(&linked.code, options, shared.variables()).map_err(|e| e.to_string())?;
+    let (module, sources) = (&linked.code.module, setting.sources);
+    let subject = Subject { module, kernel: linked.func, range: launch.range, sources };
+    let mut checker = Checker::new(subject, setting.kinds.clone());
+    // First, because it keeps its addresses.
+    shared.place(&mut machine, &mut checker, launch, &setting.freed).map_err(|e| e.to_string())?;
     let placed = memory.place(&mut machine).map_err(|e| e.to_string())?;
     let mut args = Vec::new();
     for ((arg, param), place) in launch.args.iter().zip(&launch.meta.params).zip(&placed) {
@@ -97,16 +98,17 @@ fn run_in(
                 checker.add_image(address, described(&param.name, &descriptor));
                 interp::Arg::Buffer(address)
             }
+            (CheckedArg::Address(address), _) => interp::Arg::Buffer(*address),
             _ => interp::Arg::Buffer(0),
         });
     }
-    checker.add_globals(&machine.globals);
+    checker.add_globals(&machine);
     let result = machine.run_kernel(linked.func, &launch.range, &args, &mut checker);
     for printed in std::mem::take(&mut checker.printed) {
         let text = |address: u64| machine.memory.text(address).map(<[u8]>::to_vec);
         print(&printf::format(&linked.code.module.strings[printed.format], &printed.args, &text));
     }
-    memory.write(&machine, &placed).map_err(|e| e.why.to_string())?;
+    memory.write(&machine, &placed).and_then(|()| shared.write(&machine, module)).map_err(|e| e.why.to_string())?;
     let accesses = checker.accesses();
     let (findings, fault) = checker.finish(result);
     let unfinished = fault.map(|fault| match fault.kind {

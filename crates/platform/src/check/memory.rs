@@ -115,7 +115,7 @@ impl<'a> Memory<'a> {
 }
 
 /// Where bytes differ: what a launch did not change, another one may change at the same time.
-fn changes(before: &[u8], after: &[u8]) -> Vec<Range<usize>> {
+pub fn changes(before: &[u8], after: &[u8]) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     for (i, _) in before.iter().zip(after).enumerate().filter(|(_, (a, b))| a != b) {
         match ranges.last_mut() {

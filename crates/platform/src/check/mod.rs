@@ -3,22 +3,34 @@
 //! In come launches of the runtime ([`LaunchChecker`]); each runs in the reference interpreter, with copies of its
 //! buffers, under the checker. The findings of all launches are one report, which is written when the program ends.
 //!
+//! * `calls`: findings about calls of the host program.
 //! * `launch`: one launch in the interpreter.
 //! * `memory`: the buffers and images of a launch.
+//! * `shared`: its shared virtual memory, and the variables of its program.
+//! * `stack`: where the host program has called from.
 
+mod calls;
 mod launch;
 mod memory;
+mod shared;
+mod stack;
 
 use cloom_caps::env;
 use cloom_check::report::{self, Format};
 use cloom_check::suppress::{self, Rules};
 use cloom_check::{Finding, Kind, Kinds, Report, Severity, Sources, finding};
-use cloom_ir::{ParamKind, Space};
-use cloom_runtime::{CheckedArg, CheckedLaunch, CompiledProgram, Compiler, Error, LaunchChecker};
-use launch::Linked;
+use cloom_ir::ParamKind;
+use cloom_runtime::{
+    CheckedArg, CheckedLaunch, CompiledProgram, Compiler, EnqueuedCommand, Error, LaunchChecker, Uses,
+};
+use launch::{Linked, Setting};
+use stack::Stack;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Freed allocations that are remembered.
+const MAX_FREED: usize = 256;
 
 /// The checker that the environment asks for.
 pub fn from_env(compiler: &Arc<Compiler>) -> Option<Arc<dyn LaunchChecker>> {
@@ -62,6 +74,15 @@ struct Known {
     linked: Result<Arc<Linked>, String>,
 }
 
+/// A command that has not ended.
+#[derive(Clone)]
+struct Command {
+    /// The call that enqueued it, and where.
+    call: &'static str,
+    stack: Stack,
+    launch: Option<Arc<CheckedLaunch>>,
+}
+
 #[derive(Default)]
 struct State {
     report: Option<Report>,
@@ -72,12 +93,21 @@ struct State {
     /// Kernels that were launched, by the program's address.
     kernels: BTreeMap<(usize, String), Known>,
     launches: u64,
+    /// Commands that have not ended, by their numbers.
+    commands: BTreeMap<u64, Command>,
+    /// Address and size of shared virtual memory that was freed, the oldest first. No two overlap.
+    freed: Vec<(u64, u64)>,
     has_ended: bool,
 }
 
 impl State {
     fn report(&mut self, device: &str) -> &mut Report {
-        self.report.get_or_insert_with(|| Report::new(env!("CARGO_PKG_VERSION"), device))
+        let report = self.report.get_or_insert_with(|| Report::new(env!("CARGO_PKG_VERSION"), device));
+        // What comes before the first launch knows no device.
+        if report.device.is_empty() {
+            device.clone_into(&mut report.device);
+        }
+        report
     }
 
     /// The name of a source in findings. The first one is called as in the build log.
@@ -113,23 +143,52 @@ impl Programs {
     }
 }
 
-/// Why a launch cannot be checked.
-fn obstacle(launch: &CheckedLaunch, linked: &Linked) -> Option<&'static str> {
-    if launch.args.iter().any(|arg| matches!(arg, CheckedArg::Address(_))) {
-        return Some("shared virtual memory is not checked yet");
+impl Programs {
+    /// Runs a launch.
+    fn run(&self, command: &Command, launch: &CheckedLaunch, print: &dyn Fn(&[u8])) {
+        let Ok(linked) = self.linked(launch) else { return };
+        // Not under the lock: launches of several queues run at a time.
+        let (sources, freed) = self.with(|state| (state.sources.clone(), state.freed.clone()));
+        let outcome = launch::run(launch, &linked, &Setting { kinds: &self.kinds, sources: &sources, freed }, print);
+        self.with(|state| {
+            state.launches += 1;
+            let number = state.launches;
+            let enqueued = finding::Enqueued {
+                call: command.call.into(),
+                global: used(launch, launch.range.global),
+                local: used(launch, launch.range.local),
+                offset: used(launch, launch.range.offset),
+                stack: if outcome.findings.is_empty() { Vec::new() } else { calls::lines(&command.stack) },
+            };
+            let report = state.report(&launch.device);
+            report.checked.launches += 1;
+            report.checked.accesses += outcome.accesses;
+            let place = |f: Finding| Finding { first_launch: number, enqueued: Some(enqueued.clone()), ..f };
+            report.add(outcome.findings.into_iter().map(place).collect());
+            if let Some(why) = outcome.unfinished {
+                report.not_checked(&launch.kernel, why);
+            }
+        });
+    }
+}
+
+/// Why a launch cannot be checked, where memory has been freed.
+fn obstacle(launch: &CheckedLaunch, freed: &[(u64, u64)]) -> Option<&'static str> {
+    let is_known = |address: u64| {
+        let was = freed.iter().any(|&(begin, size)| (begin..begin + size).contains(&address));
+        address == 0 || was || launch.shared.holds(address)
+    };
+    if launch.args.iter().any(|arg| matches!(arg, CheckedArg::Address(address) if !is_known(*address))) {
+        return Some("an argument points to memory that is no shared virtual memory of the context");
     }
     let of_kind = |kind: ParamKind| launch.meta.params.iter().any(|p| p.kind == kind);
-    if of_kind(ParamKind::Pipe) || of_kind(ParamKind::Queue) {
-        return Some("pipes and queues of devices are not checked yet");
-    }
-    let is_variable = |g: &cloom_ir::Global| g.space == Space::Global;
-    linked.module().globals.values().any(is_variable).then_some("variables of program scope are not checked yet")
+    (of_kind(ParamKind::Pipe) || of_kind(ParamKind::Queue)).then_some("pipes and queues of devices are not checked yet")
 }
 
 impl LaunchChecker for Programs {
     fn accepts(&self, launch: &CheckedLaunch) -> bool {
         let why = match self.linked(launch) {
-            Ok(linked) => obstacle(launch, &linked).map(str::to_owned),
+            Ok(_) => obstacle(launch, &self.with(|state| state.freed.clone())).map(str::to_owned),
             Err(why) => Some(why),
         };
         let Some(why) = why else { return true };
@@ -137,30 +196,24 @@ impl LaunchChecker for Programs {
         false
     }
 
-    fn run(&self, launch: &CheckedLaunch, print: &dyn Fn(&[u8])) {
-        let Ok(linked) = self.linked(launch) else { return };
-        // Not under the lock: launches of several queues run at a time.
-        let sources = self.with(|state| state.sources.clone());
-        let outcome = launch::run(launch, &linked, &self.kinds, &sources, print);
-        self.with(|state| {
-            state.launches += 1;
-            let number = state.launches;
-            let report = state.report(&launch.device);
-            report.checked.launches += 1;
-            report.checked.accesses += outcome.accesses;
-            let enqueued = finding::Enqueued {
-                call: "clEnqueueNDRangeKernel".into(),
-                global: used(launch, launch.range.global),
-                local: used(launch, launch.range.local),
-                offset: used(launch, launch.range.offset),
-                stack: Vec::new(),
-            };
-            let place = |f: Finding| Finding { first_launch: number, enqueued: Some(enqueued.clone()), ..f };
-            report.add(outcome.findings.into_iter().map(place).collect());
-            if let Some(why) = outcome.unfinished {
-                report.not_checked(&launch.kernel, why);
-            }
+    fn enqueued(&self, command: EnqueuedCommand) {
+        let stack = Stack::capture();
+        let EnqueuedCommand { id, kind, uses } = command;
+        let launch = uses.map(|uses| match *uses {
+            Uses::Launch(launch) => Arc::new(launch),
         });
+        self.with(|state| state.commands.insert(id, Command { call: calls::name(kind), stack, launch }));
+    }
+
+    fn begins(&self, command: u64, print: &dyn Fn(&[u8])) {
+        let Some(command) = self.with(|state| state.commands.get(&command).cloned()) else { return };
+        if let Some(launch) = &command.launch {
+            self.run(&command, launch, print);
+        }
+    }
+
+    fn ended(&self, command: u64) {
+        self.with(|state| state.commands.remove(&command));
     }
 
     fn failed(&self, call: &str, error: &Error) {
@@ -171,9 +224,23 @@ impl LaunchChecker for Programs {
         // Programs ask for what may not be there, and go on.
         let is_question = call.starts_with("clGet") || call.starts_with("clCreateContext");
         let severity = if is_question { Severity::Note } else { Severity::Error };
-        let id = finding::fingerprint(Kind::ApiError, call, "", &message, 0);
-        let finding = Finding { severity, ..Finding::of_call(id, Kind::ApiError, call, message) };
-        self.with(|state| state.report("").add(vec![finding]));
+        // A command that fails does so on a thread of the driver.
+        let stack = call.starts_with("cl").then(Stack::capture);
+        self.with(|state| {
+            let finding = state.finding(Kind::ApiError, call, stack.as_ref(), message);
+            state.report("").add(vec![Finding { severity, ..finding }]);
+        });
+    }
+
+    fn freed(&self, address: u64, size: u64) {
+        self.with(|state| {
+            let overlaps = |&(begin, bytes): &(u64, u64)| begin < address + size && address < begin + bytes;
+            state.freed.retain(|other| !overlaps(other));
+            if state.freed.len() == MAX_FREED {
+                state.freed.remove(0);
+            }
+            state.freed.push((address, size));
+        });
     }
 
     fn build_options(&self) -> &str {

@@ -13,15 +13,15 @@
 mod dispatch;
 
 use crate::graph::event::{Event, Profiling};
-use crate::graph::execute::{CommandType, Job, Progress, attempt, failure};
+use crate::graph::execute::{Job, Progress, attempt, failure};
 use crate::graph::queue::ExecPolicy;
 use crate::host_mem::HostPtr;
 use crate::memory::image_color::Color;
 use crate::status::{bail, ensure};
 use crate::transfer::svm::{svm_copy_job, svm_fill_job};
 use crate::{
-    CommandBufferFlags, Context, Device, Error, ExternalSlot, ImageBox, Kernel, MemObject, MutableFields, Queue,
-    RangeInput, RectPair, Result, Status, thread_exit,
+    CommandBufferFlags, CommandType, Context, Device, Error, ExternalSlot, ImageBox, Kernel, MemObject, MutableFields,
+    Queue, RangeInput, RectPair, Result, Status, thread_exit,
 };
 use cloom_hal::lock::Mutex;
 use dispatch::Dispatch;
@@ -389,7 +389,7 @@ impl CommandBuffer {
         let policy = if here { ExecPolicy::Inline } else { ExecPolicy::Worker };
         let (this, device, id) = (self.clone(), queue.device().clone(), queue.id());
         let work = Box::new(move || this.run(&steps, &device, id).0.map(|()| Progress::Done));
-        queue.enqueue_as(CommandType::CommandBuffer, wait, policy, None, work).map(Some)
+        queue.enqueue_as(CommandType::CommandBuffer, wait, policy, None, None, work).map(Some)
     }
 
     /// Runs the commands on this thread, until one fails. Threads that wait for the queue of this number may assist.

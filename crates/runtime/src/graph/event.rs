@@ -4,13 +4,13 @@
 //! 5.11). The callbacks of one event are called one after the other, in the order of the statuses, on a thread of their
 //! own, so that they may call the interface and block.
 
-use crate::graph::execute::{Command, CommandType, Dependents, final_status, finish, notify_dependents};
+use crate::graph::execute::{Command, Dependents, final_status, finish, notify_dependents};
 use crate::graph::packed::Buffers;
 use crate::graph::stream::{InStream, Needs, StreamLaunch};
 use crate::objects::code::Enqueued;
 use crate::status::{bail, ensure};
 use crate::thread_exit;
-use crate::{Context, Error, ExternalSlot, Queue, QueueFlags, Result, Status};
+use crate::{CommandType, Context, Error, ExternalSlot, Queue, QueueFlags, Result, Status};
 use cloom_hal::Kernel;
 use cloom_hal::lock::{Condvar, Mutex};
 use std::collections::VecDeque;

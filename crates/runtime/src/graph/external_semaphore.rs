@@ -7,9 +7,9 @@
 //! when the watcher has taken the signal. No thread of the runtime is blocked.
 
 use crate::graph::event::COMPLETE;
-use crate::graph::execute::{CommandType, Progress, finish, status};
+use crate::graph::execute::{Progress, finish, status};
 use crate::graph::queue::ExecPolicy;
-use crate::{Event, Queue, Result, Semaphore, Status};
+use crate::{CommandType, Event, Queue, Result, Semaphore, Status};
 use std::sync::Arc;
 
 /// Called when a signal has been taken, or never will be.
@@ -75,7 +75,7 @@ impl Queue {
             }
             Ok(Progress::Done)
         });
-        events.push(self.enqueue_as(CommandType::SemaphoreWait, wait, ExecPolicy::Inline, None, work)?);
+        events.push(self.enqueue_as(CommandType::SemaphoreWait, wait, ExecPolicy::Inline, None, None, work)?);
         Ok(events)
     }
 }

@@ -9,15 +9,16 @@
 //! thread that waits for a queue runs its commands too.
 
 use crate::KernelCode;
+use crate::checker::{EnqueuedCommand, LaunchChecker, Uses};
 use crate::graph::device_queue::DeviceQueue;
 use crate::graph::event::{COMPLETE, Edge, Event};
-use crate::graph::execute::{Command, CommandType, Job, Progress, Work, start, start_here};
+use crate::graph::execute::{Command, Job, Progress, Work, start, start_here};
 use crate::graph::packed::Packed;
 use crate::graph::stream::InStream;
 use crate::objects::space::Space;
 use crate::status::{bail, ensure};
 use crate::thread_exit;
-use crate::{Context, Device, ExternalSlot, QueueFlags, Result};
+use crate::{CommandType, Context, Device, ExternalSlot, QueueFlags, Result};
 use cloom_hal::lock::Mutex;
 use cloom_hal::{self as hal, TUNING};
 use std::collections::{BTreeMap, VecDeque};
@@ -231,8 +232,20 @@ impl Queue {
         blocking: bool,
         work: Work,
     ) -> Result<Arc<Event>> {
+        self.enqueue_using(kind, wait, blocking, None, work)
+    }
+
+    /// [`enqueue`](Self::enqueue) of a command that tells a checker what it uses.
+    pub(crate) fn enqueue_using(
+        self: &Arc<Queue>,
+        kind: CommandType,
+        wait: &[Arc<Event>],
+        blocking: bool,
+        uses: Option<Box<Uses>>,
+        work: Work,
+    ) -> Result<Arc<Event>> {
         let policy = if blocking { ExecPolicy::Blocking } else { ExecPolicy::Worker };
-        self.enqueue_as(kind, wait, policy, None, work)
+        self.enqueue_as(kind, wait, policy, None, uses, work)
     }
 
     /// [`enqueue`](Self::enqueue) of work that ends when it returns.
@@ -253,6 +266,7 @@ impl Queue {
         wait: &[Arc<Event>],
         policy: ExecPolicy,
         measured: Option<(Arc<KernelCode>, u64)>,
+        uses: Option<Box<Uses>>,
         work: Work,
     ) -> Result<Arc<Event>> {
         self.check_wait_list(wait)?;
@@ -267,6 +281,10 @@ impl Queue {
                 ExecPolicy::Worker | ExecPolicy::Inline | ExecPolicy::Blocking => InStream::No,
             };
             event = Event::of_command(&self.context, Some(self), kind, in_stream);
+            let work = match self.context.engine().checker() {
+                Some(checker) => self.watched(checker, EnqueuedCommand { id: event.id, kind, uses }, work),
+                None => work,
+            };
             // In order, a command waits for the one before it alone: that one waits for its own predecessor.
             let last = if self.in_order() { state.last.replace(event.clone()) } else { None };
             let before = last.as_ref().filter(|last| event.streams() && last.streams());
@@ -325,6 +343,22 @@ impl Queue {
         Ok(event)
     }
 
+    /// The work of a command of which a checker hears.
+    #[cold]
+    fn watched(&self, checker: &Arc<dyn LaunchChecker>, command: EnqueuedCommand, work: Work) -> Work {
+        let (checker, engine, id) = (checker.clone(), self.context.engine().clone(), command.id);
+        checker.enqueued(command);
+        Box::new(move || {
+            {
+                let _float_env = (engine.hooks.enter_float_env)();
+                checker.begins(id, &engine.hooks.print);
+            }
+            let outcome = work();
+            checker.ended(id);
+            outcome
+        })
+    }
+
     /// Runs a short command at once on this thread, if no outstanding command would delay it for long. It has no event
     /// and allocates nothing, which are most of a small command's cost. The queue is locked until it is done, so no
     /// other command is enqueued meanwhile.
@@ -380,12 +414,12 @@ impl Queue {
 
     /// A marker: done when its wait list, or everything before, is done.
     pub fn marker(self: &Arc<Queue>, wait: &[Arc<Event>]) -> Result<Arc<Event>> {
-        self.enqueue_as(CommandType::Marker, wait, ExecPolicy::Inline, None, Box::new(|| Ok(Progress::Done)))
+        self.enqueue_as(CommandType::Marker, wait, ExecPolicy::Inline, None, None, Box::new(|| Ok(Progress::Done)))
     }
 
     /// A barrier: like a marker, and later commands wait for it.
     pub fn barrier(self: &Arc<Queue>, wait: &[Arc<Event>]) -> Result<Arc<Event>> {
-        self.enqueue_as(CommandType::Barrier, wait, ExecPolicy::Inline, None, Box::new(|| Ok(Progress::Done)))
+        self.enqueue_as(CommandType::Barrier, wait, ExecPolicy::Inline, None, None, Box::new(|| Ok(Progress::Done)))
     }
 
     /// Waits until every command enqueued before is done.

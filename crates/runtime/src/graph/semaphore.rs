@@ -10,11 +10,11 @@
 //! A semaphore with a payload outside has no pairs: `external_semaphore.rs`.
 
 use crate::graph::event::Edge;
-use crate::graph::execute::{Command, CommandType, Progress, start};
+use crate::graph::execute::{Command, Progress, start};
 use crate::graph::external_semaphore::{self, Payload};
 use crate::graph::queue::ExecPolicy;
 use crate::status::{bail, ensure};
-use crate::{Context, Device, Event, ExternalSlot, Queue, Result};
+use crate::{CommandType, Context, Device, Event, ExternalSlot, Queue, Result};
 use cloom_hal::lock::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -231,7 +231,7 @@ impl Queue {
             signalled.iter().for_each(|gate| gate.is_signalled.store(true, Ordering::Release));
             Ok(Progress::Done)
         });
-        let event = self.enqueue_as(CommandType::SemaphoreSignal, wait, ExecPolicy::Inline, None, work)?;
+        let event = self.enqueue_as(CommandType::SemaphoreSignal, wait, ExecPolicy::Inline, None, None, work)?;
         // Only now, because the signal's event does not exist before it is enqueued.
         gates.iter().for_each(|gate| gate.follow(&event));
         Ok(event)
@@ -255,6 +255,6 @@ impl Queue {
             waits.end(true);
             Ok(Progress::Done)
         });
-        self.enqueue_as(CommandType::SemaphoreWait, &all, ExecPolicy::Inline, None, work)
+        self.enqueue_as(CommandType::SemaphoreWait, &all, ExecPolicy::Inline, None, None, work)
     }
 }

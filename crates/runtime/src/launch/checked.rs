@@ -1,14 +1,14 @@
 //! Launches for the checker, if the platform has one ([`crate::checker`]).
 
 use super::range::{GroupRules, RangeInput, settle};
-use crate::checker::{CheckedLaunch, CheckedMemory};
-use crate::graph::execute::{CommandType, Progress};
+use crate::checker::{AddressedMemory, CheckedLaunch, CheckedMemory, Uses};
+use crate::graph::execute::Progress;
 use crate::host_mem::HostPtr;
 use crate::memory::residency::AccessMode;
 use crate::objects::program::ProgramOrigin;
 use crate::objects::space::Space;
 use crate::status::bail;
-use crate::{Event, Kernel, MemObject, Queue, Result};
+use crate::{CommandType, Event, Kernel, MemObject, Queue, Result};
 use cloom_ir::abi;
 use std::sync::Arc;
 
@@ -70,13 +70,9 @@ impl Queue {
         if !checker.accepts(&launch) {
             return None;
         }
-        let engine = self.context().engine().clone();
-        let work = Box::new(move || {
-            let _float_env = (engine.hooks.enter_float_env)();
-            checker.run(&launch, &engine.hooks.print);
-            Ok(Progress::Done)
-        });
-        Some(self.enqueue(kind, wait, false, work))
+        // The checker runs it when the command begins.
+        let work = Box::new(|| Ok(Progress::Done));
+        Some(self.enqueue_using(kind, wait, false, Some(Box::new(Uses::Launch(launch))), work))
     }
 
     /// The launch; `None` for an empty range.
@@ -95,6 +91,7 @@ impl Queue {
             _ => None,
         };
         let args = kernel.checked_args(self.space())?;
+        let variables = kernel.code_for_launch(self.device())?.variables().cloned();
         Ok(Some(CheckedLaunch {
             program: unit,
             source,
@@ -102,6 +99,8 @@ impl Queue {
             meta: kernel.meta().clone(),
             range,
             args,
+            shared: self.context().clone(),
+            variables: variables.map(AddressedMemory::new),
             device: self.device().info().name.clone(),
         }))
     }

@@ -1,10 +1,10 @@
 //! Native kernels: functions of the application as commands.
 
-use crate::graph::execute::{CommandType, Progress};
+use crate::graph::execute::Progress;
 use crate::memory::residency::AccessMode;
 use crate::objects::space::Space;
 use crate::status::ensure;
-use crate::{Event, MemObject, Queue, Result};
+use crate::{CommandType, Event, MemObject, Queue, Result};
 use std::sync::Arc;
 
 /// The function; its argument has the host address of each buffer.

@@ -7,12 +7,12 @@ use super::placement::{LaunchTraits, Placement, may_run_inline};
 use super::range::{GroupRules, RangeInput, settle};
 use super::submit::{Running, append, run_here, submit};
 use crate::graph::event::Profiling;
-use crate::graph::execute::{CommandType, Progress, attempt, failure};
+use crate::graph::execute::{Progress, attempt, failure};
 use crate::graph::packed::Packed;
 use crate::graph::pending::PendingLaunch;
 use crate::status::{bail, ensure};
 use crate::thread_exit;
-use crate::{Event, Kernel, KernelCode, Queue, QueueFlags, Result};
+use crate::{CommandType, Event, Kernel, KernelCode, Queue, QueueFlags, Result};
 use cloom_hal as hal;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -155,7 +155,7 @@ impl Queue {
                 }
             })
         });
-        let event = self.enqueue_as(kind, wait, placement.policy(), measured, work)?;
+        let event = self.enqueue_as(kind, wait, placement.policy(), measured, None, work)?;
         if is_baseline {
             // A weak reference: the code must not keep the event, and its command, alive.
             code.note_begun(Arc::<Event>::downgrade(&event));

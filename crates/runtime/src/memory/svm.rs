@@ -5,6 +5,7 @@
 //! context of several devices, one with memory of its own allocates, if it can: what it shares with the host, the
 //! devices in the host's memory see too.
 
+use crate::checker::{AddressedMemory, SharedMemory};
 use crate::status::{bail, ensure};
 use crate::{Context, MemFlags, Result};
 use cloom_hal::SvmKind;
@@ -41,11 +42,24 @@ impl Context {
     // OpenCL 3.0 API, 5.6: Shared Virtual Memory.
     /// Frees an allocation; other addresses are ignored.
     pub fn svm_free(&self, address: usize) {
-        self.svm().remove(address);
+        let Some(memory) = self.svm().remove(address) else { return };
+        if let Some(checker) = self.engine().checker() {
+            checker.freed(address as u64, memory.size());
+        }
     }
 
     /// Bytes from an address to the end of its allocation; `None` if it is in none.
     pub fn svm_room(&self, address: usize) -> Option<u64> {
         self.svm().room(address)
+    }
+}
+
+impl SharedMemory for Context {
+    fn allocations(&self) -> Vec<AddressedMemory> {
+        self.svm().all().into_iter().map(AddressedMemory::new).collect()
+    }
+
+    fn holds(&self, address: u64) -> bool {
+        self.svm_room(address as usize).is_some()
     }
 }

@@ -58,11 +58,14 @@ impl Allocations {
         Some((begin, usm.clone()))
     }
 
-    /// Gives up the allocation that begins at an address, if there is one.
-    pub fn remove(&self, address: usize) {
-        // Two statements: the memory is freed without the lock.
-        let freed = self.0.lock().remove(&address);
-        drop(freed);
+    /// Gives up the allocation that begins at an address, if there is one: its memory is freed with the result.
+    pub fn remove(&self, address: usize) -> Option<Arc<dyn Memory>> {
+        self.0.lock().remove(&address).map(|(memory, _)| memory)
+    }
+
+    /// The memory of all allocations.
+    pub fn all(&self) -> Vec<Arc<dyn Memory>> {
+        self.0.lock().values().map(|(memory, _)| memory.clone()).collect()
     }
 
     /// Bytes from an address to the end of its allocation; `None` if it is in none.

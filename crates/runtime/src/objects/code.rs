@@ -111,6 +111,11 @@ impl KernelCode {
         self.blocks.as_ref()
     }
 
+    /// The memory of the program's variables, if it has any.
+    pub(crate) fn variables(&self) -> Option<&Arc<dyn hal::Memory>> {
+        self.variables.as_ref()
+    }
+
     pub(crate) fn cost(&self) -> &Cost {
         &self.cost
     }

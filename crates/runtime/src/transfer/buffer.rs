@@ -4,14 +4,14 @@
 //! Bytes for the host are read from any valid copy, without making another one. A box counts as the range from its
 //! first to its last byte.
 
-use crate::graph::execute::{CommandType, Job, Progress};
+use crate::graph::execute::{Job, Progress};
 use crate::host_mem::HostPtr;
 use crate::memory::region::RectPair;
 use crate::memory::residency::AccessMode;
 use crate::objects::space::Space;
 use crate::status::{bail, ensure};
 use crate::transfer::rect::{Direction, HostRect, copy_rect_job};
-use crate::{Event, MemFlags, MemObject, MigrationFlags, Queue, Result};
+use crate::{CommandType, Event, MemFlags, MemObject, MigrationFlags, Queue, Result};
 use std::sync::Arc;
 
 /// A pointer that must be there.

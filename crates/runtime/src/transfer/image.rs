@@ -2,14 +2,14 @@
 //!
 //! A box of elements is a set of rows of bytes ([`Image::rect`](crate::Image)); each command moves these.
 
-use crate::graph::execute::{CommandType, Job};
+use crate::graph::execute::Job;
 use crate::host_mem::HostPtr;
 use crate::memory::image_color::{Color, element};
 use crate::memory::mapping::MapTarget;
 use crate::status::ensure;
 use crate::transfer::buffer::need;
 use crate::transfer::rect::{Direction, HostRect, copy_rect_job, fill_rect};
-use crate::{Event, MemFlags, MemObject, Queue, Result};
+use crate::{CommandType, Event, MemFlags, MemObject, Queue, Result};
 use cloom_hal::Rect;
 use std::sync::Arc;
 

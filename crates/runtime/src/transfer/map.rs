@@ -10,12 +10,12 @@
 //! list fails, has no effect: if it maps, there is no mapping; if it unmaps, the mapping stays. What became of the map
 //! command is known when the one that unmaps runs, not yet when it is enqueued.
 
-use crate::graph::execute::{CommandType, Progress};
+use crate::graph::execute::Progress;
 use crate::memory::mapping::{MapTarget, Mapping, UnrunMap, UnrunUnmap, remove};
 use crate::memory::residency::AccessMode;
 use crate::objects::space::Space;
 use crate::status::{bail, ensure};
-use crate::{Event, MapFlags, MemObject, Queue, Result};
+use crate::{CommandType, Event, MapFlags, MemObject, Queue, Result};
 use std::sync::{Arc, OnceLock};
 
 impl Queue {

@@ -5,11 +5,11 @@
 //! for the device ([`Memory::read_rect`] and its like). The host's side of such a call has no gaps; where the
 //! application's has, rows pass through a block between.
 
-use crate::graph::execute::{CommandType, Job, Progress};
+use crate::graph::execute::{Job, Progress};
 use crate::host_mem::HostPtr;
 use crate::memory::residency::AccessMode;
 use crate::objects::space::Space;
-use crate::{Event, MemObject, Queue, Result};
+use crate::{CommandType, Event, MemObject, Queue, Result};
 use cloom_hal::{Memory, Rect};
 use std::sync::Arc;
 

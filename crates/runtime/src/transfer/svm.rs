@@ -1,11 +1,11 @@
 //! Commands on shared virtual memory: they use the application's addresses, so that migrating and mapping move nothing.
 //! `memory::svm` allocates it.
 
-use crate::graph::execute::{CommandType, Job, Progress};
+use crate::graph::execute::{Job, Progress};
 use crate::host_mem::HostPtr;
 use crate::status::ensure;
 use crate::transfer::buffer::{check_pattern, need};
-use crate::{Event, MapFlags, Queue, Result};
+use crate::{CommandType, Event, MapFlags, Queue, Result};
 use std::sync::Arc;
 
 /// What `clEnqueueSVMFree` calls to free, if the application wants to do that itself.

@@ -1,10 +1,10 @@
 //! Commands on unified shared memory, and freeing it when commands may still use it. `memory::usm` allocates it.
 
-use crate::graph::execute::{CommandType, Progress};
+use crate::graph::execute::Progress;
 use crate::host_mem::HostPtr;
 use crate::status::ensure;
 use crate::transfer::svm::{svm_copy_job, svm_fill_job};
-use crate::{Context, Event, MigrationFlags, Queue, Result};
+use crate::{CommandType, Context, Event, MigrationFlags, Queue, Result};
 use std::sync::Arc;
 
 impl Context {

@@ -7,7 +7,7 @@ use crate::launch::checked::ArgMemory;
 use crate::objects::space::Space;
 use crate::{MemFlags, MemObject, Result};
 use cloom_ir::ParamKind;
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 
 impl Kernel {
     /// The current arguments, for a device in this memory space.
@@ -15,22 +15,27 @@ impl Kernel {
         let mut reader = self.args.read();
         let mut args = Vec::with_capacity(reader.len());
         for (i, param) in self.meta.params.iter().enumerate() {
-            let memory = |object: &Weak<MemObject>| -> Result<Box<dyn CheckedMemory>> {
-                let object = object.upgrade().ok_or_else(|| self.released(i))?;
-                let constant = param.kind == ParamKind::Constant;
-                let is_read_only = constant || object.flags().contains(MemFlags::READ_ONLY);
-                Ok(Box::new(ArgMemory { object, space, is_read_only }))
-            };
+            let object = |object: &Weak<MemObject>| object.upgrade().ok_or_else(|| self.released(i));
             args.push(match reader.get(i) {
                 Some(Arg::Bytes(bytes)) => CheckedArg::Bytes(bytes.to_vec()),
                 Some(Arg::Local(size)) => CheckedArg::Local(size),
                 Some(Arg::Address(address)) => CheckedArg::Address(address),
                 Some(Arg::Buffer(None)) => CheckedArg::Null,
-                Some(Arg::Buffer(Some(object))) if param.kind == ParamKind::Image => CheckedArg::Image(memory(object)?),
-                Some(Arg::Buffer(Some(object))) => CheckedArg::Buffer(memory(object)?),
+                Some(Arg::Buffer(Some(buffer))) => memory(object(buffer)?, param.kind, space),
                 None => return Err(self.unset(i)),
             });
         }
         Ok(args)
     }
+}
+
+/// A memory object as an argument of this kind.
+fn memory(object: Arc<MemObject>, kind: ParamKind, space: Space) -> CheckedArg {
+    // Its bytes are those of the shared memory, which kernels may reach by other pointers, too.
+    if let Some(address) = object.host_ptr().filter(|_| object.is_shared() && kind != ParamKind::Image) {
+        return CheckedArg::Address(address as u64);
+    }
+    let is_read_only = kind == ParamKind::Constant || object.flags().contains(MemFlags::READ_ONLY);
+    let memory: Box<dyn CheckedMemory> = Box::new(ArgMemory { object, space, is_read_only });
+    if kind == ParamKind::Image { CheckedArg::Image(memory) } else { CheckedArg::Buffer(memory) }
 }

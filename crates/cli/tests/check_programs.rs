@@ -1,0 +1,164 @@
+//! `cloom check -- PROGRAM` on host programs with one bug each, on correct programs that look like them, and on the
+//! examples of the pages about the interface.
+//!
+//! `//~ KIND` stands on each line of the host program that a finding of this kind must name; of a finding in a kernel,
+//! that is the call that enqueued the launch. `//~ KIND(note)` and `//~ KIND(warning)` are findings that are no errors.
+//! A program without such a mark must have no finding. `setup.h` has what the programs share.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Line of the host program and kind.
+type Marks = BTreeSet<(u64, String)>;
+
+/// A program to be checked.
+struct Case {
+    /// What it is called in failures.
+    name: String,
+    /// What is compiled.
+    main: PathBuf,
+    /// The file with the marks: the program, or an example that it includes.
+    marked: PathBuf,
+}
+
+fn programs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../check/tests/programs").canonicalize().unwrap()
+}
+
+fn marks(text: &str) -> Marks {
+    let marks = text.lines().zip(1..).filter_map(|(line, n)| Some((n, line.split_once("//~ ")?.1)));
+    marks.flat_map(|(n, kinds)| kinds.split_whitespace().map(move |kind| (n, kind.to_owned()))).collect()
+}
+
+/// The line of a frame such as `main app.c:88`, if it is in this file.
+fn line_in(frame: &serde_json::Value, file: &str) -> Option<u64> {
+    let (path, line) = frame.as_str()?.rsplit_once(' ')?.1.rsplit_once(':')?;
+    if path.rsplit('/').next() == Some(file) { line.parse().ok() } else { None }
+}
+
+/// The lines of the marked file that a finding names. A race has two parties.
+fn lines(finding: &serde_json::Value, file: &str) -> Vec<u64> {
+    let of_host =
+        |event: &&serde_json::Value| event["file"].as_str().is_some_and(|f| f.rsplit('/').next() == Some(file));
+    let events = finding["events"].as_array().into_iter().flatten().filter(of_host);
+    let count = if finding["kind"] == "race-launches" { 2 } else { 1 };
+    let lines: Vec<u64> = events.take(count).filter_map(|event| event["line"].as_u64()).collect();
+    if !lines.is_empty() {
+        return lines;
+    }
+    let stack = finding["enqueued"]["stack"].as_array().into_iter().flatten();
+    stack.filter_map(|frame| line_in(frame, file)).take(1).collect()
+}
+
+/// Compiles and checks a program; gives what was found.
+fn found(case: &Case, folder: &Path, number: usize) -> Result<Marks, String> {
+    let program = folder.join(format!("program{number}"));
+    let mut cc = Command::new("cc");
+    cc.args(["-g", "-Wall", "-Werror", "-Wno-unused-function", "-Wno-deprecated-declarations", "-I"]).arg(programs());
+    cc.arg("-I").arg(case.marked.parent().unwrap()).arg("-o").arg(&program).arg(&case.main).arg("-lOpenCL");
+    let built = cc.output().map_err(|e| e.to_string())?;
+    if !built.status.success() {
+        return Err(String::from_utf8_lossy(&built.stderr).into_owned());
+    }
+    let report = folder.join(format!("report{number}"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cloom"));
+    command.args(["check", "--json", "--output"]).arg(&report).arg("--").arg(&program);
+    let output = command.current_dir(folder).output().map_err(|e| e.to_string())?;
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let text = std::fs::read_to_string(&report).map_err(|e| format!("{e}: {errors}"))?;
+    let report: serde_json::Value = serde_json::from_str(&text).map_err(|e| format!("{e}: {errors}"))?;
+    let findings = report["findings"].as_array().ok_or("the report has no findings")?;
+    let file = case.marked.file_name().unwrap().to_string_lossy();
+    let mut marks = Marks::new();
+    for finding in findings {
+        let kind = finding["kind"].as_str().unwrap_or_default();
+        let kind = match finding["severity"].as_str() {
+            Some("error") => kind.to_owned(),
+            severity => format!("{kind}({})", severity.unwrap_or_default()),
+        };
+        let lines = lines(finding, &file);
+        if lines.is_empty() {
+            return Err(format!("a finding without a line of {file}: {finding:#}"));
+        }
+        marks.extend(lines.into_iter().map(|line| (line, kind.clone())));
+    }
+    let expected = i32::from(findings.iter().any(|f| f["severity"] != "note"));
+    if output.status.code() != Some(expected) || report["not_checked"].as_array().is_none_or(|list| !list.is_empty()) {
+        return Err(format!("status {}: {errors} {}", output.status, report["not_checked"]));
+    }
+    Ok(marks)
+}
+
+/// Checks all of these, on two threads, and fails with all that is not as the marks say.
+fn check(cases: &[Case]) {
+    let folder = tempfile::tempdir().unwrap();
+    let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(case) = cases.get(number) else { break };
+                    let expected = marks(&std::fs::read_to_string(&case.marked).unwrap());
+                    let failure = match found(case, folder.path(), number) {
+                        Ok(found) if found == expected => continue,
+                        Ok(found) => format!(
+                            "not found {:?}, found too {:?}",
+                            expected.difference(&found).collect::<Vec<_>>(),
+                            found.difference(&expected).collect::<Vec<_>>()
+                        ),
+                        Err(why) => why,
+                    };
+                    failures.lock().unwrap().push(format!("{}: {failure}", case.name));
+                }
+            });
+        }
+    });
+    let mut failures = failures.into_inner().unwrap();
+    failures.sort();
+    assert!(failures.is_empty(), "{} of {} programs:\n{}", failures.len(), cases.len(), failures.join("\n"));
+}
+
+/// The files of a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn bugs_of_host_programs_are_found_at_their_lines_and_look_alikes_are_not() {
+    let wanted = std::env::var("CLOOM_TEST_PROGRAMS_OF").unwrap_or_default();
+    let kinds = files(&programs()).into_iter().filter(|path| path.is_dir() && !path.ends_with("pages"));
+    let paths = kinds.flat_map(|kind| files(&kind)).filter(|path| path.to_string_lossy().contains(&wanted));
+    let case = |path: PathBuf| Case { name: path.display().to_string(), main: path.clone(), marked: path };
+    check(&paths.map(case).collect::<Vec<_>>());
+}
+
+/// The examples of a page are functions: the program of the kind in `pages` calls them.
+#[test]
+fn the_examples_of_the_pages_show_their_kind_and_the_fixes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut cases = Vec::new();
+    for page in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../check/pages")) {
+        let kind = page.file_stem().unwrap().to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(&page).unwrap();
+        let blocks = text.split("```c\n").skip(1).map(|block| block.split("```").next().unwrap());
+        for (n, code) in blocks.filter(|code| code.starts_with("// host")).enumerate() {
+            let marked = folder.path().join(format!("{kind}-{n}/example.h"));
+            std::fs::create_dir(marked.parent().unwrap()).unwrap();
+            std::fs::write(&marked, code).unwrap();
+            assert_eq!(marks(code).is_empty(), n > 0, "{kind}: the first example is wrong, the others are right");
+            cases.push(Case {
+                name: format!("{kind}, example {n}"),
+                main: programs().join(format!("pages/{kind}.c")),
+                marked,
+            });
+        }
+    }
+    assert!(!cases.is_empty());
+    check(&cases);
+}
