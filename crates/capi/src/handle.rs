@@ -20,8 +20,8 @@
 use crate::dispatch;
 use cloom_hal::lock::Mutex;
 use cloom_runtime::{
-    CommandBuffer, Context, Device, Error, Event, ExternalSlot, Kernel, MemObject, MutableCommand, Platform, Program,
-    Queue, Result, Sampler, Semaphore, Status,
+    CommandBuffer, Context, Device, Error, Event, ExternalSlot, Kernel, LaunchChecker, MemObject, MutableCommand,
+    NewObject, Platform, Program, Queue, Result, Sampler, Semaphore, Status,
 };
 use std::any::Any;
 use std::collections::VecDeque;
@@ -72,8 +72,10 @@ impl<T> Handle<T> {
 pub trait Object: Any + Send + Sync + Sized {
     /// The status for an invalid handle of this type.
     const INVALID: Status;
-    /// Its name in messages.
+    /// Its name in messages,
     const NAME: &'static str;
+    /// and with an article.
+    const NOUN: &'static str;
     /// The external slot that keeps the object's handle.
     fn external(&self) -> &ExternalSlot;
     /// The context whose callback gets errors.
@@ -116,13 +118,14 @@ enum Kind {
 }
 
 macro_rules! objects {
-    ($($ty:ident $invalid:ident $name:literal |$this:ident| $context:expr;)*) => {
+    ($($ty:ident $invalid:ident $article:literal $name:literal |$this:ident| $context:expr;)*) => {
         /// What the handle of a block refers to.
         pub enum Entry { $($ty(References<$ty>),)* }
 
         $(impl Object for $ty {
             const INVALID: Status = Status::$invalid;
             const NAME: &'static str = $name;
+            const NOUN: &'static str = concat!($article, " ", $name);
             const KIND: u8 = Kind::$ty as u8;
 
             fn external(&self) -> &ExternalSlot {
@@ -145,18 +148,18 @@ macro_rules! objects {
 }
 
 objects! {
-    Platform InvalidPlatform "platform" |_p| None;
-    Device InvalidDevice "device" |_d| None;
-    Context InvalidContext "context" |c| Some(c.clone());
-    Queue InvalidCommandQueue "command queue" |q| Some(q.context().clone());
-    MemObject InvalidMemObject "memory object" |b| Some(b.context().clone());
-    Program InvalidProgram "program" |p| Some(p.context().clone());
-    Kernel InvalidKernel "kernel" |k| Some(k.program().context().clone());
-    Event InvalidEvent "event" |e| Some(e.context().clone());
-    Sampler InvalidSampler "sampler" |s| Some(s.context().clone());
-    CommandBuffer InvalidCommandBuffer "command buffer" |b| Some(b.context().clone());
-    Semaphore InvalidSemaphore "semaphore" |s| Some(s.context().clone());
-    MutableCommand InvalidMutableCommand "mutable command" |c| Some(c.command_buffer().ok()?.context().clone());
+    Platform InvalidPlatform "a" "platform" |_p| None;
+    Device InvalidDevice "a" "device" |_d| None;
+    Context InvalidContext "a" "context" |c| Some(c.clone());
+    Queue InvalidCommandQueue "a" "command queue" |q| Some(q.context().clone());
+    MemObject InvalidMemObject "a" "memory object" |b| Some(b.context().clone());
+    Program InvalidProgram "a" "program" |p| Some(p.context().clone());
+    Kernel InvalidKernel "a" "kernel" |k| Some(k.program().context().clone());
+    Event InvalidEvent "an" "event" |e| Some(e.context().clone());
+    Sampler InvalidSampler "a" "sampler" |s| Some(s.context().clone());
+    CommandBuffer InvalidCommandBuffer "a" "command buffer" |b| Some(b.context().clone());
+    Semaphore InvalidSemaphore "a" "semaphore" |s| Some(s.context().clone());
+    MutableCommand InvalidMutableCommand "a" "mutable command" |c| Some(c.command_buffer().ok()?.context().clone());
 }
 
 /// Blocks of the first chunk. Each further one has twice as many.
@@ -172,12 +175,20 @@ struct Table {
     inherited: Vec<(usize, Block)>,
     /// The handles of the parent: its objects are not here.
     parent: Option<&'static Table>,
+    /// What hears of objects that the application makes and releases.
+    checker: OnceLock<Arc<dyn LaunchChecker>>,
 }
 
 impl Table {
     const fn new() -> Table {
         let free = Mutex::new(Free { used: VecDeque::new(), next: (0, 0) });
-        Table { chunks: [const { OnceLock::new() }; 32], free, inherited: Vec::new(), parent: None }
+        Table {
+            chunks: [const { OnceLock::new() }; 32],
+            free,
+            inherited: Vec::new(),
+            parent: None,
+            checker: OnceLock::new(),
+        }
     }
 
     /// The block at an address, if there is one.
@@ -212,6 +223,10 @@ fn table() -> &'static Table {
     unsafe { FRESH.load(Ordering::Acquire).as_ref() }.unwrap_or(&FIRST)
 }
 
+fn checker() -> Option<&'static Arc<dyn LaunchChecker>> {
+    table().checker.get()
+}
+
 /// In the child of a fork, which has one thread: leaves all handles to the parent, except that those of platform and
 /// devices will stand for the child's own. Where the parent had not made its platform, they are those of its own
 /// parent, if it had any. Takes no lock.
@@ -232,8 +247,10 @@ pub fn leave_to_parent(platform: Option<&Arc<Platform>>) {
     FRESH.store(Box::leak(Box::new(new)), Ordering::Release);
 }
 
-/// Gives a new platform and its devices the handles that the parent of this process gave out for its own.
+/// Begins with a new platform: gives it and its devices the handles that the parent of this process gave out for its
+/// own.
 pub fn inherit(platform: &Arc<Platform>) {
+    platform.engine().checker().into_iter().for_each(|checker| drop(table().checker.set(checker.clone())));
     fn take_over<T: Object>(object: &Arc<T>, inherited: Option<&(usize, Block)>) {
         // 0: the parent had not given out this handle, so that there is none to take over.
         if let Some((address @ 1.., block)) = inherited {
@@ -347,6 +364,11 @@ pub fn borrow<T: Object>(object: &Arc<T>) -> Result<Handle<T>> {
 pub fn create<T: Object>(object: Arc<T>) -> Result<Handle<T>> {
     let handle = borrow(&object)?;
     handle.retain()?;
+    if let Some(checker) = checker() {
+        let memory = (&*object as &dyn Any).downcast_ref::<MemObject>();
+        let (what, bytes) = memory.map_or((T::NOUN, 0), |memory| (memory.noun(), memory.size()));
+        checker.created(NewObject { id: Arc::as_ptr(&object).addr(), what, bytes });
+    }
     Ok(handle)
 }
 
@@ -431,16 +453,21 @@ impl<T: Object> Handle<T> {
             let Some(left) = references.count.checked_sub(1) else { return Some(Err(object)) };
             references.count = left;
             if left > 0 {
-                return Some(Ok(object));
+                return Some(Ok((object, false)));
             }
             // First, so that no new call of `with` finds the object that is given up next.
             block.held.store(ptr::null_mut(), Ordering::Release);
             references.held.take();
-            Some(Ok(object))
+            Some(Ok((object, true)))
         });
         // The object is dropped here and not under the lock.
         match released.flatten() {
-            Some(Ok(_)) => Ok(()),
+            Some(Ok((object, is_last))) => {
+                if let Some(checker) = checker().filter(|_| is_last) {
+                    checker.released(Arc::as_ptr(&object).addr());
+                }
+                Ok(())
+            }
             Some(Err(_)) => {
                 Err(Error::new(T::INVALID, format!("the {} has been released as often as it was retained", T::NAME)))
             }

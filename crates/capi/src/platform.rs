@@ -9,7 +9,7 @@ use crate::dispatch::{self, Slot};
 use crate::handle;
 use crate::reserve::RESERVE;
 use cloom_platform::Options;
-use cloom_runtime::{Error, Platform};
+use cloom_runtime::{Error, LaunchChecker, Platform};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -66,35 +66,33 @@ fn make() -> Arc<Platform> {
     RESERVE.prepare();
     let (platform, warnings) = cloom_platform::platform(&Options::default(), Box::new(print));
     warnings.iter().for_each(|warning| eprintln!("cloom: {warning}"));
-    if platform.engine().checker().is_some() {
-        // SAFETY: a function that is always there, since the driver is never unloaded. Not `atexit`: see `exit`.
-        unsafe { on_exit(at_end, std::ptr::null_mut()) };
-    }
     // In a child of a fork the application and the loader go on with the handles of the parent.
     handle::inherit(&platform);
     platform
 }
 
-unsafe extern "C" {
-    /// A function of the C library, similar to `atexit`.
-    fn on_exit(call: extern "C" fn(libc::c_int, *mut libc::c_void), argument: *mut libc::c_void) -> libc::c_int;
+/// What checks the launches of this process, if something does.
+fn checker() -> Option<&'static Arc<dyn LaunchChecker>> {
+    process().platform.get()?.engine().checker()
 }
 
 /// The process ends: the checker writes its report.
-extern "C" fn at_end(_: libc::c_int, _: *mut libc::c_void) {
-    let end = || {
-        if let Some(checker) = process().platform.get().and_then(|platform| platform.engine().checker()) {
-            checker.end();
-        }
-    };
-    if let Err(panic) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(end)) {
+extern "C" fn at_end() {
+    let end = || checker().into_iter().for_each(|checker| checker.end());
+    if let Err(panic) = std::panic::catch_unwind(end) {
         std::mem::forget(panic);
     }
 }
 
+/// The C library calls it after all that the program has registered: destructors of C++ release objects until then.
+// SAFETY: the section is a list of such functions.
+#[unsafe(link_section = ".fini_array")]
+#[used]
+static AT_END: extern "C" fn() = at_end;
+
 /// A call has failed.
 pub fn failed(call: &str, error: &Error) {
-    if let Some(checker) = process().platform.get().and_then(|platform| platform.engine().checker()) {
+    if let Some(checker) = checker() {
         checker.failed(call, error);
     }
 }

@@ -135,6 +135,7 @@ kinds! {
     ImageCoordinates "image-coordinates" Images Error false "an access to an image outside of its size",
     ImageFormat "image-format" Images Error false "an access to an image by a function for another channel type",
     ApiError "api-error" Api Error false "a call that the runtime refused",
+    ApiLeak "api-leak" Api Note false "an object that is never released",
 }
 
 impl Kind {

@@ -39,6 +39,7 @@ pages! {
     ImageCoordinates "image-coordinates",
     ImageFormat "image-format",
     ApiError "api-error",
+    ApiLeak "api-leak",
 }
 
 #[cfg(test)]

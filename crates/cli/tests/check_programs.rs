@@ -53,8 +53,8 @@ fn lines(finding: &serde_json::Value, file: &str) -> Vec<u64> {
     stack.filter_map(|frame| line_in(frame, file)).take(1).collect()
 }
 
-/// Compiles and checks a program; gives what was found.
-fn found(case: &Case, folder: &Path, number: usize) -> Result<Marks, String> {
+/// Compiles and checks a program; gives the report, the status, and what it wrote besides.
+fn report(case: &Case, folder: &Path, number: usize) -> Result<(serde_json::Value, Option<i32>, String), String> {
     let program = folder.join(format!("program{number}"));
     let mut cc = Command::new("cc");
     cc.args(["-g", "-Wall", "-Werror", "-Wno-unused-function", "-Wno-deprecated-declarations", "-I"]).arg(programs());
@@ -67,9 +67,14 @@ fn found(case: &Case, folder: &Path, number: usize) -> Result<Marks, String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cloom"));
     command.args(["check", "--json", "--output"]).arg(&report).arg("--").arg(&program);
     let output = command.current_dir(folder).output().map_err(|e| e.to_string())?;
-    let errors = String::from_utf8_lossy(&output.stderr);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     let text = std::fs::read_to_string(&report).map_err(|e| format!("{e}: {errors}"))?;
-    let report: serde_json::Value = serde_json::from_str(&text).map_err(|e| format!("{e}: {errors}"))?;
+    Ok((serde_json::from_str(&text).map_err(|e| format!("{e}: {errors}"))?, output.status.code(), errors))
+}
+
+/// The marks that a program should have.
+fn found(case: &Case, folder: &Path, number: usize) -> Result<Marks, String> {
+    let (report, status, errors) = report(case, folder, number)?;
     let findings = report["findings"].as_array().ok_or("the report has no findings")?;
     let file = case.marked.file_name().unwrap().to_string_lossy();
     let mut marks = Marks::new();
@@ -86,8 +91,8 @@ fn found(case: &Case, folder: &Path, number: usize) -> Result<Marks, String> {
         marks.extend(lines.into_iter().map(|line| (line, kind.clone())));
     }
     let expected = i32::from(findings.iter().any(|f| f["severity"] != "note"));
-    if output.status.code() != Some(expected) || report["not_checked"].as_array().is_none_or(|list| !list.is_empty()) {
-        return Err(format!("status {}: {errors} {}", output.status, report["not_checked"]));
+    if status != Some(expected) || report["not_checked"].as_array().is_none_or(|list| !list.is_empty()) {
+        return Err(format!("status {status:?}: {errors} {}", report["not_checked"]));
     }
     Ok(marks)
 }
@@ -136,6 +141,17 @@ fn bugs_of_host_programs_are_found_at_their_lines_and_look_alikes_are_not() {
     let paths = kinds.flat_map(|kind| files(&kind)).filter(|path| path.to_string_lossy().contains(&wanted));
     let case = |path: PathBuf| Case { name: path.display().to_string(), main: path.clone(), marked: path };
     check(&paths.map(case).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_finding_in_a_kernel_says_where_its_buffer_was_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = programs().join("api-error/kernel-at-its-call.c");
+    let line = std::fs::read_to_string(&path).unwrap().lines().position(|l| l.contains("clCreateBuffer")).unwrap() + 1;
+    let (report, ..) =
+        report(&Case { name: String::new(), main: path.clone(), marked: path }, folder.path(), 0).unwrap();
+    let origin = report["findings"][0]["object"]["origin"][0].as_str().unwrap();
+    assert!(origin.starts_with("test ") && origin.ends_with(&format!("/kernel-at-its-call.c:{line}")), "{origin}");
 }
 
 /// The examples of a page are functions: the program of the kind in `pages` calls them.

@@ -24,12 +24,26 @@ pub trait LaunchChecker: Send + Sync {
     fn ended(&self, command: u64);
     /// A call was refused, or a command failed.
     fn failed(&self, call: &str, error: &Error);
+    /// The application has made an object.
+    fn created(&self, object: NewObject);
+    /// The application has given up its last reference to an object.
+    fn released(&self, object: usize);
     /// Shared virtual memory is freed, which was at this address. Called before the memory can become another's.
     fn freed(&self, address: u64, size: u64);
     /// The process ends, or nothing more will be launched.
     fn end(&self);
     /// Options that programs are built with, in addition to those of the application.
     fn build_options(&self) -> &str;
+}
+
+/// An object that the application has made, and has to release.
+pub struct NewObject {
+    /// A number that no other object has at the same time. That of shared virtual memory is its address.
+    pub id: usize,
+    /// What it is, with an article.
+    pub what: &'static str,
+    /// The size of its memory.
+    pub bytes: u64,
 }
 
 /// A command that is enqueued.
@@ -128,6 +142,8 @@ impl AddressedMemory {
 
 /// A memory object that is an argument.
 pub trait CheckedMemory: Send + Sync {
+    /// The [number](NewObject::id) of the object.
+    fn id(&self) -> usize;
     /// A number for the memory that sub-buffers share with their buffer.
     fn storage(&self) -> usize;
     /// Where the object begins in that memory, and its size.

@@ -32,7 +32,8 @@ mod thread_exit;
 mod transfer;
 
 pub use checker::{
-    AddressedMemory, CheckedArg, CheckedLaunch, CheckedMemory, EnqueuedCommand, LaunchChecker, SharedMemory, Uses,
+    AddressedMemory, CheckedArg, CheckedLaunch, CheckedMemory, EnqueuedCommand, LaunchChecker, NewObject, SharedMemory,
+    Uses,
 };
 pub use cloom_artifact::ImageKind;
 pub use cloom_caps::DeviceKind;

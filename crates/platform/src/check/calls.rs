@@ -17,7 +17,7 @@ pub fn lines(stack: &Stack) -> Vec<String> {
 }
 
 impl State {
-    /// A finding about a call.
+    /// A finding about a call. If its name is not given, that is what stands at its place in the source.
     pub fn finding(&mut self, kind: Kind, call: &str, stack: Option<&Stack>, message: String) -> Finding {
         let frames = stack.map(|stack| Symbols::new().frames(stack)).unwrap_or_default();
         let place = frames.iter().find_map(|frame| self.place(frame));
@@ -25,11 +25,16 @@ impl State {
         // Without a place, the message tells findings apart.
         let text = self.sources.line(file, line).unwrap_or(&message);
         let id = finding::fingerprint(kind, file, call, text, 0);
-        let event = place.map(|place| event(place, call));
+        let named = place.as_ref().map_or("", |p| self.sources.name(&p.file, p.line, p.col));
+        let call = if call.is_empty() { named } else { call };
+        let call = Some(call.to_owned()).filter(|call| !call.is_empty());
+        let event = place.map(|place| event(place, call.as_deref().unwrap_or("calls here")));
         Finding {
+            message,
+            call,
             events: event.into_iter().collect(),
             stack: frames.iter().map(Frame::to_string).collect(),
-            ..Finding::of_call(id, kind, call, message)
+            ..Finding::new(id, kind)
         }
     }
 

@@ -5,12 +5,14 @@
 //!
 //! * `calls`: findings about calls of the host program.
 //! * `launch`: one launch in the interpreter.
+//! * `leaks`: objects that the host program has made, and those that it never releases.
 //! * `memory`: the buffers and images of a launch.
 //! * `shared`: its shared virtual memory, and the variables of its program.
 //! * `stack`: where the host program has called from.
 
 mod calls;
 mod launch;
+mod leaks;
 mod memory;
 mod shared;
 mod stack;
@@ -21,9 +23,10 @@ use cloom_check::suppress::{self, Rules};
 use cloom_check::{Finding, Kind, Kinds, Report, Severity, Sources, finding};
 use cloom_ir::ParamKind;
 use cloom_runtime::{
-    CheckedArg, CheckedLaunch, CompiledProgram, Compiler, EnqueuedCommand, Error, LaunchChecker, Uses,
+    CheckedArg, CheckedLaunch, CompiledProgram, Compiler, EnqueuedCommand, Error, LaunchChecker, NewObject, Uses,
 };
 use launch::{Linked, Setting};
+use leaks::Objects;
 use stack::Stack;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -93,6 +96,8 @@ struct State {
     /// Kernels that were launched, by the program's address.
     kernels: BTreeMap<(usize, String), Known>,
     launches: u64,
+    /// What the application has made and not released.
+    objects: Objects,
     /// Commands that have not ended, by their numbers.
     commands: BTreeMap<u64, Command>,
     /// Address and size of shared virtual memory that was freed, the oldest first. No two overlap.
@@ -160,11 +165,13 @@ impl Programs {
                 offset: used(launch, launch.range.offset),
                 stack: if outcome.findings.is_empty() { Vec::new() } else { calls::lines(&command.stack) },
             };
+            let place = |f: Finding| Finding { first_launch: number, enqueued: Some(enqueued.clone()), ..f };
+            let mut findings: Vec<Finding> = outcome.findings.into_iter().map(place).collect();
+            findings.iter_mut().for_each(|f| state.objects.add_origin(f, launch));
             let report = state.report(&launch.device);
             report.checked.launches += 1;
             report.checked.accesses += outcome.accesses;
-            let place = |f: Finding| Finding { first_launch: number, enqueued: Some(enqueued.clone()), ..f };
-            report.add(outcome.findings.into_iter().map(place).collect());
+            report.add(findings);
             if let Some(why) = outcome.unfinished {
                 report.not_checked(&launch.kernel, why);
             }
@@ -232,8 +239,22 @@ impl LaunchChecker for Programs {
         });
     }
 
+    fn created(&self, object: NewObject) {
+        let stack = Stack::capture();
+        self.with(|state| {
+            // There is something to report on, even if nothing is found.
+            state.report("");
+            state.objects.created(object, stack);
+        });
+    }
+
+    fn released(&self, object: usize) {
+        self.with(|state| state.objects.released(object));
+    }
+
     fn freed(&self, address: u64, size: u64) {
         self.with(|state| {
+            state.objects.released(address as usize);
             let overlaps = |&(begin, bytes): &(u64, u64)| begin < address + size && address < begin + bytes;
             state.freed.retain(|other| !overlaps(other));
             if state.freed.len() == MAX_FREED {
@@ -249,6 +270,9 @@ impl LaunchChecker for Programs {
 
     fn end(&self) {
         let (report, sources) = self.with(|state| {
+            if self.kinds.has(Kind::ApiLeak) && !state.has_ended {
+                state.find_leaks();
+            }
             let kernels: std::collections::BTreeSet<&String> = state.kernels.keys().map(|k| &k.1).collect();
             let count = kernels.len() as u64;
             let report = if state.has_ended { None } else { state.report.clone() };

@@ -21,6 +21,10 @@ pub(crate) struct ArgMemory {
 }
 
 impl CheckedMemory for ArgMemory {
+    fn id(&self) -> usize {
+        Arc::as_ptr(&self.object).addr()
+    }
+
     fn storage(&self) -> usize {
         Arc::as_ptr(&self.object.residency).addr()
     }

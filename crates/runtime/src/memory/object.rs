@@ -279,7 +279,7 @@ impl MemObject {
     }
 
     /// What it is, in words.
-    pub(crate) fn noun(&self) -> &'static str {
+    pub fn noun(&self) -> &'static str {
         match self.kind {
             MemKind::Buffer | MemKind::SubBuffer { .. } => "a buffer",
             MemKind::Image { .. } => "an image",

@@ -5,10 +5,12 @@
 //! context of several devices, one with memory of its own allocates, if it can: what it shares with the host, the
 //! devices in the host's memory see too.
 
-use crate::checker::{AddressedMemory, SharedMemory};
+use crate::checker::{AddressedMemory, NewObject, SharedMemory};
+use crate::objects::allocations::Usm;
 use crate::status::{bail, ensure};
 use crate::{Context, MemFlags, Result};
-use cloom_hal::SvmKind;
+use cloom_hal::{Memory, SvmKind};
+use std::sync::Arc;
 
 /// Alignment of every allocation.
 pub(crate) const MAX_ALIGNMENT: u32 = 128;
@@ -36,7 +38,17 @@ impl Context {
         let Some(svm) = device.and_then(|d| d.hal().as_svm()) else {
             bail!(InvalidOperation, "no device of the context has shared virtual memory");
         };
-        self.svm().add(svm.allocate(size)?, None)
+        self.keep_shared(svm.allocate(size)?, None)
+    }
+
+    /// Keeps an allocation. Returns its address.
+    pub(crate) fn keep_shared(&self, memory: Arc<dyn Memory>, usm: Option<Usm>) -> Result<usize> {
+        let bytes = memory.size();
+        let id = self.svm().add(memory, usm)?;
+        if let Some(checker) = self.engine().checker() {
+            checker.created(NewObject { id, what: "shared virtual memory", bytes });
+        }
+        Ok(id)
     }
 
     // OpenCL 3.0 API, 5.6: Shared Virtual Memory.

@@ -74,7 +74,7 @@ impl Context {
         let Some(svm) = from.hal().as_svm() else {
             bail!(InvalidOperation, "the device has no shared virtual memory");
         };
-        self.svm().add(svm.allocate(size)?, Some(Usm { kind, device, size, flags }))
+        self.keep_shared(svm.allocate(size)?, Some(Usm { kind, device, size, flags }))
     }
 
     /// The allocation that an address lies in, and where it begins.
