@@ -164,6 +164,14 @@ impl Memory {
         s.shared = true;
     }
 
+    /// Nothing has written these bytes.
+    pub fn forget(&mut self, address: u64, size: u64) {
+        let Ok((slot, at)) = self.find(address, size) else { return };
+        let s = &mut self.segments[slot];
+        s.undefined.resize(s.data.len(), 0);
+        s.undefined[at..at + size as usize].fill(0xff);
+    }
+
     /// Makes a segment read-only.
     pub fn protect(&mut self, address: u64) {
         let slot = self.slot_of(address);
@@ -425,6 +433,16 @@ mod tests {
         assert_eq!(m.write(host, 1), Err(FaultKind::ReadOnly(host)));
         // A slot that is in use cannot become the host's.
         assert_eq!(m.place(1 << 32, &[0]), Err(FaultKind::Memory));
+    }
+
+    #[test]
+    fn a_part_of_a_buffer_is_unwritten() {
+        let mut m = Memory::new(1 << 20, 0);
+        let a = m.allocate_with(&[0; 8]).unwrap();
+        m.forget(a + 4, 2);
+        assert!(m.read(a, 4).unwrap().1 && !m.read(a + 3, 2).unwrap().1 && m.read(a + 6, 2).unwrap().1);
+        m.write(a + 4, 2).unwrap().fill(1);
+        assert!(m.read(a, 8).unwrap().1 && m.is_shared(a));
     }
 
     #[test]

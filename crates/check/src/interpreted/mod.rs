@@ -3,6 +3,7 @@
 //! In come the events of the launch ([`cloom_interp::Observer`]); out come [`Finding`]s. What is found here by
 //! executing the IR is the reference for checks in compiled code: they must find the same, at the same lines.
 //!
+//! * [`footprint`]: which bytes of the host's objects were accessed.
 //! * [`images`]: accesses to images, which are calls of the library.
 //! * [`objects`]: the memory that a launch can access, by name.
 //! * [`points`]: positions in the source, seen from the user's code: a finding in a built-in function is one of the
@@ -14,6 +15,7 @@
 //! a consequence, and says so.
 
 mod findings;
+pub mod footprint;
 pub mod images;
 pub mod objects;
 pub mod points;
@@ -27,6 +29,7 @@ use cloom_interp::{
     Access, AccessKind, Arithmetic, Divergence, Fault, FaultKind, Machine, NdRange, Observer, Point, Printed, Use,
 };
 use cloom_ir::{BarrierMemory, FuncRef, KernelMeta, Module, Order, ParamKind, Scope, Space, Span};
+use footprint::{Footprint, Mode};
 use images::{Image, ImageAccess};
 use objects::{Objects, Region};
 use points::Points;
@@ -100,6 +103,8 @@ pub struct Checker<'a> {
     /// The last group in which each finding was seen.
     last_groups: Vec<[u64; 3]>,
     accesses: u64,
+    /// What was accessed of the host's objects.
+    pub footprint: Footprint,
     /// What the kernel printed.
     pub printed: Vec<Printed>,
 }
@@ -126,17 +131,20 @@ impl<'a> Checker<'a> {
             images: FxHashMap::default(),
             last_groups: Vec::new(),
             accesses: 0,
+            footprint: Footprint::default(),
             printed: Vec::new(),
         }
     }
 
     /// Memory that exists before the launch: a buffer, an image, a variable of the program.
     pub fn add_object(&mut self, address: u64, region: Region) {
+        self.footprint.watch(address, region.bytes);
         self.objects.begin(address, region);
     }
 
     /// Memory at an address of the host.
     pub fn add_placed(&mut self, address: u64, region: Region) {
+        self.footprint.watch(address, region.bytes);
         self.objects.place(address, region);
     }
 
@@ -226,6 +234,8 @@ impl<'a> Checker<'a> {
     /// An access; `stored` are the bytes of a store.
     fn accessed(&mut self, access: &Access, stored: &[u8]) {
         self.accesses += 1;
+        let mode = Mode { writes: access.kind == AccessKind::Store, is_atomic: access.atomic.is_some() };
+        self.footprint.access(access.address & Space::ADDRESS_MASK, access.size, mode);
         for wrong in self.take_indices(&access.at, Some(access.address)) {
             let places = [self.points.user(&wrong.at).span; 2];
             self.found(Kind::ArrayIndex, places, |s| wording::array_index(s, access, wrong.index, wrong.count));
