@@ -367,7 +367,10 @@ pub fn create<T: Object>(object: Arc<T>) -> Result<Handle<T>> {
     if let Some(checker) = checker() {
         let memory = (&*object as &dyn Any).downcast_ref::<MemObject>();
         let (what, bytes) = memory.map_or((T::NOUN, 0), |memory| (memory.noun(), memory.size()));
-        checker.created(NewObject { id: Arc::as_ptr(&object).addr(), what, bytes });
+        let whole = memory.filter(|memory| memory.parent().is_none());
+        let storage = whole.map(MemObject::storage);
+        let has_data = whole.is_some_and(MemObject::has_data);
+        checker.created(NewObject { id: Arc::as_ptr(&object).addr(), what, bytes, storage, has_data });
     }
     Ok(handle)
 }

@@ -123,6 +123,7 @@ kinds! {
     RaceLocal "race-local" Races Error false "a data race of two work-items of a group in local memory",
     RaceGlobal "race-global" Races Error false "a data race of two work-items of a group in global memory",
     RaceGroups "race-groups" Races Error false "a data race of work-items of different groups",
+    RaceLaunches "race-launches" Races Error false "a data race of two commands that no event orders",
     AsyncCopy "async-copy" Races Error false "memory of an asynchronous copy that is used before the copy is waited for",
     BarrierDivergence "barrier-divergence" Barriers Error false "a barrier that not all work-items of the group reach",
     AsyncNotWaited "async-not-waited" Barriers Error false "an asynchronous copy that is not waited for before the kernel ends",
@@ -136,6 +137,9 @@ kinds! {
     ImageFormat "image-format" Images Error false "an access to an image by a function for another channel type",
     ApiError "api-error" Api Error false "a call that the runtime refused",
     ApiLeak "api-leak" Api Note false "an object that is never released",
+    ApiPending "api-pending" Api Error false "a use of host memory that a command still reads or writes",
+    ApiMap "api-map" Api Error false "a wrong use of a mapped region",
+    ApiUnwritten "api-unwritten" Api Warning false "a command that reads memory which nothing has written",
 }
 
 impl Kind {

@@ -27,6 +27,7 @@ pages! {
     RaceLocal "race-local",
     RaceGlobal "race-global",
     RaceGroups "race-groups",
+    RaceLaunches "race-launches",
     AsyncCopy "async-copy",
     BarrierDivergence "barrier-divergence",
     AsyncNotWaited "async-not-waited",
@@ -40,6 +41,9 @@ pages! {
     ImageFormat "image-format",
     ApiError "api-error",
     ApiLeak "api-leak",
+    ApiPending "api-pending",
+    ApiMap "api-map",
+    ApiUnwritten "api-unwritten",
 }
 
 #[cfg(test)]

@@ -44,7 +44,8 @@ fn lines(finding: &serde_json::Value, file: &str) -> Vec<u64> {
     let of_host =
         |event: &&serde_json::Value| event["file"].as_str().is_some_and(|f| f.rsplit('/').next() == Some(file));
     let events = finding["events"].as_array().into_iter().flatten().filter(of_host);
-    let count = if finding["kind"] == "race-launches" { 2 } else { 1 };
+    let has_parties = finding["kind"] == "race-launches" || finding["kind"] == "api-pending";
+    let count = if has_parties { 2 } else { 1 };
     let lines: Vec<u64> = events.take(count).filter_map(|event| event["line"].as_u64()).collect();
     if !lines.is_empty() {
         return lines;
@@ -57,7 +58,7 @@ fn lines(finding: &serde_json::Value, file: &str) -> Vec<u64> {
 fn report(case: &Case, folder: &Path, number: usize) -> Result<(serde_json::Value, Option<i32>, String), String> {
     let program = folder.join(format!("program{number}"));
     let mut cc = Command::new("cc");
-    cc.args(["-g", "-Wall", "-Werror", "-Wno-unused-function", "-Wno-deprecated-declarations", "-I"]).arg(programs());
+    cc.args(["-g", "-Wall", "-Werror", "-Wno-unused", "-Wno-deprecated-declarations", "-I"]).arg(programs());
     cc.arg("-I").arg(case.marked.parent().unwrap()).arg("-o").arg(&program).arg(&case.main).arg("-lOpenCL");
     let built = cc.output().map_err(|e| e.to_string())?;
     if !built.status.success() {

@@ -8,8 +8,9 @@
 use crate::command_type::CommandType;
 use crate::{Error, Result};
 use cloom_compiler::Program;
-use cloom_hal::{Memory, NdRange};
+use cloom_hal::{Memory, NdRange, Rect};
 use cloom_ir::{KernelMeta, abi};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Checks launches and hears of failures.
@@ -20,8 +21,10 @@ pub trait LaunchChecker: Send + Sync {
     fn enqueued(&self, command: EnqueuedCommand);
     /// A command begins on this thread. A launch runs now.
     fn begins(&self, command: u64, print: &dyn Fn(&[u8]));
-    /// It has ended.
+    /// It has ended, and its event has not.
     fn ended(&self, command: u64);
+    /// The application is about to learn that commands have ended: it waits for them, or is told.
+    fn waits(&self, commands: Awaited<'_>);
     /// A call was refused, or a command failed.
     fn failed(&self, call: &str, error: &Error);
     /// The application has made an object.
@@ -44,6 +47,10 @@ pub struct NewObject {
     pub what: &'static str,
     /// The size of its memory.
     pub bytes: u64,
+    /// The memory of a memory object that is no part of another one,
+    pub storage: Option<usize>,
+    /// and whether it has content.
+    pub has_data: bool,
 }
 
 /// A command that is enqueued.
@@ -52,14 +59,104 @@ pub struct EnqueuedCommand {
     pub id: u64,
     /// What it does.
     pub kind: CommandType,
+    /// The number of its queue, and whether that runs its commands in order.
+    pub queue: u64,
+    /// Whether the queue runs its commands in order.
+    pub in_order: bool,
+    /// The events that it waits for.
+    pub wait: Vec<AwaitedEvent>,
+    /// Whether the call waits for it.
+    pub blocking: bool,
     /// What it uses, if it says so.
     pub uses: Option<Box<Uses>>,
+}
+
+/// An event of a wait list.
+#[derive(Clone, Copy, Debug)]
+pub struct AwaitedEvent {
+    /// Its number; a command's event has the command's.
+    pub id: u64,
+    /// Whether the application ends it later.
+    pub is_open: bool,
+}
+
+/// Commands that the application learns to have ended.
+#[derive(Clone, Copy, Debug)]
+pub enum Awaited<'a> {
+    /// Those of these events, by their numbers.
+    Events(&'a [u64]),
+    /// All of a queue.
+    Queue(u64),
 }
 
 /// What a command uses.
 pub enum Uses {
     /// What a kernel uses, which the checker accepts.
-    Launch(CheckedLaunch),
+    Launch(Arc<CheckedLaunch>),
+    /// Memory that is known when the command is enqueued.
+    Memory(Vec<MemoryUse>),
+    /// A region that is mapped.
+    Map(MappedRegion),
+    /// The address at which the mapping of a memory object ends.
+    Unmap {
+        /// The object.
+        object: usize,
+        /// The address.
+        address: usize,
+    },
+}
+
+/// Bytes that a command reads or writes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MemoryUse {
+    /// Which memory.
+    pub memory: UsedMemory,
+    /// The bytes, in the coordinates of that memory. They are disjoint and ascending.
+    pub ranges: Vec<Range<u64>>,
+    /// Whether it writes them.
+    pub writes: bool,
+}
+
+/// Memory that commands use.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum UsedMemory {
+    /// The host's, shared memory included, by its addresses.
+    Host,
+    /// That of a memory object; parts of an object share its number.
+    Object(usize),
+}
+
+impl MemoryUse {
+    /// Bytes of the host.
+    pub(crate) fn host(address: usize, size: u64, writes: bool) -> MemoryUse {
+        let range = address as u64..address as u64 + size;
+        MemoryUse { memory: UsedMemory::Host, ranges: vec![range], writes }
+    }
+
+    /// A box of bytes, row by row.
+    pub(crate) fn rect(memory: UsedMemory, shift: u64, rect: &Rect, writes: bool) -> MemoryUse {
+        let row = |at: u64| at + shift..at + shift + rect.region[0];
+        let mut ranges: Vec<Range<u64>> = rect.rows().map(row).collect();
+        ranges.sort_unstable_by_key(|range| range.start);
+        MemoryUse { memory, ranges, writes }
+    }
+}
+
+/// A region of a memory object that is mapped.
+#[derive(Clone, Debug)]
+pub struct MappedRegion {
+    /// The object.
+    pub object: usize,
+    /// Its memory.
+    pub storage: usize,
+    /// The bytes in it. The mapped box of an image may leave out some of them.
+    pub range: Range<u64>,
+    /// Whether it is an image's.
+    pub is_image: bool,
+    /// Where the application finds it.
+    pub address: usize,
+    /// Whether the application may write it.
+    pub writes: bool,
 }
 
 /// A launch of a kernel.

@@ -30,7 +30,7 @@ pub fn info(event: Handle<Event>, name: u32, size: usize, value: OutBytes, size_
         cl::EVENT_COMMAND_QUEUE => info.value(object.queue().map(handle::borrow).transpose()?.unwrap_or(Handle::NULL)),
         cl::EVENT_COMMAND_TYPE => info.value(object.command() as u32),
         cl::EVENT_REFERENCE_COUNT => info.value(event.references()?),
-        cl::EVENT_COMMAND_EXECUTION_STATUS => info.value(object.status()),
+        cl::EVENT_COMMAND_EXECUTION_STATUS => info.value(object.asked_status()),
         cl::EVENT_CONTEXT => info.value(handle::borrow(object.context())?),
         _ => info.unknown(name),
     }

@@ -1,20 +1,14 @@
 //! Findings about calls of the host program: each has the place of the call in the program's source, if that is known.
 
-use super::State;
 use super::stack::{Frame, Stack, Symbols};
+use super::state::State;
 use cloom_check::finding::{self, AccessKind, Event, Place};
 use cloom_check::{Finding, Kind, Sources};
-use cloom_runtime::CommandType;
 use std::path::Path;
 use std::sync::Arc;
 
 /// A larger file is no source.
 const MAX_SOURCE: u64 = 4 << 20;
-
-/// A stack as reports have it.
-pub fn lines(stack: &Stack) -> Vec<String> {
-    Symbols::new().frames(stack).iter().map(Frame::to_string).collect()
-}
 
 impl State {
     /// A finding about a call. If its name is not given, that is what stands at its place in the source.
@@ -78,47 +72,5 @@ fn event(place: Place, label: &str) -> Event {
         atomic: None,
         iteration: None,
         label: label.to_owned(),
-    }
-}
-
-/// The call that enqueues such a command.
-pub fn name(kind: CommandType) -> &'static str {
-    match kind {
-        CommandType::NdRangeKernel => "clEnqueueNDRangeKernel",
-        CommandType::Task => "clEnqueueTask",
-        CommandType::NativeKernel => "clEnqueueNativeKernel",
-        CommandType::ReadBuffer => "clEnqueueReadBuffer",
-        CommandType::WriteBuffer => "clEnqueueWriteBuffer",
-        CommandType::CopyBuffer => "clEnqueueCopyBuffer",
-        CommandType::ReadImage => "clEnqueueReadImage",
-        CommandType::WriteImage => "clEnqueueWriteImage",
-        CommandType::CopyImage => "clEnqueueCopyImage",
-        CommandType::CopyImageToBuffer => "clEnqueueCopyImageToBuffer",
-        CommandType::CopyBufferToImage => "clEnqueueCopyBufferToImage",
-        CommandType::MapBuffer => "clEnqueueMapBuffer",
-        CommandType::MapImage => "clEnqueueMapImage",
-        CommandType::UnmapMemObject => "clEnqueueUnmapMemObject",
-        CommandType::Marker => "clEnqueueMarkerWithWaitList",
-        CommandType::ReadBufferRect => "clEnqueueReadBufferRect",
-        CommandType::WriteBufferRect => "clEnqueueWriteBufferRect",
-        CommandType::CopyBufferRect => "clEnqueueCopyBufferRect",
-        CommandType::User => "clCreateUserEvent",
-        CommandType::Barrier => "clEnqueueBarrierWithWaitList",
-        CommandType::MigrateMemObjects => "clEnqueueMigrateMemObjects",
-        CommandType::FillBuffer => "clEnqueueFillBuffer",
-        CommandType::FillImage => "clEnqueueFillImage",
-        CommandType::SvmFree => "clEnqueueSVMFree",
-        CommandType::SvmMemcpy => "clEnqueueSVMMemcpy",
-        CommandType::SvmMemFill => "clEnqueueSVMMemFill",
-        CommandType::SvmMap => "clEnqueueSVMMap",
-        CommandType::SvmUnmap => "clEnqueueSVMUnmap",
-        CommandType::SvmMigrateMem => "clEnqueueSVMMigrateMem",
-        CommandType::MemFill => "clEnqueueMemFillINTEL",
-        CommandType::Memcpy => "clEnqueueMemcpyINTEL",
-        CommandType::MigrateMem => "clEnqueueMigrateMemINTEL",
-        CommandType::MemAdvise => "clEnqueueMemAdviseINTEL",
-        CommandType::CommandBuffer => "clEnqueueCommandBufferKHR",
-        CommandType::SemaphoreWait => "clEnqueueWaitSemaphoresKHR",
-        CommandType::SemaphoreSignal => "clEnqueueSignalSemaphoresKHR",
     }
 }

@@ -1,7 +1,9 @@
 //! One launch in the interpreter, under the checker.
 
+use super::command::Used;
 use super::memory::Memory;
 use super::shared::Shared;
+use super::unwritten::Unwritten;
 use cloom_builtins::printf;
 use cloom_check::interpreted::images::Image;
 use cloom_check::interpreted::objects::Region;
@@ -10,6 +12,7 @@ use cloom_interp as interp;
 use cloom_ir::FuncRef;
 use cloom_ir::abi::image;
 use cloom_runtime::{CheckedArg, CheckedLaunch, Compiler};
+use std::sync::Arc;
 
 /// Instructions of a launch, at most: about a minute.
 const FUEL: u64 = 1_000_000_000;
@@ -41,27 +44,31 @@ impl Linked {
 pub struct Outcome {
     pub findings: Vec<Finding>,
     pub accesses: u64,
+    /// What it has used.
+    pub uses: Vec<Used>,
     /// Why it was not run to its end.
     pub unfinished: Option<String>,
 }
 
 /// What launches are checked with.
-pub struct Setting<'a> {
-    pub kinds: &'a Kinds,
-    pub sources: &'a Sources,
+pub struct Setting {
+    pub kinds: Kinds,
+    pub sources: Arc<Sources>,
     /// Address and size of shared virtual memory that was freed.
     pub freed: Vec<(u64, u64)>,
+    /// What nothing has written.
+    pub unwritten: Unwritten,
 }
 
 /// Runs a launch.
-pub fn run(launch: &CheckedLaunch, linked: &Linked, setting: &Setting<'_>, print: &dyn Fn(&[u8])) -> Outcome {
+pub fn run(launch: &CheckedLaunch, linked: &Linked, setting: &Setting, print: &dyn Fn(&[u8])) -> Outcome {
     run_in(launch, linked, setting, print).unwrap_or_else(|why| Outcome { unfinished: Some(why), ..Outcome::default() })
 }
 
 fn run_in(
     launch: &CheckedLaunch,
     linked: &Linked,
-    setting: &Setting<'_>,
+    setting: &Setting,
     print: &dyn Fn(&[u8]),
 ) -> Result<Outcome, String> {
     let memory = Memory::read(launch).map_err(|e| e.why.to_string())?;
@@ -74,12 +81,12 @@ fn run_in(
     };
     let mut machine =
         interp::Machine::with_variables(&linked.code, options, shared.variables()).map_err(|e| e.to_string())?;
-    let (module, sources) = (&linked.code.module, setting.sources);
+    let (module, sources) = (&linked.code.module, &*setting.sources);
     let subject = Subject { module, kernel: linked.func, range: launch.range, sources };
     let mut checker = Checker::new(subject, setting.kinds.clone());
     // First, because it keeps its addresses.
     shared.place(&mut machine, &mut checker, launch, &setting.freed).map_err(|e| e.to_string())?;
-    let placed = memory.place(&mut machine).map_err(|e| e.to_string())?;
+    let placed = memory.place(&mut machine, &setting.unwritten).map_err(|e| e.to_string())?;
     let mut args = Vec::new();
     for ((arg, param), place) in launch.args.iter().zip(&launch.meta.params).zip(&placed) {
         args.push(match (arg, place) {
@@ -110,6 +117,8 @@ fn run_in(
     }
     memory.write(&machine, &placed).and_then(|()| shared.write(&machine, module)).map_err(|e| e.why.to_string())?;
     let accesses = checker.accesses();
+    let mut uses = memory.used(&checker.footprint, &placed);
+    uses.extend(shared.used(&checker.footprint));
     let (findings, fault) = checker.finish(result);
     let unfinished = fault.map(|fault| match fault.kind {
         interp::FaultKind::Fuel => {
@@ -117,7 +126,7 @@ fn run_in(
         }
         kind => kind.to_string(),
     });
-    Ok(Outcome { findings, accesses, unfinished })
+    Ok(Outcome { findings, accesses, uses, unfinished })
 }
 
 /// An image by its descriptor.

@@ -1,20 +1,19 @@
 //! Objects that the host program has made: where, and which of them it never releases.
 
-use super::State;
-use super::calls;
-use super::stack::Stack;
+use super::command::Used;
+use super::stack::{self, Stack};
+use cloom_check::Finding;
 use cloom_check::finding::Origin;
-use cloom_check::{Finding, Kind, Severity};
-use cloom_runtime::{CheckedArg, CheckedLaunch, NewObject};
+use cloom_runtime::{CheckedArg, CheckedLaunch, NewObject, UsedMemory};
 use std::collections::BTreeMap;
 
-/// So many objects of one call that are never released are a loop that leaks. Fewer may be what a program needs until
-/// it ends, when the system frees everything.
-const LOOP: usize = 4;
+/// What the runtime calls shared virtual memory.
+const SHARED: &str = "shared virtual memory";
 
 struct Object {
     what: &'static str,
     bytes: u64,
+    storage: Option<usize>,
     stack: Stack,
 }
 
@@ -25,13 +24,42 @@ pub struct Objects(BTreeMap<usize, Object>);
 impl Objects {
     /// An object begins.
     pub fn created(&mut self, object: NewObject, stack: Stack) {
-        let NewObject { id, what, bytes } = object;
-        self.0.insert(id, Object { what, bytes, stack });
+        let NewObject { id, what, bytes, storage, .. } = object;
+        self.0.insert(id, Object { what, bytes, storage, stack });
     }
 
     /// The program has released it.
     pub fn released(&mut self, id: usize) {
         self.0.remove(&id);
+    }
+
+    /// What is left, by kind of object and call: how many there are, and their bytes.
+    pub fn left(&self) -> BTreeMap<(&'static str, Stack), (usize, u64)> {
+        let mut sites: BTreeMap<(&str, Stack), (usize, u64)> = BTreeMap::new();
+        for object in self.0.values() {
+            let (count, bytes) = sites.entry((object.what, object.stack.clone())).or_default();
+            *count += 1;
+            *bytes += object.bytes;
+        }
+        sites
+    }
+
+    /// The size of the object that has this storage, and where it was made.
+    pub fn of_storage(&self, storage: usize) -> Option<(u64, Option<Origin>)> {
+        let object = self.0.values().find(|object| object.storage == Some(storage))?;
+        Some((object.bytes, Some(Origin::Created(stack::lines(&object.stack)))))
+    }
+
+    /// Whether an address lies in shared virtual memory.
+    pub fn is_shared(&self, address: u64) -> bool {
+        let before = self.0.range(..=address as usize).rev().find(|(_, object)| object.what == SHARED);
+        before.is_some_and(|(begin, object)| address - (*begin as u64) < object.bytes)
+    }
+
+    /// Whether this is memory of the host that is not shared.
+    pub fn is_host(&self, used: &Used) -> bool {
+        let is_shared = || used.ranges.first().is_some_and(|range| self.is_shared(range.start));
+        used.memory == UsedMemory::Host && !is_shared()
     }
 
     /// The object that an argument is.
@@ -51,37 +79,6 @@ impl Objects {
         let Some(object) = finding.object.as_mut().filter(|o| o.origin.is_none() && o.space != "local") else { return };
         let mut args = launch.args.iter().zip(&launch.meta.params);
         let made = args.find(|(_, param)| param.name == object.name).and_then(|(arg, _)| self.of_argument(arg));
-        object.origin = made.map(|made| Origin::Created(calls::lines(&made.stack)));
-    }
-}
-
-impl State {
-    /// Reports what is left: one finding for each call that made objects of a kind.
-    pub fn find_leaks(&mut self) {
-        let mut sites: BTreeMap<(&str, Stack), (usize, u64)> = BTreeMap::new();
-        for object in std::mem::take(&mut self.objects.0).into_values() {
-            let (count, bytes) = sites.entry((object.what, object.stack)).or_default();
-            *count += 1;
-            *bytes += object.bytes;
-        }
-        for ((what, stack), (count, bytes)) in sites {
-            let size = if bytes > 0 { format!(", {bytes} bytes in all") } else { String::new() };
-            let message = match count {
-                1 => format!("{what} is never released{}", size.trim_end_matches(" in all")),
-                n => format!("{n} objects are never released, each of them {what}{size}"),
-            };
-            let mut finding = self.finding(Kind::ApiLeak, "", Some(&stack), message);
-            finding.count = count as u64;
-            finding.severity = if count < LOOP { Severity::Note } else { Severity::Warning };
-            finding.why = Some(
-                match finding.severity {
-                    Severity::Note => "its memory is given back only when the process ends",
-                    _ => "a call that makes objects again and again, and never releases them, uses up the memory",
-                }
-                .into(),
-            );
-            finding.fix = Some("call the clRelease… or free function of the object when it is no longer needed".into());
-            self.report("").add(vec![finding]);
-        }
+        object.origin = made.map(|made| Origin::Created(stack::lines(&made.stack)));
     }
 }

@@ -3,8 +3,11 @@
 //! Each has a segment of its own, so that an access outside of it is seen; sub-buffers too, which lie in one buffer.
 //! Only objects that overlap share a segment, so that a write to one is seen in the other.
 
+use super::command::Used;
+use super::unwritten::Unwritten;
+use cloom_check::interpreted::footprint::{Footprint, Mode};
 use cloom_interp::{FaultKind, Machine};
-use cloom_runtime::{CheckedArg, CheckedLaunch, CheckedMemory, Error};
+use cloom_runtime::{CheckedArg, CheckedLaunch, CheckedMemory, Error, UsedMemory};
 use std::ops::Range;
 
 /// A range of the memory of some objects, with its bytes before the launch.
@@ -81,10 +84,16 @@ impl<'a> Memory<'a> {
     }
 
     /// Puts the objects into the machine's memory. Gives the place of each argument that is one.
-    pub fn place(&self, machine: &mut Machine<'_>) -> Result<Vec<Option<Place>>, FaultKind> {
+    pub fn place(&self, machine: &mut Machine<'_>, unwritten: &Unwritten) -> Result<Vec<Option<Place>>, FaultKind> {
         let mut addresses = Vec::new();
         for segment in &self.segments {
             let address = machine.buffer(&segment.bytes)?;
+            for range in unwritten.of(segment.storage) {
+                let (begin, end) = (range.start.max(segment.begin), range.end.min(segment.end()));
+                if begin < end {
+                    machine.memory.forget(address + begin - segment.begin, end - begin);
+                }
+            }
             if segment.is_read_only {
                 machine.memory.protect(address);
             }
@@ -96,6 +105,23 @@ impl<'a> Memory<'a> {
             segment_bytes: self.segments[n].bytes.len() as u64,
         };
         Ok(self.objects.iter().map(|object| object.map(place)).collect())
+    }
+
+    /// What the launch has used.
+    pub fn used(&self, footprint: &Footprint, places: &[Option<Place>]) -> Vec<Used> {
+        let mut used = Vec::new();
+        for (n, segment) in self.segments.iter().enumerate() {
+            let is_it = |object: &Option<(&dyn CheckedMemory, usize)>| object.is_some_and(|(_, m)| m == n);
+            let Some(place) = self.objects.iter().position(is_it).and_then(|i| places[i]) else { continue };
+            for mode in Mode::ALL {
+                let mut ranges = footprint.ranges(place.segment, place.segment_bytes, mode);
+                for range in &mut ranges {
+                    *range = range.start + segment.begin..range.end + segment.begin;
+                }
+                used.push(Used { memory: UsedMemory::Object(segment.storage), ranges, mode });
+            }
+        }
+        used
     }
 
     /// Takes over what the launch has written.

@@ -3,37 +3,47 @@
 //! In come launches of the runtime ([`LaunchChecker`]); each runs in the reference interpreter, with copies of its
 //! buffers, under the checker. The findings of all launches are one report, which is written when the program ends.
 //!
-//! * `calls`: findings about calls of the host program.
+//! * `state`: all that is known of the program.
+//! * `calls`, `misuse`: findings about calls of the host program, and their sentences.
+//! * `command`: a command of it; `stack`: where it has called from; `host`: its memory; `ranges`: bytes.
+//! * `leaks`: objects that it has made, and those that it never releases.
+//! * `order`, `conflicts`: which commands may run at the same time, and which of them race.
+//! * `pending`: memory of the host that belongs to commands.
+//! * `maps`: regions that are mapped.
+//! * `unwritten`: bytes of buffers that nothing has written.
 //! * `launch`: one launch in the interpreter.
-//! * `leaks`: objects that the host program has made, and those that it never releases.
 //! * `memory`: the buffers and images of a launch.
 //! * `shared`: its shared virtual memory, and the variables of its program.
-//! * `stack`: where the host program has called from.
 
 mod calls;
+mod command;
+mod conflicts;
+mod host;
 mod launch;
 mod leaks;
+mod maps;
 mod memory;
+mod misuse;
+mod order;
+mod pending;
+mod ranges;
 mod shared;
 mod stack;
+mod state;
+mod unwritten;
 
 use cloom_caps::env;
 use cloom_check::report::{self, Format};
 use cloom_check::suppress::{self, Rules};
-use cloom_check::{Finding, Kind, Kinds, Report, Severity, Sources, finding};
+use cloom_check::{Finding, Kind, Kinds, Severity, finding};
 use cloom_ir::ParamKind;
-use cloom_runtime::{
-    CheckedArg, CheckedLaunch, CompiledProgram, Compiler, EnqueuedCommand, Error, LaunchChecker, NewObject, Uses,
-};
+use cloom_runtime::{Awaited, CheckedArg, CheckedLaunch, Compiler, EnqueuedCommand, Error, LaunchChecker, NewObject};
+use command::Caller;
 use launch::{Linked, Setting};
-use leaks::Objects;
 use stack::Stack;
-use std::collections::BTreeMap;
+use state::{Command, Known, State};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Freed allocations that are remembered.
-const MAX_FREED: usize = 256;
 
 /// The checker that the environment asks for.
 pub fn from_env(compiler: &Arc<Compiler>) -> Option<Arc<dyn LaunchChecker>> {
@@ -50,81 +60,21 @@ pub fn from_env(compiler: &Arc<Compiler>) -> Option<Arc<dyn LaunchChecker>> {
     };
     let format = env::CHECK_FORMAT.get().and_then(|name| Format::named(&name)).unwrap_or(Format::Text);
     Some(Arc::new(Programs {
-        kinds,
         format,
         output: env::CHECK_OUTPUT.path(),
         status: env::CHECK_STATUS.path(),
         compiler: compiler.clone(),
-        state: Mutex::new(State::default()),
+        state: Mutex::new(State::new(kinds)),
     }))
 }
 
 /// Checks the launches of this process.
 struct Programs {
-    kinds: Kinds,
     format: Format,
     output: Option<PathBuf>,
     status: Option<PathBuf>,
     compiler: Arc<Compiler>,
     state: Mutex<State>,
-}
-
-/// A kernel that was launched.
-struct Known {
-    /// Its program is kept, so that no other one gets its address.
-    _program: Arc<CompiledProgram>,
-    /// The kernel, or why there is none for the interpreter.
-    linked: Result<Arc<Linked>, String>,
-}
-
-/// A command that has not ended.
-#[derive(Clone)]
-struct Command {
-    /// The call that enqueued it, and where.
-    call: &'static str,
-    stack: Stack,
-    launch: Option<Arc<CheckedLaunch>>,
-}
-
-#[derive(Default)]
-struct State {
-    report: Option<Report>,
-    /// Shared with the launches that run.
-    sources: Arc<Sources>,
-    /// The names of the sources, in the order in which they came.
-    names: BTreeMap<Vec<u8>, String>,
-    /// Kernels that were launched, by the program's address.
-    kernels: BTreeMap<(usize, String), Known>,
-    launches: u64,
-    /// What the application has made and not released.
-    objects: Objects,
-    /// Commands that have not ended, by their numbers.
-    commands: BTreeMap<u64, Command>,
-    /// Address and size of shared virtual memory that was freed, the oldest first. No two overlap.
-    freed: Vec<(u64, u64)>,
-    has_ended: bool,
-}
-
-impl State {
-    fn report(&mut self, device: &str) -> &mut Report {
-        let report = self.report.get_or_insert_with(|| Report::new(env!("CARGO_PKG_VERSION"), device));
-        // What comes before the first launch knows no device.
-        if report.device.is_empty() {
-            device.clone_into(&mut report.device);
-        }
-        report
-    }
-
-    /// The name of a source in findings. The first one is called as in the build log.
-    fn name(&mut self, source: &[u8]) -> String {
-        let next = self.names.len() + 1;
-        let name = self.names.entry(source.to_vec()).or_insert_with(|| match next {
-            1 => "program.cl".to_owned(),
-            n => format!("program-{n}.cl"),
-        });
-        Arc::make_mut(&mut self.sources).add(name.clone(), String::from_utf8_lossy(source));
-        name.clone()
-    }
 }
 
 impl Programs {
@@ -150,20 +100,26 @@ impl Programs {
 
 impl Programs {
     /// Runs a launch.
-    fn run(&self, command: &Command, launch: &CheckedLaunch, print: &dyn Fn(&[u8])) {
+    fn run(&self, id: u64, command: &Command, launch: &CheckedLaunch, print: &dyn Fn(&[u8])) {
         let Ok(linked) = self.linked(launch) else { return };
         // Not under the lock: launches of several queues run at a time.
-        let (sources, freed) = self.with(|state| (state.sources.clone(), state.freed.clone()));
-        let outcome = launch::run(launch, &linked, &Setting { kinds: &self.kinds, sources: &sources, freed }, print);
+        let setting = self.with(|state| Setting {
+            kinds: state.kinds.clone(),
+            sources: state.sources.clone(),
+            freed: state.freed.clone(),
+            unwritten: state.unwritten.clone(),
+        });
+        let outcome = launch::run(launch, &linked, &setting, print);
         self.with(|state| {
             state.launches += 1;
             let number = state.launches;
+            let Caller { call, ref stack, .. } = command.caller;
             let enqueued = finding::Enqueued {
-                call: command.call.into(),
+                call: call.into(),
                 global: used(launch, launch.range.global),
                 local: used(launch, launch.range.local),
                 offset: used(launch, launch.range.offset),
-                stack: if outcome.findings.is_empty() { Vec::new() } else { calls::lines(&command.stack) },
+                stack: if outcome.findings.is_empty() { Vec::new() } else { stack::lines(stack) },
             };
             let place = |f: Finding| Finding { first_launch: number, enqueued: Some(enqueued.clone()), ..f };
             let mut findings: Vec<Finding> = outcome.findings.into_iter().map(place).collect();
@@ -174,7 +130,10 @@ impl Programs {
             report.add(findings);
             if let Some(why) = outcome.unfinished {
                 report.not_checked(&launch.kernel, why);
+                // What it would have written is not known.
+                state.unchecked();
             }
+            state.ran(id, command, outcome.uses);
         });
     }
 }
@@ -199,34 +158,34 @@ impl LaunchChecker for Programs {
             Err(why) => Some(why),
         };
         let Some(why) = why else { return true };
-        self.with(|state| state.report(&launch.device).not_checked(&launch.kernel, why));
+        self.with(|state| {
+            state.report(&launch.device).not_checked(&launch.kernel, why);
+            state.unchecked();
+        });
         false
     }
 
     fn enqueued(&self, command: EnqueuedCommand) {
         let stack = Stack::capture();
-        let EnqueuedCommand { id, kind, uses } = command;
-        let launch = uses.map(|uses| match *uses {
-            Uses::Launch(launch) => Arc::new(launch),
-        });
-        self.with(|state| state.commands.insert(id, Command { call: calls::name(kind), stack, launch }));
+        self.with(|state| state.enqueued(command, stack));
     }
 
-    fn begins(&self, command: u64, print: &dyn Fn(&[u8])) {
-        let Some(command) = self.with(|state| state.commands.get(&command).cloned()) else { return };
+    fn begins(&self, id: u64, print: &dyn Fn(&[u8])) {
+        let Some(command) = self.with(|state| state.begins(id)) else { return };
         if let Some(launch) = &command.launch {
-            self.run(&command, launch, print);
+            self.run(id, &command, launch, print);
         }
     }
 
     fn ended(&self, command: u64) {
-        self.with(|state| state.commands.remove(&command));
+        self.with(|state| state.ended(command));
+    }
+
+    fn waits(&self, commands: Awaited<'_>) {
+        self.with(|state| state.waits(commands));
     }
 
     fn failed(&self, call: &str, error: &Error) {
-        if !self.kinds.has(Kind::ApiError) {
-            return;
-        }
         let message = format!("{call} failed with {:?}: {}", error.status, error.why);
         // Programs ask for what may not be there, and go on.
         let is_question = call.starts_with("clGet") || call.starts_with("clCreateContext");
@@ -235,33 +194,21 @@ impl LaunchChecker for Programs {
         let stack = call.starts_with("cl").then(Stack::capture);
         self.with(|state| {
             let finding = state.finding(Kind::ApiError, call, stack.as_ref(), message);
-            state.report("").add(vec![Finding { severity, ..finding }]);
+            state.found(Finding { severity, ..finding });
         });
     }
 
     fn created(&self, object: NewObject) {
         let stack = Stack::capture();
-        self.with(|state| {
-            // There is something to report on, even if nothing is found.
-            state.report("");
-            state.objects.created(object, stack);
-        });
+        self.with(|state| state.created(object, stack));
     }
 
     fn released(&self, object: usize) {
-        self.with(|state| state.objects.released(object));
+        self.with(|state| state.released(object));
     }
 
     fn freed(&self, address: u64, size: u64) {
-        self.with(|state| {
-            state.objects.released(address as usize);
-            let overlaps = |&(begin, bytes): &(u64, u64)| begin < address + size && address < begin + bytes;
-            state.freed.retain(|other| !overlaps(other));
-            if state.freed.len() == MAX_FREED {
-                state.freed.remove(0);
-            }
-            state.freed.push((address, size));
-        });
+        self.with(|state| state.freed(address, size));
     }
 
     fn build_options(&self) -> &str {
@@ -270,8 +217,8 @@ impl LaunchChecker for Programs {
 
     fn end(&self) {
         let (report, sources) = self.with(|state| {
-            if self.kinds.has(Kind::ApiLeak) && !state.has_ended {
-                state.find_leaks();
+            if !state.has_ended {
+                state.ends();
             }
             let kernels: std::collections::BTreeSet<&String> = state.kernels.keys().map(|k| &k.1).collect();
             let count = kernels.len() as u64;

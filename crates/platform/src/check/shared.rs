@@ -4,11 +4,13 @@
 //! launches and to the host. Its bytes are read before a launch. Afterwards only those that the launch has changed are
 //! written, because host and devices may use fine-grain memory at the same time.
 
+use super::command::Used;
 use super::memory::changes;
 use cloom_check::Checker;
+use cloom_check::interpreted::footprint::{Footprint, Mode};
 use cloom_check::interpreted::objects::Region;
 use cloom_interp::{FaultKind, Machine};
-use cloom_runtime::{AddressedMemory, CheckedArg, CheckedLaunch, Error};
+use cloom_runtime::{AddressedMemory, CheckedArg, CheckedLaunch, Error, UsedMemory};
 
 /// Memory with its bytes before the launch.
 struct Block {
@@ -84,6 +86,21 @@ impl Shared {
             }
         }
         Ok(())
+    }
+
+    /// What the launch has used of the allocations.
+    pub fn used(&self, footprint: &Footprint) -> Vec<Used> {
+        let mut used = Vec::new();
+        for Block { memory, bytes } in &self.allocations {
+            for mode in Mode::ALL {
+                let mut ranges = footprint.ranges(memory.address(), bytes.len() as u64, mode);
+                for range in &mut ranges {
+                    *range = range.start + memory.address()..range.end + memory.address();
+                }
+                used.push(Used { memory: UsedMemory::Host, ranges, mode });
+            }
+        }
+        used
     }
 
     /// Takes over what the launch has written.

@@ -112,6 +112,11 @@ impl Symbols {
     }
 }
 
+/// A stack as reports have it.
+pub fn lines(stack: &Stack) -> Vec<String> {
+    Symbols::new().frames(stack).iter().map(Frame::to_string).collect()
+}
+
 /// Whether a function is the driver's, by its name.
 fn is_own(function: &str) -> bool {
     let name = function.trim_start_matches(['<', '&']);

@@ -4,6 +4,7 @@
 //! 5.11). The callbacks of one event are called one after the other, in the order of the statuses, on a thread of their
 //! own, so that they may call the interface and block.
 
+use crate::checker::Awaited;
 use crate::graph::execute::{Command, Dependents, final_status, finish, notify_dependents};
 use crate::graph::packed::Buffers;
 use crate::graph::stream::{InStream, Needs, StreamLaunch};
@@ -197,6 +198,20 @@ impl Event {
     /// The status: 3 to 0, or an error.
     pub fn status(&self) -> i32 {
         self.state.lock().status
+    }
+
+    /// The status, for the application.
+    pub fn asked_status(&self) -> i32 {
+        let status = self.status();
+        self.tell_checker(status);
+        status
+    }
+
+    /// The application learns that the event has this status.
+    fn tell_checker(&self, status: i32) {
+        if let Some(checker) = self.context.engine().checker().filter(|_| status <= COMPLETE) {
+            checker.waits(Awaited::Events(&[self.id]));
+        }
     }
 
     /// Why the command failed. None for a command that has not, or that waited for one that has.
@@ -394,6 +409,7 @@ impl Event {
                     break;
                 };
                 drop(state);
+                this.tell_checker(status);
                 call(status);
             }
         }));
@@ -457,6 +473,9 @@ impl Event {
     pub fn wait_all(events: &[Arc<Event>]) -> Result<()> {
         ensure!(!events.is_empty(), InvalidValue, "there is no event to wait for");
         same_context(events.iter().map(|e| &e.context)).map_err(|why| Error::new(Status::InvalidContext, why))?;
+        if let Some(checker) = events[0].context.engine().checker() {
+            checker.waits(Awaited::Events(&events.iter().map(|e| e.id).collect::<Vec<_>>()));
+        }
         let mut failed = None;
         // The call returns when all events have ended, so a failure does not end the loop.
         for event in events {

@@ -9,7 +9,7 @@
 //! thread that waits for a queue runs its commands too.
 
 use crate::KernelCode;
-use crate::checker::{EnqueuedCommand, LaunchChecker, Uses};
+use crate::checker::{Awaited, AwaitedEvent, EnqueuedCommand, LaunchChecker, MemoryUse, Uses};
 use crate::graph::device_queue::DeviceQueue;
 use crate::graph::event::{COMPLETE, Edge, Event};
 use crate::graph::execute::{Command, Job, Progress, Work, start, start_here};
@@ -254,9 +254,10 @@ impl Queue {
         kind: CommandType,
         wait: &[Arc<Event>],
         blocking: bool,
+        uses: Option<Box<Uses>>,
         job: impl Job,
     ) -> Result<Arc<Event>> {
-        self.enqueue(kind, wait, blocking, Box::new(move || job().map(|()| Progress::Done)))
+        self.enqueue_using(kind, wait, blocking, uses, Box::new(move || job().map(|()| Progress::Done)))
     }
 
     /// [`enqueue`](Self::enqueue) with an execution policy.
@@ -282,7 +283,7 @@ impl Queue {
             };
             event = Event::of_command(&self.context, Some(self), kind, in_stream);
             let work = match self.context.engine().checker() {
-                Some(checker) => self.watched(checker, EnqueuedCommand { id: event.id, kind, uses }, work),
+                Some(checker) => self.watched(checker, (&event, wait, policy), uses, work),
                 None => work,
             };
             // In order, a command waits for the one before it alone: that one waits for its own predecessor.
@@ -343,11 +344,40 @@ impl Queue {
         Ok(event)
     }
 
+    /// What a command uses, if a checker wants to know.
+    pub(crate) fn uses<const N: usize>(
+        &self,
+        make: impl FnOnce() -> Result<[MemoryUse; N]>,
+    ) -> Result<Option<Box<Uses>>> {
+        if self.context.engine().checker().is_none() {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(Uses::Memory(make()?.into()))))
+    }
+
     /// The work of a command of which a checker hears.
     #[cold]
-    fn watched(&self, checker: &Arc<dyn LaunchChecker>, command: EnqueuedCommand, work: Work) -> Work {
-        let (checker, engine, id) = (checker.clone(), self.context.engine().clone(), command.id);
-        checker.enqueued(command);
+    fn watched(
+        &self,
+        checker: &Arc<dyn LaunchChecker>,
+        (event, wait, policy): (&Arc<Event>, &[Arc<Event>], ExecPolicy),
+        uses: Option<Box<Uses>>,
+        work: Work,
+    ) -> Work {
+        let (checker, engine, id) = (checker.clone(), self.context.engine().clone(), event.id);
+        let awaited = |e: &Arc<Event>| AwaitedEvent {
+            id: e.id,
+            is_open: e.command() == CommandType::User && e.status() != COMPLETE,
+        };
+        checker.enqueued(EnqueuedCommand {
+            id,
+            kind: event.command(),
+            queue: self.id,
+            in_order: self.in_order(),
+            wait: wait.iter().map(awaited).collect(),
+            blocking: policy == ExecPolicy::Blocking,
+            uses,
+        });
         Box::new(move || {
             {
                 let _float_env = (engine.hooks.enter_float_env)();
@@ -424,6 +454,9 @@ impl Queue {
 
     /// Waits until every command enqueued before is done.
     pub fn finish(&self) {
+        if let Some(checker) = self.context.engine().checker() {
+            checker.waits(Awaited::Queue(self.id));
+        }
         // In order, the last command ends after all others and stands for them.
         let outstanding: Vec<Arc<Event>> = {
             let state = self.state.lock();

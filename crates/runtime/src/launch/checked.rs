@@ -26,7 +26,7 @@ impl CheckedMemory for ArgMemory {
     }
 
     fn storage(&self) -> usize {
-        Arc::as_ptr(&self.object.residency).addr()
+        self.object.storage()
     }
 
     fn range(&self) -> (u64, u64) {
@@ -76,7 +76,7 @@ impl Queue {
         }
         // The checker runs it when the command begins.
         let work = Box::new(|| Ok(Progress::Done));
-        Some(self.enqueue_using(kind, wait, false, Some(Box::new(Uses::Launch(launch))), work))
+        Some(self.enqueue_using(kind, wait, false, Some(Box::new(Uses::Launch(Arc::new(launch)))), work))
     }
 
     /// The launch; `None` for an empty range.

@@ -5,6 +5,7 @@
 //! that work in the host's memory use it in place, and others get copies of their own. A buffer with
 //! `CL_MEM_COPY_HOST_PTR` is filled in the memory space of the context's first device.
 
+use crate::checker::{MemoryUse, UsedMemory};
 use crate::host_mem::{self, HostPtr};
 use crate::memory::image::Image;
 use crate::memory::mapping::Mapping;
@@ -13,8 +14,8 @@ use crate::memory::residency::{AccessMode, Residency};
 use crate::objects::space::Space;
 use crate::status::{bail, ensure};
 use crate::{Context, Error, ExternalSlot, MemFlags, Result, Status};
-use cloom_hal::Memory;
 use cloom_hal::lock::Mutex;
+use cloom_hal::{Memory, Rect};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -278,6 +279,12 @@ impl MemObject {
         }
     }
 
+    /// Whether it may have had content when it was made: only a buffer without data certainly had none.
+    pub fn has_data(&self) -> bool {
+        let given = MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR;
+        !matches!(self.kind, MemKind::Buffer) || self.flags.intersects(given) || self.properties.is_some()
+    }
+
     /// What it is, in words.
     pub fn noun(&self) -> &'static str {
         match self.kind {
@@ -317,6 +324,28 @@ impl MemObject {
     /// The application's memory that it uses, of `CL_MEM_USE_HOST_PTR`: at this object's origin.
     pub fn host_ptr(&self) -> Option<usize> {
         Some(self.host_ptr?.address() + self.origin() as usize)
+    }
+
+    /// The memory that parts of an object share with it, as a checker is told.
+    pub fn storage(&self) -> usize {
+        Arc::as_ptr(&self.residency).addr()
+    }
+
+    /// Bytes that a command uses, as a checker is told.
+    pub(crate) fn used(&self, offset: u64, size: u64, writes: bool) -> MemoryUse {
+        if let Some(address) = self.host_ptr().filter(|_| self.shared) {
+            return MemoryUse::host(address + offset as usize, size, writes);
+        }
+        let range = self.range(offset, size);
+        MemoryUse { memory: UsedMemory::Object(self.storage()), ranges: vec![range], writes }
+    }
+
+    /// A box of bytes that a command uses.
+    pub(crate) fn used_rect(&self, rect: &Rect, writes: bool) -> MemoryUse {
+        match self.host_ptr().filter(|_| self.shared) {
+            Some(address) => MemoryUse::rect(UsedMemory::Host, address as u64, rect, writes),
+            None => MemoryUse::rect(UsedMemory::Object(self.storage()), self.origin(), rect, writes),
+        }
     }
 
     /// Whether its bytes are shared memory, which the host may use at the same time as kernels.

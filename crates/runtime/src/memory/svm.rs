@@ -46,7 +46,7 @@ impl Context {
         let bytes = memory.size();
         let id = self.svm().add(memory, usm)?;
         if let Some(checker) = self.engine().checker() {
-            checker.created(NewObject { id, what: "shared virtual memory", bytes });
+            checker.created(NewObject { id, what: "shared virtual memory", bytes, storage: None, has_data: false });
         }
         Ok(id)
     }

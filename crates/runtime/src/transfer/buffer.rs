@@ -4,6 +4,7 @@
 //! Bytes for the host are read from any valid copy, without making another one. A box counts as the range from its
 //! first to its last byte.
 
+use crate::checker::MemoryUse;
 use crate::graph::execute::{Job, Progress};
 use crate::host_mem::HostPtr;
 use crate::memory::region::RectPair;
@@ -74,12 +75,13 @@ impl Queue {
         self.may_read(buffer)?;
         let to = need(to, "host pointer")?;
         buffer.check_range(offset, size)?;
+        let uses = self.uses(|| Ok([buffer.used(offset, size, false), MemoryUse::host(to.address(), size, true)]))?;
         let buffer = buffer.clone();
         let work = Box::new(move || {
             buffer.read(offset, size, to, 0)?;
             Ok(Progress::Done)
         });
-        self.enqueue(CommandType::ReadBuffer, wait, blocking, work)
+        self.enqueue_using(CommandType::ReadBuffer, wait, blocking, uses, work)
     }
 
     /// Copies bytes of the host to a buffer.
@@ -95,6 +97,7 @@ impl Queue {
         self.may_write(buffer)?;
         let from = need(from, "host pointer")?;
         buffer.check_range(offset, size)?;
+        let uses = self.uses(|| Ok([MemoryUse::host(from.address(), size, false), buffer.used(offset, size, true)]))?;
         let (buffer, space) = (buffer.clone(), self.space());
         let work = Box::new(move || {
             // The old content is not needed, so nothing migrates for bytes that are all written.
@@ -102,7 +105,7 @@ impl Queue {
             from.read(0, size, |bytes| memory.write(at, bytes))?;
             Ok(Progress::Done)
         });
-        self.enqueue(CommandType::WriteBuffer, wait, blocking, work)
+        self.enqueue_using(CommandType::WriteBuffer, wait, blocking, uses, work)
     }
 
     /// Fills a slice from a buffer and waits until that is done.
@@ -143,7 +146,9 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         let job = self.copy_job(source, target, source_offset, target_offset, size)?;
-        self.enqueue_job(CommandType::CopyBuffer, wait, false, job)
+        let uses =
+            self.uses(|| Ok([source.used(source_offset, size, false), target.used(target_offset, size, true)]))?;
+        self.enqueue_job(CommandType::CopyBuffer, wait, false, uses, job)
     }
 
     /// The checked work of [`copy`](Self::copy), which may be done any number of times.
@@ -187,7 +192,8 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         let job = self.fill_job(buffer, pattern, offset, size)?;
-        self.enqueue_job(CommandType::FillBuffer, wait, false, job)
+        let uses = self.uses(|| Ok([buffer.used(offset, size, true)]))?;
+        self.enqueue_job(CommandType::FillBuffer, wait, false, uses, job)
     }
 
     /// The checked work of [`fill`](Self::fill).
@@ -252,7 +258,11 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         let job = self.copy_rect_job(source, target, rects)?;
-        self.enqueue_job(CommandType::CopyBufferRect, wait, false, job)
+        let uses = self.uses(|| {
+            let (a, b) = rects.settle()?;
+            Ok([source.used_rect(&a, false), target.used_rect(&b, true)])
+        })?;
+        self.enqueue_job(CommandType::CopyBufferRect, wait, false, uses, job)
     }
 
     /// The checked work of [`copy_rect`](Self::copy_rect).

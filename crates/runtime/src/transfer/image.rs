@@ -110,7 +110,11 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         let job = self.copy_image_job(source, target, from, to, region)?;
-        self.enqueue_job(CommandType::CopyImage, wait, false, job)
+        let uses = self.uses(|| {
+            let (a, b) = (source.image()?.rect(from, region)?, target.image()?.rect(to, region)?);
+            Ok([source.used_rect(&a, false), target.used_rect(&b, true)])
+        })?;
+        self.enqueue_job(CommandType::CopyImage, wait, false, uses, job)
     }
 
     /// The checked work of [`copy_image`](Self::copy_image), which may be done any number of times.
@@ -145,7 +149,11 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         let job = self.copy_image_to_buffer_job(source, target, at, offset)?;
-        self.enqueue_job(CommandType::CopyImageToBuffer, wait, false, job)
+        let uses = self.uses(|| {
+            let (image, buffer) = packed_in_buffer(source, target, at, offset)?;
+            Ok([source.used_rect(&image, false), target.used_rect(&buffer, true)])
+        })?;
+        self.enqueue_job(CommandType::CopyImageToBuffer, wait, false, uses, job)
     }
 
     /// The checked work of [`copy_image_to_buffer`](Self::copy_image_to_buffer).
@@ -173,7 +181,11 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         let job = self.copy_buffer_to_image_job(source, target, offset, at)?;
-        self.enqueue_job(CommandType::CopyBufferToImage, wait, false, job)
+        let uses = self.uses(|| {
+            let (image, buffer) = packed_in_buffer(target, source, at, offset)?;
+            Ok([source.used_rect(&buffer, false), target.used_rect(&image, true)])
+        })?;
+        self.enqueue_job(CommandType::CopyBufferToImage, wait, false, uses, job)
     }
 
     /// The checked work of [`copy_buffer_to_image`](Self::copy_buffer_to_image).
@@ -200,7 +212,8 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         let job = self.fill_image_job(image, color, at)?;
-        self.enqueue_job(CommandType::FillImage, wait, false, job)
+        let uses = self.uses(|| Ok([image.used_rect(&image.image()?.rect(at.origin, at.region)?, true)]))?;
+        self.enqueue_job(CommandType::FillImage, wait, false, uses, job)
     }
 
     /// The checked work of [`fill_image`](Self::fill_image).

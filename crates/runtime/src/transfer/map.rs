@@ -10,6 +10,7 @@
 //! list fails, has no effect: if it maps, there is no mapping; if it unmaps, the mapping stays. What became of the map
 //! command is known when the one that unmaps runs, not yet when it is enqueued.
 
+use crate::checker::{MappedRegion, Uses};
 use crate::graph::execute::Progress;
 use crate::memory::mapping::{MapTarget, Mapping, UnrunMap, UnrunUnmap, remove};
 use crate::memory::residency::AccessMode;
@@ -74,7 +75,16 @@ impl Queue {
             MapTarget::Bytes { .. } => CommandType::MapBuffer,
             MapTarget::Image(_) => CommandType::MapImage,
         };
-        let event = self.enqueue(kind, wait, blocking, work)?;
+        let region = || MappedRegion {
+            object: Arc::as_ptr(buffer).addr(),
+            storage: buffer.storage(),
+            range: buffer.origin() + offset..buffer.origin() + offset + size,
+            is_image: kind == CommandType::MapImage,
+            address,
+            writes,
+        };
+        let uses = self.context().engine().checker().map(|_| Box::new(Uses::Map(region())));
+        let event = self.enqueue_using(kind, wait, blocking, uses, work)?;
         Ok((address, event))
     }
 
@@ -103,7 +113,9 @@ impl Queue {
             }
             Ok(Progress::Done)
         });
-        self.enqueue(CommandType::UnmapMemObject, wait, false, work)
+        let ends = || Uses::Unmap { object: Arc::as_ptr(buffer).addr(), address };
+        let uses = self.context().engine().checker().map(|_| Box::new(ends()));
+        self.enqueue_using(CommandType::UnmapMemObject, wait, false, uses, work)
     }
 
     /// Checks that a memory object is of the queue's context.

@@ -5,6 +5,7 @@
 //! for the device ([`Memory::read_rect`] and its like). The host's side of such a call has no gaps; where the
 //! application's has, rows pass through a block between.
 
+use crate::checker::{MemoryUse, UsedMemory};
 use crate::graph::execute::{Job, Progress};
 use crate::host_mem::HostPtr;
 use crate::memory::residency::AccessMode;
@@ -46,6 +47,11 @@ impl Queue {
         blocking: bool,
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
+        let writes = direction == Direction::FromHost;
+        let uses = self.uses(|| {
+            let host = MemoryUse::rect(UsedMemory::Host, rect.pointer.address() as u64, &rect.host, !writes);
+            Ok([object.used_rect(&rect.object, writes), host])
+        })?;
         let (object, space) = (object.clone(), self.space());
         let work = Box::new(move || {
             match direction {
@@ -54,7 +60,7 @@ impl Queue {
             }
             Ok(Progress::Done)
         });
-        self.enqueue(command, wait, blocking, work)
+        self.enqueue_using(command, wait, blocking, uses, work)
     }
 }
 

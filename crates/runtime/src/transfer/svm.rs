@@ -1,6 +1,7 @@
 //! Commands on shared virtual memory: they use the application's addresses, so that migrating and mapping move nothing.
 //! `memory::svm` allocates it.
 
+use crate::checker::{MemoryUse, Uses};
 use crate::graph::execute::{Job, Progress};
 use crate::host_mem::HostPtr;
 use crate::status::ensure;
@@ -12,6 +13,19 @@ use std::sync::Arc;
 pub type SvmFree = Box<dyn FnOnce(Vec<usize>) + Send>;
 
 impl Queue {
+    /// What a copy uses.
+    pub(crate) fn copy_uses(&self, to: Option<HostPtr>, from: Option<HostPtr>, size: u64) -> Result<Option<Box<Uses>>> {
+        self.uses(|| {
+            let (to, from) = (need(to, "destination")?, need(from, "source")?);
+            Ok([MemoryUse::host(from.address(), size, false), MemoryUse::host(to.address(), size, true)])
+        })
+    }
+
+    /// What a fill uses.
+    pub(crate) fn fill_uses(&self, at: Option<HostPtr>, size: u64) -> Result<Option<Box<Uses>>> {
+        self.uses(|| Ok([MemoryUse::host(need(at, "pointer")?.address(), size, true)]))
+    }
+
     /// Checks that the device has shared virtual memory.
     fn need_svm(&self) -> Result<()> {
         ensure!(self.device().svm().is_some(), InvalidOperation, "the device has no shared virtual memory");
@@ -49,7 +63,13 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.need_svm()?;
-        self.enqueue_job(CommandType::SvmMemcpy, wait, blocking, svm_copy_job(to, from, size)?)
+        self.enqueue_job(
+            CommandType::SvmMemcpy,
+            wait,
+            blocking,
+            self.copy_uses(to, from, size)?,
+            svm_copy_job(to, from, size)?,
+        )
     }
 
     /// Repeats a pattern of 1, 2, 4, … 128 bytes.
@@ -61,7 +81,13 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.need_svm()?;
-        self.enqueue_job(CommandType::SvmMemFill, wait, false, svm_fill_job(at, pattern, size)?)
+        self.enqueue_job(
+            CommandType::SvmMemFill,
+            wait,
+            false,
+            self.fill_uses(at, size)?,
+            svm_fill_job(at, pattern, size)?,
+        )
     }
 
     // OpenCL 3.0 API, 5.6: Shared Virtual Memory.

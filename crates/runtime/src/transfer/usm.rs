@@ -33,7 +33,7 @@ impl Queue {
         size: u64,
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
-        self.enqueue_job(CommandType::MemFill, wait, false, svm_fill_job(at, pattern, size)?)
+        self.enqueue_job(CommandType::MemFill, wait, false, self.fill_uses(at, size)?, svm_fill_job(at, pattern, size)?)
     }
 
     /// `clEnqueueMemcpyINTEL`
@@ -45,7 +45,13 @@ impl Queue {
         size: u64,
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
-        self.enqueue_job(CommandType::Memcpy, wait, blocking, svm_copy_job(to, from, size)?)
+        self.enqueue_job(
+            CommandType::Memcpy,
+            wait,
+            blocking,
+            self.copy_uses(to, from, size)?,
+            svm_copy_job(to, from, size)?,
+        )
     }
 
     /// `clEnqueueMigrateMemINTEL`: nothing moves.

@@ -7,7 +7,8 @@ void test(void) {
     clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
     clSharedMemAllocINTEL_fn alloc = clGetExtensionFunctionAddressForPlatform(platform, "clSharedMemAllocINTEL");
     clMemFreeINTEL_fn give_back = clGetExtensionFunctionAddressForPlatform(platform, "clMemFreeINTEL");
-    clSetKernelArgMemPointerINTEL_fn set = clGetExtensionFunctionAddressForPlatform(platform, "clSetKernelArgMemPointerINTEL");
+    clSetKernelArgMemPointerINTEL_fn set =
+        clGetExtensionFunctionAddressForPlatform(platform, "clSetKernelArgMemPointerINTEL");
     cl_kernel kernel = build("kernel void k(global int *p) { p[get_global_id(0)] = 3; }", "k");
     cl_int code;
     int *p = alloc(context, device, NULL, 16 * sizeof *p, 0, &code);

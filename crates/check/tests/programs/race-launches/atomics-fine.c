@@ -1,0 +1,18 @@
+#include "setup.h"
+
+void test(void) {
+    cl_kernel fill = build("kernel void fill(global int *p) { p[get_global_id(0)] = 1; }", "fill");
+    cl_kernel twice = build("kernel void twice(global int *p) { p[get_global_id(0)] *= 2; }", "twice");
+    int zeros[64] = {0};
+    cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, 256, zeros, NULL);
+    clSetKernelArg(fill, 0, sizeof buffer, &buffer);
+    clSetKernelArg(twice, 0, sizeof buffer, &buffer);
+    size_t size = 64;
+    cl_command_queue other = another_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    cl_kernel count = build("kernel void count(global int *p) { atomic_inc(p); }", "count");
+    clSetKernelArg(count, 0, sizeof buffer, &buffer);
+    clEnqueueNDRangeKernel(other, count, 1, NULL, &size, NULL, 0, NULL, NULL);
+    clEnqueueNDRangeKernel(other, count, 1, NULL, &size, NULL, 0, NULL, NULL);
+    clFinish(other);
+    clReleaseMemObject(buffer);
+}

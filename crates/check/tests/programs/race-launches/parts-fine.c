@@ -1,0 +1,18 @@
+#include "setup.h"
+
+void test(void) {
+    cl_kernel fill = build("kernel void fill(global int *p) { p[get_global_id(0)] = 1; }", "fill");
+    cl_kernel twice = build("kernel void twice(global int *p) { p[get_global_id(0)] *= 2; }", "twice");
+    int zeros[64] = {0};
+    cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, 256, zeros, NULL);
+    clSetKernelArg(fill, 0, sizeof buffer, &buffer);
+    clSetKernelArg(twice, 0, sizeof buffer, &buffer);
+    size_t size = 64;
+    cl_command_queue other = another_queue(0);
+    size_t half = 32;
+    clEnqueueNDRangeKernel(queue, fill, 1, NULL, &half, NULL, 0, NULL, NULL);
+    clEnqueueNDRangeKernel(other, twice, 1, &half, &half, NULL, 0, NULL, NULL);
+    clFinish(queue);
+    clFinish(other);
+    clReleaseMemObject(buffer);
+}
