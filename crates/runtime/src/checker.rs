@@ -21,8 +21,8 @@ pub trait LaunchChecker: Send + Sync {
     fn enqueued(&self, command: EnqueuedCommand);
     /// A command begins on this thread. A launch runs now.
     fn begins(&self, command: u64, print: &dyn Fn(&[u8]));
-    /// It has ended, and its event has not.
-    fn ended(&self, command: u64);
+    /// It has ended, and its event has not. If what it waits for failed, it has not run.
+    fn ended(&self, command: u64, has_run: bool);
     /// The application is about to learn that commands have ended: it waits for them, or is told.
     fn waits(&self, commands: Awaited<'_>);
     /// A call was refused, or a command failed.

@@ -177,8 +177,10 @@ impl LaunchChecker for Programs {
         }
     }
 
-    fn ended(&self, command: u64) {
-        self.with(|state| state.ended(command));
+    fn ended(&self, command: u64, has_run: bool) {
+        // What it held is dropped without the lock: the runtime may tell of that, too.
+        let command = self.with(|state| state.ended(command, has_run));
+        drop(command);
     }
 
     fn waits(&self, commands: Awaited<'_>) {

@@ -45,10 +45,12 @@ impl Order {
         let is_semaphore = matches!(kind, CommandType::SemaphoreWait | CommandType::SemaphoreSignal);
         let mut node = Node { queue, before: BTreeSet::new(), is_open: is_semaphore };
         node.is_open |= wait.iter().any(|event| event.is_open);
+        let oldest = self.nodes.keys().next().copied().unwrap_or(id);
         for id in direct {
             if let Some(other) = self.nodes.get(&id) {
                 node.is_open |= other.is_open;
-                node.before.extend(&other.before);
+                // What is older is before all commands that are compared.
+                node.before.extend(other.before.range(oldest..));
                 node.before.insert(id);
             }
         }
@@ -131,6 +133,17 @@ mod tests {
         order.enqueued(&marker(5, CommandType::Barrier));
         assert!(order.enqueued(&command(6, 1, false, &[])).is_empty());
         assert!(order.enqueued(&command(7, 1, false, &[3])).contains(&6));
+    }
+
+    #[test]
+    fn a_long_chain_is_remembered_in_part() {
+        let mut order = Order::default();
+        for id in 1..2000 {
+            assert!(order.enqueued(&command(id, 1, true, &[])).is_empty());
+        }
+        assert!(order.before(1999).len() <= WINDOW && order.is_unknown(1900) && !order.is_unknown(1000));
+        order.observed(Awaited::Events(&[1999]));
+        assert!(!order.is_unknown(1900));
     }
 
     #[test]

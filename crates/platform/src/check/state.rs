@@ -262,9 +262,12 @@ impl State {
         }
     }
 
-    /// A command has ended.
-    pub fn ended(&mut self, id: u64) {
-        let Some(command) = self.commands.remove(&id) else { return };
+    /// A command has ended. Gives it back.
+    pub fn ended(&mut self, id: u64, has_run: bool) -> Option<Command> {
+        let command = self.commands.remove(&id)?;
+        if !has_run {
+            return Some(command);
+        }
         command.uses.iter().for_each(|used| self.written(used));
         for used in command.uses.iter().filter(|used| used.mode.writes && self.objects.is_host(used)) {
             if !command.blocking && self.order.is_unknown(id) {
@@ -272,6 +275,7 @@ impl State {
             }
         }
         self.maps.ran(&self.host, id);
+        Some(command)
     }
 
     /// The program is about to know that commands have ended.

@@ -57,6 +57,19 @@ pub(crate) enum ExecPolicy {
     OpenStream,
 }
 
+/// A command of which a checker hears, also if it is dropped before it has run.
+struct Watched {
+    checker: Arc<dyn LaunchChecker>,
+    id: u64,
+    has_run: bool,
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.checker.ended(self.id, self.has_run);
+    }
+}
+
 /// Whether nothing has to be waited for.
 fn ended(wait: &[Arc<Event>]) -> bool {
     wait.iter().all(|e| e.status() == COMPLETE)
@@ -378,13 +391,16 @@ impl Queue {
             blocking: policy == ExecPolicy::Blocking,
             uses,
         });
+        let watched = Watched { checker, id, has_run: false };
         Box::new(move || {
+            // All of it, so that it is dropped as a whole.
+            let mut watched = watched;
             {
                 let _float_env = (engine.hooks.enter_float_env)();
-                checker.begins(id, &engine.hooks.print);
+                watched.checker.begins(id, &engine.hooks.print);
             }
             let outcome = work();
-            checker.ended(id);
+            watched.has_run = true;
             outcome
         })
     }
