@@ -140,7 +140,7 @@ impl Widener<'_> {
     /// each element takes more code than a scatter.
     pub(super) fn is_gapped(&self, inst: Inst, ty: Type, by: i64) -> bool {
         self.masks.current.is_none()
-            && by / i64::from(ty.scalar.bytes()) * i64::from(self.lanes) <= MAX_COMPONENTS
+            && (by / i64::from(ty.scalar.bytes())).saturating_mul(i64::from(self.lanes)) <= MAX_COMPONENTS
             && self.store_gaps.stores.get(&inst).is_some_and(|around| !around.read_soon)
     }
 
