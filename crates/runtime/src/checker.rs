@@ -179,6 +179,9 @@ pub struct CheckedLaunch {
     pub variables: Option<AddressedMemory>,
     /// The name of the device.
     pub device: String,
+    /// Runs it on its device, for a checker that has given it up. Its accesses outside of its memory objects do not
+    /// happen, and on CPUs it fails if it does not end in time.
+    pub run_on_device: Box<dyn Fn() -> Result<()> + Send + Sync>,
 }
 
 /// The value of a parameter.

@@ -1,8 +1,10 @@
 //! Launches for the checker, if the platform has one ([`crate::checker`]).
 
 use super::range::{GroupRules, RangeInput, settle};
+use super::submit::run_here;
 use crate::checker::{AddressedMemory, CheckedLaunch, CheckedMemory, Uses};
 use crate::graph::execute::Progress;
+use crate::graph::packed::Packed;
 use crate::host_mem::HostPtr;
 use crate::memory::residency::AccessMode;
 use crate::objects::program::ProgramOrigin;
@@ -80,7 +82,7 @@ impl Queue {
     }
 
     /// The launch; `None` for an empty range.
-    fn checked(&self, kernel: &Kernel, input: &RangeInput) -> Result<Option<CheckedLaunch>> {
+    fn checked(self: &Arc<Queue>, kernel: &Kernel, input: &RangeInput) -> Result<Option<CheckedLaunch>> {
         kernel.check_args()?;
         let rules = GroupRules::of(kernel.meta(), self.device());
         let Some(range) = settle(input, &rules, [0, 1, 2])? else { return Ok(None) };
@@ -106,6 +108,24 @@ impl Queue {
             shared: self.context().clone(),
             variables: variables.map(AddressedMemory::new),
             device: self.device().info().name.clone(),
+            run_on_device: self.device_run(kernel.bounds_checked()?, *input),
         }))
+    }
+
+    /// Runs a launch of a kernel whose arguments are set.
+    fn device_run(
+        self: &Arc<Queue>,
+        kernel: Arc<Kernel>,
+        input: RangeInput,
+    ) -> Box<dyn Fn() -> Result<()> + Send + Sync> {
+        let queue = self.clone();
+        Box::new(move || {
+            let (code, range) = queue.settled(&kernel, &input)?;
+            let Some(range) = range else { return Ok(()) };
+            let loaded = code.loaded_for(&range)?;
+            let mut packed = Packed::default();
+            queue.pack(&kernel, &*loaded, &range, &mut packed)?;
+            run_here(queue.device(), &*loaded, range, &packed, 0)
+        })
     }
 }
