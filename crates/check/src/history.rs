@@ -24,8 +24,10 @@ pub struct Event {
 /// that do not conflict with the other.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Cell {
-    /// The last plain write, and the last atomic one.
-    pub writes: [Option<Event>; 2],
+    /// The last plain write.
+    pub write: Option<Event>,
+    /// The newest atomic write, and the newest one of another work-item.
+    pub atomic_writes: [Option<Event>; 2],
     /// The newest plain read, and the newest one of another work-item.
     pub reads: [Option<Event>; 2],
     /// The newest atomic read.
@@ -36,18 +38,19 @@ impl Cell {
     /// The accesses that one conflicts with, if they are not ordered: all writes, and for a write the reads.
     pub fn conflicts(&self, writes: bool) -> impl Iterator<Item = (Event, bool)> {
         let reads = self.reads.into_iter().chain([self.atomic_read]).flatten().filter(move |_| writes);
-        self.writes.into_iter().flatten().map(|e| (e, true)).chain(reads.map(|e| (e, false)))
+        let writes = [self.write].into_iter().chain(self.atomic_writes).flatten();
+        writes.map(|e| (e, true)).chain(reads.map(|e| (e, false)))
     }
 
-    /// Remembers an access. `is_other` tells whether an earlier read is another party's.
+    /// Remembers an access. `is_other` tells whether an earlier access is another party's.
     pub fn add(&mut self, event: Event, writes: bool, is_atomic: bool, is_other: impl Fn(&Event) -> bool) {
+        // A work-item's own access must not hide another one's.
+        let add = |[newest, other]: [Option<Event>; 2]| [Some(event), newest.filter(is_other).or(other)];
         match (writes, is_atomic) {
-            (true, _) => self.writes[usize::from(is_atomic)] = Some(event),
+            (true, false) => self.write = Some(event),
+            (true, true) => self.atomic_writes = add(self.atomic_writes),
             (false, true) => self.atomic_read = Some(event),
-            (false, false) => {
-                let [newest, other] = self.reads;
-                self.reads = [Some(event), newest.filter(is_other).or(other)];
-            }
+            (false, false) => self.reads = add(self.reads),
         }
     }
 }
@@ -99,7 +102,8 @@ impl Object {
             for byte in 0..WORD as u32 {
                 let part = |e: &mut Event| e.value = e.value.map(|value| value >> (8 * byte) & 0xff);
                 let mut cell = *cell;
-                cell.writes.iter_mut().flatten().for_each(part);
+                let writes = [&mut cell.write].into_iter().chain(&mut cell.atomic_writes);
+                writes.flatten().for_each(part);
                 bytes.insert(at + byte, cell);
             }
         }
@@ -125,11 +129,11 @@ mod tests {
         });
         let mut seen = Vec::new();
         history.visit(7 << 32 | 14, 3, |at, unit, cell| {
-            seen.push((at, unit, cell.writes[0].map(|e| (e.stamp.item, e.value))));
+            seen.push((at, unit, cell.write.map(|e| (e.stamp.item, e.value))));
         });
         assert_eq!(seen, [(0, 1, Some((1, Some(3)))), (1, 1, Some((1, Some(4)))), (2, 1, None)]);
         history.forget(7 << 32);
-        history.visit(7 << 32 | 8, 4, |_, unit, cell| assert!(unit == 4 && cell.writes[0].is_none()));
+        history.visit(7 << 32 | 8, 4, |_, unit, cell| assert!(unit == 4 && cell.write.is_none()));
     }
 
     #[test]

@@ -97,12 +97,15 @@ pub fn fault(
                 Some((_, n)) => format!("which has {}", bytes(n)),
                 None => "which ends before".into(),
             };
+            // A vector may begin inside and end behind.
+            let begins_inside = object.is_some_and(|o| o.offset >= 0 && (o.offset as u64) < o.bytes);
+            let place = if begins_inside { format!("{} from {place} on", bytes(size)) } else { place };
             let image = found.is_some_and(|(region, _)| region.is_image);
             let access = if image { "the pixels of an image" } else { "an object" };
             (
                 format!("the kernel {verb} {place}, {has}"),
                 format!("an access outside of {access} is undefined: it may read or change any other memory, or crash"),
-                guard(s, finding.object.as_ref()),
+                guard(s, finding.object.as_ref(), size),
             )
         }
         Kind::NullPointer => (
@@ -150,11 +153,15 @@ pub fn fault(
 }
 
 /// The test that keeps an index inside of its object.
-fn guard(s: &Checker<'_>, object: Option<&Object>) -> Option<String> {
+fn guard(s: &Checker<'_>, object: Option<&Object>, size: u64) -> Option<String> {
     let object = object.filter(|o| !o.name.is_empty())?;
     let n = object.elements?;
     let items: u64 = s.subject.range.global.iter().product();
     let before = object.offset < 0;
+    if !before && (object.offset as u64) < object.bytes {
+        let last = object.bytes.checked_sub(size)? * n / object.bytes;
+        return Some(format!("begin at element {last} or before it, or make `{}` larger", object.name));
+    }
     Some(match object.space {
         "global" if before => format!("keep the index at 0 or above, where `{}` begins", object.name),
         "global" if items > n && s.subject.range.work_dim == 1 => {
