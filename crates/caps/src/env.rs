@@ -148,7 +148,7 @@ pub const CHECK: Var = Var {
 /// `CLOOM_CHECK_OUTPUT`
 pub const CHECK_OUTPUT: Var = Var {
     name: "CLOOM_CHECK_OUTPUT",
-    meaning: "the file for the report of `CLOOM_CHECK`",
+    meaning: "the file for the report of `CLOOM_CHECK`; `%p` stands for the number of the process",
     default: "the standard error stream",
 };
 
@@ -169,7 +169,7 @@ pub const CHECK_SUPPRESS: Var = Var {
 /// `CLOOM_CHECK_STATUS`
 pub const CHECK_STATUS: Var = Var {
     name: "CLOOM_CHECK_STATUS",
-    meaning: "a file that gets 1 if `CLOOM_CHECK` has found something, else 0",
+    meaning: "a file to which each process adds a line: 1 if `CLOOM_CHECK` has found something, else 0",
     default: "none",
 };
 

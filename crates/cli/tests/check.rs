@@ -148,6 +148,11 @@ fn the_launches_of_a_program_are_checked_and_it_prints_as_usual() {
     // What is not looked for is not found, and the status is the program's.
     let ran = bench.cloom(&format!("check --only barriers -- {cloom} {run}")).expect(0);
     assert!(ran.err.contains("no findings"), "{ran:?}");
+    // Each process has its report: the last one, which is right, hides nothing.
+    bench.file("right.cl", "kernel void k(global int *p) { p[get_global_id(0)] = 1; }");
+    bench.file("two.sh", &format!("{cloom} {run}\n{cloom} run right.cl --arg p=4 --global 4\n"));
+    let ran = bench.cloom("check -- sh two.sh").expect(1);
+    assert!(ran.err.contains("error[out-of-bounds]") && ran.err.contains("no findings"), "{ran:?}");
     let ran = bench.cloom("check -- /nowhere/program").expect(2);
     assert!(ran.err.contains("name a program"), "{ran:?}");
 }

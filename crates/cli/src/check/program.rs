@@ -9,7 +9,20 @@ use crate::driver;
 use crate::outcome::{self, Answer, Exit, Failure};
 use cloom_caps::env;
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 use std::process::Command;
+
+/// The reports of all processes, in the order in which they were written.
+fn written(folder: &Path) -> String {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut reports: Vec<_> = entries
+        .filter_map(|entry| {
+            Some((entry.metadata().ok()?.modified().ok()?, std::fs::read_to_string(entry.path()).ok()?))
+        })
+        .collect();
+    reports.sort();
+    reports.into_iter().map(|(_, text)| text).collect()
+}
 
 /// Runs the program.
 pub fn run(options: &Options, program: &OsStr, args: &[OsString]) -> Result<Answer, Failure> {
@@ -21,7 +34,10 @@ pub fn run(options: &Options, program: &OsStr, args: &[OsString]) -> Result<Answ
         ))
     })?;
     let folder = tempfile::tempdir().map_err(|e| Failure::wrong(format!("no folder for the report: {e}")))?;
-    let (report, status) = (folder.path().join("report"), folder.path().join("status"));
+    // The program may start others, which have reports of their own.
+    let reports = folder.path().join("reports");
+    std::fs::create_dir(&reports).map_err(|e| Failure::wrong(format!("no folder for the reports: {e}")))?;
+    let (report, status) = (reports.join("%p"), folder.path().join("status"));
     let mut command = Command::new(program);
     command.args(args);
     driver::only(&mut command, &library, true);
@@ -36,18 +52,19 @@ pub fn run(options: &Options, program: &OsStr, args: &[OsString]) -> Result<Answ
     let ended = command
         .status()
         .map_err(|e| Failure::wrong(format!("{}: {e}; name a program after `--`", program.to_string_lossy())))?;
-    let Ok(text) = std::fs::read_to_string(&report) else {
+    let text = written(&reports);
+    if text.is_empty() {
         return Err(Failure::wrong(format!(
             "{} ended ({ended}) without a report: it made no context of OpenCL, or did not end by itself",
             program.to_string_lossy()
         )));
-    };
+    }
     match &options.output {
         Some(path) => super::save(path, &text)?,
         // The standard output is the program's.
         None => outcome::tell(text.trim_end()),
     }
-    let found = std::fs::read_to_string(&status).is_ok_and(|text| text.trim() == "1");
+    let found = std::fs::read_to_string(&status).is_ok_and(|text| text.lines().any(|line| line == "1"));
     let exit = match (found, ended.code()) {
         (true, _) => Exit::Findings,
         (false, Some(0)) => Exit::Fine,

@@ -42,6 +42,8 @@ use command::Caller;
 use launch::{Linked, Setting};
 use stack::Stack;
 use state::{Command, Known, State};
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -61,7 +63,7 @@ pub fn from_env(compiler: &Arc<Compiler>) -> Option<Arc<dyn LaunchChecker>> {
     let format = env::CHECK_FORMAT.get().and_then(|name| Format::named(&name)).unwrap_or(Format::Text);
     Some(Arc::new(Programs {
         format,
-        output: env::CHECK_OUTPUT.path(),
+        output: env::CHECK_OUTPUT.path().map(|path| of_this_process(&path)),
         status: env::CHECK_STATUS.path(),
         compiler: compiler.clone(),
         state: Mutex::new(State::new(kinds)),
@@ -222,8 +224,7 @@ impl LaunchChecker for Programs {
             if !state.has_ended {
                 state.ends();
             }
-            let kernels: std::collections::BTreeSet<&String> = state.kernels.keys().map(|k| &k.1).collect();
-            let count = kernels.len() as u64;
+            let count = state.kernels.len() as u64;
             let report = if state.has_ended { None } else { state.report.clone() };
             state.has_ended = true;
             (report.map(|mut r| (r.checked.kernels = count, r).1), state.sources.clone())
@@ -242,7 +243,9 @@ impl LaunchChecker for Programs {
             }
         };
         let status = if report.has_findings() { "1\n" } else { "0\n" };
-        let stated = self.status.as_ref().map_or(Ok(()), |path| std::fs::write(path, status));
+        let state =
+            |path: &PathBuf| OpenOptions::new().create(true).append(true).open(path)?.write_all(status.as_bytes());
+        let stated = self.status.as_ref().map_or(Ok(()), state);
         if let Err(why) = written.and(stated.map_err(|e| e.to_string())) {
             eprintln!("cloom: the report of {} cannot be written: {why}", env::CHECK.name);
         }
@@ -252,6 +255,14 @@ impl LaunchChecker for Programs {
 impl Drop for Programs {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+/// The path of a report, with the number of the process in place of `%p`: a program may be several processes.
+fn of_this_process(path: &Path) -> PathBuf {
+    match path.to_str() {
+        Some(text) => PathBuf::from(text.replace("%p", &std::process::id().to_string())),
+        None => path.to_owned(),
     }
 }
 
