@@ -21,7 +21,8 @@
 //! work-item at a time, which is a fraction of the code of vectors.
 //!
 //! Only indices in loops get a copy: elsewhere a check for each vector ([`crate::analysis::shape`]'s checked strides)
-//! costs less than the copy's compilation.
+//! costs less than the copy's compilation. A function whose accesses are checked gets one that does without those
+//! checks ([`crate::transform::group_checks`]), and then with all promises; both are for vectors.
 
 use crate::analysis::bounds::Bounds;
 use crate::analysis::divergence;
