@@ -284,8 +284,8 @@ impl Compiler {
     ) -> Result<Built, CompileError> {
         let backend = self.backend(target)?;
         let key = key.into();
-        let passes =
-            PassOptions { bounds_checks: key.bounds_checks, polls: key.bounds_checks, ..self.shared.passes.clone() };
+        let passes = &self.shared.passes;
+        let passes = if key.bounds_checks { passes.checked() } else { passes.clone() };
         let (shared, states) = (&self.shared, &key.states);
         let request = Request { shared, backend: &*backend, program, name: kernel, states, passes: &passes };
         request.show(&request.canonical(key.clone()))

@@ -107,7 +107,7 @@ impl Executable {
     /// have [hidden parameters](cloom_ir::Hidden).
     pub fn bounds_checked(&self) -> Arc<Self> {
         let Self { shared, program, target, backend, states, passes, .. } = self;
-        let passes = PassOptions { bounds_checks: true, polls: true, ..passes.clone() };
+        let passes = passes.checked();
         Self::with(shared.clone(), program.clone(), target.clone(), backend.clone(), states.clone(), passes)
     }
 

@@ -6,58 +6,32 @@
 //! ([`cloom_passes::bounds`]) such a launch touches its own memory only.
 
 use crate::case::CaseArg;
+use crate::generate::types::Rng;
 use cloom_ir::{BinOp, CastOp, Flags, Function, IntCc, Module, Op, ParamKind, Term, Type};
 
-/// Random numbers: splitmix64.
-pub struct Random(u64);
-
-impl Random {
-    /// A sequence.
-    pub fn new(seed: u64) -> Random {
-        Random(seed)
-    }
-
-    /// The next number.
-    pub fn number(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ x >> 31
-    }
-
-    /// A number below `n`.
-    pub fn below(&mut self, n: u64) -> u64 {
-        self.number() % n.max(1)
-    }
-
-    fn one_of<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.below(list.len() as u64) as usize]
-    }
-
-    /// A number that arithmetic on addresses does not expect.
-    fn extreme(&mut self) -> u64 {
-        let near = self.below(9).wrapping_sub(4);
-        let power = 1u64 << self.below(64);
-        match self.below(5) {
-            0 => near,
-            1 => power.wrapping_add(near),
-            2 => power.wrapping_neg().wrapping_add(near),
-            3 => self.number(),
-            _ => self.below(5000),
-        }
+/// A number that arithmetic on addresses does not expect.
+fn extreme(random: &mut Rng) -> u64 {
+    let near = random.below(9).wrapping_sub(4);
+    let power = 1u64 << random.below(64);
+    match random.below(5) {
+        0 => near,
+        1 => power.wrapping_add(near),
+        2 => power.wrapping_neg().wrapping_add(near),
+        3 => random.next(),
+        _ => random.below(5000),
     }
 }
 
 /// Damages the functions of a module, with up to this many changes in all. The module may not verify afterwards.
-pub fn damage(module: &mut Module, changes: u64, random: &mut Random) {
+pub fn damage(module: &mut Module, changes: u64, random: &mut Rng) {
     let funcs: Vec<_> = module.funcs.keys().filter(|&f| !module.funcs[f].is_declaration()).collect();
     for _ in 0..changes {
-        let f = random.one_of(&funcs);
+        let f = random.pick(&funcs);
         damage_once(&mut module.funcs[f], random);
     }
 }
 
-fn damage_once(func: &mut Function, random: &mut Random) {
+fn damage_once(func: &mut Function, random: &mut Rng) {
     const BINARY: [BinOp; 9] =
         [BinOp::Add, BinOp::Sub, BinOp::Mul, BinOp::Shl, BinOp::And, BinOp::Or, BinOp::Xor, BinOp::Smax, BinOp::Umin];
     const COMPARISONS: [IntCc; 6] = [IntCc::Eq, IntCc::Ne, IntCc::Slt, IntCc::Sge, IntCc::Ult, IntCc::Ugt];
@@ -81,13 +55,13 @@ fn damage_once(func: &mut Function, random: &mut Random) {
         let is_int = ty.is_some_and(Type::is_int);
         let data = &mut func.insts[i];
         match &mut data.op {
-            Op::Const(bits) if is_int => *bits = random.extreme() & ty.map_or(0, |ty| ty.scalar.mask()),
+            Op::Const(bits) if is_int => *bits = extreme(random) & ty.map_or(0, |ty| ty.scalar.mask()),
             Op::Binary(op) if is_int && BINARY.contains(op) => {
-                *op = random.one_of(&BINARY);
-                data.flags |= random.one_of(&[Flags::empty(), Flags::NSW, Flags::NUW, Flags::NSW | Flags::NUW]);
+                *op = random.pick(&BINARY);
+                data.flags |= random.pick(&[Flags::empty(), Flags::NSW, Flags::NUW, Flags::NSW | Flags::NUW]);
             }
-            Op::Icmp(cc) => *cc = random.one_of(&COMPARISONS),
-            Op::Cast(op @ (CastOp::Sext | CastOp::Zext)) => *op = random.one_of(&[CastOp::Sext, CastOp::Zext]),
+            Op::Icmp(cc) => *cc = random.pick(&COMPARISONS),
+            Op::Cast(op @ (CastOp::Sext | CastOp::Zext)) => *op = random.pick(&[CastOp::Sext, CastOp::Zext]),
             Op::Alloca { size, .. } if *size > 4 => *size = 4 + random.below(*size - 4),
             Op::Load { align } | Op::Store { align } => *align = 1 << random.below(5),
             _ => continue,
@@ -97,7 +71,7 @@ fn damage_once(func: &mut Function, random: &mut Random) {
 }
 
 /// Arguments that do not fit: smaller buffers and local memory, no buffer at all, other numbers.
-pub fn damage_args(args: &mut [CaseArg], random: &mut Random) {
+pub fn damage_args(args: &mut [CaseArg], random: &mut Rng) {
     for arg in args {
         match arg {
             CaseArg::Buffer(bytes) => {
@@ -113,11 +87,11 @@ pub fn damage_args(args: &mut [CaseArg], random: &mut Random) {
             }
             CaseArg::Local(size) => {
                 let few = 1 + random.below(16);
-                *size = random.one_of(&[*size, *size / 2, few, *size - 1]);
+                *size = random.pick(&[*size, *size / 2, few, *size - 1]);
             }
             CaseArg::Bytes(bytes) if random.below(3) == 0 => {
                 for word in bytes.chunks_mut(4) {
-                    let from = random.extreme().to_le_bytes();
+                    let from = extreme(random).to_le_bytes();
                     word.copy_from_slice(&from[..word.len()]);
                 }
             }

@@ -6,8 +6,9 @@
 //! `CLOOM_TEST_FIRST` and `CLOOM_TEST_KERNELS` choose the seeds.
 
 use cloom_filetest::case::CaseArg;
+use cloom_filetest::generate::types::Rng;
 use cloom_filetest::generate::{Profile, generate};
-use cloom_filetest::hostile::{Random, damage, damage_args, hidden_args};
+use cloom_filetest::hostile::{damage, damage_args, hidden_args};
 use cloom_filetest::ladder::Ladder;
 use cloom_filetest::rungs::{Cpu, Interpreter, Rung, Stage};
 use cloom_ir::Module;
@@ -46,7 +47,7 @@ static STOP: AtomicI32 = AtomicI32::new(0);
 fn hostile(ladder: &Ladder, seed: u64) -> Option<(Module, cloom_interp::NdRange, Vec<CaseArg>, usize)> {
     let generated = generate(seed, Profile::Total);
     let mut module = ladder.module(&generated.source(), generated.options).ok()?;
-    let mut random = Random::new(seed);
+    let mut random = Rng::new(seed);
     let range = generated.ranges[random.below(generated.ranges.len() as u64) as usize];
     let mut args = generated.arguments(&module, &range);
     damage(&mut module, 1 + seed % 12, &mut random);
@@ -77,7 +78,7 @@ fn ends(
 #[test]
 fn hostile_kernels_stay_inside_of_their_memory() {
     let ladder = Ladder::new();
-    let passes = PassOptions { bounds_checks: true, polls: true, ..PassOptions::default() };
+    let passes = PassOptions::default().checked();
     let fuel = FUEL;
     let rungs = [
         Interpreter { fuel, ..Interpreter::on(Stage::Passes) },

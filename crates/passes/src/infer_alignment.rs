@@ -13,7 +13,7 @@ use cloom_ir::affine::{Affine, Ext, Facts, Symbol};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
-use cloom_ir::{BinOp, CastOp, FuncRef, Function, Inst, Module, Op, ParamKind, Type, Value};
+use cloom_ir::{BinOp, CastOp, FuncRef, Function, Inst, InstData, Module, Op, ParamKind, Type, Value};
 use rustc_hash::FxHashMap;
 
 /// The pass.
@@ -116,8 +116,12 @@ fn low_zeros(func: &Function, v: Value, depth: u32) -> u32 {
     let most = MAX_ALIGN_BYTES.trailing_zeros();
     let inst = func.def_inst(v).filter(|_| depth > 0 && !func.ty(v).is_vector());
     let Some(data) = inst.map(|i| &func.insts[i]) else { return 0 };
-    let of = |k: usize| low_zeros(func, data.args[k], depth - 1);
-    let zeros = match data.op {
+    zeros_of_result(data, |k| low_zeros(func, data.args[k], depth - 1)).min(most)
+}
+
+/// How many of the lowest bits of a scalar result are zeros at least, from those of the operands.
+pub(crate) fn zeros_of_result(data: &InstData, of: impl Fn(usize) -> u32) -> u32 {
+    match data.op {
         Op::Const(bits) => bits.trailing_zeros(),
         Op::Binary(BinOp::Add | BinOp::Sub | BinOp::Or | BinOp::Xor) => of(0).min(of(1)),
         Op::Binary(BinOp::And) => of(0).max(of(1)),
@@ -126,8 +130,7 @@ fn low_zeros(func: &Function, v: Value, depth: u32) -> u32 {
         Op::Cast(CastOp::Trunc | CastOp::Sext | CastOp::Zext) => of(0),
         Op::Select => of(1).min(of(2)),
         _ => 0,
-    };
-    zeros.min(most)
+    }
 }
 
 #[cfg(test)]

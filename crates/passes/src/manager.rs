@@ -108,6 +108,11 @@ impl PassOptions {
         PassOptions { disabled, ..PassOptions::default() }
     }
 
+    /// The same passes, for code that nobody vouches for: its accesses are checked, and it ends when it must.
+    pub fn checked(&self) -> PassOptions {
+        PassOptions { bounds_checks: true, polls: true, ..self.clone() }
+    }
+
     /// The same passes, with the settings of GPUs.
     pub fn for_gpu(&self, native_generic: bool) -> PassOptions {
         PassOptions { native_generic, budget: Budget::GPU, polls: false, ..self.clone() }

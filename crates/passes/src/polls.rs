@@ -15,12 +15,12 @@
 //! by one, with 32 bits, to a number that it does not change needs no poll: it ends by itself, within seconds.
 
 use crate::pass::PassId;
+use cloom_ir::affine::HeaderTest;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::{Loop, Loops};
-use cloom_ir::{
-    BinOp, Block, Builder, Edge, FuncRef, Function, Hidden, IntCc, Module, Op, Span, Term, UnOp, Value, ValueDef,
-};
+use cloom_ir::{BinOp, Block, Builder, Edge, FuncRef, Function, Hidden, IntCc, Module, Op, Span, Term, UnOp, Value};
+use rustc_hash::FxHashSet;
 
 /// On or off as a whole: the launcher asks for it.
 pub const POLLS: PassId = PassId::required("polls", "loops end when the launcher asks them to");
@@ -31,13 +31,12 @@ pub fn run(module: &mut Module, kernel: FuncRef) -> usize {
     let cfg = Cfg::new(func);
     let dom = DomTree::new(func, &cfg);
     let loops = Loops::new(func, &cfg, &dom);
-    let has_inner = |l: &Loop| loops.loops.iter().any(|inner| inner.depth == l.depth + 1 && inside(l, inner.header));
-    let needs = |l: &&Loop| has_inner(l) || !counts_one_by_one(func, &dom, l);
-    let polled: Vec<Loop> = loops.loops.iter().filter(needs).cloned().collect();
+    let ends_by_itself = |l: &&Loop| counts_one_by_one(func, l);
+    let spared: FxHashSet<Block> = loops.without_inner().filter(ends_by_itself).map(|l| l.header).collect();
     let address = func.add_hidden_param(Hidden::Stop);
     let mut end = None;
     let mut count = 0;
-    for l in &polled {
+    for l in loops.loops.iter().filter(|l| !spared.contains(&l.header)) {
         count += 1;
         match exit_of_each_iteration(func, &dom, l) {
             Some((block, leaves_if)) => poll_at_exit(func, address, block, leaves_if),
@@ -101,56 +100,30 @@ fn poll_on_edge(func: &mut Function, address: Value, end: &mut Option<Block>, fr
     func.set_term(from, term, span);
 }
 
-/// Whether a loop counts one by one, with 32 bits or less, and leaves at a number that it does not change.
-fn counts_one_by_one(func: &Function, dom: &DomTree, l: &Loop) -> bool {
-    let Some((block, leaves_if)) = exit_of_each_iteration(func, dom, l) else { return false };
-    let Term::Branch { cond, .. } = func.blocks[block].term else { return false };
-    let Some(data) = func.def_inst(cond).map(|i| &func.insts[i]) else { return false };
-    let Op::Icmp(cc) = data.op else { return false };
-    let stays = if leaves_if { cc.negated() } else { cc };
-    let (x, y) = (data.args[0], data.args[1]);
-    let is_fixed = |v: Value| !func.is_defined_in(v, &l.blocks);
-    let is_narrow = |v: Value| func.ty(v).is_int() && !func.ty(v).is_vector() && func.ty(v).scalar.bits() <= 32;
-    let counts = |v: Value, end: Value, stays: IntCc| {
-        let up = matches!(stays, IntCc::Ult | IntCc::Slt | IntCc::Ne);
-        let down = matches!(stays, IntCc::Ugt | IntCc::Sgt | IntCc::Ne);
-        let step = step(func, l, v);
-        is_narrow(v) && is_fixed(end) && (up && step == Some(true) || down && step == Some(false))
+/// Whether a loop counts one by one, with 32 bits or less, up or down to a number that it does not change.
+fn counts_one_by_one(func: &Function, l: &Loop) -> bool {
+    let Some(test) = HeaderTest::of(func, l) else { return false };
+    let ty = func.ty(test.counter);
+    let (up, down) = match test.cc {
+        IntCc::Ult | IntCc::Slt => (true, false),
+        IntCc::Ugt | IntCc::Sgt => (false, true),
+        IntCc::Ne => (true, true),
+        _ => return false,
     };
-    counts(x, y, stays) || counts(y, x, stays.swapped())
-}
-
-/// Whether a counter of a loop, or the next number of one, goes up by one; or down.
-fn step(func: &Function, l: &Loop, v: Value) -> Option<bool> {
-    let one = |v: Value| -> Option<(Value, bool)> {
-        let data = &func.insts[func.def_inst(v)?];
-        let Op::Binary(op @ (BinOp::Add | BinOp::Sub)) = data.op else { return None };
-        let bits = func.const_bits(data.args[1])?;
-        let up = match bits {
-            1 => op == BinOp::Add,
-            bits if bits == func.ty(v).scalar.mask() => op == BinOp::Sub,
-            _ => return None,
-        };
-        Some((data.args[0], up))
-    };
-    let of_header = |v: Value| match func.values[v].def {
-        ValueDef::Param(block, k) if block == l.header => Some(k as usize),
-        _ => None,
-    };
-    let counter = match of_header(v) {
-        Some(_) => v,
-        None => one(v)?.0,
-    };
-    let k = of_header(counter)?;
-    let mut found = None;
-    for &latch in &l.latches {
-        for edge in func.blocks[latch].term.edges().into_iter().filter(|e| e.block == l.header) {
-            let (from, up) = one(edge.args[k])?;
-            if from != counter || found.is_some_and(|found| found != up) {
-                return None;
-            }
-            found = Some(up);
+    // The step, if it is one: 1, or -1.
+    let step = |next: Value| {
+        let data = &func.insts[func.def_inst(next)?];
+        let bits = func.const_bits(*data.args.get(1)?).filter(|_| data.args[0] == test.counter)?;
+        match data.op {
+            Op::Binary(BinOp::Add) => Some(bits),
+            Op::Binary(BinOp::Sub) => Some(bits.wrapping_neg() & ty.scalar.mask()),
+            _ => None,
         }
-    }
-    found
+    };
+    let edges = l.latches.iter().flat_map(|&latch| func.blocks[latch].term.edges());
+    let mut steps = edges.filter(|e| e.block == l.header).map(|e| step(e.args[test.index]));
+    let first = steps.next().flatten();
+    let is_narrow = ty.is_int() && !ty.is_vector() && ty.scalar.bits() <= 32;
+    let is_one = up && first == Some(1) || down && first == Some(ty.scalar.mask());
+    is_narrow && is_one && steps.all(|step| step == first)
 }

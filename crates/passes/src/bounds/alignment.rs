@@ -3,8 +3,9 @@
 //! An optimistic data flow over the integers of a function: a parameter of a block has the zeros that all its arguments
 //! have, so that an index which a loop counts in steps of four keeps two of them.
 
+use crate::infer_alignment::zeros_of_result;
 use cloom_ir::cfg::Cfg;
-use cloom_ir::{BinOp, CastOp, Entity, Function, Inst, Op, Value};
+use cloom_ir::{BinOp, Entity, Function, Inst, Op, Value};
 
 /// More zeros are of no use: the largest type has 128 bytes.
 pub(super) const MOST: u8 = 7;
@@ -58,23 +59,15 @@ impl LowZeros {
 
     fn result(&self, func: &Function, i: Inst) -> u8 {
         let data = &func.insts[i];
-        let arg = |k: usize| self.get(data.args[k]);
+        let arg = |k: usize| u32::from(self.get(data.args[k]));
         let zeros = match data.op {
             _ if data.result.is_some_and(|r| func.ty(r).is_vector()) => 0,
-            Op::Const(0) => u32::from(MOST),
-            Op::Const(bits) => bits.trailing_zeros(),
-            Op::Binary(BinOp::Add | BinOp::Sub | BinOp::Or | BinOp::Xor) => arg(0).min(arg(1)).into(),
-            Op::Binary(BinOp::And) => arg(0).max(arg(1)).into(),
-            // The zeros of both factors add up.
-            Op::Binary(BinOp::Mul) => u32::from(arg(0)) + u32::from(arg(1)),
             Op::Binary(BinOp::Shl) => {
                 let bits = data.result.map_or(0, |r| func.ty(r).scalar.bits());
                 let by = func.const_bits(data.args[1]).filter(|&by| by < u64::from(bits)).unwrap_or(0);
-                u32::from(arg(0)) + by.min(u64::from(MOST)) as u32
+                arg(0) + by.min(u64::from(MOST)) as u32
             }
-            Op::Cast(CastOp::Trunc | CastOp::Sext | CastOp::Zext) => arg(0).into(),
-            Op::Select => arg(1).min(arg(2)).into(),
-            _ => 0,
+            _ => zeros_of_result(data, arg),
         };
         zeros.min(MOST.into()) as u8
     }

@@ -175,18 +175,10 @@ impl<'a> Insertion<'a> {
 
     /// The offset that an access must be below.
     fn limit(&mut self, at: Block, fact: &Fact, access: Access) -> Value {
-        let size = match fact.root {
-            Root::One(Object::Sized { size, .. }) => size,
-            Root::One(Object::Fixed { size, .. }) => {
-                return self.constant((size + 1).saturating_sub(access.bytes));
-            }
-            Root::One(Object::Unlimited) => return self.constant(u64::MAX),
-            Root::Several { .. } => match self.sizes.get(&access.address) {
-                Some(&size) => size,
-                None => return self.constant(0),
-            },
-            Root::Unknown => return self.constant(0),
-        };
+        if let Root::One(Object::Fixed { size, .. }) = fact.root {
+            return self.constant((size + 1).saturating_sub(access.bytes));
+        }
+        let size = self.size_of(access.address);
         let is_param = matches!(fact.root, Root::One(Object::Sized { .. }));
         if is_param && let Some(&limit) = self.limits.get(&(size, access.bytes)) {
             return limit;
