@@ -108,7 +108,7 @@ impl Queue {
             shared: self.context().clone(),
             variables: variables.map(AddressedMemory::new),
             device: self.device().info().name.clone(),
-            run_on_device: self.device_run(kernel.bounds_checked()?, *input),
+            run_on_device: self.device_run(kernel.duplicate(), *input),
         }))
     }
 
@@ -120,6 +120,8 @@ impl Queue {
     ) -> Box<dyn Fn() -> Result<()> + Send + Sync> {
         let queue = self.clone();
         Box::new(move || {
+            // Made here: few launches are given up, and code would be compiled for all.
+            let kernel = kernel.bounds_checked()?;
             let (code, range) = queue.settled(&kernel, &input)?;
             let Some(range) = range else { return Ok(()) };
             let loaded = code.loaded_for(&range)?;
