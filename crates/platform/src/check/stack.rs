@@ -159,10 +159,15 @@ mod tests {
     }
 
     #[test]
-    fn a_stack_names_who_called() {
-        let frames = Symbols::new().frames(&Stack::capture());
-        let here = frames.iter().find(|f| f.function.contains("a_stack_names_who_called"));
-        let (file, line, _) = here.and_then(|f| f.place.clone()).expect("this test is in it");
-        assert!(file.ends_with("stack.rs") && line > 100, "{file}:{line}");
+    fn the_address_of_a_call_has_its_function() {
+        let symbols = Symbols::new();
+        // Of this program all functions are the driver's, so `frames` would have none of them.
+        let frames: Vec<Frame> = Stack::capture().0.iter().flat_map(|&address| symbols.resolved(address)).collect();
+        let here = "the_address_of_a_call_has_its_function";
+        let here = frames.iter().find(|f| f.function.contains(here)).expect("this test is in its own stack");
+        // A build without debug information has functions and no lines.
+        if let Some((file, line, _)) = &here.place {
+            assert!(file.ends_with("stack.rs") && *line > 100, "{file}:{line}");
+        }
     }
 }
