@@ -2,7 +2,7 @@
 
 use cloom_ir::abi::CpuLaunch;
 use cloom_ir::abi::gpu::GpuLaunch;
-use cloom_ir::{FuncRef, Function, Hidden, KernelMeta, Module, Op, ParamKind};
+use cloom_ir::{CheckedAccess, FuncRef, Function, Hidden, KernelMeta, Module, Op, ParamKind};
 use cloom_target::Target;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +21,8 @@ pub struct KernelArtifact {
     pub args: Vec<KernelArg>,
     /// What the last of them are, which the source does not have.
     pub hidden: Vec<Hidden>,
+    /// The accesses whose records [`Hidden::Reports`] points to.
+    pub checked: Vec<CheckedAccess>,
     /// Size of the argument block.
     pub arg_block: u32,
     /// Static local memory of a group.
@@ -94,6 +96,7 @@ impl KernelArtifact {
             entry,
             args,
             hidden: meta.hidden.clone(),
+            checked: meta.checked.clone(),
             arg_block,
             local_size,
             private_size,

@@ -208,6 +208,12 @@ impl Kinds {
         self.0.iter().any(|k| k.group() == group)
     }
 
+    /// Whether compiled code finds all of these that the interpreter finds in kernels. (An index that leaves its array
+    /// and not the object around it needs the types, which compiled code does not have.)
+    pub fn are_compiled(&self) -> bool {
+        self.0.iter().all(|kind| matches!(kind.group(), Group::Bounds | Group::Api))
+    }
+
     /// Looks for these, too.
     pub fn enable(&mut self, others: &Kinds) {
         self.0.extend(&others.0);

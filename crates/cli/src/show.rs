@@ -14,7 +14,8 @@ use cloom_caps::image::ImageFormat;
 use cloom_compiler::decisions::Decision;
 use cloom_compiler::passes::Statistics;
 use cloom_compiler::{
-    ArgState, ArgStates, Compiler, Failure as BuildFailure, Program, SpecializationKey, Stage, Timing, Variant,
+    ArgState, ArgStates, BoundsChecks, Compiler, Failure as BuildFailure, Program, SpecializationKey, Stage, Timing,
+    Variant,
 };
 use cloom_gallery::Params;
 use cloom_hal::Device;
@@ -176,7 +177,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     let variant = options.row.map_or(Variant::Vector, Variant::of_row);
     let mut key = SpecializationKey::from(variant);
     key.states = states(&program, &kernel, options.format);
-    key.bounds_checks = options.safe;
+    key.bounds_checks = if options.safe { BoundsChecks::Silent } else { BoundsChecks::Off };
     let shown = compiler.stages(&program, &kernel, &target, key).map_err(finding)?;
     let (lanes, long) = shown.artifact.cpu().map_or((1, None), |cpu| (cpu.lanes, cpu.long_row_width));
 

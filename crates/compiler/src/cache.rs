@@ -170,6 +170,7 @@ mod tests {
             entry: "e".into(),
             args: vec![],
             hidden: Vec::new(),
+            checked: Vec::new(),
             arg_block: 0,
             local_size: 0,
             launch: LaunchForm::WorkItem(GpuLaunch::default()),

@@ -285,7 +285,7 @@ impl Compiler {
         let backend = self.backend(target)?;
         let key = key.into();
         let passes = &self.shared.passes;
-        let passes = if key.bounds_checks { passes.checked() } else { passes.clone() };
+        let passes = passes.checked(key.bounds_checks);
         let (shared, states) = (&self.shared, &key.states);
         let request = Request { shared, backend: &*backend, program, name: kernel, states, passes: &passes };
         request.show(&request.canonical(key.clone()))

@@ -19,8 +19,8 @@ use crate::shared::Shared;
 use crate::{frames, remarks};
 use cloom_artifact::KernelArtifact;
 use cloom_ir::{Function, KernelMeta, ParamKind};
-use cloom_passes::PassOptions;
 use cloom_passes::inline::with_calls;
+use cloom_passes::{BoundsChecks, PassOptions};
 use cloom_target::Target;
 use parking_lot::{Condvar, Mutex};
 use std::collections::HashMap;
@@ -105,9 +105,9 @@ impl Executable {
     /// The same program with code of its own, in which accesses outside of their objects do not happen
     /// ([`cloom_passes::bounds`]), and which ends when it is asked to, on CPUs ([`cloom_passes::polls`]). Its kernels
     /// have [hidden parameters](cloom_ir::Hidden).
-    pub fn bounds_checked(&self) -> Arc<Self> {
+    pub fn bounds_checked(&self, checks: BoundsChecks) -> Arc<Self> {
         let Self { shared, program, target, backend, states, passes, .. } = self;
-        let passes = passes.checked();
+        let passes = passes.checked(checks);
         Self::with(shared.clone(), program.clone(), target.clone(), backend.clone(), states.clone(), passes)
     }
 

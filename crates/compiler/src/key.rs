@@ -7,6 +7,7 @@
 
 use crate::arg_states::ArgStates;
 use cloom_ir::KernelMeta;
+use cloom_passes::BoundsChecks;
 use serde::Serialize;
 
 /// Selects one piece of a kernel's code.
@@ -20,13 +21,18 @@ pub struct SpecializationKey {
     /// The formats of images and the states of samplers that it is for.
     pub states: ArgStates,
     /// Whether its accesses are checked ([`cloom_passes::bounds`]).
-    pub bounds_checks: bool,
+    pub bounds_checks: BoundsChecks,
 }
 
 impl SpecializationKey {
     /// The baseline code of a kernel.
     pub fn baseline() -> Self {
-        Self { variant: Variant::Scalar, tier: Tier::Baseline, states: ArgStates::new(), bounds_checks: false }
+        Self {
+            variant: Variant::Scalar,
+            tier: Tier::Baseline,
+            states: ArgStates::new(),
+            bounds_checks: BoundsChecks::Off,
+        }
     }
 
     /// The canonical key, where several keys have the same code: all launches share one without optimisation, or if a
@@ -48,7 +54,7 @@ impl SpecializationKey {
 impl From<Variant> for SpecializationKey {
     /// The optimised code for some launches.
     fn from(variant: Variant) -> Self {
-        Self { variant, tier: Tier::Optimised, states: ArgStates::new(), bounds_checks: false }
+        Self { variant, tier: Tier::Optimised, states: ArgStates::new(), bounds_checks: BoundsChecks::Off }
     }
 }
 

@@ -49,6 +49,7 @@ pub use cloom_artifact::{FolderError, ImageKind};
 pub use cloom_clc::layout::{KernelLayout, Layout, Member};
 pub use cloom_clc::options::{BuildOptions, OptionSet};
 pub use cloom_llvm::give_up as give_up_compiling;
+pub use cloom_passes::BoundsChecks;
 pub use cloom_spirv::{SpecConstant, Spirv, is_spirv, spec_constants};
 pub use cloom_spmd::decisions;
 pub use compilation::{Compilation, Failure};

@@ -69,8 +69,13 @@ impl Plain for f32 {
 
 /// The number of guard elements after each buffer's end: a kernel that writes out of bounds by one changes them. Small
 /// elements have more of them, because the kernel may count in larger ones.
-const fn guards<T>() -> usize {
+///
+/// A checker that sees each access needs no guards, which would hide from it what is behind the end.
+fn guards<T>() -> usize {
     let bytes = 256;
+    if std::env::var_os("CLOOM_CHECK").is_some_and(|checks| !checks.is_empty() && checks != "0") {
+        return 0;
+    }
     if size_of::<T>() * 16 >= bytes { 16 } else { bytes / size_of::<T>() }
 }
 

@@ -97,6 +97,7 @@ fn artifact(device: &CpuDevice, code: Vec<u8>, entry: &str, per_item: u64) -> Ar
         entry: entry.into(),
         args: vec![KernelArg { kind: KernelArgKind::Buffer, offset: 0, size: 8 }],
         hidden: Vec::new(),
+        checked: Vec::new(),
         arg_block: 8,
         local_size: 0,
         launch: LaunchForm::WorkGroup(CpuLaunch { scratch_fixed: 64, scratch_per_item: per_item, ..CpuLaunch::SCALAR }),

@@ -193,6 +193,7 @@ fn load(device: &dyn Device, entry: &str) -> Result<Arc<dyn Kernel>, HalError> {
         entry: entry.into(),
         args: vec![KernelArg { kind: KernelArgKind::Buffer, offset: 0, size: 8 }],
         hidden: Vec::new(),
+        checked: Vec::new(),
         arg_block: 8,
         local_size: 0,
         launch: LaunchForm::WorkGroup(CpuLaunch::SCALAR),

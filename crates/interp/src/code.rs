@@ -534,7 +534,7 @@ impl Decoder<'_> {
             }
             Op::Fence { order, scope } => Code::Fence { order: *order, scope: *scope },
             // Constants are in the initial frame.
-            Op::Const(_) | Op::Iota | Op::Prefetch => return,
+            Op::Const(_) | Op::Iota | Op::Prefetch | Op::Report => return,
             Op::Unary(op) => Code::Un { op: *op, l: l(0), d, a },
             // Most operations are of scalars: their instruction has no loop over lanes.
             Op::Binary(op) if rn == 1 => Code::Bin { op: *op, ty: l(0).ty, nsw, d, a, b },

@@ -25,6 +25,7 @@ pub mod gpu;
 pub mod image;
 mod launch;
 pub mod pipe;
+pub mod report;
 
 pub use launch::{CpuLaunch, NdRange};
 

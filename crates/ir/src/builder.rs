@@ -2,13 +2,15 @@
 //!
 //! The builder checks nothing; the verifier does. Methods are named like the text form.
 
+use crate::abi::report;
 use crate::entity::{Block, Entity, FuncRef, GlobalRef, Inst, StrRef, Value};
 use crate::flags::Flags;
 use crate::function::{Function, ValueData, ValueDef};
 use crate::inst::{
-    Args, BarrierMemory, BinOp, CastOp, DeviceCall, Edge, FloatCc, InstData, IntCc, Mark, Op, Order, Query, RmwOp,
-    Scope, Term, UnOp,
+    Args, BarrierMemory, BinOp, CastOp, DeviceCall, Edge, FloatCc, InstData, IntCc, Op, Order, Query, RmwOp, Scope,
+    Term, UnOp,
 };
+use crate::mark::Mark;
 use crate::module::Span;
 use crate::types::{Scalar, Space, Type};
 use smallvec::smallvec;
@@ -304,6 +306,11 @@ impl<'f> Builder<'f> {
     /// Whether the launcher asks the kernel to end, by the word at this address.
     pub fn poll(&mut self, address: Value) -> Value {
         self.value(Op::Poll, smallvec![address], Type::I1, Flags::empty())
+    }
+
+    /// Reports an access that does not happen: the address of its record, and what the record holds.
+    pub fn report(&mut self, args: [Value; 1 + report::WORDS]) {
+        self.push(Op::Report, args.into_iter().collect(), None, Flags::empty());
     }
 
     /// A work-group barrier that orders this memory.

@@ -6,7 +6,8 @@
 //! operation that is pure by omission would be removed and merged by mistake.
 
 use crate::FuncRef;
-use crate::inst::{Mark, Op};
+use crate::inst::Op;
+use crate::mark::Mark;
 use bitflags::bitflags;
 
 bitflags! {
@@ -28,7 +29,7 @@ bitflags! {
         const FRESH = 32;
         /// Visible outside of the program: printing.
         const OUTPUT = 64;
-        /// It changes no result but must stay: a prefetch.
+        /// It changes no result but must stay: a prefetch, or a report to the launcher.
         const HINT = 128;
         /// A call of an unknown function: any effect except on sub-groups.
         const CALL = 256;
@@ -61,8 +62,8 @@ pub enum OpClass {
     MemCopy,
     /// Memory that is filled.
     MemSet,
-    /// A prefetch.
-    Prefetch,
+    /// A prefetch, or a report to the launcher.
+    Hint,
     /// An atomic load.
     AtomicLoad,
     /// An atomic store.
@@ -116,7 +117,7 @@ impl Op {
             Op::Store { .. } | Op::MaskedStore { .. } | Op::Scatter { .. } => OpClass::Store,
             Op::MemCopy { .. } => OpClass::MemCopy,
             Op::MemSet { .. } => OpClass::MemSet,
-            Op::Prefetch => OpClass::Prefetch,
+            Op::Prefetch | Op::Report => OpClass::Hint,
             Op::AtomicLoad { .. } => OpClass::AtomicLoad,
             Op::AtomicStore { .. } => OpClass::AtomicStore,
             Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } => OpClass::AtomicUpdate,
@@ -141,7 +142,7 @@ impl Op {
             OpClass::Load => Effects::READS,
             OpClass::Store | OpClass::MemSet => Effects::WRITES,
             OpClass::MemCopy => Effects::READS | Effects::WRITES,
-            OpClass::Prefetch => Effects::HINT,
+            OpClass::Hint => Effects::HINT,
             OpClass::AtomicLoad => Effects::READS | Effects::ATOMIC | Effects::ORDERS,
             OpClass::AtomicStore => Effects::WRITES | Effects::ATOMIC | Effects::ORDERS,
             OpClass::AtomicUpdate => Effects::READS | Effects::WRITES | Effects::ATOMIC | Effects::ORDERS,
@@ -171,7 +172,7 @@ impl Op {
             OpClass::Store
             | OpClass::MemCopy
             | OpClass::MemSet
-            | OpClass::Prefetch
+            | OpClass::Hint
             | OpClass::AtomicStore
             | OpClass::Fence
             | OpClass::Printf => false,

@@ -3,6 +3,7 @@
 //! The arenas only grow; a pass that removes an instruction takes it out of its block's list. Dead entries cost memory
 //! until `compact` (printing and parsing back has the same effect).
 
+use crate::checked::CheckedAccess;
 use crate::entity::{Arena, Block, FuncRef, Inst, Value};
 use crate::flags::Flags;
 use crate::inst::{Args, Edge, InstData, Op, Term};
@@ -107,6 +108,8 @@ pub struct KernelMeta {
     pub is_block: bool,
     /// What the last parameters are, which the source does not have: the launcher gives their values.
     pub hidden: Vec<Hidden>,
+    /// The accesses whose records [`Hidden::Reports`] points to, in their order.
+    pub checked: Vec<CheckedAccess>,
 }
 
 /// A parameter that a pass adds to a kernel: an `i64` of kind [`ParamKind::Value`].
@@ -116,6 +119,8 @@ pub enum Hidden {
     Size(u32),
     /// The address of an `i32` that is 0 until the launcher asks the kernel to end ([`Op::Poll`]).
     Stop,
+    /// The address of the records of the kernel's checked accesses, in their order ([`crate::abi::report`]).
+    Reports,
 }
 
 /// One parameter of a kernel.

@@ -9,6 +9,7 @@
 
 use crate::entity::{Block, FuncRef, GlobalRef, StrRef, Value};
 use crate::flags::Flags;
+use crate::mark::Mark;
 use crate::module::Span;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -177,6 +178,9 @@ pub enum Op {
     Clock,
     /// Whether the launcher asks the kernel to end: the `i32` at address `a`, an `i64`, is not 0. Read anew each time.
     Poll,
+    /// Tells the launcher of an access that did not happen, if it is the first one of its record: `a` is the address of
+    /// the record ([`crate::abi::report`]), and the others are what the record holds. All are `i64`.
+    Report,
     /// An index or a size of the launch: `i64`, for `WorkDim` `i32`. Gone after `spmd`.
     Query {
         /// Which.
@@ -766,35 +770,6 @@ impl Term {
             for v in &mut e.args {
                 *v = f(*v);
             }
-        }
-    }
-}
-
-/// What a mark tells.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub enum Mark {
-    /// `a` (`i64`) is the index of an element of an array that has so many, and `b` the element's address.
-    Index(u64),
-    /// The lifetime of the private variable at `a` begins. It has so many bytes, none of which has a value.
-    Begin(u64),
-    /// The lifetime of the private variable at `a` ends.
-    End,
-    /// An asynchronous copy begins: the accesses of this position that follow. `a` (`i64`) is the event that it is
-    /// added to, or 0. Gives the event.
-    Copy,
-    /// The group waits for `a` (`i32`) events, which lie at `b`.
-    Wait,
-}
-
-impl Mark {
-    /// Its word in the text form.
-    pub fn name(self) -> &'static str {
-        match self {
-            Mark::Index(_) => "index",
-            Mark::Begin(_) => "begin",
-            Mark::End => "end",
-            Mark::Copy => "copy",
-            Mark::Wait => "wait",
         }
     }
 }

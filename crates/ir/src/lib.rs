@@ -14,6 +14,7 @@ pub mod abi;
 pub mod affine;
 pub mod builder;
 pub mod cfg;
+mod checked;
 pub mod clone;
 pub mod dom;
 pub mod effects;
@@ -26,6 +27,7 @@ pub mod import;
 pub mod inlined;
 pub mod inst;
 pub mod loops;
+mod mark;
 pub mod module;
 pub mod parse;
 pub mod print;
@@ -37,6 +39,7 @@ pub mod variables;
 pub mod verify;
 
 pub use builder::Builder;
+pub use checked::{AccessedObject, CheckedAccess};
 pub use clone::CloneMap;
 pub use effects::{Effects, OpClass};
 pub use entity::{Arena, Block, Entity, FuncRef, GlobalRef, Inst, StrRef, Value};
@@ -45,9 +48,10 @@ pub use function::{BlockData, Function, Hidden, KernelMeta, KernelParam, Linkage
 pub use import::ImportError;
 pub use inlined::InlinedSpans;
 pub use inst::{
-    Args, BarrierMemory, BinOp, CastOp, DeviceCall, Edge, FloatCc, InstData, IntCc, Mark, Op, Order, Query, RmwOp,
-    Scope, Term, UnOp,
+    Args, BarrierMemory, BinOp, CastOp, DeviceCall, Edge, FloatCc, InstData, IntCc, Op, Order, Query, RmwOp, Scope,
+    Term, UnOp,
 };
+pub use mark::Mark;
 pub use module::{CallSite, Global, GlobalLinkage, Module, Reloc, Span};
 pub use parse::{ParseError, parse};
 pub use ssa::Ssa;

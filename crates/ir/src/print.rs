@@ -31,10 +31,12 @@
 //! the code comes from an inlined call, `@` and the number of the call follow, from 1. Calls are listed at the begin of
 //! the body as `inlined @callee !0:12:5`. The name of a variable follows its memory: `alloca 64 align 4 "tile"`.
 
+use crate::checked::{AccessedObject, CheckedAccess};
 use crate::entity::{Block, Entity, Inst, Value};
 use crate::flags::Flags;
 use crate::function::{Function, Hidden, KernelMeta, Linkage, ParamKind};
-use crate::inst::{BarrierMemory, Edge, InstData, Mark, Op, Term};
+use crate::inst::{BarrierMemory, Edge, InstData, Op, Term};
+use crate::mark::Mark;
 use crate::module::{Global, GlobalLinkage, Module, Span};
 use std::fmt::{self, Write};
 
@@ -336,9 +338,32 @@ fn print_kernel(f: &mut impl Write, meta: &KernelMeta) -> fmt::Result {
         match hidden {
             Hidden::Size(n) => writeln!(f, "  hidden size {n}")?,
             Hidden::Stop => writeln!(f, "  hidden stop")?,
+            Hidden::Reports => writeln!(f, "  hidden reports")?,
         }
     }
+    for access in &meta.checked {
+        print_checked(f, access)?;
+    }
     f.write_char('}')
+}
+
+fn print_checked(f: &mut impl Write, access: &CheckedAccess) -> fmt::Result {
+    let word = if access.is_store { "write" } else { "read" };
+    write!(f, "  checked {word} {} align {}", access.bytes, access.align)?;
+    match &access.object {
+        AccessedObject::Param(n) => write!(f, " param {n}")?,
+        AccessedObject::Variable { name, space } => {
+            write!(f, " variable {} {}", quoted(name.as_bytes()), space.name())?;
+        }
+        AccessedObject::Several => f.write_str(" several")?,
+        AccessedObject::Foreign => f.write_str(" foreign")?,
+    }
+    print_span(f, access.span)?;
+    for call in &access.calls {
+        write!(f, " in {}", quoted(call.function.as_bytes()))?;
+        print_span(f, call.span)?;
+    }
+    writeln!(f)
 }
 
 /// The word for a kind of parameter.
@@ -427,6 +452,7 @@ fn print_inst(f: &mut impl Write, module: &Module, func: &Function, names: &Name
         Op::Barrier(memory) => write!(f, "barrier {}", memory.name())?,
         Op::Clock => f.write_str("clock")?,
         Op::Poll => f.write_str("poll")?,
+        Op::Report => f.write_str("report")?,
         Op::Mark(mark @ (Mark::Index(n) | Mark::Begin(n))) => write!(f, "mark {} {n}", mark.name())?,
         Op::Mark(mark) => write!(f, "mark {}", mark.name())?,
         Op::Sample => f.write_str("sample")?,

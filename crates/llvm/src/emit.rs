@@ -563,7 +563,8 @@ impl<'a, 'm> FunctionCx<'a, 'm> {
                     let same = then.block == els.block;
                     let (t, e) = (self.edge(then, here, same), self.edge(els, here, same));
                     self.position(here);
-                    LLVMBuildCondBr(b, self.value(*cond), t, e);
+                    let branch = LLVMBuildCondBr(b, self.value(*cond), t, e);
+                    self.weigh_reports(branch, then, els);
                 }
                 Term::Switch { value, cases, default } => {
                     // Several cases may lead to one block with different arguments: each such edge is split.

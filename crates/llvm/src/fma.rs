@@ -104,7 +104,7 @@ impl FunctionCx<'_, '_> {
         unsafe {
             let [rare, join] = [c"fma.rare", c"fma.end"].map(|name| self.new_block(name));
             let mut here = LLVMGetInsertBlock(b);
-            self.seldom(LLVMBuildCondBr(b, any, rare, join));
+            self.seldom(LLVMBuildCondBr(b, any, rare, join), true);
 
             LLVMPositionBuilderAtEnd(b, rare);
             let mut exact = otherwise();
@@ -199,20 +199,6 @@ impl FunctionCx<'_, '_> {
             let less_one = LLVMBuildSub(b, self.magnitude(ty, sum), n(1), NO_NAME);
             let denormal = LLVMBuildICmp(b, Int::LLVMIntULT, less_one, n(0x7020_0000 - 1), NO_NAME);
             LLVMBuildOr(b, tie, denormal, NO_NAME)
-        }
-    }
-
-    /// Branch weights: the second target is the likely one.
-    fn seldom(&self, branch: LLVMValueRef) {
-        let cx = self.cx.context;
-        // SAFETY: names are given with their lengths; the branch is an instruction of this context.
-        unsafe {
-            let name = "branch_weights";
-            let weight = |n| LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(cx), n, 0));
-            let mut parts = [LLVMMDStringInContext2(cx, name.as_ptr().cast(), name.len()), weight(1), weight(1000)];
-            let node = LLVMMDNodeInContext2(cx, parts.as_mut_ptr(), parts.len());
-            let kind = LLVMGetMDKindIDInContext(cx, c"prof".as_ptr(), 4);
-            LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(cx, node));
         }
     }
 

@@ -33,6 +33,7 @@ mod memory;
 mod ops;
 mod optimise;
 pub mod own_passes;
+mod report;
 mod target;
 pub mod testing;
 mod warm_up;

@@ -85,6 +85,7 @@ impl FunctionCx<'_, '_> {
                 Op::Fence { order, .. } => self.fence(*order),
                 Op::Clock => self.clock(),
                 Op::Poll => self.poll(arg(0)),
+                Op::Report => self.report(data),
                 Op::Query { .. } => return Err(Error::NotLowered(self.func.name.clone(), "a query")),
                 Op::Mark(_) => return Err(Error::NotLowered(self.func.name.clone(), "a mark")),
                 Op::Barrier(_) => return Err(Error::NotLowered(self.func.name.clone(), "a barrier")),

@@ -43,7 +43,12 @@ pub fn run(module: &mut Module, f: FuncRef) -> usize {
     let arrays = find(module, &module.funcs[f], &cfg);
     let found = arrays.len();
     for array in arrays {
-        let g = array.source.unwrap_or_else(|| data(module, f, array.size, array.align, &array.bytes));
+        let variable = match &module.funcs[f].insts[array.alloca].op {
+            Op::Alloca { name, .. } => name.clone(),
+            _ => None,
+        };
+        let name = variable.as_ref().map_or("const", |name| name.as_str());
+        let g = array.source.unwrap_or_else(|| data(module, f, name, (array.size, array.align), &array.bytes));
         replace(&mut module.funcs[f], &array, g);
     }
     // After the arrays: a load at a constant offset in one of them reads known data by now.
@@ -279,8 +284,8 @@ fn known(module: &Module, g: GlobalRef, offset: u64, size: u64) -> Option<Vec<u8
     Some(bytes)
 }
 
-/// A global of constant data with these contents: one that is there already, or a new one named after the function.
-pub(crate) fn data(module: &mut Module, f: FuncRef, size: u64, align: u32, bytes: &[u8]) -> GlobalRef {
+/// A global of constant data with these contents: one that is there already, or a new one of this name in the function.
+pub(crate) fn data(module: &mut Module, f: FuncRef, name: &str, (size, align): (u64, u32), bytes: &[u8]) -> GlobalRef {
     // Trailing zeros are cut off, so that two tables are equal however many zeros were written, and `known` reads them
     // back.
     let used = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
@@ -299,8 +304,8 @@ pub(crate) fn data(module: &mut Module, f: FuncRef, size: u64, align: u32, bytes
     if let Some((g, _)) = module.globals.iter().find(|(_, old)| old.size == global.size && same(old)) {
         return g;
     }
-    let name = &module.funcs[f].name;
-    let names = std::iter::once(format!("{name}.const")).chain((1u32..).map(|n| format!("{name}.const.{n}")));
+    let func = &module.funcs[f].name;
+    let names = std::iter::once(format!("{func}.{name}")).chain((1u32..).map(|n| format!("{func}.{name}.{n}")));
     let free = |name: &String| module.globals.iter().all(|(_, old)| old.name != *name);
     global.name = names.into_iter().find(free).unwrap_or_default();
     module.globals.push(global)

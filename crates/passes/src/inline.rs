@@ -19,6 +19,7 @@
 //!   compile fast.
 
 use crate::infer_spaces::has_generic;
+use crate::manager::BoundsChecks;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{
     Block, CastOp, CloneMap, Edge, Entity, FuncRef, Function, InlinedSpans, Inst, InstData, Linkage, Module, Op, Space,
@@ -72,7 +73,7 @@ impl Default for Budget {
 /// Inlines into a kernel and into its callees, without other passes. Returns how many calls are gone.
 pub fn run(module: &mut Module, kernel: FuncRef) -> usize {
     let order = bottom_up(module, kernel);
-    let must = must_inline(module, &order, false, false);
+    let must = must_inline(module, &order, false, BoundsChecks::Off);
     let mut changed = 0;
     for f in order {
         if !module.funcs[f].is_declaration() {
@@ -116,8 +117,8 @@ pub fn with_calls(module: &Module, root: FuncRef, own: impl Fn(&Function) -> u64
 }
 
 /// Whether a function cannot stay a call, by function index: by itself or by what it calls. `native_generic` and
-/// `bounds_checks` as in [`PassOptions`](crate::PassOptions).
-pub fn must_inline(module: &Module, order: &[FuncRef], native_generic: bool, bounds_checks: bool) -> Vec<bool> {
+/// `checks` as in [`PassOptions`](crate::PassOptions).
+pub fn must_inline(module: &Module, order: &[FuncRef], native_generic: bool, checks: BoundsChecks) -> Vec<bool> {
     let mut must = vec![false; module.funcs.len()];
     // Where a generic pointer's address space is asked for, its tag must not get lost in a call.
     let asks = |data: &InstData| data.op == Op::Cast(CastOp::SpaceOf);
@@ -128,9 +129,13 @@ pub fn must_inline(module: &Module, order: &[FuncRef], native_generic: bool, bou
         let func = &module.funcs[f];
         must[f.index()] = is_asked && has_generic(func);
         // Nor must the object of a pointer.
-        must[f.index()] |= bounds_checks && func.params.iter().chain(&func.ret).any(|ty| ty.is_ptr());
+        must[f.index()] |= checks.are_on() && func.params.iter().chain(&func.ret).any(|ty| ty.is_ptr());
         // Loops of the library end; those of a program are polled in the kernel.
-        must[f.index()] |= bounds_checks && func.linkage != Linkage::Builtin && has_loop(func);
+        must[f.index()] |= checks.are_on() && func.linkage != Linkage::Builtin && has_loop(func);
+        // Reports go through a parameter of the kernel. The library's own variables are accessed as they should be.
+        must[f.index()] |= checks == BoundsChecks::Reported
+            && func.linkage != Linkage::Builtin
+            && func.insts_in_layout().any(|(_, data)| matches!(data.op, Op::Alloca { .. } | Op::GlobalAddr(_)));
         must[f.index()] |= func.insts_in_layout().any(|(_, data)| match &data.op {
             // A call gets its arguments and nothing else: no ids, no group to wait for, no buffer to print into.
             Op::Query { .. } | Op::Barrier(_) | Op::Printf(_) | Op::DeviceCall(_) => true,

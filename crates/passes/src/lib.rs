@@ -43,7 +43,7 @@ use cloom_ir::{Entity, FuncRef, Module};
 use loops::{licm, reducible, runtime_unroll, unroll, unroll_barrier_loops, unwrapped_loops};
 use std::time::Instant;
 
-pub use manager::{Disabled, PassManager, PassOptions, PassStatistics, Statistics, UnknownPass};
+pub use manager::{BoundsChecks, Disabled, PassManager, PassOptions, PassStatistics, Statistics, UnknownPass};
 pub use pass::{ModulePass, Pass, PassId, RunOthers, RunPass};
 pub use polls::POLLS;
 
@@ -59,7 +59,7 @@ pub const ALIGNED_COPY: PassId =
     PassId::optional("aligned-copy", "a kernel for GPUs has a copy for buffers that are aligned");
 
 pub use address_recurrences::PASS as ADDRESS_RECURRENCES;
-pub use bounds::BOUNDS_CHECKS;
+pub use bounds::{BOUNDS_CHECKS, BOUNDS_REPORTS};
 pub use compact::PASS as COMPACT;
 pub use cse::PASS as CSE;
 pub use dce::PASS as DCE;
@@ -190,6 +190,7 @@ pub const MODULE_PASSES: &[(PassId, ModulePass)] = &[
     (CONST_ARRAYS, const_arrays::run),
     (ALIGNED_COPY, infer_alignment::aligned_copy),
     (BOUNDS_CHECKS, bounds::run),
+    (BOUNDS_REPORTS, bounds::run_with_reports),
     (POLLS, polls::run),
 ];
 
@@ -229,7 +230,8 @@ pub fn run_with(
             observe(INLINE.name, module);
         }
         let finish = if f == kernel { FINISH } else { FINISH_CALLEE };
-        let is_checked = f == kernel && manager.options().bounds_checks;
+        let checks = manager.options().bounds_checks;
+        let is_checked = f == kernel && checks.are_on();
         for (with_module, passes) in [(false, CLEAN_UP), (true, CLEAN_UP_VALUES), (false, finish)] {
             // These change the module, so they are no entries of the lists of passes over one function.
             for &(id, run) in WITH_MODULE.iter().filter(|_| with_module) {
@@ -243,8 +245,12 @@ pub fn run_with(
                 for &pass in BEFORE_CHECKS {
                     manager.in_module(module, f, pass);
                 }
-                manager.with_module(module, f, BOUNDS_CHECKS, bounds::run);
-                observe(BOUNDS_CHECKS.name, module);
+                let (id, run): (PassId, ModulePass) = match checks {
+                    BoundsChecks::Reported => (BOUNDS_REPORTS, bounds::run_with_reports),
+                    _ => (BOUNDS_CHECKS, bounds::run),
+                };
+                manager.with_module(module, f, id, run);
+                observe(id.name, module);
                 if manager.options().polls {
                     manager.with_module(module, f, POLLS, polls::run);
                     observe(POLLS.name, module);
@@ -273,7 +279,7 @@ pub fn prepare(module: &mut Module) {
     let mut done = vec![false; module.funcs.len()];
     for root in module.funcs.keys() {
         let order = inline::bottom_up(module, root);
-        let must = inline::must_inline(module, &order, false, false);
+        let must = inline::must_inline(module, &order, false, BoundsChecks::Off);
         for f in order {
             // Kernels share callees; each function is prepared once.
             if std::mem::replace(&mut done[f.index()], true) || module.funcs[f].is_declaration() {

@@ -17,6 +17,7 @@
 use crate::inline::Budget;
 use crate::pass::{ModulePass, Pass, PassId, RunPass};
 use cloom_ir::{FuncRef, Function, Module};
+use serde::Serialize;
 use std::cell::RefCell;
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -83,6 +84,25 @@ impl fmt::Display for Disabled {
     }
 }
 
+/// What a kernel does about accesses outside of their objects.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize)]
+pub enum BoundsChecks {
+    /// They are undefined.
+    #[default]
+    Off,
+    /// They do not happen: [`bounds`](crate::bounds).
+    Silent,
+    /// They do not happen, and the launcher is told of them ([`Hidden::Reports`](cloom_ir::Hidden::Reports)).
+    Reported,
+}
+
+impl BoundsChecks {
+    /// Whether accesses are checked.
+    pub fn are_on(self) -> bool {
+        self != BoundsChecks::Off
+    }
+}
+
 /// How passes run.
 #[derive(Clone, Debug, Default)]
 pub struct PassOptions {
@@ -96,8 +116,8 @@ pub struct PassOptions {
     pub native_generic: bool,
     /// How much is inlined.
     pub budget: Budget,
-    /// Whether accesses are checked: [`bounds`](crate::bounds).
-    pub bounds_checks: bool,
+    /// Whether accesses are checked.
+    pub bounds_checks: BoundsChecks,
     /// Whether loops end when the launcher asks them to: [`polls`](crate::polls).
     pub polls: bool,
 }
@@ -109,8 +129,8 @@ impl PassOptions {
     }
 
     /// The same passes, for code that nobody vouches for: its accesses are checked, and it ends when it must.
-    pub fn checked(&self) -> PassOptions {
-        PassOptions { bounds_checks: true, polls: true, ..self.clone() }
+    pub fn checked(&self, bounds_checks: BoundsChecks) -> PassOptions {
+        PassOptions { bounds_checks, polls: bounds_checks.are_on(), ..self.clone() }
     }
 
     /// The same passes, with the settings of GPUs.

@@ -218,7 +218,7 @@ fn rewrite(module: &mut Module, f: FuncRef, b: Block, table: Table) {
     // Where all other values share the target of the cases, a gap just holds their element, and no test is needed.
     let gaps = (rest.is_some() && has_gaps).then(|| {
         let bytes: Vec<u8> = present.iter().map(|&is| u8::from(is)).collect();
-        const_arrays::data(module, f, count, 1, &bytes)
+        const_arrays::data(module, f, "const", (count, 1), &bytes)
     });
     let sources: Vec<Source> = args
         .into_iter()
@@ -228,7 +228,10 @@ fn rewrite(module: &mut Module, f: FuncRef, b: Block, table: Table) {
                 let other = elements.get(&None).cloned().unwrap_or_else(|| vec![0; ty.bytes() as usize]);
                 let at = |n: u64| elements.get(&Some(n)).unwrap_or(&other).iter().copied();
                 let bytes: Vec<u8> = (0..count).flat_map(at).chain(other.iter().copied()).collect();
-                Source::Loaded(ty, const_arrays::data(module, f, bytes.len() as u64, ty.scalar.bytes(), &bytes))
+                Source::Loaded(
+                    ty,
+                    const_arrays::data(module, f, "const", (bytes.len() as u64, ty.scalar.bytes()), &bytes),
+                )
             }
         })
         .collect();

@@ -9,7 +9,8 @@ use crate::command_type::CommandType;
 use crate::{Error, Result};
 use cloom_compiler::Program;
 use cloom_hal::{Memory, NdRange, Rect};
-use cloom_ir::{KernelMeta, abi};
+use cloom_ir::abi::report::Record;
+use cloom_ir::{CheckedAccess, KernelMeta, abi};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -177,11 +178,28 @@ pub struct CheckedLaunch {
     pub shared: Arc<dyn SharedMemory>,
     /// The variables of the program, if it has any.
     pub variables: Option<AddressedMemory>,
-    /// The name of the device.
-    pub device: String,
-    /// Runs it on its device, for a checker that has given it up. Its accesses outside of its memory objects do not
-    /// happen, and on CPUs it fails if it does not end in time.
-    pub run_on_device: Box<dyn Fn() -> Result<()> + Send + Sync>,
+    /// The name of its device.
+    pub device_name: String,
+    /// The device, which can run it with checked accesses.
+    pub device: Box<dyn DeviceRun>,
+}
+
+/// A launch as its device runs it, in code that checks accesses.
+pub trait DeviceRun: Send + Sync {
+    /// Whether it would report all accesses outside of memory objects: those through pointers from memory, or from
+    /// integers, it takes for such, and cannot say more.
+    fn reports_all(&self) -> Result<bool>;
+    /// Runs it. Accesses outside of memory objects do not happen, and are returned: of each place in the source one.
+    /// On CPUs it fails if it does not end in time.
+    fn run(&self) -> Result<Vec<RefusedAccess>>;
+}
+
+/// An access that did not happen.
+pub struct RefusedAccess {
+    /// Which.
+    pub access: CheckedAccess,
+    /// Of which work-item, and where.
+    pub record: Record,
 }
 
 /// The value of a parameter.

@@ -32,8 +32,8 @@ mod thread_exit;
 mod transfer;
 
 pub use checker::{
-    AddressedMemory, Awaited, AwaitedEvent, CheckedArg, CheckedLaunch, CheckedMemory, EnqueuedCommand, LaunchChecker,
-    MappedRegion, MemoryUse, NewObject, SharedMemory, UsedMemory, Uses,
+    AddressedMemory, Awaited, AwaitedEvent, CheckedArg, CheckedLaunch, CheckedMemory, DeviceRun, EnqueuedCommand,
+    LaunchChecker, MappedRegion, MemoryUse, NewObject, RefusedAccess, SharedMemory, UsedMemory, Uses,
 };
 pub use cloom_artifact::ImageKind;
 pub use cloom_caps::DeviceKind;

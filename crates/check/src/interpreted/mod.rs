@@ -8,6 +8,7 @@
 //! * [`objects`]: the memory that a launch can access, by name.
 //! * [`points`]: positions in the source, seen from the user's code: a finding in a built-in function is one of the
 //!   line that calls it.
+//! * `refused`: what compiled code tells.
 //! * `findings`: the list of findings, each bug once.
 //! * `wording`: the sentences.
 //!
@@ -19,6 +20,7 @@ pub mod footprint;
 pub mod images;
 pub mod objects;
 pub mod points;
+mod refused;
 mod wording;
 
 use crate::finding::{self, Finding};
@@ -103,6 +105,8 @@ pub struct Checker<'a> {
     /// The last group in which each finding was seen.
     last_groups: Vec<[u64; 3]>,
     accesses: u64,
+    /// Accesses that compiled code has refused.
+    refused: u64,
     /// What was accessed of the host's objects.
     pub footprint: Footprint,
     /// What the kernel printed.
@@ -131,6 +135,7 @@ impl<'a> Checker<'a> {
             images: FxHashMap::default(),
             last_groups: Vec::new(),
             accesses: 0,
+            refused: 0,
             footprint: Footprint::default(),
             printed: Vec::new(),
         }

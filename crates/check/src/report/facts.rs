@@ -68,12 +68,12 @@ pub(crate) fn kernel(finding: &Finding) -> Option<String> {
 /// The last line of a report.
 pub(crate) fn summary(report: &Report) -> String {
     let checked = &report.checked;
-    let mut what = format!(
-        "{}, {}, {}",
-        counted(checked.kernels, "kernel"),
-        plural(checked.launches, "launch", "launches"),
-        plural(checked.accesses, "checked access", "checked accesses")
-    );
+    let mut what =
+        format!("{}, {}", counted(checked.kernels, "kernel"), plural(checked.launches, "launch", "launches"));
+    // Compiled checks are not counted.
+    if checked.accesses > 0 || report.mode == "full" {
+        what += &format!(", {}", plural(checked.accesses, "checked access", "checked accesses"));
+    }
     if checked.proved > 0 {
         what += &format!(" ({} proved)", number(checked.proved));
     }

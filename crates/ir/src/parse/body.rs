@@ -7,9 +7,9 @@ use crate::entity::{Block, Entity, FuncRef, GlobalRef, Value};
 use crate::flags::Flags;
 use crate::function::Function;
 use crate::inst::{
-    Args, BarrierMemory, BinOp, CastOp, DeviceCall, Edge, FloatCc, IntCc, Mark, Op, Order, Query, RmwOp, Scope, Term,
-    UnOp,
+    Args, BarrierMemory, BinOp, CastOp, DeviceCall, Edge, FloatCc, IntCc, Op, Order, Query, RmwOp, Scope, Term, UnOp,
 };
+use crate::mark::Mark;
 use crate::module::{CallSite, Span};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -126,14 +126,10 @@ impl Body<'_, '_> {
     }
 
     fn span(&mut self) -> Result<Span> {
-        if !self.p.eat(b'!') {
-            return Ok(Span::NONE);
+        let span = self.p.position()?;
+        if span == Span::NONE {
+            return Ok(span);
         }
-        let file = self.p.small()?;
-        self.p.punct(b':')?;
-        let line = self.p.small()?;
-        self.p.punct(b':')?;
-        let col = self.p.small()?;
         // `@2` is lexed as a name.
         let inlined = match self.p.peek() {
             Token::Name(number) => {
@@ -145,7 +141,7 @@ impl Body<'_, '_> {
             }
             _ => 0,
         };
-        Ok(Span { file, line, col, inlined })
+        Ok(Span { inlined, ..span })
     }
 
     /// Reads a terminator, if one comes next.
@@ -335,6 +331,7 @@ impl Body<'_, '_> {
             "prefetch" => Op::Prefetch,
             "clock" => Op::Clock,
             "poll" => Op::Poll,
+            "report" => Op::Report,
             "mark" => Op::Mark(self.mark()?),
             "barrier" => {
                 let memory = self.p.peek_word().and_then(BarrierMemory::from_name);

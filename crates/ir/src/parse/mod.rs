@@ -10,10 +10,11 @@
 mod body;
 mod lex;
 
+use crate::checked::{AccessedObject, CheckedAccess};
 use crate::entity::{Entity, FuncRef, GlobalRef, StrRef};
 use crate::function::{Function, Hidden, KernelMeta, KernelParam, Linkage, ParamKind};
 use crate::inst::Op;
-use crate::module::{Global, GlobalLinkage, Module, Reloc};
+use crate::module::{CallSite, Global, GlobalLinkage, Module, Reloc, Span};
 use crate::print::{TEXT_VERSION, param_kind_name};
 use crate::types::{Scalar, Space, Type};
 use lex::{Placed, Token};
@@ -460,11 +461,50 @@ impl<'t> Parser<'t> {
         meta.partial_groups = self.eat_word("partial_groups");
         meta.is_block = self.eat_word("block");
         while self.eat_word("hidden") {
-            let stop = self.eat_word("stop");
-            meta.hidden.push(if stop { Hidden::Stop } else { Hidden::Size(self.field("size")?) });
+            meta.hidden.push(if self.eat_word("stop") {
+                Hidden::Stop
+            } else if self.eat_word("reports") {
+                Hidden::Reports
+            } else {
+                Hidden::Size(self.field("size")?)
+            });
+        }
+        while self.eat_word("checked") {
+            meta.checked.push(self.checked()?);
         }
         self.punct(b'}')?;
         Ok(meta)
+    }
+
+    fn checked(&mut self) -> Result<CheckedAccess> {
+        let is_store = self.eat_word("write");
+        let bytes = if is_store { self.small()? } else { self.field("read")? };
+        let align = self.field("align")?;
+        let object = match self.word()? {
+            "param" => AccessedObject::Param(self.small()?),
+            "variable" => AccessedObject::Variable { name: self.string()?, space: self.space()? },
+            "several" => AccessedObject::Several,
+            "foreign" => AccessedObject::Foreign,
+            _ => return self.error("expected an object"),
+        };
+        let span = self.position()?;
+        let mut calls = Vec::new();
+        while self.eat_word("in") {
+            calls.push(CallSite { function: self.string()?.into(), span: self.position()? });
+        }
+        Ok(CheckedAccess { span, calls, is_store, bytes, align, object })
+    }
+
+    /// A position without an inlined call, if there is one.
+    fn position(&mut self) -> Result<Span> {
+        if !self.eat(b'!') {
+            return Ok(Span::NONE);
+        }
+        let file = self.small()?;
+        self.punct(b':')?;
+        let line = self.small()?;
+        self.punct(b':')?;
+        Ok(Span { file, line, col: self.small()?, inlined: 0 })
     }
 
     /// Turns numbers of names into what they name.

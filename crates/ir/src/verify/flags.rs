@@ -46,7 +46,7 @@ fn allowed(op: &Op, args: &[Type], result: Option<Type>) -> Flags {
             Flags::VOLATILE
         }
         OpClass::Alloca
-        | OpClass::Prefetch
+        | OpClass::Hint
         | OpClass::Fence
         | OpClass::Clock
         | OpClass::Mark

@@ -50,7 +50,7 @@ fn signature(r: &mut Report<'_>) {
     let shown = meta.params.len().checked_sub(meta.hidden.len());
     let is_said = |hidden: &Hidden| match *hidden {
         Hidden::Size(n) => shown.is_some_and(|shown| (n as usize) < shown),
-        Hidden::Stop => shown.is_some(),
+        Hidden::Stop | Hidden::Reports => shown.is_some(),
     };
     let last = meta.params.iter().zip(&f.params).skip(shown.unwrap_or(0));
     let fit = last.map(|(p, &ty)| p.kind == ParamKind::Value && p.size == 8 && ty == Type::I64);

@@ -5,8 +5,10 @@
 
 use super::module::{MAX_SIZE, is_align, space_of};
 use super::{AnyEntity, Report, Rule, flags};
+use crate::abi::report;
 use crate::entity::Inst;
-use crate::inst::{BinOp, CastOp, Mark, Op, Query, RmwOp, UnOp};
+use crate::inst::{BinOp, CastOp, Op, Query, RmwOp, UnOp};
+use crate::mark::Mark;
 use crate::subgroup::{combines, exchanges};
 use crate::types::{Scalar, Space, Type};
 use smallvec::SmallVec;
@@ -79,6 +81,7 @@ fn operands(op: &Op) -> Option<usize> {
         | Op::Insert
         | Op::AtomicCmpXchg { .. }
         | Op::Sample => 3,
+        Op::Report => 1 + report::WORDS,
         Op::Build | Op::Call(_) | Op::PureCall(_) | Op::Printf(_) | Op::DeviceCall(_) => return None,
     })
 }
@@ -162,6 +165,7 @@ impl Check<'_, '_> {
             Op::Mark(mark) => self.mark(*mark, &a, r),
             Op::Clock => self.need(r == Type::I64, Rule::Query),
             Op::Poll => self.need(a[0] == Type::I64 && r == Type::I1, Rule::Query),
+            Op::Report => self.need(a.iter().all(|&t| t == Type::I64), Rule::Query),
             Op::Query { what: Query::WorkDim, dim } => self.need(r == Type::I32 && *dim == 0, Rule::Query),
             Op::Query { what, dim } => {
                 let dims = if what.is_subgroup() || *what == Query::LocalMemorySize { 1 } else { 3 };

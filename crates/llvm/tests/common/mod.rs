@@ -135,6 +135,7 @@ impl<'d> Prepared<'d> {
             entry: compiled.symbols[0].clone(),
             args: vec![argument(0), argument(8)],
             hidden: Vec::new(),
+            checked: Vec::new(),
             arg_block: 16,
             local_size: 256,
             launch: LaunchForm::WorkGroup(CpuLaunch { scratch_fixed: 256, ..CpuLaunch::SCALAR }),

@@ -1,9 +1,11 @@
 //! Puts a branch round each access that may leave its object.
 
+use super::reports::Reports;
 use super::roots::{Fact, Object, Root, Roots, pointer_in};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{
-    BinOp, Block, Builder, CastOp, Edge, Flags, Function, Inst, IntCc, Op, Span, Term, Type, Value, ValueData, ValueDef,
+    BinOp, Block, Builder, CastOp, CheckedAccess, Edge, Flags, Function, Inst, IntCc, Op, Span, Term, Type, Value,
+    ValueData, ValueDef,
 };
 use rustc_hash::FxHashMap;
 
@@ -19,11 +21,11 @@ pub(super) fn drop_promises(func: &mut Function) {
 
 /// One access of an instruction.
 #[derive(Clone, Copy)]
-struct Access {
-    address: Value,
-    bytes: u64,
-    align: u8,
-    is_store: bool,
+pub(super) struct Access {
+    pub address: Value,
+    pub bytes: u64,
+    pub align: u8,
+    pub is_store: bool,
 }
 
 /// A function whose accesses get checks.
@@ -37,17 +39,18 @@ pub(super) struct Insertion<'a> {
     /// By the size of an object and the bytes of an access: the offset that the access must be below.
     limits: FxHashMap<(Value, u64), Value>,
     constants: FxHashMap<u64, Value>,
+    reports: Option<Reports>,
     checks: usize,
 }
 
 impl<'a> Insertion<'a> {
-    pub fn new(func: &'a mut Function, roots: &'a Roots) -> Insertion<'a> {
+    pub fn new(func: &'a mut Function, roots: &'a Roots, reports: Option<Reports>) -> Insertion<'a> {
         let (offsets, sizes, limits, constants) = Default::default();
-        Insertion { func, roots, offsets, sizes, limits, constants, checks: 0 }
+        Insertion { func, roots, offsets, sizes, limits, constants, reports, checks: 0 }
     }
 
-    /// Adds the checks. Returns how many.
-    pub fn run(mut self) -> usize {
+    /// Adds the checks. Returns how many, and the accesses that are reported.
+    pub fn run(mut self) -> (usize, Vec<CheckedAccess>) {
         let cfg = Cfg::new(self.func);
         self.add_params(&cfg);
         // Each block before those that it dominates: an offset is made before its uses.
@@ -58,7 +61,7 @@ impl<'a> Insertion<'a> {
         for end in ends {
             self.edges(end);
         }
-        self.checks
+        (self.checks, self.reports.map(|reports| reports.checked).unwrap_or_default())
     }
 
     /// Blocks get a parameter for the offset of each address among theirs, and one for its size if that differs.
@@ -117,7 +120,7 @@ impl<'a> Insertion<'a> {
     fn inst(&mut self, at: Block, i: Inst) -> Block {
         let accesses = accesses(self.func, i);
         let mut ok = None;
-        for access in accesses.into_iter().flatten() {
+        for &access in accesses.iter().flatten() {
             ok = self.check(at, i, access, ok);
         }
         let Some(ok) = ok else {
@@ -128,7 +131,9 @@ impl<'a> Insertion<'a> {
             return at;
         };
         self.checks += 1;
-        self.guard(at, i, ok)
+        let join = self.guard(at, i, ok);
+        self.report(at, i, &accesses);
+        join
     }
 
     /// The condition under which an access happens, and that of those before it; as it was, if it always does.
@@ -321,6 +326,24 @@ impl<'a> Insertion<'a> {
         self.func.blocks[yes].insts.push(i);
         self.func.set_term(yes, Term::Jump(taken), span);
         join
+    }
+
+    /// Reports the accesses of an instruction, where the branch at the end of a block goes round it.
+    fn report(&mut self, at: Block, i: Inst, accesses: &[Option<Access>; 2]) {
+        let Some(mut reports) = self.reports.take() else { return };
+        let refused = self.func.add_loose_block();
+        let place = self.func.layout.iter().position(|&b| b == at).map_or(self.func.layout.len(), |n| n + 2);
+        self.func.layout.insert(place, refused);
+        let span = self.func.insts[i].span;
+        if let Term::Branch { els, .. } = &mut self.func.blocks[at].term {
+            let edge = std::mem::replace(els, Edge::new(refused, []));
+            self.func.set_term(refused, Term::Jump(edge), span);
+        }
+        for access in accesses.iter().flatten() {
+            let (offset, size) = (self.offset_of(access.address), self.size_of(access.address));
+            reports.add(self.func, refused, i, access, (offset, size));
+        }
+        self.reports = Some(reports);
     }
 
     /// The edges at the end of a block get the arguments for new parameters.

@@ -28,10 +28,14 @@
 //!   that pass pointers or return them are inlined.)
 //! * `printf` reads a string at the address of a `%s`: addresses of constants of the program only are passed on.
 //!
+//! Where the launcher asks for it, the branch of a refused access tells what was refused ([`reports`]): a finding is
+//! made of it, and the rest of the code is as without reports.
+//!
 //! The elements of images are reached by library functions alone, which stay inside of the image for any coordinates.
 
 mod alignment;
 mod insert;
+mod reports;
 mod roots;
 mod strings;
 
@@ -40,13 +44,27 @@ use crate::pass::PassId;
 use cloom_ir::abi::{BLOCK_ALIGN, image};
 use cloom_ir::{FuncRef, Hidden, Module, ParamKind};
 use insert::Insertion;
+use reports::Reports;
 use roots::{Object, Roots};
 
 /// The checks are on or off as a whole: a program asks for them.
 pub const BOUNDS_CHECKS: PassId = PassId::required("bounds-checks", "accesses outside of their objects do not happen");
 
+/// The same, with reports.
+pub const BOUNDS_REPORTS: PassId =
+    PassId::required("bounds-reports", "accesses outside of their objects do not happen, and are told");
+
 /// Adds the checks to a kernel and what it calls. Returns how many.
 pub fn run(module: &mut Module, kernel: FuncRef) -> usize {
+    run_on(module, kernel, false)
+}
+
+/// Adds the checks, which tell the launcher what they refuse. Returns how many.
+pub fn run_with_reports(module: &mut Module, kernel: FuncRef) -> usize {
+    run_on(module, kernel, true)
+}
+
+fn run_on(module: &mut Module, kernel: FuncRef, reports: bool) -> usize {
     let order = bottom_up(module, kernel);
     let mut checks = 0;
     for f in order {
@@ -57,7 +75,12 @@ pub fn run(module: &mut Module, kernel: FuncRef) -> usize {
         let objects = if f == kernel { add_sizes(module, kernel) } else { Vec::new() };
         let roots = Roots::new(module, f, &objects);
         strings::check(module, f, &roots);
-        checks += Insertion::new(&mut module.funcs[f], &roots).run();
+        let reports = (reports && f == kernel).then(|| Reports::new(module, kernel));
+        let (count, checked) = Insertion::new(&mut module.funcs[f], &roots, reports).run();
+        checks += count;
+        if let Some(meta) = &mut module.funcs[f].kernel {
+            meta.checked = checked;
+        }
     }
     checks
 }

@@ -11,7 +11,7 @@ use cloom_check::{Checker, Finding, Kind, Kinds, Sources, Subject};
 use cloom_interp::{self as interp, FaultKind};
 use cloom_ir::FuncRef;
 use cloom_ir::abi::image;
-use cloom_runtime::{CheckedArg, CheckedLaunch, Compiler};
+use cloom_runtime::{CheckedArg, CheckedLaunch, Compiler, Error};
 use std::sync::Arc;
 
 /// Instructions of a launch, at most: about a minute.
@@ -58,6 +58,30 @@ pub struct Setting {
     pub freed: Vec<(u64, u64)>,
     /// What nothing has written.
     pub unwritten: Unwritten,
+}
+
+/// Runs a launch on its device, in code that reports its accesses outside of memory objects.
+pub fn run_compiled(launch: &CheckedLaunch, linked: &Linked, setting: &Setting) -> Outcome {
+    match refused(launch, linked, setting) {
+        Ok(findings) => Outcome { findings, ..Outcome::default() },
+        Err(error) => Outcome { unfinished: Some(not_ended(&error)), ..Outcome::default() },
+    }
+}
+
+/// The findings of a launch on its device.
+fn refused(launch: &CheckedLaunch, linked: &Linked, setting: &Setting) -> Result<Vec<Finding>, Error> {
+    let refused = launch.device.run()?;
+    let (module, sources) = (&linked.code.module, &*setting.sources);
+    let subject = Subject { module, kernel: linked.func, range: launch.range, sources };
+    let mut checker = Checker::new(subject, setting.kinds.clone());
+    for access in &refused {
+        checker.refused(&access.access, &access.record);
+    }
+    Ok(checker.finish(Ok(())).0)
+}
+
+fn not_ended(error: &Error) -> String {
+    format!("its device did not run a launch to its end: {}", error.why)
 }
 
 /// Runs a launch.
@@ -115,7 +139,7 @@ fn run_in(
     if let Err(fault) = &result
         && let FaultKind::Fuel | FaultKind::Endless { .. } | FaultKind::Memory = fault.kind
     {
-        return Ok(given_up(launch, checker.finish(result).0, accesses));
+        return Ok(given_up(launch, linked, setting, checker.finish(result).0, accesses));
     }
     for printed in std::mem::take(&mut checker.printed) {
         let text = |address: u64| machine.memory.text(address).map(<[u8]>::to_vec);
@@ -129,14 +153,23 @@ fn run_in(
 }
 
 /// What a launch has shown that was not interpreted to its end. Its device runs it from the start, so that the program
-/// gets its results, and tells whether it ends at all.
-fn given_up(launch: &CheckedLaunch, findings: Vec<Finding>, accesses: u64) -> Outcome {
-    let ended = (launch.run_on_device)();
-    let is_doubt = |f: &Finding| f.kind == Kind::Endless && ended.is_ok();
-    let findings = findings.into_iter().filter(|f| !is_doubt(f)).collect();
-    let unfinished = match ended {
-        Err(error) => format!("its device did not run a launch to its end: {}", error.why),
-        Ok(()) => "a launch takes too long to be checked to its end: its device ran it".into(),
+/// gets its results, and tells whether it ends at all, and what it accesses outside of its memory objects.
+fn given_up(
+    launch: &CheckedLaunch,
+    linked: &Linked,
+    setting: &Setting,
+    mut findings: Vec<Finding>,
+    accesses: u64,
+) -> Outcome {
+    let unfinished = match refused(launch, linked, setting) {
+        Err(error) => not_ended(&error),
+        Ok(others) => {
+            findings.retain(|f| f.kind != Kind::Endless);
+            let is_new = |f: &Finding| !findings.iter().any(|known| known.id == f.id);
+            let others: Vec<Finding> = others.into_iter().filter(is_new).collect();
+            findings.extend(others);
+            "a launch takes too long to be checked to its end: its device ran it".into()
+        }
     };
     Outcome { findings, accesses, uses: Vec::new(), unfinished: Some(unfinished) }
 }

@@ -111,7 +111,12 @@ impl Programs {
             freed: state.freed.clone(),
             unwritten: state.unwritten.clone(),
         });
-        let outcome = launch::run(launch, &linked, &setting, print);
+        // Pointers that come from memory are followed by the interpreter alone.
+        let is_compiled = setting.kinds.are_compiled() && launch.device.reports_all().is_ok_and(|all| all);
+        let outcome = match is_compiled {
+            true => launch::run_compiled(launch, &linked, &setting),
+            false => launch::run(launch, &linked, &setting, print),
+        };
         self.with(|state| {
             state.launches += 1;
             let number = state.launches;
@@ -126,7 +131,7 @@ impl Programs {
             let place = |f: Finding| Finding { first_launch: number, enqueued: Some(enqueued.clone()), ..f };
             let mut findings: Vec<Finding> = outcome.findings.into_iter().map(place).collect();
             findings.iter_mut().for_each(|f| state.objects.add_origin(f, launch));
-            let report = state.report(&launch.device);
+            let report = state.report(&launch.device_name);
             report.checked.launches += 1;
             report.checked.accesses += outcome.accesses;
             report.add(findings);
@@ -161,7 +166,7 @@ impl LaunchChecker for Programs {
         };
         let Some(why) = why else { return true };
         self.with(|state| {
-            state.report(&launch.device).not_checked(&launch.kernel, why);
+            state.report(&launch.device_name).not_checked(&launch.kernel, why);
             state.unchecked();
         });
         false

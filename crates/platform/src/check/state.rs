@@ -102,6 +102,7 @@ impl State {
     /// The report. What comes before the first launch knows no device.
     pub fn report(&mut self, device: &str) -> &mut Report {
         let report = self.report.get_or_insert_with(|| Report::new(env!("CARGO_PKG_VERSION"), device));
+        report.mode = if self.kinds.are_compiled() { "bounds" } else { "full" };
         if report.device.is_empty() {
             device.clone_into(&mut report.device);
         }

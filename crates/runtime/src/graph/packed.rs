@@ -5,6 +5,7 @@ use crate::objects::blocks::Blocks;
 use crate::objects::space::Space;
 use crate::objects::watchdog::StopWord;
 use crate::{Context, MemObject, Result};
+use cloom_hal::Memory;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -30,6 +31,8 @@ pub(crate) struct Packed {
     pub shares: bool,
     /// The word that asks the kernel to end, if it has polls.
     pub stop: Option<Arc<StopWord>>,
+    /// The records of the accesses that it reports, if it reports any.
+    pub reports: Option<Arc<dyn Memory>>,
     /// What the kernel may enqueue, if it enqueues.
     pub blocks: Option<(Arc<Context>, Arc<Blocks>)>,
 }

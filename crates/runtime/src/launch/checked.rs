@@ -2,7 +2,7 @@
 
 use super::range::{GroupRules, RangeInput, settle};
 use super::submit::run_here;
-use crate::checker::{AddressedMemory, CheckedLaunch, CheckedMemory, Uses};
+use crate::checker::{AddressedMemory, CheckedLaunch, CheckedMemory, DeviceRun, RefusedAccess, Uses};
 use crate::graph::execute::Progress;
 use crate::graph::packed::Packed;
 use crate::host_mem::HostPtr;
@@ -11,7 +11,10 @@ use crate::objects::program::ProgramOrigin;
 use crate::objects::space::Space;
 use crate::status::bail;
 use crate::{CommandType, Event, Kernel, MemObject, Queue, Result};
-use cloom_ir::abi;
+use cloom_compiler::BoundsChecks;
+use cloom_hal as hal;
+use cloom_ir::abi::report::{self, Record};
+use cloom_ir::{AccessedObject, CheckedAccess, abi};
 use std::sync::Arc;
 
 /// A memory object that is an argument.
@@ -107,27 +110,53 @@ impl Queue {
             args,
             shared: self.context().clone(),
             variables: variables.map(AddressedMemory::new),
-            device: self.device().info().name.clone(),
-            run_on_device: self.device_run(kernel.duplicate(), *input),
+            device_name: self.device().info().name.clone(),
+            device: Box::new(LaunchOnDevice { queue: self.clone(), kernel: kernel.duplicate(), input: *input }),
         }))
     }
+}
 
-    /// Runs a launch of a kernel whose arguments are set.
-    fn device_run(
-        self: &Arc<Queue>,
-        kernel: Arc<Kernel>,
-        input: RangeInput,
-    ) -> Box<dyn Fn() -> Result<()> + Send + Sync> {
-        let queue = self.clone();
-        Box::new(move || {
-            // Made here: few launches are given up, and code would be compiled for all.
-            let kernel = kernel.bounds_checked()?;
-            let (code, range) = queue.settled(&kernel, &input)?;
-            let Some(range) = range else { return Ok(()) };
-            let loaded = code.loaded_for(&range)?;
-            let mut packed = Packed::default();
-            queue.pack(&kernel, &*loaded, &range, &mut packed)?;
-            run_here(queue.device(), &*loaded, range, &packed, 0)
-        })
+/// A launch that its device can run.
+struct LaunchOnDevice {
+    queue: Arc<Queue>,
+    /// With its arguments.
+    kernel: Arc<Kernel>,
+    input: RangeInput,
+}
+
+impl LaunchOnDevice {
+    /// The kernel with checks, and its code. Made here: few launches are run so, and code would be compiled for all.
+    fn checked(&self) -> Result<(Arc<Kernel>, hal::NdRange, Arc<dyn hal::Kernel>)> {
+        let kernel = self.kernel.with_checks(BoundsChecks::Reported)?;
+        let (code, range) = self.queue.settled(&kernel, &self.input)?;
+        // Empty ranges are not given to the checker.
+        let range = range.unwrap_or(hal::NdRange::linear(0, 1));
+        let loaded = code.loaded_for(&range)?;
+        Ok((kernel, range, loaded))
+    }
+}
+
+impl DeviceRun for LaunchOnDevice {
+    fn reports_all(&self) -> Result<bool> {
+        let (_, _, loaded) = self.checked()?;
+        Ok(loaded.artifact().checked.iter().all(|access| access.object != AccessedObject::Foreign))
+    }
+
+    fn run(&self) -> Result<Vec<RefusedAccess>> {
+        let (kernel, range, loaded) = self.checked()?;
+        let mut packed = Packed::default();
+        self.queue.pack(&kernel, &*loaded, &range, &mut packed)?;
+        let result = run_here(self.queue.device(), &*loaded, range, &packed, 0);
+        let checked = &loaded.artifact().checked;
+        let mut bytes = vec![0; checked.len() * report::SIZE as usize];
+        if let Some(records) = packed.reports.as_ref().filter(|_| !bytes.is_empty()) {
+            records.read(0, &mut bytes)?;
+        }
+        result?;
+        let records = bytes.chunks_exact(report::SIZE as usize).map(Record::read);
+        let refused = |(access, record): (&CheckedAccess, Option<Record>)| {
+            Some(RefusedAccess { access: access.clone(), record: record? })
+        };
+        Ok(checked.iter().zip(records).filter_map(refused).collect())
     }
 }

@@ -10,7 +10,7 @@ use crate::objects::blocks::Blocks;
 use crate::objects::cost::Cost;
 use crate::{Device, Error, Result, Status};
 use cloom_artifact::KernelArtifact;
-use cloom_compiler::{ArgStates, CompileError, Executable, Variant};
+use cloom_compiler::{ArgStates, BoundsChecks, CompileError, Executable, Variant};
 use cloom_hal::lock::Mutex;
 use cloom_hal::{self as hal};
 use rustc_hash::FxHashMap;
@@ -49,8 +49,10 @@ pub struct KernelCode {
     others: Mutex<FxHashMap<Variant, Arc<OnceLock<Loaded>>>>,
     /// The code for each combination of image formats and samplers that a launch had.
     special: Mutex<FxHashMap<ArgStates, Arc<KernelCode>>>,
-    /// The code that checks its accesses.
+    /// The code that checks its accesses,
     bounds_checked: OnceLock<Arc<KernelCode>>,
+    /// and the code that also reports them.
+    bounds_reporting: OnceLock<Arc<KernelCode>>,
     cost: Cost,
 }
 
@@ -76,6 +78,7 @@ impl KernelCode {
             others: Mutex::default(),
             special: Mutex::default(),
             bounds_checked: OnceLock::new(),
+            bounds_reporting: OnceLock::new(),
             cost: Cost::default(),
         });
         if !is_open {
@@ -139,11 +142,15 @@ impl KernelCode {
     }
 
     /// The code that does the same and checks its accesses.
-    pub(crate) fn bounds_checked(&self) -> &Arc<KernelCode> {
-        let executable = || self.executable.bounds_checked();
+    pub(crate) fn bounds_checked(self: &Arc<Self>, checks: BoundsChecks) -> &Arc<KernelCode> {
+        let executable = || self.executable.bounds_checked(checks);
         // Blocks run code of their own, which is not checked: such kernels are refused.
         let make = || KernelCode::new(&self.name, self.device.clone(), executable(), self.variables.clone(), None);
-        self.bounds_checked.get_or_init(make)
+        match checks {
+            BoundsChecks::Off => self,
+            BoundsChecks::Silent => self.bounds_checked.get_or_init(make),
+            BoundsChecks::Reported => self.bounds_reporting.get_or_init(make),
+        }
     }
 
     /// The loaded code for most launches. Compiles it if necessary.

@@ -84,8 +84,13 @@ pub fn class(op: &Op) -> OpClass {
         Op::SubgroupBallot | Op::SubgroupShuffle | Op::SubgroupReduce { .. } | Op::SubgroupScan { .. } => {
             OpClass::Subgroup
         }
-        Op::Alloca { .. } | Op::Prefetch | Op::Fence { .. } | Op::Clock | Op::Poll | Op::Mark(_) | Op::Barrier(_) => {
-            OpClass::Order
-        }
+        Op::Alloca { .. }
+        | Op::Prefetch
+        | Op::Fence { .. }
+        | Op::Clock
+        | Op::Poll
+        | Op::Report
+        | Op::Mark(_)
+        | Op::Barrier(_) => OpClass::Order,
     }
 }

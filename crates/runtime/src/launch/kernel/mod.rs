@@ -12,6 +12,7 @@ use crate::status::{bail, ensure};
 use crate::{Device, Error, ExternalSlot, KernelCode, Program, Result, Status};
 use arg_states::expected_states;
 use args::Args;
+use cloom_compiler::BoundsChecks;
 use cloom_hal::SvmKind;
 use cloom_ir::{KernelMeta, KernelParam, ParamKind};
 use std::sync::Arc;
@@ -130,6 +131,11 @@ impl Kernel {
     /// # Errors
     /// It has pipes, or device queues.
     pub fn bounds_checked(&self) -> Result<Arc<Kernel>> {
+        self.with_checks(BoundsChecks::Silent)
+    }
+
+    /// The kernel with code that does this about accesses outside of its memory objects, with the same arguments.
+    pub(crate) fn with_checks(&self, checks: BoundsChecks) -> Result<Arc<Kernel>> {
         let unchecked = |p: &&KernelParam| matches!(p.kind, ParamKind::Pipe | ParamKind::Queue);
         if let Some(param) = self.meta.params.iter().find(unchecked) {
             bail!(
@@ -140,7 +146,8 @@ impl Kernel {
                 param.type_name
             );
         }
-        let codes = self.codes.iter().map(|code| code.as_ref().map(|code| code.bounds_checked().clone())).collect();
+        let codes =
+            self.codes.iter().map(|code| code.as_ref().map(|code| code.bounds_checked(checks).clone())).collect();
         let copy = Kernel::new(self.program.clone(), &self.name, self.meta.clone(), codes);
         copy.args.copy_from(&self.args);
         Ok(copy)

@@ -8,7 +8,7 @@ use crate::objects::context::ZeroedMemory;
 use crate::status::{bail, ensure};
 use crate::{MemFlags, Queue, Result};
 use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
-use cloom_ir::abi::BLOCK_ALIGN;
+use cloom_ir::abi::{BLOCK_ALIGN, report};
 use cloom_ir::{Hidden, KernelParam, ParamKind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -113,6 +113,12 @@ impl Kernel {
             let value = match *hidden {
                 Hidden::Size(n) => self.checked_size(n as usize, queue, packed)?,
                 Hidden::Stop => packed.stop.insert(Arc::default()).address(),
+                Hidden::Reports => {
+                    let size = (artifact.checked.len() as u64 * report::SIZE).max(report::SIZE);
+                    let records = queue.context().allocate(packed.space, size)?;
+                    records.fill(0, size, &[0; 8])?;
+                    packed.reports.insert(records).device_address()
+                }
             };
             match packed.block.get_mut(at.offset as usize..).and_then(|b| b.first_chunk_mut()) {
                 Some(place) => *place = value.to_le_bytes(),

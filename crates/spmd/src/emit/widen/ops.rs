@@ -4,7 +4,7 @@ use super::{Lanes, VecValue, Widener};
 use crate::analysis::shape::Shape;
 use crate::error::{Stop, bug};
 use crate::passes;
-use cloom_ir::{Args, BinOp, CastOp, Flags, Inst, IntCc, Op, Type, UnOp, Value, ValueDef};
+use cloom_ir::{Args, BinOp, CastOp, Edge, Flags, Inst, IntCc, Op, Term, Type, UnOp, Value, ValueDef};
 use smallvec::{SmallVec, smallvec};
 
 /// The depth to which a base is extended operand by operand.
@@ -26,6 +26,7 @@ impl Widener<'_> {
                 return Ok(());
             }
             Op::Clock => return self.clock(inst),
+            Op::Report => return self.report(inst),
             Op::MemCopy { .. }
             | Op::MemSet { .. }
             | Op::AtomicCmpXchg { .. }
@@ -68,6 +69,34 @@ impl Widener<'_> {
         };
         let lanes = self.materialise(&VecValue::Uniform(time));
         self.set(result, VecValue::Varying(lanes));
+        Ok(())
+    }
+
+    /// A report of a refused access: the first active lane speaks for all, as its record holds one.
+    fn report(&mut self, inst: Inst) -> Result<(), Stop> {
+        let data = &self.item.func.insts[inst];
+        let operands: Vec<VecValue> = data.args.iter().map(|&a| self.exact(a)).collect::<Result<_, _>>()?;
+        let mut lane = self.b().iconst(Type::I64, 0);
+        let mut end = None;
+        if self.masks.current.is_some() {
+            let mask = self.mask_value(self.masks.current);
+            let bits = self.b().ballot(mask);
+            let any = self.b().icmp(IntCc::Ne, bits, lane);
+            let (from, some, after) = (self.cur, self.new_block(), self.new_block());
+            self.b().term(Term::Branch { cond: any, then: Edge::new(some, []), els: Edge::new(after, []) });
+            self.ssa.seal(self.func, some, vec![from]);
+            // The other edge brings no other values of variables.
+            self.ssa.seal(self.func, after, vec![from]);
+            self.cur = some;
+            lane = self.b().unary(UnOp::Ctz, bits);
+            end = Some(after);
+        }
+        let args = operands.iter().map(|o| self.lane_at(o, lane)).collect();
+        self.b().push(Op::Report, args, None, data.flags);
+        if let Some(after) = end {
+            self.b().term(Term::Jump(Edge::new(after, [])));
+            self.cur = after;
+        }
         Ok(())
     }
 
