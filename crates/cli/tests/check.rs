@@ -6,28 +6,15 @@
 //! for a bug that is known to be missed: who finds it removes the question mark.
 
 mod common;
+#[path = "common/compiled.rs"]
+mod compiled;
 
 use common::Bench;
-use std::collections::BTreeSet;
+use compiled::{Marks, marks, options};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// What findings name: line and kind.
-type Marks = BTreeSet<(u64, String)>;
-
-/// The marks in a source.
-fn marks(text: &str) -> Marks {
-    let marks = text.lines().zip(1..).filter_map(|(line, n)| Some((n, line.split_once("//~ ")?.1)));
-    marks.flat_map(|(n, kinds)| kinds.split_whitespace().map(move |kind| (n, kind.to_owned()))).collect()
-}
-
-/// The options that the first line gives.
-fn options(text: &str) -> Vec<String> {
-    let first = text.lines().next().and_then(|l| l.strip_prefix("// check:")).expect("the first line has the launch");
-    first.split_whitespace().map(str::to_owned).collect()
-}
 
 /// The lines that the findings of a launch name.
 fn found(path: &Path, text: &str) -> Result<Marks, String> {
@@ -200,48 +187,8 @@ fn wrong_use_says_what_to_do() {
     assert!(bench.cloom(&format!("{line} --suppress rules")).expect(0).out.contains("suppressed"));
 }
 
-/// What compiled code finds. An index that leaves its array and not the object needs the types.
-const COMPILED: [&str; 4] = ["out-of-bounds", "null-pointer", "misaligned", "write-to-constant"];
-
-/// The report of the launches of a file's kernel on the device, in code that checks its accesses.
-fn found_by_device(path: &Path, text: &str, folder: &Path) -> Result<Marks, String> {
-    let report = folder.join(path.file_stem().unwrap());
-    let cloom = env!("CARGO_BIN_EXE_cloom");
-    let mut command = Command::new(cloom);
-    command.args(["check", "--only", "bounds", "--json", "--output"]).arg(&report).args(["--", cloom, "run"]);
-    let output = command.arg(path).args(options(text)).output().map_err(|e| e.to_string())?;
-    let errors = String::from_utf8_lossy(&output.stderr);
-    let report = std::fs::read_to_string(&report).map_err(|e| format!("{e}: {errors}"))?;
-    let report: serde_json::Value = serde_json::from_str(&report).map_err(|e| format!("{e}: {errors}"))?;
-    let findings = report["findings"].as_array().ok_or_else(|| format!("no report: {report} {errors}"))?;
-    let mark = |finding: &serde_json::Value| {
-        let kind = finding["kind"].as_str().unwrap_or_default().to_owned();
-        (finding["events"][0]["line"].as_u64().unwrap_or(0), kind)
-    };
-    Ok(findings.iter().map(mark).filter(|(_, kind)| COMPILED.contains(&kind.as_str())).collect())
-}
-
 #[test]
 fn compiled_checks_find_what_the_interpreter_finds() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../check/tests/kernels");
-    let reports = tempfile::tempdir().unwrap();
-    let mut failures = Vec::new();
-    for kind in COMPILED {
-        for file in std::fs::read_dir(folder.join(kind)).unwrap() {
-            let path = file.unwrap().path();
-            let text = std::fs::read_to_string(&path).unwrap();
-            // The optimiser keeps one's array in registers, where it needs no alignment; the other has a group that
-            // is smaller than the others, which `cloom run` refuses.
-            if path.ends_with("private-line-of-utf16.cl") || path.ends_with("partial-group-reversed.cl") {
-                continue;
-            }
-            let mut expected = marks(&text);
-            expected.retain(|(_, kind)| COMPILED.contains(&kind.as_str()));
-            match found_by_device(&path, &text, reports.path()) {
-                Ok(found) if found == expected => {}
-                found => failures.push(format!("{}: expected {expected:?}, found {found:?}", path.display())),
-            }
-        }
-    }
+    let failures = compiled::failures(&Bench::new());
     assert!(failures.is_empty(), "{} kernels:\n{}", failures.len(), failures.join("\n"));
 }

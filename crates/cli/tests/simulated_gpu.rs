@@ -5,6 +5,9 @@
 #![allow(clippy::print_stdout, reason = "it says what it passes over")]
 
 mod common;
+#[allow(dead_code, reason = "the marks are read by another test, too")]
+#[path = "common/compiled.rs"]
+mod compiled;
 
 use common::Bench;
 use std::path::{Path, PathBuf};
@@ -140,4 +143,11 @@ fn what_kernels_print_arrives() {
     for item in 0..3 {
         assert!(ran.out.contains(&format!("item {item} of 7: here")), "{ran:?}");
     }
+}
+
+#[test]
+fn accesses_outside_of_buffers_are_reported() {
+    let Some(bench) = gpu() else { return };
+    let failures = compiled::failures(&bench);
+    assert!(failures.is_empty(), "{} kernels:\n{}", failures.len(), failures.join("\n"));
 }

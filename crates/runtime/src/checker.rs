@@ -165,7 +165,7 @@ pub struct CheckedLaunch {
     /// The program, as it was built for the device.
     pub program: Arc<Program>,
     /// The source, if the program came as one.
-    pub source: Option<Vec<u8>>,
+    pub source: Option<Arc<Vec<u8>>>,
     /// The kernel.
     pub kernel: String,
     /// Its parameters.
@@ -186,12 +186,12 @@ pub struct CheckedLaunch {
 
 /// A launch as its device runs it, in code that checks accesses.
 pub trait DeviceRun: Send + Sync {
-    /// Whether it would report all accesses outside of memory objects: those through pointers from memory, or from
-    /// integers, it takes for such, and cannot say more.
-    fn reports_all(&self) -> Result<bool>;
     /// Runs it. Accesses outside of memory objects do not happen, and are returned: of each place in the source one.
     /// On CPUs it fails if it does not end in time.
-    fn run(&self) -> Result<Vec<RefusedAccess>>;
+    ///
+    /// Accesses through pointers from memory, or from integers, do not happen either, and nothing more can be said of
+    /// them. If there are any and the report is to be `complete`, it does not run, and gives `None`.
+    fn run(&self, complete: bool) -> Result<Option<Vec<RefusedAccess>>>;
 }
 
 /// An access that did not happen.

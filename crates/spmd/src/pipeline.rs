@@ -28,7 +28,7 @@
 //! violation is an internal error.
 
 use crate::analysis::divergence;
-use crate::analysis::group_bounds::Condition;
+use crate::analysis::group_code::Condition;
 use crate::analysis::input::{FunctionContext, Rewrite, VectorInput};
 use crate::analysis::shape::Shape;
 use crate::analysis::write_only::WriteOnly;

@@ -60,24 +60,33 @@ pub struct Setting {
     pub unwritten: Unwritten,
 }
 
-/// Runs a launch on its device, in code that reports its accesses outside of memory objects.
-pub fn run_compiled(launch: &CheckedLaunch, linked: &Linked, setting: &Setting) -> Outcome {
-    match refused(launch, linked, setting) {
-        Ok(findings) => Outcome { findings, ..Outcome::default() },
-        Err(error) => Outcome { unfinished: Some(not_ended(&error)), ..Outcome::default() },
+/// Runs a launch on its device, in code that reports its accesses outside of memory objects. `None` if it has others
+/// than code can check: through pointers that come from memory.
+pub fn run_compiled(launch: &CheckedLaunch, linked: &Linked, setting: &Setting) -> Option<Outcome> {
+    match refused(launch, linked, setting, true) {
+        Ok(findings) => Some(Outcome { findings: findings?, ..Outcome::default() }),
+        Err(error) => Some(Outcome { unfinished: Some(not_ended(&error)), ..Outcome::default() }),
     }
 }
 
 /// The findings of a launch on its device.
-fn refused(launch: &CheckedLaunch, linked: &Linked, setting: &Setting) -> Result<Vec<Finding>, Error> {
-    let refused = launch.device.run()?;
+fn refused(
+    launch: &CheckedLaunch,
+    linked: &Linked,
+    setting: &Setting,
+    complete: bool,
+) -> Result<Option<Vec<Finding>>, Error> {
+    let Some(refused) = launch.device.run(complete)? else { return Ok(None) };
+    if refused.is_empty() {
+        return Ok(Some(Vec::new()));
+    }
     let (module, sources) = (&linked.code.module, &*setting.sources);
     let subject = Subject { module, kernel: linked.func, range: launch.range, sources };
     let mut checker = Checker::new(subject, setting.kinds.clone());
     for access in &refused {
         checker.refused(&access.access, &access.record);
     }
-    Ok(checker.finish(Ok(())).0)
+    Ok(Some(checker.finish(Ok(())).0))
 }
 
 fn not_ended(error: &Error) -> String {
@@ -161,12 +170,12 @@ fn given_up(
     mut findings: Vec<Finding>,
     accesses: u64,
 ) -> Outcome {
-    let unfinished = match refused(launch, linked, setting) {
+    let unfinished = match refused(launch, linked, setting, false) {
         Err(error) => not_ended(&error),
         Ok(others) => {
             findings.retain(|f| f.kind != Kind::Endless);
             let is_new = |f: &Finding| !findings.iter().any(|known| known.id == f.id);
-            let others: Vec<Finding> = others.into_iter().filter(is_new).collect();
+            let others: Vec<Finding> = others.into_iter().flatten().filter(is_new).collect();
             findings.extend(others);
             "a launch takes too long to be checked to its end: its device ran it".into()
         }

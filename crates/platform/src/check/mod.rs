@@ -111,12 +111,9 @@ impl Programs {
             freed: state.freed.clone(),
             unwritten: state.unwritten.clone(),
         });
-        // Pointers that come from memory are followed by the interpreter alone.
-        let is_compiled = setting.kinds.are_compiled() && launch.device.reports_all().is_ok_and(|all| all);
-        let outcome = match is_compiled {
-            true => launch::run_compiled(launch, &linked, &setting),
-            false => launch::run(launch, &linked, &setting, print),
-        };
+        let compiled =
+            if setting.kinds.are_compiled() { launch::run_compiled(launch, &linked, &setting) } else { None };
+        let outcome = compiled.unwrap_or_else(|| launch::run(launch, &linked, &setting, print));
         self.with(|state| {
             state.launches += 1;
             let number = state.launches;

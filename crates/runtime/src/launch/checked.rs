@@ -12,7 +12,6 @@ use crate::objects::space::Space;
 use crate::status::bail;
 use crate::{CommandType, Event, Kernel, MemObject, Queue, Result};
 use cloom_compiler::BoundsChecks;
-use cloom_hal as hal;
 use cloom_ir::abi::report::{self, Record};
 use cloom_ir::{AccessedObject, CheckedAccess, abi};
 use std::sync::Arc;
@@ -124,39 +123,31 @@ struct LaunchOnDevice {
     input: RangeInput,
 }
 
-impl LaunchOnDevice {
-    /// The kernel with checks, and its code. Made here: few launches are run so, and code would be compiled for all.
-    fn checked(&self) -> Result<(Arc<Kernel>, hal::NdRange, Arc<dyn hal::Kernel>)> {
+impl DeviceRun for LaunchOnDevice {
+    fn run(&self, complete: bool) -> Result<Option<Vec<RefusedAccess>>> {
+        // Made here: few launches are run so where the interpreter is the checker, and code would be compiled for all.
         let kernel = self.kernel.with_checks(BoundsChecks::Reported)?;
         let (code, range) = self.queue.settled(&kernel, &self.input)?;
-        // Empty ranges are not given to the checker.
-        let range = range.unwrap_or(hal::NdRange::linear(0, 1));
+        let Some(range) = range else { return Ok(Some(Vec::new())) };
         let loaded = code.loaded_for(&range)?;
-        Ok((kernel, range, loaded))
-    }
-}
-
-impl DeviceRun for LaunchOnDevice {
-    fn reports_all(&self) -> Result<bool> {
-        let (_, _, loaded) = self.checked()?;
-        Ok(loaded.artifact().checked.iter().all(|access| access.object != AccessedObject::Foreign))
-    }
-
-    fn run(&self) -> Result<Vec<RefusedAccess>> {
-        let (kernel, range, loaded) = self.checked()?;
-        let mut packed = Packed::default();
-        self.queue.pack(&kernel, &*loaded, &range, &mut packed)?;
-        let result = run_here(self.queue.device(), &*loaded, range, &packed, 0);
         let checked = &loaded.artifact().checked;
-        let mut bytes = vec![0; checked.len() * report::SIZE as usize];
-        if let Some(records) = packed.reports.as_ref().filter(|_| !bytes.is_empty()) {
-            records.read(0, &mut bytes)?;
+        if complete && checked.iter().any(|access| access.object == AccessedObject::Foreign) {
+            return Ok(None);
         }
-        result?;
+        let mut packed = Packed { reports: code.take_reports(), ..Packed::default() };
+        self.queue.pack(&kernel, &*loaded, &range, &mut packed)?;
+        run_here(self.queue.device(), &*loaded, range, &packed, 0)?;
+        let Some(memory) = packed.reports.take().filter(|_| !checked.is_empty()) else { return Ok(Some(Vec::new())) };
+        let mut bytes = vec![0; checked.len() * report::SIZE as usize];
+        memory.read(0, &mut bytes)?;
         let records = bytes.chunks_exact(report::SIZE as usize).map(Record::read);
         let refused = |(access, record): (&CheckedAccess, Option<Record>)| {
             Some(RefusedAccess { access: access.clone(), record: record? })
         };
-        Ok(checked.iter().zip(records).filter_map(refused).collect())
+        let refused: Vec<RefusedAccess> = checked.iter().zip(records).filter_map(refused).collect();
+        if refused.is_empty() {
+            code.keep_reports(memory);
+        }
+        Ok(Some(refused))
     }
 }

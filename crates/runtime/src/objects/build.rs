@@ -140,7 +140,7 @@ impl Program {
             let ProgramOrigin::Source(text) = header.origin() else {
                 bail!(InvalidOperation, "header `{name}` has no source");
             };
-            texts.push(Header { name: name.clone(), text: text.clone() });
+            texts.push(Header { name: name.clone(), text: text.to_vec() });
         }
         self.begin(&selected, options)?;
         let job = Job::Compile(texts);

@@ -53,6 +53,8 @@ pub struct KernelCode {
     bounds_checked: OnceLock<Arc<KernelCode>>,
     /// and the code that also reports them.
     bounds_reporting: OnceLock<Arc<KernelCode>>,
+    /// Memory for the records of a launch that reports its accesses, all zero.
+    reports: Mutex<Option<Arc<dyn hal::Memory>>>,
     cost: Cost,
 }
 
@@ -79,6 +81,7 @@ impl KernelCode {
             special: Mutex::default(),
             bounds_checked: OnceLock::new(),
             bounds_reporting: OnceLock::new(),
+            reports: Mutex::default(),
             cost: Cost::default(),
         });
         if !is_open {
@@ -117,6 +120,16 @@ impl KernelCode {
     /// The memory of the program's variables, if it has any.
     pub(crate) fn variables(&self) -> Option<&Arc<dyn hal::Memory>> {
         self.variables.as_ref()
+    }
+
+    /// Memory for the records of a launch, if an earlier one has left some.
+    pub(crate) fn take_reports(&self) -> Option<Arc<dyn hal::Memory>> {
+        self.reports.lock().take()
+    }
+
+    /// Keeps memory whose records are all zero.
+    pub(crate) fn keep_reports(&self, memory: Arc<dyn hal::Memory>) {
+        *self.reports.lock() = Some(memory);
     }
 
     pub(crate) fn cost(&self) -> &Cost {

@@ -13,7 +13,7 @@ use std::thread::ThreadId;
 /// Where a program comes from.
 pub enum ProgramOrigin {
     /// `clCreateProgramWithSource`: the pieces, joined.
-    Source(Vec<u8>),
+    Source(Arc<Vec<u8>>),
     /// `clCreateProgramWithIL`
     Il(Il),
     /// `clCreateProgramWithBinary`.
@@ -62,7 +62,7 @@ impl Program {
     pub fn with_source(context: &Arc<Context>, source: Vec<u8>) -> Arc<Program> {
         let devices = context.devices().to_vec();
         let builds = devices.iter().map(|_| DeviceBuild::default()).collect();
-        Program::new(context, devices, ProgramOrigin::Source(source), builds)
+        Program::new(context, devices, ProgramOrigin::Source(Arc::new(source)), builds)
     }
 
     // OpenCL 3.0 API, 5.8.1: Creating Program Objects.

@@ -15,6 +15,8 @@
 //! | [`tree_updates`] | steps of a tree in local memory, which have ever fewer work-items |
 //! | [`write_only`] | buffers that are only written |
 //! | [`group_bounds`] | upper bounds of integers that a group computes from arguments and ids |
+//! | [`group_intervals`] | both ends of integers with a sign, for checks of bounds |
+//! | [`group_code`] | code that a group runs before its work-items |
 //! | [`active_bound`] | the last work-item of a group that has an effect |
 //! | [`loop_form`] | the form of a loop in canonical form |
 //! | [`op_class`] | which operations cost about the same |
@@ -27,6 +29,8 @@ pub(crate) mod active_bound;
 pub(crate) mod bounds;
 pub mod divergence;
 pub(crate) mod group_bounds;
+pub(crate) mod group_code;
+pub(crate) mod group_intervals;
 pub(crate) mod input;
 pub(crate) mod lane_range;
 pub(crate) mod latency;

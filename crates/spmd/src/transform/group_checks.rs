@@ -12,6 +12,7 @@
 //! Groups for which the condition does not hold run the function with its checks.
 
 use crate::analysis::group_bounds::{Bound, GroupBounds};
+use crate::analysis::group_intervals::{Claim, GroupIntervals};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{BinOp, Block, Builder, Function, IntCc, Op, Term, Type, Value};
 
@@ -20,12 +21,25 @@ pub struct Proof {
     block: Block,
     /// What is left of its condition, such as the alignment of the address.
     rest: Vec<Value>,
-    /// The bound that says so.
-    pub bound: Bound,
+    /// What says so.
+    pub reason: Reason,
+}
+
+/// Why a check holds for all work-items of a group.
+pub enum Reason {
+    /// The interval of the offset,
+    Interval(Claim),
+    /// or, where numbers have no sign, its upper bound.
+    Bound(Bound),
 }
 
 /// The checks that a group can make for all its work-items.
-pub fn find(func: &Function, cfg: &Cfg, bounds: &mut GroupBounds<'_>) -> Vec<Proof> {
+pub fn find(
+    func: &Function,
+    cfg: &Cfg,
+    intervals: &mut GroupIntervals<'_>,
+    bounds: &mut GroupBounds<'_>,
+) -> Vec<Proof> {
     let mut proofs = Vec::new();
     for &block in cfg.rpo() {
         let Term::Branch { cond, .. } = func.blocks[block].term else { continue };
@@ -38,18 +52,23 @@ pub fn find(func: &Function, cfg: &Cfg, bounds: &mut GroupBounds<'_>) -> Vec<Pro
             }
         }
         // Each on its own: the group may be able to make one of a copy's two checks.
-        while let Some((n, bound)) =
-            rest.iter().enumerate().find_map(|(n, &v)| Some((n, holds(func, v, block, bounds)?)))
-        {
+        let mut find = |(n, &v): (usize, &Value)| Some((n, holds(func, v, block, intervals, bounds)?));
+        while let Some((n, reason)) = rest.iter().enumerate().find_map(&mut find) {
             rest.remove(n);
-            proofs.push(Proof { block, rest: rest.clone(), bound });
+            proofs.push(Proof { block, rest: rest.clone(), reason });
         }
     }
     proofs
 }
 
-/// The bound with which a comparison holds.
-fn holds(func: &Function, v: Value, at: Block, bounds: &mut GroupBounds<'_>) -> Option<Bound> {
+/// Why a comparison holds.
+fn holds(
+    func: &Function,
+    v: Value,
+    at: Block,
+    intervals: &mut GroupIntervals<'_>,
+    bounds: &mut GroupBounds<'_>,
+) -> Option<Reason> {
     let data = &func.insts[func.def_inst(v)?];
     let (offset, limit) = match data.op {
         Op::Icmp(IntCc::Ult) => (data.args[0], data.args[1]),
@@ -58,7 +77,11 @@ fn holds(func: &Function, v: Value, at: Block, bounds: &mut GroupBounds<'_>) -> 
     };
     // What the group knows is tested once for the group as it is.
     let is_check = func.ty(offset) == Type::I64 && !bounds.is_shared(offset) && bounds.is_shared(limit);
-    is_check.then(|| bounds.below(offset, limit, at))?
+    if !is_check {
+        return None;
+    }
+    let claim = intervals.claim(offset, limit, at).map(Reason::Interval);
+    claim.or_else(|| bounds.below(offset, limit, at).map(Reason::Bound))
 }
 
 /// Drops the checks in a function for whose work-items they hold.

@@ -26,9 +26,11 @@
 
 use crate::analysis::bounds::Bounds;
 use crate::analysis::divergence;
-use crate::analysis::group_bounds::{Bound, Condition, GroupBounds, MAX_SIGNED};
+use crate::analysis::group_bounds::{Bound, GroupBounds, MAX_SIGNED};
+use crate::analysis::group_code::{Condition, GroupCode};
+use crate::analysis::group_intervals::{Claim, GroupIntervals};
 use crate::params::Param;
-use crate::transform::group_checks;
+use crate::transform::group_checks::{self, Reason};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
@@ -43,7 +45,7 @@ const MAX_CHECKS: usize = 16;
 
 /// Both for functions that check their accesses: the copy then saves much more.
 const MAX_INSTS_CHECKED: usize = 2000;
-const MAX_CHECKS_CHECKED: usize = 64;
+const MAX_CHECKS_CHECKED: usize = 96;
 
 /// The most instructions between an address and the number of 32 bits.
 const MAX_VISITED: usize = 64;
@@ -91,7 +93,11 @@ pub fn run(func: &mut Function, params: &[Param], varying: &[Value], max: &[u64]
     let constant = Bounds::new(func, max);
     let mut bounds = GroupBounds::new(func, params, &cfg, &dom, &constant);
     let (mut known, mut checked): (Vec<Promise>, Vec<Promise>) = Default::default();
-    let proofs = if bounds_checks { group_checks::find(func, &cfg, &mut bounds) } else { Vec::new() };
+    let mut intervals = bounds_checks.then(|| GroupIntervals::new(func, params, &cfg, &dom, &constant));
+    let proofs = match &mut intervals {
+        Some(intervals) => group_checks::find(func, &cfg, intervals, &mut bounds),
+        None => Vec::new(),
+    };
     for (widening, in_loop) in indices(func, &loops) {
         let Some(Op::Cast(op)) = func.def_op(widening) else { continue };
         // What is the same in all lanes has no stride to lose.
@@ -106,14 +112,26 @@ pub fn run(func: &mut Function, params: &[Param], varying: &[Value], max: &[u64]
         }
     }
     // One condition for all promises: if one of them does not hold, the group runs the function as it was.
-    let all: Vec<Bound> = checked.iter().map(|p| p.bound).chain(proofs.iter().map(|p| p.bound)).collect();
+    let of_proofs = proofs.iter().filter_map(|p| if let Reason::Bound(bound) = p.reason { Some(bound) } else { None });
+    let all: Vec<Bound> = checked.iter().map(|p| p.bound).chain(of_proofs).collect();
+    let claims: Vec<&Claim> = proofs
+        .iter()
+        .filter_map(|p| if let Reason::Interval(claim) = &p.reason { Some(claim) } else { None })
+        .collect();
     let (max_insts, max_checks) = match bounds_checks {
         true => (MAX_INSTS_CHECKED, MAX_CHECKS_CHECKED),
         false => (MAX_INSTS, MAX_CHECKS),
     };
+    let checks = bounds.count_checks(&all) + intervals.as_ref().map_or(0, |intervals| intervals.count_checks(&claims));
     // A long condition would cost each group time, and a large copy time to compile.
-    let may_copy = !all.is_empty() && func.size() <= max_insts && bounds.count_checks(&all) <= max_checks;
-    let condition = (may_copy && (!proofs.is_empty() || runs_alone(func, params))).then(|| bounds.emit(&all));
+    let may_copy = !(all.is_empty() && claims.is_empty()) && func.size() <= max_insts && checks <= max_checks;
+    let condition = (may_copy && (!proofs.is_empty() || runs_alone(func, params))).then(|| {
+        // The condition chooses between two versions, so it belongs to the function of neither.
+        let mut code = GroupCode::new(&format!("{}.no_wrap", func.name), func, params);
+        let mut conditions = bounds.emit(&all, &mut code);
+        conditions.extend(intervals.iter().flat_map(|intervals| intervals.emit(&claims, &mut code)));
+        code.condition(conditions)
+    });
     let promise = |func: &mut Function, p: &Promise| func.insts[p.inst].flags |= p.flags;
     // Into both: before the copy is made.
     known.iter().for_each(|p| promise(func, p));

@@ -22,8 +22,6 @@
 
 mod condition;
 
-pub use condition::Condition;
-
 use crate::analysis::active_bound::Shared;
 use crate::analysis::bounds::Bounds;
 use crate::params::Param;
