@@ -6,7 +6,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::iterations::Iterations;
 use crate::observe::{Observer, Point};
 use crate::running::{Running, Shared};
-use crate::shadow::Definedness;
+use crate::shadow::{Definedness, Undefined};
 use cloom_ir::{BinOp, Entity, FuncRef, Query, Scalar, Span, eval};
 
 /// The ids of a work-item in its range.
@@ -161,14 +161,22 @@ impl Item {
         self.frames.last().and_then(|f| self.registers.get(f.base + r as usize)).copied().unwrap_or(0)
     }
 
-    /// Completes the operation that it waited for: writes the result to its register.
-    pub(crate) fn go_on(&mut self, result: Option<(Reg, u64)>) {
+    /// The undefined bits of a register of the running frame; none if values are not followed.
+    pub(crate) fn undefined(&self, r: Reg) -> Undefined {
+        self.frames.last().map_or(Undefined::NONE, |f| self.defined.of(f.base + r as usize))
+    }
+
+    /// Completes the operation that it waited for: writes the result and its undefined bits to its register.
+    pub(crate) fn go_on(&mut self, result: Option<(Reg, u64, Undefined)>) {
         if let Some(f) = self.frames.last_mut() {
             f.pc += 1;
-            if let Some((r, x)) = result
+            if let Some((r, x, undefined)) = result
                 && let Some(slot) = self.registers.get_mut(f.base + r as usize)
             {
                 *slot = x;
+                if let Some(slot) = self.defined.frame(f.base).get_mut(r as usize) {
+                    *slot = undefined;
+                }
             }
         }
     }

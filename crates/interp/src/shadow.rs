@@ -48,6 +48,11 @@ impl Definedness {
         self.0.copy_within(from, to);
     }
 
+    /// Those of one register.
+    pub fn of(&self, register: usize) -> Undefined {
+        self.0.get(register).copied().unwrap_or_default()
+    }
+
     /// Those of a frame.
     pub fn frame(&mut self, base: usize) -> &mut [Undefined] {
         self.0.get_mut(base..).unwrap_or_default()

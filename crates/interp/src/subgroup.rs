@@ -5,9 +5,10 @@
 //! different positions, those at the earliest one execute first, as they may reach the others' position. Masked vector
 //! code has the same order.
 
-use crate::code::{Code, Collective, Program};
+use crate::code::{Code, Collective, Program, Reg};
 use crate::exec::{Item, Subgroup};
-use cloom_ir::subgroup;
+use crate::shadow::Undefined;
+use cloom_ir::{Scalar, subgroup};
 use std::collections::BTreeMap;
 
 /// The sub-group ids of a work-item, in a group of this size, where `size` is the size of a whole sub-group.
@@ -102,8 +103,48 @@ fn run_collective(members: &mut [Item], program: &Program) {
             values
         }
     };
-    for m in members {
-        let result = (what != Collective::Fence).then(|| (d, results[number(m)]));
+    // Nearly always all is defined.
+    let mut undefined = vec![Undefined::NONE; members.len()];
+    if members.iter().any(|m| m.undefined(a).bits | m.undefined(b).bits != 0) {
+        undefined = members.iter().map(|m| undefined_of(members, m, what, ty, (a, b))).collect();
+    }
+    for (m, undefined) in members.iter_mut().zip(undefined) {
+        let result = (what != Collective::Fence).then(|| (d, results[number(m)], undefined));
         m.go_on(result);
+    }
+}
+
+/// The undefined bits of a work-item's result: what is undefined in the operands that the result depends on.
+fn undefined_of(members: &[Item], of: &Item, what: Collective, ty: Scalar, (a, b): (Reg, Reg)) -> Undefined {
+    let number = |m: &Item| m.ids.as_ref().map_or(0, |p| p.subgroup.local_id);
+    let all_of = |depends: &dyn Fn(u64) -> bool| {
+        let operands = members.iter().filter(|m| depends(number(m))).map(|m| m.undefined(a));
+        match operands.collect::<Vec<_>>()[..] {
+            // The value of one work-item alone is not changed.
+            [one] => Undefined { base: 0, ..one },
+            ref several => Undefined::all(ty, several),
+        }
+    };
+    let own = number(of);
+    match what {
+        Collective::Fence => Undefined::NONE,
+        Collective::Ballot => members.iter().fold(Undefined::NONE, |mut sum, m| {
+            let one = m.undefined(a);
+            if one.bits != 0 {
+                (sum.bits, sum.origin) = (sum.bits | 1 << number(m), one.origin);
+            }
+            sum
+        }),
+        Collective::Shuffle if of.undefined(b).bits != 0 => Undefined::all(ty, &[of.undefined(b)]),
+        Collective::Shuffle => {
+            let lanes = of.ids.as_ref().map_or(1, |p| u64::from(p.subgroup.lanes));
+            let from = of.register(b) % lanes;
+            all_of(&|n| n == from)
+        }
+        Collective::Reduce { cluster, .. } => {
+            let cluster = u64::from(cluster);
+            all_of(&|n| n / cluster == own / cluster)
+        }
+        Collective::Scan { exclusive, .. } => all_of(&|n| n < own || n == own && !exclusive),
     }
 }
