@@ -62,6 +62,19 @@ impl Fn<'_, '_> {
                 self.b().atomic_store(v[0], bits, order, scope);
                 self.zero(ty)
             }
+            Special::AtomicInit => {
+                let bits = self.bits_of(v[1]);
+                if self.lw.opts.marks {
+                    // It is not atomic: another access at the same time is a race, even an atomic one.
+                    let align = self.ty(bits).bytes();
+                    self.b().store(v[0], bits, align, Flags::empty());
+                } else {
+                    // A relaxed store costs no more than a plain one.
+                    let scope = self.scope_of(v[0], None);
+                    self.b().atomic_store(v[0], bits, Order::Relaxed, scope);
+                }
+                self.zero(ty)
+            }
             Special::CompareExchange(order, named) => {
                 let scope = self.scope_of(v[0], named);
                 let new = self.bits_of(v[2]);

@@ -419,6 +419,8 @@ pub enum Special {
     AtomicLoad(Order, NamedScope),
     /// Pointer, value.
     AtomicStore(Order, NamedScope),
+    /// Pointer, value.
+    AtomicInit,
     /// Pointer, pointer to what is expected (where the old value is put), new; gives whether it was as expected.
     CompareExchange(Order, NamedScope),
     Fence(Order, Scope),

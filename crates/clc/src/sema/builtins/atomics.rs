@@ -175,8 +175,7 @@ impl Sema<'_> {
             all.push(a);
         }
         let (special, result) = match f.op {
-            // `atomic_init` need not be atomic; a relaxed store costs no more than a plain one.
-            Op::Init => (Special::AtomicStore(Order::Relaxed, None), Ty::VOID),
+            Op::Init => (Special::AtomicInit, Ty::VOID),
             Op::Load => (Special::AtomicLoad(order, scope), ty),
             Op::Store => (Special::AtomicStore(order, scope), Ty::VOID),
             Op::Exchange => (Special::Atomic(RmwOp::Xchg, order, scope), ty),
