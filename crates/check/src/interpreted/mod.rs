@@ -74,8 +74,11 @@ struct Index {
     at: Point,
     index: i64,
     count: u64,
-    /// The address of the element, until the work-item makes another access.
-    address: Option<u64>,
+    /// The address of the element.
+    address: u64,
+    /// Where the work-item has made its next access, if that was another one: only accesses there can still be that of
+    /// the element. A copy of a structure is two accesses at one place, and the second one is that of the destination.
+    passed: Option<Span>,
 }
 
 /// Watches a launch.
@@ -266,9 +269,13 @@ impl<'a> Checker<'a> {
             return Vec::new();
         }
         let is_next = |p: &Point| p.item == at.item && p.calls == at.calls;
-        let same = |i: &Index| is_next(&i.at) && (i.at.span == at.span || i.address.is_some() && i.address == address);
+        let is_first = |i: &Index| i.passed.is_none_or(|span| span == at.span);
+        let is_at = |i: &Index| address.is_some_and(|address| i.address == address) && is_first(i);
+        let same = |i: &Index| is_next(&i.at) && (i.at.span == at.span || is_at(i));
         let (taken, mut left): (Vec<_>, Vec<_>) = std::mem::take(&mut self.indices).into_iter().partition(same);
-        left.iter_mut().filter(|i| is_next(&i.at)).for_each(|i| i.address = None);
+        for index in left.iter_mut().filter(|i| is_next(&i.at)) {
+            index.passed.get_or_insert(at.span);
+        }
         self.indices = left;
         taken
     }
@@ -385,7 +392,7 @@ impl Observer for Checker<'_> {
 
     fn index(&mut self, index: i64, count: u64, address: u64, at: &Point) {
         if (index < 0 || index as u64 >= count) && self.indices.len() < MAX_INDICES {
-            self.indices.push(Index { at: *at, index, count, address: Some(address) });
+            self.indices.push(Index { at: *at, index, count, address, passed: None });
         }
     }
 
