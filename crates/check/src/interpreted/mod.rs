@@ -271,7 +271,9 @@ impl<'a> Checker<'a> {
         let is_next = |p: &Point| p.item == at.item && p.calls == at.calls;
         let is_first = |i: &Index| i.passed.is_none_or(|span| span == at.span);
         let is_at = |i: &Index| address.is_some_and(|address| i.address == address) && is_first(i);
-        let same = |i: &Index| is_next(&i.at) && (i.at.span == at.span || is_at(i));
+        // Where the address itself is kept, its variable is accessed in the same expression.
+        let is_in = |i: &Index| address.is_none_or(|address| ((address ^ i.address) & Space::ADDRESS_MASK) >> 32 == 0);
+        let same = |i: &Index| is_next(&i.at) && (i.at.span == at.span && is_in(i) || is_at(i));
         let (taken, mut left): (Vec<_>, Vec<_>) = std::mem::take(&mut self.indices).into_iter().partition(same);
         for index in left.iter_mut().filter(|i| is_next(&i.at)) {
             index.passed.get_or_insert(at.span);
