@@ -356,12 +356,6 @@ impl RaceDetector {
         let begins_in = |&(address, size): &(u64, u64)| access.address.wrapping_sub(address) < size;
         let is_local = self.local.iter().any(begins_in);
         let memory = if is_local { LOCAL } else { GLOBAL };
-        // An acquire orders the access itself after what it has read; a release orders what came before it.
-        if access.kind == AccessKind::Load
-            && let Some(atomic) = access.atomic
-        {
-            self.synchronise(access, item, atomic);
-        }
         self.access += 1;
         let stamp = self.now(item, memory);
         let Point { span, calls, iteration, .. } = access.at;
@@ -393,7 +387,9 @@ impl RaceDetector {
         for (earlier, event, address) in races {
             self.found([earlier, (event, writes)], is_local, address);
         }
-        if writes && let Some(atomic) = access.atomic {
+        // A release orders what came before it, and an acquire what comes after it: not the acquire itself, which in
+        // another order of the work-items reads before what it has read is written.
+        if let Some(atomic) = access.atomic {
             self.synchronise(access, item, atomic);
         }
     }
