@@ -10,6 +10,7 @@ use crate::registers::bits;
 use crate::running::Running;
 use crate::shadow::{NULL, Undefined};
 use cloom_ir::{BinOp, Mark, Order, RmwOp, Scalar, Scope, Space, Type, abi, eval};
+use std::ops::Range;
 
 /// A value, and the undefined bits of its bytes, if it has any.
 type Read = (u64, Vec<(u8, u32)>);
@@ -76,6 +77,11 @@ impl<O: Observer> Running<'_, '_, O> {
     /// The undefined bits of memory come with what is loaded.
     fn load_definedness(&mut self, l: Lanes, d: Reg, load: &Access, defined: bool) {
         let bytes = if defined { Vec::new() } else { self.undefined_bytes(load) };
+        self.set_undefined_lanes(l, d, &bytes);
+    }
+
+    /// Sets the undefined bits of lanes by those of their bytes; what comes after these is defined.
+    fn set_undefined_lanes(&mut self, l: Lanes, d: Reg, bytes: &[(u8, u32)]) {
         let size = l.ty.bytes() as usize;
         for i in 0..l.n {
             let lane = bytes.get(i as usize * size..).unwrap_or_default();
@@ -109,8 +115,8 @@ impl<O: Observer> Running<'_, '_, O> {
         self.shared.memory.set_undefined(address, &bytes);
     }
 
-    /// After a fault: an observer that follows values may let the run go on. What was loaded is zero then, and what
-    /// was stored is dropped.
+    /// After a fault: an observer that follows values may let the run go on, as devices do. What lies inside of the
+    /// object is read and written; instead of other bytes zeros are loaded, and what is stored there is dropped.
     #[cold]
     pub fn go_on_after(&mut self, fault: &FaultKind, code: &Code) -> Result<(), FaultKind> {
         let access = match (fault, code) {
@@ -122,7 +128,79 @@ impl<O: Observer> Running<'_, '_, O> {
         if !O::FOLLOWS_VALUES || !self.shared.observer.fault(fault, access, &self.at) {
             return Err(fault.clone());
         }
-        self.leave_out(code);
+        match *fault {
+            FaultKind::ReadOnly(address) if self.shared.memory.lift_guard(address) => {
+                let written = self.memory(code);
+                self.shared.memory.guard(address);
+                return written;
+            }
+            FaultKind::OutOfBounds { offset, size, object, base } => {
+                self.leave_out(code);
+                let begin = offset.min(0).unsigned_abs();
+                let end = i128::from(object) - i128::from(offset);
+                let is_guarded = self.shared.memory.lift_guard(base);
+                // An error is a write to a constant, which stays as it is.
+                self.access_part(code, begin..u64::try_from(end).unwrap_or(0).min(size)).ok();
+                if is_guarded {
+                    self.shared.memory.guard(base);
+                }
+            }
+            _ => self.leave_out(code),
+        }
+        Ok(())
+    }
+
+    /// Of an access only these bytes, counted from its first one.
+    fn access_part(&mut self, code: &Code, part: Range<u64>) -> Result<(), FaultKind> {
+        if part.is_empty() {
+            return Ok(());
+        }
+        let (begin, len) = (part.start, part.end - part.start);
+        match *code {
+            Code::Load { l, d, a, .. } => {
+                let address = self.get(a).wrapping_add(begin);
+                let access = self.access(AccessKind::Load, address, len);
+                let (bytes, written) = self.shared.memory.read(address, len)?;
+                let whole = [&vec![0; begin as usize], bytes].concat();
+                for (i, lane) in (0..l.n).zip(whole.chunks(l.ty.bytes() as usize)) {
+                    self.set(d + i, bits(lane));
+                }
+                self.shared.observer.access(&access);
+                if !written {
+                    self.shared.observer.uninitialised(&access);
+                    let undefined = self.undefined_bytes(&access);
+                    let whole: Vec<(u8, u32)> = std::iter::repeat_n((0, 0), begin as usize).chain(undefined).collect();
+                    self.set_undefined_lanes(l, d, &whole);
+                }
+            }
+            Code::Store { l, a, b, .. } => {
+                let address = self.get(a).wrapping_add(begin);
+                let access = self.access(AccessKind::Store, address, len);
+                let lane = |r: Reg| self.get(r).to_le_bytes().into_iter().take(l.ty.bytes() as usize);
+                let whole: Vec<u8> = (b..b + l.n).flat_map(lane).collect();
+                let bytes = &whole[begin as usize..part.end as usize];
+                self.shared.memory.write(address, len)?.copy_from_slice(bytes);
+                self.shared.observer.stored(&access, bytes);
+            }
+            Code::MemCopy { a, b, .. } => {
+                let (to, from) = (self.get(a).wrapping_add(begin), self.get(b).wrapping_add(begin));
+                // The other side may lie outside, too: one fault of an instruction is enough.
+                if self.shared.memory.copy(to, from, len).is_ok() {
+                    let (load, store) =
+                        (self.access(AccessKind::Load, from, len), self.access(AccessKind::Store, to, len));
+                    self.shared.observer.access(&load);
+                    self.shared.observer.access(&store);
+                }
+            }
+            Code::MemSet { byte, a, .. } => {
+                let address = self.get(a).wrapping_add(begin);
+                let access = self.access(AccessKind::Store, address, len);
+                self.shared.memory.write(address, len)?.fill(byte);
+                self.shared.observer.access(&access);
+            }
+            // An atomic operation is one access.
+            _ => {}
+        }
         Ok(())
     }
 

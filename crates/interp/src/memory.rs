@@ -23,7 +23,19 @@ struct Segment {
     shared: bool,
     generation: u32,
     live: bool,
-    read_only: bool,
+    protection: Protection,
+}
+
+/// What a write to a segment does.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Protection {
+    /// It is right.
+    #[default]
+    None,
+    /// It is a fault. If the run goes on, the write is done.
+    Guarded,
+    /// It is a fault and is not done.
+    ReadOnly,
 }
 
 /// Memory at an address of the host.
@@ -95,7 +107,7 @@ impl Memory {
         s.undefined.clear();
         s.undefined.resize(size as usize, 0xff);
         s.origins.clear();
-        (s.live, s.read_only, s.shared) = (true, false, false);
+        (s.live, s.protection, s.shared) = (true, Protection::None, false);
         Ok((u64::from(s.generation) << SLOT_BITS | u64::from(slot)) << 32)
     }
 
@@ -174,8 +186,26 @@ impl Memory {
 
     /// Makes a segment read-only.
     pub fn protect(&mut self, address: u64) {
+        self.set_protection(address, Protection::ReadOnly);
+    }
+
+    /// Makes a write to a segment a fault. The memory itself is as any other: devices write such a buffer, too.
+    pub fn guard(&mut self, address: u64) {
+        self.set_protection(address, Protection::Guarded);
+    }
+
+    /// Takes the guard away, if there is one. Whether there was.
+    pub fn lift_guard(&mut self, address: u64) -> bool {
+        let is_guarded = self.segments.get(self.slot_of(address)).is_some_and(|s| s.protection == Protection::Guarded);
+        if is_guarded {
+            self.set_protection(address, Protection::None);
+        }
+        is_guarded
+    }
+
+    fn set_protection(&mut self, address: u64, protection: Protection) {
         let slot = self.slot_of(address);
-        self.segments[slot].read_only = true;
+        self.segments[slot].protection = protection;
     }
 
     /// Ends the life of a segment. The address is what `allocate` gave.
@@ -311,7 +341,7 @@ impl Memory {
     pub fn write(&mut self, address: u64, size: u64) -> Result<&mut [u8], FaultKind> {
         let (slot, at) = self.find(address, size)?;
         let s = &mut self.segments[slot];
-        if s.read_only {
+        if s.protection != Protection::None {
             return Err(FaultKind::ReadOnly(address));
         }
         let end = at + size as usize;
@@ -407,6 +437,17 @@ mod tests {
             let b = m.allocate(500).unwrap();
             m.free(b);
         }
+    }
+
+    #[test]
+    fn a_guard_can_be_lifted_and_a_protection_cannot() {
+        let mut m = Memory::new(1 << 20, 0);
+        let (a, b) = (m.allocate_with(&[0; 4]).unwrap(), m.allocate_with(&[0; 4]).unwrap());
+        m.guard(a);
+        m.protect(b);
+        assert_eq!(m.write(a + 1, 1), Err(FaultKind::ReadOnly(a + 1)));
+        assert!(m.lift_guard(a + 1) && m.write(a + 1, 1).is_ok() && !m.lift_guard(a));
+        assert!(!m.lift_guard(b) && m.write(b, 1).is_err());
     }
 
     #[test]

@@ -45,6 +45,13 @@ static cl_command_queue another_queue(cl_command_queue_properties properties) {
     return queues[n_queues++];
 }
 
+// A program whose results are not those of a run without checks has a finding more, which no mark expects.
+static void expect(int is_so) {
+    if (!is_so) {
+        clFinish(NULL);
+    }
+}
+
 int main(void) {
     cl_platform_id platform;
     cl_int code;

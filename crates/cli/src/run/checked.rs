@@ -54,7 +54,7 @@ pub fn check(job: &Job, sources: &Sources, kinds: &Kinds, seconds: u64) -> Resul
         let element = Some(value.element_bytes() as u64);
         checker.add_object(address, Region { element, is_image, ..Region::buffer(param, size) });
         if param.kind == ParamKind::Constant {
-            ready.machine.memory.protect(address);
+            ready.machine.memory.guard(address);
         }
     }
     checker.add_globals(&ready.machine);

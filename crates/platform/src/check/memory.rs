@@ -95,7 +95,7 @@ impl<'a> Memory<'a> {
                 }
             }
             if segment.is_read_only {
-                machine.memory.protect(address);
+                machine.memory.guard(address);
             }
             addresses.push(address);
         }
