@@ -226,17 +226,24 @@ impl<O: Observer> Running<'_, '_, O> {
     }
 
     /// Whether an access of so many bytes leaves the object that its address was made from. An address far outside may
-    /// be one of another object by chance.
+    /// be one of another object by chance, or look like one just before the next object.
     fn check_base(&self, a: Reg, size: u64) -> Result<(), FaultKind> {
         let (base, address) = (self.base(a), self.get(a) & Space::ADDRESS_MASK);
-        if base == 0 || u64::from(base) == address >> 32 {
+        let is_near = u64::from(base) == address >> 32 && address & 1 << 31 == 0;
+        if base == 0 || is_near {
             return Ok(());
         }
         if base == NULL {
             return Err(FaultKind::Null { offset: address as i64, size });
         }
         let object = u64::from(base) << 32;
-        Err(self.shared.memory.outside(object, address.wrapping_sub(object) as i64, size))
+        if u64::from(base) == address >> 32 && self.shared.memory.read(address, size).is_ok() {
+            return Ok(());
+        }
+        // Addresses wrap below the tag.
+        let above = u64::BITS - Space::TAG_SHIFT;
+        let offset = (address.wrapping_sub(object) << above) as i64 >> above;
+        Err(self.shared.memory.outside(object, offset, size))
     }
 
     /// The same for all addresses of an instruction.

@@ -11,7 +11,7 @@ use crate::observe::{Arithmetic, Observer, Use};
 use crate::registers::bitcast;
 use crate::running::Running;
 use crate::shadow::{NULL, Undefined};
-use cloom_ir::{BinOp, CastOp, IntCc, Mark, Scalar, Space, eval};
+use cloom_ir::{BinOp, CastOp, IntCc, Mark, Scalar, eval};
 
 impl<O: Observer> Running<'_, '_, O> {
     fn undefined(&self, r: Reg) -> Undefined {
@@ -121,7 +121,7 @@ impl<O: Observer> Running<'_, '_, O> {
                 let pointer = s.undefined(a + i);
                 let base = match (pointer.base, s.get(a + i)) {
                     (0, 0) => NULL,
-                    (0, address) => ((address & Space::ADDRESS_MASK) >> 32) as u32,
+                    (0, address) => s.shared.memory.segment_of(address),
                     (base, _) => base,
                 };
                 Undefined { base, ..Undefined::all(Scalar::I64, &[pointer, s.undefined(b + i)]) }

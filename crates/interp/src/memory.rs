@@ -169,6 +169,13 @@ impl Memory {
         self.placed_before(address).and_then(|(_, placed)| placed.slot).unwrap_or(slot) as usize
     }
 
+    /// The upper half of an address, by which a pointer knows its object; 0 for an address of the host, where objects
+    /// lie side by side.
+    pub fn segment_of(&self, address: u64) -> u32 {
+        let is_host = !self.placed.is_empty() && self.reserved.contains(&split(address).0);
+        if is_host { 0 } else { ((address & Space::ADDRESS_MASK) >> 32) as u32 }
+    }
+
     /// Other groups and the host see a segment, all bytes of which are defined.
     pub fn share(&mut self, address: u64) {
         let s = &mut self.segments[split(address).0 as usize];
