@@ -121,7 +121,10 @@ impl<O: Observer> Running<'_, '_, O> {
     pub fn go_on_after(&mut self, fault: &FaultKind, code: &Code) -> Result<(), FaultKind> {
         let access = match (fault, code) {
             (FaultKind::ReadOnly(_), _) => AccessKind::Store,
-            (_, Code::Load { .. } | Code::LoadLanes { .. } | Code::AtomicLoad { .. }) => AccessKind::Load,
+            // A wait reads its list of events.
+            (_, Code::Load { .. } | Code::LoadLanes { .. } | Code::AtomicLoad { .. } | Code::Mark { .. }) => {
+                AccessKind::Load
+            }
             // An operation that reads and writes faults when it reads; it is called a write, which is worse.
             _ => AccessKind::Store,
         };
@@ -354,7 +357,7 @@ impl<O: Observer> Running<'_, '_, O> {
                 let printed = Printed { format, item: self.get(item), args: self.pack(args) };
                 self.shared.observer.printf(printed);
             }
-            Code::Mark { mark, d, a, b } => self.mark(mark, d, a, b),
+            Code::Mark { mark, d, a, b } => self.mark(mark, d, a, b)?,
             Code::DeviceCall => return Err(FaultKind::NoLauncher),
             Code::Sample => return Err(FaultKind::NoTextures),
             // The other instructions are executed in the main loop.
@@ -413,7 +416,7 @@ impl<O: Observer> Running<'_, '_, O> {
         Ok(())
     }
 
-    fn mark(&mut self, mark: Mark, d: Reg, a: Reg, b: Reg) {
+    fn mark(&mut self, mark: Mark, d: Reg, a: Reg, b: Reg) -> Result<(), FaultKind> {
         let x = self.get(a);
         if mark == Mark::Copy {
             // A copy that is added to an event is waited for with it.
@@ -424,24 +427,34 @@ impl<O: Observer> Running<'_, '_, O> {
             }
         }
         if !O::FOLLOWS_VALUES {
-            return;
+            return Ok(());
         }
         match mark {
             Mark::Copy => {}
             Mark::Index(count) => self.shared.observer.index(x as i64, count, self.get(b), &self.at),
             Mark::Begin(_) => self.shared.memory.begin(x),
             Mark::End => self.shared.memory.end(x),
-            Mark::Wait => {
-                // The list is in private memory. One that cannot be read has no events.
-                let size = 8 * (x & 0xffff_ffff);
-                let list = self
-                    .shared
-                    .memory
-                    .read(self.get(b), size)
-                    .map_or(Vec::new(), |(bytes, _)| bytes.chunks(8).map(bits).collect());
-                self.shared.observer.copies_end(&list, &self.at);
+            Mark::Wait => return self.wait(x & 0xffff_ffff, b),
+        }
+        Ok(())
+    }
+
+    /// Waits for so many events of a list, and for those that there are if it is shorter.
+    fn wait(&mut self, count: u64, list: Reg) -> Result<(), FaultKind> {
+        let begin = self.get(list);
+        let mut events = Vec::new();
+        let mut result = self.check_base(list, 8 * count);
+        for at in (0..count).map(|i| begin.wrapping_add(8 * i)) {
+            match self.shared.memory.read(at, 8) {
+                Ok((bytes, _)) => events.push(bits(bytes)),
+                Err(_) => break,
             }
         }
+        if result.is_ok() && events.len() as u64 != count {
+            result = self.shared.memory.read(begin, 8 * count).map(|_| ());
+        }
+        self.shared.observer.copies_end(&events, &self.at);
+        result
     }
 
     /// The block of arguments of a printf.
