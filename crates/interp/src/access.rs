@@ -431,6 +431,7 @@ impl<O: Observer> Running<'_, '_, O> {
         }
         match mark {
             Mark::Copy => {}
+            Mark::Argument => self.shared.observer.copy_argument(x, &self.at),
             Mark::Index(count) => self.shared.observer.index(x as i64, count, self.get(b), &self.at),
             Mark::Begin(_) => self.shared.memory.begin(x),
             Mark::End => self.shared.memory.end(x),

@@ -138,6 +138,8 @@ pub trait Observer {
     fn index(&mut self, _index: i64, _count: u64, _address: u64, _at: &Point) {}
     /// A work-item begins an asynchronous copy, with a number for its event. Needs followed values.
     fn copy_begins(&mut self, _event: u64, _at: &Point) {}
+    /// An argument of the copy that a work-item has begun last. Needs followed values.
+    fn copy_argument(&mut self, _value: u64, _at: &Point) {}
     /// A work-item waits for these asynchronous copies. Needs followed values.
     fn copies_end(&mut self, _events: &[u64], _at: &Point) {}
     /// A work-item calls a function with the lanes of these arguments, in these calls already (0: none). Gives the

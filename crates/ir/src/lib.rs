@@ -27,7 +27,7 @@ pub mod import;
 pub mod inlined;
 pub mod inst;
 pub mod loops;
-mod mark;
+pub mod mark;
 pub mod module;
 pub mod parse;
 pub mod print;

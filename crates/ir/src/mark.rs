@@ -1,4 +1,5 @@
-//! Marks: what the checker of kernels is told of the source.
+//! Marks for the checker of kernels: what the instructions do not say of the source. They change no value, and programs
+//! that are built without the checker have none.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,9 @@ pub enum Mark {
     Copy,
     /// The group waits for `a` (`i32`) events, which lie at `b`.
     Wait,
+    /// `a` (`i64` or an address) is an argument of the asynchronous copy that has begun last, in the order of its
+    /// parameters: the same in all work-items of the group.
+    Argument,
 }
 
 impl Mark {
@@ -27,6 +31,7 @@ impl Mark {
             Mark::End => "end",
             Mark::Copy => "copy",
             Mark::Wait => "wait",
+            Mark::Argument => "argument",
         }
     }
 }

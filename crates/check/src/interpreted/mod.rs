@@ -3,6 +3,7 @@
 //! In come the events of the launch ([`cloom_interp::Observer`]); out come [`Finding`]s. What is found here by
 //! executing the IR is the reference for checks in compiled code: they must find the same, at the same lines.
 //!
+//! * `copies`: asynchronous copies and waits, which a group makes together.
 //! * [`footprint`]: which bytes of the host's objects were accessed.
 //! * [`images`]: accesses to images, which are calls of the library.
 //! * [`objects`]: the memory that a launch can access, by name.
@@ -15,6 +16,7 @@
 //! After a finding the run goes on, with zeros for what cannot be loaded. What is found of an object afterwards may be
 //! a consequence, and says so.
 
+mod copies;
 mod findings;
 pub mod footprint;
 pub mod images;
@@ -31,12 +33,12 @@ use cloom_interp::{
     Access, AccessKind, Arithmetic, Divergence, Fault, FaultKind, Machine, NdRange, Observer, Point, Printed, Use,
 };
 use cloom_ir::{BarrierMemory, FuncRef, KernelMeta, Module, Order, ParamKind, Scope, Space, Span};
+use copies::Calls;
 use footprint::{Footprint, Mode};
 use images::{Image, ImageAccess};
 use objects::{Objects, Region};
 use points::Points;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Wrong indices that wait for their access, which never comes where only the address is taken.
@@ -100,8 +102,8 @@ pub struct Checker<'a> {
     is_tainted: bool,
     /// The asynchronous copy that a work-item has just begun: accesses there are its.
     copy: Option<(Point, u64)>,
-    /// The copies that each work-item of the group has begun since the last barrier.
-    copies: BTreeMap<[u64; 3], Vec<Point>>,
+    /// The copies and waits of the group since the last barrier.
+    calls: Calls,
     /// Indices outside of their arrays, until the access shows whether it stays inside of the object.
     indices: Vec<Index>,
     images: FxHashMap<u64, Image>,
@@ -133,7 +135,7 @@ impl<'a> Checker<'a> {
             group: [0; 3],
             is_tainted: false,
             copy: None,
-            copies: BTreeMap::new(),
+            calls: Calls::default(),
             indices: Vec::new(),
             images: FxHashMap::default(),
             last_groups: Vec::new(),
@@ -185,9 +187,7 @@ impl<'a> Checker<'a> {
     /// The findings, when the launch has ended with this result. An error is what ended it early and is no finding:
     /// the limits of the interpreter.
     pub fn finish(mut self, result: Result<(), Fault>) -> (Vec<Finding>, Option<Fault>) {
-        if let Some(at) = self.diverging_copy() {
-            self.copy_diverges(at);
-        }
+        self.compare_calls();
         let mut unfinished = None;
         if let Err(fault) = result {
             match fault.kind {
@@ -281,22 +281,6 @@ impl<'a> Checker<'a> {
         self.indices = left;
         taken
     }
-
-    /// The first copy that not all work-items of the group have begun since the last barrier.
-    fn diverging_copy(&mut self) -> Option<Point> {
-        let copies = std::mem::take(&mut self.copies);
-        let range = &self.subject.range;
-        let size = |d: usize| range.local[d].min(range.global[d] - self.group[d] * range.local[d]);
-        let (items, most) = (size(0) * size(1) * size(2), copies.values().max_by_key(|list| list.len())?);
-        let least = copies.values().map(Vec::len).min().filter(|_| copies.len() as u64 == items).unwrap_or(0);
-        most.get(least).copied()
-    }
-
-    /// Not all work-items of the group begin a copy.
-    fn copy_diverges(&mut self, at: Point) {
-        self.found(Kind::BarrierDivergence, [self.points.user(&at).span; 2], |s| wording::copy_diverges(s, &at));
-        self.is_tainted = true;
-    }
 }
 
 impl Observer for Checker<'_> {
@@ -376,9 +360,7 @@ impl Observer for Checker<'_> {
 
     fn diverged(&mut self, found: &Divergence) -> bool {
         // A copy is one for the whole group, too, and comes before its wait.
-        if let Some(at) = self.diverging_copy() {
-            self.copy_diverges(at);
-        }
+        self.compare_calls();
         if self.is_tainted {
             return true;
         }
@@ -400,14 +382,19 @@ impl Observer for Checker<'_> {
 
     fn copy_begins(&mut self, event: u64, at: &Point) {
         self.copy = Some((*at, event));
-        self.copies.entry(at.item).or_default().push(*at);
+        self.calls.copy(event, at);
         if let Some(races) = &mut self.races {
             races.copy_begins(event, at);
         }
     }
 
-    fn copies_end(&mut self, events: &[u64], _at: &Point) {
+    fn copy_argument(&mut self, value: u64, at: &Point) {
+        self.calls.argument(value, at);
+    }
+
+    fn copies_end(&mut self, events: &[u64], at: &Point) {
         self.copy = None;
+        self.calls.wait(events, at);
         if let Some(races) = &mut self.races {
             races.copies_end(events);
         }
@@ -439,9 +426,7 @@ impl Observer for Checker<'_> {
     }
 
     fn group(&mut self, group: [u64; 3], local: &[(u64, u64)]) {
-        if let Some(at) = self.diverging_copy() {
-            self.copy_diverges(at);
-        }
+        self.compare_calls();
         self.group = group;
         self.is_tainted = false;
         self.indices.clear();
@@ -459,9 +444,7 @@ impl Observer for Checker<'_> {
 
     fn barrier(&mut self, group: [u64; 3], memory: BarrierMemory, span: Span) {
         self.copy = None;
-        if let Some(at) = self.diverging_copy() {
-            self.copy_diverges(at);
-        }
+        self.compare_calls();
         if let Some(races) = &mut self.races {
             races.barrier(group, memory, span);
         }

@@ -27,7 +27,7 @@ fn iteration(at: &Point) -> String {
 }
 
 /// An event at a point. `label` follows the name of the work-item.
-fn event(s: &Checker<'_>, kind: AccessKind, size: u64, at: &Point, label: &str) -> Event {
+pub(super) fn event(s: &Checker<'_>, kind: AccessKind, size: u64, at: &Point, label: &str) -> Event {
     let user = s.points.user(at);
     let range = &s.subject.range;
     let relative: [u64; 3] = std::array::from_fn(|d| at.item[d].wrapping_sub(range.offset[d]));

@@ -51,6 +51,16 @@ impl Fn<'_, '_> {
         if self.lw.opts.marks { self.b().mark_copy(event) } else { event }
     }
 
+    /// The arguments of an asynchronous copy that has begun, without its event.
+    pub fn mark_arguments(&mut self, args: &[Value]) {
+        if !self.lw.opts.marks {
+            return;
+        }
+        for &arg in args {
+            self.b().mark(Mark::Argument, &[arg]);
+        }
+    }
+
     /// The group waits for events.
     pub fn mark_wait(&mut self, count: Value, list: Value) {
         if self.lw.opts.marks {

@@ -146,8 +146,10 @@ impl Fn<'_, '_> {
 
     /// An asynchronous copy; gives its event.
     fn begin_copy(&mut self, which: Special, args: &[Expr], v: &[Value], ty: Type) -> Value {
-        let event = v.get(3).copied().filter(|_| matches!(which, Special::AsyncCopy { .. })).or(v.last().copied());
-        let event = event.map(|event| self.mark_copy(event));
+        let at = if matches!(which, Special::AsyncCopy { .. }) { 3 } else { v.len().saturating_sub(1) };
+        let event = v.get(at).map(|&event| self.mark_copy(event));
+        let others: Vec<Value> = v.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, &arg)| arg).collect();
+        self.mark_arguments(&others);
         match which {
             Special::AsyncCopy { strided, scatter } => {
                 let element = |p: usize| self.lw.types.pointee(args[p].ty.ty).unwrap_or(QTy::plain(Ty::CHAR));

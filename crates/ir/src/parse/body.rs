@@ -254,6 +254,7 @@ impl Body<'_, '_> {
             "end" => Mark::End,
             "copy" => Mark::Copy,
             "wait" => Mark::Wait,
+            "argument" => Mark::Argument,
             _ => return self.p.error("expected a mark"),
         })
     }

@@ -58,7 +58,7 @@ fn operands(op: &Op) -> Option<usize> {
         | Op::Load { .. }
         | Op::MemSet { .. }
         | Op::Prefetch
-        | Op::Mark(Mark::Begin(_) | Mark::End | Mark::Copy)
+        | Op::Mark(Mark::Begin(_) | Mark::End | Mark::Copy | Mark::Argument)
         | Op::AtomicLoad { .. } => 1,
         Op::Binary(_)
         | Op::Icmp(_)
@@ -223,6 +223,7 @@ impl Check<'_, '_> {
             Mark::Begin(_) | Mark::End => is_address(a[0]) && a[0].space() == Some(Space::Private),
             Mark::Copy => a[0] == Type::I64 && r == Type::I64,
             Mark::Wait => a[0] == Type::I32 && is_address(a[1]),
+            Mark::Argument => a[0] == Type::I64 || is_address(a[0]),
         };
         self.need(good, Rule::Mark);
     }

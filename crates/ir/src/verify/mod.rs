@@ -119,7 +119,7 @@ rules! {
     58 Sample "a sample takes an i64 and two f32s and gives four f32s",
     // Positions in the source.
     59 Inlined "a position names an inlined call of its function, that of such a call one before it",
-    60 Mark "a mark takes an index and an address, or an address of private memory, or an event, which a copy gives, or a count and an address",
+    60 Mark "a mark takes an index and an address, or an address of private memory, or an event, which a copy gives, or a count and an address, or an argument of a copy",
 }
 
 impl Rule {
