@@ -31,5 +31,5 @@ pub mod suppress;
 pub use finding::{Finding, Report};
 pub use interpreted::{Checker, Subject};
 pub use kind::{Kind, Kinds, Severity};
-pub use races::{OpenCopy, Party, Race, RaceDetector};
+pub use races::{OpenCopy, Party, Race, RaceDetector, WeakBarrier};
 pub use source::Sources;

@@ -25,6 +25,8 @@ use std::collections::BTreeMap;
 
 /// Races of different places that are kept; further ones are only counted.
 const MAX_RACES: usize = 100;
+/// Barriers of a group that are kept for the sentences of findings.
+const MAX_WEAK: usize = 1 << 16;
 
 /// One of the two accesses of a race.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,6 +41,15 @@ pub struct Party {
     pub size: u64,
     /// By whom, and where.
     pub at: Point,
+}
+
+/// A barrier that does not order all memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WeakBarrier {
+    /// What it orders.
+    pub memory: BarrierMemory,
+    /// Where.
+    pub span: Span,
 }
 
 /// Two accesses that race, the earlier one of this run first.
@@ -56,10 +67,29 @@ pub struct Race {
     pub address: u64,
     /// Whether both write, always the same value.
     pub same_value: bool,
+    /// The first barrier between the two that does not order this memory, if there is one.
+    pub barrier: Option<WeakBarrier>,
     /// How many accesses at these two places raced.
     pub count: u64,
     /// In how many groups.
     pub groups: u64,
+}
+
+impl Race {
+    /// Whether a barrier comes between a read and a later write. It lacks the fence, but few devices let the write
+    /// overtake the read.
+    pub fn is_read_before_barrier(&self) -> bool {
+        self.barrier.is_some() && !self.first.writes && self.second.writes
+    }
+
+    /// How much harm it does, in comparison with another one at the same places.
+    fn harm(&self) -> u8 {
+        match () {
+            () if self.same_value => 0,
+            () if self.is_read_before_barrier() => 1,
+            () => 2,
+        }
+    }
 }
 
 /// An asynchronous copy that was begun and not waited for.
@@ -119,8 +149,12 @@ pub struct RaceDetector {
     group: u32,
     /// Address and size of its local memory.
     local: Vec<(u64, u64)>,
-    /// Barriers that it has passed.
-    intervals: [u32; 2],
+    /// Barriers that it has passed,
+    passed: u32,
+    /// and those of them up to the last one that orders this memory.
+    ordered: [u32; 2],
+    /// Those that do not order all memory, with how many were passed before.
+    weak: Vec<(u32, WeakBarrier)>,
     /// What all its work-items know, because some of them knew it at a barrier.
     base: [Known; 2],
     items: BTreeMap<u32, Item>,
@@ -152,7 +186,9 @@ impl RaceDetector {
             range,
             group: 0,
             local: Vec::new(),
-            intervals: [0; 2],
+            passed: 0,
+            ordered: [0; 2],
+            weak: Vec::new(),
             base: Default::default(),
             items: BTreeMap::new(),
             history: History::default(),
@@ -223,10 +259,16 @@ impl RaceDetector {
         std::array::from_fn(|d| at[d] + self.range.offset[d])
     }
 
-    /// The point that a work-item has reached, for the order of this memory.
-    fn now(&self, item: u32, memory: usize) -> Stamp {
+    /// The point that a work-item has reached.
+    fn now(&self, item: u32) -> Stamp {
         let releases = self.items.get(&item).map_or(0, |item| item.releases);
-        Stamp { group: self.group, item, interval: self.intervals[memory], releases }
+        Stamp { group: self.group, item, interval: self.passed, releases }
+    }
+
+    /// The first barrier after an earlier point of the group, if it does not order all memory.
+    fn weak_barrier(&self, earlier: &Stamp) -> Option<WeakBarrier> {
+        let first = self.weak.partition_point(|(passed, _)| *passed < earlier.interval);
+        self.weak.get(first).filter(|_| earlier.group == self.group).map(|(_, barrier)| *barrier)
     }
 
     /// Whether something happened before what a work-item does now.
@@ -238,7 +280,7 @@ impl RaceDetector {
             return site.copy == Some(copy) || self.ended.contains(&copy);
         }
         earlier.item == now.item && site.copy.is_none()
-            || earlier.group == now.group && earlier.interval < now.interval
+            || earlier.group == now.group && earlier.interval < self.ordered[memory]
             || self.base[memory].has(earlier)
             || self.items.get(&now.item).is_some_and(|item| item.known[memory].has(earlier))
     }
@@ -247,7 +289,8 @@ impl RaceDetector {
     fn snapshot(&mut self, item: u32, scope: Scope) -> Release {
         let mut known = self.base.clone();
         for (memory, known) in known.iter_mut().enumerate() {
-            known.learn(&self.now(item, memory));
+            // What the group did before the last barrier that orders this memory is known.
+            known.learn(&Stamp { interval: self.ordered[memory], ..self.now(item) });
         }
         let state = self.items.entry(item).or_default();
         for (known, own) in known.iter_mut().zip(&state.known) {
@@ -304,7 +347,11 @@ impl RaceDetector {
         let same_value = first_writes && second_writes && first.value.is_some() && first.value == second.value;
         let spans = [first, second].map(|e| self.sites[e.site as usize].span);
         let key = (spans[0].min(spans[1]), spans[0].max(spans[1]), is_local, between_groups);
-        let parties = [self.party(first, first_writes), self.party(second, second_writes)];
+        let barrier = self.weak_barrier(&first.stamp);
+        let [first, second] = [self.party(first, first_writes), self.party(second, second_writes)];
+        // No barrier orders a copy.
+        let barrier = barrier.filter(|_| !first.is_copy && !second.is_copy);
+        let new = Race { is_local, between_groups, first, second, address, same_value, barrier, count: 1, groups: 1 };
         if let Some((n, last)) = self.by_place.get_mut(&key) {
             let race = &mut self.races[*n];
             // Once for an access, however many words it has.
@@ -314,16 +361,13 @@ impl RaceDetector {
             }
             race.groups += u64::from(*last != self.group);
             *last = self.group;
-            if race.same_value && !same_value {
-                // The one that does harm is shown.
-                [race.first, race.second] = parties;
-                (race.same_value, race.address) = (false, address);
+            if new.harm() > race.harm() {
+                *race = Race { count: race.count, groups: race.groups, ..new };
             }
         } else if self.races.len() < MAX_RACES {
             self.by_place.insert(key, (self.races.len(), self.group));
             self.counted.push(self.access);
-            let [first, second] = parties;
-            self.races.push(Race { is_local, between_groups, first, second, address, same_value, count: 1, groups: 1 });
+            self.races.push(new);
         }
     }
 
@@ -357,7 +401,7 @@ impl RaceDetector {
         let is_local = self.local.iter().any(begins_in);
         let memory = if is_local { LOCAL } else { GLOBAL };
         self.access += 1;
-        let stamp = self.now(item, memory);
+        let stamp = self.now(item);
         let Point { span, calls, iteration, .. } = access.at;
         let site = Site { span, calls, size: access.size, atomic: access.atomic, copy };
         let number = self.site(site);
@@ -405,7 +449,8 @@ impl Observer for RaceDetector {
         let [x, y, _] = self.range.groups();
         self.group = (group[0] + x * (group[1] + y * group[2])) as u32;
         self.local = local.to_vec();
-        self.intervals = [0; 2];
+        (self.passed, self.ordered) = (0, [0; 2]);
+        self.weak.clear();
         self.base = Default::default();
         self.items.clear();
         self.end_group();
@@ -413,15 +458,19 @@ impl Observer for RaceDetector {
         self.ending.clear();
     }
 
-    fn barrier(&mut self, _group: [u64; 3], memory: BarrierMemory, _span: Span) {
+    fn barrier(&mut self, _group: [u64; 3], memory: BarrierMemory, span: Span) {
         self.ended.extend(self.ending.drain(..));
         self.open.retain(|open| !self.ended.contains(&open.event));
         let orders = [
             matches!(memory, BarrierMemory::Local | BarrierMemory::Both),
             matches!(memory, BarrierMemory::Global | BarrierMemory::Both),
         ];
+        if memory != BarrierMemory::Both && self.weak.len() < MAX_WEAK {
+            self.weak.push((self.passed, WeakBarrier { memory, span }));
+        }
+        self.passed += 1;
         for memory in (0..2).filter(|&memory| orders[memory]) {
-            self.intervals[memory] += 1;
+            self.ordered[memory] = self.passed;
             for item in self.items.values_mut().filter(|item| !item.known[memory].is_empty()) {
                 self.base[memory].join(&std::mem::take(&mut item.known[memory]));
             }

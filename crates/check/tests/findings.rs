@@ -1,7 +1,7 @@
 //! What findings in kernels say: the object that they name, the element, the sentences, the parties.
 
 use cloom_check::interpreted::objects::Region;
-use cloom_check::{Checker, Finding, Kind, Kinds, Sources, Subject};
+use cloom_check::{Checker, Finding, Kind, Kinds, Severity, Sources, Subject};
 use cloom_compiler::{Compiler, Config, Source};
 use cloom_interp::{Arg, Machine, NdRange, Options, Program};
 use cloom_ir::ParamKind;
@@ -70,4 +70,38 @@ fn an_access_far_outside_is_one_of_the_object_that_its_pointer_was_made_from() {
         let finding = only(&source);
         assert_eq!((finding.kind, object(&finding)), (Kind::OutOfBounds, ("b", offset + 1)), "{gigabytes} GiB");
     }
+}
+
+#[test]
+fn a_race_names_the_barrier_that_does_not_order_its_memory() {
+    let source = "kernel void k(global int *p) {
+    int i = get_global_id(0);
+    p[i] = i;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    p[128 + i] = p[i ^ 1];
+}";
+    let race = only(source);
+    assert_eq!((race.kind, race.severity), (Kind::RaceGlobal, Severity::Error));
+    assert!(race.message.ends_with("and the barrier between them orders local memory only"), "{}", race.message);
+    assert!(race.why.unwrap().contains("CLK_GLOBAL_MEM_FENCE is missing"));
+    assert_eq!(race.events.iter().map(|e| e.place.as_ref().unwrap().line).collect::<Vec<_>>(), [3, 5, 4]);
+    let read_first = source.replace("p[i] = i;", "int x = p[i ^ 1];").replace("p[128 + i] = p[i ^ 1]", "p[i] = x");
+    let race = only(&read_first);
+    assert_eq!((race.kind, race.severity), (Kind::RaceGlobal, Severity::Warning));
+    assert!(race.message.ends_with("orders local memory only"), "{}", race.message);
+    // Without a barrier, the order of the two is no better than that of two writes.
+    let race = only(&read_first.replace("barrier(CLK_LOCAL_MEM_FENCE);", ""));
+    assert_eq!((race.severity, race.events.len()), (Severity::Error, 2));
+    assert!(race.message.contains("without a barrier between them"));
+    // In a loop, a read before a write is also one after it.
+    let in_loop = "kernel void k(global int *p) {
+    int i = get_global_id(0);
+    for (int r = 0; r < 2; r++) {
+        int x = p[i ^ 1];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        p[i] = x;
+        barrier(0);
+    }
+}";
+    assert_eq!(only(in_loop).severity, Severity::Error);
 }

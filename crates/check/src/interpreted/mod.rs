@@ -224,6 +224,8 @@ impl<'a> Checker<'a> {
             (finding.count, finding.groups) = (count, groups);
             if race.same_value {
                 finding.severity = Severity::Note;
+            } else if race.is_read_before_barrier() {
+                finding.severity = Severity::Warning;
             }
             finding
         });

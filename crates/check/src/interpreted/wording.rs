@@ -4,9 +4,9 @@ use super::images::{Image, ImageAccess};
 use super::{Checker, access_kind};
 use crate::finding::{AccessKind, Event, Finding, Object};
 use crate::kind::Kind;
-use crate::races::{Party, Race};
+use crate::races::{Party, Race, WeakBarrier};
 use cloom_interp::{Access, Arithmetic, Divergence, FaultKind, Point, Use};
-use cloom_ir::{Order, Scope, Space};
+use cloom_ir::{BarrierMemory, Order, Scope, Space};
 
 /// A work-item in words: its global id in as many dimensions as the launch has.
 fn work_item(s: &Checker<'_>, item: [u64; 3]) -> String {
@@ -249,11 +249,43 @@ pub fn race(s: &Checker<'_>, kind: Kind, race: &Race) -> Finding {
         }
     };
     (finding.message, finding.why, finding.fix) = (message, Some(why), fix);
+    if let Some(barrier) = &race.barrier {
+        lacks_fence(s, &mut finding, race, barrier);
+    }
     if race.same_value {
         finding.why =
             Some("both write the same value: a race by the specification, which no device is known to show".into());
     }
     finding
+}
+
+/// A race whose accesses have a barrier between them, which does not order their memory.
+fn lacks_fence(s: &Checker<'_>, finding: &mut Finding, race: &Race, barrier: &WeakBarrier) {
+    let what = finding.object.as_ref().map_or_else(|| "the same memory".to_owned(), element);
+    let (space, missing) = match race.is_local {
+        true => ("local", "CLK_LOCAL_MEM_FENCE"),
+        false => ("global", "CLK_GLOBAL_MEM_FENCE"),
+    };
+    let (flags, orders) = match barrier.memory {
+        BarrierMemory::Local => ("CLK_LOCAL_MEM_FENCE", "orders local memory only"),
+        BarrierMemory::Global => ("CLK_GLOBAL_MEM_FENCE", "orders global memory only"),
+        _ => ("0", "orders no memory"),
+    };
+    let writes = if race.first.writes && race.second.writes { "both write" } else { "one writes" };
+    finding.message =
+        format!("two work-items of one group use {what}, {writes}, and the barrier between them {orders}");
+    let order = format!("barrier({flags}) {orders}, and {missing} is missing");
+    finding.why = Some(match race.is_read_before_barrier() {
+        true => format!("{order}; few devices let the write overtake the read, but nothing forbids it"),
+        false => format!("{order}: the other work-item may not see what was written to {space} memory"),
+    });
+    finding.fix = Some(match barrier.memory {
+        BarrierMemory::Nothing => format!("barrier({missing})"),
+        _ => "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)".to_owned(),
+    });
+    let at = Point { item: race.second.at.item, span: barrier.span, ..Point::default() };
+    let event = event(s, AccessKind::Point, 0, &at, "");
+    finding.events.push(Event { label: format!("{orders}: {missing} is missing"), ..event });
 }
 
 /// The id of the group of a work-item.
