@@ -105,3 +105,23 @@ fn a_race_names_the_barrier_that_does_not_order_its_memory() {
 }";
     assert_eq!(only(in_loop).severity, Severity::Error);
 }
+
+#[test]
+fn flags_of_a_barrier_may_be_known_at_run_time_only() {
+    let source = |flags: &str| {
+        format!(
+            "kernel void k(global int *p, int seven) {{
+    int i = get_global_id(0);
+    p[i] = i;
+    barrier({flags});
+    p[128 + i] = p[i ^ 1];
+}}"
+        )
+    };
+    let race = only(&source("seven == 7 ? CLK_LOCAL_MEM_FENCE : CLK_GLOBAL_MEM_FENCE"));
+    assert_eq!(race.kind, Kind::RaceGlobal);
+    let (findings, _) = run(&source("seven == 7 ? CLK_GLOBAL_MEM_FENCE : CLK_LOCAL_MEM_FENCE"), "", 16, 8);
+    assert_eq!(findings, []);
+    let (findings, _) = run(&source("seven == 7 ? 3 : 0"), "", 16, 8);
+    assert_eq!(findings, []);
+}

@@ -163,14 +163,7 @@ impl Fn<'_, '_> {
                 if ty == Type::I64 { time } else { self.b().cast(CastOp::Bitcast, time, ty) }
             }
             WorkItem::Barrier => {
-                // 1 is CLK_LOCAL_MEM_FENCE, 2 CLK_GLOBAL_MEM_FENCE, and 4 CLK_IMAGE_MEM_FENCE (global).
-                let memory = match self.func.const_bits(v[0]).map(|flags| (flags & 1 != 0, flags & 6 != 0)) {
-                    Some((false, false)) => BarrierMemory::Nothing,
-                    Some((true, false)) => BarrierMemory::Local,
-                    Some((false, true)) => BarrierMemory::Global,
-                    Some((true, true)) | None => BarrierMemory::Both,
-                };
-                self.b().barrier(memory);
+                self.barrier(v[0]);
                 self.zero(ty)
             }
             WorkItem::Fence => {
@@ -189,6 +182,45 @@ impl Fn<'_, '_> {
                 self.zero(ty)
             }
         }
+    }
+
+    /// A barrier. In its flags, 1 is `CLK_LOCAL_MEM_FENCE`, 2 `CLK_GLOBAL_MEM_FENCE` and 4 `CLK_IMAGE_MEM_FENCE`, for
+    /// images, which are in global memory.
+    fn barrier(&mut self, flags: Value) {
+        use BarrierMemory::{Both, Global, Local, Nothing};
+        if let Some(bits) = self.func.const_bits(flags) {
+            self.b().barrier(match (bits & 1 != 0, bits & 6 != 0) {
+                (false, false) => Nothing,
+                (true, false) => Local,
+                (false, true) => Global,
+                (true, true) => Both,
+            });
+            return;
+        }
+        if !self.lw.opts.marks {
+            self.b().barrier(Both);
+            return;
+        }
+        // The checker wants to know which memory is ordered. The flags are the same in the whole group.
+        let [local, global] = [1, 6].map(|mask| {
+            let mask = self.int(Type::I32, mask);
+            let bits = self.bin(BinOp::And, flags, mask);
+            let zero = self.zero(Type::I32);
+            self.b().icmp(IntCc::Ne, bits, zero)
+        });
+        let [has_local, has_none, exit] = [(); 3].map(|()| self.new_block());
+        self.b().branch(local, has_local, has_none);
+        for (block, memories) in [(has_local, [Both, Local]), (has_none, [Global, Nothing])] {
+            let ends = [(); 2].map(|()| self.new_block());
+            self.block = block;
+            self.b().branch(global, ends[0], ends[1]);
+            for (block, memory) in ends.into_iter().zip(memories) {
+                self.block = block;
+                self.b().barrier(memory);
+                self.b().jump(exit, &[]);
+            }
+        }
+        self.block = exit;
     }
 
     /// A question about the launch, with a dimension that may be any value.
