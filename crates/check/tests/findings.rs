@@ -125,3 +125,23 @@ fn flags_of_a_barrier_may_be_known_at_run_time_only() {
     let (findings, _) = run(&source("seven == 7 ? 3 : 0"), "", 16, 8);
     assert_eq!(findings, []);
 }
+
+#[test]
+fn elements_are_those_of_the_declared_type_whatever_type_an_access_has() {
+    let source = "kernel void k(global int *p) {
+    local int t[16];
+    if (get_local_id(0) == 0) {
+        local char *bytes = (local char *)t;
+        for (int i = 0; i < 64; i++) bytes[i] = i;
+        p[get_group_id(0)] = bytes[72];
+    }
+}";
+    let found = only(source).object.unwrap();
+    assert_eq!((found.index, found.elements, found.offset), (Some(18), Some(16), 72));
+    let private = "kernel void k(global int *p) {
+    int t[4] = {1, 2, 3, 4};
+    if (get_local_id(0) == 0) p[get_group_id(0)] = ((short *)t)[9];
+}";
+    let found = only(private).object.unwrap();
+    assert_eq!((found.index, found.elements, found.offset), (Some(4), Some(4), 18));
+}

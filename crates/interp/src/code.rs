@@ -127,6 +127,7 @@ pub enum Code {
     },
     Alloca {
         size: u64,
+        align: u32,
         name: Option<Arc<String>>,
         d: Reg,
     },
@@ -558,7 +559,7 @@ impl Decoder<'_> {
             }
             Op::Splat => Code::Pick { d, from: std::iter::repeat_n(a, rn as usize).collect() },
             Op::Build => Code::Pick { d, from: data.args.iter().map(|&v| self.reg(v)).collect() },
-            Op::Alloca { size, name, .. } => Code::Alloca { size: *size, name: name.clone(), d },
+            Op::Alloca { size, align, name } => Code::Alloca { size: *size, align: *align, name: name.clone(), d },
             Op::PtrAdd => Code::PtrAdd { n: rn, d, a, b },
             Op::Load { align } => Code::Load { l: Lanes { ty: result_ty, n: rn }, align: *align, d, a },
             Op::Store { align } => Code::Store { l: l(1), align: *align, a, b },

@@ -358,11 +358,11 @@ impl<O: Observer> Running<'_, '_, O> {
                         };
                         self.set(*d, x);
                     }
-                    Code::Alloca { size, name, d } => {
+                    Code::Alloca { size, align, name, d } => {
                         let address = self.shared.memory.allocate(*size)?;
                         segments.push(address);
                         if O::FOLLOWS_VALUES {
-                            self.shared.observer.variable(address, *size, name.as_ref(), &self.at);
+                            self.shared.observer.variable(address, (*size, *align), name.as_ref(), &self.at);
                         }
                         self.set(*d, address);
                     }

@@ -147,8 +147,8 @@ pub trait Observer {
     fn call(&mut self, _callee: FuncRef, _args: &[u64], _from: &Point) -> u32 {
         0
     }
-    /// A private variable begins at this address. Needs followed values.
-    fn variable(&mut self, _address: u64, _size: u64, _name: Option<&Arc<String>>, _at: &Point) {}
+    /// A private variable begins at this address, with this size and alignment. Needs followed values.
+    fn variable(&mut self, _address: u64, _size_align: (u64, u32), _name: Option<&Arc<String>>, _at: &Point) {}
     /// A group begins, with local memory at these addresses and of these sizes: that of the module's variables, and
     /// then of the arguments.
     fn group(&mut self, _group: [u64; 3], _local: &[(u64, u64)]) {}

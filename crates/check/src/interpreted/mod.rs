@@ -422,8 +422,8 @@ impl Observer for Checker<'_> {
         self.points.call(callee, from)
     }
 
-    fn variable(&mut self, address: u64, size: u64, name: Option<&Arc<String>>, at: &Point) {
-        let region = Region::variable(name, size, at.span);
+    fn variable(&mut self, address: u64, size_align: (u64, u32), name: Option<&Arc<String>>, at: &Point) {
+        let region = Region::variable(name, size_align, at.span);
         self.objects.begin(address, region);
     }
 

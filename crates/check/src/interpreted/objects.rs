@@ -26,19 +26,25 @@ pub struct Region {
     pub declared: Span,
 }
 
+/// The size of the elements of a variable. Its type is not known here, but an array of numbers or vectors has the
+/// alignment of its elements, which is their size.
+fn element(bytes: u64, align: u32) -> Option<u64> {
+    Some(u64::from(align)).filter(|&align| align > 0 && bytes.is_multiple_of(align))
+}
+
 impl Region {
     /// A private variable.
-    pub fn variable(name: Option<&Arc<String>>, bytes: u64, declared: Span) -> Region {
+    pub fn variable(name: Option<&Arc<String>>, (bytes, align): (u64, u32), declared: Span) -> Region {
         let name = name.cloned().unwrap_or_default();
-        Region { name, space: Space::Private, bytes, element: None, is_image: false, declared }
+        let element = element(bytes, align);
+        Region { name, space: Space::Private, bytes, element, is_image: false, declared }
     }
 
     /// A variable of the program, or of local memory.
     pub fn global(global: &Global) -> Region {
         // A variable in a function has the function's name before its own.
-        let name = global.name.rsplit('.').next().unwrap_or_default().to_owned();
-        let space = global.space;
-        Region { name: Arc::new(name), space, bytes: global.size, element: None, is_image: false, declared: Span::NONE }
+        let name = global.name.rsplit('.').next().unwrap_or_default();
+        Region { space: global.space, element: element(global.size, global.align), ..Region::shared(name, global.size) }
     }
 
     /// What an argument in local memory points to.
