@@ -6,8 +6,9 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Objects whose lifetime has ended that are kept, to name what a dangling pointer points to.
-const MAX_ENDED: usize = 1 << 16;
+/// Addresses of objects whose lifetime has ended that are kept, to name what a dangling pointer points to. When there
+/// are twice as many, the older half is forgotten.
+const MAX_ENDED: usize = 1 << 22;
 
 /// One object.
 #[derive(Clone, PartialEq, Debug)]
@@ -60,6 +61,7 @@ impl Region {
             bytes,
             element: None,
             is_image: false,
+           
             declared: Span::NONE,
         }
     }
@@ -96,7 +98,13 @@ impl Region {
 pub struct Objects {
     /// By the upper half of the address, which names a segment of the interpreter's memory.
     live: FxHashMap<u64, Region>,
-    ended: FxHashMap<u64, Region>,
+    /// Those whose life has ended, as numbers of declarations: a launch makes millions of variables from a few.
+    ended: FxHashMap<u64, u32>,
+    /// The older ones.
+    ended_before: FxHashMap<u64, u32>,
+    declarations: Vec<Region>,
+    /// The numbers of the declarations, by name, position and size.
+    by_declaration: FxHashMap<(Arc<String>, Span, u64), u32>,
     /// Those at addresses of the host, by their addresses.
     placed: BTreeMap<u64, Region>,
     /// Those of them whose life has ended.
@@ -133,12 +141,17 @@ impl Objects {
 
     /// An object ends.
     pub fn end(&mut self, address: u64) {
-        if let Some(region) = self.live.remove(&segment(address)) {
-            if self.ended.len() >= MAX_ENDED {
-                self.ended.clear();
-            }
-            self.ended.insert(segment(address), region);
+        let Some(region) = self.live.remove(&segment(address)) else { return };
+        let next = self.declarations.len() as u32;
+        let key = (region.name.clone(), region.declared, region.bytes);
+        let number = *self.by_declaration.entry(key).or_insert(next);
+        if number == next {
+            self.declarations.push(region);
         }
+        if self.ended.len() >= MAX_ENDED {
+            self.ended_before = std::mem::take(&mut self.ended);
+        }
+        self.ended.insert(segment(address), number);
     }
 
     /// The object at an address, and the offset in it.
@@ -149,12 +162,34 @@ impl Objects {
 
     /// The object that has been at an address.
     pub fn find_ended(&self, address: u64) -> Option<(&Region, i64)> {
-        let ended = self.ended.get(&segment(address)).map(|region| (region, i64::from(address as u32)));
-        ended.or_else(|| placed(&self.placed_ended, address))
+        let at = segment(address);
+        let number = self.ended.get(&at).or_else(|| self.ended_before.get(&at));
+        let ended = number.and_then(|&n| self.declarations.get(n as usize));
+        ended.map(|region| (region, i64::from(address as u32))).or_else(|| placed(&self.placed_ended, address))
     }
 
     /// Whether an address is in private memory.
     pub fn is_private(&self, address: u64) -> bool {
         self.find(address).is_some_and(|(region, _)| region.space == Space::Private)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ended_variable_keeps_its_name_however_many_others_end() {
+        let [x, y] = ["x", "y"].map(|name| Arc::new(name.to_owned()));
+        let mut objects = Objects::default();
+        objects.begin(1 << 32, Region::variable(Some(&x), (4, 4), Span::NONE));
+        objects.end(1 << 32);
+        for n in 2..200_000u64 {
+            objects.begin(n << 32, Region::variable(Some(&y), (8, 4), Span::NONE));
+            objects.end(n << 32);
+        }
+        let found = objects.find_ended(1 << 32 | 2).unwrap();
+        assert_eq!((found.0.name.as_str(), found.0.bytes, found.1), ("x", 4, 2));
+        assert_eq!(objects.declarations.len(), 2);
     }
 }
