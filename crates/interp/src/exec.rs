@@ -7,7 +7,7 @@ use crate::iterations::Iterations;
 use crate::observe::{Observer, Point};
 use crate::running::{Running, Shared};
 use crate::shadow::{Definedness, Undefined};
-use cloom_ir::{BinOp, Entity, FuncRef, Query, Scalar, Span, eval};
+use cloom_ir::{BinOp, Entity, FuncRef, Query, Scalar, Span};
 
 /// The ids of a work-item in its range.
 #[derive(Clone, Debug, Default)]
@@ -354,7 +354,7 @@ impl<O: Observer> Running<'_, '_, O> {
                         let x = match (op, ty) {
                             (BinOp::Add, Scalar::I32) => u64::from((a as u32).wrapping_add(b as u32)),
                             (BinOp::Add, Scalar::I64) => a.wrapping_add(b),
-                            _ => eval::binary(*op, *ty, a, b),
+                            _ => self.operation(*op, *ty, a, b),
                         };
                         self.set(*d, x);
                     }

@@ -43,6 +43,8 @@ pub struct Options {
     /// What a kernel that asks for the size of local memory is told; each variable and each argument there has as much
     /// room at least.
     pub local_memory_size: u64,
+    /// `-cl-denorms-are-zero`: arithmetic takes denormal numbers for zeros, as devices that can do so.
+    pub denorms_are_zero: bool,
 }
 
 impl Default for Options {
@@ -56,6 +58,7 @@ impl Default for Options {
             strict_barriers: false,
             subgroup: 1,
             local_memory_size: 0,
+            denorms_are_zero: false,
         }
     }
 }
@@ -227,8 +230,15 @@ impl<'p> Machine<'p> {
             }
         }
         let (program, options) = (self.program, self.options);
-        let turn = options.turn;
-        let mut shared = Shared { program, memory: &mut self.memory, globals: &self.globals, fuel, turn, observer };
+        let mut shared = Shared {
+            program,
+            memory: &mut self.memory,
+            globals: &self.globals,
+            fuel,
+            turn: options.turn,
+            denorms_are_zero: options.denorms_are_zero,
+            observer,
+        };
         shared.observer.group(group, &locals);
         let mut items: Vec<Option<Item>> = Vec::new();
         let result = take_turns(&mut shared, kernel, range, group, &lanes, &options, &mut items, pool);
@@ -308,6 +318,7 @@ impl<'p> Machine<'p> {
                     globals: &self.globals,
                     fuel: &mut fuel,
                     turn: u64::MAX,
+                    denorms_are_zero: self.options.denorms_are_zero,
                     observer: &mut *observer,
                 };
                 let result = item.run(&mut shared);

@@ -10,7 +10,7 @@ use crate::memory::Memory;
 use crate::observe::{Observer, Point};
 use crate::registers::bitcast;
 use crate::shadow::Undefined;
-use cloom_ir::{FuncRef, eval};
+use cloom_ir::{BinOp, CastOp, FuncRef, Scalar, UnOp, eval};
 
 /// State shared by all work-items.
 pub struct Shared<'a, O> {
@@ -24,6 +24,8 @@ pub struct Shared<'a, O> {
     pub fuel: &'a mut u64,
     /// and in one turn of a work-item.
     pub turn: u64,
+    /// Whether arithmetic takes denormal numbers for zeros.
+    pub denorms_are_zero: bool,
     /// Who watches.
     pub observer: &'a mut O,
 }
@@ -130,9 +132,49 @@ impl<O: Observer> Running<'_, '_, O> {
         (!*self.shared.fuel).wrapping_add(uncharged as u64)
     }
 
+    /// An operation on two values.
+    pub fn operation(&self, op: BinOp, ty: Scalar, a: u64, b: u64) -> u64 {
+        if !self.shared.denorms_are_zero || op == BinOp::Copysign {
+            return eval::binary(op, ty, a, b);
+        }
+        flushed(ty, eval::binary(op, ty, flushed(ty, a), flushed(ty, b)))
+    }
+
+    /// Executes arithmetic on floating-point numbers that takes denormal ones for zeros. False if it is no such
+    /// instruction; what only moves or changes the sign keeps them.
+    fn flushed_value(&mut self, code: &Code) -> bool {
+        match *code {
+            Code::BinV { op, l, d, a, b, .. } if l.ty.is_float() => {
+                for i in 0..l.n {
+                    let x = self.operation(op, l.ty, self.get(a + i), self.get(b + i));
+                    self.set(d + i, x);
+                }
+            }
+            Code::Un { op, l, d, a } if l.ty.is_float() && !matches!(op, UnOp::Fneg | UnOp::Fabs) => {
+                self.map(l.n, d, |r, i| flushed(l.ty, eval::unary(op, l.ty, flushed(l.ty, r[(a + i) as usize]))));
+            }
+            Code::Fma { l, d, a, b, c } => self.map(l.n, d, |r, i| {
+                let [x, y, z] = [a, b, c].map(|v| flushed(l.ty, r[(v + i) as usize]));
+                flushed(l.ty, eval::fma(l.ty, x, y, z))
+            }),
+            Code::Fcmp { cc, l, d, a, b } => self.map(l.n, d, |r, i| {
+                let [x, y] = [a, b].map(|v| flushed(l.ty, r[(v + i) as usize]));
+                u64::from(eval::fcmp(cc, l.ty, x, y))
+            }),
+            Code::Cast { op: op @ (CastOp::FtoS | CastOp::FtoU | CastOp::Fext | CastOp::Ftrunc), l, to, d, a } => {
+                self.map(l.n, d, |r, i| flushed(to, eval::cast(op, l.ty, to, flushed(l.ty, r[(a + i) as usize]))));
+            }
+            _ => return false,
+        }
+        true
+    }
+
     /// Executes an instruction that computes values from values. False if it is none.
     #[inline]
     pub fn value(&mut self, code: &Code) -> bool {
+        if self.shared.denorms_are_zero && self.flushed_value(code) {
+            return true;
+        }
         match code {
             Code::BinV { op, l, d, a, b, .. } => {
                 self.map(l.n, *d, |r, i| eval::binary(*op, l.ty, r[(a + i) as usize], r[(b + i) as usize]));
@@ -187,5 +229,30 @@ impl<O: Observer> Running<'_, '_, O> {
             _ => return false,
         }
         true
+    }
+}
+
+/// A number, or a zero of its sign in place of a denormal one. Half precision keeps its own.
+fn flushed(ty: Scalar, bits: u64) -> u64 {
+    let (sign, exponent) = match ty {
+        Scalar::F32 => (1 << 31, 0xff << 23),
+        Scalar::F64 => (1 << 63, 0x7ff << 52),
+        _ => return bits,
+    };
+    if bits & exponent == 0 { bits & sign } else { bits }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn denormal_numbers_become_zeros_of_their_sign() {
+        assert_eq!(flushed(Scalar::F32, 1), 0);
+        assert_eq!(flushed(Scalar::F32, 0x807f_ffff), 0x8000_0000);
+        assert_eq!(flushed(Scalar::F32, 0x0080_0000), 0x0080_0000, "the least normal number");
+        assert_eq!(flushed(Scalar::F64, (-5e-324f64).to_bits()), (-0f64).to_bits());
+        assert_eq!(flushed(Scalar::F16, 1), 1);
+        assert_eq!(flushed(Scalar::I32, 1), 1);
     }
 }

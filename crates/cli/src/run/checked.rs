@@ -32,6 +32,7 @@ pub fn check(job: &Job, sources: &Sources, kinds: &Kinds, seconds: u64) -> Resul
         fuel: seconds.saturating_mul(SPEED),
         // A loop counts as endless if one work-item takes half of the time between two barriers.
         turn: seconds.saturating_mul(SPEED / 2),
+        denorms_are_zero: job.program.options().denorms_are_zero,
         ..interp::Options::default()
     };
     let full = |e: interp::FaultKind| {

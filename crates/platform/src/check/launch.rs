@@ -110,6 +110,7 @@ fn run_in(
         memory: memory.bytes().saturating_add(shared.bytes()).saturating_add(1 << 30).saturating_mul(2),
         fuel: FUEL,
         turn: TURN,
+        denorms_are_zero: launch.program.options().denorms_are_zero,
         ..interp::Options::default()
     };
     let mut machine =
