@@ -36,6 +36,63 @@ impl Image {
     }
 }
 
+/// A function of the library that accesses an image, by its name:
+/// `__read_imagef_2d.p2u64.u32.f32.f32` takes the descriptor, a sampler and two coordinates.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ImageFunction {
+    writes: bool,
+    /// The letters of the class: `f`, `i` or `ui`.
+    class: &'static str,
+    is_array: bool,
+    is_sampled: bool,
+    /// Whether each coordinate is a floating-point number.
+    coordinates: Vec<bool>,
+}
+
+impl ImageFunction {
+    /// The function of this name, if it accesses an image.
+    pub fn of_name(name: &str) -> Option<ImageFunction> {
+        let (writes, rest) = match name.strip_prefix("__read_image") {
+            Some(rest) => (false, rest),
+            None => (true, name.strip_prefix("__write_image")?),
+        };
+        let (shape, params) = rest.split_once('.')?;
+        let (class, shape) = shape.split_once('_')?;
+        let class = ["f", "i", "ui"].into_iter().find(|&c| c == class)?;
+        let mut params = params.split('.').skip(1).peekable();
+        let is_sampled = !writes && params.next_if(|ty| *ty == "u32").is_some();
+        let count = match shape {
+            "1d" => 1,
+            "2d" | "1d_array" => 2,
+            _ => 3,
+        };
+        let coordinates: Vec<bool> = params.take(count).map(|ty| ty == "f32").collect();
+        let is_array = shape.ends_with("array");
+        (coordinates.len() == count).then_some(ImageFunction { writes, class, is_array, is_sampled, coordinates })
+    }
+
+    /// What a call with these arguments accesses.
+    pub fn access(&self, args: &[u64]) -> ImageAccess {
+        let (sampler, rest) = match (self.is_sampled, args.get(1..).unwrap_or_default()) {
+            (true, [sampler, rest @ ..]) => (*sampler, rest),
+            (_, rest) => (0, rest),
+        };
+        let number = |(&is_float, &bits): (&bool, &u64)| match is_float {
+            true => f64::from(f32::from_bits(bits as u32)),
+            false => f64::from(bits as u32 as i32),
+        };
+        ImageAccess {
+            writes: self.writes,
+            is_sampled: self.is_sampled,
+            class: self.class,
+            is_array: self.is_array,
+            coordinates: self.coordinates.iter().zip(rest).map(number).collect(),
+            is_normalised: sampler & 1 != 0,
+            is_clamped: sampler & 0xe != 0,
+        }
+    }
+}
+
 /// A call that accesses an image.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ImageAccess {
@@ -54,39 +111,6 @@ pub struct ImageAccess {
 }
 
 impl ImageAccess {
-    /// What a call with these arguments accesses, if its function accesses an image:
-    /// `__read_imagef_2d.p2u64.u32.f32.f32` takes the descriptor, a sampler and two coordinates.
-    pub fn of_call(name: &str, args: &[u64]) -> Option<ImageAccess> {
-        let (writes, rest) = match name.strip_prefix("__read_image") {
-            Some(rest) => (false, rest),
-            None => (true, name.strip_prefix("__write_image")?),
-        };
-        let (shape, params) = rest.split_once('.')?;
-        let (class, shape) = shape.split_once('_')?;
-        let class = ["f", "i", "ui"].into_iter().find(|&c| c == class)?;
-        let mut params = params.split('.').zip(args).skip(1).peekable();
-        let sampler = if writes { None } else { params.next_if(|(ty, _)| *ty == "u32").map(|(_, &word)| word) };
-        let count = match shape {
-            "1d" => 1,
-            "2d" | "1d_array" => 2,
-            _ => 3,
-        };
-        let number = |(ty, &bits): (&str, &u64)| match ty {
-            "f32" => f64::from(f32::from_bits(bits as u32)),
-            _ => f64::from(bits as u32 as i32),
-        };
-        let coordinates: Vec<f64> = params.take(count).map(number).collect();
-        (coordinates.len() == count).then_some(ImageAccess {
-            writes,
-            is_sampled: sampler.is_some(),
-            class,
-            is_array: shape.ends_with("array"),
-            coordinates,
-            is_normalised: sampler.is_some_and(|s| s & 1 != 0),
-            is_clamped: sampler.is_some_and(|s| s & 0xe != 0),
-        })
-    }
-
     /// The name of the function.
     pub fn function(&self) -> String {
         format!("{}{}", if self.writes { "write_image" } else { "read_image" }, self.class)
@@ -127,7 +151,7 @@ mod tests {
     #[test]
     fn calls_say_what_they_access() {
         let image = Image { name: "in".into(), size: [8, 4, 1], layers: 1, channel_type: 0x10d2 };
-        let of = |name: &str, args: &[u64]| ImageAccess::of_call(name, args).unwrap();
+        let of = |name: &str, args: &[u64]| ImageFunction::of_name(name).unwrap().access(args);
         let read = of("__read_imagef_2d.p2u64.i32.i32", &[1, 7, 3]);
         assert!(read.fits(&image) && read.outside(&image).is_none());
         assert_eq!(of("__read_imagef_2d.p2u64.i32.i32", &[1, 7, 4]).outside(&image), Some("(7, 4)".into()));
@@ -138,7 +162,7 @@ mod tests {
         assert!(of("__read_imagef_2d.p2u64.u32.f32.f32", &[1, 0x11, one, 0]).outside(&image).is_some());
         assert!(of("__read_imagef_2d.p2u64.u32.f32.f32", &[1, 0x15, one, 0]).outside(&image).is_none());
         assert!(!of("__read_imagei_2d.p2u64.i32.i32", &[1, 0, 0]).fits(&image));
-        assert_eq!(ImageAccess::of_call("__image_size.p2u64", &[1]), None);
+        assert_eq!(ImageFunction::of_name("__image_size.p2u64"), None);
         assert_eq!(image.size(), "8 x 4");
     }
 }

@@ -35,7 +35,7 @@ use cloom_interp::{
 use cloom_ir::{BarrierMemory, FuncRef, KernelMeta, Module, Order, ParamKind, Scope, Space, Span};
 use copies::Calls;
 use footprint::{Footprint, Mode};
-use images::{Image, ImageAccess};
+use images::{Image, ImageAccess, ImageFunction};
 use objects::{Objects, Region};
 use points::Points;
 use rustc_hash::FxHashMap;
@@ -107,6 +107,8 @@ pub struct Checker<'a> {
     /// Indices outside of their arrays, until the access shows whether it stays inside of the object.
     indices: Vec<Index>,
     images: FxHashMap<u64, Image>,
+    /// The functions that were called, as far as they access images.
+    image_functions: FxHashMap<FuncRef, Option<ImageFunction>>,
     /// The last group in which each finding was seen.
     last_groups: Vec<[u64; 3]>,
     accesses: u64,
@@ -138,6 +140,7 @@ impl<'a> Checker<'a> {
             calls: Calls::default(),
             indices: Vec::new(),
             images: FxHashMap::default(),
+            image_functions: FxHashMap::default(),
             last_groups: Vec::new(),
             accesses: 0,
             refused: 0,
@@ -283,6 +286,13 @@ impl<'a> Checker<'a> {
         self.indices = left;
         taken
     }
+
+    /// The image access that a call is.
+    fn image_access(&mut self, callee: FuncRef, args: &[u64]) -> Option<ImageAccess> {
+        let module = self.subject.module;
+        let name = || ImageFunction::of_name(&module.funcs[callee].name);
+        self.image_functions.entry(callee).or_insert_with(name).as_ref().map(|function| function.access(args))
+    }
 }
 
 impl Observer for Checker<'_> {
@@ -403,9 +413,8 @@ impl Observer for Checker<'_> {
     }
 
     fn call(&mut self, callee: FuncRef, args: &[u64], from: &Point) -> u32 {
-        let name = &self.subject.module.funcs[callee].name;
         if !self.images.is_empty()
-            && let Some(access) = ImageAccess::of_call(name, args)
+            && let Some(access) = self.image_access(callee, args)
             && let Some(image) = self.images.get(&(args[0] & Space::ADDRESS_MASK))
         {
             let image = image.clone();
