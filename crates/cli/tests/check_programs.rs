@@ -56,6 +56,16 @@ fn lines(finding: &serde_json::Value, file: &str) -> Vec<u64> {
 
 /// Compiles and checks a program; gives the report, the status, and what it wrote besides.
 fn report(case: &Case, folder: &Path, number: usize) -> Result<(serde_json::Value, Option<i32>, String), String> {
+    report_with(case, folder, number, &[])
+}
+
+/// The same with more options.
+fn report_with(
+    case: &Case,
+    folder: &Path,
+    number: usize,
+    options: &[&str],
+) -> Result<(serde_json::Value, Option<i32>, String), String> {
     let program = folder.join(format!("program{number}"));
     let mut cc = Command::new("cc");
     cc.args(["-g", "-Wall", "-Werror", "-Wno-unused", "-Wno-deprecated-declarations", "-I"]).arg(programs());
@@ -66,7 +76,7 @@ fn report(case: &Case, folder: &Path, number: usize) -> Result<(serde_json::Valu
     }
     let report = folder.join(format!("report{number}"));
     let mut command = Command::new(env!("CARGO_BIN_EXE_cloom"));
-    command.args(["check", "--json", "--output"]).arg(&report).arg("--").arg(&program);
+    command.args(["check", "--json", "--output"]).arg(&report).args(options).arg("--").arg(&program);
     let output = command.current_dir(folder).output().map_err(|e| e.to_string())?;
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     let text = std::fs::read_to_string(&report).map_err(|e| format!("{e}: {errors}"))?;
@@ -178,4 +188,36 @@ fn the_examples_of_the_pages_show_their_kind_and_the_fixes_nothing() {
     }
     assert!(!cases.is_empty());
     check(&cases);
+}
+
+/// Checks a program that is given as text, with more arguments of `cloom check`; the report, the status, what it wrote.
+fn report_of(source: &str, options: &[&str]) -> (serde_json::Value, Option<i32>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("main.c");
+    std::fs::write(&path, source).unwrap();
+    let case = Case { name: String::new(), main: path.clone(), marked: path };
+    report_with(&case, folder.path(), 0, options).unwrap()
+}
+
+#[test]
+fn a_program_without_a_launch_has_a_report() {
+    let source = r#"
+#include <CL/cl.h>
+int main(void) {
+    cl_platform_id platform;
+    clGetPlatformIDs(1, &platform, NULL);
+    MORE
+    return 0;
+}
+"#;
+    let (report, status, errors) = report_of(&source.replace("MORE", ""), &[]);
+    assert_eq!((status, &report["checked"]["launches"]), (Some(0), &serde_json::json!(0)), "{errors}");
+    let question = "clGetPlatformInfo(platform, 0xffff, 0, NULL, NULL);";
+    let (report, status, errors) = report_of(&source.replace("MORE", question), &[]);
+    assert_eq!((status, kinds(&report)), (Some(0), vec!["api-error"]), "{errors}");
+}
+
+/// The kinds of the findings.
+fn kinds(report: &serde_json::Value) -> Vec<&str> {
+    report["findings"].as_array().unwrap().iter().map(|f| f["kind"].as_str().unwrap()).collect()
 }

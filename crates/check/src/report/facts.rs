@@ -68,6 +68,18 @@ pub(crate) fn kernel(finding: &Finding) -> Option<String> {
 /// The last line of a report.
 pub(crate) fn summary(report: &Report) -> String {
     let checked = &report.checked;
+    let counts: Vec<String> = [Severity::Error, Severity::Warning, Severity::Note]
+        .into_iter()
+        .map(|severity| (severity, report.count(severity) as u64))
+        .filter(|(_, count)| *count > 0)
+        .map(|(severity, count)| counted(count, &severity.to_string()))
+        .collect();
+    let counts = counts.join(", ");
+    if checked.launches == 0 {
+        let counts = if counts.is_empty() { "no findings" } else { &counts };
+        let what = if report.not_checked.is_empty() { "no kernel was launched" } else { "no launch was checked" };
+        return format!("{what}: {counts}");
+    }
     let mut what =
         format!("{}, {}", counted(checked.kernels, "kernel"), plural(checked.launches, "launch", "launches"));
     // Compiled checks are not counted.
@@ -79,16 +91,10 @@ pub(crate) fn summary(report: &Report) -> String {
     }
     let slower = checked.slowdown.filter(|s| s.is_finite()).map(|s| format!(", {s:.1} times slower"));
     let slower = slower.unwrap_or_default();
-    let counts: Vec<String> = [Severity::Error, Severity::Warning, Severity::Note]
-        .into_iter()
-        .map(|severity| (severity, report.count(severity) as u64))
-        .filter(|(_, count)| *count > 0)
-        .map(|(severity, count)| counted(count, &severity.to_string()))
-        .collect();
     if counts.is_empty() {
         return format!("no findings in {what}{slower}");
     }
-    format!("{what}: {}{slower}", counts.join(", "))
+    format!("{what}: {counts}{slower}")
 }
 
 /// The lines at the end of a report: what was hidden, what was not checked, and last the summary.
@@ -255,6 +261,10 @@ mod tests {
         );
         r.checked = Checked { kernels: 1, launches: 1, accesses: 1, proved: 0, slowdown: None };
         assert_eq!(summary(&r), "no findings in 1 kernel, 1 launch, 1 checked access");
+        r.checked = Checked::default();
+        assert_eq!(summary(&r), "no kernel was launched: no findings");
+        r.not_checked = vec![NotChecked { kernel: "k".into(), why: "pipes".into() }];
+        assert_eq!(summary(&r), "no launch was checked: no findings");
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub fn run(options: &Options, program: &OsStr, args: &[OsString]) -> Result<Answ
     let text = written(&reports);
     if text.is_empty() {
         return Err(Failure::wrong(format!(
-            "{} ended ({ended}) without a report: it made no context of OpenCL, or did not end by itself",
+            "{} ended ({ended}) without a report: it called no function of OpenCL, or was killed",
             program.to_string_lossy()
         )));
     }

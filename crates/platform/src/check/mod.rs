@@ -223,13 +223,15 @@ impl LaunchChecker for Programs {
 
     fn end(&self) {
         let (report, sources) = self.with(|state| {
-            if !state.has_ended {
-                state.ends();
+            if state.has_ended {
+                return (None, state.sources.clone());
             }
-            let count = state.kernels.len() as u64;
-            let report = if state.has_ended { None } else { state.report.clone() };
             state.has_ended = true;
-            (report.map(|mut r| (r.checked.kernels = count, r).1), state.sources.clone())
+            state.ends();
+            let count = state.kernels.len() as u64;
+            let mut report = state.report("").clone();
+            report.checked.kernels = count;
+            (Some(report), state.sources.clone())
         });
         let Some(mut report) = report else { return };
         for note in suppress::apply(&mut report, &rules(), &sources) {
