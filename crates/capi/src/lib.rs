@@ -17,6 +17,7 @@ mod exit;
 mod guard;
 mod handle;
 mod info;
+mod interrupt;
 mod platform;
 mod reserve;
 mod wrapped;

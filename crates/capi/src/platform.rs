@@ -7,6 +7,7 @@
 
 use crate::dispatch::{self, Slot};
 use crate::handle;
+use crate::interrupt;
 use crate::reserve::RESERVE;
 use cloom_platform::Options;
 use cloom_runtime::{Error, LaunchChecker, Platform};
@@ -66,6 +67,9 @@ fn make() -> Arc<Platform> {
     RESERVE.prepare();
     let (platform, warnings) = cloom_platform::platform(&Options::default(), Box::new(print));
     warnings.iter().for_each(|warning| eprintln!("cloom: {warning}"));
+    if platform.engine().checker().is_some() {
+        interrupt::before_end(|| checker().into_iter().for_each(|checker| checker.interrupted()));
+    }
     // In a child of a fork the application and the loader go on with the handles of the parent.
     handle::inherit(&platform);
     platform

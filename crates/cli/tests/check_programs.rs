@@ -217,7 +217,51 @@ int main(void) {
     assert_eq!((status, kinds(&report)), (Some(0), vec!["api-error"]), "{errors}");
 }
 
+/// A program whose kernel writes out of bounds.
+const OUT_OF_BOUNDS: &str = r#"
+#include "setup.h"
+#include <signal.h>
+#include <unistd.h>
+BEFORE
+void test(void) {
+    cl_kernel kernel = build("kernel void k(global int *p) { p[get_global_id(0) + 1] = 1; }", "k");
+    cl_mem buffer = clCreateBuffer(context, 0, 64 * sizeof(int), NULL, NULL);
+    size_t size = 64;
+    clSetKernelArg(kernel, 0, sizeof buffer, &buffer);
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &size, NULL, 0, NULL, NULL);
+    clFinish(queue);
+    AFTER
+    clReleaseMemObject(buffer);
+}
+"#;
+
 /// The kinds of the findings.
 fn kinds(report: &serde_json::Value) -> Vec<&str> {
     report["findings"].as_array().unwrap().iter().map(|f| f["kind"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_program_that_a_signal_ends_has_its_report() {
+    for signal in ["SIGINT", "SIGTERM"] {
+        let after = format!("kill(getpid(), {signal}); sleep(60);");
+        let (report, status, errors) = report_of(&OUT_OF_BOUNDS.replace("BEFORE", "").replace("AFTER", &after), &[]);
+        assert_eq!(kinds(&report), ["out-of-bounds"], "nothing about what it had no time to release: {errors}");
+        assert!(report["not_checked"][0]["why"].as_str().unwrap().contains("interrupted"), "{report}");
+        assert_eq!(status, Some(1), "{errors}");
+    }
+}
+
+#[test]
+fn a_handler_of_the_program_stays_whenever_it_was_installed() {
+    let handler = "static volatile int n; static void count(int s) { n++; }";
+    let install = "signal(SIGINT, count);";
+    let raise = "raise(SIGINT); raise(SIGINT); printf(\"%d signals\\n\", n);";
+    let later = OUT_OF_BOUNDS.replace("BEFORE", handler).replace("AFTER", &format!("{install} {raise}"));
+    let before = OUT_OF_BOUNDS
+        .replace("BEFORE", &format!("{handler} __attribute__((constructor)) static void install(void) {{ {install} }}"))
+        .replace("AFTER", raise);
+    for source in [later, before] {
+        let (report, ..) = report_of(&source, &[]);
+        assert_eq!((kinds(&report), &report["not_checked"]), (vec!["out-of-bounds"], &serde_json::json!([])));
+    }
 }

@@ -36,6 +36,8 @@ pub trait LaunchChecker: Send + Sync {
     fn freed(&self, address: u64, size: u64);
     /// The process ends, or nothing more will be launched.
     fn end(&self);
+    /// A signal ends the process, whatever it does now.
+    fn interrupted(&self);
     /// Options that programs are built with, in addition to those of the application.
     fn build_options(&self) -> &str;
 }

@@ -49,6 +49,8 @@ pub fn run(options: &Options, program: &OsStr, args: &[OsString]) -> Result<Answ
     if let Some(path) = options.suppress.first() {
         command.env(env::CHECK_SUPPRESS.name, path);
     }
+    // Ctrl-C is for the program, which then writes its report.
+    let _ = ctrlc::set_handler(|| {});
     let ended = command
         .status()
         .map_err(|e| Failure::wrong(format!("{}: {e}; name a program after `--`", program.to_string_lossy())))?;

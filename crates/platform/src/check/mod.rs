@@ -66,6 +66,7 @@ pub fn from_env(compiler: &Arc<Compiler>) -> Option<Arc<dyn LaunchChecker>> {
         output: env::CHECK_OUTPUT.path().map(|path| of_this_process(&path)),
         status: env::CHECK_STATUS.path(),
         compiler: compiler.clone(),
+        writing: Mutex::new(()),
         state: Mutex::new(State::new(kinds)),
     }))
 }
@@ -76,6 +77,8 @@ struct Programs {
     output: Option<PathBuf>,
     status: Option<PathBuf>,
     compiler: Arc<Compiler>,
+    /// Held while the report is written: the process does not end meanwhile.
+    writing: Mutex<()>,
     state: Mutex<State>,
 }
 
@@ -105,11 +108,14 @@ impl Programs {
     fn run(&self, id: u64, command: &Command, launch: &CheckedLaunch, print: &dyn Fn(&[u8])) {
         let Ok(linked) = self.linked(launch) else { return };
         // Not under the lock: launches of several queues run at a time.
-        let setting = self.with(|state| Setting {
-            kinds: state.kinds.clone(),
-            sources: state.sources.clone(),
-            freed: state.freed.clone(),
-            unwritten: state.unwritten.clone(),
+        let setting = self.with(|state| {
+            state.runs(id, &launch.kernel);
+            Setting {
+                kinds: state.kinds.clone(),
+                sources: state.sources.clone(),
+                freed: state.freed.clone(),
+                unwritten: state.unwritten.clone(),
+            }
         });
         let compiled =
             if setting.kinds.are_compiled() { launch::run_compiled(launch, &linked, &setting) } else { None };
@@ -221,7 +227,14 @@ impl LaunchChecker for Programs {
         "-cloom-check"
     }
 
+    fn interrupted(&self) {
+        self.with(State::interrupted);
+        self.end();
+    }
+
     fn end(&self) {
+        // Whoever comes second waits until the report is there.
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let (report, sources) = self.with(|state| {
             if state.has_ended {
                 return (None, state.sources.clone());

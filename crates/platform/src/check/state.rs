@@ -74,6 +74,9 @@ pub struct State {
     /// Address and size of shared virtual memory that was freed, the oldest first. No two overlap.
     pub freed: Vec<(u64, u64)>,
     pub has_ended: bool,
+    /// The kernels of the launches that run, by the numbers of the commands.
+    running: BTreeMap<u64, String>,
+    is_interrupted: bool,
 }
 
 impl State {
@@ -96,6 +99,8 @@ impl State {
             host: HostMemory::new(),
             freed: Vec::new(),
             has_ended: false,
+            running: BTreeMap::new(),
+            is_interrupted: false,
         }
     }
 
@@ -246,8 +251,14 @@ impl State {
         Some(command)
     }
 
+    /// A kernel begins to run.
+    pub fn runs(&mut self, id: u64, kernel: &str) {
+        self.running.insert(id, kernel.to_owned());
+    }
+
     /// A kernel has run, and has used memory so.
     pub fn ran(&mut self, id: u64, command: &Command, uses: Vec<Used>) {
+        self.running.remove(&id);
         self.uses_maps(&command.caller, &uses, &command.mapped);
         uses.iter().for_each(|used| self.written(used));
         let conflicts = self.conflicts.ran(id, uses);
@@ -291,8 +302,24 @@ impl State {
         self.unwritten.forget_all();
     }
 
-    /// Reports what is left when the program ends.
+    /// A signal ends the program.
+    pub fn interrupted(&mut self) {
+        self.is_interrupted = true;
+        let running = std::mem::take(&mut self.running);
+        let report = self.report("");
+        for kernel in running.values() {
+            report.not_checked(kernel, "the program was interrupted while a launch of it was checked");
+        }
+        if running.is_empty() {
+            report.not_checked("", "the program was interrupted: what it would have done later");
+        }
+    }
+
+    /// Reports what is left when the program ends by itself.
     pub fn ends(&mut self) {
+        if self.is_interrupted {
+            return;
+        }
         for mapped in self.maps.all().to_vec() {
             self.never_unmapped(&mapped, "the program ends");
         }
