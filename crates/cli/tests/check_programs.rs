@@ -265,3 +265,41 @@ fn a_handler_of_the_program_stays_whenever_it_was_installed() {
         assert_eq!((kinds(&report), &report["not_checked"]), (vec!["out-of-bounds"], &serde_json::json!([])));
     }
 }
+
+#[test]
+fn programs_from_binaries_have_names_of_their_own() {
+    let source = r##"
+#include "setup.h"
+static void run(const char *source) {
+    cl_program first = clCreateProgramWithSource(context, 1, &source, NULL, NULL);
+    need(clBuildProgram(first, 1, &device, "", NULL, NULL), "clBuildProgram");
+    size_t size, global = 16;
+    clGetProgramInfo(first, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL);
+    unsigned char *binary = malloc(size);
+    clGetProgramInfo(first, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL);
+    const unsigned char *code = binary;
+    for (int i = 0; i < 2; i++) {
+        cl_program program = clCreateProgramWithBinary(context, 1, &device, &size, &code, NULL, NULL);
+        need(clBuildProgram(program, 1, &device, "", NULL, NULL), "clBuildProgram");
+        cl_kernel kernel = clCreateKernel(program, "k", NULL);
+        cl_mem buffer = clCreateBuffer(context, 0, 16 * sizeof(int), NULL, NULL);
+        clSetKernelArg(kernel, 0, sizeof buffer, &buffer);
+        clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL);
+        clFinish(queue);
+        clReleaseMemObject(buffer);
+        clReleaseKernel(kernel);
+        clReleaseProgram(program);
+    }
+    clReleaseProgram(first);
+    free(binary);
+}
+void test(void) {
+    run("kernel void k(global int *p) { p[get_global_id(0) + 1] = 1; }");
+    run("kernel void k(global int *p) { p[get_global_id(0) + 2] = 2; }");
+}
+"##;
+    let (report, _, errors) = report_of(source, &[]);
+    let findings = report["findings"].as_array().unwrap();
+    let files: Vec<&str> = findings.iter().map(|f| f["events"][0]["file"].as_str().unwrap()).collect();
+    assert_eq!(files, ["binary 1", "binary 2"], "a binary that is loaded again is the same one: {errors}");
+}

@@ -168,6 +168,8 @@ pub struct CheckedLaunch {
     pub program: Arc<Program>,
     /// The source, if the program came as one.
     pub source: Option<Arc<Vec<u8>>>,
+    /// What it came as, in words.
+    pub origin: &'static str,
     /// The kernel.
     pub kernel: String,
     /// Its parameters.

@@ -26,13 +26,11 @@ pub struct Linked {
 }
 
 impl Linked {
-    /// Links the kernel of a launch. `name` is that of its source in findings.
-    pub fn new(compiler: &Compiler, launch: &CheckedLaunch, name: Option<&str>) -> Result<Linked, String> {
+    /// Links the kernel of a launch. `name` is that of its program in findings, unless it names its files itself.
+    pub fn new(compiler: &Compiler, launch: &CheckedLaunch, name: &str) -> Result<Linked, String> {
         let mut module = compiler.linked(&launch.program, &launch.kernel).map_err(|e| e.to_string())?;
-        if let Some(name) = name {
-            // What the runtime calls each source.
-            module.files.iter_mut().filter(|f| *f == "program.cl").for_each(|f| name.clone_into(f));
-        }
+        // What the runtime calls each source.
+        module.files.iter_mut().filter(|f| *f == "program.cl").for_each(|f| name.clone_into(f));
         let func = module.find(&launch.kernel).ok_or("the program has no such kernel")?;
         let code = interp::Program::new(module).map_err(|_| "the program's IR is not valid, a bug of Cloom")?;
         Ok(Linked { code, func })

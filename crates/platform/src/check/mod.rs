@@ -95,8 +95,11 @@ impl Programs {
             if let Some(known) = state.kernels.get(&key) {
                 return known.linked.clone();
             }
-            let name = launch.source.as_ref().map(|source| state.name(source));
-            let linked = Linked::new(&self.compiler, launch, name.as_deref()).map(Arc::new);
+            let name = match &launch.source {
+                Some(source) => state.name(source),
+                None => state.name_without_source(launch.origin, &launch.program.encode()),
+            };
+            let linked = Linked::new(&self.compiler, launch, &name).map(Arc::new);
             state.kernels.insert(key, Known { _program: launch.program.clone(), linked: linked.clone() });
             linked
         })

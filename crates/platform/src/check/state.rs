@@ -17,7 +17,9 @@ use cloom_check::{Kinds, Report, Sources};
 use cloom_runtime::{
     Awaited, CheckedLaunch, CommandType, CompiledProgram, EnqueuedCommand, MappedRegion, NewObject, UsedMemory, Uses,
 };
+use rustc_hash::FxHasher;
 use std::collections::BTreeMap;
+use std::hash::Hasher;
 use std::sync::Arc;
 
 /// Freed allocations that are remembered.
@@ -57,6 +59,8 @@ pub struct State {
     pub sources: Arc<Sources>,
     /// The names of the sources, in the order in which they came.
     names: BTreeMap<Vec<u8>, String>,
+    /// The numbers of programs without a source: what they came as, and a hash of their code.
+    numbers: BTreeMap<(&'static str, u64), usize>,
     /// Kernels that were launched, by the program's address.
     pub kernels: BTreeMap<(usize, String), Known>,
     pub launches: u64,
@@ -87,6 +91,7 @@ impl State {
             report: None,
             sources: Arc::default(),
             names: BTreeMap::new(),
+            numbers: BTreeMap::new(),
             kernels: BTreeMap::new(),
             launches: 0,
             objects: Objects::default(),
@@ -123,6 +128,15 @@ impl State {
         });
         Arc::make_mut(&mut self.sources).add(name.clone(), String::from_utf8_lossy(source));
         name.clone()
+    }
+
+    /// The name of a program without a source, by its code.
+    pub fn name_without_source(&mut self, what: &'static str, code: &[u8]) -> String {
+        let mut hasher = FxHasher::default();
+        hasher.write(code);
+        let next = self.numbers.keys().filter(|(other, _)| *other == what).count() + 1;
+        let number = self.numbers.entry((what, hasher.finish())).or_insert(next);
+        format!("{what} {number}")
     }
 
     /// The program has made an object.

@@ -94,15 +94,18 @@ impl Queue {
         let Some(unit) = device.and_then(|d| program.unit(d)) else {
             bail!(InvalidProgramExecutable, "the program is not built for the device");
         };
-        let source = match program.origin() {
-            ProgramOrigin::Source(text) => Some(text.clone()),
-            _ => None,
+        let (source, origin) = match program.origin() {
+            ProgramOrigin::Source(text) => (Some(text.clone()), "program"),
+            ProgramOrigin::Il(_) => (None, "module"),
+            ProgramOrigin::Binary => (None, "binary"),
+            ProgramOrigin::Linked => (None, "linked program"),
         };
         let args = kernel.checked_args(self.space())?;
         let variables = kernel.code_for_launch(self.device())?.variables().cloned();
         Ok(Some(CheckedLaunch {
             program: unit,
             source,
+            origin,
             kernel: kernel.name().to_owned(),
             meta: kernel.meta().clone(),
             range,
