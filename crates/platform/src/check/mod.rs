@@ -208,7 +208,11 @@ impl LaunchChecker for Programs {
         // A command that fails does so on a thread of the driver.
         let stack = call.starts_with("cl").then(Stack::capture);
         self.with(|state| {
-            let finding = state.finding(Kind::ApiError, call, stack.as_ref(), message);
+            let mut finding = state.finding(Kind::ApiError, call, stack.as_ref(), message);
+            if is_question {
+                // One note, from wherever it is asked.
+                finding.id = finding::fingerprint(Kind::ApiError, "", call, &finding.message, 0);
+            }
             state.found(Finding { severity, ..finding });
         });
     }
