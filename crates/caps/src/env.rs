@@ -173,6 +173,14 @@ pub const CHECK_STATUS: Var = Var {
     default: "none",
 };
 
+/// `CLOOM_CHECK_SECONDS`
+pub const CHECK_SECONDS: Var = Var {
+    name: "CLOOM_CHECK_SECONDS",
+    meaning: "about how many seconds `CLOOM_CHECK` takes for a launch, in whole seconds; a longer one is run by its device, unchecked; \
+              counted in instructions, so that each run finds the same",
+    default: "60",
+};
+
 /// `CLOOM_SAFE`
 pub const SAFE: Var = Var {
     name: "CLOOM_SAFE",
@@ -204,6 +212,7 @@ pub const VARS: &[Var] = &[
     CHECK_FORMAT,
     CHECK_SUPPRESS,
     CHECK_STATUS,
+    CHECK_SECONDS,
     SAFE,
     SAFE_SECONDS,
     CACHE,

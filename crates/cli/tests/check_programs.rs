@@ -303,3 +303,16 @@ void test(void) {
     let files: Vec<&str> = findings.iter().map(|f| f["events"][0]["file"].as_str().unwrap()).collect();
     assert_eq!(files, ["binary 1", "binary 2"], "a binary that is loaded again is the same one: {errors}");
 }
+
+#[test]
+fn the_time_for_a_launch_can_be_limited() {
+    let source = OUT_OF_BOUNDS.replace("BEFORE", "").replace("AFTER", "").replace(
+        "p[get_global_id(0) + 1] = 1;",
+        "int x = 0; for (int i = 0; i < 200000; i++) x = x * 3 + i; p[get_global_id(0)] = x;",
+    );
+    let (report, status, errors) = report_of(&source, &["--time-limit", "1"]);
+    assert!(report["not_checked"][0]["why"].as_str().is_some_and(|why| why.contains("too long")), "{report}");
+    assert_eq!(status, Some(0), "{errors}");
+    let (report, ..) = report_of(&source, &[]);
+    assert_eq!((kinds(&report), &report["not_checked"]), (vec![], &serde_json::json!([])));
+}

@@ -44,6 +44,9 @@ use std::sync::Arc;
 /// Wrong indices that wait for their access, which never comes where only the address is taken.
 const MAX_INDICES: usize = 64;
 
+/// Instructions that the interpreter executes in a second while it checks, about.
+pub const SPEED: u64 = 20_000_000;
+
 /// What is launched.
 #[derive(Clone, Copy)]
 pub struct Subject<'a> {
@@ -111,6 +114,9 @@ pub struct Checker<'a> {
     image_functions: FxHashMap<FuncRef, Option<ImageFunction>>,
     /// The last group in which each finding was seen.
     last_groups: Vec<[u64; 3]>,
+    /// Is told how many groups have begun.
+    on_group: Option<&'a mut dyn FnMut(u64)>,
+    groups: u64,
     accesses: u64,
     /// Accesses that compiled code has refused.
     refused: u64,
@@ -142,11 +148,18 @@ impl<'a> Checker<'a> {
             images: FxHashMap::default(),
             image_functions: FxHashMap::default(),
             last_groups: Vec::new(),
+            on_group: None,
+            groups: 0,
             accesses: 0,
             refused: 0,
             footprint: Footprint::default(),
             printed: Vec::new(),
         }
+    }
+
+    /// Calls this when a group begins, with the number of those before it.
+    pub fn on_group(&mut self, tell: &'a mut dyn FnMut(u64)) {
+        self.on_group = Some(tell);
     }
 
     /// Memory that exists before the launch: a buffer, an image, a variable of the program.
@@ -438,6 +451,10 @@ impl Observer for Checker<'_> {
 
     fn group(&mut self, group: [u64; 3], local: &[(u64, u64)]) {
         self.compare_calls();
+        if let Some(tell) = &mut self.on_group {
+            tell(self.groups);
+        }
+        self.groups += 1;
         self.group = group;
         self.is_tainted = false;
         self.indices.clear();

@@ -55,9 +55,10 @@ pub struct Options {
     /// Do not look for these
     #[arg(long, value_name = "KINDS")]
     disable: Option<String>,
-    /// About how many seconds a launch may take; counted in instructions, so that each run finds the same
-    #[arg(long, value_name = "SECONDS", default_value_t = TIME_LIMIT, value_parser = clap::value_parser!(u64).range(1..=100_000))]
-    time_limit: u64,
+    /// About how many seconds a launch may take: 10, or 60 in a program; counted in instructions, so that each run
+    /// finds the same
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    time_limit: Option<u64>,
     /// Report this many findings at most
     #[arg(long, value_name = "N", default_value_t = 50)]
     max_findings: usize,
@@ -151,11 +152,16 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     let mut report = Report::new(env!("CARGO_PKG_VERSION"), "reference interpreter");
     let mut progress = Progress::new();
     let count = launches.len();
+    let seconds = options.time_limit.unwrap_or(TIME_LIMIT);
     let mut kernels: Vec<String> = Vec::new();
     for (n, (kernel, arguments)) in launches.iter().enumerate() {
         let job = Job::new(&compiled, kernel.as_deref(), arguments, Tiles::default())?;
         progress.show(|| format!("checking kernel `{}`, launch {} of {count}", job.kernel, n + 1));
-        let mut outcome = checked::check(&job, &sources, &kinds, options.time_limit)?;
+        let mut outcome = checked::check(&job, &sources, &kinds, seconds, |group, groups| {
+            let kernel = &job.kernel;
+            progress
+                .show(|| format!("checking kernel `{kernel}`, launch {} of {count}, group {group} of {groups}", n + 1));
+        })?;
         let again = repeat::line(path, &job.kernel, arguments, options);
         report.checked.launches += 1;
         report.checked.accesses += outcome.accesses;

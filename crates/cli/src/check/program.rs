@@ -49,6 +49,9 @@ pub fn run(options: &Options, program: &OsStr, args: &[OsString]) -> Result<Answ
     if let Some(path) = options.suppress.first() {
         command.env(env::CHECK_SUPPRESS.name, path);
     }
+    if let Some(seconds) = options.time_limit {
+        command.env(env::CHECK_SECONDS.name, seconds.to_string());
+    }
     // Ctrl-C is for the program, which then writes its report.
     let _ = ctrlc::set_handler(|| {});
     let ended = command

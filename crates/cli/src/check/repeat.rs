@@ -13,8 +13,8 @@ pub fn line(path: &Path, kernel: &str, arguments: &KernelOptions, options: &Opti
     for (name, list) in [("only", &options.only), ("enable", &options.enable), ("disable", &options.disable)] {
         words.extend(list.iter().map(|list| format!("--{name} {}", quoted(list))));
     }
-    if options.time_limit != super::TIME_LIMIT {
-        words.push(format!("--time-limit {}", options.time_limit));
+    if let Some(seconds) = options.time_limit {
+        words.push(format!("--time-limit {seconds}"));
     }
     let build = arguments.build.text();
     if !build.is_empty() {

@@ -4,14 +4,12 @@ use super::argument::Value;
 use super::kernel::{Compiled, Job};
 use super::launch::Launch;
 use crate::outcome::Failure;
+use cloom_check::interpreted::SPEED;
 use cloom_check::interpreted::images::Image;
 use cloom_check::interpreted::objects::Region;
 use cloom_check::{Checker, Finding, Kinds, Sources, Subject};
 use cloom_interp as interp;
 use cloom_ir::ParamKind;
-
-/// Instructions that the interpreter executes in a second while it checks, about.
-const SPEED: u64 = 20_000_000;
 
 /// What one launch has shown.
 pub struct Outcome {
@@ -23,8 +21,14 @@ pub struct Outcome {
     pub memory: Vec<Vec<u8>>,
 }
 
-/// Runs a launch that may take so many seconds.
-pub fn check(job: &Job, sources: &Sources, kinds: &Kinds, seconds: u64) -> Result<Outcome, Failure> {
+/// Runs a launch that may take so many seconds. `tell` is told how many groups have begun, and how many there are.
+pub fn check(
+    job: &Job,
+    sources: &Sources,
+    kinds: &Kinds,
+    seconds: u64,
+    mut tell: impl FnMut(u64, u64),
+) -> Result<Outcome, Failure> {
     let launch = Launch::new(job)?;
     let bytes: u64 = job.values.iter().map(|v| v.memory().map_or(0, <[u8]>::len) as u64).sum();
     let options = interp::Options {
@@ -40,7 +44,10 @@ pub fn check(job: &Job, sources: &Sources, kinds: &Kinds, seconds: u64) -> Resul
     };
     let mut ready = launch.ready(options).map_err(full)?;
     let subject = Subject { module: &launch.code.module, kernel: launch.func, range: launch.range, sources };
+    let groups = launch.range.groups().iter().product();
+    let mut on_group = |begun: u64| tell(begun, groups);
     let mut checker = Checker::new(subject, kinds.clone());
+    checker.on_group(&mut on_group);
     for ((value, param), arg) in job.values.iter().zip(&job.meta.params).zip(&ready.args) {
         if let (Value::Image(image), interp::Arg::Buffer(address)) = (value, arg) {
             let d = image.descriptor(0);

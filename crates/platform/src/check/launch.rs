@@ -2,6 +2,7 @@
 
 use super::command::Used;
 use super::memory::Memory;
+use super::progress::Progress;
 use super::shared::Shared;
 use super::unwritten::Unwritten;
 use cloom_builtins::printf;
@@ -14,10 +15,8 @@ use cloom_ir::abi::image;
 use cloom_runtime::{CheckedArg, CheckedLaunch, Compiler, Error};
 use std::sync::Arc;
 
-/// Instructions of a launch, at most: about a minute.
-const FUEL: u64 = 1_000_000_000;
-/// Instructions of one work-item between two barriers after which its loop counts as endless.
-const TURN: u64 = 100_000_000;
+/// The part of a launch's instructions after which a loop of one work-item counts as endless.
+const TURN: u64 = 10;
 
 /// A kernel that is ready for the interpreter.
 pub struct Linked {
@@ -56,6 +55,8 @@ pub struct Setting {
     pub freed: Vec<(u64, u64)>,
     /// What nothing has written.
     pub unwritten: Unwritten,
+    /// Instructions of a launch, at most.
+    pub fuel: u64,
 }
 
 /// Runs a launch on its device, in code that reports its accesses outside of memory objects. `None` if it has others
@@ -106,8 +107,8 @@ fn run_in(
     let shared = Shared::read(launch).map_err(|e| e.why.to_string())?;
     let options = interp::Options {
         memory: memory.bytes().saturating_add(shared.bytes()).saturating_add(1 << 30).saturating_mul(2),
-        fuel: FUEL,
-        turn: TURN,
+        fuel: setting.fuel,
+        turn: setting.fuel / TURN,
         denorms_are_zero: launch.program.options().denorms_are_zero,
         ..interp::Options::default()
     };
@@ -115,7 +116,10 @@ fn run_in(
         interp::Machine::with_variables(&linked.code, options, shared.variables()).map_err(|e| e.to_string())?;
     let (module, sources) = (&linked.code.module, &*setting.sources);
     let subject = Subject { module, kernel: linked.func, range: launch.range, sources };
+    let mut progress = Progress::new(&launch.kernel, launch.range.groups().iter().product());
+    let mut on_group = |begun: u64| progress.group(begun);
     let mut checker = Checker::new(subject, setting.kinds.clone());
+    checker.on_group(&mut on_group);
     // First, because it keeps its addresses.
     shared.place(&mut machine, &mut checker, launch, &setting.freed).map_err(|e| e.to_string())?;
     let placed = memory.place(&mut machine, &setting.unwritten).map_err(|e| e.to_string())?;

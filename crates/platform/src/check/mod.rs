@@ -12,6 +12,7 @@
 //! * `maps`: regions that are mapped.
 //! * `unwritten`: bytes of buffers that nothing has written.
 //! * `launch`: one launch in the interpreter.
+//! * `progress`: how far it has come.
 //! * `memory`: the buffers and images of a launch.
 //! * `shared`: its shared virtual memory, and the variables of its program.
 
@@ -26,6 +27,7 @@ mod memory;
 mod misuse;
 mod order;
 mod pending;
+mod progress;
 mod ranges;
 mod shared;
 mod stack;
@@ -33,6 +35,7 @@ mod state;
 mod unwritten;
 
 use cloom_caps::env;
+use cloom_check::interpreted::SPEED;
 use cloom_check::report::{self, Format};
 use cloom_check::suppress::{self, Rules};
 use cloom_check::{Finding, Kind, Kinds, Severity, finding};
@@ -47,6 +50,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// Seconds of a launch, where no other number is given.
+const SECONDS: u64 = 60;
+
 /// The checker that the environment asks for.
 pub fn from_env(compiler: &Arc<Compiler>) -> Option<Arc<dyn LaunchChecker>> {
     if !env::CHECK.is_on() {
@@ -60,12 +66,15 @@ pub fn from_env(compiler: &Arc<Compiler>) -> Option<Arc<dyn LaunchChecker>> {
             Kinds::default()
         }),
     };
+    let seconds = env::CHECK_SECONDS.get().and_then(|text| text.parse().ok()).filter(|&seconds: &u64| seconds > 0);
+    let seconds = seconds.unwrap_or(SECONDS);
     let format = env::CHECK_FORMAT.get().and_then(|name| Format::named(&name)).unwrap_or(Format::Text);
     Some(Arc::new(Programs {
         format,
         output: env::CHECK_OUTPUT.path().map(|path| of_this_process(&path)),
         status: env::CHECK_STATUS.path(),
         compiler: compiler.clone(),
+        fuel: seconds.saturating_mul(SPEED),
         writing: Mutex::new(()),
         state: Mutex::new(State::new(kinds)),
     }))
@@ -77,6 +86,8 @@ struct Programs {
     output: Option<PathBuf>,
     status: Option<PathBuf>,
     compiler: Arc<Compiler>,
+    /// Instructions of a launch, at most.
+    fuel: u64,
     /// Held while the report is written: the process does not end meanwhile.
     writing: Mutex<()>,
     state: Mutex<State>,
@@ -118,6 +129,7 @@ impl Programs {
                 sources: state.sources.clone(),
                 freed: state.freed.clone(),
                 unwritten: state.unwritten.clone(),
+                fuel: self.fuel,
             }
         });
         let compiled =
