@@ -119,6 +119,7 @@ kinds! {
     InvalidPointer "invalid-pointer" Bounds Error false "an access through a pointer to no object",
     Misaligned "misaligned" Bounds Error false "an access at an address that its type does not allow",
     WriteToConstant "write-to-constant" Bounds Error false "a write to memory that kernels may only read",
+    ReadOfWriteOnly "read-of-write-only" Bounds Error false "a read of memory that kernels may only write",
     Uninitialised "uninitialised" Uninit Error false "a result that depends on memory which nothing has written",
     RaceLocal "race-local" Races Error false "a data race of two work-items of a group in local memory",
     RaceGlobal "race-global" Races Error false "a data race of two work-items of a group in global memory",

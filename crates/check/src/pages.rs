@@ -23,6 +23,7 @@ pages! {
     InvalidPointer "invalid-pointer",
     Misaligned "misaligned",
     WriteToConstant "write-to-constant",
+    ReadOfWriteOnly "read-of-write-only",
     Uninitialised "uninitialised",
     RaceLocal "race-local",
     RaceGlobal "race-global",

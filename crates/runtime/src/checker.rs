@@ -272,6 +272,8 @@ pub trait CheckedMemory: Send + Sync {
     fn range(&self) -> (u64, u64);
     /// Whether kernels may only read it.
     fn is_read_only(&self) -> bool;
+    /// Whether kernels may only write it.
+    fn is_write_only(&self) -> bool;
     /// Its bytes.
     fn read(&self) -> Result<Vec<u8>>;
     /// Replaces bytes from an offset on.

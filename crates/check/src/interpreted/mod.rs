@@ -266,8 +266,14 @@ impl<'a> Checker<'a> {
             let places = [self.points.user(&wrong.at).span; 2];
             self.found(Kind::ArrayIndex, places, |s| wording::array_index(s, access, wrong.index, wrong.count));
         }
+        let region = self.objects.find(access.address).map(|(region, _)| region);
+        let is_private = region.is_some_and(|region| region.space == Space::Private);
+        if access.kind == AccessKind::Load && region.is_some_and(|region| region.is_write_only) {
+            let places = [self.points.user(&access.at).span; 2];
+            self.found(Kind::ReadOfWriteOnly, places, |s| wording::read_of_write_only(s, access));
+        }
         // Private memory is not shared; its accesses are most of all.
-        if self.is_tainted || self.objects.is_private(access.address) {
+        if self.is_tainted || is_private {
             return;
         }
         let user = self.points.user(&access.at);

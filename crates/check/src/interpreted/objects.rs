@@ -23,6 +23,8 @@ pub struct Region {
     pub element: Option<u64>,
     /// Whether it is the elements of an image.
     pub is_image: bool,
+    /// Whether kernels may only write it.
+    pub is_write_only: bool,
     /// Where it is declared.
     pub declared: Span,
 }
@@ -38,7 +40,7 @@ impl Region {
     pub fn variable(name: Option<&Arc<String>>, (bytes, align): (u64, u32), declared: Span) -> Region {
         let name = name.cloned().unwrap_or_default();
         let element = element(bytes, align);
-        Region { name, space: Space::Private, bytes, element, is_image: false, declared }
+        Region { name, space: Space::Private, bytes, element, is_image: false, is_write_only: false, declared }
     }
 
     /// A variable of the program, or of local memory.
@@ -61,7 +63,7 @@ impl Region {
             bytes,
             element: None,
             is_image: false,
-           
+            is_write_only: false,
             declared: Span::NONE,
         }
     }
@@ -166,11 +168,6 @@ impl Objects {
         let number = self.ended.get(&at).or_else(|| self.ended_before.get(&at));
         let ended = number.and_then(|&n| self.declarations.get(n as usize));
         ended.map(|region| (region, i64::from(address as u32))).or_else(|| placed(&self.placed_ended, address))
-    }
-
-    /// Whether an address is in private memory.
-    pub fn is_private(&self, address: u64) -> bool {
-        self.find(address).is_some_and(|(region, _)| region.space == Space::Private)
     }
 }
 

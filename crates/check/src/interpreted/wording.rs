@@ -152,6 +152,18 @@ pub fn fault(
     finding
 }
 
+/// A read of a buffer that kernels may only write.
+pub fn read_of_write_only(s: &Checker<'_>, access: &Access) -> Finding {
+    let main = event(s, AccessKind::Read, access.size, &access.at, &format!("reads {}", bytes(access.size)));
+    let object = s.objects.find(access.address).map(|(region, offset)| s.object(region, offset, access.size));
+    let mut finding = s.finding(Kind::ReadOfWriteOnly, vec![main], object);
+    let place = finding.object.as_ref().map_or_else(|| "memory".to_owned(), element);
+    finding.message = format!("the kernel reads {place}, which is made with CL_MEM_WRITE_ONLY");
+    finding.why = Some("what a kernel reads of such a buffer is undefined: the data need not be on the device".into());
+    finding.fix = Some("make the buffer with CL_MEM_READ_WRITE".into());
+    finding
+}
+
 /// The test that keeps an index inside of its object.
 fn guard(s: &Checker<'_>, object: Option<&Object>, size: u64) -> Option<String> {
     let object = object.filter(|o| !o.name.is_empty())?;

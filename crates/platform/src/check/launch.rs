@@ -129,7 +129,9 @@ fn run_in(
             (CheckedArg::Bytes(bytes), _) => interp::Arg::Bytes(bytes.clone()),
             (CheckedArg::Local(size), _) => interp::Arg::Local(*size),
             (CheckedArg::Buffer(_), Some(place)) => {
-                checker.add_object(place.segment, Region::buffer(param, place.segment_bytes));
+                let is_write_only = place.is_write_only;
+                let region = Region { is_write_only, ..Region::buffer(param, place.segment_bytes) };
+                checker.add_object(place.segment, region);
                 interp::Arg::Buffer(place.address)
             }
             (CheckedArg::Image(image), Some(place)) => {

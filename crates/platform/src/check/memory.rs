@@ -16,6 +16,7 @@ struct Segment {
     begin: u64,
     bytes: Vec<u8>,
     is_read_only: bool,
+    is_write_only: bool,
 }
 
 impl Segment {
@@ -40,6 +41,8 @@ pub struct Place {
     pub segment: u64,
     /// and the segment's size.
     pub segment_bytes: u64,
+    /// Whether kernels may only write the segment.
+    pub is_write_only: bool,
 }
 
 impl<'a> Memory<'a> {
@@ -50,7 +53,7 @@ impl<'a> Memory<'a> {
         for memory in objects.iter().flatten() {
             let (mut begin, size) = memory.range();
             let mut bytes = memory.read()?;
-            let mut is_read_only = memory.is_read_only();
+            let (mut is_read_only, mut is_write_only) = (memory.is_read_only(), memory.is_write_only());
             // What overlaps becomes one segment. Two ranges that the new one joins overlap with it, too.
             while let Some(n) = segments
                 .iter()
@@ -64,10 +67,12 @@ impl<'a> Memory<'a> {
                 joined[at..at + other.bytes.len()].copy_from_slice(&other.bytes);
                 let at = (begin - first) as usize;
                 joined[at..at + bytes.len()].copy_from_slice(&bytes);
-                (begin, bytes, is_read_only) = (first, joined, is_read_only && other.is_read_only);
+                (begin, bytes) = (first, joined);
+                is_read_only &= other.is_read_only;
+                is_write_only &= other.is_write_only;
             }
             debug_assert!(bytes.len() as u64 >= size);
-            segments.push(Segment { storage: memory.storage(), begin, bytes, is_read_only });
+            segments.push(Segment { storage: memory.storage(), begin, bytes, is_read_only, is_write_only });
         }
         let of = |memory: &'a dyn CheckedMemory| {
             let (begin, _) = memory.range();
@@ -103,6 +108,7 @@ impl<'a> Memory<'a> {
             address: addresses[n] + memory.range().0 - self.segments[n].begin,
             segment: addresses[n],
             segment_bytes: self.segments[n].bytes.len() as u64,
+            is_write_only: self.segments[n].is_write_only,
         };
         Ok(self.objects.iter().map(|object| object.map(place)).collect())
     }

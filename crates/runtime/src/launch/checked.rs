@@ -10,7 +10,7 @@ use crate::memory::residency::AccessMode;
 use crate::objects::program::ProgramOrigin;
 use crate::objects::space::Space;
 use crate::status::bail;
-use crate::{CommandType, Event, Kernel, MemObject, Queue, Result};
+use crate::{CommandType, Event, Kernel, MemFlags, MemObject, Queue, Result};
 use cloom_compiler::BoundsChecks;
 use cloom_ir::abi::report::{self, Record};
 use cloom_ir::{AccessedObject, CheckedAccess, abi};
@@ -39,6 +39,10 @@ impl CheckedMemory for ArgMemory {
 
     fn is_read_only(&self) -> bool {
         self.is_read_only
+    }
+
+    fn is_write_only(&self) -> bool {
+        self.object.flags().contains(MemFlags::WRITE_ONLY)
     }
 
     fn read(&self) -> Result<Vec<u8>> {
