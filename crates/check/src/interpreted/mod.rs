@@ -11,7 +11,7 @@
 //!   line that calls it.
 //! * `refused`: what compiled code tells.
 //! * `findings`: the list of findings, each bug once.
-//! * `wording`: the sentences.
+//! * `wording`, `race_wording`: the sentences.
 //!
 //! After a finding the run goes on, with zeros for what cannot be loaded. What is found of an object afterwards may be
 //! a consequence, and says so.
@@ -22,6 +22,7 @@ pub mod footprint;
 pub mod images;
 pub mod objects;
 pub mod points;
+mod race_wording;
 mod refused;
 mod wording;
 
@@ -236,7 +237,7 @@ impl<'a> Checker<'a> {
         places.sort_unstable();
         let (count, groups) = (race.count, race.groups);
         self.found(kind, places, |s| {
-            let mut finding = wording::race(s, kind, race);
+            let mut finding = race_wording::race(s, kind, race);
             (finding.count, finding.groups) = (count, groups);
             if race.same_value {
                 finding.severity = Severity::Note;
