@@ -76,7 +76,7 @@ impl Checker<'_> {
             }
             AccessedObject::Variable { name, space } => {
                 let name = Some(Arc::new(name.clone()));
-                Region { space: *space, ..Region::variable(name.as_ref(), bytes, Span::NONE) }
+                Region { space: *space, ..Region::variable(name.as_ref(), (bytes, 0), Span::NONE) }
             }
             AccessedObject::Several | AccessedObject::Foreign => Region::shared("", bytes),
         }
