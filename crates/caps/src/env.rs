@@ -140,8 +140,8 @@ pub const CONFINE_INCLUDES: Var = Var {
 /// `CLOOM_CHECK`
 pub const CHECK: Var = Var {
     name: "CLOOM_CHECK",
-    meaning: "1, or kinds and groups of findings, separated by commas: launches are checked, which takes much longer, and the \
-              program ends with a report; see `cloom check`",
+    meaning: "1, or kinds and groups of findings, separated by commas: launches are checked, and the program ends with a \
+              report; that takes much longer, but for `bounds`, which is compiled; see `cloom check`",
     default: "0",
 };
 

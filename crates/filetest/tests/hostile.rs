@@ -3,7 +3,8 @@
 //! The interpreter sees each access that leaves its object, of the kernel after the scalar passes and of its vectorised
 //! forms. On the CPU, what lies around the buffers must keep its bytes, and the process lives.
 //!
-//! `CLOOM_TEST_FIRST` and `CLOOM_TEST_KERNELS` choose the seeds.
+//! `CLOOM_TEST_FIRST` and `CLOOM_TEST_KERNELS` choose the seeds, `CLOOM_TEST_LAUNCHES` how often each kernel is launched
+//! on the CPU. A launch there that goes on for long is asked to end, as in safe mode.
 
 use cloom_filetest::case::CaseArg;
 use cloom_filetest::generate::types::Rng;
@@ -14,13 +15,18 @@ use cloom_filetest::rungs::{Cpu, Interpreter, Rung, Stage};
 use cloom_ir::Module;
 use cloom_llvm::OptLevel;
 use cloom_passes::{BoundsChecks, PassOptions};
-use std::sync::atomic::AtomicI32;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicI32, AtomicU64};
+use std::time::{Duration, Instant};
 
 /// Kernels of the ordinary test.
 const KERNELS: u64 = 80;
 
 /// Every so many of them run on the CPU too: code for it takes longest.
 const CPU_EACH: u64 = 4;
+
+/// Launches of each kernel on the CPU, with other arguments each time.
+const LAUNCHES: u64 = 8;
 
 /// A launch that goes on for long is ended; that is no failure.
 const FUEL: u64 = 3_000_000;
@@ -58,21 +64,54 @@ fn hostile(ladder: &Ladder, seed: u64) -> Option<(Module, cloom_interp::NdRange,
         return None;
     }
     let shown = args.len();
-    let hidden = hidden_args(&module, "k", &args);
-    args.extend(hidden);
-    args.push(CaseArg::Bytes((STOP.as_ptr().expose_provenance() as u64).to_le_bytes().to_vec()));
+    complete(&module, &mut args);
     Some((module, range, args, shown))
 }
 
-/// Whether a launch comes to its end: on the CPU nothing would end it.
-fn ends(
-    rung: &Interpreter,
-    module: &Module,
-    passes: &PassOptions,
-    range: cloom_interp::NdRange,
-    args: &[CaseArg],
-) -> bool {
-    rung.prepare_with(module, "k", passes).is_ok_and(|ready| ready.run(&range, args, false).is_ok())
+/// Adds the hidden arguments to those of the source.
+fn complete(module: &Module, args: &mut Vec<CaseArg>) {
+    let hidden = hidden_args(module, "k", args);
+    args.extend(hidden);
+    args.push(CaseArg::Bytes((STOP.as_ptr().expose_provenance() as u64).to_le_bytes().to_vec()));
+}
+
+/// Asks kernels to end that go on for long: what the launcher does in safe mode.
+struct Watchdog {
+    /// When the running launch should have ended, in milliseconds after `start`; 0 while none runs.
+    deadline: AtomicU64,
+    start: Instant,
+}
+
+impl Watchdog {
+    const LIMIT: Duration = Duration::from_millis(300);
+
+    fn new() -> &'static Watchdog {
+        let watchdog: &'static Watchdog =
+            Box::leak(Box::new(Watchdog { deadline: AtomicU64::new(0), start: Instant::now() }));
+        std::thread::spawn(move || {
+            loop {
+                std::thread::sleep(Watchdog::LIMIT / 4);
+                let deadline = watchdog.deadline.load(Relaxed);
+                if deadline != 0 && watchdog.now() > deadline {
+                    STOP.store(1, Relaxed);
+                }
+            }
+        });
+        watchdog
+    }
+
+    fn now(&self) -> u64 {
+        self.start.elapsed().as_millis() as u64
+    }
+
+    /// Runs a launch, which ends soon.
+    fn run<T>(&self, launch: impl FnOnce() -> T) -> T {
+        STOP.store(0, Relaxed);
+        self.deadline.store(self.now() + Watchdog::LIMIT.as_millis() as u64, Relaxed);
+        let result = launch();
+        self.deadline.store(0, Relaxed);
+        result
+    }
 }
 
 #[test]
@@ -87,6 +126,7 @@ fn hostile_kernels_stay_inside_of_their_memory() {
         Interpreter { fuel, ..Interpreter::with_lanes(Stage::Group, 16) },
     ];
     let (first, count) = (number("CLOOM_TEST_FIRST", 0), number("CLOOM_TEST_KERNELS", KERNELS));
+    let (launches, watchdog) = (number("CLOOM_TEST_LAUNCHES", LAUNCHES), Watchdog::new());
     let cpu = Cpu::new(1, OptLevel::Default);
     let (mut run, mut ended, mut kept) = (0, 0, 0);
     for seed in first..first + count {
@@ -95,9 +135,19 @@ fn hostile_kernels_stay_inside_of_their_memory() {
         let plain =
             rungs[0].prepare_with(&module, "k", &PassOptions::default()).map(|p| p.run(&range, &args[..shown], false));
         kept += u64::from(matches!(plain, Ok(Err(why)) if !HARMLESS.iter().any(|harmless| why.contains(harmless))));
-        if seed.is_multiple_of(CPU_EACH) && ends(&rungs[0], &module, &passes, range, &args) {
+        if seed.is_multiple_of(CPU_EACH) {
             let ready = cpu.prepare_with(&module, "k", &passes).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
-            ready.run(&range, &args, false).unwrap_or_else(|why| panic!("seed {seed}, {}: {why}", cpu.name()));
+            let mut random = Rng::new(seed);
+            for launch in 0..launches {
+                let mut args = args.clone();
+                if launch > 0 {
+                    args.truncate(shown);
+                    damage_args(&mut args, &mut random);
+                    complete(&module, &mut args);
+                }
+                let result = watchdog.run(|| ready.run(&range, &args, false));
+                result.unwrap_or_else(|why| panic!("seed {seed}, launch {launch}, {}: {why}", cpu.name()));
+            }
         }
         // All forms of some kernels, one of the others.
         let chosen = if seed.is_multiple_of(8) { &rungs[..] } else { &rungs[(seed % 4) as usize..][..1] };

@@ -126,10 +126,7 @@ impl Body<'_, '_> {
     }
 
     fn span(&mut self) -> Result<Span> {
-        let span = self.p.position()?;
-        if span == Span::NONE {
-            return Ok(span);
-        }
+        let Some(span) = self.p.position()? else { return Ok(Span::NONE) };
         // `@2` is lexed as a name.
         let inlined = match self.p.peek() {
             Token::Name(number) => {

@@ -487,24 +487,24 @@ impl<'t> Parser<'t> {
             "foreign" => AccessedObject::Foreign,
             _ => return self.error("expected an object"),
         };
-        let span = self.position()?;
+        let span = self.position()?.unwrap_or(Span::NONE);
         let mut calls = Vec::new();
         while self.eat_word("in") {
-            calls.push(CallSite { function: self.string()?.into(), span: self.position()? });
+            calls.push(CallSite { function: self.string()?.into(), span: self.position()?.unwrap_or(Span::NONE) });
         }
         Ok(CheckedAccess { span, calls, is_store, bytes, align, object })
     }
 
-    /// A position without an inlined call, if there is one.
-    fn position(&mut self) -> Result<Span> {
+    /// A position, up to its inlined call, if there is one.
+    fn position(&mut self) -> Result<Option<Span>> {
         if !self.eat(b'!') {
-            return Ok(Span::NONE);
+            return Ok(None);
         }
         let file = self.small()?;
         self.punct(b':')?;
         let line = self.small()?;
         self.punct(b':')?;
-        Ok(Span { file, line, col: self.small()?, inlined: 0 })
+        Ok(Some(Span { file, line, col: self.small()?, inlined: 0 }))
     }
 
     /// Turns numbers of names into what they name.

@@ -1,8 +1,8 @@
 //! Checks of bounds that hold for a whole group: one condition in front of a copy of the function without them.
 //!
 //! In comes a function whose accesses are checked ([`cloom_passes::bounds`]), each by a branch on `offset <u limit`.
-//! Out go those of the branches whose offset has a bound that the group can compute, with the comparison of the bound
-//! and the limit. The copy in [`crate::transform::no_wrap`] goes without them:
+//! Out go those of the branches for whose offset the group can compute that it is below the limit: by its interval, or
+//! else, where numbers have no sign, by an upper bound. The copy in [`crate::transform::no_wrap`] goes without them:
 //!
 //! ```c
 //! int i = get_global_id(0);
