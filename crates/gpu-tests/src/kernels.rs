@@ -184,6 +184,7 @@ pub fn artifact(name: &str) -> Arc<KernelArtifact> {
         entry: name.to_owned(),
         args,
         hidden: Vec::new(),
+        checked: Vec::new(),
         arg_block: end,
         local_size: 0,
         private_size: 0,

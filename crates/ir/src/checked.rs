@@ -1,7 +1,7 @@
 //! Accesses that a kernel checks and reports: what a record of [`crate::abi::report`] is about.
 //!
-//! The pass that adds the checks fills the list [`KernelMeta::checked`](crate::KernelMeta::checked), in the order of the
-//! records. It goes with the code, so that the launcher can say where an access is without the module.
+//! The pass that adds the checks fills the list [`KernelMeta::checked`](crate::KernelMeta::checked), in the order of
+//! the records. It goes with the code, so that the launcher can say where an access is without the module.
 
 use crate::module::{CallSite, Span};
 use crate::types::Space;

@@ -18,8 +18,8 @@
 //! * the longest of what exceeds [`Budget::library`] in one caller: a kernel may use the whole library and still
 //!   compile fast.
 
+use crate::checks::BoundsChecks;
 use crate::infer_spaces::has_generic;
-use crate::manager::BoundsChecks;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{
     Block, CastOp, CloneMap, Edge, Entity, FuncRef, Function, InlinedSpans, Inst, InstData, Linkage, Module, Op, Space,

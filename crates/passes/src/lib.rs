@@ -12,6 +12,7 @@
 
 pub mod address_recurrences;
 pub mod bounds;
+mod checks;
 pub mod compact;
 pub mod const_arrays;
 pub mod cse;
@@ -43,7 +44,8 @@ use cloom_ir::{Entity, FuncRef, Module};
 use loops::{licm, reducible, runtime_unroll, unroll, unroll_barrier_loops, unwrapped_loops};
 use std::time::Instant;
 
-pub use manager::{BoundsChecks, Disabled, PassManager, PassOptions, PassStatistics, Statistics, UnknownPass};
+pub use checks::BoundsChecks;
+pub use manager::{Disabled, PassManager, PassOptions, PassStatistics, Statistics, UnknownPass};
 pub use pass::{ModulePass, Pass, PassId, RunOthers, RunPass};
 pub use polls::POLLS;
 

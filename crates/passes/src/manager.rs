@@ -14,10 +14,10 @@
 //! The vectoriser uses the same manager for its transformations, whose inputs differ: [`PassManager::step`] takes any
 //! of them.
 
+use crate::checks::BoundsChecks;
 use crate::inline::Budget;
 use crate::pass::{ModulePass, Pass, PassId, RunPass};
 use cloom_ir::{FuncRef, Function, Module};
-use serde::Serialize;
 use std::cell::RefCell;
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -81,25 +81,6 @@ impl Disabled {
 impl fmt::Display for Disabled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.names.join(","))
-    }
-}
-
-/// What a kernel does about accesses outside of their objects.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize)]
-pub enum BoundsChecks {
-    /// They are undefined.
-    #[default]
-    Off,
-    /// They do not happen: [`bounds`](crate::bounds).
-    Silent,
-    /// They do not happen, and the launcher is told of them ([`Hidden::Reports`](cloom_ir::Hidden::Reports)).
-    Reported,
-}
-
-impl BoundsChecks {
-    /// Whether accesses are checked.
-    pub fn are_on(self) -> bool {
-        self != BoundsChecks::Off
     }
 }
 

@@ -339,9 +339,12 @@ impl Pipeline<'_> {
         let varying: Vec<Value> = numbered.filter(|(_, p)| is_varying(**p)).map(|(&v, _)| v).collect();
         let found = manager.step(passes::NO_WRAP, || {
             let found = no_wrap::run(func, params, &varying, &bounds(params), cut.has_bounds_checks());
-            (found.known + usize::from(found.checked.is_some()), found)
+            (found.known + found.dropped + usize::from(found.checked.is_some()), found)
         })?;
         cloom_passes::manager::verify(module, func, passes::NO_WRAP);
+        if found.dropped > 0 {
+            manager.run(module, func, CLEAN_UP);
+        }
         let mut checked = found.checked?;
         cloom_passes::manager::verify(module, &checked.func, passes::NO_WRAP);
         if checked.proved > 0 {

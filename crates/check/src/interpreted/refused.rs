@@ -51,7 +51,7 @@ impl Checker<'_> {
             Some(FaultKind::OutOfBounds { offset, size, object, base })
         } else if is_read_only {
             Some(FaultKind::ReadOnly(address))
-        } else if offset as u64 % (1 << access.align) != 0 {
+        } else if !(offset as u64).is_multiple_of(1 << access.align) {
             Some(FaultKind::Misaligned { address, align: 1 << access.align })
         } else {
             // The other access of a copy, or an object that is not aligned itself.

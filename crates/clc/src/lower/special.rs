@@ -123,13 +123,7 @@ impl Fn<'_, '_> {
                 self.dead();
                 self.zero(ty)
             }
-            Special::ToSpace(space) => {
-                let tag = self.b().cast(CastOp::SpaceOf, v[0], Type::I64);
-                let wanted = self.int(Type::I64, space.tag() as i64);
-                let is_there = self.b().icmp(IntCc::Eq, tag, wanted);
-                let (p, null) = (self.space_cast(v[0], space), self.zero(ty));
-                self.b().select(is_there, p, null)
-            }
+            Special::ToSpace(space) => self.in_space(v[0], space, ty),
             Special::GetFence => {
                 // The flags are 1 for local memory and 2 for global memory; private memory needs none.
                 let tag = self.b().cast(CastOp::SpaceOf, v[0], Type::I64);
@@ -142,6 +136,15 @@ impl Fn<'_, '_> {
             Special::Image(op) => self.image(op, &v, ty),
             Special::BlockAccess(op) => self.block_access(op, &v, ty),
         }
+    }
+
+    /// `to_global` and its like: the pointer, or null if it points to another address space.
+    fn in_space(&mut self, p: Value, space: Space, ty: Type) -> Value {
+        let tag = self.b().cast(CastOp::SpaceOf, p, Type::I64);
+        let wanted = self.int(Type::I64, space.tag() as i64);
+        let is_there = self.b().icmp(IntCc::Eq, tag, wanted);
+        let (p, null) = (self.space_cast(p, space), self.zero(ty));
+        self.b().select(is_there, p, null)
     }
 
     /// An asynchronous copy; gives its event.

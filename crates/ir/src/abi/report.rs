@@ -1,5 +1,5 @@
-//! The records of accesses that did not happen: one for each checked access, in memory that the launcher gives the kernel
-//! ([`Hidden::Reports`](crate::Hidden::Reports)) and that is zero when the launch begins.
+//! The records of accesses that did not happen: one for each checked access, in memory that the launcher gives the
+//! kernel ([`Hidden::Reports`](crate::Hidden::Reports)) and that is zero when the launch begins.
 //!
 //! A record has an `i32` that is not 0 once it is taken, and then words of eight bytes: the global ids of the
 //! work-item, the offset of the access in its object, and the size of the object. The first work-item that takes a

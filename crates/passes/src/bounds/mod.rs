@@ -33,6 +33,7 @@
 //!
 //! The elements of images are reached by library functions alone, which stay inside of the image for any coordinates.
 
+mod access;
 mod alignment;
 mod insert;
 mod reports;

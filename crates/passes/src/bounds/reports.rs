@@ -7,7 +7,7 @@
 //!
 //! The object is found once more, by name: what the checks know of it is its size, which objects share.
 
-use super::insert::Access;
+use super::access::Access;
 use super::roots::pointer_in;
 use cloom_ir::abi::report;
 use cloom_ir::{

@@ -429,6 +429,7 @@ mod tests {
             entry: String::new(),
             args: Vec::new(),
             hidden: Vec::new(),
+            checked: Vec::new(),
             arg_block: 0,
             local_size: 0,
             launch: LaunchForm::WorkGroup(CpuLaunch {

@@ -30,7 +30,7 @@ use crate::analysis::group_bounds::{Bound, GroupBounds, MAX_SIGNED};
 use crate::analysis::group_code::{Condition, GroupCode};
 use crate::analysis::group_intervals::{Claim, GroupIntervals};
 use crate::params::Param;
-use crate::transform::group_checks::{self, Reason};
+use crate::transform::group_checks::{self, Proofs, Reason};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
@@ -67,6 +67,8 @@ pub struct Checked {
 pub struct NoWrap {
     /// How many promises were written into the function itself.
     pub known: usize,
+    /// How many branches of checks hold in every group, and are gone from the function and from the copy.
+    pub dropped: usize,
     /// The copy with all promises, if some must be checked.
     pub checked: Option<Checked>,
 }
@@ -81,7 +83,7 @@ struct Promise {
 /// Writes the promises that are known to hold, and makes the copy. `varying` are the parameters that differ between
 /// lanes, `max` the largest values of all. `bounds_checks`: the function checks its accesses.
 pub fn run(func: &mut Function, params: &[Param], varying: &[Value], max: &[u64], bounds_checks: bool) -> NoWrap {
-    let none = NoWrap { known: 0, checked: None };
+    let none = NoWrap { known: 0, dropped: 0, checked: None };
     // Before any analysis: functions with indices of 64 bits have nothing to promise.
     if !bounds_checks && !func.insts_in_layout().any(|(_, data)| is_widening(func, &data.op, &data.args)) {
         return none;
@@ -95,9 +97,13 @@ pub fn run(func: &mut Function, params: &[Param], varying: &[Value], max: &[u64]
     let (mut known, mut checked): (Vec<Promise>, Vec<Promise>) = Default::default();
     let mut intervals = bounds_checks.then(|| GroupIntervals::new(func, params, &cfg, &dom, &constant));
     let proofs = match &mut intervals {
-        Some(intervals) => group_checks::find(func, &cfg, intervals, &mut bounds),
-        None => Vec::new(),
+        Some(intervals) => {
+            let mut constants = GroupIntervals::new(func, params, &cfg, &dom, &constant).of_constants();
+            group_checks::find(func, &cfg, &mut constants, intervals, &mut bounds)
+        }
+        None => Proofs::default(),
     };
+    let Proofs { known: dropped, of_group: proofs } = proofs;
     for (widening, in_loop) in indices(func, &loops) {
         let Some(Op::Cast(op)) = func.def_op(widening) else { continue };
         // What is the same in all lanes has no stride to lose.
@@ -135,17 +141,18 @@ pub fn run(func: &mut Function, params: &[Param], varying: &[Value], max: &[u64]
     let promise = |func: &mut Function, p: &Promise| func.insts[p.inst].flags |= p.flags;
     // Into both: before the copy is made.
     known.iter().for_each(|p| promise(func, p));
+    group_checks::drop_proved(func, dropped.iter().map(|(block, rest)| (*block, &rest[..])));
     let checked = condition.map(|condition| {
         let mut copy = func.clone();
         checked.iter().for_each(|p| promise(&mut copy, p));
-        group_checks::drop_proved(&mut copy, &proofs);
+        group_checks::drop_proved(&mut copy, proofs.iter().map(|p| (p.block, &p.rest[..])));
         let mut spans: Vec<Span> = checked.iter().map(|p| func.insts[p.inst].span).collect();
         let mut seen = FxHashSet::default();
         // An index of several sums in one expression has one position in the source.
         spans.retain(|&span| seen.insert(span));
         Checked { condition, func: copy, spans, proved: proofs.len() }
     });
-    NoWrap { known: known.len(), checked }
+    NoWrap { known: known.len(), dropped: dropped.len(), checked }
 }
 
 /// Whether a function may run for one work-item at a time where others run in vectors: not if it has sub-groups, or

@@ -90,7 +90,9 @@ impl GroupIntervals<'_> {
                     highs.push(high);
                 }
                 // Below a number without a sign that is not negative: not negative itself.
-                (IntCc::Ult | IntCc::Ule, Some(low), Some(high)) => {
+                (IntCc::Ult | IntCc::Ule, Some(low), Some(high))
+                    if !self.only_constants || self.ends.range(low).0 >= 0 =>
+                {
                     if self.ends.range(low).0 < 0 {
                         needs = joined(&needs, &[Need { end: low, min: 0, max: i64::MAX }]);
                     }

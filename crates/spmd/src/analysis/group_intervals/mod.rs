@@ -12,14 +12,14 @@
 //! Here `y - 1` lies between `max(first_y, 1) - 1` and `min(last_y, h - 1) - 1`, and so on up to the offset.
 //!
 //! [`group_bounds`](crate::analysis::group_bounds) has upper ends alone, of numbers read without a sign, for indices
-//! that must not wrap. Here numbers have a sign, and both ends: a number is below zero only if its lower end is. A value
-//! is looked at from the block that uses it, so that the conditions of branches on the way there count for all that it
-//! is made of: they hold for the same execution of the instructions that it was computed by, as a definition dominates
-//! its uses.
+//! that must not wrap. Here numbers have a sign, and both ends: a number is below zero only if its lower end is. A
+//! value is looked at from the block that uses it, so that the conditions of branches on the way there count for all
+//! that it is made of: they hold for the same execution of the instructions that it was computed by, as a definition
+//! dominates its uses.
 //!
 //! Operations wrap. So each one has a *need*: that its ends lie within its type. Needs that constants do not satisfy
-//! are checked by the group, beside the claim. Numbers of 64 bits are kept within 40, so that the group's own arithmetic
-//! does not wrap: where an end exceeds that, a need of what it is made of fails first.
+//! are checked by the group, beside the claim. Numbers of 64 bits are kept within 40, so that the group's own
+//! arithmetic does not wrap: where an end exceeds that, a need of what it is made of fails first.
 //!
 //! While the parameter of a loop's header is being looked at, it counts as unknown where it is used; the conditions of
 //! branches still bound it. A counter that only grows is never below its start: its next value is not above the ends of
@@ -96,6 +96,8 @@ pub struct GroupIntervals<'a> {
     dom: &'a DomTree,
     constant: &'a Bounds,
     shared: Shared<'a>,
+    /// Whether ends are constants alone, and nothing has needs.
+    only_constants: bool,
     facts: FxHashMap<Value, Vec<Fact>>,
     ends: Ends,
     known: FxHashMap<(Value, Block), Interval>,
@@ -121,6 +123,7 @@ impl<'a> GroupIntervals<'a> {
             dom,
             constant,
             shared: Shared::new(func, params),
+            only_constants: false,
             facts: FxHashMap::default(),
             ends: Ends::default(),
             known: FxHashMap::default(),
@@ -130,6 +133,11 @@ impl<'a> GroupIntervals<'a> {
         };
         intervals.find_facts();
         intervals
+    }
+
+    /// The same, with ends that are constants and no needs: what is found holds in every group.
+    pub fn of_constants(self) -> GroupIntervals<'a> {
+        GroupIntervals { only_constants: true, ..self }
     }
 
     /// What must hold so that `offset <u limit` does where a block ends. The group knows `limit`, a size of 64 bits.
@@ -172,6 +180,14 @@ impl<'a> GroupIntervals<'a> {
             usize::from(least < need.min) + usize::from(most > need.max)
         };
         needs.iter().map(count).sum::<usize>() + highs.len()
+    }
+
+    /// Whether `offset <u limit` holds where a block ends, in every group.
+    pub fn holds(&mut self, offset: Value, v: Value, at: Block) -> bool {
+        let Some(limit) = self.func.const_bits(v) else { return false };
+        let Some(claim) = self.claim(offset, v, at) else { return false };
+        let (least, most) = (self.ends.range(claim.low).0, self.ends.range(claim.high).1);
+        claim.needs.is_empty() && least >= 0 && most >= 0 && (most as u64) < limit
     }
 
     /// Writes what must hold for these claims: conditions, of which each must.
@@ -217,7 +233,8 @@ impl<'a> GroupIntervals<'a> {
             return known.clone();
         }
         self.fuel -= 1;
-        if self.is_shared(v) {
+        // A number of the group is one that nothing is known of, if only constants are.
+        if self.is_shared(v) && !(self.only_constants && self.func.const_bits(v).is_none()) {
             let end = self.ends.value(self.func, self.constant, v);
             let own = Interval { low: Some(end), high: Some(end), needs: Needs::default() };
             return if ty == Type::I64 { self.within(own, -MOST, MOST) } else { own };
@@ -234,6 +251,7 @@ impl<'a> GroupIntervals<'a> {
             }
             ValueDef::Inst(i) => self.of_inst(i, v, at, depth),
         };
+        let own = if self.only_constants && !own.needs.is_empty() { Interval::unknown() } else { own };
         let own = self.or_by_type(own, v);
         let found = self.with_facts(own, v, at, depth);
         // What was found while a parameter counted as unknown is right, but may be better later.
@@ -285,6 +303,7 @@ impl<'a> GroupIntervals<'a> {
     fn of_entry(&mut self, k: usize) -> Interval {
         let (low, high) = match self.params[k] {
             Param::LocalId(d) => (self.ends.constant(0), self.ends.last_local(d)),
+            Param::GlobalId(_) if self.only_constants => return Interval::unknown(),
             Param::GlobalId(d) => (self.ends.first_global(d), self.ends.last_global(d)),
             _ => return Interval::unknown(),
         };
@@ -597,5 +616,50 @@ bb8:
         // The other way round, it is not clamped.
         let wrong = clamped("    v14: i32 = select v13, v30, v12");
         assert!(!holds(&wrong, at(0, 0), [0, 0, 1 << 20]));
+    }
+
+    #[test]
+    fn an_index_into_an_array_that_is_clamped_holds_in_every_group() {
+        let text = |width: &str, limit: u64| {
+            format!(
+                "func internal @f(i32) {{
+bb0(v1: i32):
+    v2: i32 = const 0x0
+    v3: i32 = const 0x1
+    v4: i32 = const 0x10
+    v5: i64 = const {limit:#x}
+    v6: i32 = {width}
+    jump bb1(v2)
+bb1(v7: i32):
+    v8: i1 = icmp sle v7, v6
+    br v8, bb2, bb4
+bb2:
+    v9: i64 = sext v7
+    v10: i1 = icmp ult v9, v5
+    br v10, bb3, bb3
+bb3:
+    v11: i32 = add v7, v3
+    jump bb1(v11)
+bb4:
+    ret
+}}"
+            )
+        };
+        let holds = |width: &str, limit: u64| {
+            let module = cloom_ir::parse(&text(width, limit)).unwrap();
+            let func = module.funcs.values().next().unwrap();
+            let (cfg, params) = (Cfg::new(func), [Param::Kernel(0)]);
+            let (dom, constant) = (DomTree::new(func, &cfg), Bounds::new(func, &[u64::MAX]));
+            let mut intervals = GroupIntervals::new(func, &params, &cfg, &dom, &constant).of_constants();
+            let check = |b: &Block| {
+                let is_check = |&&i: &&cloom_ir::Inst| func.insts[i].op == Op::Icmp(IntCc::Ult);
+                func.blocks[*b].insts.iter().find(is_check).map(|&i| (*b, &func.insts[i].args))
+            };
+            let (at, args) = func.layout.iter().find_map(check).unwrap();
+            intervals.holds(args[0], args[1], at)
+        };
+        // Up to 16, whatever the argument is.
+        assert!(holds("smin v1, v4", 17) && !holds("smin v1, v4", 16));
+        assert!(!holds("smax v1, v4", 1 << 20) && !holds("add v1, v4", 1 << 20));
     }
 }

@@ -159,7 +159,8 @@ impl GroupIntervals<'_> {
     fn product(&mut self, x: Value, y: Value, v: Value, at: Block, depth: u32) -> Interval {
         let (x, y) = (self.of(x, at, depth), self.of(y, at, depth));
         let (Some(a), Some(b), Some(c), Some(d)) = (x.low, x.high, y.low, y.high) else { return Interval::unknown() };
-        // The ends of a number of 32 bits lie within its type, or all but a few numbers away where a condition gives them.
+        // The ends of a number of 32 bits lie within its type, or all but a few numbers away where a condition gives
+        // them.
         let (x, y) = match self.func.ty(v) == Type::I64 {
             true => (self.within(x, -MOST_FACTOR, MOST_FACTOR), self.within(y, -MOST_FACTOR, MOST_FACTOR)),
             false => (x, y),
