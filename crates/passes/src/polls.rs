@@ -11,8 +11,12 @@
 //! ```
 //!
 //! The condition of an exit is changed, and no other control flow: an exit that is the same for all work-items of a
-//! group stays so. A loop without such an exit gets an edge to the end of the kernel. An innermost loop that counts one
-//! by one, with 32 bits, to a number that it does not change needs no poll: it ends by itself, within seconds.
+//! group stays so. A loop without such an exit gets an edge to the end of the kernel.
+//!
+//! An innermost loop that counts one by one, with 32 bits, to a number that it does not change needs no poll: it ends by
+//! itself, within seconds. But each work-item of the launch may take these seconds, so that a kernel with such loops
+//! polls where it begins. What comes behind a barrier begins without: in a kernel with barriers, only loops of few
+//! iterations, by constants, go without a poll.
 
 use crate::pass::PassId;
 use cloom_ir::affine::HeaderTest;
@@ -31,7 +35,8 @@ pub fn run(module: &mut Module, kernel: FuncRef) -> usize {
     let cfg = Cfg::new(func);
     let dom = DomTree::new(func, &cfg);
     let loops = Loops::new(func, &cfg, &dom);
-    let ends_by_itself = |l: &&Loop| counts_one_by_one(func, l);
+    let has_barriers = func.insts_in_layout().any(|(_, data)| matches!(data.op, Op::Barrier(_)));
+    let ends_by_itself = |l: &&Loop| counts_one_by_one(func, l) && (!has_barriers || is_short(func, &cfg, l));
     let spared: FxHashSet<Block> = loops.without_inner().filter(ends_by_itself).map(|l| l.header).collect();
     let address = func.add_hidden_param(Hidden::Stop);
     let mut end = None;
@@ -46,6 +51,13 @@ pub fn run(module: &mut Module, kernel: FuncRef) -> usize {
     for &(from, to) in &loops.irreducible {
         count += 1;
         poll_on_edge(func, address, &mut end, from, to);
+    }
+    if !spared.is_empty() {
+        count += 1;
+        let entry = func.entry();
+        let mut starts: Vec<Block> = func.blocks[entry].term.edges().iter().map(|edge| edge.block).collect();
+        starts.dedup();
+        starts.into_iter().for_each(|to| poll_on_edge(func, address, &mut end, entry, to));
     }
     count
 }
@@ -98,6 +110,32 @@ fn poll_on_edge(func: &mut Function, address: Value, end: &mut Option<Block>, fr
         }
     }
     func.set_term(from, term, span);
+}
+
+/// Iterations that take no time to speak of.
+const FEW: i128 = 1 << 16;
+
+/// Whether a loop that counts one by one does so from one constant to another, and they are not far from each other.
+fn is_short(func: &Function, cfg: &Cfg, l: &Loop) -> bool {
+    let Some(test) = HeaderTest::of(func, l) else { return false };
+    let Some(bound) = func.const_bits(test.bound) else { return false };
+    let unused = 64 - func.ty(test.counter).scalar.bits();
+    let number = |bits: u64| match test.cc {
+        IntCc::Slt | IntCc::Sgt => i128::from((bits << unused) as i64 >> unused),
+        _ => i128::from(bits),
+    };
+    let entering = cfg.preds(l.header).iter().filter(|&&p| !inside(l, p));
+    let edges = entering.flat_map(|&p| func.blocks[p].term.edges()).filter(|e| e.block == l.header);
+    let mut starts = edges.map(|edge| func.const_bits(edge.args[test.index]));
+    let is_near = |start: u64| {
+        let up = number(bound) - number(start);
+        match test.cc {
+            IntCc::Ult | IntCc::Slt => up <= FEW,
+            IntCc::Ugt | IntCc::Sgt => -up <= FEW,
+            _ => false,
+        }
+    };
+    starts.all(|start| start.is_some_and(is_near))
 }
 
 /// Whether a loop counts one by one, with 32 bits or less, up or down to a number that it does not change.
