@@ -6,6 +6,8 @@
 //! `CLOOM_TEST_FIRST` and `CLOOM_TEST_KERNELS` choose the seeds, `CLOOM_TEST_LAUNCHES` how often each kernel is
 //! launched on the CPU. A launch there that goes on for long is asked to end, as in safe mode.
 
+#![allow(clippy::print_stdout, reason = "it says how much it has run")]
+
 use cloom_filetest::case::CaseArg;
 use cloom_filetest::generate::types::Rng;
 use cloom_filetest::generate::{Profile, generate};
@@ -128,7 +130,7 @@ fn hostile_kernels_stay_inside_of_their_memory() {
     let (first, count) = (number("CLOOM_TEST_FIRST", 0), number("CLOOM_TEST_KERNELS", KERNELS));
     let (launches, watchdog) = (number("CLOOM_TEST_LAUNCHES", LAUNCHES), Watchdog::new());
     let cpu = Cpu::new(1, OptLevel::Default);
-    let (mut run, mut ended, mut kept) = (0, 0, 0);
+    let (mut run, mut ended, mut kept, mut on_cpu) = (0, 0, 0, 0);
     for seed in first..first + count {
         let Some((module, range, args, shown)) = hostile(&ladder, seed) else { continue };
         // Without the checks, many of them leave their memory.
@@ -151,6 +153,7 @@ fn hostile_kernels_stay_inside_of_their_memory() {
                 }
                 let result = watchdog.run(|| ready.run(&range, &args, false));
                 stopped += STOP.load(Relaxed);
+                on_cpu += 1;
                 result.unwrap_or_else(|why| panic!("seed {seed}, launch {launch}, {}: {why}", cpu.name()));
             }
         }
@@ -170,6 +173,7 @@ fn hostile_kernels_stay_inside_of_their_memory() {
             }
         }
     }
+    println!("{run} launches in the interpreter, {on_cpu} on the CPU");
     assert!(run * 2 > count, "{run} launches of {count} kernels");
     assert!(kept * 4 > count, "{kept} of {count} kernels needed the checks");
     assert!(ended * 4 > run, "{ended} of {run} launches came to their end");
