@@ -13,8 +13,8 @@
 //! The condition of an exit is changed, and no other control flow: an exit that is the same for all work-items of a
 //! group stays so. A loop without such an exit gets an edge to the end of the kernel.
 //!
-//! An innermost loop that counts one by one, with 32 bits, to a number that it does not change needs no poll: it ends by
-//! itself, within seconds. But each work-item of the launch may take these seconds, so that a kernel with such loops
+//! An innermost loop that counts one by one, with 32 bits, to a number that it does not change needs no poll: it ends
+//! by itself, within seconds. But each work-item of the launch may take these seconds, so that a kernel with such loops
 //! polls where it begins. What comes behind a barrier begins without: in a kernel with barriers, only loops of few
 //! iterations, by constants, go without a poll.
 
