@@ -18,6 +18,30 @@ pub struct Condition {
     pub cond: Value,
 }
 
+#[cfg(test)]
+impl Condition {
+    /// Whether it holds where its parameters have these values. `None`: it has an operation that conditions have not.
+    pub fn holds(&self, input: impl Fn(Param) -> u64) -> Option<bool> {
+        use cloom_ir::{Op, Scalar, eval};
+        let func = &self.func;
+        let inputs = func.param_values().iter().zip(&self.params).map(|(&v, &p)| (v, input(p)));
+        let mut values: FxHashMap<Value, u64> = inputs.collect();
+        for (_, data) in func.insts_in_layout() {
+            let arg = |k: usize| values[&data.args[k]];
+            let ty = |k: usize| func.ty(data.args[k]).scalar;
+            let x = match data.op {
+                Op::Const(c) => c,
+                Op::Binary(op) => eval::binary(op, ty(0), arg(0), arg(1)),
+                Op::Cast(op) => eval::cast(op, ty(0), Scalar::I64, arg(0)),
+                Op::Icmp(cc) => u64::from(eval::icmp(cc, ty(0), arg(0), arg(1))),
+                _ => return None,
+            };
+            values.insert(data.result?, x);
+        }
+        Some(values[&self.cond] == 1)
+    }
+}
+
 /// Code of the group that is being written.
 pub struct GroupCode<'a> {
     /// The work-items' function, and what its parameters are.

@@ -14,6 +14,7 @@
 //! | [`store_streams`], [`record_stores`] | how many cache lines are written at a time |
 //! | [`tree_updates`] | steps of a tree in local memory, which have ever fewer work-items |
 //! | [`write_only`] | buffers that are only written |
+//! | [`branch_facts`] | comparisons that hold in a block because of the branch that leads there |
 //! | [`group_bounds`] | upper bounds of integers that a group computes from arguments and ids |
 //! | [`group_intervals`] | both ends of integers with a sign, for checks of bounds |
 //! | [`group_code`] | code that a group runs before its work-items |
@@ -27,6 +28,7 @@
 
 pub(crate) mod active_bound;
 pub(crate) mod bounds;
+pub(crate) mod branch_facts;
 pub mod divergence;
 pub(crate) mod group_bounds;
 pub(crate) mod group_code;

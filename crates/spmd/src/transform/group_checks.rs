@@ -71,10 +71,11 @@ pub fn find(
             proofs.known.push((block, rest.clone()));
         }
         // Each on its own: the group may be able to make one of a copy's two checks.
-        let mut find = |(n, &v): (usize, &Value)| Some((n, holds(func, v, block, intervals, bounds)?));
-        while let Some((n, reason)) = rest.iter().enumerate().find_map(&mut find) {
-            rest.remove(n);
-            proofs.of_group.push(Proof { block, rest: rest.clone(), reason });
+        for v in rest.clone() {
+            if let Some(reason) = holds(func, v, block, intervals, bounds) {
+                rest.retain(|&other| other != v);
+                proofs.of_group.push(Proof { block, rest: rest.clone(), reason });
+            }
         }
     }
     proofs

@@ -98,7 +98,7 @@ pub fn run(func: &mut Function, params: &[Param], varying: &[Value], max: &[u64]
     let mut intervals = bounds_checks.then(|| GroupIntervals::new(func, params, &cfg, &dom, &constant));
     let proofs = match &mut intervals {
         Some(intervals) => {
-            let mut constants = GroupIntervals::new(func, params, &cfg, &dom, &constant).of_constants();
+            let mut constants = intervals.of_constants();
             group_checks::find(func, &cfg, &mut constants, intervals, &mut bounds)
         }
         None => Proofs::default(),
@@ -244,8 +244,7 @@ fn promises(func: &Function, bounds: &mut GroupBounds<'_>, number: Value, signed
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cloom_ir::{Query, Scalar, eval};
-    use rustc_hash::FxHashMap;
+    use cloom_ir::Query;
 
     /// What is found in a loop that begins with `start` and runs while `test` of v10 holds. `body` computes an index
     /// v20 and the next counter v24. v3 is a global id of 32 bits, v1 the argument `n`, v4 is 0, v5 is 1.
@@ -284,31 +283,14 @@ bb5:
 
     /// Whether a condition holds for a group of 16 in groups of 16, and an argument.
     fn holds(condition: &Condition, group: u64, n: u64) -> bool {
-        let func = &condition.func;
-        let mut values: FxHashMap<Value, u64> = FxHashMap::default();
-        for (&v, p) in func.param_values().iter().zip(&condition.params) {
-            let x = match p {
-                Param::Kernel(_) => n,
-                Param::Query(Query::GroupId, _) => group,
-                Param::Query(Query::GlobalOffset, _) => 0,
-                Param::Query(Query::LocalSize | Query::EnqueuedLocalSize, _) => 16,
-                p => panic!("{p:?}"),
-            };
-            values.insert(v, x);
-        }
-        for (_, data) in func.insts_in_layout() {
-            let arg = |k: usize| values[&data.args[k]];
-            let ty = |k: usize| func.ty(data.args[k]).scalar;
-            let x = match data.op {
-                Op::Const(c) => c,
-                Op::Binary(op) => eval::binary(op, ty(0), arg(0), arg(1)),
-                Op::Cast(op) => eval::cast(op, ty(0), Scalar::I64, arg(0)),
-                Op::Icmp(cc) => u64::from(eval::icmp(cc, ty(0), arg(0), arg(1))),
-                ref op => panic!("{op:?}"),
-            };
-            values.insert(data.result.unwrap(), x);
-        }
-        values[&condition.cond] == 1
+        let holds = condition.holds(|p| match p {
+            Param::Kernel(_) => n,
+            Param::Query(Query::GroupId, _) => group,
+            Param::Query(Query::GlobalOffset, _) => 0,
+            Param::Query(Query::LocalSize | Query::EnqueuedLocalSize, _) => 16,
+            p => panic!("{p:?}"),
+        });
+        holds.unwrap()
     }
 
     #[test]

@@ -24,10 +24,11 @@ mod condition;
 
 use crate::analysis::active_bound::Shared;
 use crate::analysis::bounds::Bounds;
+use crate::analysis::branch_facts::{self, Fact};
 use crate::params::Param;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
-use cloom_ir::{BinOp, Block, CastOp, Entity, Function, Inst, IntCc, Op, Term, Type, UnOp, Value, ValueDef};
+use cloom_ir::{BinOp, Block, CastOp, Entity, Function, Inst, IntCc, Op, Type, Value, ValueDef};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The largest number of a bound: such numbers can be multiplied in 64 bits.
@@ -44,6 +45,9 @@ const MAX_DEPTH: u32 = 24;
 
 /// How many definitions are looked at.
 const FUEL: u32 = 2000;
+
+/// Conditions of a branch that are looked at.
+const MAX_COMPARISONS: u32 = 8;
 
 /// A bound: an index into [`GroupBounds::bounds`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -79,15 +83,6 @@ struct Entry {
     most: u64,
     /// It must not be larger, where that is not known.
     limit: Option<u64>,
-}
-
-/// A condition that holds in the blocks that a block dominates: `value cc other`.
-#[derive(Clone, Copy)]
-struct Fact {
-    block: Block,
-    before: Block,
-    cc: IntCc,
-    other: Value,
 }
 
 /// The bounds of a function's integers, found on demand.
@@ -153,7 +148,7 @@ impl<'a> GroupBounds<'a> {
             obligations: Vec::new(),
             fuel: FUEL,
         };
-        g.find_facts();
+        branch_facts::comparisons(func, cfg, MAX_COMPARISONS, |v, fact| g.fact(v, fact));
         g
     }
 
@@ -536,45 +531,12 @@ impl<'a> GroupBounds<'a> {
         Some((self.of(x, at, depth - 1)?, self.of(y, at, depth - 1)?))
     }
 
-    /// The comparisons that hold in a block that is entered by one edge of a branch, and in all that it dominates.
-    fn find_facts(&mut self) {
-        let func = self.func;
-        for &b in self.cfg.rpo() {
-            // With two ways in, the condition need not hold.
-            let &[before] = self.cfg.preds(b) else { continue };
-            let Term::Branch { cond, then, els } = &func.blocks[before].term else { continue };
-            if then.block == els.block {
-                continue;
-            }
-            let mut stack = vec![(*cond, then.block == b)];
-            // A condition may be a graph with shared parts, which would be visited once for each path.
-            let mut left = 8;
-            while let Some((cond, holds)) = stack.pop()
-                && left > 0
-            {
-                left -= 1;
-                let Some(data) = func.def_inst(cond).map(|i| &func.insts[i]) else { continue };
-                match data.op {
-                    // `a && b` holds: both do. Where it does not hold, one of them is unknown.
-                    Op::Binary(BinOp::And) if holds => stack.extend(data.args.iter().map(|&a| (a, true))),
-                    Op::Binary(BinOp::Or) if !holds => stack.extend(data.args.iter().map(|&a| (a, false))),
-                    Op::Unary(UnOp::Not) => stack.push((data.args[0], !holds)),
-                    Op::Icmp(cc) if func.ty(data.args[0]).is_int() => {
-                        let cc = if holds { cc } else { cc.negated() };
-                        self.fact(b, before, cc, data.args[0], data.args[1]);
-                        self.fact(b, before, cc.swapped(), data.args[1], data.args[0]);
-                    }
-                    _ => {}
-                }
-            }
-        }
-    }
-
-    fn fact(&mut self, block: Block, before: Block, cc: IntCc, v: Value, other: Value) {
+    fn fact(&mut self, v: Value, fact: Fact) {
+        let cc = fact.cc;
         if !matches!(cc, IntCc::Ult | IntCc::Ule | IntCc::Slt | IntCc::Sle | IntCc::Eq | IntCc::Ne) {
             return;
         }
-        self.facts.entry(v).or_default().push(Fact { block, before, cc, other });
+        self.facts.entry(v).or_default().push(fact);
         // A number that was widened is the number before, if it is not negative.
         if let Some(&Op::Cast(op @ (CastOp::Zext | CastOp::Sext))) = self.func.def_op(v)
             && let Some(i) = self.func.def_inst(v)
@@ -589,7 +551,7 @@ impl<'a> GroupBounds<'a> {
                 (_, cc) => cc,
             };
             let x = self.func.insts[i].args[0];
-            self.facts.entry(x).or_default().push(Fact { block, before, cc, other });
+            self.facts.entry(x).or_default().push(Fact { cc, ..fact });
         }
     }
 }

@@ -2,21 +2,8 @@
 
 use super::ends::End;
 use super::{GroupIntervals, Interval, Need, joined};
-use cloom_ir::{BinOp, Block, IntCc, Op, Term, UnOp, Value};
-
-/// A condition that holds in the blocks that a block dominates: `value cc other`.
-#[derive(Clone, Copy)]
-pub(super) struct Fact {
-    block: Block,
-    /// Where the branch is: there the other number is what it is compared with.
-    before: Block,
-    cc: IntCc,
-    other: Value,
-}
-
-/// Comparisons that one condition consists of, at most: it may be a graph with shared parts, which would be visited
-/// once for each path.
-const MAX_COMPARISONS: u32 = 16;
+use crate::analysis::branch_facts::Fact;
+use cloom_ir::{BinOp, Block, IntCc, Op, Value};
 
 impl GroupIntervals<'_> {
     /// What a `select` gives where its condition holds or does not, which bounds what it chooses then.
@@ -144,39 +131,5 @@ impl GroupIntervals<'_> {
         let of = self.of(base, fact.before, depth - 1);
         let end = of.low.filter(|_| by != 0 && of.low == of.high && of.needs.is_empty())?;
         Some(self.ends.plus(end, by))
-    }
-
-    /// The comparisons that hold in a block that is entered by one edge of a branch, and in all that it dominates.
-    pub(super) fn find_facts(&mut self) {
-        let func = self.func;
-        for &b in self.cfg.rpo() {
-            // With two ways in, the condition need not hold.
-            let &[before] = self.cfg.preds(b) else { continue };
-            let Term::Branch { cond, then, els } = &func.blocks[before].term else { continue };
-            if then.block == els.block {
-                continue;
-            }
-            let mut stack = vec![(*cond, then.block == b)];
-            let mut left = MAX_COMPARISONS;
-            while let Some((cond, holds)) = stack.pop()
-                && left > 0
-            {
-                left -= 1;
-                let Some(data) = func.def_inst(cond).map(|i| &func.insts[i]) else { continue };
-                match data.op {
-                    Op::Binary(BinOp::And) if holds => stack.extend(data.args.iter().map(|&a| (a, true))),
-                    Op::Binary(BinOp::Or) if !holds => stack.extend(data.args.iter().map(|&a| (a, false))),
-                    Op::Unary(UnOp::Not) => stack.push((data.args[0], !holds)),
-                    Op::Icmp(cc) if func.ty(data.args[0]).is_int() => {
-                        let cc = if holds { cc } else { cc.negated() };
-                        let (x, y) = (data.args[0], data.args[1]);
-                        for (v, cc, other) in [(x, cc, y), (y, cc.swapped(), x)] {
-                            self.facts.entry(v).or_default().push(Fact { block: b, before, cc, other });
-                        }
-                    }
-                    _ => {}
-                }
-            }
-        }
     }
 }

@@ -31,13 +31,13 @@ mod operations;
 
 use crate::analysis::active_bound::Shared;
 use crate::analysis::bounds::Bounds;
+use crate::analysis::branch_facts::{self, Fact};
 use crate::analysis::group_code::GroupCode;
 use crate::params::Param;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::{BinOp, Block, Function, IntCc, Op, Type, Value, ValueDef};
 use ends::{End, Ends, Writer};
-use facts::Fact;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -51,6 +51,9 @@ const MAX_DEPTH: u32 = 24;
 /// How many definitions are looked at for one claim, and for all.
 const FUEL: u32 = 400;
 const FUEL_OF_ALL: u32 = 20_000;
+
+/// Conditions of a branch that are looked at.
+const MAX_COMPARISONS: u32 = 16;
 
 /// Needs of one claim.
 const MAX_NEEDS: usize = 32;
@@ -98,7 +101,7 @@ pub struct GroupIntervals<'a> {
     shared: Shared<'a>,
     /// Whether ends are constants alone, and nothing has needs.
     only_constants: bool,
-    facts: FxHashMap<Value, Vec<Fact>>,
+    facts: Rc<FxHashMap<Value, Vec<Fact>>>,
     ends: Ends,
     known: FxHashMap<(Value, Block), Interval>,
     /// Header parameters that are being looked at.
@@ -116,7 +119,9 @@ impl<'a> GroupIntervals<'a> {
         dom: &'a DomTree,
         constant: &'a Bounds,
     ) -> GroupIntervals<'a> {
-        let mut intervals = GroupIntervals {
+        let mut facts: FxHashMap<Value, Vec<Fact>> = FxHashMap::default();
+        branch_facts::comparisons(func, cfg, MAX_COMPARISONS, |v, fact| facts.entry(v).or_default().push(fact));
+        GroupIntervals {
             func,
             params,
             cfg,
@@ -124,20 +129,28 @@ impl<'a> GroupIntervals<'a> {
             constant,
             shared: Shared::new(func, params),
             only_constants: false,
-            facts: FxHashMap::default(),
+            facts: Rc::new(facts),
             ends: Ends::default(),
             known: FxHashMap::default(),
             open: FxHashSet::default(),
             fuel: 0,
             fuel_of_all: FUEL_OF_ALL,
-        };
-        intervals.find_facts();
-        intervals
+        }
     }
 
-    /// The same, with ends that are constants and no needs: what is found holds in every group.
-    pub fn of_constants(self) -> GroupIntervals<'a> {
-        GroupIntervals { only_constants: true, ..self }
+    /// Of the same function, with ends that are constants and no needs: what is found holds in every group.
+    pub fn of_constants(&self) -> GroupIntervals<'a> {
+        GroupIntervals {
+            shared: Shared::new(self.func, self.params),
+            only_constants: true,
+            facts: self.facts.clone(),
+            ends: Ends::default(),
+            known: FxHashMap::default(),
+            open: FxHashSet::default(),
+            fuel: 0,
+            fuel_of_all: FUEL_OF_ALL,
+            ..*self
+        }
     }
 
     /// What must hold so that `offset <u limit` does where a block ends. The group knows `limit`, a size of 64 bits.
@@ -398,7 +411,7 @@ fn joined(x: &Needs, y: &[Need]) -> Needs {
 mod tests {
     use super::*;
     use crate::analysis::group_code::Condition;
-    use cloom_ir::{Query, Scalar, eval};
+    use cloom_ir::Query;
 
     /// A group of a launch: its ids, and how many work-items it has in each dimension.
     #[derive(Clone, Copy)]
@@ -446,34 +459,17 @@ bb0(v0: i64, v1: i64, v10: i32, v11: i32, v4: i64):
 
     /// Whether the condition holds for a group in groups of 16 by 16.
     fn holds(condition: &Condition, group: Group, [w, h, size]: [i64; 3]) -> bool {
-        let func = &condition.func;
-        let mut values: FxHashMap<Value, u64> = FxHashMap::default();
-        for (&v, p) in func.param_values().iter().zip(&condition.params) {
-            let x = match *p {
-                Param::Kernel(0) => w as u32 as u64,
-                Param::Kernel(1) => h as u32 as u64,
-                Param::Kernel(_) => size as u64,
-                Param::Query(Query::GroupId, d) => group.id[usize::from(d)],
-                Param::Query(Query::GlobalOffset, _) => 0,
-                Param::Query(Query::EnqueuedLocalSize, _) => 16,
-                Param::Query(Query::LocalSize, _) => group.size,
-                p => panic!("{p:?}"),
-            };
-            values.insert(v, x);
-        }
-        for (_, data) in func.insts_in_layout() {
-            let arg = |k: usize| values[&data.args[k]];
-            let ty = |k: usize| func.ty(data.args[k]).scalar;
-            let x = match data.op {
-                Op::Const(c) => c,
-                Op::Binary(op) => eval::binary(op, ty(0), arg(0), arg(1)),
-                Op::Cast(op) => eval::cast(op, ty(0), Scalar::I64, arg(0)),
-                Op::Icmp(cc) => u64::from(eval::icmp(cc, ty(0), arg(0), arg(1))),
-                ref op => panic!("{op:?}"),
-            };
-            values.insert(data.result.unwrap(), x);
-        }
-        values[&condition.cond] == 1
+        let holds = condition.holds(|p| match p {
+            Param::Kernel(0) => w as u32 as u64,
+            Param::Kernel(1) => h as u32 as u64,
+            Param::Kernel(_) => size as u64,
+            Param::Query(Query::GroupId, d) => group.id[usize::from(d)],
+            Param::Query(Query::GlobalOffset, _) => 0,
+            Param::Query(Query::EnqueuedLocalSize, _) => 16,
+            Param::Query(Query::LocalSize, _) => group.size,
+            p => panic!("{p:?}"),
+        });
+        holds.unwrap()
     }
 
     fn at(x: u64, y: u64) -> Group {
