@@ -61,8 +61,8 @@ pub struct Setting {
 
 /// Runs a launch on its device, in code that reports its accesses outside of memory objects. `None` if it has others
 /// than code can check: through pointers that come from memory.
-pub fn run_compiled(launch: &CheckedLaunch, linked: &Linked, setting: &Setting) -> Option<Outcome> {
-    match refused(launch, linked, setting, true) {
+pub fn run_compiled(launch: &CheckedLaunch, linked: &Linked, kinds: &Kinds, sources: &Sources) -> Option<Outcome> {
+    match refused(launch, linked, kinds, sources, true) {
         Ok(findings) => Some(Outcome { findings: findings?, ..Outcome::default() }),
         Err(error) => Some(Outcome { unfinished: Some(not_ended(&error)), ..Outcome::default() }),
     }
@@ -72,16 +72,16 @@ pub fn run_compiled(launch: &CheckedLaunch, linked: &Linked, setting: &Setting) 
 fn refused(
     launch: &CheckedLaunch,
     linked: &Linked,
-    setting: &Setting,
+    kinds: &Kinds,
+    sources: &Sources,
     complete: bool,
 ) -> Result<Option<Vec<Finding>>, Error> {
     let Some(refused) = launch.device.run(complete)? else { return Ok(None) };
     if refused.is_empty() {
         return Ok(Some(Vec::new()));
     }
-    let (module, sources) = (&linked.code.module, &*setting.sources);
-    let subject = Subject { module, kernel: linked.func, range: launch.range, sources };
-    let mut checker = Checker::new(subject, setting.kinds.clone());
+    let subject = Subject { module: &linked.code.module, kernel: linked.func, range: launch.range, sources };
+    let mut checker = Checker::new(subject, kinds.clone());
     for access in &refused {
         checker.refused(&access.access, &access.record);
     }
@@ -175,7 +175,7 @@ fn given_up(
     mut findings: Vec<Finding>,
     accesses: u64,
 ) -> Outcome {
-    let unfinished = match refused(launch, linked, setting, false) {
+    let unfinished = match refused(launch, linked, &setting.kinds, &setting.sources, false) {
         Err(error) => not_ended(&error),
         Ok(others) => {
             findings.retain(|f| f.kind != Kind::Endless);

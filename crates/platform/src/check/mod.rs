@@ -122,19 +122,17 @@ impl Programs {
     fn run(&self, id: u64, command: &Command, launch: &CheckedLaunch, print: &dyn Fn(&[u8])) {
         let Ok(linked) = self.linked(launch) else { return };
         // Not under the lock: launches of several queues run at a time.
-        let setting = self.with(|state| {
+        let (kinds, sources) = self.with(|state| {
             state.runs(id, &launch.kernel);
-            Setting {
-                kinds: state.kinds.clone(),
-                sources: state.sources.clone(),
-                freed: state.freed.clone(),
-                unwritten: state.unwritten.clone(),
-                fuel: self.fuel,
-            }
+            (state.kinds.clone(), state.sources.clone())
         });
         let compiled =
-            if setting.kinds.are_compiled() { launch::run_compiled(launch, &linked, &setting) } else { None };
-        let outcome = compiled.unwrap_or_else(|| launch::run(launch, &linked, &setting, print));
+            if kinds.are_compiled() { launch::run_compiled(launch, &linked, &kinds, &sources) } else { None };
+        let outcome = compiled.unwrap_or_else(|| {
+            let (freed, unwritten) = self.with(|state| (state.freed.clone(), state.unwritten.clone()));
+            let setting = Setting { kinds, sources, freed, unwritten, fuel: self.fuel };
+            launch::run(launch, &linked, &setting, print)
+        });
         self.with(|state| {
             state.launches += 1;
             let number = state.launches;
