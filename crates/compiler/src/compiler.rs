@@ -284,8 +284,7 @@ impl Compiler {
     ) -> Result<Built, CompileError> {
         let backend = self.backend(target)?;
         let key = key.into();
-        let passes = &self.shared.passes;
-        let passes = passes.checked(key.bounds_checks);
+        let passes = self.shared.passes.checked(key.bounds_checks);
         let (shared, states) = (&self.shared, &key.states);
         let request = Request { shared, backend: &*backend, program, name: kernel, states, passes: &passes };
         request.show(&request.canonical(key.clone()))

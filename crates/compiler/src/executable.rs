@@ -105,7 +105,7 @@ impl Executable {
     /// The same program with code of its own, in which accesses outside of their objects do not happen
     /// ([`cloom_passes::bounds`]), and which ends when it is asked to, on CPUs ([`cloom_passes::polls`]). Its kernels
     /// have [hidden parameters](cloom_ir::Hidden).
-    pub fn bounds_checked(&self, checks: BoundsChecks) -> Arc<Self> {
+    pub fn with_checks(&self, checks: BoundsChecks) -> Arc<Self> {
         let Self { shared, program, target, backend, states, passes, .. } = self;
         let passes = passes.checked(checks);
         Self::with(shared.clone(), program.clone(), target.clone(), backend.clone(), states.clone(), passes)

@@ -154,9 +154,9 @@ impl KernelCode {
         Cow::Owned(special.entry(states).or_insert_with_key(make).clone())
     }
 
-    /// The code that does the same and checks its accesses.
-    pub(crate) fn bounds_checked(self: &Arc<Self>, checks: BoundsChecks) -> &Arc<KernelCode> {
-        let executable = || self.executable.bounds_checked(checks);
+    /// The code that does the same, with these checks of its accesses.
+    pub(crate) fn with_checks(self: &Arc<Self>, checks: BoundsChecks) -> &Arc<KernelCode> {
+        let executable = || self.executable.with_checks(checks);
         // Blocks run code of their own, which is not checked: such kernels are refused.
         let make = || KernelCode::new(&self.name, self.device.clone(), executable(), self.variables.clone(), None);
         match checks {

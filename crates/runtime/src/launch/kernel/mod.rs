@@ -146,8 +146,7 @@ impl Kernel {
                 param.type_name
             );
         }
-        let codes =
-            self.codes.iter().map(|code| code.as_ref().map(|code| code.bounds_checked(checks).clone())).collect();
+        let codes = self.codes.iter().map(|code| code.as_ref().map(|code| code.with_checks(checks).clone())).collect();
         let copy = Kernel::new(self.program.clone(), &self.name, self.meta.clone(), codes);
         copy.args.copy_from(&self.args);
         Ok(copy)
