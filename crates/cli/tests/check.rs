@@ -8,9 +8,12 @@
 mod common;
 #[path = "common/compiled.rs"]
 mod compiled;
+#[path = "common/marks.rs"]
+mod marks;
 
 use common::Bench;
-use compiled::{Marks, marks, options};
+use compiled::options;
+use marks::{Marks, marks};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;

@@ -5,14 +5,14 @@
 //! that is the call that enqueued the launch. `//~ KIND(note)` and `//~ KIND(warning)` are findings that are no errors.
 //! A program without such a mark must have no finding. `setup.h` has what the programs share.
 
-use std::collections::BTreeSet;
+#[path = "common/marks.rs"]
+mod marks;
+
+use marks::{Marks, marks};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Line of the host program and kind.
-type Marks = BTreeSet<(u64, String)>;
 
 /// A program to be checked.
 struct Case {
@@ -26,11 +26,6 @@ struct Case {
 
 fn programs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../check/tests/programs").canonicalize().unwrap()
-}
-
-fn marks(text: &str) -> Marks {
-    let marks = text.lines().zip(1..).filter_map(|(line, n)| Some((n, line.split_once("//~ ")?.1)));
-    marks.flat_map(|(n, kinds)| kinds.split_whitespace().map(move |kind| (n, kind.to_owned()))).collect()
 }
 
 /// The line of a frame such as `main app.c:88`, if it is in this file.

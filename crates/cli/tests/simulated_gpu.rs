@@ -5,9 +5,10 @@
 #![allow(clippy::print_stdout, reason = "it says what it passes over")]
 
 mod common;
-#[allow(dead_code, reason = "the marks are read by another test, too")]
 #[path = "common/compiled.rs"]
 mod compiled;
+#[path = "common/marks.rs"]
+mod marks;
 
 use common::Bench;
 use std::path::{Path, PathBuf};

@@ -4,11 +4,8 @@
 //! `//~ KIND` stands on each line that a finding of this kind must name.
 
 use crate::common::Bench;
-use std::collections::BTreeSet;
+use crate::marks::{Marks, marks};
 use std::path::Path;
-
-/// What findings name: line and kind.
-pub type Marks = BTreeSet<(u64, String)>;
 
 /// What compiled code finds. An index that leaves its array and not the object needs the types.
 const COMPILED: [&str; 4] = ["out-of-bounds", "null-pointer", "misaligned", "write-to-constant"];
@@ -17,12 +14,6 @@ const COMPILED: [&str; 4] = ["out-of-bounds", "null-pointer", "misaligned", "wri
 /// others, which `cloom run` refuses; and one waits for events that compiled code does not read.
 const OTHERWISE: [&str; 3] =
     ["private-line-of-utf16.cl", "partial-group-reversed.cl", "event-list-shorter-than-count.cl"];
-
-/// The marks in a source.
-pub fn marks(text: &str) -> Marks {
-    let marks = text.lines().zip(1..).filter_map(|(line, n)| Some((n, line.split_once("//~ ")?.1)));
-    marks.flat_map(|(n, kinds)| kinds.split_whitespace().map(move |kind| (n, kind.to_owned()))).collect()
-}
 
 /// The options that the first line gives.
 pub fn options(text: &str) -> Vec<String> {
